@@ -1,0 +1,52 @@
+import type { Kind } from './setting.ts';
+
+/** Where the runtime listens. */
+export type RuntimeAddress =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'http'; readonly url: string }
+  | { readonly kind: 'http-over-socket'; readonly path: string; readonly resource: string };
+
+const RUNTIME_URL_RULE =
+  '"unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
+
+export const runtimeAddress: Kind<RuntimeAddress> = {
+  takes: '`unix:/path`, `http://host:port/path` or `http+unix:/path:/resource`',
+  read: (text) => {
+    const socket = /^unix:(\/.+)$/.exec(text)?.[1];
+    if (socket !== undefined) return { value: { kind: 'socket', path: socket } };
+    const [, path, resource] = /^http\+unix:(\/[^:]+):(\/.*)$/.exec(text) ?? [];
+    if (path !== undefined && resource !== undefined)
+      return { value: { kind: 'http-over-socket', path, resource } };
+    const isHttp = /^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '');
+    return isHttp ? { value: { kind: 'http', url: text } } : { problem: RUNTIME_URL_RULE };
+  },
+  write: (address) => {
+    switch (address.kind) {
+      case 'socket':
+        return `unix:${address.path}`;
+      case 'http':
+        return address.url;
+      case 'http-over-socket':
+        return `http+unix:${address.path}:${address.resource}`;
+    }
+  },
+};
+
+export interface ListenAddress {
+  /** Undefined: all of the machine's. */
+  readonly host?: string;
+  readonly port: number;
+}
+
+/** `:9090` or `127.0.0.1:9090`; empty switches it off. */
+export const listenAddress: Kind<ListenAddress | undefined> = {
+  takes: '`:port` or `host:port`; empty = off',
+  read: (text) => {
+    if (text === '') return { value: undefined };
+    const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
+    const port = Number(digits);
+    if (digits === '' || port > 65_535) return { problem: '":9090", "127.0.0.1:9090", or empty for none' };
+    return { value: host === '' ? { port } : { host, port } };
+  },
+  write: (address) => (address === undefined ? '' : `${address.host ?? ''}:${address.port}`),
+};

@@ -1,0 +1,198 @@
+import { isRoutableName } from '../core/actor-name.ts';
+import { shownValue } from '../core/complaint.ts';
+import { durationText } from '../core/duration.ts';
+import type { Mistake } from '../core/mistake.ts';
+import { suggestion } from '../core/nearest.ts';
+import { deadLetterQueueName, LONGEST_QUEUE_NAME } from './queue-name.ts';
+import { type ReadFile, readResiliency } from './resiliency.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+import { defaultVisibilitySeconds, type SidecarConfig, type TransportName } from './sidecar-config.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ConfigReading =
+  | { readonly config: SidecarConfig }
+  /** Every mistake there is, not only the first. */
+  | { readonly mistakes: readonly [Mistake, ...Mistake[]] };
+
+/** The whole environment at once. Nothing falls back in silence: what is wrong stops the start. */
+export function readEnvironment(env: Environment, readFile: ReadFile): ConfigReading {
+  const mistakes: Mistake[] = [];
+  const config = readConfig(env, readFile, mistakes);
+  const [first, ...others] = mistakes;
+  return first === undefined ? { config } : { mistakes: [first, ...others] };
+}
+
+/** Where mistakes are noted, what is returned holds stand-ins and is not for use. */
+function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): SidecarConfig {
+  noteUnknownVariables(env, mistakes);
+  const read = <Name extends SettingName>(name: Name) => readSetting(env, name, mistakes);
+  const name = requiredActorName(env, read('ASYA_ACTOR_NAME'), mistakes);
+  const namespace = read('ASYA_NAMESPACE');
+  noteLongQueueName(name, namespace, mistakes);
+  const timeoutMs = read('ASYA_RESILIENCY_ACTOR_TIMEOUT') ?? 0;
+  const routeAllow = readRouteAllow(read('ASYA_ROUTE_ALLOW'), mistakes);
+  const policies = read('ASYA_RESILIENCY_POLICIES');
+  const rules = read('ASYA_RESILIENCY_RULES');
+  const file = read('ASYA_RESILIENCY_FILE');
+  const resiliency = readResiliency(
+    { ...present({ policies }), ...present({ rules }), ...present({ file }) },
+    readFile,
+    mistakes,
+  );
+  const transport = readTransport(env, read('ASYA_TRANSPORT'), mistakes);
+  const projectId = read('ASYA_PUBSUB_PROJECT_ID');
+  if (transport === 'pubsub' && projectId === undefined) {
+    mistakes.push({ place: 'ASYA_PUBSUB_PROJECT_ID', problem: 'is not set, and ASYA_TRANSPORT is "pubsub"' });
+  }
+  return {
+    actor: {
+      name,
+      sink: read('ASYA_ACTOR_SINK') ?? '',
+      isEnd: read('ASYA_IS_END_ACTOR') ?? false,
+      timeoutMs,
+      maxHops: read('ASYA_MAX_HOPS') ?? 0,
+      fanOut: read('ASYA_FANOUT') ?? 'array',
+      ...present({ routeAllow }),
+      resiliency,
+    },
+    ...present({ namespace }),
+    sump: read('ASYA_ACTOR_SUMP') ?? '',
+    transport,
+    runtime: {
+      address: readRuntimeAddress(read('ASYA_RUNTIME_URL'), read('ASYA_SOCKET_PATH')),
+      protocol: read('ASYA_RUNTIME_PROTOCOL') ?? 'payload',
+      ...present({ command: read('ASYA_RUNTIME_COMMAND') }),
+      passEnv: read('ASYA_RUNTIME_PASS_ENV') ?? [],
+      maxResponseBytes: read('ASYA_RUNTIME_MAX_RESPONSE') ?? 0,
+      concurrency: read('ASYA_CONCURRENCY') ?? 0,
+    },
+    ...present({ gatewayUrl: read('ASYA_GATEWAY_URL') }),
+    sqs: {
+      ...present({ endpoint: read('ASYA_SQS_ENDPOINT') }),
+      region: read('ASYA_AWS_REGION') ?? env['AWS_REGION'] ?? 'us-east-1',
+      visibilitySeconds: readVisibility(read('ASYA_SQS_VISIBILITY_TIMEOUT'), timeoutMs, transport, mistakes),
+      waitSeconds: read('ASYA_SQS_WAIT_TIME_SECONDS') ?? 0,
+    },
+    pubsub: { ...present({ projectId }), ...present({ endpoint: read('ASYA_PUBSUB_ENDPOINT') }) },
+    rabbitmq: {
+      url: read('ASYA_RABBITMQ_URL') ?? '',
+      exchange: read('ASYA_RABBITMQ_EXCHANGE') ?? '',
+      prefetch: read('ASYA_RABBITMQ_PREFETCH') ?? 0,
+      delay: read('ASYA_RABBITMQ_DELAY') ?? 'none',
+    },
+    queues: {
+      retryMaxAttempts: read('ASYA_QUEUE_RETRY_MAX_ATTEMPTS') ?? 0,
+      retryBackoffMs: read('ASYA_QUEUE_RETRY_BACKOFF') ?? 0,
+      autoCreate: read('ASYA_QUEUE_AUTO_CREATE') ?? false,
+    },
+    ...present({ metrics: read('ASYA_METRICS_ADDR') }),
+    logLevel: read('ASYA_LOG_LEVEL') ?? 'info',
+    gracePeriodMs: read('ASYA_GRACE_PERIOD') ?? 0,
+  };
+}
+
+/** The variable's value, or its default's; undefined where it has neither or a mistake was noted. */
+function readSetting<Name extends SettingName>(
+  env: Environment,
+  name: Name,
+  mistakes: Mistake[],
+): SettingValue<Name> | undefined {
+  const setting = SETTINGS[name] as Setting<SettingValue<Name>>;
+  const text = env[name] ?? setting.fallback;
+  if (text === undefined) return undefined;
+  const reading = setting.read(text);
+  if ('value' in reading) return reading.value;
+  mistakes.push({ place: name, problem: `is ${shownValue(text)}; it takes ${reading.problem}` });
+  return undefined;
+}
+
+function noteUnknownVariables(env: Environment, mistakes: Mistake[]): void {
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('ASYA_') && !Object.hasOwn(SETTINGS, name)) {
+      mistakes.push({ place: name, problem: `is no setting${suggestion(name, Object.keys(SETTINGS))}` });
+    }
+  }
+}
+
+function requiredActorName(env: Environment, name: string | undefined, mistakes: Mistake[]): string {
+  if (env['ASYA_ACTOR_NAME'] === undefined) {
+    mistakes.push({
+      place: 'ASYA_ACTOR_NAME',
+      problem: 'is not set; it names the actor, for example "score"',
+    });
+  }
+  return name ?? '';
+}
+
+function noteLongQueueName(actor: string, namespace: string | undefined, mistakes: Mistake[]): void {
+  const longest = deadLetterQueueName(actor, namespace);
+  if (longest.length > LONGEST_QUEUE_NAME) {
+    const problem = `makes a queue's name of ${longest.length} characters, "${longest}"; ${LONGEST_QUEUE_NAME} are allowed`;
+    mistakes.push({ place: 'ASYA_NAMESPACE', problem });
+  }
+}
+
+function readRouteAllow(
+  names: readonly string[] | undefined,
+  mistakes: Mistake[],
+): ReadonlySet<string> | undefined {
+  const crew = names?.find((name) => !isRoutableName(name));
+  if (crew !== undefined) {
+    mistakes.push({
+      place: 'ASYA_ROUTE_ALLOW',
+      problem: `names "${crew}"; the mesh's own actors stand in no route`,
+    });
+  }
+  return names === undefined ? undefined : new Set(names);
+}
+
+/** Unset, it is told by what else is set: an SQS endpoint, a RabbitMQ URL, a Pub/Sub project. */
+function readTransport(
+  env: Environment,
+  named: TransportName | undefined,
+  mistakes: Mistake[],
+): TransportName {
+  if (named !== undefined || env['ASYA_TRANSPORT'] !== undefined) return named ?? 'sqs';
+  const hasRabbit = env['ASYA_RABBITMQ_URL'] !== undefined;
+  const hasPubSub = env['ASYA_PUBSUB_PROJECT_ID'] !== undefined;
+  if (env['ASYA_SQS_ENDPOINT'] !== undefined || (!hasRabbit && !hasPubSub)) return 'sqs';
+  if (hasRabbit && hasPubSub) {
+    const problem =
+      'is not set, and ASYA_RABBITMQ_URL and ASYA_PUBSUB_PROJECT_ID both are; say rabbitmq or pubsub';
+    mistakes.push({ place: 'ASYA_TRANSPORT', problem });
+  }
+  return hasRabbit ? 'rabbitmq' : 'pubsub';
+}
+
+function readRuntimeAddress(
+  address: SidecarConfig['runtime']['address'] | undefined,
+  socketPath: string | undefined,
+): SidecarConfig['runtime']['address'] {
+  return address ?? { kind: 'socket', path: socketPath ?? '' };
+}
+
+/** Below the actor's timeout the broker would deliver again what is still worked on. */
+function readVisibility(
+  seconds: number | undefined,
+  timeoutMs: number,
+  transport: TransportName,
+  mistakes: Mistake[],
+): number {
+  const visibilitySeconds = seconds ?? defaultVisibilitySeconds(timeoutMs);
+  if (visibilitySeconds * 1000 < timeoutMs && (seconds !== undefined || transport === 'sqs')) {
+    const place = seconds === undefined ? 'ASYA_RESILIENCY_ACTOR_TIMEOUT' : 'ASYA_SQS_VISIBILITY_TIMEOUT';
+    const problem =
+      seconds === undefined
+        ? `is ${durationText(timeoutMs)}; SQS hides a delivery for 12h at most`
+        : `is ${seconds} seconds, below ASYA_RESILIENCY_ACTOR_TIMEOUT (${durationText(timeoutMs)}); twice that is right`;
+    mistakes.push({ place, problem });
+  }
+  return visibilitySeconds;
+}
+
+/** The keys whose values are there. */
+function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,119 @@
+import { ACTOR_NAME_RULE, isActorName } from '../core/actor-name.ts';
+import { DURATION_RULE, durationMs, durationText } from '../core/duration.ts';
+import { nearestWord } from '../core/nearest.ts';
+
+/** How a variable's text becomes a value and back. */
+export interface Kind<T> {
+  /** In the docs: what may stand there. */
+  readonly takes: string;
+  /** The value, or what would be right instead. */
+  read(text: string): Reading<T>;
+  write(value: T): string;
+}
+
+export type Reading<T> = { readonly value: T } | { readonly problem: string };
+
+export interface Setting<T> extends Kind<T> {
+  readonly about: string;
+  /** The text that stands for an unset variable; undefined where there is none. */
+  readonly fallback?: string;
+  /** In the docs: the default in words, where no text says it. */
+  readonly fallbackWords?: string;
+}
+
+/** A value where none may be wrong but the empty one. */
+export const text: Kind<string> = {
+  takes: 'text',
+  read: (value) => (value === '' ? { problem: 'something, or unset it' } : { value }),
+  write: (value) => value,
+};
+
+export const actorName: Kind<string> = {
+  takes: "an actor's name",
+  read: (value) => (isActorName(value) ? { value } : { problem: ACTOR_NAME_RULE }),
+  write: (value) => value,
+};
+
+export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
+  return {
+    takes: words.map((word) => `\`${word}\``).join(', '),
+    read: (value) =>
+      words.includes(value as T)
+        ? { value: value as T }
+        : { problem: `one of ${words.join(', ')}; did you mean "${nearestWord(value, words)}"?` },
+    write: (value) => value,
+  };
+}
+
+const TRUE_WORDS = ['true', 'yes', 'on', '1'];
+const FALSE_WORDS = ['false', 'no', 'off', '0'];
+
+export const flag: Kind<boolean> = {
+  takes: '`true`, `false`',
+  read: (value) => {
+    const word = value.toLowerCase();
+    if (TRUE_WORDS.includes(word)) return { value: true };
+    return FALSE_WORDS.includes(word) ? { value: false } : { problem: 'true or false' };
+  },
+  write: String,
+};
+
+export function wholeNumber(from: number, to: number = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
+  return {
+    takes: `a whole number ${range}`,
+    read: (value) => {
+      const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+      return number >= from && number <= to ? { value: number } : { problem: `a whole number ${range}` };
+    },
+    write: String,
+  };
+}
+
+export const duration: Kind<number> = {
+  takes: 'a duration like `1.5s`',
+  read: (value) => {
+    const milliseconds = durationMs(value);
+    return milliseconds === undefined ? { problem: DURATION_RULE } : { value: milliseconds };
+  },
+  write: durationText,
+};
+
+export const positiveDuration: Kind<number> = {
+  ...duration,
+  takes: 'a duration above 0 like `1.5s`',
+  read: (value) => {
+    const reading = duration.read(value);
+    return 'value' in reading && reading.value === 0 ? { problem: 'more than 0' } : reading;
+  },
+};
+
+export function url(...schemes: readonly string[]): Kind<string> {
+  const right = `a URL like "${schemes[0]}://host:port"`;
+  return {
+    takes: `a URL (${schemes.map((scheme) => `\`${scheme}:\``).join(', ')})`,
+    read: (value) => {
+      const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : '';
+      return schemes.includes(scheme) ? { value } : { problem: right };
+    },
+    write: (value) => value,
+  };
+}
+
+/** Names with commas between; an empty text is an empty list. */
+export function listOf(item: Kind<string>): Kind<readonly string[]> {
+  return {
+    takes: `${item.takes}, more with commas between`,
+    read: (value) => {
+      const names = value.split(',').map((name) => name.trim());
+      const items = names.length === 1 && names[0] === '' ? [] : names;
+      for (const name of items) {
+        const reading = item.read(name);
+        if ('problem' in reading)
+          return { problem: `names with commas between, and "${name}" is none: ${reading.problem}` };
+      }
+      return { value: items };
+    },
+    write: (items) => items.join(','),
+  };
+}

@@ -1,0 +1,109 @@
+import { listenAddress, runtimeAddress } from './addresses.ts';
+import {
+  actorName,
+  duration,
+  flag,
+  type Kind,
+  listOf,
+  oneOf,
+  positiveDuration,
+  type Setting,
+  text,
+  url,
+  wholeNumber,
+} from './setting.ts';
+
+function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
+  return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
+}
+
+function unset<T>(kind: Kind<T>, about: string, fallbackWords: string): Setting<T> {
+  return { ...kind, about, fallbackWords };
+}
+
+/** Every variable a sidecar knows: read at start, written by the infrastructure, listed in docs/configuration.md. */
+export const SETTINGS = {
+  ASYA_ACTOR_NAME: unset(actorName, 'The actor it serves. Required.', '-'),
+  ASYA_NAMESPACE: unset(
+    actorName,
+    'Set: queues are called `asya-{namespace}-{actor}`.',
+    'queues are called as the actor',
+  ),
+  ASYA_TRANSPORT: unset(
+    oneOf('sqs', 'pubsub', 'rabbitmq'),
+    'The broker.',
+    '`sqs`; `rabbitmq` or `pubsub` where only their URL or project is set',
+  ),
+  ASYA_SOCKET_PATH: setting(text, "The runtime's socket.", '/tmp/sockets/app.sock'),
+  ASYA_RUNTIME_URL: unset(runtimeAddress, 'Where the runtime listens.', '`unix:` and `ASYA_SOCKET_PATH`'),
+  ASYA_RUNTIME_PROTOCOL: setting(
+    oneOf('payload', 'envelope'),
+    'What the runtime is given: the payload, or the whole envelope.',
+    'payload',
+  ),
+  ASYA_RUNTIME_COMMAND: unset(
+    text,
+    'The sidecar starts the runtime with this command.',
+    'somebody else starts it',
+  ),
+  ASYA_RUNTIME_PASS_ENV: setting(
+    listOf(text),
+    'Variables that a runtime started by the sidecar is given though they hold credentials.',
+    '',
+  ),
+  ASYA_RUNTIME_MAX_RESPONSE: setting(wholeNumber(1), 'The longest answer of a runtime, in bytes.', '6291456'),
+  ASYA_RESILIENCY_ACTOR_TIMEOUT: setting(positiveDuration, 'How long one call may take.', '5m'),
+  ASYA_RESILIENCY_POLICIES: unset(text, 'Policies by name, a JSON object.', 'none'),
+  ASYA_RESILIENCY_RULES: unset(text, 'Which error gets which policy, a JSON array.', 'none'),
+  ASYA_RESILIENCY_FILE: unset(text, 'A file with both: `{"policies":{...},"rules":[...]}`.', 'none'),
+  ASYA_ACTOR_SINK: setting(actorName, 'The end of every route.', 'x-sink'),
+  ASYA_ACTOR_SUMP: setting(actorName, 'Where x-sink forwards what failed; read by x-sink alone.', 'x-sump'),
+  ASYA_IS_END_ACTOR: setting(flag, 'Nothing follows this actor: its answers are discarded.', 'false'),
+  ASYA_FANOUT: setting(
+    oneOf('array', 'never'),
+    '`array`: each item of an array goes on by itself. `never`: an array is one value.',
+    'array',
+  ),
+  ASYA_MAX_HOPS: setting(wholeNumber(1), 'How many actors an envelope may pass: a loop must end.', '100'),
+  ASYA_ROUTE_ALLOW: unset(
+    listOf(actorName),
+    'Who may follow where the handler rewrites the route; empty: nobody.',
+    'anyone',
+  ),
+  ASYA_CONCURRENCY: setting(wholeNumber(1), 'Calls at once.', '1'),
+  ASYA_GATEWAY_URL: unset(url('http', 'https'), 'Where progress is reported.', 'nowhere'),
+  ASYA_SQS_ENDPOINT: unset(url('http', 'https'), "Another SQS than the region's.", "the region's"),
+  ASYA_AWS_REGION: unset(text, 'The region.', '`AWS_REGION`, then `us-east-1`'),
+  ASYA_SQS_VISIBILITY_TIMEOUT: unset(
+    wholeNumber(1, 43_200),
+    "For how many seconds a delivery is hidden from others; not below the actor's timeout.",
+    "twice the actor's timeout",
+  ),
+  ASYA_SQS_WAIT_TIME_SECONDS: setting(wholeNumber(0, 20), 'How long a poll waits for a message.', '20'),
+  ASYA_PUBSUB_PROJECT_ID: unset(text, "Google Cloud's project.", 'none'),
+  ASYA_PUBSUB_ENDPOINT: unset(text, 'Another Pub/Sub, `host:port`: an emulator.', "Google's"),
+  ASYA_RABBITMQ_URL: setting(url('amqp', 'amqps'), 'The broker.', 'amqp://guest:guest@localhost:5672/'),
+  ASYA_RABBITMQ_EXCHANGE: setting(text, 'The topic exchange.', 'asya'),
+  ASYA_RABBITMQ_PREFETCH: setting(wholeNumber(1, 65_535), 'Deliveries taken ahead.', '1'),
+  ASYA_RABBITMQ_DELAY: setting(
+    oneOf('none', 'ttl'),
+    '`ttl`: delays through queues whose messages expire. `none`: a retry ends at x-sink.',
+    'none',
+  ),
+  ASYA_QUEUE_RETRY_MAX_ATTEMPTS: setting(wholeNumber(1), 'How often a missing queue is looked for.', '10'),
+  ASYA_QUEUE_RETRY_BACKOFF: setting(duration, 'The first pause between two looks; it doubles.', '1s'),
+  ASYA_QUEUE_AUTO_CREATE: setting(flag, 'Makes a missing queue, with its dead-letter queue.', 'false'),
+  ASYA_METRICS_ADDR: setting(listenAddress, 'Where metrics and health are served.', ':9090'),
+  ASYA_LOG_LEVEL: setting(oneOf('debug', 'info', 'warn', 'error'), 'The least that is logged.', 'info'),
+  ASYA_GRACE_PERIOD: setting(
+    duration,
+    'How long what is in flight may take when the sidecar is told to stop.',
+    '30s',
+  ),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The value that a variable's text becomes. */
+export type SettingValue<Name extends SettingName> =
+  (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;

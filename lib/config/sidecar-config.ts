@@ -1,0 +1,50 @@
+import type { Actor } from '../core/actor.ts';
+import type { ListenAddress, RuntimeAddress } from './addresses.ts';
+
+export type TransportName = 'sqs' | 'pubsub' | 'rabbitmq';
+
+/** What a sidecar is told, compiled: milliseconds and policies, nothing left to look up or fall back on. */
+export interface SidecarConfig {
+  readonly actor: Actor;
+  readonly namespace?: string;
+  readonly sump: string;
+  readonly transport: TransportName;
+  readonly runtime: {
+    readonly address: RuntimeAddress;
+    readonly protocol: 'payload' | 'envelope';
+    readonly command?: string;
+    readonly passEnv: readonly string[];
+    readonly maxResponseBytes: number;
+    readonly concurrency: number;
+  };
+  readonly gatewayUrl?: string;
+  readonly sqs: {
+    readonly endpoint?: string;
+    readonly region: string;
+    readonly visibilitySeconds: number;
+    readonly waitSeconds: number;
+  };
+  readonly pubsub: { readonly projectId?: string; readonly endpoint?: string };
+  readonly rabbitmq: {
+    readonly url: string;
+    readonly exchange: string;
+    readonly prefetch: number;
+    readonly delay: 'none' | 'ttl';
+  };
+  readonly queues: {
+    readonly retryMaxAttempts: number;
+    readonly retryBackoffMs: number;
+    readonly autoCreate: boolean;
+  };
+  readonly metrics?: ListenAddress;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly gracePeriodMs: number;
+}
+
+/** The longest that SQS hides a delivery: twelve hours. */
+export const LONGEST_VISIBILITY_SECONDS = 43_200;
+
+/** Twice the actor's timeout, so that nothing is delivered again while it is still worked on. */
+export function defaultVisibilitySeconds(actorTimeoutMs: number): number {
+  return Math.min(Math.ceil((actorTimeoutMs * 2) / 1000), LONGEST_VISIBILITY_SECONDS);
+}

@@ -1,0 +1,13 @@
+import type { Actor, Limits } from './actor.ts';
+import type { DeriveId } from './decode.ts';
+
+/** All that a decision may depend on besides what happened. Clock, dice and ids are handed in. */
+export interface Context {
+  readonly actor: Actor;
+  readonly limits: Limits;
+  /** Milliseconds since 1970, read after the call. */
+  readonly now: number;
+  /** At least 0, less than 1. */
+  readonly roll: number;
+  readonly deriveId: DeriveId;
+}

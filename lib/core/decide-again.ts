@@ -1,0 +1,44 @@
+import type { Context } from './context.ts';
+import { planFailure } from './decide-failure.ts';
+import type { Envelope } from './envelope.ts';
+import { faultOf } from './fault.ts';
+import { NOT_BEFORE, withHeader } from './headers.ts';
+import { ackAfter, dispatchOf, failedFact, type Plan, resultFact } from './plan.ts';
+import { timestampText } from './timestamp.ts';
+
+/** Back to the own queue as it came: no attempt is counted, and no receive of the broker's is spent. */
+export function planAgain(asCame: Envelope, context: Context): Plan {
+  return ackAfter([dispatchOf(context.actor.name, 'again', asCame)], [resultFact('returned')]);
+}
+
+/** Not yet due: back to the own queue for the rest of the delay, or for as much of it as the transport can do. */
+export function planWait(envelope: Envelope, dueMs: number, context: Context): Plan {
+  const { actor, limits, now } = context;
+  const undeliverable = planFailure(envelope, context, {
+    reason: 'RuntimeError',
+    fault: faultOf(
+      'RuntimeError',
+      `it is due at ${timestampText(dueMs)}, and it could not be sent with a delay`,
+    ),
+    facts: [failedFact('retry_send_failed')],
+  });
+  if (limits.maxDelayMs === 0) return undeliverable;
+  const delayMs = Math.min(dueMs - now, limits.maxDelayMs);
+  return ackAfter(
+    [dispatchOf(actor.name, 'again', envelope, delayMs)],
+    [resultFact('deferred')],
+    undeliverable,
+  );
+}
+
+/** A delay that the transport cannot do in one send is noted on the envelope, and done piece by piece. */
+export function withWait(
+  envelope: Envelope,
+  delayMs: number,
+  context: Context,
+): { envelope: Envelope; delayMs: number } {
+  const { limits, now } = context;
+  if (delayMs <= limits.maxDelayMs) return { envelope, delayMs };
+  const headers = withHeader(envelope.headers, NOT_BEFORE, timestampText(now + delayMs));
+  return { envelope: { ...envelope, headers }, delayMs: limits.maxDelayMs };
+}

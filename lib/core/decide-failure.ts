@@ -1,0 +1,56 @@
+import type { Context } from './context.ts';
+import { encode } from './encode.ts';
+import type { Envelope, Reason, StatusError } from './envelope.ts';
+import { type Fault, statusErrorFromFault } from './fault.ts';
+import { ackAfter, type Dispatch, type DispatchType, dispatchOf, type Fact, type Plan } from './plan.ts';
+import { statusAfter } from './status.ts';
+import { exceedsUtf8Bytes, headWithinUtf8 } from './utf8.ts';
+
+export interface FailurePlan {
+  readonly reason: Reason;
+  readonly fault: Fault;
+  readonly facts: readonly Fact[];
+  readonly maxAttempts?: number;
+}
+
+/** To the sink as failed, with the payload as it was: what failed can be looked at and replayed. */
+export function planFailure(envelope: Envelope, context: Context, failure: FailurePlan): Plan {
+  return ackAfter([failureDispatch(context.actor.sink, 'sink', envelope, context, failure)], failure.facts);
+}
+
+export function failureDispatch(
+  to: string,
+  type: DispatchType,
+  envelope: Envelope,
+  context: Context,
+  failure: Omit<FailurePlan, 'facts'>,
+): Dispatch {
+  const { reason, fault, maxAttempts } = failure;
+  const change = {
+    phase: 'failed' as const,
+    reason,
+    actor: context.actor.name,
+    now: context.now,
+    error: statusErrorFromFault(fault),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+  };
+  const failed = { ...envelope, status: statusAfter(envelope.status, change) };
+  return dispatchOf(to, type, withFittingError(failed, change.error, context));
+}
+
+const SHORT_MESSAGE_BYTES = 1024;
+
+/**
+ * A payload near the transport's limit must not be lost to the words about its failure: the traceback gives way
+ * first, then the ancestors and the end of the message.
+ */
+export function withFittingError(envelope: Envelope, error: StatusError, context: Context): Envelope {
+  if (!exceedsUtf8Bytes(encode(envelope), context.limits.maxBodyBytes)) return envelope;
+  const short = {
+    ...error,
+    mro: [],
+    message: headWithinUtf8(error.message, SHORT_MESSAGE_BYTES),
+    traceback: '',
+  };
+  return { ...envelope, status: { ...envelope.status, error: short } };
+}

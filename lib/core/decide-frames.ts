@@ -1,0 +1,75 @@
+import { complainOfNext, type Frame } from './answer.ts';
+import type { Context } from './context.ts';
+import { planFailure } from './decide-failure.ts';
+import type { Envelope } from './envelope.ts';
+import { faultOf } from './fault.ts';
+import { headersFromHandler } from './headers.ts';
+import { ackAfter, type Dispatch, dispatchOf, failedFact, type Plan, resultFact } from './plan.ts';
+import { hopOf, shiftRoute } from './route.ts';
+import { type ArrivedEnvelope, statusAfter } from './status.ts';
+import { exceedsUtf8Bytes, utf8Bytes } from './utf8.ts';
+
+/** On along the route, each value in an envelope of its own. */
+export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], context: Context): Plan {
+  for (const { next } of frames) {
+    const complaint = next === undefined ? undefined : complainOfRewrite(envelope, next, context);
+    if (complaint !== undefined) {
+      return planFailure(envelope, context, {
+        reason: 'ValidationError',
+        fault: faultOf('ValidationError', complaint),
+        facts: [failedFact('validation_error')],
+      });
+    }
+  }
+  const dispatches = frames.map((frame, index) => frameDispatch(envelope, frame, index, context));
+  const tooBig = dispatches.find(({ body }) => exceedsUtf8Bytes(body, context.limits.maxBodyBytes));
+  if (tooBig !== undefined) {
+    const message = `the result makes a message of ${utf8Bytes(tooBig.body)} bytes; ${context.limits.maxBodyBytes} are allowed`;
+    return planFailure(envelope, context, {
+      reason: 'RuntimeError',
+      fault: faultOf('PayloadTooLarge', message),
+      facts: [failedFact('runtime_error')],
+    });
+  }
+  return ackAfter(dispatches, [resultFact('success')]);
+}
+
+/** A route that the handler gave back as it was needs nobody's leave. */
+function complainOfRewrite(
+  envelope: Envelope,
+  next: readonly string[],
+  context: Context,
+): string | undefined {
+  const { next: planned } = envelope.route;
+  const isUnchanged = next.length === planned.length && next.every((name, index) => name === planned[index]);
+  return isUnchanged ? undefined : complainOfNext(next, context.actor.routeAllow);
+}
+
+function frameDispatch(envelope: ArrivedEnvelope, frame: Frame, index: number, context: Context): Dispatch {
+  const { actor, now } = context;
+  const route = shiftRoute(envelope.route, frame.next ?? envelope.route.next);
+  const isAtEnd = route.curr === '';
+  const status = isAtEnd
+    ? statusAfter(envelope.status, { phase: 'succeeded', reason: 'Completed', actor: actor.name, now })
+    : statusAfter(envelope.status, { phase: 'pending', actor: actor.name, now });
+  const sent: Envelope = {
+    ...envelope,
+    ...(index === 0 ? {} : childIdentity(envelope, index, context)),
+    route,
+    headers:
+      frame.headers === undefined ? envelope.headers : headersFromHandler(envelope.headers, frame.headers),
+    payload: frame.payload,
+    status,
+  };
+  return isAtEnd ? dispatchOf(actor.sink, 'sink', sent) : dispatchOf(route.curr, 'next', sent);
+}
+
+/** The same on every redelivery, so that a repeated delivery repeats its children and makes no others. */
+function childIdentity(
+  envelope: Envelope,
+  index: number,
+  context: Context,
+): { id: string; parent_id: string } {
+  const id = context.deriveId('fan-out', envelope.id, context.actor.name, hopOf(envelope.route), index);
+  return { id, parent_id: envelope.id };
+}

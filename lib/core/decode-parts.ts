@@ -1,0 +1,92 @@
+import { ACTOR_NAME_RULE, isActorName, isCrewName } from './actor-name.ts';
+import { shown, shownValue } from './complaint.ts';
+import { type Route, reasonFromText, type Status } from './envelope.ts';
+import { type JsonText, shallowValueFromJson } from './json-text.ts';
+import { instantMs, TIMESTAMP_RULE, toUtcText } from './timestamp.ts';
+
+/** Deeper nesting than any status or route has; beyond it, writing the value again could exhaust the stack. */
+const DEEPEST = 64;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An object's fields, or what is wrong with it. */
+function readFields(name: string, text: JsonText): Fields | string {
+  if (!text.startsWith('{')) return `${name} is ${shown(text)}, not an object`;
+  const shallow = shallowValueFromJson(text, DEEPEST);
+  return shallow === undefined
+    ? `${name} is nested deeper than ${DEEPEST} levels`
+    : (shallow.value as Fields);
+}
+
+/** Both shapes are read; where both stand, the new one counts. */
+export function readRoute(text: JsonText | undefined): Route | string {
+  if (text === undefined) return 'route is missing';
+  const fields = readFields('route', text);
+  if (typeof fields === 'string') return fields;
+  const { actors, current, ...rest } = fields;
+  const isNewShape = 'prev' in rest || 'curr' in rest || 'next' in rest;
+  const split = isNewShape ? rest : splitActors(actors, current);
+  if (typeof split === 'string') return split;
+  const { prev, curr, next } = split;
+  const complaint =
+    complainOfNames('route.prev', prev) ?? complainOfCurrent(curr) ?? complainOfNames('route.next', next);
+  return complaint ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
+}
+
+function splitActors(actors: unknown, current: unknown): Fields | string {
+  if (actors === undefined) return 'route has no prev, curr and next';
+  const complaint = complainOfNames('route.actors', actors);
+  if (complaint !== undefined) return complaint;
+  const names = actors as readonly string[];
+  if (!Number.isInteger(current) || (current as number) < 0 || (current as number) > names.length) {
+    return `route.current is ${shownValue(current)}, not a whole number from 0 to ${names.length}`;
+  }
+  const at = current as number;
+  return { prev: names.slice(0, at), curr: names[at] ?? '', next: names.slice(at + 1) };
+}
+
+function complainOfNames(place: string, names: unknown): string | undefined {
+  if (names === undefined) return `${place} is missing`;
+  if (!Array.isArray(names)) return `${place} is ${shownValue(names)}, not an array of actors' names`;
+  for (const [index, name] of names.entries()) {
+    const complaint = complainOfName(`${place}[${index}]`, name);
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
+}
+
+function complainOfCurrent(curr: unknown): string | undefined {
+  if (curr === undefined) return 'route.curr is missing';
+  return curr === '' ? undefined : complainOfName('route.curr', curr);
+}
+
+/** Why a name may not stand in a route. */
+export function complainOfName(place: string, name: unknown): string | undefined {
+  if (!isActorName(name)) return `${place} is ${shownValue(name)}; ${ACTOR_NAME_RULE}`;
+  return isCrewName(name)
+    ? `${place} is "${name}": the mesh's own actors (x-...) never stand in a route`
+    : undefined;
+}
+
+export function readStatus(text: JsonText | undefined): Status | undefined | string {
+  if (text === undefined) return undefined;
+  const fields = readFields('status', text);
+  if (typeof fields === 'string') return fields;
+  const attempt = fields['attempt'];
+  if (attempt !== undefined && (!Number.isSafeInteger(attempt) || (attempt as number) < 1)) {
+    return `status.attempt is ${shownValue(attempt)}, not a whole number from 1`;
+  }
+  for (const key of ['created_at', 'deadline_at'] as const) {
+    const value = fields[key];
+    if (value !== undefined && instantMs(value) === undefined) {
+      return `status.${key} is ${shownValue(value)}; ${TIMESTAMP_RULE}`;
+    }
+  }
+  const status = fields as Status;
+  return {
+    ...status,
+    ...(status.created_at === undefined ? {} : { created_at: toUtcText(status.created_at) }),
+    ...(status.deadline_at === undefined ? {} : { deadline_at: toUtcText(status.deadline_at) }),
+    ...(status.reason === undefined ? {} : { reason: reasonFromText(status.reason) }),
+  };
+}

@@ -1,0 +1,15 @@
+import type { Call, EndCall, TurnedAway } from './admit.ts';
+import type { Answer } from './answer.ts';
+
+/** How a call ended. */
+export type CallEnd =
+  | Answer
+  /** No answer within the call's timeout; the runtime was killed. */
+  | { readonly kind: 'timeout' }
+  /** The runtime was killed because of another call. */
+  | { readonly kind: 'interrupted' };
+
+/** What happened to a delivery, before anything is decided. */
+export type Outcome =
+  | TurnedAway
+  | { readonly kind: 'called'; readonly call: Call | EndCall; readonly end: CallEnd };

@@ -1,0 +1,201 @@
+import { isRoutableName } from './actor-name.ts';
+import { shownValue } from './complaint.ts';
+import { DURATION_RULE, durationMs, durationText } from './duration.ts';
+import { type Notes, noteUnknownKeys } from './mistake.ts';
+import { suggestion } from './nearest.ts';
+import type { Backoff, Exhaustion, Policy } from './policy.ts';
+
+/** A policy as the user writes it. */
+export interface PolicyInput {
+  readonly maxAttempts?: number | 'unlimited';
+  readonly backoff?: 'constant' | 'fixed' | 'linear' | 'exponential' | 'schedule';
+  readonly initialDelay?: string;
+  readonly initialInterval?: string;
+  readonly delays?: readonly string[];
+  readonly maxInterval?: string;
+  readonly maxDuration?: string;
+  readonly expireAfter?: string;
+  readonly jitter?: boolean;
+  readonly onExhausted?:
+    | readonly string[]
+    | { readonly action: 'escalate'; readonly topic: string }
+    | { readonly action: 'drop' };
+}
+
+const FIELDS = [
+  'maxAttempts',
+  'backoff',
+  'initialDelay',
+  'initialInterval',
+  'delays',
+  'maxInterval',
+  'maxDuration',
+  'expireAfter',
+  'jitter',
+  'onExhausted',
+] as const satisfies readonly (keyof PolicyInput)[];
+
+const BACKOFFS = ['constant', 'fixed', 'linear', 'exponential', 'schedule'] as const;
+
+type Fields = Readonly<Record<(typeof FIELDS)[number], unknown>>;
+
+/** What the user wrote, compiled; every mistake is noted, and what is returned then is not for use. */
+export function compilePolicy(input: unknown, notes: Notes): Policy {
+  if (!isPlainObject(input)) {
+    notes.add(`is ${shownValue(input)}, not an object like {"maxAttempts":3,"initialDelay":"1s"}`);
+    return compilePolicy({}, notes);
+  }
+  noteUnknownKeys(notes, input, FIELDS);
+  const fields = input as Fields;
+  const maxIntervalMs = optionalDuration(fields.maxInterval, notes.at('maxInterval'));
+  const maxDurationMs = optionalDuration(fields.maxDuration, notes.at('maxDuration'));
+  const expireAfterMs = optionalDuration(fields.expireAfter, notes.at('expireAfter'));
+  return {
+    maxAttempts: compileMaxAttempts(fields, notes.at('maxAttempts')),
+    backoff: compileBackoff(fields, notes),
+    ...(maxIntervalMs === undefined ? {} : { maxIntervalMs }),
+    ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
+    ...(expireAfterMs === undefined ? {} : { expireAfterMs }),
+    jitter: compileJitter(fields.jitter, notes.at('jitter')),
+    onExhausted: compileExhaustion(fields.onExhausted, notes.at('onExhausted')),
+    endsAs: 'PolicyExhausted',
+  };
+}
+
+function compileMaxAttempts(fields: Fields, notes: Notes): number {
+  const { maxAttempts = 0, maxDuration, expireAfter } = fields;
+  if (maxAttempts === 'unlimited') {
+    if (maxDuration === undefined && expireAfter === undefined) {
+      notes.add('is "unlimited", which needs an end: add maxDuration or expireAfter');
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+  if (!Number.isSafeInteger(maxAttempts) || (maxAttempts as number) < 0) {
+    notes.add(`is ${shownValue(maxAttempts)}, not a whole number from 0, nor "unlimited"`);
+  }
+  return Math.max(1, Number(maxAttempts));
+}
+
+function compileBackoff(fields: Fields, notes: Notes): Backoff {
+  const { backoff = 'exponential', initialDelay, initialInterval, delays } = fields;
+  if (!BACKOFFS.includes(backoff as (typeof BACKOFFS)[number])) {
+    notes
+      .at('backoff')
+      .add(`is ${shownValue(backoff)}, none of ${BACKOFFS.join(', ')}${meant(backoff, BACKOFFS)}`);
+  }
+  if (initialDelay !== undefined && initialInterval !== undefined) {
+    notes.at('initialInterval').add('is the older word for initialDelay; keep one of the two');
+  }
+  if (backoff === 'schedule') return compileSchedule(fields, notes);
+  if (delays !== undefined) notes.at('delays').add('goes with "backoff":"schedule" only');
+  const place = initialInterval === undefined ? 'initialDelay' : 'initialInterval';
+  const initialMs = optionalDuration(fields[place], notes.at(place)) ?? 0;
+  return { kind: backoff === 'fixed' ? 'constant' : (backoff as 'constant'), initialMs };
+}
+
+function compileSchedule(fields: Fields, notes: Notes): Backoff {
+  for (const place of ['initialDelay', 'initialInterval'] as const) {
+    if (fields[place] !== undefined)
+      notes.at(place).add('does not go with "backoff":"schedule"; delays says it all');
+  }
+  const { delays } = fields;
+  if (!Array.isArray(delays) || delays.length === 0) {
+    notes
+      .at('delays')
+      .add(`is ${shownValue(delays)}; "backoff":"schedule" needs a list of durations like ["1s","5s"]`);
+    return { kind: 'schedule', delaysMs: [0] };
+  }
+  const delaysMs = delays.map((delay, index) => requiredDuration(delay, notes.at('delays').at(index)));
+  return { kind: 'schedule', delaysMs };
+}
+
+function compileJitter(jitter: unknown, notes: Notes): boolean {
+  if (jitter !== undefined && typeof jitter !== 'boolean')
+    notes.add(`is ${shownValue(jitter)}, not true or false`);
+  return jitter === true;
+}
+
+function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
+  if (value === undefined) return { action: 'sink' };
+  if (Array.isArray(value) && value.length > 0) {
+    for (const [index, name] of value.entries()) {
+      if (!isRoutableName(name)) {
+        notes
+          .at(index)
+          .add(`is ${shownValue(name)}, no actor to route to; names are like "recover", never x-...`);
+      }
+    }
+    return { action: 'route', actors: value };
+  }
+  if (!isPlainObject(value)) {
+    notes.add(
+      `is ${shownValue(value)}, neither a list of actors nor {"action":"escalate","topic":"..."} nor {"action":"drop"}`,
+    );
+    return { action: 'sink' };
+  }
+  return compileAction(value, notes);
+}
+
+function compileAction(value: Readonly<Record<string, unknown>>, notes: Notes): Exhaustion {
+  const { action, topic } = value;
+  if (action === 'drop') {
+    noteUnknownKeys(notes, value, ['action']);
+    return { action };
+  }
+  if (action !== 'escalate') {
+    const actions = ['escalate', 'drop'];
+    notes
+      .at('action')
+      .add(`is ${shownValue(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
+    return { action: 'sink' };
+  }
+  noteUnknownKeys(notes, value, ['action', 'topic']);
+  if (typeof topic !== 'string' || topic === '' || topic.startsWith('x-')) {
+    notes
+      .at('topic')
+      .add(`is ${shownValue(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
+    return { action: 'sink' };
+  }
+  return { action, topic };
+}
+
+function optionalDuration(value: unknown, notes: Notes): number | undefined {
+  return value === undefined ? undefined : requiredDuration(value, notes);
+}
+
+function requiredDuration(value: unknown, notes: Notes): number {
+  const milliseconds = durationMs(value);
+  if (milliseconds === undefined) notes.add(`is ${shownValue(value)}; ${DURATION_RULE}`);
+  return milliseconds ?? 0;
+}
+
+function meant(typed: unknown, words: readonly string[]): string {
+  return typeof typed === 'string' ? suggestion(typed, words) : '';
+}
+
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The inverse: what a user would have written for it. */
+export function policyInput(policy: Policy): PolicyInput {
+  const { maxAttempts, backoff, maxIntervalMs, maxDurationMs, expireAfterMs, jitter, onExhausted } = policy;
+  return {
+    maxAttempts: maxAttempts === Number.POSITIVE_INFINITY ? 'unlimited' : maxAttempts,
+    backoff: backoff.kind,
+    ...(backoff.kind === 'schedule'
+      ? { delays: backoff.delaysMs.map(durationText) }
+      : { initialDelay: durationText(backoff.initialMs) }),
+    ...(maxIntervalMs === undefined ? {} : { maxInterval: durationText(maxIntervalMs) }),
+    ...(maxDurationMs === undefined ? {} : { maxDuration: durationText(maxDurationMs) }),
+    ...(expireAfterMs === undefined ? {} : { expireAfter: durationText(expireAfterMs) }),
+    ...(jitter ? { jitter } : {}),
+    ...(onExhausted.action === 'sink' ? {} : { onExhausted: exhaustionInput(onExhausted) }),
+  };
+}
+
+function exhaustionInput(
+  onExhausted: Exclude<Exhaustion, { action: 'sink' }>,
+): NonNullable<PolicyInput['onExhausted']> {
+  return onExhausted.action === 'route' ? onExhausted.actors : onExhausted;
+}

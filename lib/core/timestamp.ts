@@ -1,0 +1,110 @@
+/** Instants: RFC 3339 text in envelopes, milliseconds since 1970 in decisions. Any offset is read, UTC is written. */
+
+const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+export const TIMESTAMP_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
+
+/** Outside these years an instant could not be written again in UTC. */
+const YEAR_0_MS = -62_167_219_200_000;
+const YEAR_10000_MS = 253_402_300_800_000;
+
+interface Instant {
+  /** The whole second, in milliseconds since 1970. */
+  readonly secondMs: number;
+  /** The digits after the point, as they came. */
+  readonly fraction: string;
+}
+
+/** The instant in milliseconds since 1970; undefined where the value is no RFC 3339 time. */
+export function instantMs(value: unknown): number | undefined {
+  const instant = typeof value === 'string' ? instantFromText(value) : undefined;
+  if (instant === undefined) return undefined;
+  return instant.secondMs + Number(instant.fraction.slice(0, 3).padEnd(3, '0'));
+}
+
+/** The same instant with the same precision, written in UTC; what is no time comes back as it is. */
+export function toUtcText(text: string): string {
+  const instant = instantFromText(text);
+  if (instant === undefined) return text;
+  const second = timestampText(instant.secondMs).slice(0, -1);
+  return instant.fraction === '' ? `${second}Z` : `${second}.${instant.fraction}Z`;
+}
+
+/** RFC 3339 in UTC, without trailing zeros: "2026-01-01T00:00:00.25Z". */
+export function timestampText(milliseconds: number): string {
+  // biome-ignore lint/style/noRestrictedGlobals: calendar arithmetic on a given instant reads no clock
+  const text = new Date(milliseconds).toISOString();
+  return text.replace(/\.?0*Z$/, 'Z');
+}
+
+function instantFromText(text: string): Instant | undefined {
+  const match = RFC_3339.exec(text);
+  if (match === null) return undefined;
+  const [
+    ,
+    year,
+    month,
+    day,
+    hour,
+    minute,
+    second,
+    fraction = '',
+    sign,
+    offsetHour = '0',
+    offsetMinute = '0',
+  ] = match;
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const localMs = civilMs(
+    [year, month, day, hour, minute].map(Number),
+    // A leap second is the first instant of the next minute.
+    second === '60' ? 59 : Number(second),
+  );
+  if (localMs === undefined) return undefined;
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000 * (sign === '-' ? -1 : 1);
+  if (second === '60' && !isLastSecondOfDay(localMs - offsetMs)) return undefined;
+  const secondMs = localMs - offsetMs + (second === '60' ? 1000 : 0);
+  return secondMs >= YEAR_0_MS && secondMs < YEAR_10000_MS ? { secondMs, fraction } : undefined;
+}
+
+/** Undefined where a field lies outside its range, February 30 included. */
+function civilMs(fields: readonly number[], second: number): number | undefined {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = fields;
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined;
+  if (day < 1 || day > daysInMonth(year, month)) return undefined;
+  return daysSince1970(year, month, day) * 86_400_000 + ((hour * 60 + minute) * 60 + second) * 1000;
+}
+
+function isLastSecondOfDay(milliseconds: number): boolean {
+  return (milliseconds + 1000) % 86_400_000 === 0;
+}
+
+function isLeapYear(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return isLeapYear(year) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days in the proleptic Gregorian calendar. Date.UTC would read the years 0 to 99 as 1900 to 1999. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const years = month > 2 ? year : year - 1;
+  const monthsSinceMarch = (month + 9) % 12;
+  const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400);
+  return years * 365 + leapDays + Math.floor((monthsSinceMarch * 153 + 2) / 5) + day - 719_469;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const HTTP_DATE = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
+
+/** The instant of an HTTP date, "Thu, 01 Jan 2026 00:00:00 GMT". */
+export function instantMsFromHttpDate(text: string): number | undefined {
+  const match = HTTP_DATE.exec(text);
+  if (match === null) return undefined;
+  const [, day, month = '', year, hour, minute, second] = match;
+  return civilMs(
+    [Number(year), MONTHS.indexOf(month) + 1, ...[day, hour, minute].map(Number)],
+    Number(second),
+  );
+}

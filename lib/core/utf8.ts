@@ -1,0 +1,89 @@
+/** The platform's decoder is pure computation, but no part of the language's own library: declared here by hand. */
+declare const TextDecoder: new (
+  label: 'utf-8',
+  options: { readonly fatal: boolean; readonly ignoreBOM: boolean },
+) => { decode(bytes: Uint8Array): string };
+
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text, or undefined where the bytes are not UTF-8. A byte order mark is kept: it is part of what came. */
+export function textFromUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const BYTES_PER_UNIT_AT_MOST = 3;
+
+/** Whether the text needs more than so many bytes as UTF-8. Counts only when the length leaves a doubt. */
+export function exceedsUtf8Bytes(text: string, limit: number): boolean {
+  if (text.length > limit) return true;
+  if (text.length * BYTES_PER_UNIT_AT_MOST <= limit) return false;
+  return utf8Bytes(text) > limit;
+}
+
+/** How many bytes the text takes as UTF-8; a lone surrogate counts as the replacement character it becomes. */
+export function utf8Bytes(text: string): number {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index++) bytes += unitBytes(text, index);
+  return bytes;
+}
+
+/** What a UTF-16 unit adds: a surrogate pair takes four bytes, counted as two for each half. */
+function unitBytes(text: string, index: number): number {
+  const unit = text.charCodeAt(index);
+  if (unit < 0x80) return 1;
+  if (unit < 0x800) return 2;
+  const isPaired =
+    (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) ||
+    (isLowSurrogate(unit) && isHighSurrogate(text.charCodeAt(index - 1)));
+  return isPaired ? 2 : 3;
+}
+
+/** The longest beginning of the text within so many bytes; never half a character. */
+export function headWithinUtf8(text: string, limit: number): string {
+  let end = 0;
+  for (let bytes = unitBytes(text, 0); end < text.length && bytes <= limit; bytes += unitBytes(text, end))
+    end++;
+  if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)))
+    end--;
+  return text.slice(0, end);
+}
+
+/** The longest ending of the text within so many bytes; never half a character. */
+export function tailWithinUtf8(text: string, limit: number): string {
+  let start = text.length;
+  for (
+    let bytes = unitBytes(text, start - 1);
+    start > 0 && bytes <= limit;
+    bytes += unitBytes(text, start - 1)
+  )
+    start--;
+  if (start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) && isLowSurrogate(text.charCodeAt(start)))
+    start++;
+  return text.slice(start);
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+export function base64FromBytes(bytes: Uint8Array): string {
+  let text = '';
+  for (let index = 0; index < bytes.length; index += 3) {
+    const left = bytes.length - index;
+    const word = ((bytes[index] ?? 0) << 16) | ((bytes[index + 1] ?? 0) << 8) | (bytes[index + 2] ?? 0);
+    text += BASE64.charAt(word >> 18) + BASE64.charAt((word >> 12) & 63);
+    text += left > 1 ? BASE64.charAt((word >> 6) & 63) : '=';
+    text += left > 2 ? BASE64.charAt(word & 63) : '=';
+  }
+  return text;
+}

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { readEnvironment } from '../../lib/config/environment.ts';
+import { NO_LIMITS } from '../../lib/core/actor.ts';
+import { admit } from '../../lib/core/admit.ts';
+import { answerFromHttp, faultFromErrorObject } from '../../lib/core/answer.ts';
+import { decide } from '../../lib/core/decide.ts';
+import { type DeriveId, decode } from '../../lib/core/decode.ts';
+import { durationMs } from '../../lib/core/duration.ts';
+import { mistakesText, notesInto } from '../../lib/core/mistake.ts';
+import type { CallEnd, Outcome } from '../../lib/core/outcome.ts';
+import { decidePipeline, PIPELINE_DEFAULTS } from '../../lib/core/pipeline.ts';
+import { delayAfterAttempt } from '../../lib/core/policy-delay.ts';
+import { compilePolicy } from '../../lib/core/policy-input.ts';
+import { instantMs } from '../../lib/core/timestamp.ts';
+import {
+  type ActualSend,
+  compareExactly,
+  compareIds,
+  compareSends,
+  type Difference,
+  type ExpectedSend,
+} from './compare.ts';
+
+/** Each kind's cases run through the same code as a delivery does; a case returns where it differs. */
+
+export const deriveId: DeriveId = (...parts) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+const noFile = () => ({ problem: 'no file is at hand here' });
+
+interface DecisionCase {
+  readonly config: {
+    readonly actor: string;
+    readonly actorTimeout: string;
+    readonly policies?: unknown;
+    readonly rules?: unknown;
+    readonly fanout?: string;
+    readonly maxHops?: number;
+  };
+  readonly now: string;
+  readonly roll: number;
+  readonly envelope: Readonly<Record<string, unknown>>;
+  readonly outcome: { readonly kind: string; readonly value?: unknown; readonly error?: object };
+  readonly expect: {
+    readonly called: boolean;
+    readonly effectiveTimeoutMs?: number;
+    readonly sends: readonly ExpectedSend[];
+    readonly settle: string;
+  };
+}
+
+export function runDecision(given: DecisionCase): Difference[] {
+  const { expect } = given;
+  const once = decisionOf(given);
+  const twice = decisionOf(given);
+  return [
+    ...compareExactly('called', expect.called, once.called),
+    ...(expect.effectiveTimeoutMs === undefined
+      ? []
+      : compareExactly('effectiveTimeoutMs', expect.effectiveTimeoutMs, once.timeoutMs)),
+    ...compareExactly('settle', expect.settle, once.settle),
+    ...compareSends(expect.sends, once.sends),
+    ...compareIds(given.envelope['id'], once.sends, expect.sends),
+    ...compareExactly('the same case run again', once, twice),
+  ];
+}
+
+interface Decision {
+  readonly called: boolean;
+  readonly timeoutMs?: number;
+  readonly settle: string;
+  readonly sends: readonly ActualSend[];
+}
+
+function decisionOf(given: DecisionCase): Decision {
+  const { config } = given;
+  const reading = readEnvironment(
+    {
+      ASYA_ACTOR_NAME: config.actor,
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: config.actorTimeout,
+      ...(config.policies === undefined ? {} : { ASYA_RESILIENCY_POLICIES: JSON.stringify(config.policies) }),
+      ...(config.rules === undefined ? {} : { ASYA_RESILIENCY_RULES: JSON.stringify(config.rules) }),
+      ...(config.fanout === undefined ? {} : { ASYA_FANOUT: config.fanout }),
+      ...(config.maxHops === undefined ? {} : { ASYA_MAX_HOPS: String(config.maxHops) }),
+    },
+    noFile,
+  );
+  if ('mistakes' in reading)
+    throw new Error(`the case's config is refused: ${mistakesText(reading.mistakes)}`);
+  const { actor } = reading.config;
+  const now = instantMs(given.now);
+  if (now === undefined) throw new Error(`the case's now is ${given.now}`);
+  const arrival = decode(JSON.stringify(given.envelope), { actor: actor.name, messageId: 'm-1', deriveId });
+  const admission = admit(arrival, actor, now, Number.POSITIVE_INFINITY);
+  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
+  const outcome: Outcome = isCalled
+    ? { kind: 'called', call: admission, end: endOf(given.outcome, actor.fanOut) }
+    : admission;
+  const plan = decide(outcome, { actor, limits: NO_LIMITS, now, roll: given.roll, deriveId });
+  return {
+    called: isCalled,
+    ...(isCalled ? { timeoutMs: admission.timeoutMs } : {}),
+    settle: plan.settle,
+    sends: plan.dispatches.map(({ to, delayMs, body }) => ({ to, delayMs, envelope: JSON.parse(body) })),
+  };
+}
+
+function endOf(outcome: DecisionCase['outcome'], fanOut: 'array' | 'never'): CallEnd {
+  switch (outcome.kind) {
+    case 'value':
+      return answerFromHttp(200, JSON.stringify(outcome.value), fanOut);
+    case 'error':
+      return { kind: 'fault', fault: faultFromErrorObject((outcome.error ?? {}) as Record<string, unknown>) };
+    case 'unreachable':
+      return { kind: 'unreachable', detail: 'connection refused' };
+    case 'timeout':
+      return { kind: 'timeout' };
+    default:
+      throw new Error(`no such outcome: ${outcome.kind}`);
+  }
+}
+
+interface DecodeCase {
+  readonly actor: string;
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  readonly expect: Readonly<Record<string, unknown>>;
+}
+
+export function runDecode(given: DecodeCase): Difference[] {
+  const body = given.bodyBase64 === undefined ? (given.body ?? '') : Buffer.from(given.bodyBase64, 'base64');
+  const reading = readEnvironment({ ASYA_ACTOR_NAME: given.actor }, noFile);
+  if ('mistakes' in reading)
+    throw new Error(`the case's actor is refused: ${mistakesText(reading.mistakes)}`);
+  const { actor } = reading.config;
+  const now = Date.UTC(2026, 0, 1);
+  const admission = admit(decode(body, { actor: actor.name, messageId: 'm-1', deriveId }), actor, now, 1e9);
+  if (admission.kind === 'call' || admission.kind === 'end-call') {
+    return [{ path: 'to', expected: given.expect, actual: 'the runtime would be called' }];
+  }
+  const plan = decide(admission, { actor, limits: NO_LIMITS, now, roll: 0, deriveId });
+  const sends = plan.dispatches.map(({ to, body: sent }) => ({ to, envelope: JSON.parse(sent) }));
+  const envelope = sends[0]?.envelope;
+  const { to, reason } = given.expect;
+  const raw = given.bodyBase64 === undefined ? { raw: given.body } : { raw_base64: given.bodyBase64 };
+  return [
+    ...compareExactly('to', to, sends[0]?.to),
+    ...compareExactly('status.reason', reason, envelope?.status?.reason),
+    ...compareExactly('status.phase', 'failed', envelope?.status?.phase),
+    ...compareExactly('payload', raw, envelope?.payload),
+    ...compareExactly('settle', 'ack', plan.settle),
+  ];
+}
+
+interface DelayCase {
+  readonly policy: unknown;
+  readonly attempt: number;
+  readonly roll: number;
+  readonly expectMs: number;
+}
+
+export function runDelay(given: DelayCase): Difference[] {
+  const mistakes: Parameters<typeof notesInto>[0] = [];
+  const policy = compilePolicy(given.policy, notesInto(mistakes, 'policy'));
+  if (mistakes.length > 0) throw new Error(`the case's policy is refused: ${mistakesText(mistakes)}`);
+  const actual = delayAfterAttempt(policy, given.attempt, given.roll);
+  return Math.abs(actual - given.expectMs) <= 1
+    ? []
+    : [{ path: 'delayMs', expected: given.expectMs, actual }];
+}
+
+export function runGoodDuration(given: { readonly text: string; readonly ms: number }): Difference[] {
+  return compareExactly(JSON.stringify(given.text), given.ms, durationMs(given.text));
+}
+
+export function runBadDuration(text: unknown): Difference[] {
+  return compareExactly(JSON.stringify(text), undefined, durationMs(text));
+}
+
+interface PipelineFileCase {
+  readonly error: { readonly http_status?: number; readonly type?: string; readonly normal?: boolean };
+  readonly retryCount: number;
+  readonly eventTime: string;
+  readonly now: string;
+  readonly RETRY_MESSAGE_DELAYS_SECONDS?: readonly number[];
+  readonly EXPIRED_MESSAGE_AFTER_HOURS?: number;
+  readonly expect: unknown;
+}
+
+export function runPipeline(given: PipelineFileCase): Difference[] {
+  const { error, retryCount } = given;
+  const action = decidePipeline(
+    {
+      fault: {
+        type: error.type ?? '',
+        mro: [],
+        ...(error.http_status === undefined ? {} : { httpStatus: error.http_status }),
+      },
+      isNormal: error.normal === true,
+      retryCount,
+      eventMs: instantMs(given.eventTime) ?? Number.NaN,
+      now: instantMs(given.now) ?? Number.NaN,
+    },
+    {
+      delaysSeconds: given.RETRY_MESSAGE_DELAYS_SECONDS ?? PIPELINE_DEFAULTS.delaysSeconds,
+      expireAfterHours: given.EXPIRED_MESSAGE_AFTER_HOURS ?? PIPELINE_DEFAULTS.expireAfterHours,
+    },
+  );
+  return compareExactly('action', given.expect, action);
+}
+
+interface ConfigCase {
+  readonly env: Readonly<Record<string, string>>;
+  readonly mentions?: readonly string[];
+}
+
+export function runConfigError(given: ConfigCase): Difference[] {
+  const reading = readEnvironment(given.env, noFile);
+  if ('config' in reading) return [{ path: 'start', expected: 'refused', actual: 'started' }];
+  const printed = mistakesText(reading.mistakes);
+  const missing = (given.mentions ?? []).filter((word) => !printed.includes(word));
+  return missing.length === 0 ? [] : [{ path: 'printed', expected: missing, actual: printed }];
+}
+
+export function runConfigGood(given: ConfigCase): Difference[] {
+  const reading = readEnvironment(given.env, noFile);
+  return 'config' in reading
+    ? []
+    : [{ path: 'start', expected: 'not refused', actual: mistakesText(reading.mistakes) }];
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { type Difference, differenceText } from './compare.ts';
+import { type Kind, kindOf } from './kinds.ts';
+import {
+  runBadDuration,
+  runConfigError,
+  runConfigGood,
+  runDecision,
+  runDecode,
+  runDelay,
+  runGoodDuration,
+  runPipeline,
+} from './run-case.ts';
+
+export interface CaseResult {
+  readonly name: string;
+  /** Empty: passed. */
+  readonly differences: readonly string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a case file is outside data; each runner says what it expects of it
+type Run = (given: any) => Difference[];
+
+const RUNS: Readonly<Record<Exclude<Kind, 'durations'>, Run>> = {
+  decisions: runDecision,
+  decode: runDecode,
+  delays: runDelay,
+  pipeline: runPipeline,
+  'config-errors': runConfigError,
+  'config-good': runConfigGood,
+};
+
+/** Every case of a file; throws where the file cannot be read or is of no known kind. */
+export function runFile(path: string): readonly CaseResult[] {
+  const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const kind = kindOf(path, content);
+  if (kind === undefined)
+    throw new Error(`${path} is of no known kind: neither its content nor its name tells`);
+  if (kind === 'durations') return runDurations(content as { good?: { text: string }[]; bad?: unknown[] });
+  return (content as { name?: string }[]).map((given, index) =>
+    resultOf(given.name ?? `${kind}-${index}`, RUNS[kind], given),
+  );
+}
+
+function runDurations({
+  good = [],
+  bad = [],
+}: {
+  good?: { text: string }[];
+  bad?: unknown[];
+}): readonly CaseResult[] {
+  return [
+    ...good.map((given) => resultOf(`good ${JSON.stringify(given.text)}`, runGoodDuration, given)),
+    ...bad.map((given) => resultOf(`bad ${JSON.stringify(given)}`, runBadDuration, given)),
+  ];
+}
+
+function resultOf(name: string, run: Run, given: unknown): CaseResult {
+  try {
+    return { name, differences: run(given).map(differenceText) };
+  } catch (error) {
+    return { name, differences: [`it threw: ${error instanceof Error ? error.message : String(error)}`] };
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The rooms of this project, and what each may import: the one place where that is written down. A folder that
+ * stands in no row here may import nothing of ours, and a package or `node:` module that a row does not name is
+ * refused there.
+ */
+export interface Room {
+  /** Folder, from the project's root. */
+  readonly room: string;
+  /** Other rooms that it may import. Its own files it always may. */
+  readonly rooms: readonly string[];
+  /** Packages by name; `node:*` stands for Node's own modules, `*` for any package. */
+  readonly packages: readonly string[];
+}
+
+const CORE = 'lib/core';
+const PORTS = 'lib/ports';
+const APP = 'lib/app';
+const CONFIG = 'lib/config';
+const ERROR_HANDLING = 'lib/error-handling';
+const ADAPTERS = 'lib/adapters';
+const LOCAL = 'lib/local';
+const LIB_FOR_FUNCTIONS = [CORE, PORTS, APP, CONFIG, ERROR_HANDLING, ADAPTERS];
+
+/** One folder per outside thing, with the packages that reach it. An adapter never imports another. */
+const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {};
+
+export const ROOMS: readonly Room[] = [
+  { room: CORE, rooms: [], packages: [] },
+  { room: PORTS, rooms: [CORE], packages: [] },
+  { room: APP, rooms: [CORE, PORTS], packages: [] },
+  { room: ERROR_HANDLING, rooms: [CORE, PORTS], packages: [] },
+  { room: CONFIG, rooms: [CORE], packages: ['yaml'] },
+  ...Object.entries(ADAPTER_PACKAGES).map(([name, packages]) => ({
+    room: `${ADAPTERS}/${name}`,
+    rooms: name === 'http' ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
+    packages,
+  })),
+  { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
+  { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },
+  { room: 'functions', rooms: LIB_FOR_FUNCTIONS, packages: ['*', 'node:*'] },
+  { room: 'infra', rooms: [CONFIG, CORE], packages: ['aws-cdk-lib', 'constructs', 'node:*'] },
+  { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
+  { room: 'runtimes', rooms: [], packages: ['node:*'] },
+  { room: 'tools', rooms: ['lib'], packages: ['*', 'node:*'] },
+  {
+    room: 'test',
+    rooms: ['lib', 'functions', 'infra', 'bench', 'runtimes', 'tools'],
+    packages: ['*', 'node:*'],
+  },
+];
+
+/** Rooms whose folders keep apart from each other: a function knows no other function. */
+export const APART: readonly string[] = ['functions', ADAPTERS];
