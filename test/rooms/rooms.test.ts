@@ -1,0 +1,106 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findViolations } from '../../tools/rooms.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+
+/** Planted in a copy of the project, so that nobody trips over it here. */
+const PLANTED: readonly (readonly [string, string, string])[] = [
+  [
+    'core imports a port',
+    'lib/core/planted.ts',
+    "import type { X } from '../ports/planted-port.ts';\nexport type Y = X;",
+  ],
+  ['core imports a package', 'lib/core/planted.ts', "import fc from 'fast-check';\nexport const y = fc;"],
+  ['core imports Node', 'lib/core/planted.ts', "import { join } from 'node:path';\nexport const y = join;"],
+  [
+    'core imports Node, the old way',
+    'lib/core/planted.ts',
+    "import { join } from 'path';\nexport const y = join;",
+  ],
+  [
+    'core imports a type alone',
+    'lib/core/planted.ts',
+    "import type { SidecarConfig } from '../config/sidecar-config.ts';\nexport type Y = SidecarConfig;",
+  ],
+  ['core re-exports', 'lib/core/planted.ts', "export { queueName } from '../config/queue-name.ts';"],
+  [
+    'core imports when it runs',
+    'lib/core/planted.ts',
+    "export const y = () => import('../config/settings.ts');",
+  ],
+  ['ports import config', 'lib/ports/planted.ts', "export { queueName } from '../config/queue-name.ts';"],
+  ['app imports an adapter', 'lib/app/planted.ts', "export * from '../adapters/planted/thing.ts';"],
+  ['config imports the app', 'lib/config/planted.ts', "export * from '../app/planted-app.ts';"],
+  ['an adapter imports another', 'lib/adapters/one/planted.ts', "export * from '../planted/thing.ts';"],
+  ['a function imports another', 'functions/one/planted.ts', "export * from '../planted/thing.ts';"],
+  [
+    'a function imports the infrastructure',
+    'functions/one/planted.ts',
+    "export * from '../../infra/planted.ts';",
+  ],
+  [
+    'the infrastructure imports a function',
+    'infra/planted-app.ts',
+    "export * from '../functions/planted/thing.ts';",
+  ],
+  ['lib imports a test', 'lib/app/planted.ts', "export * from '../../test/planted.ts';"],
+  [
+    'a folder that is no room',
+    'lib/elsewhere/planted.ts',
+    "export { isActorName } from '../core/actor-name.ts';",
+  ],
+  [
+    'two files in a circle',
+    'lib/core/planted.ts',
+    "import type { A } from './planted-too.ts';\nexport type B = A | 1;",
+  ],
+  ['what is not there', 'lib/core/planted.ts', "export * from './nowhere.ts';"],
+];
+
+const SCENERY: Readonly<Record<string, string>> = {
+  'lib/ports/planted-port.ts': 'export type X = 1;',
+  'lib/app/planted-app.ts': 'export const x = 1;',
+  'lib/adapters/planted/thing.ts': 'export const x = 1;',
+  'functions/planted/thing.ts': 'export const x = 1;',
+  'infra/planted.ts': 'export const x = 1;',
+  'test/planted.ts': 'export const x = 1;',
+  'lib/core/planted-too.ts': "import type { B } from './planted.ts';\nexport type A = B | 2;",
+};
+
+describe('the rooms', () => {
+  let copy = '';
+  beforeEach(() => {
+    copy = mkdtempSync(join(tmpdir(), 'asya-rooms-'));
+    for (const folder of ['lib/core', 'lib/config'])
+      cpSync(join(PROJECT, folder), join(copy, folder), { recursive: true });
+    symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
+  });
+  afterEach(() => rmSync(copy, { recursive: true }));
+
+  function plant(path: string, text: string): void {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    writeFileSync(join(copy, path), text);
+  }
+
+  it('are kept by the project as it stands', async () => {
+    const { violations, imports } = await findViolations(PROJECT);
+    expect(violations).toEqual([]);
+    expect(imports).toBeGreaterThan(100);
+  });
+
+  it('are kept by the copy before anything is planted', async () => {
+    expect((await findViolations(copy)).violations).toEqual([]);
+  });
+
+  it.each(PLANTED)('refuse: %s', async (what, path, text) => {
+    for (const [place, content] of Object.entries(SCENERY)) {
+      if (place !== 'lib/core/planted-too.ts' || what.includes('circle')) plant(place, content);
+    }
+    plant(path, text);
+    const { violations } = await findViolations(copy);
+    expect(violations.filter(({ from }) => from.includes('planted'))).not.toEqual([]);
+  });
+});
