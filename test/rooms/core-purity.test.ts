@@ -26,7 +26,7 @@ describe('lib/core', () => {
   let copy = '';
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'asya-core-'));
-    for (const path of ['lib/core', 'tsconfig.base.json', 'biome.json', '.gitignore']) {
+    for (const path of ['lib/core', 'package.json', 'tsconfig.base.json', 'biome.json', '.gitignore']) {
       cpSync(join(PROJECT, path), join(copy, path), { recursive: true });
     }
     symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));

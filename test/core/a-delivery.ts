@@ -1,0 +1,188 @@
+import type { Actor, Limits } from '../../lib/core/actor.ts';
+import { NO_LIMITS } from '../../lib/core/actor.ts';
+import { type Admission, admit } from '../../lib/core/admit.ts';
+import { decide } from '../../lib/core/decide.ts';
+import { type DeriveId, decode } from '../../lib/core/decode.ts';
+import type { Fault } from '../../lib/core/fault.ts';
+import { type Mistake, mistakesText, notesInto } from '../../lib/core/mistake.ts';
+import type { CallEnd } from '../../lib/core/outcome.ts';
+import type { Fact, Plan } from '../../lib/core/plan.ts';
+import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/policy.ts';
+import { compilePolicy } from '../../lib/core/policy-input.ts';
+import { compileResiliency } from '../../lib/core/resiliency-input.ts';
+
+/** Setting the stage: one delivery, from bytes to plan, the way a host does it. */
+
+export const NOW = Date.UTC(2026, 0, 1);
+export const NOW_TEXT = '2026-01-01T00:00:00Z';
+
+/** So many milliseconds after NOW, as it stands in an envelope. */
+export function at(milliseconds: number): string {
+  return new Date(NOW + milliseconds).toISOString().replace(/\.?0*Z$/, 'Z');
+}
+
+/** Readable in an assertion, and as distinct as a hash. */
+export const deriveId: DeriveId = (...parts) => parts.join('|');
+
+export const ORIGIN = { actor: 'score', messageId: 'm-1', deriveId };
+
+export function resiliencyOf(policies: unknown, rules: unknown = []): Resiliency {
+  const mistakes: Mistake[] = [];
+  const notes = { policies: notesInto(mistakes, 'policies'), rules: notesInto(mistakes, 'rules') };
+  const resiliency = compileResiliency(policies, rules, notes);
+  if (mistakes.length > 0) throw new Error(`the test's own policies are wrong: ${mistakesText(mistakes)}`);
+  return resiliency;
+}
+
+export function policyOf(input: unknown): Policy {
+  const mistakes: Mistake[] = [];
+  const policy = compilePolicy(input, notesInto(mistakes, 'policy'));
+  if (mistakes.length > 0) throw new Error(`the test's own policy is wrong: ${mistakesText(mistakes)}`);
+  return policy;
+}
+
+export function anActor(changes: Partial<Actor> = {}): Actor {
+  return {
+    name: 'score',
+    sink: 'x-sink',
+    isEnd: false,
+    timeoutMs: 300_000,
+    maxHops: 100,
+    fanOut: 'array',
+    resiliency: NO_RESILIENCY,
+    ...changes,
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function anEnvelope(changes: Fields = {}): Fields {
+  return { id: 'e-1', route: { prev: ['fetch'], curr: 'score', next: ['store'] }, payload: { n: 1 }, ...changes };
+}
+
+export interface Setting {
+  readonly actor?: Partial<Actor>;
+  readonly policies?: unknown;
+  readonly rules?: unknown;
+  readonly limits?: Partial<Limits>;
+  readonly now?: number;
+  /** The clock after the call, where it went on meanwhile. */
+  readonly later?: number;
+  readonly roll?: number;
+  readonly hostTimeLeftMs?: number;
+}
+
+export interface SentEnvelope {
+  readonly id: string;
+  readonly parent_id?: string;
+  readonly route: { readonly prev: string[]; readonly curr: string; readonly next: string[] };
+  readonly headers: Fields;
+  readonly payload: unknown;
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly actor?: string;
+    readonly attempt?: number;
+    readonly max_attempts?: number;
+    readonly created_at?: string;
+    readonly updated_at?: string;
+    readonly deadline_at?: string;
+    readonly error?: {
+      readonly type: string;
+      readonly mro: string[];
+      readonly message: string;
+      readonly traceback: string;
+    };
+  };
+}
+
+export interface Send {
+  readonly to: string;
+  readonly type: string;
+  readonly delayMs: number;
+  readonly body: string;
+  readonly envelope: SentEnvelope;
+}
+
+export interface Handled {
+  readonly called: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly admission: Admission;
+  readonly plan: Plan;
+  readonly sends: readonly Send[];
+  /** The first send's envelope: most plans have but one. */
+  readonly sent: SentEnvelope;
+}
+
+export function actorOf(setting: Setting): Actor {
+  const { actor = {}, policies, rules } = setting;
+  const isCovered = policies !== undefined || rules !== undefined;
+  return anActor({ ...(isCovered ? { resiliency: resiliencyOf(policies ?? {}, rules ?? []) } : {}), ...actor });
+}
+
+/** What the line does, with a runtime that ends its call so. */
+export function handle(came: Fields | string | Uint8Array, end: CallEnd, setting: Setting = {}): Handled {
+  const { now = NOW, later = now, roll = 0, hostTimeLeftMs = Number.POSITIVE_INFINITY } = setting;
+  const actor = actorOf(setting);
+  const body = typeof came === 'string' || came instanceof Uint8Array ? came : JSON.stringify(came);
+  const admission = admit(
+    decode(body, { actor: actor.name, messageId: 'm-1', deriveId }),
+    actor,
+    now,
+    hostTimeLeftMs,
+  );
+  const isCall = admission.kind === 'call' || admission.kind === 'end-call';
+  const plan = decide(isCall ? { kind: 'called', call: admission, end } : admission, {
+    actor,
+    limits: { ...NO_LIMITS, ...setting.limits },
+    now: later,
+    roll,
+    deriveId,
+  });
+  const sends = sendsOf(plan);
+  return {
+    called: isCall,
+    timeoutMs: isCall ? admission.timeoutMs : undefined,
+    admission,
+    plan,
+    sends,
+    sent: sends[0]?.envelope as SentEnvelope,
+  };
+}
+
+export function sendsOf(plan: Plan): readonly Send[] {
+  return plan.dispatches.map(({ to, type, delayMs, body }) => ({
+    to,
+    type,
+    delayMs,
+    body,
+    envelope: JSON.parse(body),
+  }));
+}
+
+export function valueEnd(...payloads: readonly unknown[]): CallEnd {
+  return { kind: 'frames', frames: payloads.map((payload) => ({ payload: JSON.stringify(payload) as never })) };
+}
+
+export function faultEnd(changes: Partial<Fault> = {}): CallEnd {
+  const fault = { type: 'pkg.ValueError', mro: ['Exception'], message: 'no', traceback: 'at line 1' };
+  return { kind: 'fault', fault: { ...fault, ...changes } };
+}
+
+export const TIMEOUT: CallEnd = { kind: 'timeout' };
+export const UNREACHABLE: CallEnd = { kind: 'unreachable', detail: 'connection refused' };
+
+/** What a plan tells, in the columns of the metrics' table. */
+export function toldBy(plan: Plan): {
+  readonly result: readonly string[];
+  readonly failed: readonly string[];
+  readonly errorType: readonly string[];
+} {
+  const pick = <T>(choose: (fact: Fact) => T | undefined): readonly T[] =>
+    plan.facts.map(choose).filter((value) => value !== undefined);
+  return {
+    result: pick((fact) => (fact.fact === 'result' ? fact.result : undefined)),
+    failed: pick((fact) => (fact.fact === 'failed' ? fact.reason : undefined)),
+    errorType: pick((fact) => (fact.fact === 'runtime-error' ? fact.errorType : undefined)),
+  };
+}

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+
+/** At so many runs every class that a law names must have been met; with fewer, chance may leave one out. */
+const DEFAULT_RUNS = 2_000;
+/** Fixed, so that a law that holds today holds tomorrow; another is tried with LAW_SEED. */
+const DEFAULT_SEED = 20_260_101;
+const TIMEOUT_MS = 60_000;
+
+const runs = numberFromEnvironment('LAW_RUNS', DEFAULT_RUNS);
+const seed = numberFromEnvironment('LAW_SEED', DEFAULT_SEED);
+
+const prototypeKeys = Reflect.ownKeys(Object.prototype);
+
+function numberFromEnvironment(name: string, otherwise: number): number {
+  const text = process.env[name];
+  if (text === undefined || text === '') return otherwise;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`${name} is "${text}", not a whole number like ${otherwise}`);
+  return value;
+}
+
+/**
+ * A property that holds for everything the arbitrary makes. `classify` says what kind of case a value was, and
+ * `mustMeet` which kinds have to come up: a law that never meets the case it is about proves nothing.
+ */
+export function law<T>(
+  name: string,
+  arbitrary: fc.Arbitrary<T>,
+  property: (value: T) => void,
+  classify: (value: T) => string | readonly string[],
+  mustMeet: readonly string[],
+): void {
+  it(
+    name,
+    () => {
+      const met = new Map(mustMeet.map((kind) => [kind, 0]));
+      const count = (kind: string) => met.set(kind, (met.get(kind) ?? 0) + 1);
+      try {
+        fc.assert(
+          fc.property(arbitrary, (value) => {
+            property(value);
+            for (const kind of new Set([classify(value)].flat())) count(kind);
+          }),
+          { numRuns: runs, seed },
+        );
+      } finally {
+        if (process.env['LAW_STATS']) console.log(tableText(name, met));
+      }
+      expect(Reflect.ownKeys(Object.prototype), 'nothing was added to Object.prototype').toEqual(prototypeKeys);
+      if (runs < DEFAULT_RUNS) return;
+      const unmet = mustMeet.filter((kind) => met.get(kind) === 0);
+      expect(unmet, `never met in ${runs} runs with seed ${seed}`).toEqual([]);
+    },
+    TIMEOUT_MS * Math.max(1, runs / DEFAULT_RUNS),
+  );
+}
+
+function tableText(name: string, met: ReadonlyMap<string, number>): string {
+  const rows = [...met].sort(([, one], [, other]) => other - one);
+  return [name, ...rows.map(([kind, times]) => `${String(times).padStart(8)}  ${kind}`)].join('\n');
+}
