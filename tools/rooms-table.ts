@@ -19,10 +19,22 @@ const CONFIG = 'lib/config';
 const ERROR_HANDLING = 'lib/error-handling';
 const ADAPTERS = 'lib/adapters';
 const LOCAL = 'lib/local';
-const LIB_FOR_FUNCTIONS = [CORE, PORTS, APP, CONFIG, ERROR_HANDLING, ADAPTERS];
+/** Puts adapters together for a configuration: what every host would otherwise write again. */
+const ASSEMBLY = 'lib/assembly';
+const LIB_FOR_FUNCTIONS = [ASSEMBLY, CORE, PORTS, APP, CONFIG, ERROR_HANDLING, ADAPTERS];
 
 /** One folder per outside thing, with the packages that reach it. An adapter never imports another. */
-const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {};
+const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  'runtime-socket': ['node:*'],
+  'runtime-http': ['undici', 'node:*'],
+  'runtime-process': ['node:*'],
+  sqs: ['@aws-sdk/client-sqs', 'node:*'],
+  system: ['node:*'],
+  log: ['node:*'],
+  prometheus: ['prom-client', 'node:*'],
+  emf: ['@aws-lambda-powertools/metrics', 'node:*'],
+  'health-http': ['node:*'],
+};
 
 export const ROOMS: readonly Room[] = [
   { room: CORE, rooms: [], packages: [] },
@@ -35,6 +47,7 @@ export const ROOMS: readonly Room[] = [
     rooms: name === 'http' ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
     packages,
   })),
+  { room: ASSEMBLY, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS], packages: ['node:*'] },
   { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
   { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },
   { room: 'functions', rooms: LIB_FOR_FUNCTIONS, packages: ['*', 'node:*'] },

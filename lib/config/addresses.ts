@@ -7,7 +7,7 @@ export type RuntimeAddress =
   | { readonly kind: 'http-over-socket'; readonly path: string; readonly resource: string };
 
 const RUNTIME_URL_RULE =
-  '"unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
+  'it takes "unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
 
 export const runtimeAddress: Kind<RuntimeAddress> = {
   takes: '`unix:/path`, `http://host:port/path` or `http+unix:/path:/resource`',
@@ -45,7 +45,8 @@ export const listenAddress: Kind<ListenAddress | undefined> = {
     if (text === '') return { value: undefined };
     const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
-    if (digits === '' || port > 65_535) return { problem: '":9090", "127.0.0.1:9090", or empty for none' };
+    if (digits === '' || port > 65_535)
+      return { problem: 'it takes ":9090", "127.0.0.1:9090", or empty for none' };
     return { value: host === '' ? { port } : { host, port } };
   },
   write: (address) => (address === undefined ? '' : `${address.host ?? ''}:${address.port}`),

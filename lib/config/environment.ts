@@ -1,4 +1,4 @@
-import { isRoutableName } from '../core/actor-name.ts';
+import { isCrewName, isRoutableName } from '../core/actor-name.ts';
 import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
@@ -30,7 +30,6 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   const read = <Name extends SettingName>(name: Name) => readSetting(env, name, mistakes);
   const name = requiredActorName(env, read('ASYA_ACTOR_NAME'), mistakes);
   const namespace = read('ASYA_NAMESPACE');
-  noteLongQueueName(name, namespace, mistakes);
   const timeoutMs = read('ASYA_RESILIENCY_ACTOR_TIMEOUT') ?? 0;
   const routeAllow = readRouteAllow(read('ASYA_ROUTE_ALLOW'), mistakes);
   const policies = read('ASYA_RESILIENCY_POLICIES');
@@ -42,6 +41,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
     mistakes,
   );
   const transport = readTransport(env, read('ASYA_TRANSPORT'), mistakes);
+  if (transport === 'sqs') noteLongQueueName(name, namespace, mistakes);
   const projectId = read('ASYA_PUBSUB_PROJECT_ID');
   if (transport === 'pubsub' && projectId === undefined) {
     mistakes.push({ place: 'ASYA_PUBSUB_PROJECT_ID', problem: 'is not set, and ASYA_TRANSPORT is "pubsub"' });
@@ -49,8 +49,8 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   return {
     actor: {
       name,
-      sink: read('ASYA_ACTOR_SINK') ?? '',
-      isEnd: read('ASYA_IS_END_ACTOR') ?? false,
+      sink: readSink(read('ASYA_ACTOR_SINK'), name, mistakes),
+      isEnd: (read('ASYA_IS_END_ACTOR') ?? false) || isCrewName(name),
       timeoutMs,
       maxHops: read('ASYA_MAX_HOPS') ?? 0,
       fanOut: read('ASYA_FANOUT') ?? 'array',
@@ -71,7 +71,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
     ...present({ gatewayUrl: read('ASYA_GATEWAY_URL') }),
     sqs: {
       ...present({ endpoint: read('ASYA_SQS_ENDPOINT') }),
-      region: read('ASYA_AWS_REGION') ?? env['AWS_REGION'] ?? 'us-east-1',
+      region: read('ASYA_AWS_REGION') ?? (env['AWS_REGION'] || 'us-east-1'),
       visibilitySeconds: readVisibility(read('ASYA_SQS_VISIBILITY_TIMEOUT'), timeoutMs, transport, mistakes),
       waitSeconds: read('ASYA_SQS_WAIT_TIME_SECONDS') ?? 0,
     },
@@ -104,8 +104,13 @@ function readSetting<Name extends SettingName>(
   if (text === undefined) return undefined;
   const reading = setting.read(text);
   if ('value' in reading) return reading.value;
-  mistakes.push({ place: name, problem: `is ${shownValue(text)}; it takes ${reading.problem}` });
+  mistakes.push({ place: name, problem: `is ${shownValue(withoutPassword(text))}; ${reading.problem}` });
   return undefined;
+}
+
+/** A mistake is printed, a password is not. */
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^@/]*@/, '//***@');
 }
 
 function noteUnknownVariables(env: Environment, mistakes: Mistake[]): void {
@@ -132,6 +137,17 @@ function noteLongQueueName(actor: string, namespace: string | undefined, mistake
     const problem = `makes a queue's name of ${longest.length} characters, "${longest}"; ${LONGEST_QUEUE_NAME} are allowed`;
     mistakes.push({ place: 'ASYA_NAMESPACE', problem });
   }
+}
+
+/** What fails would come back to the actor it failed at, for ever. */
+function readSink(sink: string | undefined, actor: string, mistakes: Mistake[]): string {
+  if (sink === actor && !isCrewName(actor)) {
+    mistakes.push({
+      place: 'ASYA_ACTOR_SINK',
+      problem: `is "${sink}", this actor itself; name the end of the route`,
+    });
+  }
+  return sink ?? '';
 }
 
 function readRouteAllow(

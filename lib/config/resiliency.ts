@@ -1,8 +1,8 @@
 import { shownValue } from '../core/complaint.ts';
+import { isFields } from '../core/fields.ts';
 import { type Mistake, notesInto, noteUnknownKeys } from '../core/mistake.ts';
 import { NO_RESILIENCY, type Resiliency } from '../core/policy.ts';
-import { isPlainObject } from '../core/policy-input.ts';
-import { compileResiliency } from '../core/resiliency-input.ts';
+import { compileResiliency, NOT_JSON } from '../core/resiliency-input.ts';
 
 const POLICIES = 'ASYA_RESILIENCY_POLICIES';
 const RULES = 'ASYA_RESILIENCY_RULES';
@@ -20,18 +20,21 @@ export type ReadFile = (path: string) => { readonly text: string } | { readonly 
 /** From the two variables or from the file; both at once would leave open which counts. */
 export function readResiliency(texts: ResiliencyTexts, readFile: ReadFile, mistakes: Mistake[]): Resiliency {
   const { policies, rules, file } = texts;
-  if (file === undefined) {
-    return compileResiliency(
-      policies === undefined ? {} : (parseJson(policies, POLICIES, mistakes) ?? {}),
-      rules === undefined ? [] : (parseJson(rules, RULES, mistakes) ?? []),
-      { policies: notesInto(mistakes, POLICIES), rules: notesInto(mistakes, RULES) },
-    );
-  }
-  if (policies !== undefined || rules !== undefined) {
-    const problem = `is set, and so is ${policies === undefined ? RULES : POLICIES}; keep the file or the variables`;
-    mistakes.push({ place: FILE, problem });
+  const both = [policies === undefined ? [] : [POLICIES], rules === undefined ? [] : [RULES]].flat();
+  if (file === undefined || both.length > 0) {
+    if (file !== undefined) {
+      const problem = `is set, and so is ${both.join(' and ')}; keep the file or the variables`;
+      mistakes.push({ place: FILE, problem });
+      readResiliencyFile(file, readFile, mistakes);
+    }
+    return readVariables(policies, rules, mistakes);
   }
   return readResiliencyFile(file, readFile, mistakes);
+}
+
+function readVariables(policies = '{}', rules = '[]', mistakes: Mistake[]): Resiliency {
+  const notes = { policies: notesInto(mistakes, POLICIES), rules: notesInto(mistakes, RULES) };
+  return compileResiliency(parseJson(policies, POLICIES, mistakes), parseJson(rules, RULES, mistakes), notes);
 }
 
 function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[]): Resiliency {
@@ -42,8 +45,8 @@ function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[
     return NO_RESILIENCY;
   }
   const input = parseJson(content.text, notes.place, mistakes);
-  if (input === undefined) return NO_RESILIENCY;
-  if (!isPlainObject(input)) {
+  if (input === NOT_JSON) return NO_RESILIENCY;
+  if (!isFields(input)) {
     notes.add(`holds ${shownValue(input)}, not {"policies":{...},"rules":[...]}`);
     return NO_RESILIENCY;
   }
@@ -52,12 +55,12 @@ function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[
   return compileResiliency(policies, rules, { policies: notes.at('policies'), rules: notes.at('rules') });
 }
 
-/** Undefined, and a mistake noted, where it is not JSON. */
+/** `NOT_JSON`, and a mistake noted, where it is not JSON. */
 function parseJson(text: string, place: string, mistakes: Mistake[]): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     mistakes.push({ place, problem: `is not JSON: ${(error as Error).message}` });
-    return undefined;
+    return NOT_JSON;
   }
 }

@@ -24,7 +24,7 @@ export interface Setting<T> extends Kind<T> {
 /** A value where none may be wrong but the empty one. */
 export const text: Kind<string> = {
   takes: 'text',
-  read: (value) => (value === '' ? { problem: 'something, or unset it' } : { value }),
+  read: (value) => (value === '' ? { problem: 'it takes some text; unset it for the default' } : { value }),
   write: (value) => value,
 };
 
@@ -40,7 +40,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
     read: (value) =>
       words.includes(value as T)
         ? { value: value as T }
-        : { problem: `one of ${words.join(', ')}; did you mean "${nearestWord(value, words)}"?` },
+        : { problem: `it takes one of ${words.join(', ')}; did you mean "${nearestWord(value, words)}"?` },
     write: (value) => value,
   };
 }
@@ -53,18 +53,20 @@ export const flag: Kind<boolean> = {
   read: (value) => {
     const word = value.toLowerCase();
     if (TRUE_WORDS.includes(word)) return { value: true };
-    return FALSE_WORDS.includes(word) ? { value: false } : { problem: 'true or false' };
+    return FALSE_WORDS.includes(word) ? { value: false } : { problem: 'it takes true or false' };
   },
   write: String,
 };
 
-export function wholeNumber(from: number, to: number = Number.MAX_SAFE_INTEGER): Kind<number> {
-  const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
+export function wholeNumber(from: number, to = 1_000_000_000): Kind<number> {
+  const range = `from ${from} to ${to}`;
   return {
     takes: `a whole number ${range}`,
     read: (value) => {
       const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-      return number >= from && number <= to ? { value: number } : { problem: `a whole number ${range}` };
+      return number >= from && number <= to
+        ? { value: number }
+        : { problem: `it takes a whole number ${range}` };
     },
     write: String,
   };
@@ -84,12 +86,12 @@ export const positiveDuration: Kind<number> = {
   takes: 'a duration above 0 like `1.5s`',
   read: (value) => {
     const reading = duration.read(value);
-    return 'value' in reading && reading.value === 0 ? { problem: 'more than 0' } : reading;
+    return 'value' in reading && reading.value === 0 ? { problem: 'it takes a duration above 0' } : reading;
   },
 };
 
 export function url(...schemes: readonly string[]): Kind<string> {
-  const right = `a URL like "${schemes[0]}://host:port"`;
+  const right = `it takes a URL like "${schemes[0]}://host:port"`;
   return {
     takes: `a URL (${schemes.map((scheme) => `\`${scheme}:\``).join(', ')})`,
     read: (value) => {
@@ -110,10 +112,29 @@ export function listOf(item: Kind<string>): Kind<readonly string[]> {
       for (const name of items) {
         const reading = item.read(name);
         if ('problem' in reading)
-          return { problem: `names with commas between, and "${name}" is none: ${reading.problem}` };
+          return { problem: `it takes names with commas between, and "${name}" is none: ${reading.problem}` };
       }
       return { value: items };
     },
     write: (items) => items.join(','),
   };
 }
+
+/** From the root of the file system: nobody knows from which folder a relative one would be read. */
+export const absolutePath: Kind<string> = {
+  takes: 'a path from `/`',
+  read: (value) => (value.startsWith('/') ? { value } : { problem: 'it takes a path that begins with "/"' }),
+  write: (value) => value,
+};
+
+const NAMESPACE = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/;
+
+/** A part of queues' names. */
+export const namespace: Kind<string> = {
+  takes: 'letters, digits, `-` and `_`',
+  read: (value) =>
+    NAMESPACE.test(value)
+      ? { value }
+      : { problem: 'it takes letters, digits, "-" and "_", for example "prod"' },
+  write: (value) => value,
+};

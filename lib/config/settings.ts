@@ -1,10 +1,12 @@
 import { listenAddress, runtimeAddress } from './addresses.ts';
 import {
+  absolutePath,
   actorName,
   duration,
   flag,
   type Kind,
   listOf,
+  namespace,
   oneOf,
   positiveDuration,
   type Setting,
@@ -12,6 +14,7 @@ import {
   url,
   wholeNumber,
 } from './setting.ts';
+import { LONGEST_VISIBILITY_SECONDS } from './sidecar-config.ts';
 
 function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
   return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
@@ -25,7 +28,7 @@ function unset<T>(kind: Kind<T>, about: string, fallbackWords: string): Setting<
 export const SETTINGS = {
   ASYA_ACTOR_NAME: unset(actorName, 'The actor it serves. Required.', '-'),
   ASYA_NAMESPACE: unset(
-    actorName,
+    namespace,
     'Set: queues are called `asya-{namespace}-{actor}`.',
     'queues are called as the actor',
   ),
@@ -34,7 +37,7 @@ export const SETTINGS = {
     'The broker.',
     '`sqs`; `rabbitmq` or `pubsub` where only their URL or project is set',
   ),
-  ASYA_SOCKET_PATH: setting(text, "The runtime's socket.", '/tmp/sockets/app.sock'),
+  ASYA_SOCKET_PATH: setting(absolutePath, "The runtime's socket.", '/tmp/sockets/app.sock'),
   ASYA_RUNTIME_URL: unset(runtimeAddress, 'Where the runtime listens.', '`unix:` and `ASYA_SOCKET_PATH`'),
   ASYA_RUNTIME_PROTOCOL: setting(
     oneOf('payload', 'envelope'),
@@ -46,12 +49,22 @@ export const SETTINGS = {
     'The sidecar starts the runtime with this command.',
     'somebody else starts it',
   ),
+  ASYA_HANDLER: unset(
+    text,
+    'What the runtime loads; read by the runtime, where its command does not say it.',
+    'none',
+  ),
   ASYA_RUNTIME_PASS_ENV: setting(
     listOf(text),
     'Variables that a runtime started by the sidecar is given though they hold credentials.',
     '',
   ),
   ASYA_RUNTIME_MAX_RESPONSE: setting(wholeNumber(1), 'The longest answer of a runtime, in bytes.', '6291456'),
+  ASYA_RUNTIME_MAX_REQUEST: setting(
+    wholeNumber(1),
+    'The longest request that a runtime takes, in bytes; read by the runtime.',
+    '16777216',
+  ),
   ASYA_RESILIENCY_ACTOR_TIMEOUT: setting(positiveDuration, 'How long one call may take.', '5m'),
   ASYA_RESILIENCY_POLICIES: unset(text, 'Policies by name, a JSON object.', 'none'),
   ASYA_RESILIENCY_RULES: unset(text, 'Which error gets which policy, a JSON array.', 'none'),
@@ -75,7 +88,7 @@ export const SETTINGS = {
   ASYA_SQS_ENDPOINT: unset(url('http', 'https'), "Another SQS than the region's.", "the region's"),
   ASYA_AWS_REGION: unset(text, 'The region.', '`AWS_REGION`, then `us-east-1`'),
   ASYA_SQS_VISIBILITY_TIMEOUT: unset(
-    wholeNumber(1, 43_200),
+    wholeNumber(1, LONGEST_VISIBILITY_SECONDS),
     "For how many seconds a delivery is hidden from others; not below the actor's timeout.",
     "twice the actor's timeout",
   ),

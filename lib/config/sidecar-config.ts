@@ -48,3 +48,6 @@ export const LONGEST_VISIBILITY_SECONDS = 43_200;
 export function defaultVisibilitySeconds(actorTimeoutMs: number): number {
   return Math.min(Math.ceil((actorTimeoutMs * 2) / 1000), LONGEST_VISIBILITY_SECONDS);
 }
+
+/** What a host with an end keeps for the last sends of an invocation. */
+export const HOST_RESERVE_MS = 2_000;

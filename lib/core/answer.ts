@@ -1,5 +1,6 @@
 import { complainOfName } from './decode-parts.ts';
 import { type Fault, faultOf } from './fault.ts';
+import { type Fields, isFields } from './fields.ts';
 import { describeBreak, type Json, type JsonText, readJson } from './json-text.ts';
 
 /** One value that a runtime gave, to be sent on. */
@@ -25,20 +26,30 @@ export type FanOut = 'array' | 'never';
 export function answerFromSocket(text: string, fanOut: FanOut): Answer {
   const json = readJson(text);
   if (json.kind === 'broken') return unreadable(text, json.at);
-  const object = json.kind === 'object' ? parsedFields(json.text) : undefined;
+  const object = json.kind === 'object' && mayBeError(json.members) ? parsedFields(json.text) : undefined;
   return object !== undefined && isErrorObject(object)
     ? { kind: 'fault', fault: faultFromErrorObject(object) }
     : answerFromValue(json, fanOut);
 }
 
-/** A response of the runtime over HTTP: its status alone tells an error. */
-export function answerFromHttp(
-  status: number,
-  text: string,
-  fanOut: FanOut,
-  next?: readonly string[],
-): Answer {
-  if (status >= 400) return { kind: 'fault', fault: faultFromHttp(status, text) };
+/** Told without a parse: most answers are values, and may be long. */
+function mayBeError(members: ReadonlyMap<string, JsonText>): boolean {
+  return members.get('error')?.startsWith('"') === true;
+}
+
+/** A response of a runtime over HTTP. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The header `Retry-After`. */
+  readonly retryAfter?: string;
+  /** Where the header `x-asya-route-next` rewrites the rest of the route. */
+  readonly next?: readonly string[];
+}
+
+/** Over HTTP the status alone tells an error. */
+export function answerFromHttp({ status, text, retryAfter, next }: HttpAnswer, fanOut: FanOut): Answer {
+  if (status >= 400) return { kind: 'fault', fault: faultFromHttp(status, text, retryAfter) };
   if (status === 204) return { kind: 'empty' };
   const json = readJson(text);
   if (json.kind === 'broken') return unreadable(text, json.at);
@@ -75,8 +86,6 @@ export function complainOfNext(
   return undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function parsedFields(text: JsonText): Fields {
   return JSON.parse(text) as Fields;
 }
@@ -86,29 +95,24 @@ function isErrorObject({ error, message, type, details }: Fields): boolean {
   return (typeof message === 'string' && typeof type === 'string') || isFields(details);
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Flat or nested; what is missing inside is looked for outside, and without a type the code is the type. */
 export function faultFromErrorObject(object: Fields): Fault {
   const details = isFields(object['details']) ? object['details'] : {};
-  const pick = (key: string): unknown => details[key] ?? object[key];
-  const code = firstText(object['error']) ?? 'Error';
-  const mro = pick('mro');
-  const httpStatus = pick('http_status');
-  const retryAfter = pick('retry_after');
+  const code = textOf(object['error']) || 'Error';
+  const httpStatus = [details['http_status'], object['http_status']].find(isHttpStatus);
+  const retryAfter = details['retry_after'] ?? object['retry_after'];
+  const mro = [details['mro'], object['mro']].find(Array.isArray) ?? [];
   return {
-    type: firstText(pick('type')) || code,
-    mro: Array.isArray(mro) ? mro.filter((name) => typeof name === 'string') : [],
-    message: firstText(pick('message')) ?? code,
-    traceback: firstText(pick('traceback')) ?? '',
-    ...(isHttpStatus(httpStatus) ? { httpStatus } : {}),
+    type: textOf(details['type']) || textOf(object['type']) || code,
+    mro: mro.filter((name) => typeof name === 'string'),
+    message: textOf(details['message']) ?? textOf(object['message']) ?? code,
+    traceback: textOf(details['traceback']) ?? textOf(object['traceback']) ?? '',
+    ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
   };
 }
 
-function firstText(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -116,16 +120,21 @@ function isHttpStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 100 && (value as number) <= 599;
 }
 
+const LONGEST_EXCERPT = 200;
+
 /**
- * A runtime's own error object says by itself whether an HTTP status belongs to it: the 500 it comes with is only
- * the envelope it came in. Any other service means its status.
+ * What the error object says of an HTTP status counts. Where it says nothing, the response's own does, but for the
+ * 500 of a runtime's error object: that is only how any exception comes.
  */
-function faultFromHttp(status: number, text: string): Fault {
+function faultFromHttp(status: number, text: string, retryAfter: string | undefined): Fault {
   const json = readJson(text);
-  const object = json.kind === 'object' ? parsedFields(json.text) : undefined;
-  if (object !== undefined && typeof object['error'] === 'string') {
-    const fault = faultFromErrorObject(object);
-    return isErrorObject(object) ? fault : { httpStatus: status, ...fault };
+  const object = json.kind === 'object' ? parsedFields(json.text) : {};
+  const pause = retryAfter === undefined ? {} : { retryAfter };
+  if (typeof object['error'] !== 'string') {
+    const excerpt = text === '' ? '' : `: ${text.slice(0, LONGEST_EXCERPT)}`;
+    const fault = faultOf('HTTPError', `the runtime answered ${status}${excerpt}`, ['Exception']);
+    return { ...fault, httpStatus: status, ...pause };
   }
-  return { ...faultOf('HTTPError', `the runtime answered ${status}`, ['Exception']), httpStatus: status };
+  const isOnlyWrapping = status === 500 && isErrorObject(object);
+  return { ...(isOnlyWrapping ? {} : { httpStatus: status }), ...pause, ...faultFromErrorObject(object) };
 }

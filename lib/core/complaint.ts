@@ -1,13 +1,17 @@
-import type { JsonText } from './json-text.ts';
+const LONGEST_SHOWN = 120;
 
-const LONGEST_SHOWN = 60;
-
-/** A value as a complaint shows it: short enough for one line. */
-export function shown(text: JsonText | string): string {
+/** A text as a complaint shows it: short enough to read. */
+export function shown(text: string): string {
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}...`;
 }
 
-/** Any value, as JSON. */
+/** Any value, as JSON where JSON can say it. */
 export function shownValue(value: unknown): string {
-  return shown(JSON.stringify(value) ?? String(value));
+  const isUnsayable = value === undefined || (typeof value === 'number' && !Number.isFinite(value));
+  return isUnsayable ? String(value) : shown(JSON.stringify(value));
+}
+
+/** How a complaint begins: what came, or that nothing did. */
+export function whatCame(value: unknown): string {
+  return value === undefined ? 'is missing' : `is ${shownValue(value)}`;
 }

@@ -2,8 +2,9 @@ import type { Context } from './context.ts';
 import { planFailure } from './decide-failure.ts';
 import type { Envelope } from './envelope.ts';
 import { faultOf } from './fault.ts';
-import { NOT_BEFORE, withHeader } from './headers.ts';
-import { ackAfter, dispatchOf, failedFact, type Plan, resultFact } from './plan.ts';
+import { NOT_BEFORE, withHeader, withoutHeader } from './headers.ts';
+import { ackAfter, dispatchOf, failedFact, type Plan, releaseWith, resultFact } from './plan.ts';
+import { arrive } from './status.ts';
 import { timestampText } from './timestamp.ts';
 
 /** Back to the own queue as it came: no attempt is counted, and no receive of the broker's is spent. */
@@ -14,21 +15,22 @@ export function planAgain(asCame: Envelope, context: Context): Plan {
 /** Not yet due: back to the own queue for the rest of the delay, or for as much of it as the transport can do. */
 export function planWait(envelope: Envelope, dueMs: number, context: Context): Plan {
   const { actor, limits, now } = context;
-  const undeliverable = planFailure(envelope, context, {
-    reason: 'RuntimeError',
-    fault: faultOf(
-      'RuntimeError',
-      `it is due at ${timestampText(dueMs)}, and it could not be sent with a delay`,
-    ),
-    facts: [failedFact('retry_send_failed')],
-  });
+  const undeliverable = planUndeliverable(envelope, dueMs, context);
   if (limits.maxDelayMs === 0) return undeliverable;
   const delayMs = Math.min(dueMs - now, limits.maxDelayMs);
-  return ackAfter(
-    [dispatchOf(actor.name, 'again', envelope, delayMs)],
-    [resultFact('deferred')],
-    undeliverable,
-  );
+  const dispatch = dispatchOf(actor.name, 'again', envelope, delayMs);
+  return ackAfter([dispatch], [resultFact('deferred')], undeliverable);
+}
+
+/** What cannot wait here cannot wait at the sink either, so that the wait ends with it. An end actor keeps it. */
+function planUndeliverable(envelope: Envelope, dueMs: number, context: Context): Plan {
+  const { actor, now } = context;
+  const facts = [failedFact('retry_send_failed')];
+  if (actor.isEnd) return releaseWith(facts);
+  const freed = { ...envelope, headers: withoutHeader(envelope.headers, NOT_BEFORE) };
+  const message = `it is due at ${timestampText(dueMs)}, and it could not be sent with a delay`;
+  const fault = faultOf('RuntimeError', message);
+  return planFailure(arrive(freed, actor.name, now), context, { reason: 'RuntimeError', fault, facts });
 }
 
 /** A delay that the transport cannot do in one send is noted on the envelope, and done piece by piece. */

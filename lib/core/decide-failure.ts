@@ -42,15 +42,19 @@ const SHORT_MESSAGE_BYTES = 1024;
 
 /**
  * A payload near the transport's limit must not be lost to the words about its failure: the traceback gives way
- * first, then the ancestors and the end of the message.
+ * first, then the ancestors and the end of the message, then all of it but the type.
  */
-export function withFittingError(envelope: Envelope, error: StatusError, context: Context): Envelope {
-  if (!exceedsUtf8Bytes(encode(envelope), context.limits.maxBodyBytes)) return envelope;
-  const short = {
-    ...error,
-    mro: [],
-    message: headWithinUtf8(error.message, SHORT_MESSAGE_BYTES),
-    traceback: '',
-  };
-  return { ...envelope, status: { ...envelope.status, error: short } };
+export function withFittingError(envelope: Envelope, error: StatusError, { limits }: Context): Envelope {
+  const fits = (candidate: Envelope) => !exceedsUtf8Bytes(encode(candidate), limits.maxBodyBytes);
+  if (fits(envelope)) return envelope;
+  const withError = (short: StatusError): Envelope => ({
+    ...envelope,
+    status: { ...envelope.status, error: short },
+  });
+  const { type, mro, message } = error;
+  const noTraceback = withError({ type, mro, message, traceback: '' });
+  if (fits(noTraceback)) return noTraceback;
+  const shortMessage = headWithinUtf8(message, SHORT_MESSAGE_BYTES);
+  const shortened = withError({ type, mro: [], message: shortMessage, traceback: '' });
+  return fits(shortened) ? shortened : withError({ type, mro: [], message: '', traceback: '' });
 }

@@ -2,7 +2,7 @@ import { LEAST_TIME_MS } from './admit.ts';
 import type { Context } from './context.ts';
 import { withWait } from './decide-again.ts';
 import { failureDispatch, planFailure, withFittingError } from './decide-failure.ts';
-import { type Fault, statusErrorFromFault } from './fault.ts';
+import { CONNECTION_ERROR, type Fault, statusErrorFromFault } from './fault.ts';
 import { headerText, ON_ERROR, withoutHeader } from './headers.ts';
 import {
   ackAfter,
@@ -54,7 +54,7 @@ function matchFor(fault: Fault, errorType: RuntimeErrorType, context: Context): 
   const { resiliency } = context.actor;
   if (errorType === 'timeout') return matchRule(resiliency, fault);
   const match = matchPolicy(resiliency, fault);
-  return match === undefined && errorType === 'connection'
+  return match === undefined && fault.type === CONNECTION_ERROR
     ? { policy: CONNECTION_POLICY, policyName: 'connection' }
     : match;
 }

@@ -1,9 +1,12 @@
+import { ACTOR_NAME_RULE, isRoutableName } from './actor-name.ts';
 import { complainOfNext, type Frame } from './answer.ts';
+import { shown } from './complaint.ts';
 import type { Context } from './context.ts';
 import { planFailure } from './decide-failure.ts';
 import type { Envelope } from './envelope.ts';
 import { faultOf } from './fault.ts';
-import { headersFromHandler } from './headers.ts';
+import { headersFromHandler, ON_ERROR } from './headers.ts';
+import { stringFromJson } from './json-text.ts';
 import { ackAfter, type Dispatch, dispatchOf, failedFact, type Plan, resultFact } from './plan.ts';
 import { hopOf, shiftRoute } from './route.ts';
 import { type ArrivedEnvelope, statusAfter } from './status.ts';
@@ -11,8 +14,8 @@ import { exceedsUtf8Bytes, utf8Bytes } from './utf8.ts';
 
 /** On along the route, each value in an envelope of its own. */
 export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], context: Context): Plan {
-  for (const { next } of frames) {
-    const complaint = next === undefined ? undefined : complainOfRewrite(envelope, next, context);
+  for (const frame of frames) {
+    const complaint = complainOfRewrite(envelope, frame, context);
     if (complaint !== undefined) {
       return planFailure(envelope, context, {
         reason: 'ValidationError',
@@ -37,12 +40,21 @@ export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], 
 /** A route that the handler gave back as it was needs nobody's leave. */
 function complainOfRewrite(
   envelope: Envelope,
-  next: readonly string[],
+  { next, headers }: Frame,
   context: Context,
 ): string | undefined {
+  const onError = headers?.get(ON_ERROR);
+  if (onError !== undefined && !isRoutableName(stringFromJson(onError))) {
+    return `the handler's header ${ON_ERROR} is ${shown(onError)}; ${ACTOR_NAME_RULE}`;
+  }
   const { next: planned } = envelope.route;
-  const isUnchanged = next.length === planned.length && next.every((name, index) => name === planned[index]);
-  return isUnchanged ? undefined : complainOfNext(next, context.actor.routeAllow);
+  if (
+    next === undefined ||
+    (next.length === planned.length && next.every((name, index) => name === planned[index]))
+  ) {
+    return undefined;
+  }
+  return complainOfNext(next, context.actor.routeAllow);
 }
 
 function frameDispatch(envelope: ArrivedEnvelope, frame: Frame, index: number, context: Context): Dispatch {

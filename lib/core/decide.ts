@@ -15,7 +15,7 @@ import {
   releaseWith,
   resultFact,
 } from './plan.ts';
-import { statusAfter } from './status.ts';
+import { type ArrivedEnvelope, arrive, statusAfter } from './status.ts';
 import { timestampText } from './timestamp.ts';
 
 /** From what happened to what is to be done. Pure and total: every envelope in every case has its plan here. */
@@ -64,7 +64,8 @@ function decideTurnedAway(outcome: TurnedAway, context: Context): Plan {
 function decideUnreadable(outcome: Extract<TurnedAway, { kind: 'unreadable' }>, context: Context): Plan {
   const facts = [failedFact(outcome.reason === 'ParseError' ? 'parse_error' : 'validation_error')];
   if (context.actor.isEnd) return releaseWith(facts);
-  const { reason, complaint, envelope } = outcome;
+  const { reason, complaint } = outcome;
+  const envelope = arrive(outcome.envelope, context.actor.name, context.now);
   return planFailure(envelope, context, { reason, fault: faultOf(reason, complaint), facts });
 }
 
@@ -72,20 +73,11 @@ function decideCall(call: Call, end: CallEnd, context: Context): Plan {
   const { envelope } = call;
   switch (end.kind) {
     case 'frames':
-      return planFrames(envelope, end.frames, context);
-    case 'empty': {
-      const { actor, now } = context;
-      const status = statusAfter(envelope.status, {
-        phase: 'succeeded',
-        reason: 'Completed',
-        actor: actor.name,
-        now,
-      });
-      return ackAfter(
-        [dispatchOf(actor.sink, 'sink', { ...envelope, status })],
-        [resultFact('empty_response')],
-      );
-    }
+      return end.frames.length === 0
+        ? planEmpty(envelope, context)
+        : planFrames(envelope, end.frames, context);
+    case 'empty':
+      return planEmpty(envelope, context);
     case 'fault':
       return planFault(envelope, end.fault, 'execution', context);
     case 'unreachable':
@@ -97,6 +89,17 @@ function decideCall(call: Call, end: CallEnd, context: Context): Plan {
     case 'interrupted':
       return planAgain(call.asCame, context);
   }
+}
+
+/** Nothing to send on: the envelope ends here, well, with the payload it came with. */
+function planEmpty(envelope: ArrivedEnvelope, { actor, now }: Context): Plan {
+  const status = statusAfter(envelope.status, {
+    phase: 'succeeded',
+    reason: 'Completed',
+    actor: actor.name,
+    now,
+  });
+  return ackAfter([dispatchOf(actor.sink, 'sink', { ...envelope, status })], [resultFact('empty_response')]);
 }
 
 function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {

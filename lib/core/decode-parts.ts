@@ -1,13 +1,12 @@
 import { ACTOR_NAME_RULE, isActorName, isCrewName } from './actor-name.ts';
 import { shown, shownValue } from './complaint.ts';
 import { type Route, reasonFromText, type Status } from './envelope.ts';
+import type { Fields } from './fields.ts';
 import { type JsonText, shallowValueFromJson } from './json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from './timestamp.ts';
 
 /** Deeper nesting than any status or route has; beyond it, writing the value again could exhaust the stack. */
 const DEEPEST = 64;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** An object's fields, or what is wrong with it. */
 function readFields(name: string, text: JsonText): Fields | string {
@@ -24,8 +23,8 @@ export function readRoute(text: JsonText | undefined): Route | string {
   const fields = readFields('route', text);
   if (typeof fields === 'string') return fields;
   const { actors, current, ...rest } = fields;
-  const isNewShape = 'prev' in rest || 'curr' in rest || 'next' in rest;
-  const split = isNewShape ? rest : splitActors(actors, current);
+  const isNewShape = 'prev' in rest && 'curr' in rest && 'next' in rest;
+  const split = isNewShape || actors === undefined ? rest : splitActors(actors, current);
   if (typeof split === 'string') return split;
   const { prev, curr, next } = split;
   const complaint =
@@ -34,7 +33,6 @@ export function readRoute(text: JsonText | undefined): Route | string {
 }
 
 function splitActors(actors: unknown, current: unknown): Fields | string {
-  if (actors === undefined) return 'route has no prev, curr and next';
   const complaint = complainOfNames('route.actors', actors);
   if (complaint !== undefined) return complaint;
   const names = actors as readonly string[];
@@ -73,7 +71,7 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
   const fields = readFields('status', text);
   if (typeof fields === 'string') return fields;
   const attempt = fields['attempt'];
-  if (attempt !== undefined && (!Number.isSafeInteger(attempt) || (attempt as number) < 1)) {
+  if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
     return `status.attempt is ${shownValue(attempt)}, not a whole number from 1`;
   }
   for (const key of ['created_at', 'deadline_at'] as const) {

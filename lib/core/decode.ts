@@ -157,8 +157,6 @@ function readableDeadline(status: JsonText | undefined, headers: Members): strin
     json.kind === 'object' ? json.members.get(DEADLINE_AT) : undefined,
     headers.get(DEADLINE_AT),
   ];
-  return candidates
-    .map(stringFromJson)
-    .filter((text) => text !== undefined)
-    .find((text) => instantMs(text) !== undefined);
+  const readable = candidates.map(stringFromJson).find((text) => instantMs(text) !== undefined);
+  return readable === undefined ? undefined : toUtcText(readable);
 }

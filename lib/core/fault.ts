@@ -21,9 +21,11 @@ export function actorTimeoutFault(timeoutMs: number): Fault {
   return faultOf('ActorTimeout', `no answer within ${timeoutMs} ms`, ['TimeoutError', 'Exception']);
 }
 
+export const CONNECTION_ERROR = 'RuntimeConnectionError';
+
 /** The runtime could not be reached, was lost during the call, or answered what nobody can read. */
 export function connectionFault(detail: string): Fault {
-  return faultOf('RuntimeConnectionError', detail, ['ConnectionError', 'Exception']);
+  return faultOf(CONNECTION_ERROR, detail, ['ConnectionError', 'Exception']);
 }
 
 export const LONGEST_TRACEBACK_BYTES = 8 * 1024;

@@ -2,9 +2,21 @@
  * JSON as text: checked once, cut into pieces, never parsed more than needed.
  *
  * A payload is only passed on, so its text is kept and spliced into the next envelope: 64-bit integers,
- * duplicate keys and white space arrive as they left, and nothing is paid for what nobody reads. The walk
- * keeps its own stack, so that no nesting depth can exhaust the engine's.
+ * duplicate keys and white space arrive as they left, and nothing is paid for what nobody reads.
  */
+
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  skipKey,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './json-scan.ts';
 
 declare const checked: unique symbol;
 
@@ -17,19 +29,6 @@ export type Json =
   | { readonly kind: 'scalar'; readonly text: JsonText };
 
 export type JsonReading = Json | { readonly kind: 'broken'; readonly at: number };
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /** Reads the outermost level of one JSON document; what lies deeper is checked and left as text. */
 export function readJson(source: string): JsonReading {
@@ -101,7 +100,8 @@ export function shallowValueFromJson(
   text: JsonText,
   deepest: number,
 ): { readonly value: unknown } | undefined {
-  return skipValue(text, 0, deepest) < 0 ? undefined : { value: JSON.parse(text) };
+  const cannotBeDeeper = text.length <= 2 * deepest;
+  return cannotBeDeeper || skipValue(text, 0, deepest) >= 0 ? { value: JSON.parse(text) } : undefined;
 }
 
 export function textFromMembers(members: ReadonlyMap<string, JsonText>): JsonText {
@@ -126,141 +126,4 @@ function characterAt(source: string, at: number): string {
 function keyAt(source: string, start: number): string {
   const key = source.slice(start, skipString(source, start));
   return key.includes('\\') ? JSON.parse(key) : key.slice(1, -1);
-}
-
-// Each skip returns the position after what it skipped, or the complement (~) of the place where it broke.
-
-/** One value and everything in it. */
-function skipValue(source: string, start: number, deepest = Number.POSITIVE_INFINITY): number {
-  const open: number[] = [];
-  let position = start;
-  for (;;) {
-    const first = source.charCodeAt(position);
-    if (first === QUOTE) {
-      position = skipString(source, position);
-    } else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
-      const closer = first + 2;
-      const inside = skipSpace(source, position + 1);
-      if (source.charCodeAt(inside) === closer) {
-        position = inside + 1;
-      } else {
-        if (open.length >= deepest) return ~position;
-        open.push(closer);
-        position = first === OPEN_OBJECT ? skipKey(source, inside) : inside;
-        if (position < 0) return position;
-        continue;
-      }
-    } else if (first === MINUS || isDigit(first)) {
-      position = skipNumber(source, position);
-    } else {
-      position = skipWord(source, position);
-    }
-    if (position < 0) return position;
-    position = skipClosers(source, position, open);
-    if (position < 0 || open.length === 0) return position;
-  }
-}
-
-/** After a value: leaves every container that ends here, and stands before the next value of the one that does not. */
-function skipClosers(source: string, start: number, open: number[]): number {
-  let position = start;
-  while (open.length > 0) {
-    const closer = open[open.length - 1];
-    position = skipSpace(source, position);
-    const next = source.charCodeAt(position);
-    if (next === COMMA) {
-      position = skipSpace(source, position + 1);
-      return closer === CLOSE_OBJECT ? skipKey(source, position) : position;
-    }
-    if (next !== closer) return ~position;
-    open.pop();
-    position++;
-  }
-  return position;
-}
-
-/** A member's key and the colon; stands before the value then. */
-function skipKey(source: string, start: number): number {
-  if (source.charCodeAt(start) !== QUOTE) return ~start;
-  const end = skipString(source, start);
-  if (end < 0) return end;
-  const colon = skipSpace(source, end);
-  return source.charCodeAt(colon) === COLON ? skipSpace(source, colon + 1) : ~colon;
-}
-
-function skipSpace(source: string, start: number): number {
-  let position = start;
-  for (;;) {
-    const unit = source.charCodeAt(position);
-    if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return position;
-    position++;
-  }
-}
-
-function skipString(source: string, start: number): number {
-  let position = start + 1;
-  while (position < source.length) {
-    const unit = source.charCodeAt(position);
-    if (unit === QUOTE) return position + 1;
-    if (unit < 0x20) return ~position;
-    if (unit === BACKSLASH) {
-      position = skipEscape(source, position);
-      if (position < 0) return position;
-    } else {
-      position++;
-    }
-  }
-  return ~position;
-}
-
-const SHORT_ESCAPES = '"\\/bfnrt';
-
-function skipEscape(source: string, start: number): number {
-  const letter = source.charAt(start + 1);
-  if (letter !== '' && SHORT_ESCAPES.includes(letter)) return start + 2;
-  if (letter !== 'u') return ~(start + 1);
-  for (let position = start + 2; position < start + 6; position++) {
-    if (!isHexDigit(source.charCodeAt(position))) return ~position;
-  }
-  return start + 6;
-}
-
-function skipNumber(source: string, start: number): number {
-  let position = source.charCodeAt(start) === MINUS ? start + 1 : start;
-  if (source.charCodeAt(position) === ZERO) {
-    position++;
-  } else {
-    position = skipDigits(source, position);
-    if (position < 0) return position;
-  }
-  if (source.charCodeAt(position) === POINT) {
-    position = skipDigits(source, position + 1);
-    if (position < 0) return position;
-  }
-  const exponent = source.charAt(position);
-  if (exponent !== 'e' && exponent !== 'E') return position;
-  const sign = source.charAt(position + 1);
-  return skipDigits(source, sign === '+' || sign === '-' ? position + 2 : position + 1);
-}
-
-/** At least one digit. */
-function skipDigits(source: string, start: number): number {
-  let position = start;
-  while (isDigit(source.charCodeAt(position))) position++;
-  return position > start ? position : ~position;
-}
-
-function skipWord(source: string, start: number): number {
-  for (const word of ['true', 'false', 'null']) {
-    if (source.startsWith(word, start)) return start + word.length;
-  }
-  return ~start;
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= ZERO && unit <= NINE;
-}
-
-function isHexDigit(unit: number): boolean {
-  return isDigit(unit) || (unit >= 0x41 && unit <= 0x46) || (unit >= 0x61 && unit <= 0x66);
 }

@@ -50,9 +50,10 @@ export function decidePipeline(happened: PipelineCase, settings: PipelineSetting
   if (hasRunOut(policy.expireAfterMs, eventMs, now)) return expired;
   const isService = is(SERVICE_RETRYABLE);
   if (!isService && !is(CLIENT_RETRYABLE)) return { action: 'escalate' };
-  const hasDelayLeft = retryCount < settings.delaysSeconds.length;
-  if (!hasDelayLeft && !isService) return expired;
-  const made = hasDelayLeft ? retryCount : 0;
+  const { length } = settings.delaysSeconds;
+  const hasDelayLeft = retryCount < length;
+  if (length === 0 || (!hasDelayLeft && !isService)) return expired;
+  const made = hasDelayLeft ? Math.max(0, retryCount) : 0;
   const delaySeconds = delayAfterAttempt(policy, made + 1, 0) / 1000;
   return { action: 'retry', delaySeconds, nextCount: made + 1 };
 }

@@ -1,6 +1,7 @@
 import { isRoutableName } from './actor-name.ts';
-import { shownValue } from './complaint.ts';
+import { shownValue, whatCame } from './complaint.ts';
 import { DURATION_RULE, durationMs, durationText } from './duration.ts';
+import { type Fields, isFields } from './fields.ts';
 import { type Notes, noteUnknownKeys } from './mistake.ts';
 import { suggestion } from './nearest.ts';
 import type { Backoff, Exhaustion, Policy } from './policy.ts';
@@ -37,16 +38,16 @@ const FIELDS = [
 
 const BACKOFFS = ['constant', 'fixed', 'linear', 'exponential', 'schedule'] as const;
 
-type Fields = Readonly<Record<(typeof FIELDS)[number], unknown>>;
+type PolicyFields = Readonly<Record<(typeof FIELDS)[number], unknown>>;
 
 /** What the user wrote, compiled; every mistake is noted, and what is returned then is not for use. */
 export function compilePolicy(input: unknown, notes: Notes): Policy {
-  if (!isPlainObject(input)) {
+  if (!isFields(input)) {
     notes.add(`is ${shownValue(input)}, not an object like {"maxAttempts":3,"initialDelay":"1s"}`);
     return compilePolicy({}, notes);
   }
   noteUnknownKeys(notes, input, FIELDS);
-  const fields = input as Fields;
+  const fields = input as PolicyFields;
   const maxIntervalMs = optionalDuration(fields.maxInterval, notes.at('maxInterval'));
   const maxDurationMs = optionalDuration(fields.maxDuration, notes.at('maxDuration'));
   const expireAfterMs = optionalDuration(fields.expireAfter, notes.at('expireAfter'));
@@ -62,7 +63,7 @@ export function compilePolicy(input: unknown, notes: Notes): Policy {
   };
 }
 
-function compileMaxAttempts(fields: Fields, notes: Notes): number {
+function compileMaxAttempts(fields: PolicyFields, notes: Notes): number {
   const { maxAttempts = 0, maxDuration, expireAfter } = fields;
   if (maxAttempts === 'unlimited') {
     if (maxDuration === undefined && expireAfter === undefined) {
@@ -76,7 +77,7 @@ function compileMaxAttempts(fields: Fields, notes: Notes): number {
   return Math.max(1, Number(maxAttempts));
 }
 
-function compileBackoff(fields: Fields, notes: Notes): Backoff {
+function compileBackoff(fields: PolicyFields, notes: Notes): Backoff {
   const { backoff = 'exponential', initialDelay, initialInterval, delays } = fields;
   if (!BACKOFFS.includes(backoff as (typeof BACKOFFS)[number])) {
     notes
@@ -93,7 +94,7 @@ function compileBackoff(fields: Fields, notes: Notes): Backoff {
   return { kind: backoff === 'fixed' ? 'constant' : (backoff as 'constant'), initialMs };
 }
 
-function compileSchedule(fields: Fields, notes: Notes): Backoff {
+function compileSchedule(fields: PolicyFields, notes: Notes): Backoff {
   for (const place of ['initialDelay', 'initialInterval'] as const) {
     if (fields[place] !== undefined)
       notes.at(place).add('does not go with "backoff":"schedule"; delays says it all');
@@ -102,7 +103,7 @@ function compileSchedule(fields: Fields, notes: Notes): Backoff {
   if (!Array.isArray(delays) || delays.length === 0) {
     notes
       .at('delays')
-      .add(`is ${shownValue(delays)}; "backoff":"schedule" needs a list of durations like ["1s","5s"]`);
+      .add(`${whatCame(delays)}; "backoff":"schedule" needs a list of durations like ["1s","5s"]`);
     return { kind: 'schedule', delaysMs: [0] };
   }
   const delaysMs = delays.map((delay, index) => requiredDuration(delay, notes.at('delays').at(index)));
@@ -127,33 +128,31 @@ function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
     }
     return { action: 'route', actors: value };
   }
-  if (!isPlainObject(value)) {
+  if (!isFields(value)) {
     notes.add(
-      `is ${shownValue(value)}, neither a list of actors nor {"action":"escalate","topic":"..."} nor {"action":"drop"}`,
+      `is ${shownValue(value)}, neither a list with an actor in it nor {"action":"escalate","topic":"..."} nor {"action":"drop"}`,
     );
     return { action: 'sink' };
   }
   return compileAction(value, notes);
 }
 
-function compileAction(value: Readonly<Record<string, unknown>>, notes: Notes): Exhaustion {
+function compileAction(value: Fields, notes: Notes): Exhaustion {
   const { action, topic } = value;
   if (action === 'drop') {
-    noteUnknownKeys(notes, value, ['action']);
+    if (topic !== undefined)
+      notes.at('topic').add('does not go with "action":"drop"; what is dropped goes nowhere');
+    noteUnknownKeys(notes, value, ['action', 'topic']);
     return { action };
   }
   if (action !== 'escalate') {
     const actions = ['escalate', 'drop'];
-    notes
-      .at('action')
-      .add(`is ${shownValue(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
+    notes.at('action').add(`${whatCame(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
     return { action: 'sink' };
   }
   noteUnknownKeys(notes, value, ['action', 'topic']);
   if (typeof topic !== 'string' || topic === '' || topic.startsWith('x-')) {
-    notes
-      .at('topic')
-      .add(`is ${shownValue(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
+    notes.at('topic').add(`${whatCame(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
     return { action: 'sink' };
   }
   return { action, topic };
@@ -171,10 +170,6 @@ function requiredDuration(value: unknown, notes: Notes): number {
 
 function meant(typed: unknown, words: readonly string[]): string {
   return typeof typed === 'string' ? suggestion(typed, words) : '';
-}
-
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The inverse: what a user would have written for it. */

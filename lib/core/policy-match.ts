@@ -51,6 +51,9 @@ function lastName(name: string): string {
 
 const HTTP_PATTERN = /^http:(?:([1-5]\d\d)|([1-5])xx)$/;
 
+/** No blank, star or comma, no digit or dot at the beginning, no dot at the end: what no error is ever called. */
+const ERROR_NAME = /^[^\s*,.\d](?:[^\s*,]*[^\s*,.])?$/;
+
 /** `ValueError`, `pkg.ValueError`, `http:503`, `http:5xx`; undefined where the text is none of them. */
 export function patternFromText(text: string): Pattern | undefined {
   if (text.startsWith('http:')) {
@@ -58,7 +61,7 @@ export function patternFromText(text: string): Pattern | undefined {
     if (status !== undefined) return { kind: 'http-status', status: Number(status) };
     return hundreds === undefined ? undefined : { kind: 'http-class', hundreds: Number(hundreds) };
   }
-  if (text.trim() !== text || text === '') return undefined;
+  if (!ERROR_NAME.test(text) || /^http:/i.test(text)) return undefined;
   return { kind: text.includes('.') ? 'full-name' : 'last-name', name: text };
 }
 

@@ -1,8 +1,9 @@
-import { shownValue } from './complaint.ts';
+import { shownValue, whatCame } from './complaint.ts';
+import { isFields } from './fields.ts';
 import { type Notes, noteUnknownKeys } from './mistake.ts';
 import { suggestion } from './nearest.ts';
 import { BUILT_IN_POLICIES, type Pattern, type Policy, type Resiliency, type Rule } from './policy.ts';
-import { compilePolicy, isPlainObject, type PolicyInput, policyInput } from './policy-input.ts';
+import { compilePolicy, type PolicyInput, policyInput } from './policy-input.ts';
 import { patternFromText, patternText } from './policy-match.ts';
 
 /** What the user writes: policies by name, and rules that say which error gets which. */
@@ -16,6 +17,9 @@ export interface RuleInput {
   readonly policy: string;
 }
 
+/** Stands for a text that could not be parsed: that mistake is noted already, and what follows from it is none. */
+export const NOT_JSON = Symbol('not JSON');
+
 /** Compiles both, and notes every mistake in either. */
 export function compileResiliency(
   policies: unknown,
@@ -23,20 +27,25 @@ export function compileResiliency(
   notes: { readonly policies: Notes; readonly rules: Notes },
 ): Resiliency {
   const compiled = compilePolicies(policies, notes.policies);
-  return { policies: compiled, rules: compileRules(rules, compiled, notes.rules) };
+  return { policies: compiled ?? new Map(), rules: compileRules(rules, compiled, notes.rules) };
 }
 
-function compilePolicies(input: unknown, notes: Notes): ReadonlyMap<string, Policy> {
-  if (!isPlainObject(input)) {
+/** Undefined where nobody knows which policies were meant. */
+function compilePolicies(input: unknown, notes: Notes): ReadonlyMap<string, Policy> | undefined {
+  if (input === NOT_JSON) return undefined;
+  if (!isFields(input)) {
     notes.add(`is ${shownValue(input)}, not an object of policies like {"default":{"maxAttempts":3}}`);
-    return new Map();
+    return undefined;
   }
   return new Map(
     Object.entries(input).map(([name, policy]) => [name, compilePolicy(policy, notes.at(name))]),
   );
 }
 
-function compileRules(input: unknown, policies: ReadonlyMap<string, Policy>, notes: Notes): readonly Rule[] {
+type KnownPolicies = ReadonlyMap<string, Policy> | undefined;
+
+function compileRules(input: unknown, policies: KnownPolicies, notes: Notes): readonly Rule[] {
+  if (input === NOT_JSON) return [];
   if (!Array.isArray(input)) {
     notes.add(
       `is ${shownValue(input)}, not a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]`,
@@ -46,8 +55,8 @@ function compileRules(input: unknown, policies: ReadonlyMap<string, Policy>, not
   return input.map((rule, index) => compileRule(rule, policies, notes.at(index)));
 }
 
-function compileRule(input: unknown, policies: ReadonlyMap<string, Policy>, notes: Notes): Rule {
-  if (!isPlainObject(input)) {
+function compileRule(input: unknown, policies: KnownPolicies, notes: Notes): Rule {
+  if (!isFields(input)) {
     notes.add(`is ${shownValue(input)}, not a rule like {"errors":["ValueError"],"policy":"noRetry"}`);
     return { errors: [], policy: '' };
   }
@@ -61,7 +70,7 @@ function compileRule(input: unknown, policies: ReadonlyMap<string, Policy>, note
 
 function compilePatterns(errors: unknown, notes: Notes): readonly Pattern[] {
   if (!Array.isArray(errors) || errors.length === 0) {
-    notes.add(`is ${shownValue(errors)}, not a list of errors like ["ValueError","http:503"]`);
+    notes.add(`${whatCame(errors)}, not a list of errors like ["ValueError","http:503"]`);
     return [];
   }
   return errors.flatMap((text, index) => {
@@ -72,11 +81,11 @@ function compilePatterns(errors: unknown, notes: Notes): readonly Pattern[] {
   });
 }
 
-function compileName(name: unknown, policies: ReadonlyMap<string, Policy>, notes: Notes): string {
-  if (typeof name === 'string' && (policies.has(name) || BUILT_IN_POLICIES.has(name))) return name;
-  const known = [...policies.keys(), ...BUILT_IN_POLICIES.keys()];
-  const meant = typeof name === 'string' ? suggestion(name, known) : '';
-  notes.at('policy').add(`is ${shownValue(name)}, the name of no policy${meant}`);
+function compileName(name: unknown, policies: KnownPolicies, notes: Notes): string {
+  const known = [...(policies?.keys() ?? []), ...BUILT_IN_POLICIES.keys()];
+  if (typeof name === 'string' && (known.includes(name) || policies === undefined)) return name;
+  const meant = typeof name === 'string' ? suggestion(name, known) : `; there are ${known.join(', ')}`;
+  notes.at('policy').add(`${whatCame(name)}, and a policy's name is needed${meant}`);
   return '';
 }
 

@@ -2,6 +2,9 @@
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
+/** As it would be written here; a leap second is not. */
+const IN_UTC = /^[\d-]{10}T\d\d:\d\d:[0-5]\d(?:\.\d+)?Z$/;
+
 export const TIMESTAMP_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
 
 /** Outside these years an instant could not be written again in UTC. */
@@ -24,6 +27,7 @@ export function instantMs(value: unknown): number | undefined {
 
 /** The same instant with the same precision, written in UTC; what is no time comes back as it is. */
 export function toUtcText(text: string): string {
+  if (IN_UTC.test(text)) return text;
   const instant = instantFromText(text);
   if (instant === undefined) return text;
   const second = timestampText(instant.secondMs).slice(0, -1);
@@ -96,15 +100,19 @@ function daysSince1970(year: number, month: number, day: number): number {
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const HTTP_DATE = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
+/** The three forms of an HTTP date: today's, and the two that servers must still be understood in. */
+const HTTP_DATES = [
+  /^[A-Z][a-z]{2}, (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/,
+  /^[A-Z][a-z]{5,8}, (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<year>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/,
+  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
+];
 
 /** The instant of an HTTP date, "Thu, 01 Jan 2026 00:00:00 GMT". */
 export function instantMsFromHttpDate(text: string): number | undefined {
-  const match = HTTP_DATE.exec(text);
-  if (match === null) return undefined;
-  const [, day, month = '', year, hour, minute, second] = match;
-  return civilMs(
-    [Number(year), MONTHS.indexOf(month) + 1, ...[day, hour, minute].map(Number)],
-    Number(second),
-  );
+  const groups = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
+  if (groups === undefined) return undefined;
+  const { day, month = '', year = '', time = '' } = groups;
+  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number);
+  const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
+  return civilMs([fullYear, MONTHS.indexOf(month) + 1, Number(day), hour, minute], second);
 }

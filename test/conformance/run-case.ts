@@ -108,7 +108,7 @@ function decisionOf(given: DecisionCase): Decision {
 function endOf(outcome: DecisionCase['outcome'], fanOut: 'array' | 'never'): CallEnd {
   switch (outcome.kind) {
     case 'value':
-      return answerFromHttp(200, JSON.stringify(outcome.value), fanOut);
+      return answerFromHttp({ status: 200, text: JSON.stringify(outcome.value) }, fanOut);
     case 'error':
       return { kind: 'fault', fault: faultFromErrorObject((outcome.error ?? {}) as Record<string, unknown>) };
     case 'unreachable':

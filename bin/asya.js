@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+const [major] = process.versions.node.split('.').map(Number);
+if (major < 24) {
+  process.stderr.write(
+    `asya needs Node 24 or newer, and this is ${process.version}. npx asya brings its own.\n`,
+  );
+  process.exit(1);
+}
+const { main } = await import('../lib/cli/main.ts');
+process.exit(await main(process.argv.slice(2)));

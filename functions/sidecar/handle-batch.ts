@@ -1,0 +1,60 @@
+import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
+import { handleDelivery, type Line } from '../../lib/app/handle-delivery.ts';
+import { releasePauseMs } from '../../lib/app/release-pause.ts';
+import { turnsFor } from '../../lib/app/turns.ts';
+import type { Delivery, Transport } from '../../lib/ports/transport.ts';
+
+export interface BatchHost {
+  readonly line: Line;
+  readonly transport: Transport;
+  readonly concurrency: number;
+  /** Until Lambda ends the invocation, less what the last sends need. */
+  readonly timeLeftMs: () => number;
+}
+
+/** Each record by itself: what one of them does is never another's failure. */
+export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
+  const turns = turnsFor(host.concurrency);
+  const failures = await Promise.all(
+    records.map(async (record) => {
+      await turns.take();
+      const delivery = deliveryFromRecord(record);
+      const isDone = await handleRecord(delivery, turns.give, host);
+      return isDone ? [] : [{ itemIdentifier: record.messageId }];
+    }),
+  );
+  return { batchItemFailures: failures.flat() };
+}
+
+/** False where the record has to come again. Nothing escapes: a bug here costs this record a receive, no other. */
+async function handleRecord(delivery: Delivery, giveTurn: () => void, host: BatchHost): Promise<boolean> {
+  const { line, transport, timeLeftMs } = host;
+  let hasTurn = true;
+  const onCallEnded = () => {
+    if (hasTurn) giveTurn();
+    hasTurn = false;
+  };
+  try {
+    const { settle } = await handleDelivery(delivery, { timeLeftMs: timeLeftMs(), onCallEnded }, line);
+    if (settle === 'ack') return true;
+    const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
+    if (!reply.ok)
+      line.telemetry.trouble('settling failed', { messageId: delivery.messageId, problem: reply.problem });
+  } catch (error) {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    line.telemetry.trouble('a bug in the sidecar', { messageId: delivery.messageId, problem });
+  } finally {
+    onCallEnded();
+  }
+  return false;
+}
+
+function deliveryFromRecord(record: SQSRecord): Delivery {
+  return {
+    body: record.body,
+    messageId: record.messageId,
+    receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    queue: record.eventSourceARN.slice(record.eventSourceARN.lastIndexOf(':') + 1),
+    handle: record.receiptHandle,
+  };
+}

@@ -1,0 +1,75 @@
+import type { Fact } from '../../core/plan.ts';
+import type { DeliveryReport, Details, Telemetry } from '../../ports/telemetry.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface JsonLogOptions {
+  readonly level: LogLevel;
+  readonly actor: string;
+  readonly now: () => number;
+  readonly write: (line: string) => void;
+}
+
+/** One JSON line for each thing worth telling. Never a payload. */
+export interface JsonLog extends Telemetry {
+  line(level: LogLevel, message: string, details?: Details): void;
+}
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+const LONGEST_TEXT = 2_000;
+
+export function jsonLog({ level: least, actor, now, write }: JsonLogOptions): JsonLog {
+  function line(level: LogLevel, message: string, details: Details = {}): void {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    const time = new Date(now()).toISOString();
+    write(JSON.stringify({ time, level, message, actor, ...details }, shortened));
+  }
+
+  return {
+    line,
+    received: (count, waitedMs) => {
+      if (count > 0) line('debug', 'received', { count, waitedMs });
+    },
+    began: () => {},
+    ended: (report) => line(levelOf(report), 'delivery', detailsOf(report)),
+    trouble: (what, details) => line('warn', what, details),
+    step: (what, details) => line('debug', what, details),
+  };
+}
+
+function shortened(_key: string, value: unknown): unknown {
+  return typeof value === 'string' && value.length > LONGEST_TEXT
+    ? `${value.slice(0, LONGEST_TEXT)}...`
+    : value;
+}
+
+function levelOf({ facts, settle }: DeliveryReport): LogLevel {
+  if (settle === 'release' || facts.some(({ fact }) => fact === 'failed')) return 'error';
+  return facts.some(({ fact }) => fact === 'runtime-error') ? 'warn' : 'info';
+}
+
+function detailsOf(report: DeliveryReport): Details {
+  const { envelopeId, attempt, settle, facts, problem, receivedBytes, processingMs, runtimeMs, sendMs } =
+    report;
+  const words = (read: (fact: Fact) => string | undefined) => {
+    const found = facts.map(read).filter((word) => word !== undefined);
+    return found.length === 0 ? undefined : found.join(',');
+  };
+  return {
+    envelopeId,
+    attempt,
+    settle,
+    outcome: words((fact) => (fact.fact === 'result' ? fact.result : undefined)),
+    failed: words((fact) => (fact.fact === 'failed' ? fact.reason : undefined)),
+    policy: words((fact) => (fact.fact === 'policy' ? fact.policy : undefined)),
+    rule: words((fact) =>
+      fact.fact === 'policy' && fact.rule !== undefined ? String(fact.rule) : undefined,
+    ),
+    to: words((fact) => (fact.fact === 'sent' ? fact.to : undefined)),
+    problem,
+    receivedBytes,
+    processingMs,
+    runtimeMs,
+    sendMs,
+  };
+}

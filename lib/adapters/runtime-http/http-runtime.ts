@@ -1,0 +1,152 @@
+import type { Dispatcher } from 'undici';
+import { answerFromHttp, type FanOut, type HttpAnswer } from '../../core/answer.ts';
+import {
+  answerFromEventStream,
+  answerFromFramesOverHttp,
+  nextFromHeader,
+} from '../../core/answer-envelope.ts';
+import { encode } from '../../core/encode.ts';
+import { headerText } from '../../core/headers.ts';
+import type { CallEnd } from '../../core/outcome.ts';
+import { textFromUtf8 } from '../../core/utf8.ts';
+import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
+
+export interface HttpRuntimeOptions {
+  /** `http://host:port/path`; over a socket, its host is only a name. */
+  readonly url: string;
+  readonly socketPath?: string;
+  readonly protocol: 'payload' | 'envelope';
+  readonly fanOut: FanOut;
+  readonly maxAnswerBytes: number;
+  readonly connections: number;
+}
+
+/** A runtime that speaks HTTP, over TCP or a Unix socket. Connections are kept and reused. */
+export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime> {
+  // Loaded only where it is used: a sidecar that speaks frames over a socket starts without it.
+  const { Pool } = await import('undici');
+  const { origin, pathname, search } = new URL(options.url);
+  const path = pathname + search;
+  const underWay = new Set<AbortController>();
+  const pool = new Pool(origin, {
+    connections: options.connections,
+    pipelining: 1,
+    // The call's own timeout is the only one.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
+  });
+
+  async function exchange(request: RuntimeRequest, signal: AbortSignal): Promise<CallEnd> {
+    const response = await pool.request({
+      path,
+      method: 'POST',
+      headers: requestHeaders(request),
+      body: options.protocol === 'payload' ? request.envelope.payload : encode(request.envelope),
+      signal,
+    });
+    return readResponse(response, request, options);
+  }
+
+  return {
+    restartsItself: false,
+    call: async (request) => {
+      const ending = new AbortController();
+      underWay.add(ending);
+      const timer = setTimeout(() => ending.abort('timeout'), request.timeoutMs);
+      try {
+        return await exchange(request, ending.signal);
+      } catch (error) {
+        if (ending.signal.aborted) return { kind: ending.signal.reason as 'timeout' | 'interrupted' };
+        return { kind: 'unreachable', detail: unreachableDetail(error as Error, options) };
+      } finally {
+        clearTimeout(timer);
+        underWay.delete(ending);
+      }
+    },
+    interrupt: () => {
+      for (const ending of underWay) ending.abort('interrupted');
+    },
+    problem: async () => {
+      try {
+        const { statusCode, body } = await pool.request({ path: '/healthz', method: 'GET' });
+        await body.dump();
+        return statusCode < 400 ? undefined : `GET /healthz answers ${statusCode}`;
+      } catch (error) {
+        return unreachableDetail(error as Error, options);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function requestHeaders({ envelope }: RuntimeRequest): Record<string, string> {
+  const { status, headers } = envelope;
+  const traceparent = headerText(headers, 'traceparent');
+  return {
+    'content-type': 'application/json',
+    'x-asya-envelope-id': headerSafe(envelope.id),
+    ...(status?.attempt === undefined ? {} : { 'x-asya-attempt': String(status.attempt) }),
+    ...(status?.deadline_at === undefined ? {} : { 'x-asya-deadline': status.deadline_at }),
+    ...(traceparent === undefined ? {} : { traceparent: headerSafe(traceparent) }),
+  };
+}
+
+/** An id may hold anything; a header may not. */
+function headerSafe(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
+}
+
+async function readResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  { envelope }: RuntimeRequest,
+  options: HttpRuntimeOptions,
+): Promise<CallEnd> {
+  const bytes = await readAtMost(body, options.maxAnswerBytes);
+  if (bytes === undefined) {
+    const detail = `the runtime's answer has more than ${options.maxAnswerBytes} bytes (ASYA_RUNTIME_MAX_RESPONSE)`;
+    return { kind: 'unreachable', detail };
+  }
+  const text = textFromUtf8(bytes);
+  if (text === undefined && statusCode < 400) {
+    return { kind: 'unreachable', detail: "the runtime's answer is not UTF-8" };
+  }
+  const answer = { status: statusCode, text: text ?? '', ...extrasOf(headers) };
+  if (options.protocol === 'payload') return answerFromHttp(answer, options.fanOut);
+  const isStream = String(headers['content-type'] ?? '').startsWith('text/event-stream');
+  return isStream && statusCode < 400
+    ? answerFromEventStream(answer.text, envelope.route)
+    : answerFromFramesOverHttp(answer, envelope.route);
+}
+
+function extrasOf(headers: Dispatcher.ResponseData['headers']): Pick<HttpAnswer, 'next' | 'retryAfter'> {
+  const next = headers['x-asya-route-next'];
+  const retryAfter = headers['retry-after'];
+  return {
+    ...(next === undefined ? {} : { next: nextFromHeader(String(next)) }),
+    ...(retryAfter === undefined ? {} : { retryAfter: String(retryAfter) }),
+  };
+}
+
+/** Undefined where there is more. */
+async function readAtMost(body: Dispatcher.ResponseData['body'], most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > most) {
+      body.destroy();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+function unreachableDetail(
+  error: Error & { readonly code?: unknown },
+  { url, socketPath }: HttpRuntimeOptions,
+): string {
+  const what = error.message === '' ? String(error.code ?? error.name) : error.message;
+  return `${what} (the runtime's address is ${socketPath ?? url})`;
+}

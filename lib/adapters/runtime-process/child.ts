@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
+
+/** A runtime's process, and whatever it started, in a process group of its own. */
+export interface Child {
+  readonly pid: number;
+  /** Resolves when it is gone, with how. */
+  readonly exited: Promise<string>;
+  /** At once and for good: nothing it started survives. */
+  kill(): void;
+  /** Asked to end; killed when it has not after so long. */
+  stop(withinMs: number): Promise<void>;
+}
+
+export interface ChildOptions {
+  readonly command: string;
+  readonly env: Record<string, string>;
+  readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
+}
+
+/**
+ * The group dies with the sidecar, however that dies: a guard in it waits for the end of a pipe whose other end only
+ * the sidecar holds. It works for every command, also for one that ignores signals or spins.
+ */
+const GUARDED = '(cat <&3 >/dev/null 2>&1; kill -9 0) & exec 3<&-; ';
+const GUARD_FD = 3;
+
+export function startChild({ command, env, onLine }: ChildOptions): Child {
+  const child = spawn('/bin/sh', ['-c', GUARDED + command], {
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  // The pipe breaks when the group is killed, which is as it should be.
+  (child.stdio[GUARD_FD] as Writable | null)?.on('error', () => {});
+  forwardLines(child, onLine);
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => {
+      killGroup(child);
+      resolve(signal === null ? `exited with status ${code}` : `was ended by ${signal}`);
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    kill: () => killGroup(child),
+    stop: async (withinMs) => {
+      signalGroup(child, 'SIGTERM');
+      const timer = setTimeout(() => killGroup(child), withinMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function forwardLines(child: ChildProcess, onLine: ChildOptions['onLine']): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const source = child[stream];
+    if (source !== null) createInterface({ input: source }).on('line', (line) => onLine(stream, line));
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  signalGroup(child, 'SIGKILL');
+}
+
+function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The group is gone already: there is nobody left to tell.
+  }
+}

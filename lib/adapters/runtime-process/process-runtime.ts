@@ -1,0 +1,130 @@
+import type { CallEnd } from '../../core/outcome.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
+import { type Child, startChild } from './child.ts';
+
+export interface ProcessRuntimeOptions {
+  readonly command: string;
+  readonly env: Record<string, string>;
+  /** How to reach it. */
+  readonly client: Runtime;
+  readonly clock: Clock;
+  /** What it printed; with the envelope whose call is under way, where it is the only one. */
+  readonly onLine: (stream: 'stdout' | 'stderr', line: string, envelopeId: string | undefined) => void;
+  readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
+}
+
+const FIRST_LOOK_MS = 10;
+const LONGEST_LOOK_MS = 250;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 30_000;
+/** A runtime that lived this long starts its next life with a short pause again. */
+const LONG_LIFE_MS = 60_000;
+const STOP_WITHIN_MS = 5_000;
+
+/** From the decision to start the process to its end. */
+interface Life {
+  child?: Child;
+  isReady: boolean;
+  /** Ready, or over. */
+  readonly settled: Promise<void>;
+  readonly over: AbortController;
+}
+
+/** A runtime that the sidecar starts itself: waited for, started again when it dies, killed when it hangs. */
+export function processRuntime(options: ProcessRuntimeOptions): Runtime {
+  const { client, clock, onTrouble } = options;
+  const underWay = new Map<object, string>();
+  let isClosing = false;
+  let pauseMs = FIRST_PAUSE_MS;
+  let life = startLife(Promise.resolve());
+
+  function startLife(after: Promise<unknown>): Life {
+    const over = new AbortController();
+    const self: Life = { isReady: false, over, settled: after.then(() => live(self)) };
+    return self;
+  }
+
+  /** Starts the process and resolves when it is ready or gone. */
+  async function live(self: Life): Promise<void> {
+    if (self.over.signal.aborted) return;
+    const startedAt = clock.now();
+    const child = startChild({
+      command: options.command,
+      env: options.env,
+      onLine: (stream, line) => options.onLine(stream, line, soleCall(underWay)),
+    });
+    self.child = child;
+    child.exited.then((how) => end(self, child, how, clock.now() - startedAt));
+    self.isReady = await untilReady(client, clock, self.over.signal);
+  }
+
+  function end(self: Life, child: Child, how: string, livedMs: number): void {
+    self.isReady = false;
+    self.over.abort();
+    if (isClosing || self !== life) return;
+    if (livedMs > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
+    onTrouble('the runtime is gone', { how, pid: child.pid, againInMs: pauseMs });
+    life = startLife(clock.sleep(pauseMs));
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  /** The runtime hung: killed with all it started, and started afresh. Its other calls go back unchanged. */
+  function replace(hung: Life): void {
+    if (hung !== life || isClosing) return;
+    onTrouble('the runtime hung and is killed', { pid: hung.child?.pid ?? 0 });
+    hung.over.abort();
+    hung.child?.kill();
+    client.interrupt();
+    life = startLife(hung.child?.exited ?? Promise.resolve());
+  }
+
+  /** What is left of the time once the runtime is ready; undefined where it was not in time. */
+  async function timeLeftWhenReady(current: Life, timeoutMs: number): Promise<number | undefined> {
+    if (current.isReady) return timeoutMs;
+    const startedAt = clock.now();
+    const waiting = new AbortController();
+    await Promise.race([current.settled, clock.sleep(timeoutMs, waiting.signal)]);
+    waiting.abort();
+    const leftMs = timeoutMs - (clock.now() - startedAt);
+    return current.isReady && leftMs > 0 ? leftMs : undefined;
+  }
+
+  async function call(request: RuntimeRequest): Promise<CallEnd> {
+    const current = life;
+    const timeoutMs = await timeLeftWhenReady(current, request.timeoutMs);
+    if (timeoutMs === undefined) return { kind: 'unreachable', detail: 'the runtime did not become ready' };
+    const token = {};
+    underWay.set(token, request.envelope.id);
+    const end = await client.call({ ...request, timeoutMs });
+    underWay.delete(token);
+    if (end.kind === 'timeout') replace(current);
+    return end;
+  }
+
+  return {
+    restartsItself: true,
+    call,
+    interrupt: () => client.interrupt(),
+    problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
+    close: async () => {
+      isClosing = true;
+      life.over.abort();
+      await life.settled;
+      await life.child?.stop(STOP_WITHIN_MS);
+      await client.close();
+    },
+  };
+}
+
+function soleCall(underWay: ReadonlyMap<object, string>): string | undefined {
+  return underWay.size === 1 ? underWay.values().next().value : undefined;
+}
+
+async function untilReady(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
+  for (let pauseMs = FIRST_LOOK_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_LOOK_MS)) {
+    if ((await client.problem()) === undefined) return !over.aborted;
+    await clock.sleep(pauseMs, over);
+  }
+  return false;
+}

@@ -1,0 +1,24 @@
+/** What would let a handler act in the sidecar's name. */
+const CREDENTIALS = [
+  /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN)$/,
+  /^AWS_(CONTAINER_|WEB_IDENTITY_|ROLE_|CREDENTIAL_|SHARED_CREDENTIALS_FILE$|CONFIG_FILE$)/,
+  /^AWS_(DEFAULT_)?PROFILE$/,
+  /^AWS_LAMBDA_RUNTIME_API$/,
+  /^(GOOGLE_APPLICATION_CREDENTIALS|GOOGLE_OAUTH_ACCESS_TOKEN)$/,
+  /^ASYA_RABBITMQ_URL$/,
+  /^ASYA_.*(SECRET|TOKEN|KEY)/,
+];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The sidecar's environment for a runtime: without credentials, but for those that are named. */
+export function runtimeEnvironment(own: Environment, passed: readonly string[]): Record<string, string> {
+  const entries = Object.entries(own).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && isHandedOn(entry[0], passed),
+  );
+  return Object.fromEntries(entries);
+}
+
+function isHandedOn(name: string, passed: readonly string[]): boolean {
+  return passed.includes(name) || !CREDENTIALS.some((pattern) => pattern.test(name));
+}

@@ -1,0 +1,96 @@
+import { answerFromSocket, type FanOut } from '../../core/answer.ts';
+import { answerFromFrames } from '../../core/answer-envelope.ts';
+import { encode } from '../../core/encode.ts';
+import type { CallEnd } from '../../core/outcome.ts';
+import { textFromUtf8 } from '../../core/utf8.ts';
+import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
+import { type FramedConnection, openConnection } from './framed-connection.ts';
+
+export interface SocketRuntimeOptions {
+  readonly path: string;
+  readonly protocol: 'payload' | 'envelope';
+  readonly fanOut: FanOut;
+  readonly maxAnswerBytes: number;
+}
+
+interface InUse {
+  connection?: FramedConnection;
+  isOver: boolean;
+}
+
+/** A runtime behind a Unix socket. Connections are kept and reused, one call at a time on each. */
+export function socketRuntime(options: SocketRuntimeOptions): Runtime {
+  const idle: FramedConnection[] = [];
+  const underWay = new Set<(end: CallEnd) => void>();
+
+  async function exchange(text: string, inUse: InUse): Promise<Buffer> {
+    const connection = takeIdle(idle) ?? (await openConnection(options.path, options.maxAnswerBytes));
+    if (inUse.isOver) {
+      idle.push(connection);
+      throw new Error('the call was over before the connection was made');
+    }
+    inUse.connection = connection;
+    const answer = await connection.exchange(text);
+    idle.push(connection);
+    return answer;
+  }
+
+  return {
+    restartsItself: false,
+    call: (request) =>
+      new Promise((resolve) => {
+        const inUse: InUse = { isOver: false };
+        const finish = (end: CallEnd) => {
+          if (!underWay.delete(finish)) return;
+          inUse.isOver = true;
+          clearTimeout(timer);
+          if (end.kind === 'timeout' || end.kind === 'interrupted') inUse.connection?.destroy();
+          resolve(end);
+        };
+        underWay.add(finish);
+        const timer = setTimeout(() => finish({ kind: 'timeout' }), request.timeoutMs);
+        exchange(requestText(request, options), inUse).then(
+          (answer) => finish(readAnswer(answer, request, options)),
+          (error: Error) => finish({ kind: 'unreachable', detail: unreachableDetail(error, options.path) }),
+        );
+      }),
+    interrupt: () => {
+      for (const finish of [...underWay]) finish({ kind: 'interrupted' });
+      for (const connection of idle.splice(0)) connection.destroy();
+    },
+    problem: async () => {
+      try {
+        idle.push(takeIdle(idle) ?? (await openConnection(options.path, options.maxAnswerBytes)));
+        return undefined;
+      } catch (error) {
+        return unreachableDetail(error as Error, options.path);
+      }
+    },
+    close: async () => {
+      for (const connection of idle.splice(0)) connection.destroy();
+    },
+  };
+}
+
+function takeIdle(idle: FramedConnection[]): FramedConnection | undefined {
+  for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+    if (connection.isOpen) return connection;
+  }
+  return undefined;
+}
+
+function requestText({ envelope }: RuntimeRequest, { protocol }: SocketRuntimeOptions): string {
+  return protocol === 'payload' ? envelope.payload : encode(envelope);
+}
+
+function readAnswer(answer: Buffer, { envelope }: RuntimeRequest, options: SocketRuntimeOptions): CallEnd {
+  const text = textFromUtf8(answer);
+  if (text === undefined) return { kind: 'unreachable', detail: "the runtime's answer is not UTF-8" };
+  return options.protocol === 'payload'
+    ? answerFromSocket(text, options.fanOut)
+    : answerFromFrames(text, envelope.route);
+}
+
+function unreachableDetail(error: Error, path: string): string {
+  return `${error.message} (the runtime's socket is ${path})`;
+}

@@ -1,0 +1,33 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+
+export interface SqsAddress {
+  readonly endpoint?: string;
+  readonly region: string;
+}
+
+/**
+ * An engine on this machine checks no credentials, but the SDK wants some: without any it would look for them over
+ * the network for seconds.
+ */
+const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Connections are kept alive by the SDK itself. */
+export function sqsClient({ endpoint, region }: SqsAddress, env: Environment): SQSClient {
+  return new SQSClient({
+    region,
+    // An engine elsewhere gives queue URLs that need not resolve from here.
+    ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
+    ...(isOnThisMachine(endpoint) && !hasCredentials(env) ? { credentials: LOCAL_CREDENTIALS } : {}),
+  });
+}
+
+function isOnThisMachine(endpoint: string | undefined): boolean {
+  const host = endpoint === undefined ? '' : new URL(endpoint).hostname;
+  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}
+
+function hasCredentials(env: Environment): boolean {
+  return env['AWS_ACCESS_KEY_ID'] !== undefined || env['AWS_PROFILE'] !== undefined;
+}

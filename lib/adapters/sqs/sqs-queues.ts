@@ -1,0 +1,79 @@
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { QueuePlan } from '../../config/queue-plan.ts';
+
+/** Queues by name: their addresses, looked up once, and made where they are missing. */
+export interface SqsQueues {
+  /** Rejects where the queue is not there. */
+  urlOf(queue: string): Promise<string>;
+  /** Asks the service, whatever is known here; rejects where the queue is not there. */
+  look(queue: string): Promise<void>;
+  /** Forgets an address that proved wrong. */
+  forget(queue: string): void;
+  /** Makes the queue with its dead-letter queue; what is there already stays as it is. */
+  ensure(queue: string): Promise<void>;
+}
+
+export function sqsQueues(client: SQSClient, plan: QueuePlan): SqsQueues {
+  const urls = new Map<string, Promise<string>>();
+
+  function urlOf(queue: string): Promise<string> {
+    const known = urls.get(queue);
+    if (known !== undefined) return known;
+    const url = client
+      .send(new GetQueueUrlCommand({ QueueName: queue }))
+      .then(({ QueueUrl }) => QueueUrl ?? '');
+    urls.set(queue, url);
+    url.catch(() => urls.delete(queue));
+    return url;
+  }
+
+  async function create(queue: string, attributes: Record<string, string>): Promise<string> {
+    const { QueueUrl } = await client.send(
+      new CreateQueueCommand({ QueueName: queue, Attributes: attributes }),
+    );
+    return QueueUrl ?? '';
+  }
+
+  return {
+    urlOf,
+    look: async (queue) => {
+      urls.delete(queue);
+      await urlOf(queue);
+    },
+    forget: (queue) => urls.delete(queue),
+    ensure: async (queue) => {
+      try {
+        await urlOf(queue);
+        return;
+      } catch (error) {
+        if (!isQueueMissing(error)) throw error;
+      }
+      const deadLetterUrl = await create(`${queue}-dlq`, {
+        MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
+      });
+      const { Attributes } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: deadLetterUrl, AttributeNames: ['QueueArn'] }),
+      );
+      await create(queue, {
+        VisibilityTimeout: String(plan.visibilitySeconds),
+        MessageRetentionPeriod: String(plan.retentionSeconds),
+        RedrivePolicy: JSON.stringify({
+          deadLetterTargetArn: Attributes?.QueueArn,
+          maxReceiveCount: plan.maxReceiveCount,
+        }),
+      });
+      urls.delete(queue);
+    },
+  };
+}
+
+/** The service says it in two ways, by protocol. */
+export function isQueueMissing(error: unknown): boolean {
+  const name = error instanceof Error ? error.name : '';
+  return name === 'QueueDoesNotExist' || name === 'AWS.SimpleQueueService.NonExistentQueue';
+}

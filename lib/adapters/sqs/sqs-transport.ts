@@ -1,0 +1,207 @@
+import {
+  type BatchResultErrorEntry,
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import { queuePlan } from '../../config/queue-plan.ts';
+import { ACCEPTED, type Delivery, type Refusal, type Reply, type Transport } from '../../ports/transport.ts';
+import { type Batcher, batcher } from './batcher.ts';
+import { isQueueMissing, sqsQueues } from './sqs-queues.ts';
+
+export interface SqsTransportOptions {
+  readonly client: SQSClient;
+  readonly visibilitySeconds: number;
+  readonly waitSeconds: number;
+  /** How long the first message of a batch waits for others. */
+  readonly lingerMs?: number;
+}
+
+const MAX_ENTRIES = 10;
+const MAX_BYTES = 1024 * 1024;
+const MAX_DELAY_MS = 900_000;
+const LONGEST_VISIBILITY_SECONDS = 43_200;
+/** Long enough to gather what ends together, short against a request to SQS. */
+const LINGER_MS = 4;
+
+/** SQS's standard queues. Sends, acks and nacks made at about the same time leave in one request. */
+export function sqsTransport(options: SqsTransportOptions): Transport {
+  const { client, visibilitySeconds, waitSeconds, lingerMs = LINGER_MS } = options;
+  const queues = sqsQueues(client, queuePlan(visibilitySeconds));
+  const batchers = new Map<string, Batcher<never, Reply>>();
+
+  /** One batcher for each queue and operation. */
+  function batched<Item>(
+    what: string,
+    queue: string,
+    request: (url: string, items: readonly Item[]) => Promise<BatchOutput>,
+  ): Batcher<Item, Reply> {
+    const key = `${what} ${queue}`;
+    const known = batchers.get(key) as Batcher<Item, Reply> | undefined;
+    if (known !== undefined) return known;
+    const made = batcher<Item, Reply>({
+      maxItems: MAX_ENTRIES,
+      maxBytes: MAX_BYTES,
+      lingerMs,
+      flush: async (items) => {
+        try {
+          return repliesOf(items.length, await request(await queues.urlOf(queue), items));
+        } catch (error) {
+          if (isQueueMissing(error)) queues.forget(queue);
+          return items.map(() => refusalOf(error, queue));
+        }
+      },
+    });
+    batchers.set(key, made as unknown as Batcher<never, Reply>);
+    return made;
+  }
+
+  function send(queue: string, text: string, delayMs: number): Promise<Reply> {
+    const body = withSafeCharacters(text);
+    const bytes = Buffer.byteLength(body);
+    if (bytes > MAX_BYTES) {
+      return Promise.resolve({
+        ok: false,
+        problem: `the message has ${bytes} bytes; SQS takes ${MAX_BYTES}`,
+      });
+    }
+    const outgoing = batched<{ body: string; delaySeconds: number }>('send', queue, (QueueUrl, items) =>
+      client.send(
+        new SendMessageBatchCommand({
+          QueueUrl,
+          Entries: items.map((item, index) => ({
+            Id: String(index),
+            MessageBody: item.body,
+            ...(item.delaySeconds > 0 ? { DelaySeconds: item.delaySeconds } : {}),
+          })),
+        }),
+      ),
+    );
+    return outgoing.add({ body, delaySeconds: Math.ceil(delayMs / 1000) }, bytes);
+  }
+
+  function setVisibility(delivery: Delivery, seconds: number): Promise<Reply> {
+    const changes = batched<{ handle: string; seconds: number }>(
+      'visibility',
+      delivery.queue,
+      (QueueUrl, items) =>
+        client.send(
+          new ChangeMessageVisibilityBatchCommand({
+            QueueUrl,
+            Entries: items.map((item, index) => ({
+              Id: String(index),
+              ReceiptHandle: item.handle,
+              VisibilityTimeout: item.seconds,
+            })),
+          }),
+        ),
+    );
+    return changes.add(
+      { handle: String(delivery.handle), seconds: Math.min(seconds, LONGEST_VISIBILITY_SECONDS) },
+      0,
+    );
+  }
+
+  return {
+    traits: {
+      name: 'sqs',
+      maxDelayMs: MAX_DELAY_MS,
+      maxBodyBytes: MAX_BYTES,
+      maxBatch: MAX_ENTRIES,
+      visibilityMs: visibilitySeconds * 1000,
+      countsReceives: true,
+    },
+    receive: async (queue, most, signal) => {
+      try {
+        const { Messages = [] } = await client.send(
+          new ReceiveMessageCommand({
+            QueueUrl: await queues.urlOf(queue),
+            MaxNumberOfMessages: most,
+            WaitTimeSeconds: waitSeconds,
+            VisibilityTimeout: visibilitySeconds,
+            MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+          }),
+          { abortSignal: signal },
+        );
+        const deliveries = Messages.map((message) => ({
+          body: message.Body ?? '',
+          messageId: message.MessageId ?? '',
+          receiveCount: Number(message.Attributes?.ApproximateReceiveCount ?? 1),
+          queue,
+          handle: message.ReceiptHandle ?? '',
+        }));
+        return { ok: true, deliveries };
+      } catch (error) {
+        if (signal.aborted) return { ok: true, deliveries: [] };
+        if (isQueueMissing(error)) queues.forget(queue);
+        return refusalOf(error, queue);
+      }
+    },
+    send: (queue, body) => send(queue, body, 0),
+    sendWithDelay: (queue, body, delayMs) => send(queue, body, delayMs),
+    ack: (delivery) => {
+      const deletions = batched<string>('delete', delivery.queue, (QueueUrl, handles) =>
+        client.send(
+          new DeleteMessageBatchCommand({
+            QueueUrl,
+            Entries: handles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
+          }),
+        ),
+      );
+      return deletions.add(String(delivery.handle), 0);
+    },
+    nack: (delivery, pauseMs) => setVisibility(delivery, Math.ceil(pauseMs / 1000)),
+    extend: (delivery) => setVisibility(delivery, visibilitySeconds),
+    ensureQueue: async (queue) => {
+      try {
+        await queues.ensure(queue);
+        return ACCEPTED;
+      } catch (error) {
+        return refusalOf(error, queue);
+      }
+    },
+    reach: async (queue) => {
+      try {
+        await queues.look(queue);
+        return ACCEPTED;
+      } catch (error) {
+        return refusalOf(error, queue);
+      }
+    },
+    close: async () => {
+      await Promise.all([...batchers.values()].map((one) => one.drain()));
+      client.destroy();
+    },
+  };
+}
+
+interface BatchOutput {
+  readonly Failed?: readonly BatchResultErrorEntry[] | undefined;
+}
+
+/** A request may succeed and entries in it fail: each gets its own answer. */
+function repliesOf(count: number, { Failed = [] }: BatchOutput): readonly Reply[] {
+  const failed = new Map(
+    Failed.map((entry) => [entry.Id, `${entry.Code ?? 'failed'}: ${entry.Message ?? 'no reason given'}`]),
+  );
+  return Array.from({ length: count }, (_, index) => {
+    const problem = failed.get(String(index));
+    return problem === undefined ? ACCEPTED : { ok: false, problem };
+  });
+}
+
+function refusalOf(error: unknown, queue: string): Refusal {
+  if (isQueueMissing(error))
+    return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { ok: false, problem: `${what} (queue "${queue}")` };
+}
+
+/** SQS refuses two characters that JSON allows raw. They only ever stand in strings, where an escape means the same. */
+function withSafeCharacters(text: string): string {
+  return /[\ufffe\uffff]/.test(text)
+    ? text.replaceAll('\ufffe', '\\ufffe').replaceAll('\uffff', '\\uffff')
+    : text;
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { DeriveId } from '../../core/decode.ts';
+import type { Clock, Dice } from '../../ports/clock.ts';
+
+export const systemClock: Clock = {
+  now: Date.now,
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, milliseconds);
+      signal?.addEventListener('abort', done);
+    }),
+};
+
+export const systemDice: Dice = Math.random;
+
+/** A UUID out of the parts' hash (version 8: of one's own making). */
+export const deriveId: DeriveId = (...parts) => {
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest();
+  hash.writeUInt8(((hash[6] ?? 0) & 0x0f) | 0x80, 6);
+  hash.writeUInt8(((hash[8] ?? 0) & 0x3f) | 0x80, 8);
+  const hex = hash.toString('hex', 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+};

@@ -1,0 +1,114 @@
+import type { Actor, Limits } from '../core/actor.ts';
+import { type Admission, admit } from '../core/admit.ts';
+import type { Context } from '../core/context.ts';
+import { decide } from '../core/decide.ts';
+import { type DeriveId, decode } from '../core/decode.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { type Dispatch, type Plan, planAfterRefusal } from '../core/plan.ts';
+import type { Clock, Dice } from '../ports/clock.ts';
+import type { Runtime } from '../ports/runtime.ts';
+import type { DeliveryReport, Telemetry } from '../ports/telemetry.ts';
+import type { Delivery, Reply } from '../ports/transport.ts';
+
+/** Everything that one actor's deliveries meet on their way. */
+export interface Line {
+  readonly actor: Actor;
+  readonly limits: Limits;
+  readonly runtime: Runtime;
+  readonly send: (dispatch: Dispatch) => Promise<Reply>;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly deriveId: DeriveId;
+  readonly telemetry: Telemetry;
+}
+
+type Incoming = Pick<Delivery, 'body' | 'messageId'>;
+
+/** What the host says of itself for one delivery. */
+export interface Hosting {
+  /** `Infinity` where the host lives on. */
+  readonly timeLeftMs: number;
+  /** The runtime is free for the next call, though this delivery's sends are still to be made. */
+  readonly onCallEnded?: () => void;
+}
+
+/** What the host has to do about the delivery now. */
+export interface Handled {
+  readonly settle: 'ack' | 'release';
+  /** The call hung: where nobody here can kill the runtime, the host has to end. */
+  readonly hasHung: boolean;
+}
+
+/** The whole life of a delivery but its beginning and its end, which are the host's: receive and settle. */
+export async function handleDelivery(delivery: Incoming, hosting: Hosting, line: Line): Promise<Handled> {
+  const { actor, limits, clock, dice, deriveId, telemetry } = line;
+  telemetry.began();
+  const arrivedAt = clock.now();
+  const arrival = decode(delivery.body, { actor: actor.name, messageId: delivery.messageId, deriveId });
+  const admission = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
+  const outcome = await invoke(admission, line);
+  hosting.onCallEnded?.();
+  const decidedAt = clock.now();
+  const context: Context = { actor, limits, now: decidedAt, roll: dice(), deriveId };
+  const { plan, problem } = await dispatch(decide(outcome, context), line);
+  const endedAt = clock.now();
+  telemetry.ended({
+    ...identityOf(admission),
+    settle: plan.settle,
+    facts: plan.facts,
+    ...problemOf(outcome, problem),
+    receivedBytes: delivery.body.length,
+    sentBytes: plan.dispatches.map(({ body }) => body.length),
+    processingMs: endedAt - arrivedAt,
+    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - arrivedAt } : {}),
+    sendMs: endedAt - decidedAt,
+  });
+  return { settle: plan.settle, hasHung: outcome.kind === 'called' && outcome.end.kind === 'timeout' };
+}
+
+async function invoke(admission: Admission, { runtime, telemetry }: Line): Promise<Outcome> {
+  if (admission.kind !== 'call' && admission.kind !== 'end-call') return admission;
+  const { envelope, timeoutMs } = admission;
+  telemetry.step('call', { envelopeId: envelope.id, timeoutMs });
+  const end = await runtime.call({ envelope, timeoutMs });
+  telemetry.step('called', { envelopeId: envelope.id, end: end.kind });
+  return { kind: 'called', call: admission, end };
+}
+
+/**
+ * Follows the plan; where a send is refused, the plan for that case. Settling comes after: only what was accepted
+ * whole is acked.
+ */
+async function dispatch(plan: Plan, line: Line): Promise<{ plan: Plan; problem?: string }> {
+  const replies = await Promise.all(plan.dispatches.map((one) => sendOne(one, line)));
+  const refusal = replies.find((reply) => !reply.ok);
+  if (refusal === undefined || refusal.ok) return { plan };
+  const fallback = await dispatch(planAfterRefusal(plan), line);
+  return { plan: fallback.plan, problem: fallback.problem ?? refusal.problem };
+}
+
+async function sendOne(one: Dispatch, { send, telemetry }: Line): Promise<Reply> {
+  const { to, type, delayMs, envelope } = one;
+  const reply = await send(one);
+  const details = { envelopeId: envelope.id, to, type, delayMs };
+  if (reply.ok) telemetry.step('sent', details);
+  else telemetry.trouble('a send was refused', { ...details, problem: reply.problem });
+  return reply;
+}
+
+function identityOf({ envelope }: Admission): Pick<DeliveryReport, 'envelopeId' | 'attempt'> {
+  return { envelopeId: envelope.id, attempt: envelope.status?.attempt ?? 1 };
+}
+
+function problemOf(outcome: Outcome, refusal: string | undefined): { problem?: string } {
+  const problem = refusal ?? faultOf(outcome);
+  return problem === undefined ? {} : { problem };
+}
+
+function faultOf(outcome: Outcome): string | undefined {
+  if (outcome.kind === 'unreadable') return outcome.complaint;
+  if (outcome.kind !== 'called') return undefined;
+  const { end } = outcome;
+  if (end.kind === 'fault') return `${end.fault.type}: ${end.fault.message}`;
+  return end.kind === 'unreachable' ? end.detail : undefined;
+}

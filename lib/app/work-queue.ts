@@ -1,0 +1,129 @@
+import type { Delivery, Receipt, Transport } from '../ports/transport.ts';
+import type { Line } from './handle-delivery.ts';
+import { prefetchFor } from './prefetch.ts';
+import { turnsFor } from './turns.ts';
+import { workOnDelivery } from './work-on-delivery.ts';
+
+/** A queue's deliveries, taken and worked on for as long as the process lives. */
+export interface Work {
+  readonly queue: string;
+  readonly transport: Transport;
+  readonly line: Line;
+  readonly concurrency: number;
+  readonly missingQueue: MissingQueue;
+}
+
+export interface MissingQueue {
+  readonly autoCreate: boolean;
+  readonly maxAttempts: number;
+  readonly backoffMs: number;
+}
+
+export type WorkEnd =
+  /** Told to stop, and everything in hand is settled. */
+  | { readonly why: 'stopped' }
+  /** A call hung in a runtime that nobody here can kill. */
+  | { readonly why: 'hung' }
+  | { readonly why: 'queue-missing'; readonly problem: string };
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Works until told to stop, until the runtime hangs for good, or until the queue stays away. */
+export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd> {
+  const { queue, transport, line, concurrency } = work;
+  const { maxBatch } = transport.traits;
+  const ending = new AbortController();
+  const anyStop = AbortSignal.any([stop, ending.signal]);
+  const turns = turnsFor(concurrency);
+  const prefetch = prefetchFor(concurrency, maxBatch);
+  const desk = { transport, line, turns, stop: anyStop, learn: prefetch.learn };
+  const inHand = new Set<Promise<void>>();
+  const source = sourceFor(work);
+  let end: WorkEnd = { why: 'stopped' };
+  let bug: { readonly thrown: unknown } | undefined;
+
+  async function workOn(delivery: Delivery): Promise<void> {
+    try {
+      const handled = await workOnDelivery(delivery, desk);
+      if (!handled?.hasHung || line.runtime.restartsItself) return;
+      end = { why: 'hung' };
+      line.runtime.interrupt();
+    } catch (thrown) {
+      bug = { thrown };
+    }
+    ending.abort();
+  }
+
+  while (!anyStop.aborted) {
+    const capacity = concurrency + prefetch.most;
+    const free = capacity - inHand.size;
+    const isIdle = inHand.size === 0 || (turns.waiting === 0 && turns.running < concurrency && free > 0);
+    if (free < Math.min(maxBatch, capacity) && !isIdle) {
+      await Promise.race(inHand);
+      continue;
+    }
+    const receipt = await source.next(Math.min(maxBatch, free), anyStop);
+    if ('problem' in receipt) {
+      end = { why: 'queue-missing', problem: receipt.problem };
+      break;
+    }
+    for (const delivery of receipt.deliveries) {
+      const task = workOn(delivery).then(() => {
+        inHand.delete(task);
+      });
+      inHand.add(task);
+    }
+  }
+  line.telemetry.step('draining', { queue, inHand: inHand.size });
+  await Promise.all(inHand);
+  if (bug !== undefined) throw bug.thrown;
+  return end;
+}
+
+interface Source {
+  /** Deliveries, perhaps none; a problem only where the queue is given up. */
+  next(
+    most: number,
+    stop: AbortSignal,
+  ): Promise<Extract<Receipt, { ok: true }> | { readonly problem: string }>;
+}
+
+const NOTHING = { ok: true, deliveries: [] } as const;
+/** A queue that was made may be deleted by somebody: looked after every five minutes. */
+const QUEUE_CHECK_MS = 300_000;
+
+/** Receives; what fails is tried again after a growing pause, for ever unless the queue is simply not there. */
+function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
+  const { clock, telemetry } = line;
+  let failures = 0;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+
+  async function ensureQueue(): Promise<void> {
+    if (!missingQueue.autoCreate || clock.now() - checkedAt < QUEUE_CHECK_MS) return;
+    checkedAt = clock.now();
+    const reply = await transport.ensureQueue(queue);
+    if (!reply.ok) telemetry.trouble('the queue could not be made', { queue, problem: reply.problem });
+  }
+
+  return {
+    next: async (most, stop) => {
+      await ensureQueue();
+      const askedAt = clock.now();
+      const receipt = await transport.receive(queue, most, stop);
+      if (receipt.ok) {
+        failures = 0;
+        telemetry.received(receipt.deliveries.length, clock.now() - askedAt);
+        return receipt;
+      }
+      failures++;
+      telemetry.trouble('receiving failed', { queue, problem: receipt.problem, failures });
+      if (receipt.isQueueMissing) {
+        checkedAt = Number.NEGATIVE_INFINITY;
+        if (!missingQueue.autoCreate && failures >= missingQueue.maxAttempts)
+          return { problem: receipt.problem };
+      }
+      await clock.sleep(Math.min(missingQueue.backoffMs * 2 ** (failures - 1), LONGEST_PAUSE_MS), stop);
+      return NOTHING;
+    },
+  };
+}

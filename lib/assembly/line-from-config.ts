@@ -1,0 +1,37 @@
+import { deriveId, systemClock, systemDice } from '../adapters/system/system.ts';
+import type { Line } from '../app/handle-delivery.ts';
+import { queueName } from '../config/queue-name.ts';
+import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Dispatch } from '../core/plan.ts';
+import type { Runtime } from '../ports/runtime.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import type { Reply, Transport } from '../ports/transport.ts';
+
+export function lineFromConfig(
+  config: SidecarConfig,
+  transport: Transport,
+  runtime: Runtime,
+  telemetry: Telemetry,
+): Line {
+  return {
+    actor: config.actor,
+    limits: transport.traits,
+    runtime,
+    send: senderFor(transport, config.namespace),
+    clock: systemClock,
+    dice: systemDice,
+    deriveId,
+    telemetry,
+  };
+}
+
+/** A topic to escalate to is called by its own name, whatever the namespace. */
+function senderFor(
+  transport: Transport,
+  namespace: string | undefined,
+): (dispatch: Dispatch) => Promise<Reply> {
+  return ({ to, type, body, delayMs }) => {
+    const queue = type === 'escalation' ? to : queueName(to, namespace);
+    return delayMs > 0 ? transport.sendWithDelay(queue, body, delayMs) : transport.send(queue, body);
+  };
+}

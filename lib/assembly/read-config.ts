@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { type Environment, readEnvironment } from '../config/environment.ts';
+import type { ReadFile } from '../config/resiliency.ts';
+import type { SidecarConfig } from '../config/sidecar-config.ts';
+import { mistakesText } from '../core/mistake.ts';
+
+const readFile: ReadFile = (path) => {
+  try {
+    return { text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+};
+
+/** The configuration, or every mistake in words for whoever has to mend it. */
+export function configFromEnvironment(env: Environment): { config: SidecarConfig } | { words: string } {
+  const reading = readEnvironment(env, readFile);
+  if ('config' in reading) return reading;
+  const { mistakes } = reading;
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  return { words: `asya: ${count} in the configuration\n${mistakesText(mistakes).replace(/^/gm, '  ')}` };
+}

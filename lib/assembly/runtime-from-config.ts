@@ -1,0 +1,49 @@
+import type { JsonLog } from '../adapters/log/json-log.ts';
+import { httpRuntime } from '../adapters/runtime-http/http-runtime.ts';
+import { processRuntime } from '../adapters/runtime-process/process-runtime.ts';
+import { runtimeEnvironment } from '../adapters/runtime-process/runtime-environment.ts';
+import { socketRuntime } from '../adapters/runtime-socket/socket-runtime.ts';
+import { runtimeAddress } from '../config/addresses.ts';
+import type { Environment } from '../config/environment.ts';
+import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Runtime } from '../ports/runtime.ts';
+
+/** The runtime that a configuration names: reached where it listens, and started where a command says how. */
+export async function runtimeFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  clock: Clock,
+  log: JsonLog,
+): Promise<Runtime> {
+  const client = await clientFromConfig(config);
+  const { command, passEnv, address, protocol } = config.runtime;
+  if (command === undefined) return client;
+  return processRuntime({
+    command,
+    env: {
+      ...runtimeEnvironment(env, passEnv),
+      ASYA_RUNTIME_URL: runtimeAddress.write(address),
+      ASYA_RUNTIME_PROTOCOL: protocol,
+    },
+    client,
+    clock,
+    onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
+    onTrouble: (what, details) => log.trouble(what, details),
+  });
+}
+
+async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runtime> {
+  const { address, protocol, concurrency } = runtime;
+  const common = { protocol, fanOut: actor.fanOut, maxAnswerBytes: runtime.maxResponseBytes };
+  switch (address.kind) {
+    case 'socket':
+      return socketRuntime({ ...common, path: address.path });
+    case 'http':
+      return httpRuntime({ ...common, url: address.url, connections: concurrency });
+    case 'http-over-socket': {
+      const url = `http://localhost${address.resource}`;
+      return httpRuntime({ ...common, url, socketPath: address.path, connections: concurrency });
+    }
+  }
+}

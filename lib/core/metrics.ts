@@ -1,0 +1,123 @@
+import type { Fact } from './plan.ts';
+
+/** Every metric there is: one vocabulary for Prometheus and CloudWatch. Names stand in the namespace `asya_actor`. */
+export const METRICS = {
+  messages_received_total: { kind: 'count', help: 'Deliveries received', labels: ['queue', 'transport'] },
+  messages_total: { kind: 'count', help: 'Deliveries by result', labels: ['queue', 'result'] },
+  messages_sent_total: {
+    kind: 'count',
+    help: 'Envelopes sent',
+    labels: ['destination_queue', 'message_type'],
+  },
+  messages_failed_total: { kind: 'count', help: 'Deliveries that failed', labels: ['queue', 'reason'] },
+  runtime_errors_total: { kind: 'count', help: 'Calls that failed', labels: ['queue', 'error_type'] },
+  processing_duration_seconds: {
+    kind: 'seconds',
+    help: 'From arrival to the accepted sends',
+    labels: ['queue'],
+  },
+  runtime_execution_duration_seconds: {
+    kind: 'seconds',
+    help: "The runtime's part of it",
+    labels: ['queue'],
+  },
+  queue_receive_duration_seconds: {
+    kind: 'seconds',
+    help: 'Waiting for deliveries',
+    labels: ['queue', 'transport'],
+  },
+  queue_send_duration_seconds: {
+    kind: 'seconds',
+    help: 'Until the sends were accepted',
+    labels: ['queue', 'transport'],
+  },
+  message_size_bytes: { kind: 'bytes', help: 'Size of bodies', labels: ['direction'] },
+  active_messages: { kind: 'level', help: 'Deliveries being worked on', labels: ['queue'] },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+export interface Metric {
+  readonly kind: 'count' | 'seconds' | 'bytes' | 'level';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+export type MetricName = keyof typeof METRICS;
+
+export interface Measurement {
+  readonly name: MetricName;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What a worked-on delivery measures. */
+export interface Worked {
+  readonly facts: readonly Fact[];
+  readonly receivedBytes: number;
+  readonly sentBytes: readonly number[];
+  readonly processingMs: number;
+  readonly runtimeMs?: number;
+  readonly sendMs: number;
+}
+
+export interface Place {
+  readonly queue: string;
+  readonly transport: string;
+}
+
+export function measurementsOfReceipt(
+  count: number,
+  waitedMs: number,
+  { queue, transport }: Place,
+): Measurement[] {
+  return [
+    { name: 'messages_received_total', labels: { queue, transport }, value: count },
+    { name: 'queue_receive_duration_seconds', labels: { queue, transport }, value: waitedMs / 1000 },
+  ];
+}
+
+export function measurementsOfWork(worked: Worked, { queue, transport }: Place): Measurement[] {
+  const { facts, receivedBytes, sentBytes, processingMs, runtimeMs, sendMs } = worked;
+  return [
+    ...facts.flatMap((fact) => measurementsOfFact(fact, queue)),
+    { name: 'processing_duration_seconds', labels: { queue }, value: processingMs / 1000 },
+    ...(runtimeMs === undefined
+      ? []
+      : [
+          { name: 'runtime_execution_duration_seconds', labels: { queue }, value: runtimeMs / 1000 } as const,
+        ]),
+    ...(sentBytes.length === 0
+      ? []
+      : [
+          {
+            name: 'queue_send_duration_seconds',
+            labels: { queue, transport },
+            value: sendMs / 1000,
+          } as const,
+        ]),
+    { name: 'message_size_bytes', labels: { direction: 'received' }, value: receivedBytes },
+    ...sentBytes.map(
+      (value) => ({ name: 'message_size_bytes', labels: { direction: 'sent' }, value }) as const,
+    ),
+  ];
+}
+
+function measurementsOfFact(fact: Fact, queue: string): Measurement[] {
+  switch (fact.fact) {
+    case 'result':
+      return [{ name: 'messages_total', labels: { queue, result: fact.result }, value: 1 }];
+    case 'failed':
+      return [{ name: 'messages_failed_total', labels: { queue, reason: fact.reason }, value: 1 }];
+    case 'runtime-error':
+      return [{ name: 'runtime_errors_total', labels: { queue, error_type: fact.errorType }, value: 1 }];
+    case 'sent':
+      return [
+        {
+          name: 'messages_sent_total',
+          labels: { destination_queue: fact.to, message_type: fact.type },
+          value: 1,
+        },
+      ];
+    case 'policy':
+      return [];
+  }
+}

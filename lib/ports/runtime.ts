@@ -1,0 +1,23 @@
+import type { Envelope } from '../core/envelope.ts';
+import type { CallEnd } from '../core/outcome.ts';
+
+/** Whatever holds the user's handler. */
+export interface Runtime {
+  /** Whether a runtime that hung is killed and started afresh; where not, the host has to end. */
+  readonly restartsItself: boolean;
+  /**
+   * One call, over in at most its timeout: everything a runtime can do wrong is a way to end. On `timeout` the
+   * runtime is no longer to be trusted, and who started it has it killed and started afresh before the next call.
+   */
+  call(request: RuntimeRequest): Promise<CallEnd>;
+  /** Ends every call under way as interrupted. */
+  interrupt(): void;
+  /** Undefined: ready for calls. Otherwise, what is wrong. */
+  problem(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export interface RuntimeRequest {
+  readonly envelope: Envelope;
+  readonly timeoutMs: number;
+}
