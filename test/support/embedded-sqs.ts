@@ -1,0 +1,104 @@
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { buildApp } from 'fauxqs';
+
+/** An SQS in this process, on a free port of this machine alone. */
+export interface EmbeddedSqs {
+  readonly endpoint: string;
+  readonly client: SQSClient;
+  /** Makes the queue with its dead-letter queue; returns its URL. */
+  createQueue(name: string, attributes?: Readonly<Record<string, string>>): Promise<string>;
+  send(queue: string, body: string, delaySeconds?: number): Promise<void>;
+  /** Takes what is there now, for good. */
+  take(queue: string): Promise<readonly Message[]>;
+  /** Takes until so many have come, or fails after a while and says how many there were. */
+  takeUntil(queue: string, count: number, withinMs?: number): Promise<readonly Message[]>;
+  counts(queue: string): Promise<{ visible: number; hidden: number; delayed: number }>;
+  close(): Promise<void>;
+}
+
+const ACCOUNT = '000000000000';
+
+export async function startEmbeddedSqs(
+  options: { dataDir?: string; port?: number } = {},
+): Promise<EmbeddedSqs> {
+  const app = buildApp({
+    logger: false,
+    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+  });
+  const endpoint = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const client = new SQSClient({
+    endpoint,
+    region: 'us-east-1',
+    useQueueUrlAsEndpoint: false,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const urlOf = (queue: string) => `${endpoint}/${ACCOUNT}/${queue}`;
+
+  async function take(queue: string): Promise<readonly Message[]> {
+    const { Messages = [] } = await client.send(
+      new ReceiveMessageCommand({ QueueUrl: urlOf(queue), MaxNumberOfMessages: 10, AttributeNames: ['All'] }),
+    );
+    if (Messages.length > 0) {
+      const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      await client.send(new DeleteMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
+    }
+    return Messages;
+  }
+
+  return {
+    endpoint,
+    client,
+    createQueue: async (name, attributes = {}) => {
+      await client.send(new CreateQueueCommand({ QueueName: `${name}-dlq` }));
+      const RedrivePolicy = JSON.stringify({
+        deadLetterTargetArn: `arn:aws:sqs:us-east-1:${ACCOUNT}:${name}-dlq`,
+        maxReceiveCount: 5,
+      });
+      await client.send(
+        new CreateQueueCommand({ QueueName: name, Attributes: { RedrivePolicy, ...attributes } }),
+      );
+      return urlOf(name);
+    },
+    send: async (queue, body, delaySeconds = 0) => {
+      await client.send(
+        new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body, DelaySeconds: delaySeconds }),
+      );
+    },
+    take,
+    takeUntil: async (queue, count, withinMs = 10_000) => {
+      const taken: Message[] = [];
+      const until = Date.now() + withinMs;
+      while (taken.length < count) {
+        const some = await take(queue);
+        taken.push(...some);
+        if (some.length > 0 || taken.length >= count) continue;
+        if (Date.now() > until)
+          throw new Error(`${queue}: ${taken.length} of ${count} messages within ${withinMs} ms`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return taken;
+    },
+    counts: async (queue) => {
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['All'] }),
+      );
+      return {
+        visible: Number(Attributes['ApproximateNumberOfMessages']),
+        hidden: Number(Attributes['ApproximateNumberOfMessagesNotVisible']),
+        delayed: Number(Attributes['ApproximateNumberOfMessagesDelayed']),
+      };
+    },
+    close: async () => {
+      client.destroy();
+      await app.close();
+    },
+  };
+}
