@@ -6,7 +6,7 @@ import { type JsonText, shallowValueFromJson } from './json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from './timestamp.ts';
 
 /** Deeper nesting than any status or route has; beyond it, writing the value again could exhaust the stack. */
-const DEEPEST = 64;
+const DEEPEST = 500;
 
 /** An object's fields, or what is wrong with it. */
 function readFields(name: string, text: JsonText): Fields | string {
@@ -80,11 +80,20 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
       return `status.${key} is ${shownValue(value)}; ${TIMESTAMP_RULE}`;
     }
   }
-  const status = fields as Status;
+  return withUtcTimes(fields as Status);
+}
+
+/** Spread only where something has to change, which is almost never. */
+function withUtcTimes(status: Status): Status {
+  const { created_at, deadline_at, reason } = status;
+  const createdAt = created_at === undefined ? undefined : toUtcText(created_at);
+  const deadlineAt = deadline_at === undefined ? undefined : toUtcText(deadline_at);
+  const newReason = reasonFromText(reason);
+  if (createdAt === created_at && deadlineAt === deadline_at && newReason === reason) return status;
   return {
     ...status,
-    ...(status.created_at === undefined ? {} : { created_at: toUtcText(status.created_at) }),
-    ...(status.deadline_at === undefined ? {} : { deadline_at: toUtcText(status.deadline_at) }),
-    ...(status.reason === undefined ? {} : { reason: reasonFromText(status.reason) }),
+    ...(createdAt === undefined ? {} : { created_at: createdAt }),
+    ...(deadlineAt === undefined ? {} : { deadline_at: deadlineAt }),
+    ...(newReason === undefined ? {} : { reason: newReason }),
   };
 }

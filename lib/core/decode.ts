@@ -84,8 +84,18 @@ function readEnvelope(members: Members): Envelope | string {
     headers: withoutHeader(headers, DEADLINE_AT),
     payload,
     ...(status === undefined ? {} : { status }),
-    extra: new Map([...members].filter(([key]) => !KNOWN_KEYS.has(key))),
+    extra: extraOf(members),
   };
+}
+
+const NO_EXTRA: Members = new Map();
+
+function extraOf(members: Members): Members {
+  let extra: Map<string, JsonText> | undefined;
+  for (const [key, value] of members) {
+    if (!KNOWN_KEYS.has(key)) extra = (extra ?? new Map<string, JsonText>()).set(key, value);
+  }
+  return extra ?? NO_EXTRA;
 }
 
 function complain(members: Members, field: string, right: string): string {

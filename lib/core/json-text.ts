@@ -91,8 +91,12 @@ export function jsonText(value: string | number | boolean | null): JsonText {
 
 /** The string that a JSON text holds; undefined where it holds something else. */
 export function stringFromJson(text: JsonText | undefined): string | undefined {
-  if (text === undefined || text.charCodeAt(0) !== QUOTE) return undefined;
-  return JSON.parse(text);
+  return text === undefined || text.charCodeAt(0) !== QUOTE ? undefined : unquoted(text);
+}
+
+/** What stands between the quotes; only an escape needs a parse. */
+function unquoted(text: string): string {
+  return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1);
 }
 
 /** The whole value, where it is nested no deeper than so many levels: what is parsed can then be written again. */
@@ -124,6 +128,5 @@ function characterAt(source: string, at: number): string {
 }
 
 function keyAt(source: string, start: number): string {
-  const key = source.slice(start, skipString(source, start));
-  return key.includes('\\') ? JSON.parse(key) : key.slice(1, -1);
+  return unquoted(source.slice(start, skipString(source, start)));
 }

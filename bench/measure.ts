@@ -1,0 +1,50 @@
+/** Two ways of doing the same work, measured in turns in one process, so that whatever the machine does hits both. */
+export interface Contest {
+  readonly name: string;
+  readonly subject: () => Promise<unknown>;
+  readonly peer: () => Promise<unknown>;
+  /** How many units of work one run does. */
+  readonly units: number;
+  readonly rounds: number;
+}
+
+export interface ContestResult {
+  readonly name: string;
+  /** Microseconds per unit, median over the rounds. */
+  readonly subjectUs: number;
+  readonly peerUs: number;
+  /** Subject over peer: the median of the rounds' own ratios. */
+  readonly ratio: number;
+}
+
+const WARM_UP_ROUNDS = 3;
+
+export async function runContest({ name, subject, peer, units, rounds }: Contest): Promise<ContestResult> {
+  const subjectTimes: number[] = [];
+  const peerTimes: number[] = [];
+  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+    // Who goes first alternates: neither always finds the other's garbage.
+    const isSubjectFirst = round % 2 === 0;
+    const first = await time(isSubjectFirst ? subject : peer);
+    const second = await time(isSubjectFirst ? peer : subject);
+    if (round < 0) continue;
+    subjectTimes.push(isSubjectFirst ? first : second);
+    peerTimes.push(isSubjectFirst ? second : first);
+  }
+  const ratios = subjectTimes.map((own, index) => own / (peerTimes[index] ?? Number.NaN));
+  const perUnit = (times: readonly number[]) => (median(times) * 1000) / units;
+  return { name, subjectUs: perUnit(subjectTimes), peerUs: perUnit(peerTimes), ratio: median(ratios) };
+}
+
+async function time(run: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await run();
+  return performance.now() - started;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
