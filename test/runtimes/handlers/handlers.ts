@@ -1,0 +1,234 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
+
+/** The same handlers as handlers.py, name by name, so that one table of cases serves both. */
+
+export function echo(payload: unknown): unknown {
+  return payload;
+}
+
+export function nothing(_payload: unknown): null {
+  return null;
+}
+
+export function silent(_payload: unknown): void {}
+
+export async function later(payload: unknown): Promise<unknown> {
+  await pause(10);
+  return payload;
+}
+
+export function* each(payload: unknown[]): Generator {
+  yield* payload;
+}
+
+export async function* eachlater(payload: unknown[]): AsyncGenerator {
+  for (const item of payload) {
+    await pause(0);
+    yield item;
+  }
+}
+
+export async function lateeach(payload: unknown[]): Promise<Generator> {
+  return each(payload);
+}
+
+export class Counter {
+  count = 0;
+
+  add(payload: number): number {
+    this.count += payload;
+    return this.count;
+  }
+
+  async addlater(payload: number): Promise<number> {
+    return this.add(payload);
+  }
+
+  static twice(payload: number): number {
+    return payload * 2;
+  }
+
+  call(payload: unknown): unknown {
+    return ['call', payload];
+  }
+}
+
+export function known(payload: unknown, context: HandlerContext): unknown {
+  return {
+    payload,
+    id: context.envelopeId ?? null,
+    attempt: context.attempt ?? null,
+    deadline: context.deadline ?? null,
+    traceparent: context.traceparent ?? null,
+    custom: context.headers['x-custom'] ?? null,
+    error: context.envelope?.status?.['error'] ?? null,
+  };
+}
+
+function withDefault(payload: unknown, threshold = 0.5): unknown {
+  return { payload, threshold };
+}
+
+export function reroute(payload: { next: string[] }, context: HandlerContext): unknown {
+  context.routeNext = payload.next;
+  return payload;
+}
+
+export function* rerouteeach(payload: string[], context: HandlerContext): Generator {
+  for (const name of payload) {
+    context.routeNext = [name, 'last'];
+    context.headers['x-for'] = name;
+    yield name;
+  }
+}
+
+export function cyclic(_payload: unknown): unknown {
+  const value: unknown[] = [];
+  value.push(value);
+  return value;
+}
+
+export function odd(payload: unknown): unknown {
+  return payload === 'inside' ? { value: 1n } : () => 1;
+}
+
+export function nan(_payload: unknown): number {
+  return Number.NaN;
+}
+
+export async function sleep(payload: number): Promise<string> {
+  await pause(payload * 1000);
+  return 'slept';
+}
+
+export function spin(_payload: unknown): never {
+  for (;;);
+}
+
+export function say(payload: unknown): string {
+  console.log(payload);
+  console.error('grüße');
+  return 'said';
+}
+
+export function leave(payload: number): never {
+  process.exit(payload);
+}
+
+export function stray(_payload: unknown): string {
+  void pause(20).then(() => {
+    throw new RangeError('nobody awaits this');
+  });
+  return 'started';
+}
+
+let arrived: (() => void) | undefined;
+
+export async function meet(payload: unknown): Promise<unknown> {
+  if (arrived !== undefined) arrived();
+  else await new Promise<void>((resolve) => (arrived = resolve));
+  return payload;
+}
+
+export const meetlater = meet;
+
+export class RateLimited extends TypeError {}
+
+class Touchy extends Error {
+  get status(): number {
+    throw new Error('do not touch');
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+function put(target: Fields, path: string, value: unknown): void {
+  const names = path.split('.');
+  const last = names.pop() ?? '';
+  let at = target;
+  for (const name of names) {
+    at[name] ??= {};
+    at = at[name] as Fields;
+  }
+  at[last] = value;
+}
+
+interface Wanted {
+  readonly kind: string;
+  readonly fields?: Fields;
+  readonly get?: string;
+  readonly value?: unknown;
+}
+
+export function fail(payload: Wanted): never {
+  const { kind } = payload;
+  if (kind === 'plain') throw new Error('bad value');
+  if (kind === 'empty') throw new Error();
+  if (kind === 'touchy') throw new Touchy('careful');
+  if (kind === 'thrown') throw payload.value;
+  if (kind === 'named') throw Object.assign(new Error('slow down'), { name: 'Throttled' });
+  if (kind === 'abort') throw AbortSignal.abort().reason;
+  if (kind === 'many') throw new AggregateError([new Error('no v6'), new RangeError('no v4')]);
+  if (kind === 'circle') {
+    const error = new Error('round');
+    error.cause = error;
+    throw error;
+  }
+  if (kind === 'cause') {
+    const inner = Object.assign(new RateLimited('slow down'), {
+      statusCode: 429,
+      retryAfter: 'Fri, 31 Dec 1999 23:59:59 GMT',
+    });
+    throw new RangeError('no price', { cause: inner });
+  }
+  const error = new RateLimited('slow down');
+  for (const [path, value] of Object.entries(payload.fields ?? {}))
+    put(error as unknown as Fields, path, value);
+  if (payload.get !== undefined) {
+    const headers = new Headers({ 'Retry-After': payload.get });
+    put(error as unknown as Fields, 'response.headers', headers);
+  }
+  throw error;
+}
+
+export async function faillater(payload: Wanted): Promise<void> {
+  await pause(0);
+  fail(payload);
+}
+
+export function* faileach(payload: Wanted): Generator {
+  yield 1;
+  fail(payload);
+}
+
+type Callable = (payload: unknown, context?: HandlerContext) => unknown;
+
+const ALL = {
+  cyclic,
+  each,
+  eachlater,
+  echo,
+  fail,
+  faileach,
+  faillater,
+  known,
+  lateeach,
+  later,
+  nan,
+  nothing,
+  odd,
+  reroute,
+  rerouteeach,
+  silent,
+} as unknown as Readonly<Record<string, Callable>>;
+
+/** Any of them by name, so that one process serves a whole table. */
+export function run(payload: { do: string; with: unknown; ctx?: boolean }, context: HandlerContext): unknown {
+  const target = ALL[payload.do];
+  if (target === undefined) throw new Error(`the test asks for ${payload.do}, which is not there`);
+  return payload.ctx === true ? target(payload.with, context) : target(payload.with);
+}
+
+// biome-ignore lint/style/noDefaultExport: that a default export can be named is what is tested
+export { withDefault as default };

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const PROJECT = join(import.meta.dirname, '../..');
+
+/** One of the two runtimes, and how a handler of the fixtures is named to it. */
+export interface Language {
+  readonly name: 'python' | 'node';
+  readonly command: string;
+  readonly script: string;
+  /** The same name in both languages, as each of them writes it. */
+  readonly handler: (name: string) => string;
+  readonly missing?: string;
+}
+
+export const HANDLERS = join(import.meta.dirname, 'handlers');
+
+export const NODE: Language = {
+  name: 'node',
+  command: process.execPath,
+  script: join(PROJECT, 'runtimes/node/asya-runtime.ts'),
+  handler: (name) => `./handlers.ts.${name}`,
+};
+
+export const PYTHON: Language = {
+  name: 'python',
+  ...findPython(),
+  script: join(PROJECT, 'runtimes/python/asya_runtime.py'),
+  handler: (name) => `handlers.${name}`,
+};
+
+/** The interpreter itself and not a launcher before it, so that its pid is the runtime's; `PYTHON` names another. */
+function findPython(): { command: string; missing?: string } {
+  const asked = process.env['PYTHON'] ?? 'python3';
+  const program = 'import sys; print(sys.executable); sys.exit(sys.version_info < (3, 9))';
+  const { status, stdout } = spawnSync(asked, ['-c', program], { encoding: 'utf8', timeout: 20_000 });
+  if (status === 0) return { command: stdout.trim() };
+  return { command: asked, missing: `${asked} is not there, or older than 3.9` };
+}
+
+export const LANGUAGES: readonly Language[] = [PYTHON, NODE].filter(({ name, missing }) => {
+  if (missing !== undefined) console.warn(`runtimes: the ${name} half is skipped, because ${missing}`);
+  return missing === undefined;
+});

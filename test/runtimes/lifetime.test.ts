@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ask, connectTo } from './clients.ts';
+import { HANDLERS, LANGUAGES, type Language } from './languages.ts';
+import {
+  cleanEnvironment,
+  endAll,
+  HOOK_MS,
+  isAlive,
+  startForTest,
+  temporaryFolder,
+  waitFor,
+  within,
+} from './runtime-process.ts';
+
+afterAll(endAll, HOOK_MS);
+
+/** Holds the pipe as the sidecar does, and tells the runtime's pid. */
+const PARENT = `
+const { spawn } = require('node:child_process');
+const child = spawn(process.argv[1], process.argv.slice(2), { stdio: ['pipe', 'inherit', 'inherit'] });
+console.log('pid ' + child.pid);
+setInterval(() => {}, 1000);
+`;
+
+interface Family {
+  readonly parent: ChildProcess;
+  readonly pid: number;
+  readonly socketPath: string;
+}
+
+async function startFamily(language: Language, handler: string): Promise<Family> {
+  const folder = temporaryFolder();
+  const socketPath = join(folder, 'app.sock');
+  const parent = spawn(
+    process.execPath,
+    ['-e', PARENT, language.command, language.script, language.handler(handler)],
+    {
+      cwd: HANDLERS,
+      env: cleanEnvironment({ ASYA_PARENT_PIPE: '1', ASYA_SOCKET_PATH: socketPath }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let told = '';
+  for (const stream of [parent.stdout, parent.stderr]) stream?.on('data', (chunk) => (told += chunk));
+  const pid = (): number => Number(/pid (\d+)/.exec(told)?.[1] ?? 0);
+  onTestFinished(() => {
+    parent.kill('SIGKILL');
+    if (pid() > 0 && isAlive(pid())) process.kill(pid(), 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await waitFor(() => /pid \d+/.test(told) && / is ready at /.test(told), 'the runtime', 15_000);
+  return { parent, pid: pid(), socketPath };
+}
+
+describe.each(LANGUAGES)('the $name runtime', (language) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes what is under way, then ends', async (signal) => {
+    const runtime = await startForTest({ language, handler: language.handler('sleep') });
+    const [busy, idle] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
+    expect(await idle.call(0)).toBe('slept');
+    const answer = busy.call(1);
+    await pause(200);
+    runtime.child.kill(signal);
+    await waitFor(() => !existsSync(runtime.socketPath), 'the socket file to go', 3_000);
+    await expect(connectTo(runtime.socketPath)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
+    expect(await answer).toBe('slept');
+    expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
+  });
+
+  it('on SIGTERM finishes a request over HTTP and takes no other', async () => {
+    const runtime = await startForTest({ language, handler: language.handler('sleep'), over: 'http' });
+    const answer = ask(runtime, { body: '1' });
+    await pause(300);
+    runtime.child.kill('SIGTERM');
+    runtime.child.kill('SIGTERM');
+    await pause(300);
+    await expect(ask(runtime, { body: '0' })).rejects.toThrow();
+    expect((await answer).text).toBe('"slept"');
+    expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
+  });
+
+  it('on SIGTERM with nothing under way ends at once, whoever is connected', async () => {
+    const runtime = await startForTest({ language, handler: language.handler('later') });
+    const connection = await connectTo(runtime.socketPath);
+    expect(await connection.call(1)).toBe(1);
+    runtime.child.kill('SIGTERM');
+    expect(await within(runtime.ended, 'the end', 4_000)).toEqual({ code: 0, signal: null });
+    expect(await connection.receive()).toBeUndefined();
+  });
+
+  it('on SIGTERM does not wait longer than 5 s for a call', async () => {
+    const runtime = await startForTest({ language, handler: language.handler('sleep') });
+    (await connectTo(runtime.socketPath)).send('60');
+    await pause(200);
+    runtime.child.kill('SIGTERM');
+    expect(await within(runtime.ended, 'the end', 12_000)).toEqual({ code: 0, signal: null });
+    expect(runtime.stderr()).toMatch(/1 calls still ran after 5 s and are cut off/);
+  });
+
+  it.each(['sleep', 'spin'])('goes when its parent is killed, also during %s', async (handler) => {
+    const { parent, pid, socketPath } = await startFamily(language, handler);
+    (await connectTo(socketPath)).send('60');
+    await pause(300);
+    expect(isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    await waitFor(() => !isAlive(pid), 'the runtime to go', 2_000);
+  });
+
+  it.each(['sleep', 'spin', 'echo'])('goes when stdin ends, also during %s', async (handler) => {
+    const env = { ASYA_PARENT_PIPE: '1' };
+    const runtime = await startForTest({ language, handler: language.handler(handler), env, stdin: 'pipe' });
+    (await connectTo(runtime.socketPath)).send('60');
+    runtime.child.stdin?.write('what is written there means nothing\n');
+    await pause(300);
+    expect(isAlive(runtime.pid)).toBe(true);
+    runtime.child.stdin?.end();
+    const ended = await within(runtime.ended, 'the end', 4_000);
+    expect(ended).toEqual(
+      language.name === 'python' ? { code: 0, signal: null } : { code: null, signal: 'SIGKILL' },
+    );
+  });
+
+  it('ends with status 0 on SIGTERM while it watches its parent', async () => {
+    const env = { ASYA_PARENT_PIPE: '1' };
+    const runtime = await startForTest({ language, handler: language.handler('echo'), env, stdin: 'pipe' });
+    expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
+    runtime.child.kill('SIGTERM');
+    expect(await within(runtime.ended, 'the end', 4_000)).toEqual({ code: 0, signal: null });
+  });
+
+  it('takes no notice of stdin where nobody asked it to', async () => {
+    const runtime = await startForTest({ language, handler: language.handler('echo'), stdin: 'pipe' });
+    runtime.child.stdin?.end();
+    await pause(300);
+    expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
+  });
+});
