@@ -94,22 +94,29 @@ export function skipSpace(source: string, start: number): number {
 /** Everything up to the next quote, backslash or control character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not stand in a string
 const PLAIN_RUN = /[^"\\\u0000-\u001f]*/y;
-/** A walk is faster on short strings, the regular expression on long ones. */
+/** A walk is the fastest way over a short string, a regular expression over a longer one, ... */
 const SHORT_STRING = 24;
+/** ... and the engine's own parser over a long one. */
+const LONG_STRING = 1024;
 
 export function skipString(source: string, start: number): number {
   let position = start + 1;
   let walkUntil = position + SHORT_STRING;
+  // Tried once at the most: a long string that is broken at its end must not be parsed again and again.
+  let mayBeLong = true;
   for (;;) {
     const unit = source.charCodeAt(position);
     if (unit === QUOTE) return position + 1;
     if (unit === BACKSLASH) {
       position = skipEscape(source, position);
       if (position < 0) return position;
-      walkUntil = position + SHORT_STRING;
+      walkUntil = Math.max(walkUntil, position + SHORT_STRING);
     } else if (unit >= SPACE) {
       position++;
       if (position !== walkUntil) continue;
+      const end = mayBeLong ? skipLongString(source, start) : undefined;
+      if (end !== undefined) return end;
+      mayBeLong = false;
       PLAIN_RUN.lastIndex = position;
       PLAIN_RUN.test(source);
       position = PLAIN_RUN.lastIndex;
@@ -117,6 +124,25 @@ export function skipString(source: string, start: number): number {
       return ~position;
     }
   }
+}
+
+/** Undefined where the string is not long, or broken: the walk tells where. */
+function skipLongString(source: string, start: number): number | undefined {
+  let quote = source.indexOf('"', start + 1);
+  while (quote >= 0 && isEscaped(source, quote)) quote = source.indexOf('"', quote + 1);
+  if (quote - start < LONG_STRING) return undefined;
+  try {
+    JSON.parse(source.slice(start, quote + 1));
+    return quote + 1;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEscaped(source: string, at: number): boolean {
+  let backslashes = 0;
+  while (source.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;
+  return backslashes % 2 === 1;
 }
 
 function skipEscape(source: string, start: number): number {
