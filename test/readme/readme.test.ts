@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+/** The fenced blocks of a language, in order. */
+function blocks(language: string): readonly string[] {
+  return [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, text = '']) => text,
+  );
+}
+
+function blockWith(language: string, words: string): string {
+  const found = blocks(language).find((text) => text.includes(words));
+  if (found === undefined) throw new Error(`the README has no ${language} block with "${words}"`);
+  return found;
+}
+
+describe('the README', () => {
+  it('links to pages that are there', () => {
+    const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('names only npm scripts that are there', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const named = [...README.matchAll(/npm (?:run )?(start|test|[a-z:]+)\b/g)].map(([, name = '']) => name);
+    const known = [...Object.keys(scripts), 'ci', 'run'];
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
+
+describe("the README's first actor", () => {
+  let sqs: EmbeddedSqs;
+  let folder: string;
+  let sidecar: ChildProcess | undefined;
+
+  beforeAll(async () => {
+    sqs = await startEmbeddedSqs();
+    for (const queue of ['store', 'x-sink']) await sqs.createQueue(queue);
+    folder = mkdtempSync(join(tmpdir(), 'asya-readme-'));
+    writeFileSync(join(folder, 'my_module.py'), blockWith('python', 'def my_func'));
+  });
+
+  afterAll(async () => {
+    if (sidecar?.exitCode === null) {
+      const exited = once(sidecar, 'exit');
+      process.kill(-(sidecar.pid ?? 0), 'SIGTERM');
+      await exited;
+    }
+    await sqs.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('does what is said of it, run as printed', async () => {
+    const printed = blockWith('sh', 'npx asya sidecar');
+    const command = printed.replace(/ASYA_SQS_ENDPOINT=\S+/, `ASYA_SQS_ENDPOINT=${sqs.endpoint}`);
+    expect(command).not.toBe(printed);
+    sidecar = spawn('/bin/sh', ['-c', command], {
+      cwd: ROOT,
+      detached: true,
+      stdio: 'ignore',
+      env: {
+        ...process.env,
+        PYTHONPATH: folder,
+        ASYA_SOCKET_PATH: join(folder, 'app.sock'),
+        ASYA_METRICS_ADDR: '',
+        PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+      },
+    });
+    const envelope = blockWith('json', '"curr":"score"').trim();
+    await expect
+      .poll(
+        () =>
+          sqs.send('score', envelope).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 15_000 },
+      )
+      .toBe(true);
+    const [arrived] = await sqs.takeUntil('store', 1, 15_000);
+    expect(JSON.parse(arrived?.Body ?? '')).toMatchObject({
+      id: '1',
+      payload: { n: 2 },
+      route: { prev: ['score'], curr: 'store', next: [] },
+    });
+
+    await sqs.send('score', envelope.replace('"n":1', '"n":-1'));
+    const [failed] = await sqs.takeUntil('x-sink', 1, 15_000);
+    expect(JSON.parse(failed?.Body ?? '')).toMatchObject({
+      payload: { n: -1 },
+      status: {
+        phase: 'failed',
+        reason: 'NonRetryableFailure',
+        error: { type: 'ValueError', message: 'n is negative' },
+      },
+    });
+  }, 60_000);
+});
