@@ -27,85 +27,85 @@ export function readEnvironment(env: Environment, readFile: ReadFile): ConfigRea
 /** Where mistakes are noted, what is returned holds stand-ins and is not for use. */
 function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): SidecarConfig {
   noteUnknownVariables(env, mistakes);
-  const read = <Name extends SettingName>(name: Name) => readSetting(env, name, mistakes);
-  const name = requiredActorName(env, read('ASYA_ACTOR_NAME'), mistakes);
-  const namespace = read('ASYA_NAMESPACE');
-  const timeoutMs = read('ASYA_RESILIENCY_ACTOR_TIMEOUT') ?? 0;
-  const routeAllow = readRouteAllow(read('ASYA_ROUTE_ALLOW'), mistakes);
-  const policies = read('ASYA_RESILIENCY_POLICIES');
-  const rules = read('ASYA_RESILIENCY_RULES');
-  const file = read('ASYA_RESILIENCY_FILE');
+  const values = readSettings(env, mistakes);
+  const name = requiredActorName(env, values.ASYA_ACTOR_NAME, mistakes);
+  const namespace = values.ASYA_NAMESPACE;
+  const timeoutMs = values.ASYA_RESILIENCY_ACTOR_TIMEOUT ?? 0;
+  const routeAllow = readRouteAllow(values.ASYA_ROUTE_ALLOW, mistakes);
+  const policies = values.ASYA_RESILIENCY_POLICIES;
+  const rules = values.ASYA_RESILIENCY_RULES;
+  const file = values.ASYA_RESILIENCY_FILE;
   const resiliency = readResiliency(
     { ...present({ policies }), ...present({ rules }), ...present({ file }) },
     readFile,
     mistakes,
   );
-  const transport = readTransport(env, read('ASYA_TRANSPORT'), mistakes);
+  const transport = readTransport(env, values.ASYA_TRANSPORT, mistakes);
   if (transport === 'sqs') noteLongQueueName(name, namespace, mistakes);
-  const projectId = read('ASYA_PUBSUB_PROJECT_ID');
+  const projectId = values.ASYA_PUBSUB_PROJECT_ID;
   if (transport === 'pubsub' && projectId === undefined) {
     mistakes.push({ place: 'ASYA_PUBSUB_PROJECT_ID', problem: 'is not set, and ASYA_TRANSPORT is "pubsub"' });
   }
   return {
     actor: {
       name,
-      sink: readSink(read('ASYA_ACTOR_SINK'), name, mistakes),
-      isEnd: (read('ASYA_IS_END_ACTOR') ?? false) || isCrewName(name),
+      sink: readSink(values.ASYA_ACTOR_SINK, name, mistakes),
+      isEnd: (values.ASYA_IS_END_ACTOR ?? false) || isCrewName(name),
       timeoutMs,
-      maxHops: read('ASYA_MAX_HOPS') ?? 0,
-      fanOut: read('ASYA_FANOUT') ?? 'array',
+      maxHops: values.ASYA_MAX_HOPS ?? 0,
+      fanOut: values.ASYA_FANOUT ?? 'array',
       ...present({ routeAllow }),
       resiliency,
     },
     ...present({ namespace }),
-    sump: read('ASYA_ACTOR_SUMP') ?? '',
+    sump: values.ASYA_ACTOR_SUMP ?? '',
     transport,
     runtime: {
-      address: readRuntimeAddress(read('ASYA_RUNTIME_URL'), read('ASYA_SOCKET_PATH')),
-      protocol: read('ASYA_RUNTIME_PROTOCOL') ?? 'payload',
-      ...present({ command: read('ASYA_RUNTIME_COMMAND') }),
-      passEnv: read('ASYA_RUNTIME_PASS_ENV') ?? [],
-      maxResponseBytes: read('ASYA_RUNTIME_MAX_RESPONSE') ?? 0,
-      concurrency: read('ASYA_CONCURRENCY') ?? 0,
+      address: readRuntimeAddress(values.ASYA_RUNTIME_URL, values.ASYA_SOCKET_PATH),
+      protocol: values.ASYA_RUNTIME_PROTOCOL ?? 'payload',
+      ...present({ command: values.ASYA_RUNTIME_COMMAND }),
+      passEnv: values.ASYA_RUNTIME_PASS_ENV ?? [],
+      maxResponseBytes: values.ASYA_RUNTIME_MAX_RESPONSE ?? 0,
+      concurrency: values.ASYA_CONCURRENCY ?? 0,
     },
-    ...present({ gatewayUrl: read('ASYA_GATEWAY_URL') }),
+    ...present({ gatewayUrl: values.ASYA_GATEWAY_URL }),
     sqs: {
-      ...present({ endpoint: read('ASYA_SQS_ENDPOINT') }),
-      region: read('ASYA_AWS_REGION') ?? (env['AWS_REGION'] || 'us-east-1'),
-      visibilitySeconds: readVisibility(read('ASYA_SQS_VISIBILITY_TIMEOUT'), timeoutMs, transport, mistakes),
-      waitSeconds: read('ASYA_SQS_WAIT_TIME_SECONDS') ?? 0,
+      ...present({ endpoint: values.ASYA_SQS_ENDPOINT }),
+      region: values.ASYA_AWS_REGION ?? (env['AWS_REGION'] || 'us-east-1'),
+      visibilitySeconds: readVisibility(values.ASYA_SQS_VISIBILITY_TIMEOUT, timeoutMs, transport, mistakes),
+      waitSeconds: values.ASYA_SQS_WAIT_TIME_SECONDS ?? 0,
     },
-    pubsub: { ...present({ projectId }), ...present({ endpoint: read('ASYA_PUBSUB_ENDPOINT') }) },
+    pubsub: { ...present({ projectId }), ...present({ endpoint: values.ASYA_PUBSUB_ENDPOINT }) },
     rabbitmq: {
-      url: read('ASYA_RABBITMQ_URL') ?? '',
-      exchange: read('ASYA_RABBITMQ_EXCHANGE') ?? '',
-      prefetch: read('ASYA_RABBITMQ_PREFETCH') ?? 0,
-      delay: read('ASYA_RABBITMQ_DELAY') ?? 'none',
+      url: values.ASYA_RABBITMQ_URL ?? '',
+      exchange: values.ASYA_RABBITMQ_EXCHANGE ?? '',
+      prefetch: values.ASYA_RABBITMQ_PREFETCH ?? 0,
+      delay: values.ASYA_RABBITMQ_DELAY ?? 'none',
     },
     queues: {
-      retryMaxAttempts: read('ASYA_QUEUE_RETRY_MAX_ATTEMPTS') ?? 0,
-      retryBackoffMs: read('ASYA_QUEUE_RETRY_BACKOFF') ?? 0,
-      autoCreate: read('ASYA_QUEUE_AUTO_CREATE') ?? false,
+      retryMaxAttempts: values.ASYA_QUEUE_RETRY_MAX_ATTEMPTS ?? 0,
+      retryBackoffMs: values.ASYA_QUEUE_RETRY_BACKOFF ?? 0,
+      autoCreate: values.ASYA_QUEUE_AUTO_CREATE ?? false,
     },
-    ...present({ metrics: read('ASYA_METRICS_ADDR') }),
-    logLevel: read('ASYA_LOG_LEVEL') ?? 'info',
-    gracePeriodMs: read('ASYA_GRACE_PERIOD') ?? 0,
+    ...present({ metrics: values.ASYA_METRICS_ADDR }),
+    logLevel: values.ASYA_LOG_LEVEL ?? 'info',
+    gracePeriodMs: values.ASYA_GRACE_PERIOD ?? 0,
   };
 }
 
-/** The variable's value, or its default's; undefined where it has neither or a mistake was noted. */
-function readSetting<Name extends SettingName>(
-  env: Environment,
-  name: Name,
-  mistakes: Mistake[],
-): SettingValue<Name> | undefined {
-  const setting = SETTINGS[name] as Setting<SettingValue<Name>>;
-  const text = env[name] ?? setting.fallback;
-  if (text === undefined) return undefined;
-  const reading = setting.read(text);
-  if ('value' in reading) return reading.value;
-  mistakes.push({ place: name, problem: `is ${shownValue(withoutPassword(text))}; ${reading.problem}` });
-  return undefined;
+type Values = { readonly [Name in SettingName]: SettingValue<Name> | undefined };
+
+/** Every variable's value, or its default's; undefined where it has neither or a mistake was noted. */
+function readSettings(env: Environment, mistakes: Mistake[]): Values {
+  const entries = Object.entries(SETTINGS).map(([name, setting]) => {
+    const text = env[name] ?? setting.fallback;
+    if (text === undefined) return [name, undefined];
+    const reading = (setting as Setting<unknown>).read(text);
+    if ('value' in reading) return [name, reading.value];
+    mistakes.push({ place: name, problem: `is ${shownValue(withoutPassword(text))}; ${reading.problem}` });
+    return [name, undefined];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A mistake is printed, a password is not. */
