@@ -57,7 +57,12 @@ export function anActor(changes: Partial<Actor> = {}): Actor {
 type Fields = Readonly<Record<string, unknown>>;
 
 export function anEnvelope(changes: Fields = {}): Fields {
-  return { id: 'e-1', route: { prev: ['fetch'], curr: 'score', next: ['store'] }, payload: { n: 1 }, ...changes };
+  return {
+    id: 'e-1',
+    route: { prev: ['fetch'], curr: 'score', next: ['store'] },
+    payload: { n: 1 },
+    ...changes,
+  };
 }
 
 export interface Setting {
@@ -117,7 +122,10 @@ export interface Handled {
 export function actorOf(setting: Setting): Actor {
   const { actor = {}, policies, rules } = setting;
   const isCovered = policies !== undefined || rules !== undefined;
-  return anActor({ ...(isCovered ? { resiliency: resiliencyOf(policies ?? {}, rules ?? []) } : {}), ...actor });
+  return anActor({
+    ...(isCovered ? { resiliency: resiliencyOf(policies ?? {}, rules ?? []) } : {}),
+    ...actor,
+  });
 }
 
 /** What the line does, with a runtime that ends its call so. */
@@ -161,7 +169,10 @@ export function sendsOf(plan: Plan): readonly Send[] {
 }
 
 export function valueEnd(...payloads: readonly unknown[]): CallEnd {
-  return { kind: 'frames', frames: payloads.map((payload) => ({ payload: JSON.stringify(payload) as never })) };
+  return {
+    kind: 'frames',
+    frames: payloads.map((payload) => ({ payload: JSON.stringify(payload) as never })),
+  };
 }
 
 export function faultEnd(changes: Partial<Fault> = {}): CallEnd {

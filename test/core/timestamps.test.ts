@@ -99,9 +99,12 @@ describe('what is no time is not read', () => {
     expect(instantMs(text)).toBeUndefined();
   });
 
-  it.each([[1_767_225_600], [null], [undefined], [{}], [['2026-01-01T00:00:00Z']]])('not text: %j', (value) => {
-    expect(instantMs(value)).toBeUndefined();
-  });
+  it.each([[1_767_225_600], [null], [undefined], [{}], [['2026-01-01T00:00:00Z']]])(
+    'not text: %j',
+    (value) => {
+      expect(instantMs(value)).toBeUndefined();
+    },
+  );
 
   it('is said by the rule', () => {
     expect(TIMESTAMP_RULE).toBe('a time is RFC 3339 text like "2026-01-01T00:00:00Z"');
@@ -158,6 +161,10 @@ describe('an HTTP date is read', () => {
     ['Thu, 01 Oct 2026 10:00:00 GMT', Date.UTC(2026, 9, 1, 10)],
     ['Sun, 01 Nov 2026 10:00:00 GMT', Date.UTC(2026, 10, 1, 10)],
     ['Tue, 01 Dec 2026 10:00:00 GMT', Date.UTC(2026, 11, 1, 10)],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', Date.UTC(2094, 10, 6, 8, 49, 37)],
+    ['Wednesday, 01-Jan-26 00:00:07 GMT', Date.UTC(2026, 0, 1, 0, 0, 7)],
+    ['Sun Nov  6 08:49:37 1994', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Sun Nov 16 08:49:37 2036', Date.UTC(2036, 10, 16, 8, 49, 37)],
   ])('%s', (text, milliseconds) => {
     expect(instantMsFromHttpDate(text)).toBe(milliseconds);
   });
@@ -175,6 +182,17 @@ describe('an HTTP date is read', () => {
     ['Thu, 01 Jan 2026 00:00:00 GMTx'],
     ['Thur, 01 Jan 2026 00:00:00 GMT'],
     ['Thu, 01 January 2026 00:00:00 GMT'],
+    ['Thu, 01-Jan-26 00:00:00 GMT'],
+    ['Thursdays!, 01-Jan-26 00:00:00 GMT'],
+    ['xThursday, 01-Jan-26 00:00:00 GMT'],
+    ['Thursday, 01-Jan-26 00:00:00 GMTx'],
+    ['Thursday, 01-Jan-2026 00:00:00 GMT'],
+    ['Thursday, 01-Jan-26 00:00:00'],
+    ['Thu Jan 1 00:00:00 2026'],
+    ['Thu Jan  1 00:00:00 2026x'],
+    ['xThu Jan  1 00:00:00 2026'],
+    ['Thu Jan  1 00:00:00 26'],
+    ['Thu Jan  1 24:00:00 2026'],
     ['2026-01-01T00:00:00Z'],
     [''],
   ])('but not %j', (text) => {

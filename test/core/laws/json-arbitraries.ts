@@ -30,12 +30,13 @@ const HOSTILE_TEXTS = [
   '[null]',
   'null',
   '[0,false,"",{}]',
+  `"${'long'.repeat(200)}"`,
 ];
 
-const DEEP_TEXTS = [
+export const deepTexts = fc.constantFrom(
   '['.repeat(DEEP) + ']'.repeat(DEEP),
   `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`,
-];
+);
 
 const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r\n  ');
 
@@ -53,7 +54,13 @@ const stringPiece = fc.oneof(
   fc.constantFrom('\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u0000', '\\uD83D', '\\udE00'),
   fc.constantFrom('a', '/', "'", '\u007f', '\u00e9', '\u2028', '\ufeff', '\u{1f600}', '__proto__'),
 );
-const stringText = fc.array(stringPiece, { maxLength: 4 }).map((pieces) => `"${pieces.join('')}"`);
+/** Long enough for whatever reads long strings another way than short ones, and just not. */
+const runs = fc.constantFrom(
+  ...[7, 22, 23, 24, 25, 70, 1_021, 1_022, 1_023, 1_024].map((length) => 'r'.repeat(length)),
+);
+const stringText = fc
+  .array(fc.oneof({ weight: 5, arbitrary: stringPiece }, { weight: 1, arbitrary: runs }), { maxLength: 4 })
+  .map((pieces) => `"${pieces.join('')}"`);
 const keyText = fc.oneof(stringText, fc.constantFrom('"a"', '"b"', '"__proto__"', '"\\u0061"', '"0"', '""'));
 
 interface Grammar {
@@ -76,33 +83,72 @@ const { value: grammarTexts } = fc.letrec<Grammar>((tie) => {
   };
 });
 
+/** Any JSON value without white space around it, but none so big that many of them would take long. */
+export const smallTexts = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
+  { weight: 1, arbitrary: grammarTexts },
+);
+
 /** Any JSON value without white space around it. */
 export const jsonTexts = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
-  { weight: 6, arbitrary: grammarTexts },
-  { weight: 3, arbitrary: fc.json() },
-  { weight: 1, arbitrary: fc.constantFrom(...DEEP_TEXTS) },
+  { withCrossShrink: true },
+  { weight: 100, arbitrary: smallTexts },
+  { weight: 1, arbitrary: deepTexts },
 );
 
 /** JSON that JavaScript can hold without loss: what stands inside a status or a route is parsed there. */
-export const plainTexts = fc.constantFrom('1', '"x"', 'null', '{"a":[1,{}]}', '{"__proto__":{"polluted":1}}', '[]');
+export const plainTexts = fc.constantFrom(
+  '1',
+  '"x"',
+  'null',
+  '{"a":[1,{}]}',
+  '{"__proto__":{"polluted":1}}',
+  '[]',
+);
 
-export const spacedJsonTexts = fc.tuple(space, jsonTexts, space).map((parts) => parts.join(''));
+/** For whoever reads JSON itself: with white space around it, and more of the grammar. */
+export const documentTexts = fc
+  .tuple(space, fc.oneof(grammarTexts, grammarTexts, jsonTexts, fc.json()), space)
+  .map((parts) => parts.join(''));
 
 /** Any UTF-16 at all, halves of surrogate pairs included. */
 export const anyTexts = fc
-  .array(
-    fc.oneof(fc.nat({ max: 0x7f }), fc.integer({ min: 0xd7ff, max: 0xe000 }), fc.nat({ max: 0xffff })),
-    { maxLength: 40 },
-  )
+  .array(fc.oneof(fc.nat({ max: 0x7f }), fc.integer({ min: 0xd7ff, max: 0xe000 }), fc.nat({ max: 0xffff })), {
+    maxLength: 40,
+  })
   .map((units) => String.fromCharCode(...units));
 
 const edits = fc.array(
   fc.record({
     at: fc.nat({ max: 1 << 20 }),
     remove: fc.constantFrom(0, 0, 1, 1, 2, 7, 1 << 20),
-    insert: fc.constantFrom('', '"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', 'u', 'null',
-      '\u0000', '\u001f', '\u00a0', '\ufeff', '\ud800', '\u2028', ' ', '""', '{"a":1}'),
+    insert: fc.constantFrom(
+      '',
+      '"',
+      '\\',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '0',
+      '-',
+      '.',
+      'e',
+      'u',
+      'null',
+      '\u0000',
+      '\u001f',
+      '\u00a0',
+      '\ufeff',
+      '\ud800',
+      '\u2028',
+      ' ',
+      '""',
+      '{"a":1}',
+    ),
   }),
   { minLength: 1, maxLength: 3 },
 );
@@ -119,10 +165,22 @@ export function mutatedTexts(texts: fc.Arbitrary<string>): fc.Arbitrary<string> 
 
 /** The same, byte by byte: what comes out need not be UTF-8 any more. */
 export function mutatedBytes(texts: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> {
-  const changes = fc.array(fc.tuple(fc.nat({ max: 1 << 20 }), fc.integer({ min: 0, max: 255 })), { maxLength: 3 });
+  const changes = fc.array(fc.tuple(fc.nat({ max: 1 << 20 }), fc.integer({ min: 0, max: 255 })), {
+    maxLength: 3,
+  });
   return fc.tuple(texts, changes, fc.nat({ max: 1 << 20 }), fc.boolean()).map(([text, flips, cut, isCut]) => {
     const bytes = new Uint8Array(Buffer.from(text, 'utf8'));
     for (const [at, byte] of flips) if (bytes.length > 0) bytes[at % bytes.length] = byte;
     return isCut ? bytes.slice(0, cut % (bytes.length + 1)) : bytes;
   });
+}
+
+/** What JSON.parse says to it. */
+export function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

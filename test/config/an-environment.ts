@@ -1,0 +1,23 @@
+import { type Environment, readEnvironment } from '../../lib/config/environment.ts';
+import type { ReadFile } from '../../lib/config/resiliency.ts';
+import type { SidecarConfig } from '../../lib/config/sidecar-config.ts';
+import { mistakesText } from '../../lib/core/mistake.ts';
+
+export const noFile: ReadFile = () => ({ problem: 'no such file' });
+
+export function fileOf(text: string): ReadFile {
+  return () => ({ text });
+}
+
+/** The configuration of an actor called `score` with these variables besides. */
+export function configOf(env: Environment = {}, readFile: ReadFile = noFile): SidecarConfig {
+  const reading = readEnvironment({ ASYA_ACTOR_NAME: 'score', ...env }, readFile);
+  if ('mistakes' in reading) throw new Error(`refused: ${mistakesText(reading.mistakes)}`);
+  return reading.config;
+}
+
+/** What is printed when it is refused, a line for each mistake; empty where it is not. */
+export function refusalOf(env: Environment, readFile: ReadFile = noFile): readonly string[] {
+  const reading = readEnvironment({ ASYA_ACTOR_NAME: 'score', ...env }, readFile);
+  return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];
+}

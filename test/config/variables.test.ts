@@ -1,0 +1,520 @@
+import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../lib/config/settings.ts';
+import type { SidecarConfig } from '../../lib/config/sidecar-config.ts';
+import { configOf, refusalOf } from './an-environment.ts';
+
+type Get = (config: SidecarConfig) => unknown;
+
+const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
+const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+const RUNTIME_RULE =
+  '"unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
+
+interface Variable {
+  readonly name: string;
+  readonly get: Get;
+  readonly byDefault: unknown;
+  /** Text, and what it means. */
+  readonly good: readonly (readonly [string, unknown])[];
+  /** Text, and words of the complaint besides the variable and the value. */
+  readonly bad: readonly (readonly [string, string])[];
+  /** Set besides, so that one mistake is one. */
+  readonly beside?: Readonly<Record<string, string>>;
+}
+
+/** Section 12, variable by variable. */
+const VARIABLES: readonly Variable[] = [
+  {
+    name: 'ASYA_ACTOR_NAME',
+    get: ({ actor }) => actor.name,
+    byDefault: 'score',
+    good: [
+      ['fetch-2', 'fetch-2'],
+      ['x-sink', 'x-sink'],
+    ],
+    bad: [
+      ['', NAME_RULE],
+      ['Score', NAME_RULE],
+    ],
+  },
+  {
+    name: 'ASYA_NAMESPACE',
+    get: ({ namespace }) => namespace,
+    byDefault: undefined,
+    good: [
+      ['prod-eu', 'prod-eu'],
+      ['Prod_2', 'Prod_2'],
+      ['p', 'p'],
+    ],
+    bad: [
+      ['', 'it takes letters, digits, "-" and "_", for example "prod"'],
+      ['-prod', 'it takes letters, digits, "-" and "_"'],
+      ['prod_', 'it takes letters, digits, "-" and "_"'],
+      ['prod.eu', 'it takes letters, digits, "-" and "_"'],
+    ],
+  },
+  {
+    name: 'ASYA_TRANSPORT',
+    get: ({ transport }) => transport,
+    byDefault: 'sqs',
+    good: [
+      ['sqs', 'sqs'],
+      ['rabbitmq', 'rabbitmq'],
+    ],
+    bad: [
+      ['rabitmq', 'one of sqs, pubsub, rabbitmq; did you mean "rabbitmq"?'],
+      ['SQS', 'did you mean "sqs"?'],
+      ['', 'one of sqs, pubsub, rabbitmq'],
+    ],
+  },
+  {
+    name: 'ASYA_SOCKET_PATH',
+    get: ({ runtime }) => runtime.address,
+    byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
+    good: [['/run/a.sock', { kind: 'socket', path: '/run/a.sock' }]],
+    bad: [
+      ['', 'it takes a path that begins with "/"'],
+      ['run/a.sock', 'it takes a path that begins with "/"'],
+      ['./a.sock', 'it takes a path that begins with "/"'],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_URL',
+    get: ({ runtime }) => runtime.address,
+    byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
+    good: [
+      ['unix:/run/a.sock', { kind: 'socket', path: '/run/a.sock' }],
+      ['http://127.0.0.1:8080/invoke', { kind: 'http', url: 'http://127.0.0.1:8080/invoke' }],
+      ['https://runtime/', { kind: 'http', url: 'https://runtime/' }],
+      [
+        'http+unix:/run/a.sock:/invoke',
+        { kind: 'http-over-socket', path: '/run/a.sock', resource: '/invoke' },
+      ],
+    ],
+    bad: [
+      ['', RUNTIME_RULE],
+      ['/run/a.sock', RUNTIME_RULE],
+      ['unix:', RUNTIME_RULE],
+      ['unix:a.sock', RUNTIME_RULE],
+      ['tcp://127.0.0.1:1', RUNTIME_RULE],
+      ['http+unix:/run/a.sock', RUNTIME_RULE],
+      ['http+unix:run/a.sock:/invoke', RUNTIME_RULE],
+      ['xunix:/run/a.sock', RUNTIME_RULE],
+      ['http:', RUNTIME_RULE],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_PROTOCOL',
+    get: ({ runtime }) => runtime.protocol,
+    byDefault: 'payload',
+    good: [['envelope', 'envelope']],
+    bad: [['envelop', 'one of payload, envelope; did you mean "envelope"?']],
+  },
+  {
+    name: 'ASYA_RUNTIME_COMMAND',
+    get: ({ runtime }) => runtime.command,
+    byDefault: undefined,
+    good: [['python3 -m app', 'python3 -m app']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_RUNTIME_PASS_ENV',
+    get: ({ runtime }) => runtime.passEnv,
+    byDefault: [],
+    good: [
+      ['', []],
+      ['AWS_PROFILE', ['AWS_PROFILE']],
+      ['A, B ,C', ['A', 'B', 'C']],
+    ],
+    bad: [
+      ['A,,B', 'names with commas between, and "" is none: it takes some text; unset it for the default'],
+      ['A,', 'and "" is none'],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_MAX_RESPONSE',
+    get: ({ runtime }) => runtime.maxResponseBytes,
+    byDefault: 6 * 1024 * 1024,
+    good: [
+      ['1', 1],
+      ['1048576', 1_048_576],
+    ],
+    bad: [
+      ['0', 'it takes a whole number from 1 to 1000000000'],
+      ['6MiB', 'it takes a whole number from 1 to 1000000000'],
+      ['1000000001', 'it takes a whole number from 1 to 1000000000'],
+      ['', 'it takes a whole number from 1'],
+    ],
+  },
+  {
+    name: 'ASYA_RESILIENCY_ACTOR_TIMEOUT',
+    get: ({ actor }) => actor.timeoutMs,
+    byDefault: 300_000,
+    good: [
+      ['1.5s', 1_500],
+      ['1h', 3_600_000],
+    ],
+    bad: [
+      ['300', DURATION_RULE],
+      ['', DURATION_RULE],
+      ['-5m', DURATION_RULE],
+      ['0s', 'it takes a duration above 0'],
+      ['0', 'it takes a duration above 0'],
+    ],
+  },
+  {
+    name: 'ASYA_ACTOR_SINK',
+    get: ({ actor }) => actor.sink,
+    byDefault: 'x-sink',
+    good: [['my-sink', 'my-sink']],
+    bad: [
+      ['X-Sink', NAME_RULE],
+      ['', NAME_RULE],
+    ],
+  },
+  {
+    name: 'ASYA_ACTOR_SUMP',
+    get: ({ sump }) => sump,
+    byDefault: 'x-sump',
+    good: [['my-sump', 'my-sump']],
+    bad: [['x_sump', NAME_RULE]],
+  },
+  {
+    name: 'ASYA_IS_END_ACTOR',
+    get: ({ actor }) => actor.isEnd,
+    byDefault: false,
+    good: [
+      ['true', true],
+      ['TRUE', true],
+      ['false', false],
+      ['False', false],
+      ['1', true],
+      ['0', false],
+      ['yes', true],
+      ['no', false],
+      ['on', true],
+      ['off', false],
+    ],
+    bad: [
+      ['maybe', 'true or false'],
+      ['', 'true or false'],
+      ['2', 'true or false'],
+    ],
+  },
+  {
+    name: 'ASYA_FANOUT',
+    get: ({ actor }) => actor.fanOut,
+    byDefault: 'array',
+    good: [
+      ['array', 'array'],
+      ['never', 'never'],
+    ],
+    bad: [['nevr', 'one of array, never; did you mean "never"?']],
+  },
+  {
+    name: 'ASYA_MAX_HOPS',
+    get: ({ actor }) => actor.maxHops,
+    byDefault: 100,
+    good: [
+      ['1', 1],
+      ['5000', 5_000],
+    ],
+    bad: [
+      ['0', 'a whole number from 1'],
+      ['-1', 'a whole number from 1'],
+      ['1.5', 'a whole number from 1'],
+      ['1e3', 'a whole number from 1'],
+      ['many', 'a whole number from 1'],
+      ['9007199254740993', 'a whole number from 1'],
+    ],
+  },
+  {
+    name: 'ASYA_ROUTE_ALLOW',
+    get: ({ actor }) => actor.routeAllow,
+    byDefault: undefined,
+    good: [
+      ['', new Set()],
+      ['store', new Set(['store'])],
+      ['store, tell', new Set(['store', 'tell'])],
+    ],
+    bad: [
+      ['store,Tell', `names with commas between, and "Tell" is none: ${NAME_RULE}`],
+      [',', 'and "" is none'],
+    ],
+  },
+  {
+    name: 'ASYA_CONCURRENCY',
+    get: ({ runtime }) => runtime.concurrency,
+    byDefault: 1,
+    good: [['8', 8]],
+    bad: [['0', 'a whole number from 1']],
+  },
+  {
+    name: 'ASYA_GATEWAY_URL',
+    get: ({ gatewayUrl }) => gatewayUrl,
+    byDefault: undefined,
+    good: [
+      ['http://gateway:8080', 'http://gateway:8080'],
+      ['https://gateway', 'https://gateway'],
+    ],
+    bad: [
+      ['gateway:8080', 'a URL like "http://host:port"'],
+      ['ftp://gateway', 'a URL like "http://host:port"'],
+      ['', 'a URL like'],
+    ],
+  },
+  {
+    name: 'ASYA_SQS_ENDPOINT',
+    get: ({ sqs }) => sqs.endpoint,
+    byDefault: undefined,
+    good: [['http://127.0.0.1:4566', 'http://127.0.0.1:4566']],
+    bad: [['127.0.0.1:4566', 'a URL like "http://host:port"']],
+  },
+  {
+    name: 'ASYA_AWS_REGION',
+    get: ({ sqs }) => sqs.region,
+    byDefault: 'us-east-1',
+    good: [['eu-central-1', 'eu-central-1']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_SQS_VISIBILITY_TIMEOUT',
+    get: ({ sqs }) => sqs.visibilitySeconds,
+    byDefault: 600,
+    good: [
+      ['300', 300],
+      ['43200', 43_200],
+    ],
+    bad: [
+      ['43201', 'a whole number from 1 to 43200'],
+      ['0', 'a whole number from 1 to 43200'],
+      ['10m', 'a whole number from 1 to 43200'],
+    ],
+  },
+  {
+    name: 'ASYA_SQS_WAIT_TIME_SECONDS',
+    get: ({ sqs }) => sqs.waitSeconds,
+    byDefault: 20,
+    good: [
+      ['0', 0],
+      ['20', 20],
+    ],
+    bad: [
+      ['21', 'a whole number from 0 to 20'],
+      ['-1', 'a whole number from 0 to 20'],
+    ],
+  },
+  {
+    name: 'ASYA_PUBSUB_PROJECT_ID',
+    get: ({ pubsub }) => pubsub.projectId,
+    beside: { ASYA_TRANSPORT: 'sqs' },
+    byDefault: undefined,
+    good: [['my-project', 'my-project']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_PUBSUB_ENDPOINT',
+    get: ({ pubsub }) => pubsub.endpoint,
+    byDefault: undefined,
+    good: [['127.0.0.1:8085', '127.0.0.1:8085']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_RABBITMQ_URL',
+    get: ({ rabbitmq }) => rabbitmq.url,
+    byDefault: 'amqp://guest:guest@localhost:5672/',
+    good: [
+      ['amqp://u:p@rabbit/', 'amqp://u:p@rabbit/'],
+      ['amqps://rabbit', 'amqps://rabbit'],
+    ],
+    bad: [
+      ['http://rabbit', 'a URL like "amqp://host:port"'],
+      ['rabbit', 'a URL like "amqp://host:port"'],
+    ],
+  },
+  {
+    name: 'ASYA_RABBITMQ_EXCHANGE',
+    get: ({ rabbitmq }) => rabbitmq.exchange,
+    byDefault: 'asya',
+    good: [['mesh', 'mesh']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_RABBITMQ_PREFETCH',
+    get: ({ rabbitmq }) => rabbitmq.prefetch,
+    byDefault: 1,
+    good: [
+      ['1', 1],
+      ['65535', 65_535],
+    ],
+    bad: [
+      ['0', 'a whole number from 1 to 65535'],
+      ['65536', 'a whole number from 1 to 65535'],
+    ],
+  },
+  {
+    name: 'ASYA_RABBITMQ_DELAY',
+    get: ({ rabbitmq }) => rabbitmq.delay,
+    byDefault: 'none',
+    good: [['none', 'none']],
+    bad: [['non', 'did you mean "none"?']],
+  },
+  {
+    name: 'ASYA_QUEUE_RETRY_MAX_ATTEMPTS',
+    get: ({ queues }) => queues.retryMaxAttempts,
+    byDefault: 10,
+    good: [['1', 1]],
+    bad: [['ten', 'a whole number from 1']],
+  },
+  {
+    name: 'ASYA_QUEUE_RETRY_BACKOFF',
+    get: ({ queues }) => queues.retryBackoffMs,
+    byDefault: 1_000,
+    good: [['250ms', 250]],
+    bad: [['1', DURATION_RULE]],
+  },
+  {
+    name: 'ASYA_QUEUE_AUTO_CREATE',
+    get: ({ queues }) => queues.autoCreate,
+    byDefault: false,
+    good: [['true', true]],
+    bad: [['ja', 'true or false']],
+  },
+  {
+    name: 'ASYA_METRICS_ADDR',
+    get: ({ metrics }) => metrics,
+    byDefault: { port: 9_090 },
+    good: [
+      ['', undefined],
+      [':8000', { port: 8_000 }],
+      ['127.0.0.1:8000', { host: '127.0.0.1', port: 8_000 }],
+      ['[::1]:65535', { host: '[::1]', port: 65_535 }],
+    ],
+    bad: [
+      ['9090', '":9090", "127.0.0.1:9090", or empty for none'],
+      [':65536', '":9090"'],
+      [':', '":9090"'],
+      [':metrics', '":9090"'],
+    ],
+  },
+  {
+    name: 'ASYA_LOG_LEVEL',
+    get: ({ logLevel }) => logLevel,
+    byDefault: 'info',
+    good: [
+      ['debug', 'debug'],
+      ['warn', 'warn'],
+      ['error', 'error'],
+    ],
+    bad: [['warning', 'one of debug, info, warn, error; did you mean "warn"?']],
+  },
+  {
+    name: 'ASYA_GRACE_PERIOD',
+    get: ({ gracePeriodMs }) => gracePeriodMs,
+    byDefault: 30_000,
+    good: [
+      ['0s', 0],
+      ['2m', 120_000],
+    ],
+    bad: [['thirty', DURATION_RULE]],
+  },
+];
+
+describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {} }) => {
+  it('unset', () => {
+    expect(get(configOf())).toEqual(byDefault);
+  });
+
+  it.each(good)('%j', (text, value) => {
+    expect(get(configOf({ [name]: text }))).toEqual(value);
+  });
+
+  it.each(bad)('refused: %j', (text, right) => {
+    const lines = refusalOf({ [name]: text, ...beside });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(`${name}: is ${JSON.stringify(text)}; `);
+    expect(lines[0]).toContain(right);
+  });
+});
+
+describe('the table above', () => {
+  it("has every variable there is, but those of policies, which have tests of their own, and the runtime's", () => {
+    const theirs = ['ASYA_RESILIENCY_POLICIES', 'ASYA_RESILIENCY_RULES', 'ASYA_RESILIENCY_FILE'];
+    const runtimes = ['ASYA_HANDLER', 'ASYA_RUNTIME_MAX_REQUEST'];
+    expect([...VARIABLES.map(({ name }) => name), ...theirs, ...runtimes].sort()).toEqual(
+      Object.keys(SETTINGS).sort(),
+    );
+  });
+});
+
+describe('what is optional and unset is not there at all', () => {
+  it('from the least environment', () => {
+    expect(configOf()).toStrictEqual({
+      actor: {
+        name: 'score',
+        sink: 'x-sink',
+        isEnd: false,
+        timeoutMs: 300_000,
+        maxHops: 100,
+        fanOut: 'array',
+        resiliency: { policies: new Map(), rules: [] },
+      },
+      sump: 'x-sump',
+      transport: 'sqs',
+      runtime: {
+        address: { kind: 'socket', path: '/tmp/sockets/app.sock' },
+        protocol: 'payload',
+        passEnv: [],
+        maxResponseBytes: 6_291_456,
+        concurrency: 1,
+      },
+      sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },
+      pubsub: {},
+      rabbitmq: { url: 'amqp://guest:guest@localhost:5672/', exchange: 'asya', prefetch: 1, delay: 'none' },
+      queues: { retryMaxAttempts: 10, retryBackoffMs: 1_000, autoCreate: false },
+      metrics: { port: 9_090 },
+      logLevel: 'info',
+      gracePeriodMs: 30_000,
+    });
+  });
+});
+
+describe("the mesh's own actors", () => {
+  it('are end actors, whatever is said', () => {
+    expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq' }).actor.isEnd).toBe(true);
+    expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq', ASYA_IS_END_ACTOR: 'false' }).actor.isEnd).toBe(true);
+    expect(configOf({ ASYA_ACTOR_NAME: 'x1' }).actor.isEnd).toBe(false);
+  });
+});
+
+describe('the variables that a runtime reads', () => {
+  it.each([
+    [{ ASYA_HANDLER: 'app.handler' }, []],
+    [{ ASYA_HANDLER: '' }, ['ASYA_HANDLER: is ""; it takes some text; unset it for the default']],
+    [{ ASYA_RUNTIME_MAX_REQUEST: '1' }, []],
+    [
+      { ASYA_RUNTIME_MAX_REQUEST: '0' },
+      ['ASYA_RUNTIME_MAX_REQUEST: is "0"; it takes a whole number from 1 to 1000000000'],
+    ],
+  ])('are checked like any other: %j', (env, lines) => {
+    expect(refusalOf(env)).toEqual(lines);
+  });
+});
+
+describe('the runtime', () => {
+  it('listens where the URL says, whatever the socket path', () => {
+    const config = configOf({ ASYA_RUNTIME_URL: 'http://127.0.0.1:8080/', ASYA_SOCKET_PATH: '/run/a.sock' });
+    expect(config.runtime.address).toEqual({ kind: 'http', url: 'http://127.0.0.1:8080/' });
+  });
+});
+
+describe('the region', () => {
+  it.each([
+    ['its own variable first', { ASYA_AWS_REGION: 'eu-west-1', AWS_REGION: 'eu-west-2' }, 'eu-west-1'],
+    ["then the platform's", { AWS_REGION: 'eu-west-2' }, 'eu-west-2'],
+    ['then us-east-1', {}, 'us-east-1'],
+    ["which an empty one of the platform's is as good as", { AWS_REGION: '' }, 'us-east-1'],
+  ])('%s', (_what, env, region) => {
+    expect(configOf(env).sqs.region).toBe(region);
+  });
+});

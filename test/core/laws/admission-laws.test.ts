@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { law } from '../law.ts';
+import { type Delivery, deliveries } from './delivery.ts';
+import { dispatchesOf, kindOf, play } from './play.ts';
+
+const LEAST_TIME_MS = 1_000;
+
+/** The first thing in the way of a call, in the order in which they are looked for. */
+function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | undefined {
+  if (written.flaw !== undefined) return 'unreadable';
+  const isDue = (written.notBeforeMs ?? now) <= now;
+  if (actor.isEnd) {
+    if (!isDue) return 'early';
+    return hostTimeLeftMs < actor.timeoutMs ? 'host-out-of-time' : undefined;
+  }
+  if (written.phase === 'canceled') return 'canceled';
+  if (written.curr !== actor.name) return 'mismatch';
+  if (!isDue) return 'early';
+  if (written.prev.length >= actor.maxHops) return 'hops-spent';
+  const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
+  if (leftMs < LEAST_TIME_MS) return 'expired';
+  return hostTimeLeftMs < Math.min(leftMs, actor.timeoutMs) ? 'host-out-of-time' : undefined;
+}
+
+describe('admission', () => {
+  law(
+    'the runtime is called exactly where nothing stands in the way, for no longer than actor and deadline allow',
+    deliveries(),
+    (delivery) => {
+      const { admission } = play(delivery);
+      const { written, actor, now } = delivery;
+      const kind = obstacle(delivery);
+      expect(admission.kind).toBe(kind ?? (actor.isEnd ? 'end-call' : 'call'));
+      if (admission.kind === 'end-call') expect(admission.timeoutMs).toBe(actor.timeoutMs);
+      if (admission.kind !== 'call') return;
+      const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
+      expect(admission.timeoutMs).toBe(Math.min(leftMs, actor.timeoutMs));
+      expect(admission.boundBy).toBe(leftMs < actor.timeoutMs ? 'deadline' : 'actor');
+      expect(admission.envelope.status.attempt).toBe(written.attempt);
+    },
+    (delivery) => {
+      const { written, actor, now } = delivery;
+      const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
+      return [
+        play(delivery).admission.kind,
+        ...(leftMs === LEAST_TIME_MS ? ['1 s left'] : []),
+        ...(leftMs === LEAST_TIME_MS - 1 ? ['999 ms left'] : []),
+        ...(leftMs === actor.timeoutMs ? ['deadline and timeout at once'] : []),
+        ...(written.notBeforeMs === now ? ['due now'] : []),
+        ...(written.prev.length === actor.maxHops - 1 ? ['one hop left'] : []),
+      ];
+    },
+    [
+      'call',
+      'end-call',
+      'unreadable',
+      'canceled',
+      'mismatch',
+      'early',
+      'hops-spent',
+      'expired',
+      'host-out-of-time',
+      '1 s left',
+      '999 ms left',
+      'deadline and timeout at once',
+      'due now',
+      'one hop left',
+    ],
+  );
+
+  law(
+    'a status starts anew at every actor, and an error stays readable only where it was routed to',
+    deliveries({ flaw: fc.constant(undefined), hasError: fc.constant(true) }),
+    (delivery) => {
+      const { admission } = play(delivery);
+      if (admission.kind !== 'call') return;
+      const { status } = admission.envelope;
+      const { written } = delivery;
+      expect(status.attempt).toBe(written.attempt);
+      expect(Date.parse(status.created_at)).toBe(written.createdMs);
+      expect(status.updated_at).toBe(new Date(delivery.now).toISOString().replace(/\.?0*Z$/, 'Z'));
+      if (written.attempt > 1) return;
+      expect('max_attempts' in status).toBe(false);
+      expect('reason' in status).toBe(false);
+      expect('error' in status).toBe(written.phase === 'failed');
+    },
+    (delivery) => {
+      const { admission } = play(delivery);
+      if (admission.kind !== 'call') return 'not called';
+      return delivery.written.attempt > 1 ? 'a retry' : `anew from ${delivery.written.phase}`;
+    },
+    [
+      'a retry',
+      'anew from failed',
+      'anew from retrying',
+      'anew from pending',
+      'anew from undefined',
+      'anew from 7',
+    ],
+  );
+
+  law(
+    'an end actor leaves the status as it came, and sends to nobody but its own queue, to wait or to be called again',
+    deliveries({ isEnd: fc.constant(true), bodyRoom: fc.constant(undefined) }),
+    (delivery) => {
+      const { arrival, plan } = play(delivery);
+      for (const { type, to, envelope } of dispatchesOf(plan)) {
+        expect(envelope.status).toEqual(arrival.envelope.status);
+        expect([type, to]).toEqual(['again', delivery.actor.name]);
+      }
+    },
+    kindOf,
+    [
+      'end frames -> end_consumed',
+      'end empty -> end_consumed',
+      'end fault -> release',
+      'end interrupted -> returned',
+      'early -> deferred',
+      'host-out-of-time -> returned',
+      'unreadable -> validation_error',
+    ],
+  );
+});

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { decode } from '../../../lib/core/decode.ts';
+import type { DispatchType, Plan } from '../../../lib/core/plan.ts';
+import { law } from '../law.ts';
+import { type Delivery, deliveries } from './delivery.ts';
+import {
+  dispatchesOf,
+  EVERY_END,
+  failuresOf,
+  isSuccess,
+  kindOf,
+  originAt,
+  parsed,
+  plansOf,
+  play,
+  resultsOf,
+} from './play.ts';
+
+interface Saying {
+  readonly phase: string;
+  readonly reasons: readonly unknown[];
+  readonly types: readonly DispatchType[];
+}
+
+const failedAs = (...reasons: readonly string[]): Saying => ({ phase: 'failed', reasons, types: ['sink'] });
+
+/** What stands in the status, by how a plan ends. */
+const SAYINGS: Readonly<Record<string, Saying>> = {
+  success: { phase: 'succeeded', reasons: ['Completed'], types: ['next', 'sink'] },
+  empty_response: { phase: 'succeeded', reasons: ['Completed'], types: ['sink'] },
+  retried: { phase: 'retrying', reasons: [undefined], types: ['retry'] },
+  policy_routed: { phase: 'failed', reasons: ['PolicyRouted'], types: ['routed'] },
+  escalated: { phase: 'failed', reasons: ['Escalated'], types: ['escalation', 'sink'] },
+  dropped: failedAs('Dropped'),
+  policy_exhausted: failedAs('PolicyExhausted', 'NonRetryableFailure'),
+  runtime_error: failedAs('RuntimeError'),
+  retry_send_failed: failedAs('RuntimeError'),
+  sla_timeout: failedAs('Timeout'),
+  timeout: failedAs('ActorTimeout'),
+  parse_error: failedAs('ParseError'),
+  validation_error: failedAs('ValidationError'),
+  route_mismatch: failedAs('RouteMismatch'),
+};
+
+/** Ends that leave the envelope as it came. */
+const UNCHANGED: readonly string[] = ['deferred', 'returned', 'canceled', 'end_consumed', 'release'];
+
+/** The one thing a plan tells of how it ended. */
+function endOf(plan: Plan): string {
+  const results = resultsOf(plan).filter((result) => result !== 'error' && result !== 'sla_expired');
+  return (
+    [...results, ...failuresOf(plan).filter((reason) => reason !== 'transport_error')].at(0) ?? plan.settle
+  );
+}
+
+/** Held to what reaches the runtime. */
+const calledOnly = {
+  flaw: fc.constant(undefined),
+  isEnd: fc.constant(false),
+  curr: fc.constant('own' as const),
+};
+
+describe('what is told', () => {
+  law(
+    'a plan tells one story: one end, the sends as they are, and nothing sent where nothing is settled',
+    deliveries(),
+    (delivery) => {
+      for (const plan of plansOf(play(delivery).plan)) {
+        const sent = plan.facts.filter((fact) => fact.fact === 'sent');
+        expect(sent).toEqual(plan.dispatches.map(({ to, type }) => ({ fact: 'sent', to, type })));
+        const results = resultsOf(plan);
+        const failures = failuresOf(plan);
+        const ends = [
+          ...results.filter((result) => result !== 'error' && result !== 'sla_expired'),
+          ...failures,
+        ];
+        expect(ends.length).toBe(plan.settle === 'release' && results.includes('error') ? 0 : 1);
+        expect(results.includes('sla_expired')).toBe(failures.includes('sla_timeout'));
+        const isCounted = plan.facts.filter((fact) => fact.fact === 'runtime-error').length;
+        expect(isCounted).toBe(results.filter((result) => result === 'error').length);
+        const failed = plan.dispatches.filter(({ body }) => parsed(body).status?.phase === 'failed');
+        const hasFailedSink = failed.some(({ type }) => type === 'sink');
+        const isTold = failures.length > 0 || results.includes('dropped') || results.includes('escalated');
+        if (plan.settle === 'ack' && !results.includes('returned') && !results.includes('deferred'))
+          expect(hasFailedSink).toBe(isTold);
+      }
+    },
+    kindOf,
+    EVERY_END,
+  );
+
+  law(
+    'the status that is sent says the same as the facts, and what goes back goes back as it came',
+    deliveries(),
+    (delivery) => {
+      const { arrival, plan: first } = play(delivery);
+      for (const plan of plansOf(first)) {
+        const end = endOf(plan);
+        const saying = SAYINGS[end];
+        expect(saying !== undefined || UNCHANGED.includes(end)).toBe(true);
+        if (saying === undefined || plan.settle === 'release') {
+          for (const { envelope } of plan.dispatches)
+            expect(isDeepStrictEqual(envelope, arrival.envelope)).toBe(true);
+          continue;
+        }
+        for (const { type, body } of plan.dispatches) {
+          const { phase, reason, actor, error } = parsed(body).status ?? {};
+          expect(saying.types).toContain(type);
+          expect(phase).toBe(type === 'next' ? 'pending' : saying.phase);
+          expect(type === 'next' ? [undefined] : saying.reasons).toContain(reason);
+          expect(actor).toBe(delivery.actor.name);
+          expect(error === undefined).toBe(saying.phase === 'succeeded');
+        }
+      }
+    },
+    (delivery) => plansOf(play(delivery).plan).map(endOf),
+    [...Object.keys(SAYINGS), ...UNCHANGED],
+  );
+
+  law(
+    'where the deadline was the tighter bound a timeout is the deadline, whatever rules and _on_error say',
+    deliveries({
+      ...calledOnly,
+      end: fc.constant({ kind: 'timeout' as const }),
+      onError: fc.constantFrom(undefined, 'review'),
+    }),
+    (delivery) => {
+      const { admission, plan } = play(delivery);
+      if (admission.kind !== 'call') return;
+      const reasons = plan.dispatches.map(({ body }) => parsed(body).status?.reason);
+      if (admission.boundBy === 'deadline')
+        expect([plan.dispatches[0]?.type, ...reasons]).toEqual(['sink', 'Timeout']);
+      else if (delivery.written.onError !== undefined) expect(reasons).toEqual(['PolicyRouted']);
+      // Only a rule may try again what hung; the default alone never does.
+      const decidedBy = plan.facts.find((fact) => fact.fact === 'policy');
+      expect(decidedBy === undefined || decidedBy.rule !== undefined).toBe(true);
+    },
+    (delivery) => {
+      const { admission } = play(delivery);
+      const onError = delivery.written.onError === undefined ? '' : ' with _on_error';
+      return `${admission.kind === 'call' ? admission.boundBy : 'not called'}${onError}`;
+    },
+    ['actor', 'deadline', 'actor with _on_error', 'deadline with _on_error'],
+  );
+});
+
+describe('what can be read again', () => {
+  law(
+    'every body sent is a readable envelope, and the one that its dispatch names',
+    deliveries(),
+    (delivery) => {
+      for (const { body, envelope } of dispatchesOf(play(delivery).plan)) {
+        const arrival = decode(body, originAt(delivery.actor.name));
+        expect(arrival.kind === 'readable' ? 'readable' : arrival.complaint).toBe('readable');
+        expect(isDeepStrictEqual(arrival.envelope, envelope)).toBe(true);
+      }
+    },
+    (delivery) => [
+      kindOf(delivery),
+      ...(delivery.written.attempt > Number.MAX_SAFE_INTEGER ? ['attempts without number'] : []),
+      ...(hasWrongOnError(delivery) ? ['a wrong _on_error from the handler'] : []),
+    ],
+    [...EVERY_END, 'attempts without number', 'a wrong _on_error from the handler'],
+  );
+
+  function hasWrongOnError({ end }: Delivery): boolean {
+    const named = end.kind === 'frames' ? end.frames.map(({ headers }) => headers?.get('_on_error')) : [];
+    return named.some((text) => text !== undefined && text !== '"review"');
+  }
+});
+
+describe('what fits', () => {
+  law(
+    'no result leaves that the transport cannot carry, and a failure sheds its words before it grows too big',
+    deliveries({ bodyRoom: fc.constantFrom(-1, 0, 1, 50, 150, 300, 500, 1_500, 10_000) }),
+    (delivery) => {
+      for (const plan of plansOf(play(delivery).plan)) {
+        for (const { body } of plan.dispatches) {
+          const isTooBig = Buffer.byteLength(body, 'utf8') > delivery.limits.maxBodyBytes;
+          if (isSuccess(plan)) expect(isTooBig).toBe(false);
+          const { status } = parsed(body);
+          if (!isTooBig || status?.phase !== 'failed' || resultsOf(plan).includes('returned')) continue;
+          if (resultsOf(plan).includes('deferred')) continue;
+          expect(status.error).toMatchObject({ mro: [], traceback: '' });
+          expect(Buffer.byteLength(status.error?.message ?? '', 'utf8')).toBeLessThanOrEqual(1_024);
+        }
+      }
+    },
+    (delivery) =>
+      dispatchesOf(play(delivery).plan).map(({ body, type }) => {
+        const isTooBig = Buffer.byteLength(body, 'utf8') > delivery.limits.maxBodyBytes;
+        return `${type} ${isTooBig ? 'too big' : 'fits'}`;
+      }),
+    ['next fits', 'sink fits', 'sink too big', 'retry fits'],
+  );
+});

@@ -1,0 +1,153 @@
+import { type Admission, admit } from '../../../lib/core/admit.ts';
+import type { Context } from '../../../lib/core/context.ts';
+import { decide } from '../../../lib/core/decide.ts';
+import { type Arrival, type DeriveId, decode, type Origin } from '../../../lib/core/decode.ts';
+import { readJson } from '../../../lib/core/json-text.ts';
+import type { Outcome } from '../../../lib/core/outcome.ts';
+import { type Dispatch, type Plan, planAfterRefusal } from '../../../lib/core/plan.ts';
+import { BUILT_IN_POLICIES, CONNECTION_POLICY, type Policy } from '../../../lib/core/policy.ts';
+import type { Delivery } from './delivery.ts';
+
+/** Readable, and no two lists of parts give the same. */
+export const deriveId: DeriveId = (...parts) => `derived ${JSON.stringify(parts)}`;
+
+export function originAt(actor: string): Origin {
+  return { actor, messageId: 'm-1', deriveId };
+}
+
+export interface Played {
+  readonly arrival: Arrival;
+  readonly admission: Admission;
+  readonly outcome: Outcome;
+  readonly context: Context;
+  readonly plan: Plan;
+}
+
+/** The life of a delivery, but for the world: what the runtime would do is in the delivery. */
+export function playAfresh(delivery: Delivery): Played {
+  const { actor, limits, now, elapsedMs, roll } = delivery;
+  const arrival = decode(delivery.body, originAt(actor.name));
+  const admission = admit(arrival, actor, now, delivery.hostTimeLeftMs);
+  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
+  const outcome: Outcome = isCalled ? { kind: 'called', call: admission, end: delivery.end } : admission;
+  const context = { actor, limits, now: isCalled ? now + elapsedMs : now, roll, deriveId };
+  return { arrival, admission, outcome, context, plan: decide(outcome, context) };
+}
+
+const played = new WeakMap<Delivery, Played>();
+
+/** The same, played once: a law and its classes look at one and the same plan. */
+export function play(delivery: Delivery): Played {
+  const before = played.get(delivery);
+  if (before !== undefined) return before;
+  const now = playAfresh(delivery);
+  played.set(delivery, now);
+  return now;
+}
+
+/** The plan, and all that may come in its place where a send is refused. */
+export function plansOf(plan: Plan): readonly Plan[] {
+  return plan.settle === 'release' ? [plan] : [plan, ...plansOf(planAfterRefusal(plan))];
+}
+
+export function dispatchesOf(plan: Plan): readonly Dispatch[] {
+  return plansOf(plan).flatMap(({ dispatches }) => dispatches);
+}
+
+export function resultsOf(plan: Plan): readonly string[] {
+  return plan.facts.flatMap((fact) => (fact.fact === 'result' ? [fact.result] : []));
+}
+
+export function failuresOf(plan: Plan): readonly string[] {
+  return plan.facts.flatMap((fact) => (fact.fact === 'failed' ? [fact.reason] : []));
+}
+
+export function isSuccess(plan: Plan): boolean {
+  return resultsOf(plan).includes('success');
+}
+
+export function isRetried({ plan }: Played): boolean {
+  return resultsOf(plan).includes('retried');
+}
+
+/** The policy that a plan says it was decided by. */
+export function policyOf({ plan, context }: Played): Policy | undefined {
+  const decidedBy = plan.facts.find((fact) => fact.fact === 'policy');
+  if (decidedBy === undefined) return undefined;
+  const { policies } = context.actor.resiliency;
+  return policies.get(decidedBy.policy) ?? BUILT_IN_POLICIES.get(decidedBy.policy) ?? CONNECTION_POLICY;
+}
+
+/** How a delivery ended, as a kind for tables: its admission or its call's end, and what became of it. */
+export function kindOf(delivery: Delivery): string {
+  const { outcome, plan } = play(delivery);
+  const end =
+    outcome.kind === 'called'
+      ? `${outcome.call.kind === 'end-call' ? 'end ' : ''}${outcome.end.kind}`
+      : outcome.kind;
+  const became = [...resultsOf(plan).filter((result) => result !== 'error'), ...failuresOf(plan)].join('+');
+  return `${end} -> ${became || plan.settle}`;
+}
+
+/** A body as whoever receives it parses it. */
+export function parsed(body: string): Sent {
+  return JSON.parse(body) as Sent;
+}
+
+export interface Sent {
+  readonly id: string;
+  readonly parent_id?: string;
+  readonly route: { readonly prev: string[]; readonly curr: string; readonly next: string[] };
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly payload: unknown;
+  readonly status?: {
+    readonly phase?: unknown;
+    readonly reason?: unknown;
+    readonly actor?: unknown;
+    readonly attempt?: number;
+    readonly created_at?: string;
+    readonly deadline_at?: string;
+    readonly error?: { readonly message: string; readonly mro: string[]; readonly traceback: string };
+  };
+  readonly [unknownKey: string]: unknown;
+}
+
+/** Every end a delivery can have: a law about plans that misses one of them says nothing about it. */
+export const EVERY_END = [
+  'frames -> success',
+  'frames -> validation_error',
+  'frames -> runtime_error',
+  'empty -> empty_response',
+  'fault -> retried',
+  'fault -> policy_routed',
+  'fault -> escalated',
+  'fault -> dropped',
+  'fault -> policy_exhausted',
+  'fault -> runtime_error',
+  'fault -> retry_send_failed',
+  'fault -> sla_expired+sla_timeout',
+  'unreachable -> retried',
+  'timeout -> timeout',
+  'timeout -> retried',
+  'timeout -> sla_expired+sla_timeout',
+  'interrupted -> returned',
+  'end frames -> end_consumed',
+  'end fault -> release',
+  'end timeout -> release',
+  'end interrupted -> returned',
+  'unreadable -> parse_error',
+  'unreadable -> validation_error',
+  'canceled -> canceled',
+  'mismatch -> route_mismatch',
+  'early -> deferred',
+  'early -> retry_send_failed',
+  'hops-spent -> runtime_error',
+  'expired -> sla_expired+sla_timeout',
+  'host-out-of-time -> returned',
+];
+
+/** The members of an object as they stand in its text; none where the text is no object. */
+export function membersOf(text: string | undefined): ReadonlyMap<string, string> {
+  const json = readJson(text ?? '');
+  return json.kind === 'object' ? json.members : new Map();
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import type { Dispatch } from '../../../lib/core/plan.ts';
+import type { Policy } from '../../../lib/core/policy.ts';
+import { delayAfterAttempt } from '../../../lib/core/policy-delay.ts';
+import { law } from '../law.ts';
+import { faultEnds, faults, NEVER } from './arbitraries.ts';
+import { type Delivery, deliveries } from './delivery.ts';
+import { isRetried, kindOf, membersOf, type Played, play, playAfresh, policyOf } from './play.ts';
+
+describe('long delays', () => {
+  const LONGEST_SEND_MS = 900_000;
+  const longDelays = fc
+    .tuple(fc.nat({ max: 4 }), fc.constantFrom(-1, 0, 1, 1_000, 450_000))
+    .map(([sends, offsetMs]) => Math.max(0, sends * LONGEST_SEND_MS + offsetMs));
+
+  /** How much later than asked the broker delivers, hop by hop. */
+  const lateness = fc.array(fc.constantFrom(0, 0, 1, 999, 60_000), { minLength: 1, maxLength: 3 });
+
+  /** One policy takes everything, and waits that long. */
+  const delayed = deliveries({
+    ...faults,
+    end: faultEnds.map((end) => ({ ...end, pause: { form: 'none' as const } })),
+    rules: fc.constant([]),
+    mainName: fc.constant('default' as const),
+    mainPolicy: longDelays.map((initialMs) => ({
+      maxAttempts: NEVER,
+      backoff: { kind: 'constant' as const, initialMs },
+      jitter: false,
+      onExhausted: { action: 'sink' as const },
+      endsAs: 'PolicyExhausted' as const,
+    })),
+    onError: fc.constant(undefined),
+    deadline: fc.constant(undefined),
+    maxDelayMs: fc.constant(LONGEST_SEND_MS),
+    phase: fc.constantFrom('retrying', 'pending'),
+  });
+  const delayOf = (delivery: Delivery) => delayAfterAttempt(policyOf(play(delivery)) as Policy, 1, 0);
+
+  law(
+    'a delay longer than one send is done piece by piece, ends when due and not before, and is one attempt',
+    fc.tuple(delayed, lateness),
+    ([delivery, latenessMs]) => {
+      const first = play(delivery);
+      expect(isRetried(first)).toBe(true);
+      const dueAtMs = first.context.now + delayOf(delivery);
+      const sentStatus = membersOf(first.plan.dispatches[0]?.body).get('status');
+      const hops = waitingHops(delivery, first, latenessMs);
+      for (const { sent } of hops) {
+        expect(sent.delayMs).toBeLessThanOrEqual(LONGEST_SEND_MS);
+        expect(membersOf(sent.body).get('status')).toBe(sentStatus);
+      }
+      expect(hops.length).toBeLessThanOrEqual(Math.ceil(delayOf(delivery) / LONGEST_SEND_MS) + 1);
+      const last = hops.at(-1)?.arrived;
+      expect(last?.admission.kind).toBe('call');
+      if (last?.admission.kind !== 'call') return;
+      expect(last.context.now - delivery.elapsedMs).toBeGreaterThanOrEqual(dueAtMs);
+      expect(last.admission.envelope.status.attempt).toBe(delivery.written.attempt + 1);
+      expect([...last.admission.envelope.headers.keys()]).not.toContain('x-asya-not-before');
+    },
+    ([delivery]) => `${Math.ceil(delayOf(delivery) / LONGEST_SEND_MS)} sends`,
+    ['0 sends', '1 sends', '2 sends', '4 sends', '5 sends'],
+  );
+
+  law(
+    'what is not yet due waits at its actor, as it came, until it is',
+    fc.tuple(
+      deliveries({
+        flaw: fc.constant(undefined),
+        curr: fc.constant('own' as const),
+        hostTimeLeft: fc.constant(NEVER),
+        maxDelayMs: fc.constantFrom(LONGEST_SEND_MS, NEVER),
+        notBefore: fc
+          .constantFrom(1, 1_000, LONGEST_SEND_MS, LONGEST_SEND_MS + 1, 5 * LONGEST_SEND_MS)
+          .map((offsetMs) => ({ offsetMs, form: 'utc' as const })),
+      }),
+      lateness,
+    ),
+    ([delivery, latenessMs]) => {
+      const first = play(delivery);
+      if (first.outcome.kind !== 'early') return;
+      const { envelope } = first.arrival;
+      const { notBeforeMs = 0 } = delivery.written;
+      const hops = waitingHops(delivery, first, latenessMs);
+      for (const { sent } of hops) expect(isDeepStrictEqual(sent.envelope, envelope)).toBe(true);
+      const most = Math.ceil((notBeforeMs - delivery.now) / delivery.limits.maxDelayMs) + 1;
+      expect(hops.length).toBeLessThanOrEqual(most);
+      const last = hops.at(-1);
+      expect(last?.arrived.outcome.kind).not.toBe('early');
+      expect(last?.arrivedMs).toBeGreaterThanOrEqual(notBeforeMs);
+    },
+    ([delivery]) =>
+      `${delivery.actor.isEnd ? 'end ' : ''}${kindOf(delivery)}, most ${delivery.limits.maxDelayMs}`,
+    [
+      'early -> deferred, most 900000',
+      'early -> deferred, most Infinity',
+      'end early -> deferred, most 900000',
+      'end early -> deferred, most Infinity',
+    ],
+  );
+});
+
+interface WaitingHop {
+  readonly sent: Dispatch;
+  readonly arrived: Played;
+  readonly arrivedMs: number;
+}
+
+/** Feeds a delayed send back, each time as late as its delay and the broker make it, until it is early no more. */
+function waitingHops(
+  delivery: Delivery,
+  first: Played,
+  latenessMs: readonly number[],
+): readonly WaitingHop[] {
+  const hops: WaitingHop[] = [];
+  let arrived = first;
+  let arrivedMs = first.context.now;
+  do {
+    const [sent] = arrived.plan.dispatches;
+    if (sent === undefined) break;
+    arrivedMs += sent.delayMs + (latenessMs[hops.length % latenessMs.length] ?? 0);
+    arrived = playAfresh({ ...delivery, body: sent.body, now: arrivedMs });
+    hops.push({ sent, arrived, arrivedMs });
+  } while (arrived.outcome.kind === 'early' && hops.length < 20);
+  return hops;
+}
