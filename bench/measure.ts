@@ -3,6 +3,8 @@ export interface Contest {
   readonly name: string;
   readonly subject: () => Promise<unknown>;
   readonly peer: () => Promise<unknown>;
+  /** Done before each run, and not measured. */
+  readonly before?: () => Promise<void>;
   /** How many units of work one run does. */
   readonly units: number;
   readonly rounds: number;
@@ -19,13 +21,22 @@ export interface ContestResult {
 
 const WARM_UP_ROUNDS = 3;
 
-export async function runContest({ name, subject, peer, units, rounds }: Contest): Promise<ContestResult> {
+export async function runContest({
+  name,
+  subject,
+  peer,
+  before,
+  units,
+  rounds,
+}: Contest): Promise<ContestResult> {
   const subjectTimes: number[] = [];
   const peerTimes: number[] = [];
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     // Who goes first alternates: neither always finds the other's garbage.
     const isSubjectFirst = round % 2 === 0;
+    await before?.();
     const first = await time(isSubjectFirst ? subject : peer);
+    await before?.();
     const second = await time(isSubjectFirst ? peer : subject);
     if (round < 0) continue;
     subjectTimes.push(isSubjectFirst ? first : second);

@@ -1,21 +1,41 @@
-/** A document like those that travel: records with text, numbers and flags, of about so many bytes. */
-export function documentOf(bytes: number): string {
-  const records: string[] = [];
-  let length = 0;
-  for (let index = 0; length < bytes; index++) {
-    const record = JSON.stringify({
-      id: `rec-${index}`,
-      text: `The quick brown fox number ${index} jumps over the lazy dog, and the dog does not mind at all.`,
-      score: index * 0.125,
-      tags: ['alpha', 'beta'],
-      isKept: index % 2 === 0,
-    });
-    records.push(record);
-    length += record.length + 1;
-  }
-  return `{"records":[${records.join(',')}]}`;
+/** Payloads like those that travel, of about so many bytes. */
+export const PAYLOADS = {
+  /** A long text or an encoded picture with a few fields beside it: what AI pipelines carry. */
+  text: (bytes: number) =>
+    JSON.stringify({ id: 7, model: 'm-1', text: sentence(bytes - 60), temperature: 0.25 }),
+  /** Many small records with text, numbers and flags: what data pipelines carry. */
+  records: (bytes: number) => {
+    const records: string[] = [];
+    let length = 0;
+    for (let index = 0; length < bytes - 14; index++) {
+      const record = JSON.stringify({
+        id: `r-${index}`,
+        text: sentence(60),
+        score: index / 8,
+        isKept: index % 2 === 0,
+      });
+      records.push(record);
+      length += record.length + 1;
+    }
+    return `{"records":[${records.join(',')}]}`;
+  },
+} as const satisfies Readonly<Record<string, (bytes: number) => string>>;
+
+function sentence(length: number): string {
+  return 'The quick brown fox jumps over the lazy dog. '.repeat(Math.ceil(length / 45)).slice(0, length);
 }
 
 export function envelopeOf(payload: string, id = 'e-1'): string {
-  return `{"id":"${id}","route":{"prev":["fetch"],"curr":"score","next":["store"]},"headers":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},"payload":${payload},"status":{"phase":"pending","actor":"fetch","attempt":1,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:02Z","deadline_at":"2036-01-01T00:05:00Z"}}`;
+  const route = { prev: ['fetch'], curr: 'score', next: ['store'] };
+  const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
+  const status = {
+    phase: 'pending',
+    actor: 'fetch',
+    attempt: 1,
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:02Z',
+    deadline_at: '2096-01-01T00:05:00Z',
+  };
+  const [id_, route_, headers_, status_] = [id, route, headers, status].map((part) => JSON.stringify(part));
+  return `{"id":${id_},"route":${route_},"headers":${headers_},"payload":${payload},"status":${status_}}`;
 }

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 
 /** The least that a framed exchange can cost: one connection, bytes in, bytes out, nothing read. */
-export async function bareFrames(path: string): Promise<{ exchange(frame: Buffer): Promise<void>; close(): void }> {
+export async function bareFrames(
+  path: string,
+): Promise<{ exchange(frame: Buffer): Promise<void>; close(): void }> {
   const socket = connect(path);
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let expected = 0;

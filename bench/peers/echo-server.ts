@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
-/** A process that gives back what it gets: frames on a Unix socket, or bodies over HTTP. */
+/** A process that gives back what it gets: frames on a Unix socket, or bodies over HTTP on a free port. */
 const [kind, where = ''] = process.argv.slice(2);
 
 if (kind === 'frames') {
@@ -12,9 +12,7 @@ if (kind === 'frames') {
       pending.push(chunk);
       length += chunk.length;
       const head = pending[0];
-      if (head === undefined || head.length < 4) return;
-      const whole = 4 + head.readUInt32BE(0);
-      if (length < whole) return;
+      if (head === undefined || head.length < 4 || length < 4 + head.readUInt32BE(0)) return;
       socket.write(pending.length === 1 ? head : Buffer.concat(pending, length));
       pending = [];
       length = 0;
@@ -22,7 +20,7 @@ if (kind === 'frames') {
     socket.on('error', () => socket.destroy());
   }).listen(where, () => process.send?.('ready'));
 } else {
-  createHttpServer((request, response) => {
+  const server = createHttpServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -30,5 +28,6 @@ if (kind === 'frames') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
       response.end(body);
     });
-  }).listen(where, () => process.send?.('ready'));
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 }

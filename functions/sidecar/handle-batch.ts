@@ -18,8 +18,7 @@ export async function handleBatch(records: readonly SQSRecord[], host: BatchHost
   const failures = await Promise.all(
     records.map(async (record) => {
       await turns.take();
-      const delivery = deliveryFromRecord(record);
-      const isDone = await handleRecord(delivery, turns.give, host);
+      const isDone = await handleRecord(record, turns.give, host);
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
@@ -27,7 +26,7 @@ export async function handleBatch(records: readonly SQSRecord[], host: BatchHost
 }
 
 /** False where the record has to come again. Nothing escapes: a bug here costs this record a receive, no other. */
-async function handleRecord(delivery: Delivery, giveTurn: () => void, host: BatchHost): Promise<boolean> {
+async function handleRecord(record: SQSRecord, giveTurn: () => void, host: BatchHost): Promise<boolean> {
   const { line, transport, timeLeftMs } = host;
   let hasTurn = true;
   const onCallEnded = () => {
@@ -35,6 +34,7 @@ async function handleRecord(delivery: Delivery, giveTurn: () => void, host: Batc
     hasTurn = false;
   };
   try {
+    const delivery = deliveryFromRecord(record);
     const { settle } = await handleDelivery(delivery, { timeLeftMs: timeLeftMs(), onCallEnded }, line);
     if (settle === 'ack') return true;
     const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
@@ -42,7 +42,7 @@ async function handleRecord(delivery: Delivery, giveTurn: () => void, host: Batc
       line.telemetry.trouble('settling failed', { messageId: delivery.messageId, problem: reply.problem });
   } catch (error) {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    line.telemetry.trouble('a bug in the sidecar', { messageId: delivery.messageId, problem });
+    line.telemetry.trouble('a bug in the sidecar', { messageId: record.messageId, problem });
   } finally {
     onCallEnded();
   }

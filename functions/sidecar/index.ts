@@ -19,7 +19,8 @@ const reading = configFromEnvironment(process.env);
 if ('words' in reading) throw new Error(reading.words);
 const { config } = reading;
 
-const place = { queue: queueName(config.actor.name, config.namespace), transport: 'sqs' };
+const queueOf = (actor: string) => queueName(actor, config.namespace);
+const place = { queue: queueOf(config.actor.name), transport: 'sqs', queueOf };
 const write = (line: string) => console.log(line);
 const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
 const metrics = emfTelemetry(place);
@@ -30,6 +31,7 @@ const starting = runtimeFromConfig(config, process.env, systemClock, log).then((
 );
 
 async function handle(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  refuseTooShort(context.getRemainingTimeInMillis());
   metrics.received(event.Records.length, 0);
   return handleBatch(event.Records, {
     line: await starting,
@@ -37,6 +39,22 @@ async function handle(event: SQSEvent, context: Context): Promise<SQSBatchRespon
     concurrency: config.runtime.concurrency,
     timeLeftMs: () => context.getRemainingTimeInMillis() - HOST_RESERVE_MS,
   });
+}
+
+let isTooShort: boolean | undefined;
+
+/**
+ * Where the function's own timeout is too short for a call, every record would be sent again for ever and no receive
+ * counted; refused, they end in the dead-letter queue. The first invocation tells: it has the whole time before it.
+ */
+function refuseTooShort(timeLeftMs: number): void {
+  const neededMs = config.actor.timeoutMs + HOST_RESERVE_MS;
+  isTooShort ??= timeLeftMs < neededMs;
+  if (!isTooShort) return;
+  throw new Error(
+    `asya: the function's timeout leaves ${timeLeftMs} ms, and a call may take ${config.actor.timeoutMs} ms; ` +
+      `set the timeout to ${Math.ceil(neededMs / 1000) + 1} s or more, or lower ASYA_RESILIENCY_ACTOR_TIMEOUT`,
+  );
 }
 
 const publishMetrics = { after: () => metrics.publish(), onError: () => metrics.publish() };

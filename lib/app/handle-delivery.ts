@@ -28,15 +28,13 @@ type Incoming = Pick<Delivery, 'body' | 'messageId'>;
 export interface Hosting {
   /** `Infinity` where the host lives on. */
   readonly timeLeftMs: number;
-  /** The runtime is free for the next call, though this delivery's sends are still to be made. */
-  readonly onCallEnded?: () => void;
+  /** The runtime is free for the next call, or has hung, though this delivery's sends are still to be made. */
+  readonly onCallEnded?: (hasHung: boolean) => void;
 }
 
 /** What the host has to do about the delivery now. */
 export interface Handled {
   readonly settle: 'ack' | 'release';
-  /** The call hung: where nobody here can kill the runtime, the host has to end. */
-  readonly hasHung: boolean;
 }
 
 /** The whole life of a delivery but its beginning and its end, which are the host's: receive and settle. */
@@ -47,7 +45,8 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const arrival = decode(delivery.body, { actor: actor.name, messageId: delivery.messageId, deriveId });
   const admission = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
   const outcome = await invoke(admission, line);
-  hosting.onCallEnded?.();
+  const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
+  hosting.onCallEnded?.(hasHung);
   const decidedAt = clock.now();
   const context: Context = { actor, limits, now: decidedAt, roll: dice(), deriveId };
   const { plan, problem } = await dispatch(decide(outcome, context), line);
@@ -57,13 +56,13 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
     settle: plan.settle,
     facts: plan.facts,
     ...problemOf(outcome, problem),
-    receivedBytes: delivery.body.length,
-    sentBytes: plan.dispatches.map(({ body }) => body.length),
+    receivedBytes: Buffer.byteLength(delivery.body),
+    sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
     processingMs: endedAt - arrivedAt,
     ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - arrivedAt } : {}),
     sendMs: endedAt - decidedAt,
   });
-  return { settle: plan.settle, hasHung: outcome.kind === 'called' && outcome.end.kind === 'timeout' };
+  return { settle: plan.settle };
 }
 
 async function invoke(admission: Admission, { runtime, telemetry }: Line): Promise<Outcome> {

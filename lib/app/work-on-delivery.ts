@@ -1,5 +1,5 @@
 import type { Delivery, Transport } from '../ports/transport.ts';
-import { type Handled, handleDelivery, type Line } from './handle-delivery.ts';
+import { handleDelivery, type Line } from './handle-delivery.ts';
 import { holdDelivery } from './hold-delivery.ts';
 import { releasePauseMs } from './release-pause.ts';
 import type { Turns } from './turns.ts';
@@ -11,31 +11,51 @@ export interface Desk {
   readonly stop: AbortSignal;
   /** A call took so long. */
   readonly learn: (callMs: number) => void;
+  /** A call hung in a runtime that nobody here can kill. */
+  readonly onHung: () => void;
 }
 
-/** Waits for the delivery's turn, works on it and settles it; undefined where the end of work came first. */
-export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<Handled | undefined> {
-  const { transport, line, turns, stop, learn } = desk;
+/** Waits for the delivery's turn, works on it and settles it; where the end of work comes first, gives it back. */
+export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<void> {
+  const { transport, line, turns, stop } = desk;
   const { clock, telemetry } = line;
   const { messageId, receiveCount } = delivery;
   telemetry.step('received', { messageId, receiveCount });
   const hold = holdDelivery(delivery, transport, clock);
   await turns.take();
-  await hold.end();
-  if (stop.aborted) {
-    turns.give();
-    await settle(delivery, 0, desk);
-    return undefined;
+  const turn = oneTurn(desk);
+  try {
+    await hold.end();
+    if (stop.aborted) {
+      turn.end();
+      await settle(delivery, 0, desk);
+      return;
+    }
+    const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: turn.end };
+    const handled = await handleDelivery(delivery, hosting, line);
+    telemetry.step('settle', { messageId, settle: handled.settle });
+    await settle(delivery, handled.settle === 'ack' ? undefined : releasePauseMs(receiveCount), desk);
+  } finally {
+    // A bug must not keep the others waiting for a turn that never comes.
+    turn.end();
   }
+}
+
+/** A turn that ends once, whoever ends it first. */
+function oneTurn({ line, turns, learn, onHung }: Desk): { end(hasHung?: boolean): void } {
+  const { clock, runtime } = line;
   const beganAt = clock.now();
-  const onCallEnded = () => {
-    learn(clock.now() - beganAt);
-    turns.give();
+  let isOver = false;
+  return {
+    end: (hasHung = false) => {
+      if (isOver) return;
+      isOver = true;
+      learn(clock.now() - beganAt);
+      // Before the turn goes on: nobody else is to be called in a runtime that has hung.
+      if (hasHung && !runtime.restartsItself) onHung();
+      turns.give();
+    },
   };
-  const handled = await handleDelivery(delivery, { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded }, line);
-  telemetry.step('settle', { messageId, settle: handled.settle });
-  await settle(delivery, handled.settle === 'ack' ? undefined : releasePauseMs(receiveCount), desk);
-  return handled;
 }
 
 /** Acks, or releases after the pause. A settling that fails is only told: the broker delivers again. */

@@ -36,22 +36,25 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
   const anyStop = AbortSignal.any([stop, ending.signal]);
   const turns = turnsFor(concurrency);
   const prefetch = prefetchFor(concurrency, maxBatch);
-  const desk = { transport, line, turns, stop: anyStop, learn: prefetch.learn };
   const inHand = new Set<Promise<void>>();
   const source = sourceFor(work);
   let end: WorkEnd = { why: 'stopped' };
   let bug: { readonly thrown: unknown } | undefined;
 
+  const onHung = () => {
+    end = { why: 'hung' };
+    ending.abort();
+    line.runtime.interrupt();
+  };
+  const desk = { transport, line, turns, stop: anyStop, learn: prefetch.learn, onHung };
+
   async function workOn(delivery: Delivery): Promise<void> {
     try {
-      const handled = await workOnDelivery(delivery, desk);
-      if (!handled?.hasHung || line.runtime.restartsItself) return;
-      end = { why: 'hung' };
-      line.runtime.interrupt();
+      await workOnDelivery(delivery, desk);
     } catch (thrown) {
-      bug = { thrown };
+      bug ??= { thrown };
+      ending.abort();
     }
-    ending.abort();
   }
 
   while (!anyStop.aborted) {
@@ -96,6 +99,7 @@ const QUEUE_CHECK_MS = 300_000;
 function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
   const { clock, telemetry } = line;
   let failures = 0;
+  let timesMissing = 0;
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   async function ensureQueue(): Promise<void> {
@@ -112,14 +116,16 @@ function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
       const receipt = await transport.receive(queue, most, stop);
       if (receipt.ok) {
         failures = 0;
+        timesMissing = 0;
         telemetry.received(receipt.deliveries.length, clock.now() - askedAt);
         return receipt;
       }
       failures++;
+      timesMissing = receipt.isQueueMissing ? timesMissing + 1 : 0;
       telemetry.trouble('receiving failed', { queue, problem: receipt.problem, failures });
       if (receipt.isQueueMissing) {
         checkedAt = Number.NEGATIVE_INFINITY;
-        if (!missingQueue.autoCreate && failures >= missingQueue.maxAttempts)
+        if (!missingQueue.autoCreate && timesMissing >= missingQueue.maxAttempts)
           return { problem: receipt.problem };
       }
       await clock.sleep(Math.min(missingQueue.backoffMs * 2 ** (failures - 1), LONGEST_PAUSE_MS), stop);

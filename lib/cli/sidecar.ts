@@ -60,14 +60,16 @@ async function work(
   { env, stop, alsoTell }: SidecarHost,
 ): Promise<SidecarEnd> {
   const queue = queueName(config.actor.name, config.namespace);
-  const metrics = prometheusTelemetry({ queue, transport: config.transport });
+  const queueOf = (actor: string) => queueName(actor, config.namespace);
+  const metrics = prometheusTelemetry({ queue, transport: config.transport, queueOf });
   const telemetry = telemetryToAll(log, metrics, ...(alsoTell === undefined ? [] : [alsoTell]));
+  const graceLeftMs = graceLeftFor(config.gracePeriodMs, stop);
   const closers: (() => Promise<void>)[] = [];
   try {
     const transport = await transportFromConfig(config, env);
     closers.unshift(transport.close);
     const runtime = await runtimeFromConfig(config, env, systemClock, log);
-    closers.unshift(runtime.close);
+    closers.unshift(() => runtime.close(graceLeftMs()));
     const watch = watchRuntime(runtime, systemClock);
     closers.unshift(watch.close);
     if (config.metrics !== undefined) {
@@ -123,6 +125,16 @@ function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {
     if (any.aborted) resolve();
     else any.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** What is left of the grace period; undefined before anybody told it to stop. */
+function graceLeftFor(gracePeriodMs: number, stop: AbortSignal): () => number | undefined {
+  let stoppedAt = stop.aborted ? systemClock.now() : undefined;
+  stop.addEventListener('abort', () => {
+    stoppedAt = systemClock.now();
+  });
+  return () =>
+    stoppedAt === undefined ? undefined : Math.max(0, stoppedAt + gracePeriodMs - systemClock.now());
 }
 
 function problemOf(reply: { readonly ok: boolean; readonly problem?: string }): string | undefined {

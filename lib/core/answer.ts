@@ -17,7 +17,12 @@ export type Answer =
   | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
   | { readonly kind: 'empty' }
   | { readonly kind: 'fault'; readonly fault: Fault }
-  | { readonly kind: 'unreachable'; readonly detail: string };
+  | {
+      readonly kind: 'unreachable';
+      readonly detail: string;
+      /** It never reached the runtime: calling again is no second call. */
+      readonly isUnsent?: true;
+    };
 
 /** `array`: an array is many values. `never`: it is one. */
 export type FanOut = 'array' | 'never';

@@ -49,7 +49,7 @@ export function decode(body: string | Uint8Array, origin: Origin): Arrival {
   if (json.kind !== 'object') {
     return unreadable(
       'ValidationError',
-      `the body is ${shown(json.text)}, not an object`,
+      `the body is ${json.kind === 'array' ? 'an array' : 'a single value'}, not an object`,
       text,
       new Map(),
       origin,

@@ -62,6 +62,8 @@ export interface Worked {
 export interface Place {
   readonly queue: string;
   readonly transport: string;
+  /** What an actor's queue is called. */
+  readonly queueOf: (actor: string) => string;
 }
 
 export function measurementsOfReceipt(
@@ -75,10 +77,11 @@ export function measurementsOfReceipt(
   ];
 }
 
-export function measurementsOfWork(worked: Worked, { queue, transport }: Place): Measurement[] {
+export function measurementsOfWork(worked: Worked, place: Place): Measurement[] {
+  const { queue, transport } = place;
   const { facts, receivedBytes, sentBytes, processingMs, runtimeMs, sendMs } = worked;
   return [
-    ...facts.flatMap((fact) => measurementsOfFact(fact, queue)),
+    ...facts.flatMap((fact) => measurementsOfFact(fact, place)),
     { name: 'processing_duration_seconds', labels: { queue }, value: processingMs / 1000 },
     ...(runtimeMs === undefined
       ? []
@@ -101,7 +104,7 @@ export function measurementsOfWork(worked: Worked, { queue, transport }: Place):
   ];
 }
 
-function measurementsOfFact(fact: Fact, queue: string): Measurement[] {
+function measurementsOfFact(fact: Fact, { queue, queueOf }: Place): Measurement[] {
   switch (fact.fact) {
     case 'result':
       return [{ name: 'messages_total', labels: { queue, result: fact.result }, value: 1 }];
@@ -113,7 +116,10 @@ function measurementsOfFact(fact: Fact, queue: string): Measurement[] {
       return [
         {
           name: 'messages_sent_total',
-          labels: { destination_queue: fact.to, message_type: fact.type },
+          labels: {
+            destination_queue: fact.type === 'escalation' ? fact.to : queueOf(fact.to),
+            message_type: fact.type,
+          },
           value: 1,
         },
       ];

@@ -14,7 +14,8 @@ export interface Runtime {
   interrupt(): void;
   /** Undefined: ready for calls. Otherwise, what is wrong. */
   problem(): Promise<string | undefined>;
-  close(): Promise<void>;
+  /** A runtime that was started here gets so long to end, then it is killed. */
+  close(withinMs?: number): Promise<void>;
 }
 
 export interface RuntimeRequest {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { METRICS, measurementsOfReceipt, measurementsOfWork, type Worked } from '../../lib/core/metrics.ts';
 
-const PLACE = { queue: 'score', transport: 'sqs' };
+const LABELS = { queue: 'score', transport: 'sqs' };
+const PLACE = { ...LABELS, queueOf: (actor: string) => `asya-prod-${actor}` };
 const WORKED: Worked = { facts: [], receivedBytes: 100, sentBytes: [], processingMs: 1_500, sendMs: 20 };
 
 describe('the metrics', () => {
@@ -33,8 +34,8 @@ describe('the metrics', () => {
 describe('a receipt', () => {
   it('counts deliveries and the seconds waited for them', () => {
     expect(measurementsOfReceipt(7, 2_500, PLACE)).toEqual([
-      { name: 'messages_received_total', labels: PLACE, value: 7 },
-      { name: 'queue_receive_duration_seconds', labels: PLACE, value: 2.5 },
+      { name: 'messages_received_total', labels: LABELS, value: 7 },
+      { name: 'queue_receive_duration_seconds', labels: LABELS, value: 2.5 },
     ]);
   });
 });
@@ -56,7 +57,7 @@ describe('a delivery that was worked on', () => {
 
   it('with sends has theirs once, and the size of each', () => {
     expect(measurementsOfWork({ ...WORKED, sentBytes: [1, 2] }, PLACE).slice(1)).toEqual([
-      { name: 'queue_send_duration_seconds', labels: PLACE, value: 0.02 },
+      { name: 'queue_send_duration_seconds', labels: LABELS, value: 0.02 },
       { name: 'message_size_bytes', labels: { direction: 'received' }, value: 100 },
       { name: 'message_size_bytes', labels: { direction: 'sent' }, value: 1 },
       { name: 'message_size_bytes', labels: { direction: 'sent' }, value: 2 },

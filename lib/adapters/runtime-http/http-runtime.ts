@@ -28,14 +28,16 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
   const { origin, pathname, search } = new URL(options.url);
   const path = pathname + search;
   const underWay = new Set<AbortController>();
-  const pool = new Pool(origin, {
-    connections: options.connections,
+  const settings = {
     pipelining: 1,
     // The call's own timeout is the only one.
     headersTimeout: 0,
     bodyTimeout: 0,
     ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
-  });
+  };
+  const pool = new Pool(origin, { ...settings, connections: options.connections });
+  // A connection of its own: an eye on the runtime is not to wait for the calls, nor they for it.
+  const eye = new Pool(origin, { ...settings, connections: 1 });
 
   async function exchange(request: RuntimeRequest, signal: AbortSignal): Promise<CallEnd> {
     const response = await pool.request({
@@ -55,10 +57,13 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
       underWay.add(ending);
       const timer = setTimeout(() => ending.abort('timeout'), request.timeoutMs);
       try {
-        return await exchange(request, ending.signal);
+        return await unlessAborted(exchange(request, ending.signal), ending.signal);
       } catch (error) {
         if (ending.signal.aborted) return { kind: ending.signal.reason as 'timeout' | 'interrupted' };
-        return { kind: 'unreachable', detail: unreachableDetail(error as Error, options) };
+        const detail = unreachableDetail(error as Error, options);
+        return isUnconnected(error)
+          ? { kind: 'unreachable', detail, isUnsent: true }
+          : { kind: 'unreachable', detail };
       } finally {
         clearTimeout(timer);
         underWay.delete(ending);
@@ -68,16 +73,37 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
       for (const ending of underWay) ending.abort('interrupted');
     },
     problem: async () => {
+      const signal = AbortSignal.timeout(LONGEST_LOOK_MS);
       try {
-        const { statusCode, body } = await pool.request({ path: '/healthz', method: 'GET' });
-        await body.dump();
+        const { statusCode, body } = await unlessAborted(
+          eye.request({ path: '/healthz', method: 'GET', signal }),
+          signal,
+        );
+        await unlessAborted(body.dump(), signal);
         return statusCode < 400 ? undefined : `GET /healthz answers ${statusCode}`;
       } catch (error) {
-        return unreachableDetail(error as Error, options);
+        // One that works on a call and answers nothing else is busy, not gone.
+        if (signal.aborted && underWay.size > 0) return undefined;
+        return signal.aborted
+          ? `GET /healthz is not answered within ${LONGEST_LOOK_MS} ms`
+          : unreachableDetail(error as Error, options);
       }
     },
-    close: () => pool.destroy(),
+    close: async () => {
+      await Promise.all([pool.destroy(), eye.destroy()]);
+    },
   };
+}
+
+const LONGEST_LOOK_MS = 2_000;
+
+/** Rejects as soon as the signal aborts: a connection that is still being made would be waited for otherwise. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function requestHeaders({ envelope }: RuntimeRequest): Record<string, string> {
@@ -141,6 +167,12 @@ async function readAtMost(body: Dispatcher.ResponseData['body'], most: number): 
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+function isUnconnected(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
+  );
 }
 
 function unreachableDetail(

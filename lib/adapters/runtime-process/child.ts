@@ -21,9 +21,10 @@ export interface ChildOptions {
 
 /**
  * The group dies with the sidecar, however that dies: a guard in it waits for the end of a pipe whose other end only
- * the sidecar holds. It works for every command, also for one that ignores signals or spins.
+ * the sidecar holds. It works for every command, also for one that ignores signals or spins. Neither the guard nor the
+ * shell ends when the group is asked to: that is for the command, which may have something to finish.
  */
-const GUARDED = '(cat <&3 >/dev/null 2>&1; kill -9 0) & exec 3<&-; ';
+const GUARDED = '(trap "" TERM; cat <&3 >/dev/null 2>&1; kill -9 0) & exec 3<&-; trap : TERM; ';
 const GUARD_FD = 3;
 
 export function startChild({ command, env, onLine }: ChildOptions): Child {

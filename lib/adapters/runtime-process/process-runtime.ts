@@ -21,6 +21,8 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A runtime that lived this long starts its next life with a short pause again. */
 const LONG_LIFE_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
+/** From a lost connection to the news that the process is gone. */
+const DEATH_NOTICE_MS = 1_000;
 
 /** From the decision to start the process to its end. */
 interface Life {
@@ -35,7 +37,7 @@ interface Life {
 export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   const { client, clock, onTrouble } = options;
   const underWay = new Map<object, string>();
-  let isClosing = false;
+  const closing = new AbortController();
   let pauseMs = FIRST_PAUSE_MS;
   let life = startLife(Promise.resolve());
 
@@ -62,16 +64,16 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   function end(self: Life, child: Child, how: string, livedMs: number): void {
     self.isReady = false;
     self.over.abort();
-    if (isClosing || self !== life) return;
+    if (closing.signal.aborted || self !== life) return;
     if (livedMs > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
     onTrouble('the runtime is gone', { how, pid: child.pid, againInMs: pauseMs });
-    life = startLife(clock.sleep(pauseMs));
+    life = startLife(clock.sleep(pauseMs, closing.signal));
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
   /** The runtime hung: killed with all it started, and started afresh. Its other calls go back unchanged. */
   function replace(hung: Life): void {
-    if (hung !== life || isClosing) return;
+    if (hung !== life || closing.signal.aborted) return;
     onTrouble('the runtime hung and is killed', { pid: hung.child?.pid ?? 0 });
     hung.over.abort();
     hung.child?.kill();
@@ -90,8 +92,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     return current.isReady && leftMs > 0 ? leftMs : undefined;
   }
 
-  async function call(request: RuntimeRequest): Promise<CallEnd> {
-    const current = life;
+  async function callOnce(request: RuntimeRequest, current: Life): Promise<CallEnd> {
     const timeoutMs = await timeLeftWhenReady(current, request.timeoutMs);
     if (timeoutMs === undefined) return { kind: 'unreachable', detail: 'the runtime did not become ready' };
     const token = {};
@@ -102,16 +103,29 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     return end;
   }
 
+  /** A call that met a dying runtime and was never heard is made again in its next life: it is nobody's failure. */
+  async function call(request: RuntimeRequest): Promise<CallEnd> {
+    const until = clock.now() + request.timeoutMs;
+    for (;;) {
+      const current = life;
+      const timeoutMs = until - clock.now();
+      const end = await callOnce({ ...request, timeoutMs }, current);
+      if (end.kind !== 'unreachable' || !end.isUnsent) return end;
+      await clock.sleep(Math.min(until - clock.now(), DEATH_NOTICE_MS), current.over.signal);
+      if (current === life || clock.now() >= until) return end;
+    }
+  }
+
   return {
     restartsItself: true,
     call,
     interrupt: () => client.interrupt(),
     problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
-    close: async () => {
-      isClosing = true;
+    close: async (withinMs = STOP_WITHIN_MS) => {
+      closing.abort();
       life.over.abort();
       await life.settled;
-      await life.child?.stop(STOP_WITHIN_MS);
+      await life.child?.stop(Math.min(withinMs, STOP_WITHIN_MS));
       await client.close();
     },
   };

@@ -24,11 +24,24 @@ export function socketRuntime(options: SocketRuntimeOptions): Runtime {
   const underWay = new Set<(end: CallEnd) => void>();
 
   async function exchange(text: string, inUse: InUse): Promise<Buffer> {
-    const connection = takeIdle(idle) ?? (await openConnection(options.path, options.maxAnswerBytes));
+    const kept = takeIdle(idle);
+    if (kept !== undefined) {
+      try {
+        return await exchangeOver(kept, text, inUse);
+      } catch (error) {
+        // A runtime that closes after each answer closes what was kept: then the request was never read.
+        if (inUse.isOver || !isUnread(error)) throw error;
+      }
+    }
+    const fresh = await openConnection(options.path, options.maxAnswerBytes);
     if (inUse.isOver) {
-      idle.push(connection);
+      idle.push(fresh);
       throw new Error('the call was over before the connection was made');
     }
+    return exchangeOver(fresh, text, inUse);
+  }
+
+  async function exchangeOver(connection: FramedConnection, text: string, inUse: InUse): Promise<Buffer> {
     inUse.connection = connection;
     const answer = await connection.exchange(text);
     idle.push(connection);
@@ -51,7 +64,7 @@ export function socketRuntime(options: SocketRuntimeOptions): Runtime {
         const timer = setTimeout(() => finish({ kind: 'timeout' }), request.timeoutMs);
         exchange(requestText(request, options), inUse).then(
           (answer) => finish(readAnswer(answer, request, options)),
-          (error: Error) => finish({ kind: 'unreachable', detail: unreachableDetail(error, options.path) }),
+          (error: Error) => finish(unreachable(error, options.path)),
         );
       }),
     interrupt: () => {
@@ -89,6 +102,26 @@ function readAnswer(answer: Buffer, { envelope }: RuntimeRequest, options: Socke
   return options.protocol === 'payload'
     ? answerFromSocket(text, options.fanOut)
     : answerFromFrames(text, envelope.route);
+}
+
+function unreachable(error: Error, path: string): CallEnd {
+  const detail = unreachableDetail(error, path);
+  return isUnread(error) || isUnconnected(error)
+    ? { kind: 'unreachable', detail, isUnsent: true }
+    : { kind: 'unreachable', detail };
+}
+
+/** The other side was gone when the request came. After a close in good order it may have been read and worked on. */
+function isUnread(error: unknown): boolean {
+  return ['EPIPE', 'ECONNRESET'].includes(codeOf(error));
+}
+
+function isUnconnected(error: unknown): boolean {
+  return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function unreachableDetail(error: Error, path: string): string {

@@ -32,32 +32,42 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan): SqsQueues {
     return url;
   }
 
-  async function create(queue: string, attributes: Record<string, string>): Promise<string> {
-    const { QueueUrl } = await client.send(
-      new CreateQueueCommand({ QueueName: queue, Attributes: attributes }),
-    );
-    return QueueUrl ?? '';
+  async function create(queue: string, attributes: Record<string, string>): Promise<void> {
+    await client.send(new CreateQueueCommand({ QueueName: queue, Attributes: attributes }));
+    urls.delete(queue);
+  }
+
+  /** Asks the service, whatever is known here. */
+  async function look(queue: string): Promise<void> {
+    urls.delete(queue);
+    await urlOf(queue);
+  }
+
+  async function isThere(queue: string): Promise<boolean> {
+    try {
+      await look(queue);
+      return true;
+    } catch (error) {
+      if (isQueueMissing(error)) return false;
+      throw error;
+    }
   }
 
   return {
     urlOf,
-    look: async (queue) => {
-      urls.delete(queue);
-      await urlOf(queue);
-    },
+    look,
     forget: (queue) => urls.delete(queue),
     ensure: async (queue) => {
-      try {
-        await urlOf(queue);
-        return;
-      } catch (error) {
-        if (!isQueueMissing(error)) throw error;
+      if (await isThere(queue)) return;
+      const deadLetterQueue = `${queue}-dlq`;
+      if (!(await isThere(deadLetterQueue))) {
+        await create(deadLetterQueue, { MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds) });
       }
-      const deadLetterUrl = await create(`${queue}-dlq`, {
-        MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
-      });
       const { Attributes } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl: deadLetterUrl, AttributeNames: ['QueueArn'] }),
+        new GetQueueAttributesCommand({
+          QueueUrl: await urlOf(deadLetterQueue),
+          AttributeNames: ['QueueArn'],
+        }),
       );
       await create(queue, {
         VisibilityTimeout: String(plan.visibilitySeconds),
@@ -67,7 +77,6 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan): SqsQueues {
           maxReceiveCount: plan.maxReceiveCount,
         }),
       });
-      urls.delete(queue);
     },
   };
 }

@@ -2,12 +2,20 @@ import {
   type BatchResultErrorEntry,
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
+  type Message,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { queuePlan } from '../../config/queue-plan.ts';
-import { ACCEPTED, type Delivery, type Refusal, type Reply, type Transport } from '../../ports/transport.ts';
+import {
+  ACCEPTED,
+  type Delivery,
+  type Receipt,
+  type Refusal,
+  type Reply,
+  type Transport,
+} from '../../ports/transport.ts';
 import { type Batcher, batcher } from './batcher.ts';
 import { isQueueMissing, sqsQueues } from './sqs-queues.ts';
 
@@ -31,6 +39,8 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
   const { client, visibilitySeconds, waitSeconds, lingerMs = LINGER_MS } = options;
   const queues = sqsQueues(client, queuePlan(visibilitySeconds));
   const batchers = new Map<string, Batcher<never, Reply>>();
+  const closing = new AbortController();
+  const receiving = new Set<Promise<unknown>>();
 
   /** One batcher for each queue and operation. */
   function batched<Item>(
@@ -104,6 +114,26 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     );
   }
 
+  async function receive(queue: string, most: number, signal: AbortSignal): Promise<Receipt> {
+    try {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: await unlessAborted(queues.urlOf(queue), signal),
+          MaxNumberOfMessages: most,
+          WaitTimeSeconds: waitSeconds,
+          VisibilityTimeout: visibilitySeconds,
+          MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+        }),
+        { abortSignal: signal },
+      );
+      return { ok: true, deliveries: Messages.map((message) => deliveryFromMessage(message, queue)) };
+    } catch (error) {
+      if (signal.aborted) return { ok: true, deliveries: [] };
+      if (isQueueMissing(error)) queues.forget(queue);
+      return refusalOf(error, queue);
+    }
+  }
+
   return {
     traits: {
       name: 'sqs',
@@ -113,31 +143,10 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       visibilityMs: visibilitySeconds * 1000,
       countsReceives: true,
     },
-    receive: async (queue, most, signal) => {
-      try {
-        const { Messages = [] } = await client.send(
-          new ReceiveMessageCommand({
-            QueueUrl: await queues.urlOf(queue),
-            MaxNumberOfMessages: most,
-            WaitTimeSeconds: waitSeconds,
-            VisibilityTimeout: visibilitySeconds,
-            MessageSystemAttributeNames: ['ApproximateReceiveCount'],
-          }),
-          { abortSignal: signal },
-        );
-        const deliveries = Messages.map((message) => ({
-          body: message.Body ?? '',
-          messageId: message.MessageId ?? '',
-          receiveCount: Number(message.Attributes?.ApproximateReceiveCount ?? 1),
-          queue,
-          handle: message.ReceiptHandle ?? '',
-        }));
-        return { ok: true, deliveries };
-      } catch (error) {
-        if (signal.aborted) return { ok: true, deliveries: [] };
-        if (isQueueMissing(error)) queues.forget(queue);
-        return refusalOf(error, queue);
-      }
+    receive: (queue, most, signal) => {
+      const receipt = receive(queue, most, AbortSignal.any([signal, closing.signal]));
+      receiving.add(receipt);
+      return receipt.finally(() => receiving.delete(receipt));
     },
     send: (queue, body) => send(queue, body, 0),
     sendWithDelay: (queue, body, delayMs) => send(queue, body, delayMs),
@@ -171,6 +180,8 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       }
     },
     close: async () => {
+      closing.abort();
+      await Promise.all(receiving);
       await Promise.all([...batchers.values()].map((one) => one.drain()));
       client.destroy();
     },
@@ -178,17 +189,38 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
 }
 
 interface BatchOutput {
+  readonly Successful?: readonly { readonly Id: string | undefined }[] | undefined;
   readonly Failed?: readonly BatchResultErrorEntry[] | undefined;
 }
 
-/** A request may succeed and entries in it fail: each gets its own answer. */
-function repliesOf(count: number, { Failed = [] }: BatchOutput): readonly Reply[] {
-  const failed = new Map(
-    Failed.map((entry) => [entry.Id, `${entry.Code ?? 'failed'}: ${entry.Message ?? 'no reason given'}`]),
-  );
+/** A request may succeed and entries in it fail: each gets its own answer, and none that is not named was accepted. */
+function repliesOf(count: number, { Successful = [], Failed = [] }: BatchOutput): readonly Reply[] {
+  const succeeded = new Set(Successful.map(({ Id }) => Id));
+  const failed = new Map(Failed.map((entry) => [entry.Id, entry]));
   return Array.from({ length: count }, (_, index) => {
-    const problem = failed.get(String(index));
-    return problem === undefined ? ACCEPTED : { ok: false, problem };
+    const id = String(index);
+    const { Code = 'NoAnswer', Message = 'the answer does not mention this entry' } = failed.get(id) ?? {};
+    return succeeded.has(id) ? ACCEPTED : { ok: false, problem: `${Code}: ${Message}` };
+  });
+}
+
+function deliveryFromMessage(message: Message, queue: string): Delivery {
+  return {
+    body: message.Body ?? '',
+    messageId: message.MessageId ?? '',
+    receiveCount: Number(message.Attributes?.ApproximateReceiveCount ?? 1),
+    queue,
+    handle: message.ReceiptHandle ?? '',
+  };
+}
+
+/** Rejects when the signal aborts first; what was waited for goes on for others. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('aborted'));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 

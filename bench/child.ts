@@ -1,0 +1,19 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** A helper process of the benchmark, ready when this resolves; whatever it says first comes along. */
+export async function startChild(
+  script: string,
+  ...args: readonly string[]
+): Promise<{ child: ChildProcess; said: unknown }> {
+  const child = fork(join(import.meta.dirname, script), args);
+  const [said] = await once(child, 'message');
+  return { child, said };
+}
+
+export async function stopChild(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}

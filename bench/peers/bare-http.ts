@@ -1,0 +1,19 @@
+import { Pool } from 'undici';
+
+/** undici at its best: a pool of one kept connection, the body as text, nothing parsed. */
+export function bareHttp(url: string): { post(body: string): Promise<string>; close(): Promise<void> } {
+  const { origin, pathname } = new URL(url);
+  const pool = new Pool(origin, { connections: 1, pipelining: 1 });
+  return {
+    post: async (body) => {
+      const response = await pool.request({
+        path: pathname,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      return response.body.text();
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,61 @@
+import { deriveId, systemClock, systemDice } from '../../lib/adapters/system/system.ts';
+import { handleDelivery, type Line } from '../../lib/app/handle-delivery.ts';
+import type { Actor } from '../../lib/core/actor.ts';
+import { NO_RESILIENCY } from '../../lib/core/policy.ts';
+import type { Runtime } from '../../lib/ports/runtime.ts';
+import type { Telemetry } from '../../lib/ports/telemetry.ts';
+import { ACCEPTED } from '../../lib/ports/transport.ts';
+
+/** The line as the hosts run it, with a broker that accepts at once: what is measured is ours alone. */
+
+export const ACTOR: Actor = {
+  name: 'score',
+  sink: 'x-sink',
+  isEnd: false,
+  timeoutMs: 300_000,
+  maxHops: 100,
+  fanOut: 'array',
+  resiliency: NO_RESILIENCY,
+};
+
+export const LIMITS = { maxDelayMs: 900_000, maxBodyBytes: 1_048_576 };
+
+export const SILENT: Telemetry = {
+  received: () => {},
+  began: () => {},
+  ended: () => {},
+  trouble: () => {},
+  step: () => {},
+};
+
+export function lineTo(runtime: Runtime, send: Line['send'] = async () => ACCEPTED): Line {
+  return {
+    actor: ACTOR,
+    limits: LIMITS,
+    runtime,
+    send,
+    clock: systemClock,
+    dice: systemDice,
+    deriveId,
+    telemetry: SILENT,
+  };
+}
+
+/** So many deliveries, one after the other; each must end well, or the measurement means nothing. */
+export async function route(body: string, count: number, line: Line): Promise<void> {
+  const delivery = { body, messageId: 'm-1' };
+  const hosting = { timeLeftMs: Number.POSITIVE_INFINITY };
+  for (let index = 0; index < count; index++) {
+    const { settle } = await handleDelivery(delivery, hosting, line);
+    if (settle !== 'ack') throw new Error('a delivery was not acked');
+  }
+}
+
+/** A runtime in this process that gives back what it gets: no call at all. */
+export const ECHO: Runtime = {
+  restartsItself: true,
+  call: async ({ envelope }) => ({ kind: 'frames', frames: [{ payload: envelope.payload }] }),
+  interrupt: () => {},
+  problem: async () => undefined,
+  close: async () => {},
+};

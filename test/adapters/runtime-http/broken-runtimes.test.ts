@@ -1,0 +1,288 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type HttpRuntimeOptions, httpRuntime } from '../../../lib/adapters/runtime-http/http-runtime.ts';
+import type { Runtime } from '../../../lib/ports/runtime.ts';
+import { freePort } from '../../sidecar/free-port.ts';
+import { detailOf, requestWith, timed, valueIn } from '../runtime-socket/a-request.ts';
+import {
+  type Behaviour,
+  CHUNKED,
+  chunkOf,
+  LAST_CHUNK,
+  type RawServer,
+  responseOf,
+  startRawServer,
+} from './raw-server.ts';
+
+/** Everything a broken runtime can do over HTTP ends in the right way to end, and never in a hang. */
+
+const MAX_BYTES = 10_000;
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+async function start(behave: Behaviour): Promise<{ server: RawServer; runtime: Runtime }> {
+  const server = await startRawServer(behave);
+  const runtime = await runtimeAt({ url: server.url });
+  open.push(server);
+  return { server, runtime };
+}
+
+async function runtimeAt(address: Pick<HttpRuntimeOptions, 'url' | 'socketPath'>): Promise<Runtime> {
+  const runtime = await httpRuntime({
+    ...address,
+    protocol: 'payload',
+    fanOut: 'array',
+    maxAnswerBytes: MAX_BYTES,
+    connections: 1,
+  });
+  open.unshift(runtime);
+  return runtime;
+}
+
+const BROKEN: readonly (readonly [string, Behaviour, RegExp])[] = [
+  ['closes without a word', (socket) => socket.end(), /other side closed|closed/],
+  ['is torn down', (socket) => socket.resetAndDestroy(), /ECONNRESET|closed/],
+  ['closes in the middle of the head', (socket) => socket.end('HTTP/1.1 200 O'), /closed|parse|Response/i],
+  [
+    'closes in the middle of the body',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"hal'),
+    /closed|terminated/,
+  ],
+  [
+    'closes in the middle of a chunk',
+    (socket) => socket.end(`${CHUNKED}\r\n${chunkOf('{"a"')}5\r\n:1`),
+    /closed|terminated/,
+  ],
+  ['speaks something else', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), /pars|Expected HTTP/i],
+  ['says only 100 Continue', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), /bad response/],
+  ['answers what is not JSON', (socket) => socket.write(responseOf(200, '<html>')), /not JSON/],
+  ['answers 200 and nothing', (socket) => socket.write(responseOf(200)), /not JSON/],
+  [
+    'answers what is not UTF-8',
+    (socket) => socket.write(responseOf(200, Buffer.from([0x22, 0xff, 0x22]))),
+    /not UTF-8/,
+  ],
+  [
+    'answers more than is allowed',
+    (socket) => socket.write(responseOf(200, `"${'x'.repeat(MAX_BYTES)}"`)),
+    /more than 10000 bytes \(ASYA_RUNTIME_MAX_RESPONSE\)/,
+  ],
+  [
+    'answers more than is allowed in an error',
+    (socket) => socket.write(responseOf(500, 'x'.repeat(MAX_BYTES + 1))),
+    /more than 10000 bytes/,
+  ],
+  [
+    'promises 4 GB and sends some of it',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4294967296\r\n\r\n');
+      socket.write('x'.repeat(MAX_BYTES + 1));
+    },
+    /more than 10000 bytes/,
+  ],
+  [
+    'never stops answering',
+    (socket) => {
+      socket.write(`${CHUNKED}\r\n`);
+      const timer = setInterval(() => socket.write(chunkOf('x'.repeat(1_000))), 2);
+      socket.on('close', () => clearInterval(timer));
+    },
+    /more than 10000 bytes/,
+  ],
+  [
+    'has a head without end',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write(`x-more: ${'y'.repeat(4_000)}\r\n`), 2);
+      socket.on('close', () => clearInterval(timer));
+    },
+    /Headers Overflow|header/i,
+  ],
+];
+
+describe('a runtime that', () => {
+  test.each(BROKEN)('%s is as good as unreachable', async (_what, behave, words) => {
+    const { server, runtime } = await start(behave);
+    const { end, tookMs } = await timed(runtime.call(requestWith({ n: 1 })));
+    expect(detailOf(end)).toMatch(words);
+    expect(tookMs).toBeLessThan(3_000);
+    expect(server.requests.map(({ body }) => body)).toEqual(['{"n":1}']);
+  });
+
+  test.each<readonly [string, Behaviour]>([
+    ['never answers', () => {}],
+    ['stops in the middle of the head', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-')],
+    [
+      'stops in the middle of the body',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"a'),
+    ],
+    ['stops between chunks', (socket) => socket.write(`${CHUNKED}\r\n${chunkOf('{"a":')}`)],
+  ])('%s costs no more than the timeout, and its connection is closed', async (_what, behave) => {
+    const { server, runtime } = await start(behave);
+    const { end, tookMs } = await timed(runtime.call(requestWith(1, 150)));
+    expect(end).toEqual({ kind: 'timeout' });
+    expect(tookMs).toBeGreaterThan(140);
+    expect(tookMs).toBeLessThan(2_000);
+    await expect.poll(() => server.open()).toBe(0);
+  });
+
+  test('answers slowly and in chunks is heard', async () => {
+    const { runtime } = await start(async (socket) => {
+      socket.write(`${CHUNKED}\r\n`);
+      for (const text of ['{"slow"', ':', '"€"', '}']) {
+        socket.write(chunkOf(text));
+        await pause(20);
+      }
+      socket.write(LAST_CHUNK);
+    });
+    expect(valueIn(await runtime.call(requestWith(1)))).toEqual({ slow: '€' });
+  });
+
+  test('answers twice: the next call hears its own answer', async () => {
+    const { runtime } = await start((socket, { body, connection }) => {
+      socket.write(responseOf(200, body));
+      if (connection === 0) socket.write(responseOf(200, '"stray"'));
+    });
+    expect(valueIn(await runtime.call(requestWith('first')))).toBe('first');
+    await pause(30);
+    expect(valueIn(await runtime.call(requestWith('second')))).toBe('second');
+  });
+
+  test('closes after each answer and says so is called over a new connection each time', async () => {
+    const { server, runtime } = await start((socket, { body }) =>
+      socket.end(responseOf(200, body, { connection: 'close' })),
+    );
+    for (let call = 0; call < 20; call++) expect(valueIn(await runtime.call(requestWith(call)))).toBe(call);
+    expect(server.accepted()).toBe(20);
+  });
+
+  test('speaks HTTP/1.0, as Python’s simplest server does, is heard each time', async () => {
+    const { runtime } = await start((socket, { body }) =>
+      socket.end(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${body}`),
+    );
+    for (let call = 0; call < 20; call++) expect(valueIn(await runtime.call(requestWith(call)))).toBe(call);
+  });
+
+  test('is not there', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/invoke`;
+    const gone = await runtimeAt({ url });
+    const { end, tookMs } = await timed(gone.call(requestWith(1)));
+    expect(detailOf(end)).toMatch(/ECONNREFUSED/);
+    expect(detailOf(end)).toContain(url);
+    expect(tookMs).toBeLessThan(3_000);
+    expect(await gone.problem()).toMatch(/ECONNREFUSED/);
+  });
+
+  test('has no socket', async () => {
+    const runtime = await runtimeAt({ url: 'http://localhost/invoke', socketPath: '/nowhere/app.sock' });
+    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(/ENOENT.*\/nowhere\/app\.sock/);
+  });
+});
+
+test('an interruption ends the calls under way, and those after it are made anew', async () => {
+  const { server, runtime } = await start((socket, { body }) => {
+    if (body !== '"hang"') socket.write(responseOf(200, body));
+  });
+  const call = runtime.call(requestWith('hang'));
+  await expect.poll(() => server.requests.length).toBe(1);
+  runtime.interrupt();
+  expect(await call).toEqual({ kind: 'interrupted' });
+  expect(valueIn(await runtime.call(requestWith('on')))).toBe('on');
+});
+
+test('a call that waits for its connection and is over by then is never sent', async () => {
+  const { server, runtime } = await start((socket, { body }) =>
+    setTimeout(() => socket.write(responseOf(200, body)), 300),
+  );
+  const first = runtime.call(requestWith('first'));
+  const second = await timed(runtime.call(requestWith('second', 50)));
+  expect(second.end).toEqual({ kind: 'timeout' });
+  expect(valueIn(await first)).toBe('first');
+  await pause(100);
+  expect(server.requests.map(({ body }) => body)).toEqual(['"first"']);
+  // In its own time, not in that of the call before it.
+  expect(second.tookMs).toBeLessThan(250);
+});
+
+/**
+ * A server that accepts nobody until it is told to, and then prints what comes. In Python, because one in Node accepts
+ * by itself. Two connections fill its backlog, so that the kernel leaves every other one knocking.
+ */
+const DEAF = `import select, socket, sys
+server = socket.socket(); server.bind(("127.0.0.1", 0)); server.listen(0)
+fillers = [socket.socket() for _ in range(2)]
+for one in fillers: one.setblocking(False); one.connect_ex(server.getsockname())
+print(server.getsockname()[1], flush=True)
+sys.stdin.readline()
+for one in fillers: one.close()
+taken = []
+while True:
+    ready = select.select([server, sys.stdin, *taken], [], [])[0]
+    if sys.stdin in ready: break
+    for one in ready:
+        if one is server: taken.append(server.accept()[0])
+        else:
+            data = one.recv(65536)
+            if data: print("heard", data, flush=True)
+            else: taken.remove(one)
+print("end", flush=True)`;
+
+interface DeafServer {
+  readonly url: string;
+  hear(): void;
+  /** What it heard. */
+  end(): Promise<string>;
+}
+
+async function startDeafServer(): Promise<DeafServer> {
+  const child = spawn('python3', ['-c', DEAF], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  open.push({
+    close: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  });
+  let printed = '';
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  await expect.poll(() => printed, { timeout: 10_000 }).toMatch(/^\d+\n/);
+  return {
+    url: `http://127.0.0.1:${Number.parseInt(printed, 10)}/invoke`,
+    hear: () => {
+      child.stdin.write('hear\n');
+    },
+    end: async () => {
+      child.stdin.write('end\n');
+      await expect.poll(() => printed).toMatch(/end/);
+      return printed;
+    },
+  };
+}
+
+describe('a runtime that accepts nobody any more', () => {
+  test('costs no more than the timeout', async () => {
+    const { url } = await startDeafServer();
+    const runtime = await runtimeAt({ url });
+    const { end, tookMs } = await timed(runtime.call(requestWith(1, 200)));
+    expect(end).toEqual({ kind: 'timeout' });
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  test('is not sent a call that was over by the time it accepts', async () => {
+    const server = await startDeafServer();
+    const runtime = await runtimeAt({ url: server.url });
+    const call = runtime.call(requestWith('too late', 200));
+    await pause(400);
+    server.hear();
+    expect(await call).toEqual({ kind: 'timeout' });
+    // The kernel knocks again after one second, and after two more.
+    await pause(3_000);
+    expect(await server.end()).not.toContain('heard');
+  });
+});

@@ -1,0 +1,300 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type HttpRuntimeOptions, httpRuntime } from '../../../lib/adapters/runtime-http/http-runtime.ts';
+import type { Runtime } from '../../../lib/ports/runtime.ts';
+import { detailOf, envelopeWith, ROUTE, requestWith, timed, valueIn } from '../runtime-socket/a-request.ts';
+import { type Behaviour, eventsOf, type RawServer, responseOf, startRawServer } from './raw-server.ts';
+
+/** HTTP: what is asked, what an answer means, and how connections are used. */
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+async function start(
+  behave: Behaviour,
+  options: Partial<HttpRuntimeOptions> = {},
+  over: 'tcp' | 'unix' = 'tcp',
+): Promise<{ server: RawServer; runtime: Runtime }> {
+  const server = await startRawServer(behave, over);
+  const { url, socketPath } = server;
+  const runtime = await httpRuntime({
+    url,
+    ...(socketPath === undefined ? {} : { socketPath }),
+    protocol: 'payload',
+    fanOut: 'array',
+    maxAnswerBytes: 6 * 1024 * 1024,
+    connections: 1,
+    ...options,
+  });
+  open.push(runtime, server);
+  return { server, runtime };
+}
+
+const answering = (response: Buffer, options?: Partial<HttpRuntimeOptions>) =>
+  start((socket) => socket.write(response), options);
+
+const echo: Behaviour = (socket, { body }) => socket.write(responseOf(200, body));
+
+describe.each(['tcp', 'unix'] as const)('over %s', (over) => {
+  test('asks with the payload, and tells of the envelope in headers', async () => {
+    const { server, runtime } = await start(echo, {}, over);
+    const envelope = envelopeWith(
+      { n: 1 },
+      {
+        headers: { traceparent: '00-a-b-01', secret: 'stays' },
+        status: { attempt: 2, deadline_at: '2030-01-01T00:00:00Z' },
+      },
+    );
+    expect(valueIn(await runtime.call({ envelope, timeoutMs: 5_000 }))).toEqual({ n: 1 });
+    const [request] = server.requests;
+    expect(request).toMatchObject({
+      line: 'POST /invoke',
+      body: '{"n":1}',
+      headers: {
+        'content-type': 'application/json',
+        'x-asya-envelope-id': 'e-1',
+        'x-asya-attempt': '2',
+        'x-asya-deadline': '2030-01-01T00:00:00Z',
+        traceparent: '00-a-b-01',
+      },
+    });
+    expect(JSON.stringify(request?.headers)).not.toContain('stays');
+  });
+
+  test('calls one after the other share a connection', async () => {
+    const { server, runtime } = await start(echo, {}, over);
+    for (let call = 0; call < 30; call++) expect(valueIn(await runtime.call(requestWith(call)))).toBe(call);
+    expect(server.accepted()).toBe(1);
+  });
+
+  test('is well where GET /healthz says so', async () => {
+    const { server, runtime } = await start((socket) => socket.write(responseOf(200, 'ok')), {}, over);
+    expect(await runtime.problem()).toBeUndefined();
+    expect(server.requests[0]?.line).toBe('GET /healthz');
+  });
+});
+
+test('an id that no header can carry is encoded, and the call is made', async () => {
+  const { server, runtime } = await start(echo);
+  const envelope = envelopeWith(1, { id: 'é\r\nx-evil: 1' });
+  expect(valueIn(await runtime.call({ envelope, timeoutMs: 5_000 }))).toBe(1);
+  expect(server.requests[0]?.headers).not.toHaveProperty('x-evil');
+  expect(decodeURIComponent(server.requests[0]?.headers['x-asya-envelope-id'] ?? '')).toBe('é\r\nx-evil: 1');
+});
+
+test('so many calls at once have so many connections, and no more the next time', async () => {
+  const { server, runtime } = await start(
+    (socket, { body }) => setTimeout(() => socket.write(responseOf(200, body)), 20),
+    { connections: 5 },
+  );
+  for (let round = 0; round < 3; round++) {
+    const values = await Promise.all([0, 1, 2, 3, 4].map((n) => runtime.call(requestWith(n)).then(valueIn)));
+    expect(values).toEqual([0, 1, 2, 3, 4]);
+  }
+  expect(server.accepted()).toBe(5);
+});
+
+describe('answers', () => {
+  test('204 is nothing', async () => {
+    const { runtime } = await answering(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'));
+    expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
+  });
+
+  test('an object that looks like an error is a value: the status alone tells', async () => {
+    const { runtime } = await answering(responseOf(200, '{"error":"c","message":"m","type":"T"}'));
+    expect(valueIn(await runtime.call(requestWith(1)))).toEqual({ error: 'c', message: 'm', type: 'T' });
+  });
+
+  test('an array is many values', async () => {
+    const { runtime } = await answering(responseOf(200, '[1, 2]'));
+    expect(valueIn(await runtime.call(requestWith(1)))).toEqual([1, 2]);
+  });
+
+  test.each([
+    ['store, tell', ['store', 'tell']],
+    ['', []],
+  ])('the header x-asya-route-next "%s" rewrites the route', async (header, next) => {
+    const { runtime } = await answering(responseOf(200, '1', { 'x-asya-route-next': header }));
+    expect(await runtime.call(requestWith(1))).toEqual({ kind: 'frames', frames: [{ payload: '1', next }] });
+  });
+
+  test('500 with an error object is what the object says', async () => {
+    const object = { error: 'c', message: 'm', type: 'pkg.T', mro: ['E'], http_status: 429, retry_after: 3 };
+    const { runtime } = await answering(responseOf(500, JSON.stringify(object)));
+    expect(await runtime.call(requestWith(1))).toEqual({
+      kind: 'fault',
+      fault: { type: 'pkg.T', mro: ['E'], message: 'm', traceback: '', httpStatus: 429, retryAfter: 3 },
+    });
+  });
+
+  test('500 without a body is an error all the same', async () => {
+    const { runtime } = await answering(responseOf(500));
+    expect(await runtime.call(requestWith(1))).toMatchObject({
+      kind: 'fault',
+      fault: { type: 'HTTPError', mro: ['Exception'], httpStatus: 500, message: 'the runtime answered 500' },
+    });
+  });
+
+  test('503 with Retry-After carries both', async () => {
+    const { runtime } = await answering(responseOf(503, 'busy', { 'retry-after': '7' }));
+    expect(await runtime.call(requestWith(1))).toMatchObject({
+      kind: 'fault',
+      fault: {
+        type: 'HTTPError',
+        httpStatus: 503,
+        retryAfter: '7',
+        message: 'the runtime answered 503: busy',
+      },
+    });
+  });
+
+  test('an error whose body is not UTF-8 is still an error', async () => {
+    const { runtime } = await answering(responseOf(502, Buffer.from([0xff, 0xfe])));
+    expect(await runtime.call(requestWith(1))).toMatchObject({ kind: 'fault', fault: { httpStatus: 502 } });
+  });
+});
+
+describe('the envelope protocol', () => {
+  const whole = { protocol: 'envelope' } as const;
+  const STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
+  const shifted = { prev: ['fetch', 'score'], curr: 'store', next: ['tell'] };
+
+  test('asks with the whole envelope', async () => {
+    const { server, runtime } = await answering(responseOf(200, '{"frames":[{"payload":1}]}'), whole);
+    expect(valueIn(await runtime.call({ envelope: envelopeWith({ n: 1 }), timeoutMs: 5_000 }))).toBe(1);
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
+      id: 'e-1',
+      route: ROUTE,
+      headers: {},
+      payload: { n: 1 },
+    });
+  });
+
+  test.each([
+    ['shifted by the runtime', shifted],
+    ['given back as it was', ROUTE],
+  ])('a route %s means the same', async (_what, route) => {
+    const { runtime } = await answering(
+      responseOf(200, JSON.stringify({ frames: [{ payload: 1, route }] })),
+      whole,
+    );
+    expect(await runtime.call(requestWith(1))).toEqual({
+      kind: 'frames',
+      frames: [{ payload: '1', next: ['store', 'tell'] }],
+    });
+  });
+
+  test('204 is nothing, 400 an error', async () => {
+    const { runtime } = await answering(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'), whole);
+    expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
+    const { runtime: strict } = await answering(
+      responseOf(400, '{"error":"msg_parsing_error","details":{"type":"ValueError"}}'),
+      whole,
+    );
+    expect(await strict.call(requestWith(1))).toMatchObject({
+      kind: 'fault',
+      fault: { type: 'ValueError', httpStatus: 400 },
+    });
+  });
+
+  test('a stream of events gives the frames that go downstream, once it is done', async () => {
+    const stream = eventsOf(
+      ['upstream', { progress: 1 }],
+      ['downstream', { payload: 'a', route: shifted }],
+      ['downstream', { payload: 'b', route: { prev: ['fetch', 'score'], curr: '', next: [] } }],
+      ['done', {}],
+    );
+    const { runtime } = await answering(responseOf(200, stream, STREAM), whole);
+    expect(await runtime.call(requestWith(1))).toEqual({
+      kind: 'frames',
+      frames: [
+        { payload: '"a"', next: ['store', 'tell'] },
+        { payload: '"b"', next: [] },
+      ],
+    });
+  });
+
+  test('a stream that is only done is nothing', async () => {
+    const { runtime } = await answering(responseOf(200, eventsOf(['done', {}]), STREAM), whole);
+    expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
+  });
+
+  test.each([
+    ['without "done"', eventsOf(['downstream', { payload: 1 }]), /ended without "done"/],
+    ['with nothing in it', '', /ended without "done"/],
+    [
+      'whose "done" is cut off',
+      `${eventsOf(['downstream', { payload: 1 }])}event: done\ndata: {}`,
+      /without "done"/,
+    ],
+    ['with a frame that is none', eventsOf(['downstream', '[]'], ['done', {}]), /frame 0 is not an object/],
+  ])('a stream %s failed', async (_what, stream, words) => {
+    const { runtime } = await answering(responseOf(200, stream, STREAM), whole);
+    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(words);
+  });
+
+  test('an error in the stream is a fault, whatever came before and after', async () => {
+    const stream = eventsOf(
+      ['downstream', { payload: 1 }],
+      [
+        'error',
+        { error: 'processing_error', details: { type: 'ValueError', message: 'm', mro: ['Exception'] } },
+      ],
+      ['done', {}],
+    );
+    const { runtime } = await answering(responseOf(200, stream, STREAM), whole);
+    expect(await runtime.call(requestWith(1))).toMatchObject({
+      kind: 'fault',
+      fault: { type: 'ValueError', message: 'm', mro: ['Exception'] },
+    });
+  });
+
+  test('a stream that is cut by the connection failed', async () => {
+    const { runtime } = await start((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n');
+    }, whole);
+    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(/closed|terminated/);
+  });
+});
+
+describe('the eye on it', () => {
+  test('tells what is wrong', async () => {
+    const { runtime } = await answering(responseOf(503, 'loading'));
+    expect(await runtime.problem()).toMatch(/503/);
+  });
+
+  test('is not kept waiting by a call that takes long', async () => {
+    // The one connection is the call's; a runtime with more to say answers on another.
+    const { runtime } = await start((socket, { line }) => {
+      if (line === 'GET /healthz') socket.write(responseOf(200, 'ok'));
+    });
+    const call = timed(runtime.call(requestWith(1)));
+    const { tookMs } = await timedProblem(runtime);
+    expect(tookMs).toBeLessThan(3_000);
+    runtime.interrupt();
+    expect((await call).end).toEqual({ kind: 'interrupted' });
+  });
+
+  test('does not stare for ever at a runtime that never answers', async () => {
+    const { runtime } = await start(() => {});
+    const { problem } = await timedProblem(runtime);
+    expect(problem).toMatch(/\S/);
+    expect(problem).not.toBe('never');
+  });
+});
+
+/** More than a probe of a container's health waits for. */
+const LONGEST_LOOK_MS = 6_000;
+
+/** What it says and after how long; `never` where it says nothing for longer than anybody waits. */
+async function timedProblem(runtime: Runtime): Promise<{ problem: string | undefined; tookMs: number }> {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const never = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('never'), LONGEST_LOOK_MS);
+  });
+  const problem = await Promise.race([runtime.problem(), never]);
+  clearTimeout(timer);
+  return { problem, tookMs: performance.now() - startedAt };
+}

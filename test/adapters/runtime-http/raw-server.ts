@@ -1,0 +1,114 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** An HTTP server of which every byte is the test's own. */
+export interface RawServer {
+  readonly url: string;
+  readonly socketPath?: string;
+  accepted(): number;
+  open(): number;
+  readonly requests: RawRequest[];
+  close(): Promise<void>;
+}
+
+export interface RawRequest {
+  /** `POST /invoke` */
+  readonly line: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connection: number;
+}
+
+export type Behaviour = (socket: Socket, request: RawRequest) => void;
+
+export async function startRawServer(behave: Behaviour, over: 'tcp' | 'unix' = 'tcp'): Promise<RawServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'asya-http-'));
+  const socketPath = join(folder, 'runtime.sock');
+  const sockets = new Set<Socket>();
+  const requests: RawRequest[] = [];
+  let accepted = 0;
+  const server = createServer((socket) => {
+    const connection = accepted++;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      for (let taken = takeRequest(received, connection); taken !== undefined; ) {
+        received = received.subarray(taken.bytes);
+        requests.push(taken.request);
+        behave(socket, taken.request);
+        taken = takeRequest(received, connection);
+      }
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    if (over === 'unix') server.listen(socketPath, () => resolve());
+    else server.listen(0, '127.0.0.1', () => resolve());
+  });
+  const port = over === 'unix' ? 80 : (server.address() as AddressInfo).port;
+  return {
+    url: over === 'unix' ? 'http://localhost/invoke' : `http://127.0.0.1:${port}/invoke`,
+    ...(over === 'unix' ? { socketPath } : {}),
+    accepted: () => accepted,
+    open: () => sockets.size,
+    requests,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function takeRequest(
+  received: Buffer,
+  connection: number,
+): { readonly request: RawRequest; readonly bytes: number } | undefined {
+  const end = received.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [line = '', ...fields] = received.toString('latin1', 0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    fields.map((field) => {
+      const colon = field.indexOf(':');
+      return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+    }),
+  );
+  const bytes = end + 4 + Number(headers['content-length'] ?? 0);
+  if (received.length < bytes) return undefined;
+  const body = received.toString('utf8', end + 4, bytes);
+  return { request: { line: line.replace(/ HTTP\/1\.1$/, ''), headers, body, connection }, bytes };
+}
+
+/** A whole response with its length. */
+export function responseOf(
+  status: number,
+  body: string | Buffer = '',
+  headers: Readonly<Record<string, string>> = {},
+): Buffer {
+  const bytes = Buffer.from(body);
+  const all = { 'content-length': String(bytes.length), ...headers };
+  const fields = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Whatever\r\n${fields.join('')}\r\n`), bytes]);
+}
+
+export function chunkOf(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+export const LAST_CHUNK = '0\r\n\r\n';
+export const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n';
+
+/** Server-sent events, each with its name. */
+export function eventsOf(...events: readonly (readonly [name: string, data: unknown])[]): string {
+  return events
+    .map(
+      ([name, data]) => `event: ${name}\ndata: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
+    )
+    .join('');
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { runtimeEnvironment } from '../../../lib/adapters/runtime-process/runtime-environment.ts';
+
+test.each([
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AWS_SECURITY_TOKEN',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_ROLE_ARN',
+  'AWS_ROLE_SESSION_NAME',
+  'AWS_CREDENTIAL_EXPIRATION',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_CONFIG_FILE',
+  'AWS_PROFILE',
+  'AWS_DEFAULT_PROFILE',
+  'AWS_LAMBDA_RUNTIME_API',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'ASYA_RABBITMQ_URL',
+  'ASYA_GATEWAY_SECRET',
+])('%s stays with the sidecar unless it is named', (name) => {
+  expect(runtimeEnvironment({ [name]: 'secret' }, [])).toEqual({});
+  expect(runtimeEnvironment({ [name]: 'secret' }, [name])).toEqual({ [name]: 'secret' });
+});
+
+test.each([
+  'PATH',
+  'HOME',
+  'AWS_REGION',
+  'AWS_DEFAULT_REGION',
+  'ASYA_ACTOR_NAME',
+  'OPENAI_API_KEY',
+  'AWS_LAMBDA_FUNCTION_NAME',
+])('%s is the handler’s too', (name) => {
+  expect(runtimeEnvironment({ [name]: 'value', UNSET: undefined }, [])).toEqual({ [name]: 'value' });
+});

@@ -1,0 +1,38 @@
+import { type DeriveId, decode } from '../../../lib/core/decode.ts';
+import type { Envelope } from '../../../lib/core/envelope.ts';
+import type { CallEnd } from '../../../lib/core/outcome.ts';
+import type { RuntimeRequest } from '../../../lib/ports/runtime.ts';
+
+const deriveId: DeriveId = (...parts) => parts.join('|');
+
+export const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store', 'tell'] };
+
+/** An envelope as the line hands it over. */
+export function envelopeWith(payload: unknown, more: object = {}): Envelope {
+  const text = JSON.stringify({ id: 'e-1', route: ROUTE, headers: {}, payload, ...more });
+  const arrival = decode(text, { actor: 'score', messageId: 'm-1', deriveId });
+  if (arrival.kind !== 'readable') throw new Error(`the test's own envelope is wrong: ${arrival.complaint}`);
+  return arrival.envelope;
+}
+
+/** A call with a payload, in which nothing should come near its timeout. */
+export function requestWith(payload: unknown, timeoutMs = 5_000): RuntimeRequest {
+  return { envelope: envelopeWith(payload), timeoutMs };
+}
+
+export function valueIn(end: CallEnd): unknown {
+  if (end.kind !== 'frames') return end;
+  const values = end.frames.map((frame) => JSON.parse(frame.payload) as unknown);
+  return values.length === 1 ? values[0] : values;
+}
+
+export function detailOf(end: CallEnd): string {
+  return end.kind === 'unreachable' ? end.detail : `not unreachable: ${JSON.stringify(end)}`;
+}
+
+/** How it ended, and how long that took. */
+export async function timed(call: Promise<CallEnd>): Promise<{ end: CallEnd; tookMs: number }> {
+  const startedAt = performance.now();
+  const end = await call;
+  return { end, tookMs: performance.now() - startedAt };
+}

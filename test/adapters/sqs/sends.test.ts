@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import type { Reply } from '../../../lib/ports/transport.ts';
+import { useProxiedSqs } from './a-proxied-sqs.ts';
+import { onAction, type ProxiedRequest } from './faulty-proxy.ts';
+
+const sqs = useProxiedSqs();
+
+const MAX_BYTES = 1024 * 1024;
+const OK = { ok: true };
+
+/** Requests made at the same time come in any order. */
+function sends(): readonly ProxiedRequest[] {
+  return sqs()
+    .proxy.requestsOf('SendMessageBatch')
+    .toSorted((one, other) => bodiesIn(other).length - bodiesIn(one).length);
+}
+
+function bodiesIn({ input }: ProxiedRequest): readonly string[] {
+  return (input.Entries ?? []).map(({ MessageBody = '' }) => MessageBody);
+}
+
+function bytesIn(request: ProxiedRequest): number {
+  return bodiesIn(request).reduce((sum, body) => sum + Buffer.byteLength(body), 0);
+}
+
+function numbered(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `{"n":${index}}`);
+}
+
+function sendAll(bodies: readonly string[]): Promise<readonly Reply[]> {
+  const { transport, queue } = sqs();
+  return Promise.all(bodies.map((body) => transport.send(queue, body)));
+}
+
+describe('sends, packed', () => {
+  it('by count: 25 sends are 3 requests', async () => {
+    const bodies = numbered(25);
+    expect(await sendAll(bodies)).toEqual(bodies.map(() => OK));
+    expect(sends().map((request) => bodiesIn(request).length)).toEqual([10, 10, 5]);
+    expect(sends().flatMap(bodiesIn).toSorted()).toEqual(bodies.toSorted());
+  });
+
+  it('by bytes: 3 sends of 400 KB are 2 requests, none above 1 MiB', async () => {
+    const bodies = [1, 2, 3].map((digit) => `"${String(digit).repeat(400 * 1024)}"`);
+    expect(await sendAll(bodies)).toEqual([OK, OK, OK]);
+    expect(sends().map((request) => bodiesIn(request).length)).toEqual([2, 1]);
+    for (const request of sends()) expect(bytesIn(request)).toBeLessThanOrEqual(MAX_BYTES);
+  });
+
+  it('by bytes, not characters', async () => {
+    // Each has 300 thousand characters and 600 thousand bytes: two would fit by characters.
+    const bodies = ['ä', 'ö', 'ü'].map((letter) => `"${letter.repeat(300_000)}"`);
+    expect(await sendAll(bodies)).toEqual([OK, OK, OK]);
+    for (const request of sends()) expect(bytesIn(request)).toBeLessThanOrEqual(MAX_BYTES);
+  });
+
+  it('fills a batch to the last byte and not beyond', async () => {
+    const half = `"${'x'.repeat(MAX_BYTES / 2 - 2)}"`;
+    expect(await sendAll([half, half, '1'])).toEqual([OK, OK, OK]);
+    expect(sends().map(bytesIn)).toEqual([MAX_BYTES, 1]);
+  });
+
+  it('by queue: each has its own requests', async () => {
+    const { transport, queue, engine } = sqs();
+    await engine.createQueue(`${queue}-other`);
+    await Promise.all([
+      transport.send(queue, '1'),
+      transport.send(`${queue}-other`, '2'),
+      transport.send(queue, '3'),
+    ]);
+    expect(sends().map(bodiesIn)).toEqual([['1', '3'], ['2']]);
+  });
+
+  it('no send waits for a later one', async () => {
+    const { transport, queue, proxy } = sqs();
+    for (const body of ['1', '2', '3']) expect(await transport.send(queue, body)).toEqual(OK);
+    expect(proxy.requestsOf('SendMessageBatch').map(bodiesIn)).toEqual([['1'], ['2'], ['3']]);
+  });
+
+  it('the address of a queue is asked for once', async () => {
+    await sendAll(numbered(25));
+    await sendAll(numbered(25));
+    expect(sqs().proxy.requestsOf('GetQueueUrl')).toHaveLength(1);
+  });
+
+  it('what is too big makes no request at all', async () => {
+    const [reply] = await sendAll([`"${'x'.repeat(MAX_BYTES)}"`]);
+    expect(reply).toEqual({ ok: false, problem: expect.stringContaining('1048578') });
+    expect(sqs().proxy.requestsOf('SendMessageBatch')).toEqual([]);
+  });
+});
+
+describe('entries that fail inside a batch', () => {
+  it('are refused one by one, and the others are accepted', async () => {
+    const { proxy, engine, queue } = sqs();
+    proxy.inject(
+      onAction('SendMessageBatch', {
+        kind: 'fail-entries',
+        isChosen: ({ MessageBody }) => /[37]/.test(MessageBody ?? ''),
+      }),
+    );
+    const replies = await sendAll(numbered(10));
+    expect(replies.flatMap(({ ok }, index) => (ok ? [] : [index]))).toEqual([3, 7]);
+    expect(replies[3]).toEqual({ ok: false, problem: expect.stringMatching(/^InternalError: .+/) });
+    expect(await engine.takeUntil(queue, 8)).toHaveLength(8);
+    expect(await engine.counts(queue)).toEqual({ visible: 0, hidden: 0, delayed: 0 });
+  });
+
+  it('and all of them, where all failed', async () => {
+    sqs().proxy.inject(onAction('SendMessageBatch', { kind: 'fail-entries', isChosen: () => true }));
+    const replies = await sendAll(numbered(12));
+    expect(replies.map(({ ok }) => ok)).toEqual(Array(12).fill(false));
+  });
+});
+
+describe('entries that the answer does not mention', () => {
+  const NOTHING_DONE = { kind: 'pretend', output: {} } as const;
+
+  it('are not accepted when sent: nobody said that the broker has them', async () => {
+    sqs().proxy.inject(onAction('SendMessageBatch', NOTHING_DONE));
+    const replies = await sendAll(numbered(3));
+    expect(replies.map(({ ok }) => ok)).toEqual([false, false, false]);
+  });
+});
+
+describe('DelaySeconds', () => {
+  it.each([
+    [0, undefined],
+    [1, 1],
+    [999, 1],
+    [1_000, 1],
+    [1_001, 2],
+    [899_001, 900],
+    [900_000, 900],
+  ])('%d ms are %s s: rounded up, and none where there is no delay', async (delayMs, seconds) => {
+    const { transport, queue, proxy } = sqs();
+    expect(await transport.sendWithDelay(queue, '1', delayMs)).toEqual(OK);
+    const [request] = proxy.requestsOf('SendMessageBatch');
+    expect(request?.input.Entries?.[0]?.DelaySeconds).toBe(seconds);
+  });
+
+  it('stands on each entry of its own in a mixed batch', async () => {
+    const { transport, queue, proxy } = sqs();
+    await Promise.all([
+      transport.send(queue, '"now"'),
+      transport.sendWithDelay(queue, '"later"', 5_000),
+      transport.sendWithDelay(queue, '"latest"', 900_000),
+    ]);
+    const requests = proxy.requestsOf('SendMessageBatch');
+    expect(
+      requests.map(({ input }) =>
+        input.Entries?.map(({ MessageBody, DelaySeconds }) => [MessageBody, DelaySeconds]),
+      ),
+    ).toEqual([
+      [
+        ['"now"', undefined],
+        ['"later"', 5],
+        ['"latest"', 900],
+      ],
+    ]);
+  });
+});
+
+describe('characters that SQS refuses', () => {
+  it('travel escaped, and only those', async () => {
+    const { transport, queue, proxy } = sqs();
+    expect(await transport.send(queue, '"\ufffe \uffff \ufffd \u2028 é"')).toEqual(OK);
+    expect(proxy.requestsOf('SendMessageBatch').flatMap(bodiesIn)).toEqual([
+      '"\\ufffe \\uffff \ufffd \u2028 é"',
+    ]);
+  });
+});

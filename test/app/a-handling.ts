@@ -1,0 +1,121 @@
+import { handleDelivery } from '../../lib/app/handle-delivery.ts';
+import type { Actor, Limits } from '../../lib/core/actor.ts';
+import { answerFromHttp, answerFromSocket } from '../../lib/core/answer.ts';
+import type { CallEnd } from '../../lib/core/outcome.ts';
+import type { Dispatch, Fact } from '../../lib/core/plan.ts';
+import type { Clock } from '../../lib/ports/clock.ts';
+import type { DeliveryReport } from '../../lib/ports/telemetry.ts';
+import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
+import { actorOf, anEnvelope, deriveId, NOW, type SentEnvelope } from '../core/a-delivery.ts';
+import { fakeRuntime, recordingTelemetry, type Told } from './a-line.ts';
+
+/** One delivery down the line: what the runtime says goes in, what is sent and settled comes out. */
+
+export interface Handling {
+  readonly body?: string | Uint8Array | Readonly<Record<string, unknown>>;
+  /** How the call ends; not called where the line calls nobody. */
+  readonly end?: CallEnd | Promise<CallEnd> | ((fanOut: Actor['fanOut']) => CallEnd);
+  readonly actor?: Partial<Actor>;
+  readonly policies?: unknown;
+  readonly rules?: unknown;
+  readonly limits?: Partial<Limits>;
+  readonly timeLeftMs?: number;
+  readonly send?: (dispatch: Dispatch) => Promise<Reply>;
+  readonly onCallEnded?: () => void;
+  readonly clock?: Clock;
+}
+
+export interface Sent {
+  readonly to: string;
+  readonly type: string;
+  readonly delayMs: number;
+  readonly envelope: SentEnvelope;
+}
+
+export interface HandlingEnd {
+  readonly settle: 'ack' | 'release';
+  /** What the host hears as soon as the call is over. */
+  readonly hasHung: boolean;
+  readonly sends: readonly Sent[];
+  readonly calls: readonly { readonly payload: string; readonly timeoutMs: number }[];
+  readonly report: DeliveryReport;
+  readonly told: Told;
+  /** The results, failure reasons and error types of its facts, in order. */
+  readonly facts: readonly string[];
+}
+
+export const LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };
+
+/** What a runtime says over the socket. */
+export function says(text: string): (fanOut: Actor['fanOut']) => CallEnd {
+  return (fanOut) => answerFromSocket(text, fanOut);
+}
+
+/** What a runtime says over HTTP. */
+export function answers(status: number, text: string): (fanOut: Actor['fanOut']) => CallEnd {
+  return (fanOut) => answerFromHttp({ status, text }, fanOut);
+}
+
+export async function handling(given: Handling = {}): Promise<HandlingEnd> {
+  const { body = anEnvelope(), end = says('{"ok":true}'), timeLeftMs = Number.POSITIVE_INFINITY } = given;
+  const actor = actorOf(given);
+  const runtime = fakeRuntime(() => (typeof end === 'function' ? end(actor.fanOut) : end));
+  const told = recordingTelemetry();
+  const sends: Sent[] = [];
+  let hasHung = false;
+  const onCallEnded = (hung: boolean) => {
+    hasHung = hung;
+    given.onCallEnded?.();
+  };
+  const handled = await handleDelivery(
+    {
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      messageId: 'm-1',
+    },
+    { timeLeftMs, onCallEnded },
+    {
+      actor,
+      limits: { ...LIMITS, ...given.limits },
+      runtime,
+      send: (dispatch) => {
+        const { to, type, delayMs } = dispatch;
+        sends.push({ to, type, delayMs, envelope: JSON.parse(dispatch.body) as SentEnvelope });
+        return given.send?.(dispatch) ?? Promise.resolve(ACCEPTED);
+      },
+      clock: given.clock ?? { now: () => NOW, sleep: () => Promise.resolve() },
+      dice: () => 0,
+      deriveId,
+      telemetry: told,
+    },
+  );
+  const [report, ...more] = told.reports;
+  if (report === undefined || more.length > 0)
+    throw new Error(`${told.reports.length} reports of one delivery`);
+  return {
+    ...handled,
+    hasHung,
+    sends,
+    calls: runtime.calls.map(({ envelope, timeoutMs }) => ({ payload: envelope.payload, timeoutMs })),
+    report,
+    told,
+    facts: factsOf(report),
+  };
+}
+
+function factsOf({ facts }: DeliveryReport): readonly string[] {
+  return facts.map(wordOf).filter((word) => word !== undefined);
+}
+
+function wordOf(fact: Fact): string | undefined {
+  switch (fact.fact) {
+    case 'result':
+      return fact.result;
+    case 'failed':
+      return fact.reason;
+    case 'runtime-error':
+      return fact.errorType;
+    case 'sent':
+    case 'policy':
+      return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import type { Line } from '../../lib/app/handle-delivery.ts';
+import type { Actor } from '../../lib/core/actor.ts';
+import type { CallEnd } from '../../lib/core/outcome.ts';
+import type { Dispatch } from '../../lib/core/plan.ts';
+import type { Clock } from '../../lib/ports/clock.ts';
+import type { Runtime, RuntimeRequest } from '../../lib/ports/runtime.ts';
+import type { DeliveryReport, Telemetry } from '../../lib/ports/telemetry.ts';
+import type { Reply, Transport } from '../../lib/ports/transport.ts';
+import { anActor, deriveId } from '../core/a-delivery.ts';
+
+/** Setting the stage for the line and the worker: everything but the transport made by hand. */
+
+export interface FakeRuntime extends Runtime {
+  readonly calls: readonly RuntimeRequest[];
+  /** Calls under way now, and the most there ever were. */
+  readonly running: number;
+  readonly mostRunning: number;
+  readonly interruptions: number;
+}
+
+/** Ends each call as told; a call that takes its time is one whose end is still to come. */
+export function fakeRuntime(
+  endOf: (request: RuntimeRequest, nth: number) => CallEnd | Promise<CallEnd>,
+  restartsItself = true,
+): FakeRuntime {
+  const calls: RuntimeRequest[] = [];
+  let running = 0;
+  let mostRunning = 0;
+  let interruptions = 0;
+  let interruption = Promise.withResolvers<CallEnd>();
+  return {
+    restartsItself,
+    calls,
+    get running() {
+      return running;
+    },
+    get mostRunning() {
+      return mostRunning;
+    },
+    get interruptions() {
+      return interruptions;
+    },
+    call: async (request) => {
+      calls.push(request);
+      running++;
+      mostRunning = Math.max(mostRunning, running);
+      try {
+        return await Promise.race([endOf(request, calls.length), interruption.promise]);
+      } finally {
+        running--;
+      }
+    },
+    interrupt: () => {
+      interruptions++;
+      interruption.resolve({ kind: 'interrupted' });
+      interruption = Promise.withResolvers<CallEnd>();
+    },
+    problem: async () => undefined,
+    close: async () => {},
+  };
+}
+
+export interface Told extends Telemetry {
+  readonly reports: readonly DeliveryReport[];
+  readonly troubles: readonly string[];
+  readonly steps: readonly string[];
+  /** Everything that was ever told, as text: for whoever looks for what must not be in it. */
+  text(): string;
+}
+
+export function recordingTelemetry(): Told {
+  const reports: DeliveryReport[] = [];
+  const troubles: string[] = [];
+  const steps: string[] = [];
+  const all: unknown[] = [];
+  return {
+    reports,
+    troubles,
+    steps,
+    text: () => JSON.stringify(all),
+    received: (count, waitedMs) => all.push({ count, waitedMs }),
+    began: () => {},
+    ended: (report) => {
+      reports.push(report);
+      all.push(report);
+    },
+    trouble: (what, details) => {
+      troubles.push(what);
+      all.push({ what, details });
+    },
+    step: (what, details) => {
+      steps.push(what);
+      all.push({ what, details });
+    },
+  };
+}
+
+export interface LineParts {
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly actor?: Partial<Actor>;
+  readonly telemetry?: Telemetry;
+}
+
+/** A line whose actors' queues have the actors' names. */
+export function aLine({ runtime, clock, transport, actor = {}, telemetry }: LineParts): Line {
+  return {
+    actor: anActor(actor),
+    limits: transport.traits,
+    runtime,
+    send: senderTo(transport),
+    clock,
+    dice: () => 0,
+    deriveId,
+    telemetry: telemetry ?? recordingTelemetry(),
+  };
+}
+
+function senderTo(transport: Transport): (dispatch: Dispatch) => Promise<Reply> {
+  return ({ to, body, delayMs }) =>
+    delayMs > 0 ? transport.sendWithDelay(to, body, delayMs) : transport.send(to, body);
+}

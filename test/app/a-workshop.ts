@@ -1,0 +1,95 @@
+import { type MissingQueue, type WorkEnd, workQueue } from '../../lib/app/work-queue.ts';
+import type { Actor } from '../../lib/core/actor.ts';
+import type { CallEnd } from '../../lib/core/outcome.ts';
+import type { RuntimeRequest } from '../../lib/ports/runtime.ts';
+import type { Transport } from '../../lib/ports/transport.ts';
+import { anEnvelope } from '../core/a-delivery.ts';
+import { aLine, type FakeRuntime, fakeRuntime, recordingTelemetry, type Told } from './a-line.ts';
+import { type MemoryBroker, memoryBroker } from './memory-broker.ts';
+import { type Script, type ScriptedTransport, scriptedTransport } from './scripted-transport.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+/** A worker at its queue `score`, in virtual time. */
+export interface Workshop {
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+  readonly transport: ScriptedTransport;
+  readonly runtime: FakeRuntime;
+  readonly told: Told;
+  readonly stop: AbortController;
+  /** Since the beginning. */
+  elapsedMs(): number;
+  /** Into the queue, all at the same time. */
+  put(...ids: readonly string[]): void;
+  start(): Promise<WorkEnd>;
+  /** Lets time pass until this many were acked, or any settled. */
+  untilAcked(count: number): Promise<void>;
+  /** The ids of the envelopes that wait in a queue, hidden or not. */
+  idsIn(queue: string): readonly string[];
+}
+
+export interface WorkshopOptions {
+  readonly end?: (id: string, clock: VirtualClock, request: RuntimeRequest) => CallEnd | Promise<CallEnd>;
+  readonly restartsItself?: boolean;
+  readonly concurrency?: number;
+  readonly script?: Script;
+  readonly missingQueue?: Partial<MissingQueue>;
+  readonly actor?: Partial<Actor>;
+  readonly visibilityMs?: number;
+  /** Another transport around the worker's, for what a script cannot say. */
+  readonly wrap?: (transport: ScriptedTransport, clock: VirtualClock) => Transport;
+  readonly queues?: readonly string[];
+}
+
+export const VALUE: CallEnd = { kind: 'frames', frames: [{ payload: '{"m":2}' as never }] };
+export const QUEUES = ['score', 'store', 'x-sink'];
+
+export function aWorkshop(options: WorkshopOptions = {}): Workshop {
+  const { end = () => VALUE, restartsItself = true, concurrency = 1, visibilityMs = 600_000 } = options;
+  const clock = virtualClock();
+  const startedAt = clock.now();
+  const broker = memoryBroker({ clock });
+  for (const queue of options.queues ?? QUEUES) broker.createQueue(queue);
+  const transport = scriptedTransport(broker.transport({ visibilityMs }), clock, options.script);
+  const runtime = fakeRuntime((request) => end(request.envelope.id, clock, request), restartsItself);
+  const told = recordingTelemetry();
+  const used = options.wrap?.(transport, clock) ?? transport;
+  const line = aLine({
+    runtime,
+    clock,
+    transport: used,
+    telemetry: told,
+    ...(options.actor === undefined ? {} : { actor: options.actor }),
+  });
+  const stop = new AbortController();
+  const missingQueue = { autoCreate: false, maxAttempts: 10, backoffMs: 1_000, ...options.missingQueue };
+  // Not the worker's own: what is put is not what it did.
+  const outside = broker.transport();
+  return {
+    clock,
+    broker,
+    transport,
+    runtime,
+    told,
+    stop,
+    elapsedMs: () => clock.now() - startedAt,
+    put: (...ids) => {
+      for (const id of ids) outside.send('score', JSON.stringify(anEnvelope({ id })));
+    },
+    start: () => workQueue({ queue: 'score', transport: used, line, concurrency, missingQueue }, stop.signal),
+    untilAcked: (count) =>
+      clock.passUntil(() => transport.operationsOf('ack').filter(({ ok }) => ok).length >= count),
+    idsIn: (queue) => broker.bodiesIn(queue).map((body) => (JSON.parse(body) as { id: string }).id),
+  };
+}
+
+/** A call that takes so long and then gives a value. */
+export async function valueAfter(clock: VirtualClock, milliseconds: number): Promise<CallEnd> {
+  await clock.sleep(milliseconds);
+  return VALUE;
+}
+
+/** The id of the envelope that an operation is about. */
+export function idOf({ body }: { readonly body?: string }): string {
+  return body === undefined ? '' : (JSON.parse(body) as { id: string }).id;
+}

@@ -1,0 +1,177 @@
+import type { Clock } from '../../lib/ports/clock.ts';
+import {
+  ACCEPTED,
+  type Delivery,
+  type Refusal,
+  type Reply,
+  type Transport,
+} from '../../lib/ports/transport.ts';
+
+/**
+ * A broker whose time is handed in: an outage of twenty minutes takes no longer than a test. It keeps the same
+ * contract as the real ones, and the same suite says so.
+ */
+export interface MemoryBroker {
+  transport(times?: { readonly visibilityMs?: number; readonly waitMs?: number }): Transport;
+  createQueue(queue: string): void;
+  deleteQueue(queue: string): void;
+  /** What is in the queue, hidden or not. */
+  bodiesIn(queue: string): readonly string[];
+}
+
+export interface MemoryBrokerOptions {
+  readonly clock: Clock;
+  readonly maxReceiveCount?: number;
+}
+
+interface Message {
+  readonly messageId: string;
+  readonly body: string;
+  visibleAt: number;
+  receiveCount: number;
+  /** Who received it last; nobody else's word on it counts. */
+  handle?: string;
+}
+
+interface Queue {
+  readonly messages: Set<Message>;
+  /** Aborted when something changed, for whoever waits here. */
+  change: AbortController;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export function memoryBroker({ clock, maxReceiveCount = 5 }: MemoryBrokerOptions): MemoryBroker {
+  const queues = new Map<string, Queue>();
+  let ids = 0;
+
+  function createQueue(queue: string): void {
+    for (const name of [queue, `${queue}-dlq`]) {
+      if (!queues.has(name)) queues.set(name, { messages: new Set(), change: new AbortController() });
+    }
+  }
+
+  function notify(queue: Queue): void {
+    const { change } = queue;
+    queue.change = new AbortController();
+    change.abort();
+  }
+
+  function put(queue: Queue, message: Message): void {
+    queue.messages.add(message);
+    notify(queue);
+  }
+
+  function take(name: string, queue: Queue, most: number, visibilityMs: number): readonly Delivery[] {
+    const deliveries: Delivery[] = [];
+    for (const message of queue.messages) {
+      if (deliveries.length >= most) break;
+      if (message.visibleAt > clock.now()) continue;
+      const deadLetterQueue = queues.get(`${name}-dlq`);
+      if (message.receiveCount >= maxReceiveCount && deadLetterQueue !== undefined) {
+        queue.messages.delete(message);
+        put(deadLetterQueue, message);
+        continue;
+      }
+      message.receiveCount++;
+      message.handle = `h-${++ids}`;
+      message.visibleAt = clock.now() + visibilityMs;
+      const { body, messageId, receiveCount, handle } = message;
+      deliveries.push({ body, messageId, receiveCount, queue: name, handle });
+    }
+    return deliveries;
+  }
+
+  async function withMessage(
+    { queue: name, handle }: Delivery,
+    change: (message: Message, queue: Queue) => void,
+  ): Promise<Reply> {
+    const queue = queues.get(name);
+    if (queue === undefined) return missing(name);
+    const message = [...queue.messages].find((one) => one.handle === handle);
+    if (message === undefined) return { ok: false, problem: 'it was settled, or delivered again since' };
+    change(message, queue);
+    return ACCEPTED;
+  }
+
+  async function send(name: string, body: string, delayMs: number): Promise<Reply> {
+    const queue = queues.get(name);
+    if (queue === undefined) return missing(name);
+    const bytes = Buffer.byteLength(body);
+    if (bytes > MAX_BODY_BYTES) return { ok: false, problem: `${bytes} bytes are too many` };
+    put(queue, { messageId: `m-${++ids}`, body, visibleAt: clock.now() + delayMs, receiveCount: 0 });
+    return ACCEPTED;
+  }
+
+  function transport({ visibilityMs = 600_000, waitMs = 20_000 } = {}): Transport {
+    const closing = new AbortController();
+    const receiving = new Set<Promise<unknown>>();
+
+    const receive: Transport['receive'] = async (name, most, signal) => {
+      const until = clock.now() + waitMs;
+      for (;;) {
+        const queue = queues.get(name);
+        if (queue === undefined) return missing(name);
+        if (signal.aborted || closing.signal.aborted) return { ok: true, deliveries: [] };
+        const deliveries = take(name, queue, most, visibilityMs);
+        const leftMs = until - clock.now();
+        if (deliveries.length > 0 || leftMs <= 0) return { ok: true, deliveries };
+        const hidden = [...queue.messages].map(({ visibleAt }) => visibleAt - clock.now());
+        const change = AbortSignal.any([signal, closing.signal, queue.change.signal]);
+        await clock.sleep(Math.min(leftMs, ...hidden), change);
+      }
+    };
+
+    return {
+      traits: {
+        name: 'memory',
+        maxDelayMs: 900_000,
+        maxBodyBytes: MAX_BODY_BYTES,
+        maxBatch: 10,
+        visibilityMs,
+        countsReceives: true,
+      },
+      receive: (...asked) => {
+        const one = receive(...asked);
+        receiving.add(one);
+        return one.finally(() => receiving.delete(one));
+      },
+      send: (queue, body) => send(queue, body, 0),
+      sendWithDelay: send,
+      ack: (delivery) => withMessage(delivery, (message, queue) => queue.messages.delete(message)),
+      nack: (delivery, pauseMs) =>
+        withMessage(delivery, (message, queue) => {
+          message.visibleAt = clock.now() + pauseMs;
+          notify(queue);
+        }),
+      extend: (delivery) =>
+        withMessage(delivery, (message) => {
+          message.visibleAt = clock.now() + visibilityMs;
+        }),
+      ensureQueue: async (queue) => {
+        createQueue(queue);
+        return ACCEPTED;
+      },
+      reach: async (queue) => (queues.has(queue) ? ACCEPTED : missing(queue)),
+      close: async () => {
+        closing.abort();
+        await Promise.all(receiving);
+      },
+    };
+  }
+
+  return {
+    transport,
+    createQueue,
+    deleteQueue: (name) => {
+      const queue = queues.get(name);
+      queues.delete(name);
+      if (queue !== undefined) notify(queue);
+    },
+    bodiesIn: (name) => [...(queues.get(name)?.messages ?? [])].map(({ body }) => body),
+  };
+}
+
+function missing(queue: string): Refusal {
+  return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
+}

@@ -1,0 +1,176 @@
+import { expect } from 'vitest';
+import {
+  deliveriesOf,
+  type Law,
+  OK,
+  receiveNothing,
+  receiveOne,
+  receiveSome,
+  sendAll,
+  textOf,
+} from '../law.ts';
+
+/** Both clocks are this machine's; a broker may cut fractions of a millisecond off. */
+const CLOCK_SLACK_MS = 5;
+
+export const DELIVERY_LAWS: readonly Law[] = [
+  {
+    name: 'an accepted send arrives',
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      expect(await one.send(queue, '{"n":1}')).toEqual(OK);
+      const delivery = await receiveOne(one, queue);
+      expect(textOf(delivery)).toBe('{"n":1}');
+      expect(delivery.queue).toBe(queue);
+      expect(delivery.messageId).not.toBe('');
+      expect(delivery.receiveCount).toBe(1);
+    },
+  },
+  {
+    name: 'sends made at the same time all arrive, each once',
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      const bodies = Array.from({ length: 25 }, (_, index) => `{"n":${index}}`);
+      await sendAll(one, queue, bodies);
+      const deliveries = await receiveSome(one, queue, bodies.length);
+      expect(deliveries.map(textOf).toSorted()).toEqual(bodies.toSorted());
+      expect(new Set(deliveries.map(({ messageId }) => messageId)).size).toBe(bodies.length);
+    },
+  },
+  {
+    name: 'a receive brings no more than was asked for',
+    run: async ({ queue, transport, never }) => {
+      const one = await transport();
+      await sendAll(one, queue, ['1', '2', '3', '4', '5']);
+      const first = deliveriesOf(await one.receive(queue, 2, never));
+      expect(first.length).toBeLessThanOrEqual(2);
+      expect(await receiveSome(one, queue, 5 - first.length)).toHaveLength(5 - first.length);
+    },
+  },
+  {
+    name: 'what one consumer holds, no other gets',
+    run: async ({ queue, transport }) => {
+      const [one, other] = [await transport(), await transport()];
+      await one.send(queue, '"held"');
+      await receiveOne(one, queue);
+      await receiveNothing(other, queue, 1_000);
+    },
+  },
+  {
+    name: 'a released delivery comes again, at once without a pause',
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      await one.send(queue, '"again"');
+      const first = await receiveOne(one, queue);
+      expect(await one.nack(first, 0)).toEqual(OK);
+      const second = await receiveOne(one, queue);
+      expect(textOf(second)).toBe('"again"');
+      expect(second.messageId).toBe(first.messageId);
+    },
+  },
+  {
+    name: 'a released delivery does not come again before its pause is over',
+    needs: ['delays'],
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      await one.send(queue, '"later"');
+      const first = await receiveOne(one, queue);
+      const releasedAt = Date.now();
+      expect(await one.nack(first, 1_200)).toEqual(OK);
+      await receiveOne(one, queue);
+      expect(Date.now() - releasedAt).toBeGreaterThanOrEqual(1_200 - CLOCK_SLACK_MS);
+    },
+  },
+  {
+    name: 'what is neither acked nor released comes again after its visibility time, and not before',
+    needs: ['hidesForATime'],
+    run: async ({ queue, transport }) => {
+      const one = await transport({ visibilityMs: 1_000 });
+      await one.send(queue, '"forgotten"');
+      const askedAt = Date.now();
+      const first = await receiveOne(one, queue);
+      const second = await receiveOne(one, queue);
+      expect(second.messageId).toBe(first.messageId);
+      expect(Date.now() - askedAt).toBeGreaterThanOrEqual(1_000 - CLOCK_SLACK_MS);
+    },
+  },
+  {
+    name: 'extending hides for the whole visibility time again',
+    needs: ['hidesForATime'],
+    run: async ({ queue, transport }) => {
+      const one = await transport({ visibilityMs: 3_000 });
+      await one.send(queue, '"held on"');
+      const first = await receiveOne(one, queue);
+      await receiveNothing(one, queue, 1_000);
+      const extendedAt = Date.now();
+      expect(await one.extend(first)).toEqual(OK);
+      await receiveOne(one, queue);
+      expect(Date.now() - extendedAt).toBeGreaterThanOrEqual(3_000 - CLOCK_SLACK_MS);
+    },
+  },
+  {
+    name: 'an acked delivery does not come again, also after a reconnect',
+    run: async ({ queue, transport }) => {
+      const one = await transport({ visibilityMs: 2_000 });
+      await sendAll(one, queue, ['"first"', '"second"']);
+      const deliveries = await receiveSome(one, queue, 2);
+      expect(await Promise.all(deliveries.map((delivery) => one.ack(delivery)))).toEqual([OK, OK]);
+      await one.close();
+      await receiveNothing(await transport(), queue, 2_100);
+    },
+  },
+  {
+    name: 'what was received and not settled comes again after a reconnect',
+    run: async ({ queue, transport }) => {
+      const one = await transport({ visibilityMs: 1_000 });
+      await one.send(queue, '"left behind"');
+      await receiveOne(one, queue);
+      await one.close();
+      expect(textOf(await receiveOne(await transport(), queue))).toBe('"left behind"');
+    },
+  },
+  {
+    name: 'a delay is a lower bound',
+    needs: ['delays'],
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      const sentAt = Date.now();
+      const replies = await Promise.all([
+        one.sendWithDelay(queue, '"late"', 1_100),
+        one.send(queue, '"soon"'),
+      ]);
+      expect(replies).toEqual([OK, OK]);
+      expect(textOf(await receiveOne(one, queue))).toBe('"soon"');
+      expect(textOf(await receiveOne(one, queue))).toBe('"late"');
+      expect(Date.now() - sentAt).toBeGreaterThanOrEqual(1_100 - CLOCK_SLACK_MS);
+    },
+  },
+  {
+    name: 'receive counts grow',
+    needs: ['countsReceives'],
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      expect(one.traits.countsReceives).toBe(true);
+      await one.send(queue, '"counted"');
+      for (const count of [1, 2, 3]) {
+        const delivery = await receiveOne(one, queue);
+        expect(delivery.receiveCount).toBe(count);
+        await one.nack(delivery, 0);
+      }
+    },
+  },
+  {
+    name: 'a delivery released too often lands in the dead-letter queue, whole',
+    needs: ['deadLetters'],
+    run: async ({ bench, queue, deadLetterQueue, transport }) => {
+      const one = await transport();
+      const body = `{"text":"${'é\\u0001"'.replaceAll('"', '\\"')}","long":"${'x'.repeat(100_000)}"}`;
+      await one.send(queue, body);
+      for (let count = 1; count <= bench.maxReceiveCount; count++) {
+        expect(await one.nack(await receiveOne(one, queue), 0)).toEqual(OK);
+      }
+      await receiveNothing(one, queue, 0);
+      expect(textOf(await receiveOne(one, deadLetterQueue))).toBe(body);
+    },
+  },
+];

@@ -1,0 +1,28 @@
+import { startEmbeddedSqs } from '../../support/embedded-sqs.ts';
+import type { ContractSubject } from '../contract-subject.ts';
+import { sqsBench } from './sqs-bench.ts';
+
+/** SQS as the embedded engine does it. */
+export const EMBEDDED_SQS: ContractSubject = {
+  name: 'sqs (embedded)',
+  features: {
+    delays: 'yes',
+    hidesForATime: 'yes',
+    countsReceives: 'yes',
+    deadLetters: 'yes',
+    limitsBodies: 'yes',
+    rawAstralCharacters: {
+      no: 'fauxqs 2.4.1 takes the halves of a surrogate pair for invalid characters; SQS takes U+10000 to U+10FFFF',
+    },
+    tellsMissingQueues: 'yes',
+    createsQueues: 'yes',
+    tellsAttributes: 'yes',
+    failsSingleEntries: 'yes',
+    outages: 'yes',
+    deepQueues: 'yes',
+  },
+  start: async () => {
+    const { endpoint, close } = await startEmbeddedSqs();
+    return sqsBench({ endpoint, account: '000000000000', close });
+  },
+};

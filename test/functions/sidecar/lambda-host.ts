@@ -1,0 +1,25 @@
+import type { Context, SQSEvent } from 'aws-lambda';
+
+/** What Lambda does with the handler, without Lambda: loads it, then hands it the events that come over IPC. */
+
+export interface Invocation {
+  readonly event: SQSEvent;
+  readonly timeLeftMs: number;
+}
+
+export type Reply = { readonly loaded: true } | { readonly response: unknown } | { readonly error: string };
+
+const reply = (message: Reply) => process.send?.(message);
+
+const { handler } = await import('../../../functions/sidecar/index.ts');
+
+process.on('message', async ({ event, timeLeftMs }: Invocation) => {
+  const endsAt = Date.now() + timeLeftMs;
+  const context = { getRemainingTimeInMillis: () => endsAt - Date.now() } as Context;
+  try {
+    reply({ response: await handler(event, context) });
+  } catch (error) {
+    reply({ error: String(error) });
+  }
+});
+reply({ loaded: true });

@@ -1,0 +1,143 @@
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { envelopeAt } from '../../sidecar/envelopes.ts';
+import {
+  isAlive,
+  pythonRuntime,
+  ROOT,
+  type RunningProcess,
+  startProcess,
+  temporaryFolder,
+  until,
+} from '../../sidecar/sidecar-process.ts';
+import { type Stage, setStage } from '../../sidecar/stage.ts';
+import { eventOf, recordOf } from './lambda-process.ts';
+import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
+
+/** The bundle as it is deployed, under Lambda's own Runtime Interface Client. */
+
+const RIC = join(ROOT, 'node_modules/.cache/asya-ric/node_modules/aws-lambda-ric/index.mjs');
+const isInstalled = existsSync(RIC);
+if (!isInstalled) {
+  console.log(
+    'skipped: aws-lambda-ric is not installed, because it compiles for two minutes and needs a C++ toolchain; ' +
+      'test/functions/sidecar/install-ric.sh installs it',
+  );
+}
+
+describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', () => {
+  let stage: Stage;
+  let api: RuntimeApi;
+  let lambda: RunningProcess;
+  const pidFile = () => join(stage.folder, 'lambda.pid');
+
+  beforeAll(async () => {
+    stage = await setStage('x-sink', 'store', 'score');
+    api = await startRuntimeApi();
+    const folder = await temporaryFolder();
+    const outfile = join(folder, 'index.js');
+    await build({
+      entryPoints: [join(ROOT, 'functions/sidecar/index.ts')],
+      outfile,
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      target: 'node24',
+      format: 'cjs',
+      external: ['@aws-sdk/*'],
+    });
+    console.log(`the bundle has ${(statSync(outfile).size / 1024).toFixed(1)} KB without the SDK`);
+    // On Lambda the SDK comes with the machine.
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const startedAt = performance.now();
+    lambda = startProcess(
+      // As Lambda's own bootstrap starts it.
+      ['--no-experimental-require-module', '--no-experimental-detect-module', RIC],
+      stage.variables('score', {
+        AWS_LAMBDA_RUNTIME_API: api.address,
+        AWS_LAMBDA_FUNCTION_NAME: 'sidecar',
+        AWS_LAMBDA_FUNCTION_VERSION: '1',
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
+        AWS_LAMBDA_LOG_GROUP_NAME: 'log',
+        AWS_LAMBDA_LOG_STREAM_NAME: 'stream',
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'key-id',
+        AWS_SECRET_ACCESS_KEY: 'secret-key',
+        AWS_SESSION_TOKEN: 'token',
+        LAMBDA_TASK_ROOT: folder,
+        _HANDLER: 'index.handler',
+        ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
+        PID_FILE: pidFile(),
+      }),
+      folder,
+    );
+    await until(() => existsSync(pidFile()), 'the runtime is started in the init phase', 30_000);
+    console.log(`its runtime was up ${Math.round(performance.now() - startedAt)} ms after the start`);
+  }, 90_000);
+  afterAll(async () => {
+    await stage?.close();
+    await api?.close();
+  });
+
+  test('a batch in, a partial batch response out', async () => {
+    const route = { prev: [], curr: 'score', next: ['store'] };
+    const good = envelopeAt('score', { value: 1 }, { route });
+    const refused = envelopeAt('score', { value: 1 }, { route: { ...route, next: ['nowhere'] } });
+    const records = [recordOf('score', good), recordOf('score', 'not JSON'), recordOf('score', refused)];
+    expect(await api.invoke(eventOf(records), 60_000)).toEqual({
+      batchItemFailures: [{ itemIdentifier: records[2]?.messageId }],
+    });
+    expect((await stage.inbox.next('store', good.id)).route).toEqual({
+      prev: ['score'],
+      curr: 'store',
+      next: [],
+    });
+    const isIt = ({ payload }: { payload: unknown }) => (payload as { raw?: string }).raw === 'not JSON';
+    await stage.inbox.nextWhere('x-sink', isIt, 'the unreadable');
+  });
+
+  test("Lambda's own deadline is respected", async () => {
+    const late = envelopeAt('score', { value: 1 });
+    expect(await api.invoke(eventOf([recordOf('score', late)]), 3_000)).toEqual({ batchItemFailures: [] });
+    const { body: _body, arrivedAt: _at, ...back } = await stage.inbox.next('score', late.id);
+    expect(back).toEqual(late);
+  });
+
+  test('a call that hangs costs the runtime, not the function', async () => {
+    const hung = envelopeAt('score', { do: 'hang' });
+    expect(await api.invoke(eventOf([recordOf('score', hung)]), 60_000)).toEqual({ batchItemFailures: [] });
+    expect((await stage.inbox.next('x-sink', hung.id)).status?.reason).toBe('ActorTimeout');
+    const next = envelopeAt('score', { value: 'on' });
+    await api.invoke(eventOf([recordOf('score', next)]), 60_000);
+    expect((await stage.inbox.next('x-sink', next.id)).payload).toBe('on');
+    const pids = readFileSync(pidFile(), 'utf8').trim().split('\n').map(Number);
+    expect(pids.map(isAlive)).toEqual([false, true]);
+  });
+
+  test('the runtime has none of the credentials, and the way to the Runtime API is not for it', async () => {
+    const envelope = envelopeAt('score', { do: 'environment' });
+    await api.invoke(eventOf([recordOf('score', envelope)]), 60_000);
+    const { payload } = await stage.inbox.next('x-sink', envelope.id);
+    for (const name of [
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+      'AWS_SESSION_TOKEN',
+      'AWS_LAMBDA_RUNTIME_API',
+    ])
+      expect(payload).not.toHaveProperty(name);
+  });
+
+  test('metrics are printed in the embedded format', async () => {
+    await until(() => /"Namespace":"asya_actor"/.test(lambda.output()), 'the metrics');
+    expect(lambda.output()).toMatch(/"MessagesReceivedTotal"/);
+  });
+
+  test('killed, its runtime is gone too', async () => {
+    const pid = Number(readFileSync(pidFile(), 'utf8').trim().split('\n').at(-1));
+    lambda.signal('SIGKILL');
+    await until(() => !isAlive(pid), 'the runtime is gone', 5_000);
+  });
+});

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Arrived, envelopeAt } from './envelopes.ts';
+import { isAlive, pythonRuntime, saying, startProcess, startSidecar, until } from './sidecar-process.ts';
+import { type Stage, setStage } from './stage.ts';
+
+/** A sidecar that is killed at the worst moments: nothing is lost, and its runtime goes with it. */
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage('x-sink');
+});
+afterAll(() => stage.close());
+
+const SHORT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s', ASYA_SQS_VISIBILITY_TIMEOUT: '2' };
+
+describe.concurrent('SIGKILL of the sidecar', () => {
+  test.each([
+    ['after receive', 'received', 0],
+    ['after the call', 'called', 0],
+    ['after the send', 'sent', 3],
+    ['before the ack', 'settle', 3],
+  ])('%s', { timeout: 60_000 }, async (point, step, alreadySent) => {
+    const actor = `killed-${step}`;
+    const next = `after-${step}`;
+    const pidFile = join(stage.folder, `${actor}.pid`);
+    const variables = stage.variables(actor, {
+      ...SHORT,
+      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+      PID_FILE: pidFile,
+    });
+    await stage.sqs.createQueue(actor);
+    await stage.sqs.createQueue(next);
+    const route = { prev: [], curr: actor, next: [next] };
+    const parent = envelopeAt(actor, { value: ['first', 'second', 'third'] }, { route });
+    const behind = envelopeAt(actor, { value: 'behind' }, { route });
+    await stage.send(parent);
+
+    const doomed = startProcess([join(import.meta.dirname, 'freeze-at.ts'), step], variables);
+    await doomed.untilLine(saying('frozen'), 30_000);
+    await stage.send(behind);
+    const before = await stage.inbox.rest(next);
+    expect(before.length).toBe(alreadySent);
+    const idsBefore = new Map(before.map(({ id, payload }) => [payload, id]));
+    for (const { id } of before) await stage.inbox.next(next, id);
+    const runtimePid = Number(readFileSync(pidFile, 'utf8'));
+    expect(isAlive(runtimePid)).toBe(true);
+
+    const killedAt = Date.now();
+    doomed.signal('SIGKILL');
+    await until(() => !isAlive(runtimePid), 'the runtime of the killed sidecar is gone', 5_000);
+    const goneMs = Date.now() - killedAt;
+    startSidecar(variables);
+
+    const arrivals = await Promise.all([
+      ...['first', 'second', 'third'].map((payload) =>
+        stage.inbox.nextWhere(next, isItemOf(parent.id, payload), payload, 30_000),
+      ),
+      stage.inbox.next(next, behind.id, 30_000),
+    ]);
+    const tookMs = Math.min(...arrivals.map(({ arrivedAt }) => arrivedAt)) - killedAt;
+    const againMs = (arrivals[0]?.arrivedAt ?? 0) - killedAt;
+    console.log(
+      `killed ${point}: runtime gone after ${goneMs} ms, ` +
+        `next envelope processed after ${tookMs} ms, the one in hand after ${againMs} ms`,
+    );
+    const [first, ...children] = arrivals;
+    expect(first?.id).toBe(parent.id);
+    expect(children.slice(0, 2).every(({ parent_id }) => parent_id === parent.id)).toBe(true);
+    // What was sent before the kill came again under the same ids: whoever is next can tell.
+    for (const { id, payload } of arrivals.slice(0, 3)) {
+      if (alreadySent > 0) expect(idsBefore.get(payload)).toBe(id);
+    }
+    for (const { status } of arrivals) expect(status).toMatchObject({ phase: 'pending', attempt: 1 });
+    await until(async () => {
+      const { visible, hidden, delayed } = await stage.sqs.counts(actor);
+      return visible + hidden + delayed === 0;
+    }, 'everything is acked');
+    expect((await stage.sqs.counts(`${actor}-dlq`)).visible).toBe(0);
+  });
+});
+
+function isItemOf(parentId: string, payload: string): (envelope: Arrived) => boolean {
+  return (envelope) =>
+    (envelope.id === parentId || envelope.parent_id === parentId) && envelope.payload === payload;
+}

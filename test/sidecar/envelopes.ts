@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { EmbeddedSqs } from '../support/embedded-sqs.ts';
+import { pause } from './sidecar-process.ts';
+
+/** Envelopes as they travel, for tests that look from outside. */
+
+export interface Wire {
+  readonly id: string;
+  readonly parent_id?: string;
+  readonly route: { readonly prev: string[]; readonly curr: string; readonly next: string[] };
+  readonly headers: Record<string, unknown>;
+  readonly payload: unknown;
+  readonly status?: WireStatus;
+  readonly [extra: string]: unknown;
+}
+
+export interface WireStatus {
+  readonly phase?: string;
+  readonly reason?: string;
+  readonly actor?: string;
+  readonly attempt?: number;
+  readonly max_attempts?: number;
+  readonly created_at?: string;
+  readonly updated_at?: string;
+  readonly deadline_at?: string;
+  readonly error?: {
+    readonly type: string;
+    readonly mro: string[];
+    readonly message: string;
+    readonly traceback: string;
+  };
+}
+
+export const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+export const TRACESTATE = 'vendor=t61rcWkgMzE';
+
+/** At this actor, traced, with an id of its own. */
+export function envelopeAt(curr: string, payload: unknown, more: Partial<Wire> = {}): Wire {
+  return {
+    id: randomUUID(),
+    route: { prev: [], curr, next: [] },
+    payload,
+    ...more,
+    headers: { traceparent: TRACEPARENT, tracestate: TRACESTATE, ...more.headers },
+  };
+}
+
+export interface Arrived extends Wire {
+  /** The text that came. */
+  readonly body: string;
+  readonly arrivedAt: number;
+}
+
+/** What arrives in queues, taken out and kept by id until somebody asks. */
+export interface Mailbox {
+  /** The next envelope with this id that arrives in this queue. */
+  next(queue: string, id: string, withinMs?: number): Promise<Arrived>;
+  /** The next one for which it holds. */
+  nextWhere(
+    queue: string,
+    isIt: (envelope: Arrived) => boolean,
+    what: string,
+    withinMs?: number,
+  ): Promise<Arrived>;
+  /** All that has arrived and was not asked for. */
+  rest(queue: string): Promise<readonly Arrived[]>;
+}
+
+export function mailbox(sqs: EmbeddedSqs): Mailbox {
+  const kept = new Map<string, Arrived[]>();
+
+  async function empty(queue: string): Promise<Arrived[]> {
+    const letters = kept.get(queue) ?? [];
+    kept.set(queue, letters);
+    for (const { Body = '' } of await sqs.take(queue)) {
+      letters.push({ ...(JSON.parse(Body) as Wire), body: Body, arrivedAt: Date.now() });
+    }
+    return letters;
+  }
+
+  async function nextWhere(
+    queue: string,
+    isIt: (envelope: Arrived) => boolean,
+    what: string,
+    withinMs = 10_000,
+  ): Promise<Arrived> {
+    const endsAt = Date.now() + withinMs;
+    for (;;) {
+      const letters = await empty(queue);
+      const at = letters.findIndex(isIt);
+      const [found] = at < 0 ? [] : letters.splice(at, 1);
+      if (found !== undefined) return found;
+      if (Date.now() > endsAt) {
+        const others = letters.map(({ id, status }) => `${id} (${status?.phase}, ${status?.reason})`);
+        throw new Error(`${what} did not arrive in ${queue} within ${withinMs} ms; there: ${others}`);
+      }
+      await pause(15);
+    }
+  }
+
+  return {
+    next: (queue, id, withinMs) => nextWhere(queue, (envelope) => envelope.id === id, id, withinMs),
+    nextWhere,
+    rest: async (queue) => [...(await empty(queue))],
+  };
+}

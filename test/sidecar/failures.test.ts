@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Arrived, envelopeAt } from './envelopes.ts';
+import { freePort } from './free-port.ts';
+import {
+  isAlive,
+  nodeRuntime,
+  pause,
+  pythonRuntime,
+  type RunningProcess,
+  saying,
+  startShell,
+  until,
+} from './sidecar-process.ts';
+import { type Stage, setStage } from './stage.ts';
+import { testIn } from './test-in.ts';
+
+/** What fails beside the sidecar: runtimes that die, hang, spin and will not go, and a sink that is not there. */
+
+const TIMEOUT_MS = 2_000;
+
+const TABLE = [
+  ['Python', 'trial-py', pythonRuntime('behaviours.handle')],
+  ['Node', 'trial-js', nodeRuntime('behaviours.ts.handle')],
+] as const;
+
+let stage: Stage;
+const sidecars = new Map<string, RunningProcess>();
+let withoutSink: Promise<void>;
+beforeAll(async () => {
+  stage = await setStage('x-sink');
+  withoutSink = playWithoutSink();
+  withoutSink.catch(() => {});
+  await Promise.all(
+    TABLE.map(async ([_language, actor, command]) => {
+      const sidecar = await stage.sidecar(actor, {
+        ASYA_RUNTIME_COMMAND: command,
+        ASYA_CONCURRENCY: '3',
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: `${TIMEOUT_MS}ms`,
+        ASYA_LOG_LEVEL: 'debug',
+        PID_FILE: pidFile(actor),
+        IGNORE_SIGTERM: '1',
+      });
+      sidecars.set(actor, sidecar);
+    }),
+  );
+}, 60_000);
+afterAll(() => stage.close());
+
+/** Begun before all else: what is released after a refused send rests for a quarter of a minute. */
+async function playWithoutSink(): Promise<void> {
+  const sidecar = await stage.sidecar('orphan', {
+    ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+    ASYA_ACTOR_SINK: 'x-late',
+    ASYA_LOG_LEVEL: 'debug',
+  });
+  const envelopes = [
+    envelopeAt('orphan', { value: 1 }),
+    envelopeAt('orphan', { do: 'raise', error: 'ValueError' }),
+    envelopeAt('orphan', { value: [3, 4] }),
+  ];
+  for (const envelope of envelopes) await stage.send(envelope);
+  for (const { id } of envelopes) {
+    const line = await sidecar.untilLine(
+      ({ message, envelopeId }) => message === 'delivery' && envelopeId === id,
+    );
+    expect(line).toMatchObject({ settle: 'release', failed: 'transport_error' });
+    expect(line['problem']).toContain('x-late');
+  }
+  await until(() => sidecar.lines.filter(saying('released')).length === 3, 'all are released');
+  expect(sidecar.lines.filter(saying('acked'))).toEqual([]);
+  // They rest for a while, so that an outage of minutes does not burn their receives.
+  expect(await stage.sqs.counts('orphan')).toEqual({ visible: 0, hidden: 3, delayed: 0 });
+
+  await stage.sqs.createQueue('x-late');
+  for (const { id } of envelopes) await stage.inbox.next('x-late', id, 30_000);
+  await stage.inbox.nextWhere('x-late', ({ payload }) => payload === 4, 'the second item');
+  await until(async () => (await stage.sqs.counts('orphan')).hidden === 0, 'all are acked');
+  expect((await stage.sqs.counts('orphan-dlq')).visible).toBe(0);
+}
+
+function pidFile(actor: string): string {
+  return join(stage.folder, `${actor}.pid`);
+}
+
+/** The runtime that was started last. */
+function runtimePid(actor: string): number {
+  return Number(readFileSync(pidFile(actor), 'utf8').trim().split('\n').at(-1));
+}
+
+const counterFile = () => join(stage.folder, randomUUID());
+
+async function send(actor: string, payload: object): Promise<string> {
+  const envelope = envelopeAt(actor, payload);
+  await stage.send(envelope);
+  return envelope.id;
+}
+
+/** Sends, and resolves when the handler has begun. */
+async function begin(actor: string, payload: object): Promise<{ id: string; counter: string }> {
+  const counter = counterFile();
+  const id = await send(actor, { ...payload, counter });
+  await until(() => existsSync(counter), 'the call has begun');
+  return { id, counter };
+}
+
+const sidecarOf = (actor: string) => sidecars.get(actor) as RunningProcess;
+const arrival = (id: string): Promise<Arrived> => stage.inbox.next('x-sink', id, 15_000);
+
+describe('a runtime in Python and in Node', () => {
+  testIn(TABLE, 'killed during a call: the call is retried with the next one', async (actor) => {
+    const { id } = await begin(actor, { do: 'sleep', seconds: 1.5, value: 'second life' });
+    const pid = runtimePid(actor);
+    process.kill(pid, 'SIGKILL');
+    expect(await arrival(id)).toMatchObject({
+      payload: 'second life',
+      status: { phase: 'succeeded', attempt: 2 },
+    });
+    expect(runtimePid(actor)).not.toBe(pid);
+    await sidecarOf(actor).untilLine(
+      ({ message, envelopeId }) => message === 'delivery' && envelopeId === id,
+    );
+    expect(
+      sidecarOf(actor).lines.find(({ message, envelopeId }) => message === 'delivery' && envelopeId === id),
+    ).toMatchObject({ outcome: 'error,retried', policy: 'connection', attempt: 1 });
+  });
+
+  testIn(
+    TABLE,
+    'hung: killed though it ignores SIGTERM, and the other calls go back unchanged',
+    async (actor) => {
+      const hung = await begin(actor, { do: 'hang', times: 9 });
+      const pid = runtimePid(actor);
+      const others = [
+        await begin(actor, { do: 'hang', value: 'one' }),
+        await begin(actor, { do: 'hang', value: 'two' }),
+      ];
+      const failed = await arrival(hung.id);
+      expect(failed.status).toMatchObject({ phase: 'failed', reason: 'ActorTimeout', attempt: 1 });
+      await until(() => !isAlive(pid), 'the hung runtime is gone', 2_000);
+      for (const { id, counter } of others) {
+        const arrived = await arrival(id);
+        // Back unchanged: no attempt is counted, though it was called twice.
+        expect(arrived.status).toMatchObject({ phase: 'succeeded', attempt: 1 });
+        expect(arrived.status).not.toHaveProperty('max_attempts');
+        expect(readFileSync(counter, 'utf8').length).toBe(2);
+        const deliveries = sidecarOf(actor)
+          .lines.filter(({ message, envelopeId }) => message === 'delivery' && envelopeId === id)
+          .map(({ outcome, to }) => [outcome, to]);
+        expect(deliveries[0]).toEqual(['returned', actor]);
+      }
+    },
+  );
+
+  testIn(TABLE, 'that spins the CPU is killed too', async (actor) => {
+    const { id } = await begin(actor, { do: 'spin' });
+    const pid = runtimePid(actor);
+    expect((await arrival(id)).status).toMatchObject({ reason: 'ActorTimeout' });
+    await until(() => !isAlive(pid), 'the spinning runtime is gone', 2_000);
+  });
+
+  testIn(TABLE, 'that started a process of its own goes with it', async (actor) => {
+    const childFile = counterFile();
+    const { id } = await begin(actor, { do: 'grandchild', pid_file: childFile });
+    await until(() => existsSync(childFile) && readFileSync(childFile, 'utf8') !== '', 'the grandchild');
+    const grandchild = Number(readFileSync(childFile, 'utf8'));
+    expect(isAlive(grandchild)).toBe(true);
+    expect((await arrival(id)).status).toMatchObject({ reason: 'ActorTimeout' });
+    await until(() => !isAlive(grandchild), 'the grandchild is gone', 2_000);
+  });
+
+  testIn(TABLE, 'is not killed while it answers: three at once, one runtime', async (actor) => {
+    await until(() => isAlive(runtimePid(actor)), 'a runtime');
+    // One that surely works by now: the last test may have left it just starting.
+    await arrival(await send(actor, { value: 'ready' }));
+    const pid = runtimePid(actor);
+    const ids = await Promise.all(
+      [1, 2, 3].map((value) => send(actor, { do: 'sleep', seconds: 0.3, value })),
+    );
+    for (const id of ids)
+      expect((await arrival(id)).status).toMatchObject({ phase: 'succeeded', attempt: 1 });
+    expect(runtimePid(actor)).toBe(pid);
+  });
+});
+
+test('a runtime that dies takes its own call with it, and no other', async () => {
+  // Without a second attempt, a neighbour's failure would be for good.
+  await stage.sidecar('poisoned', {
+    ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+    ASYA_RESILIENCY_POLICIES: JSON.stringify({ default: { maxAttempts: 1 } }),
+  });
+  // Quick calls, so that some deliveries are always at hand when one is over.
+  for (let n = 0; n < 20; n++) await arrival(await send('poisoned', { value: n }));
+  const envelopes = Array.from({ length: 9 }, (_, n) =>
+    envelopeAt('poisoned', n === 3 ? { do: 'die' } : { value: n }),
+  );
+  await Promise.all(envelopes.map((envelope) => stage.send(envelope)));
+  const fates = await Promise.all(
+    envelopes.map(async ({ id }) => {
+      const { status } = await arrival(id);
+      return status?.error === undefined ? status?.phase : status.error.message.replace(/\/\S+/g, '...');
+    }),
+  );
+  expect(fates.filter((_, n) => n !== 3)).toEqual(Array.from({ length: 8 }, () => 'succeeded'));
+  expect(fates[3]).toMatch(/closed the connection before it answered|ECONNRESET/);
+}, 60_000);
+
+describe.concurrent('a runtime that the sidecar did not start', () => {
+  test.each([
+    ['frames', 'alien-frames', () => Promise.resolve(`unix:${stage.folder}/alien.sock`)],
+    ['HTTP', 'alien-http', async () => `http://127.0.0.1:${await freePort()}/invoke`],
+  ])(
+    'hangs (%s): the sidecar acks and ends with status 1',
+    { timeout: 60_000 },
+    async (_what, actor, url) => {
+      const variables = { ASYA_RUNTIME_URL: await url() };
+      const runtime = startShell(pythonRuntime('behaviours.handle'), variables);
+      const sidecar = await stage.sidecar(actor, {
+        ...variables,
+        ASYA_CONCURRENCY: '2',
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: `${TIMEOUT_MS}ms`,
+        ASYA_LOG_LEVEL: 'debug',
+      });
+      const hung = await begin(actor, { do: 'hang', times: 9 });
+      // Long enough after the first that its own time is not over when that is acked.
+      await pause(TIMEOUT_MS / 2);
+      const other = envelopeAt(actor, { do: 'hang', counter: counterFile(), value: 'later' });
+      await stage.send(other);
+      await sidecar.untilLine(({ message, envelopeId }) => message === 'call' && envelopeId === other.id);
+      expect((await arrival(hung.id)).status).toMatchObject({ reason: 'ActorTimeout' });
+      expect(await sidecar.untilExit()).toEqual({ code: 1, signal: null });
+      expect(sidecar.lines.find(saying('ended'))).toMatchObject({ why: 'hung', level: 'error' });
+      const [back] = await stage.sqs.takeUntil(actor, 1, 10_000);
+      expect(JSON.parse(back?.Body ?? '')).toEqual(other);
+      expect(isAlive(runtime.pid)).toBe(true);
+    },
+  );
+});
+
+test("without x-sink's queue nothing is acked, and nothing is lost once it is made", async () => {
+  await withoutSink;
+}, 60_000);

@@ -1,0 +1,28 @@
+import { writeSync } from 'node:fs';
+import { runSidecar } from '../../lib/cli/sidecar.ts';
+
+/**
+ * A sidecar that stops dead at the first step of this name: `node freeze-at.ts sent`. Nothing of it runs any more, so
+ * that whoever kills it knows exactly how far it came.
+ */
+const [, , step] = process.argv;
+
+process.exit(
+  await runSidecar({
+    env: process.env,
+    write: (line) => writeSync(1, `${line}\n`),
+    complain: (words) => writeSync(2, `${words}\n`),
+    stop: new AbortController().signal,
+    alsoTell: {
+      received: () => {},
+      began: () => {},
+      ended: () => {},
+      trouble: () => {},
+      step: (what) => {
+        if (what !== step) return;
+        writeSync(1, `${JSON.stringify({ message: 'frozen', step })}\n`);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      },
+    },
+  }),
+);

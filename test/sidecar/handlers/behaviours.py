@@ -1,0 +1,134 @@
+"""A handler that does what its payload says: the tests' hands inside a real runtime."""
+
+import atexit
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+if "PID_FILE" in os.environ:
+    with open(os.environ["PID_FILE"], "a") as file:
+        file.write(f"{os.getpid()}\n")
+
+
+@atexit.register
+def say_goodbye():
+    """What a handler does in its last moment: it gives back what it holds."""
+    if "GOODBYE_FILE" in os.environ:
+        time.sleep(0.3)
+        pathlib.Path(os.environ["GOODBYE_FILE"]).write_text("goodbye")
+
+
+class ThrottledError(Exception):
+    def __init__(self, message, status_code=None, retry_after=None):
+        super().__init__(message)
+        if status_code is not None:
+            self.status_code = status_code
+        if retry_after is not None:
+            self.retry_after = retry_after
+
+
+class SlowDownError(ThrottledError):
+    pass
+
+
+class CalmDownError(ThrottledError):
+    pass
+
+
+class UnheardOfError(Exception):
+    pass
+
+
+ERRORS = {
+    "ValueError": ValueError,
+    "KeyError": KeyError,
+    "TypeError": TypeError,
+    "RuntimeError": RuntimeError,
+    "ThrottledError": ThrottledError,
+    "SlowDownError": SlowDownError,
+    "CalmDownError": CalmDownError,
+    "UnheardOfError": UnheardOfError,
+}
+
+
+def error_from(payload):
+    extra = {key: payload[key] for key in ("status_code", "retry_after") if key in payload}
+    return ERRORS[payload["error"]](payload.get("message", "as told"), **extra)
+
+
+def count(payload):
+    """How often it was called with this counter, this time included; it outlives the process."""
+    path = pathlib.Path(payload["counter"])
+    calls = len(path.read_text()) + 1 if path.exists() else 1
+    path.write_text("x" * calls)
+    return calls
+
+
+def handle(payload):
+    do = payload.get("do", "value")
+    if "counter" in payload and count(payload) > payload.get("times", 1):
+        return payload.get("value", "done")
+    if do == "value":
+        return payload["value"]
+    if do == "raise":
+        raise error_from(payload)
+    if do == "sleep":
+        time.sleep(payload["seconds"])
+        return payload.get("value", "slept")
+    if do == "hang":
+        time.sleep(600)
+    if do == "spin":
+        while True:
+            pass
+    if do == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if do == "exit":
+        os._exit(payload.get("status", 3))
+    if do == "grandchild":
+        child = subprocess.Popen(["sleep", "600"])
+        pathlib.Path(payload["pid_file"]).write_text(str(child.pid))
+        time.sleep(600)
+    if do == "yield":
+        return (item for item in payload["items"])
+    if do == "big":
+        return payload.get("with", "x") * payload["bytes"]
+    if do == "say":
+        print(payload["words"])
+        print(payload["words"], file=sys.stderr)
+        return "said"
+    if do == "environment":
+        return dict(os.environ)
+    raise AssertionError(f"the test says {do}")
+
+
+def rewrite(payload, context):
+    """Says where it goes on, and what it was told about the call."""
+    if "error" in payload:
+        raise error_from(payload)
+    if "next" in payload:
+        context.route_next = payload["next"]
+    if payload.get("do") == "empty":
+        return None
+    return {
+        "envelope_id": context.envelope_id,
+        "attempt": context.attempt,
+        "deadline": context.deadline,
+        "traceparent": context.traceparent,
+    }
+
+
+def tamper(payload, context):
+    """Tries to change what is the sidecar's own."""
+    context.headers.clear()
+    context.headers.update({"traceparent": "00-forged", "x-asya-task": "forged", "colour": "red"})
+    context.envelope.update({"id": "forged", "parent_id": "forged", "status": {"phase": "canceled"}})
+    context.route_next = payload.get("next", context.route_next)
+    return "tampered"
+
+
+# Before any thread began, so that none of them ever sees it.
+if os.environ.get("IGNORE_SIGTERM") == "1":
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
+
+/** behaviours.py in Node: a handler that does what its payload says. */
+
+interface Order {
+  readonly do?: string;
+  readonly value?: unknown;
+  readonly error?: string;
+  readonly message?: string;
+  readonly status_code?: number;
+  readonly retry_after?: number;
+  readonly counter?: string;
+  readonly times?: number;
+  readonly seconds?: number;
+  readonly bytes?: number;
+  readonly with?: string;
+  readonly words?: string;
+  readonly status?: number;
+  readonly pid_file?: string;
+  readonly items?: readonly unknown[];
+  readonly next?: readonly string[];
+}
+
+const pidFile = process.env['PID_FILE'];
+if (pidFile !== undefined) appendFileSync(pidFile, `${process.pid}\n`);
+
+/** What a handler does in its last moment: it gives back what it holds. */
+const goodbyeFile = process.env['GOODBYE_FILE'];
+if (goodbyeFile !== undefined) {
+  process.on('exit', () => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    writeFileSync(goodbyeFile, 'goodbye');
+  });
+}
+
+class ValueError extends Error {}
+class KeyError extends Error {}
+class RuntimeError extends Error {}
+class ThrottledError extends Error {
+  statusCode: number | undefined;
+  retryAfter: number | undefined;
+  constructor(message: string, { status_code, retry_after }: Order) {
+    super(message);
+    this.statusCode = status_code;
+    this.retryAfter = retry_after;
+  }
+}
+class SlowDownError extends ThrottledError {}
+class CalmDownError extends ThrottledError {}
+class UnheardOfError extends Error {}
+
+type ErrorClass = new (message: string, order: Order) => Error;
+const ERRORS: Readonly<Record<string, ErrorClass>> = {
+  ValueError,
+  KeyError,
+  TypeError: TypeError as unknown as ErrorClass,
+  RuntimeError,
+  ThrottledError,
+  SlowDownError,
+  CalmDownError,
+  UnheardOfError,
+};
+
+function errorFrom(order: Order): Error {
+  const { error = '', message = 'as told' } = order;
+  const Type = ERRORS[error];
+  return Type === undefined ? new Error(`the test says ${error}`) : new Type(message, order);
+}
+
+/** How often it was called with this counter, this time included; it outlives the process. */
+function count(path: string): number {
+  const calls = existsSync(path) ? readFileSync(path, 'utf8').length + 1 : 1;
+  writeFileSync(path, 'x'.repeat(calls));
+  return calls;
+}
+
+const forEver = () => new Promise<void>((resolve) => setTimeout(resolve, 600_000));
+
+export async function handle(order: Order): Promise<unknown> {
+  const { counter, times = 1, seconds = 0 } = order;
+  if (counter !== undefined && count(counter) > times) return order.value ?? 'done';
+  switch (order.do ?? 'value') {
+    case 'value':
+      return order.value;
+    case 'raise':
+      throw errorFrom(order);
+    case 'sleep':
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      return order.value ?? 'slept';
+    case 'hang':
+      return forEver();
+    case 'spin':
+      for (;;);
+    case 'die':
+      process.kill(process.pid, 'SIGKILL');
+      return forEver();
+    case 'exit':
+      process.exit(order.status ?? 3);
+      return undefined;
+    case 'grandchild': {
+      const { pid } = spawn('sleep', ['600'], { stdio: 'ignore' });
+      writeFileSync(order.pid_file ?? '', String(pid));
+      return forEver();
+    }
+    case 'yield':
+      return each(order.items ?? []);
+    case 'big':
+      return (order.with ?? 'x').repeat(order.bytes ?? 0);
+    case 'say':
+      console.log(order.words);
+      console.error(order.words);
+      return 'said';
+    case 'environment':
+      return { ...process.env };
+    default:
+      throw new Error(`the test says ${order.do}`);
+  }
+}
+
+async function* each(items: readonly unknown[]): AsyncGenerator<unknown> {
+  yield* items;
+}
+
+/** Says where it goes on, and what it was told about the call. */
+export function rewrite(order: Order, context: HandlerContext): unknown {
+  if (order.error !== undefined) throw errorFrom(order);
+  if (order.next !== undefined) context.routeNext = order.next;
+  if (order.do === 'empty') return null;
+  const { envelopeId, attempt, deadline, traceparent } = context;
+  return { envelope_id: envelopeId, attempt, deadline, traceparent };
+}
+
+/** Tries to change what is the sidecar's own. */
+export function tamper(order: Order, context: HandlerContext): unknown {
+  context.headers = { traceparent: '00-forged', 'x-asya-task': 'forged', colour: 'red' };
+  Object.assign(context.envelope ?? {}, { id: 'forged', parent_id: 'forged', status: { phase: 'canceled' } });
+  if (order.next !== undefined) context.routeNext = order.next;
+  return 'tampered';
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { envelopeAt } from './envelopes.ts';
+import {
+  metricsPort,
+  nodeRuntime,
+  pythonRuntime,
+  saying,
+  startSidecar,
+  until,
+  untilWorking,
+} from './sidecar-process.ts';
+import { type Stage, setStage } from './stage.ts';
+
+/** What a platform's probes see, and what becomes of a sidecar whose queue or runtime is not there. */
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage('x-sink');
+});
+afterAll(() => stage.close());
+
+const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
+
+async function get(port: number, path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+  return { status: response.status, text: await response.text() };
+}
+
+describe.concurrent('health', { timeout: 60_000 }, () => {
+  test('alive, ready, and the metrics; anything else is told where to look', async () => {
+    const sidecar = await stage.sidecar('well', { ...IN_PYTHON, ASYA_METRICS_ADDR: '127.0.0.1:0' });
+    const port = await metricsPort(sidecar);
+    expect(await get(port, '/healthz')).toEqual({ status: 200, text: 'ok\n' });
+    expect(await get(port, '/readyz')).toEqual({ status: 200, text: 'ok\n' });
+    expect((await get(port, '/metrics')).status).toBe(200);
+    expect(await get(port, '/')).toEqual({ status: 404, text: 'there are /healthz, /readyz and /metrics\n' });
+  });
+
+  test('alive but not ready while the queue is missing, and ready when it comes', async () => {
+    const sidecar = startSidecar(
+      stage.variables('queueless', {
+        ...IN_PYTHON,
+        ASYA_METRICS_ADDR: '127.0.0.1:0',
+        ASYA_QUEUE_RETRY_BACKOFF: '200ms',
+        ASYA_QUEUE_RETRY_MAX_ATTEMPTS: '50',
+      }),
+    );
+    const port = await metricsPort(sidecar);
+    await untilWorking(sidecar);
+    expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
+    expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'there is no queue "queueless"\n' });
+    await stage.sqs.createQueue('queueless');
+    const envelope = envelopeAt('queueless', { value: 'back' });
+    await stage.send(envelope);
+    expect((await stage.inbox.next('x-sink', envelope.id, 20_000)).payload).toBe('back');
+    expect(await get(port, '/readyz')).toMatchObject({ status: 200 });
+  });
+
+  test('a queue that stays away ends it with status 1', async () => {
+    const sidecar = startSidecar(
+      stage.variables('abandoned', {
+        ...IN_PYTHON,
+        ASYA_QUEUE_RETRY_BACKOFF: '10ms',
+        ASYA_QUEUE_RETRY_MAX_ATTEMPTS: '3',
+      }),
+    );
+    expect(await sidecar.untilExit(30_000)).toEqual({ code: 1, signal: null });
+    expect(sidecar.lines.find(saying('ended'))).toMatchObject({
+      why: 'queue-missing',
+      problem: 'there is no queue "abandoned"',
+    });
+    expect(sidecar.lines.filter(saying('receiving failed')).length).toBe(3);
+  });
+
+  test('ASYA_QUEUE_AUTO_CREATE makes the queue and its dead-letter queue', async () => {
+    const sidecar = startSidecar(stage.variables('made', { ...IN_PYTHON, ASYA_QUEUE_AUTO_CREATE: 'true' }));
+    await untilWorking(sidecar);
+    await until(
+      () =>
+        stage.sqs.counts('made-dlq').then(
+          () => true,
+          () => false,
+        ),
+      'the queues are made',
+    );
+    const envelope = envelopeAt('made', { value: 1 });
+    await until(
+      () =>
+        stage.send(envelope).then(
+          () => true,
+          () => false,
+        ),
+      'the queue is there',
+    );
+    expect((await stage.inbox.next('x-sink', envelope.id)).payload).toBe(1);
+  });
+
+  test.each([
+    ['Python', 'unloadable-py', pythonRuntime('behavoirs.handle'), /there is no module "behavoirs"/],
+    ['Node', 'unloadable-js', nodeRuntime('behaviours.ts.handel'), /handel/],
+    ['no command', 'unloadable-sh', 'no-such-command --at-all', /no-such-command.*not found/],
+  ])(
+    '%s: a runtime that cannot be loaded says why, and the sidecar is not ready',
+    async (_what, actor, command, words) => {
+      await stage.sqs.createQueue(actor);
+      const sidecar = startSidecar(
+        stage.variables(actor, { ASYA_RUNTIME_COMMAND: command, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
+      );
+      const port = await metricsPort(sidecar);
+      const envelope = envelopeAt(actor, { value: 1 });
+      await stage.send(envelope);
+      const line = await sidecar.untilLine(
+        ({ message, text }) => message === 'runtime' && words.test(String(text)),
+      );
+      expect(line).toMatchObject({ actor, stream: 'stderr' });
+      expect(await sidecar.untilLine(saying('the runtime is gone'))).toMatchObject({ level: 'warn' });
+      expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'the runtime is not ready\n' });
+      expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
+      // Nothing is taken that nobody could work on.
+      expect(await stage.sqs.counts(actor)).toEqual({ visible: 1, hidden: 0, delayed: 0 });
+      expect(sidecar.lines.find(saying('working'))).toBeUndefined();
+    },
+  );
+});

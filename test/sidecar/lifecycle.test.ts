@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { responseOf, startRawServer } from '../adapters/runtime-http/raw-server.ts';
+import { envelopeAt } from './envelopes.ts';
+import {
+  isAlive,
+  metricsPort,
+  nodeRuntime,
+  pause,
+  pythonRuntime,
+  type RunningProcess,
+  startSidecar,
+  until,
+} from './sidecar-process.ts';
+import { type Stage, setStage } from './stage.ts';
+
+/** The end of a sidecar that is told to stop: nothing half done, nothing left behind, and all in time. */
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage('x-sink');
+});
+afterAll(() => stage.close());
+
+const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
+const counterFile = () => join(stage.folder, randomUUID());
+
+/** Told to stop: how it ended, and how long that took. */
+async function stopped(
+  sidecar: RunningProcess,
+  withinMs: number,
+): Promise<{ code: number | null; tookMs: number }> {
+  const toldAt = Date.now();
+  sidecar.signal('SIGTERM');
+  const { code } = await sidecar.untilExit(withinMs);
+  return { code, tookMs: Date.now() - toldAt };
+}
+
+describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
+  test('finishes what is in flight and takes nothing more', async () => {
+    const sidecar = await stage.sidecar('draining', { ...IN_PYTHON, ASYA_CONCURRENCY: '2' });
+    const counters = [counterFile(), counterFile()];
+    const inFlight = counters.map((counter) =>
+      envelopeAt('draining', { do: 'sleep', seconds: 1.5, counter }),
+    );
+    for (const envelope of inFlight) await stage.send(envelope);
+    await until(() => counters.every(existsSync), 'both calls have begun');
+    const waiting = Array.from({ length: 3 }, (_, n) => envelopeAt('draining', { value: n }));
+    for (const envelope of waiting) await stage.send(envelope);
+    const { code, tookMs } = await stopped(sidecar, 20_000);
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(10_000);
+    for (const { id } of inFlight) {
+      expect(await stage.inbox.next('x-sink', id)).toMatchObject({
+        payload: 'slept',
+        status: { attempt: 1 },
+      });
+    }
+    // The others are there for whoever comes next, at once and unchanged.
+    expect(await stage.sqs.counts('draining')).toEqual({ visible: 3, hidden: 0, delayed: 0 });
+    const left = await stage.sqs.takeUntil('draining', 3);
+    const bodies = left.map(({ Body }) => JSON.parse(Body ?? ''));
+    expect(bodies).toEqual(expect.arrayContaining(waiting));
+  });
+
+  test.each([
+    ['Python', 'hanging-py', pythonRuntime('behaviours.handle')],
+    ['Node', 'hanging-js', nodeRuntime('behaviours.ts.handle')],
+  ])(
+    'a call in %s that takes longer than the grace period goes back unchanged',
+    async (_what, actor, command) => {
+      const pidFile = join(stage.folder, `${actor}.pid`);
+      const sidecar = await stage.sidecar(actor, {
+        ASYA_RUNTIME_COMMAND: command,
+        ASYA_GRACE_PERIOD: '2s',
+        PID_FILE: pidFile,
+      });
+      const counter = counterFile();
+      const envelope = envelopeAt(
+        actor,
+        { do: 'hang', counter },
+        {
+          headers: { colour: 'blue' },
+          status: { phase: 'retrying', actor, attempt: 2, created_at: '2026-01-01T00:00:00Z' },
+        },
+      );
+      await stage.send(envelope);
+      await until(() => existsSync(counter), 'the call has begun');
+      const { code, tookMs } = await stopped(sidecar, 20_000);
+      expect(code).toBe(0);
+      const [back] = await stage.sqs.takeUntil(actor, 1);
+      expect(JSON.parse(back?.Body ?? '')).toEqual(envelope);
+      expect(await stage.sqs.counts(actor)).toEqual({ visible: 0, hidden: 0, delayed: 0 });
+      expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+      // Within the period, or the platform would have killed it; a second more for a busy machine.
+      expect(tookMs).toBeLessThan(3_000);
+    },
+  );
+
+  test('a runtime that ignores it is killed in the end', async () => {
+    const pidFile = join(stage.folder, 'stubborn.pid');
+    const sidecar = await stage.sidecar('stubborn', {
+      ...IN_PYTHON,
+      PID_FILE: pidFile,
+      IGNORE_SIGTERM: '1',
+    });
+    const { code } = await stopped(sidecar, 20_000);
+    expect(code).toBe(0);
+    expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+  });
+
+  test.each([
+    ['Python', 'polite-py', pythonRuntime('behaviours.handle')],
+    ['Node', 'polite-js', nodeRuntime('behaviours.ts.handle')],
+  ])('a runtime in %s that needs a moment to end is given it', async (_what, actor, command) => {
+    const goodbyeFile = counterFile();
+    const sidecar = await stage.sidecar(actor, { ASYA_RUNTIME_COMMAND: command, GOODBYE_FILE: goodbyeFile });
+    const { code } = await stopped(sidecar, 20_000);
+    expect(code).toBe(0);
+    expect(existsSync(goodbyeFile)).toBe(true);
+  });
+
+  test('asked twice, it ends at once with status 1, and its runtime with it', async () => {
+    const pidFile = join(stage.folder, 'impatient.pid');
+    const sidecar = await stage.sidecar('impatient', { ...IN_PYTHON, PID_FILE: pidFile });
+    const counter = counterFile();
+    await stage.send(envelopeAt('impatient', { do: 'hang', counter }));
+    await until(() => existsSync(counter), 'the call has begun');
+    sidecar.signal('SIGTERM');
+    await pause(100);
+    expect(await stopped(sidecar, 5_000)).toMatchObject({ code: 1 });
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    await until(() => !isAlive(pid), 'the runtime is gone', 2_000);
+    expect((await stage.sqs.counts('impatient')).hidden).toBe(1);
+  });
+
+  test('before the runtime is ready ends it too', async () => {
+    await stage.sqs.createQueue('early');
+    const sidecar = startSidecar(
+      stage.variables('early', { ASYA_RUNTIME_COMMAND: 'sleep 60', ASYA_METRICS_ADDR: '127.0.0.1:0' }),
+    );
+    await metricsPort(sidecar);
+    const { code, tookMs } = await stopped(sidecar, 20_000);
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  test('while a runtime that keeps dying rests between two starts ends it too', async () => {
+    await stage.sqs.createQueue('dying');
+    const sidecar = startSidecar(
+      stage.variables('dying', { ASYA_RUNTIME_COMMAND: 'exit 7', ASYA_GRACE_PERIOD: '1s' }),
+    );
+    // The pause doubles: by now it rests for seconds.
+    await sidecar.untilLine(
+      ({ message, againInMs }) => message === 'the runtime is gone' && Number(againInMs) > 3_000,
+      30_000,
+    );
+    const { code, tookMs } = await stopped(sidecar, 20_000);
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  test('while a runtime over HTTP does not even answer /healthz ends it too', async () => {
+    let isDeaf = false;
+    const server = await startRawServer((socket) => {
+      if (!isDeaf) socket.write(responseOf(200, '1'));
+    });
+    try {
+      const sidecar = await stage.sidecar('deaf', { ASYA_RUNTIME_URL: server.url, ASYA_GRACE_PERIOD: '2s' });
+      isDeaf = true;
+      const looks = server.requests.length;
+      // The sidecar looks after it every five seconds.
+      await until(() => server.requests.length > looks, 'the next look at its health', 15_000);
+      const { code, tookMs } = await stopped(sidecar, 10_000);
+      expect(code).toBe(0);
+      expect(tookMs).toBeLessThan(3_000);
+    } finally {
+      await server.close();
+    }
+  });
+});

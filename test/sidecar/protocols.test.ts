@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Arrived, envelopeAt, TRACEPARENT, TRACESTATE, type Wire } from './envelopes.ts';
+import { freePort } from './free-port.ts';
+import { nodeRuntime, pythonRuntime } from './sidecar-process.ts';
+import { type Stage, setStage } from './stage.ts';
+
+/** SPEC.md section 7 end to end, beyond plain frames: HTTP over TCP and over a socket, and the envelope protocol. */
+
+const ALLOWED = { ASYA_ROUTE_ALLOW: 'store,tell' };
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage('x-sink', 'store', 'tell', 'elsewhere');
+  const polite = JSON.stringify({ default: { maxAttempts: 2, backoff: 'constant' } });
+  await Promise.all([
+    stage.sidecar('web-py', {
+      ...ALLOWED,
+      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.rewrite'),
+      ASYA_RUNTIME_URL: `http://127.0.0.1:${await freePort()}/invoke`,
+      ASYA_RESILIENCY_POLICIES: polite,
+    }),
+    stage.sidecar('web-js', {
+      ...ALLOWED,
+      ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.rewrite'),
+      ASYA_RUNTIME_URL: `http+unix:${stage.folder}/web.sock:/invoke`,
+      ASYA_RESILIENCY_POLICIES: polite,
+    }),
+    stage.sidecar('whole-py', {
+      ...ALLOWED,
+      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.tamper'),
+      ASYA_RUNTIME_PROTOCOL: 'envelope',
+    }),
+    stage.sidecar('whole-js', {
+      ...ALLOWED,
+      ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.tamper'),
+      ASYA_RUNTIME_PROTOCOL: 'envelope',
+      ASYA_RUNTIME_URL: `http+unix:${stage.folder}/whole.sock:/invoke`,
+    }),
+  ]);
+}, 60_000);
+afterAll(() => stage.close());
+
+async function outcomeOf(envelope: Wire, queue = 'x-sink'): Promise<Arrived> {
+  await stage.send(envelope);
+  const arrived = await stage.inbox.next(queue, envelope.id);
+  expect(arrived.headers).toMatchObject({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
+  return arrived;
+}
+
+const through = (curr: string, ...next: string[]) => ({ prev: ['fetch'], curr, next });
+
+describe.each([
+  ['Python over TCP', 'web-py'],
+  ['Node over a socket', 'web-js'],
+])('HTTP: %s', (_what, actor) => {
+  test('the runtime is told the id, the attempt, the deadline and the trace', async () => {
+    const deadline = new Date(Date.now() + 60_000).toISOString();
+    const envelope = envelopeAt(actor, {}, { status: { deadline_at: deadline } });
+    const arrived = await outcomeOf(envelope);
+    expect(arrived.payload).toEqual({
+      envelope_id: envelope.id,
+      attempt: 1,
+      deadline,
+      traceparent: TRACEPARENT,
+    });
+  });
+
+  test('a handler may rewrite the rest of the route', async () => {
+    const envelope = envelopeAt(actor, { next: ['store', 'tell'] }, { route: through(actor, 'elsewhere') });
+    const arrived = await outcomeOf(envelope, 'store');
+    expect(arrived.route).toEqual({ prev: ['fetch', actor], curr: 'store', next: ['tell'] });
+  });
+
+  test('and end it', async () => {
+    const arrived = await outcomeOf(envelopeAt(actor, { next: [] }, { route: through(actor, 'elsewhere') }));
+    expect(arrived).toMatchObject({
+      route: { prev: ['fetch', actor], curr: '', next: [] },
+      status: { phase: 'succeeded' },
+    });
+  });
+
+  test.each([
+    ['to an actor that may not follow', ['elsewhere'], /"elsewhere", which may not follow here/],
+    ["to one of the mesh's own", ['store', 'x-sump'], /the mesh's own actors/],
+    ['to what is no name', ['Store'], /"Store"/],
+  ])('but not %s', async (_where, next, complaint) => {
+    const envelope = envelopeAt(actor, { next }, { route: through(actor, 'store') });
+    const arrived = await outcomeOf(envelope);
+    expect(arrived).toMatchObject({
+      route: envelope.route,
+      payload: envelope.payload,
+      status: { phase: 'failed', reason: 'ValidationError', error: { type: 'ValidationError' } },
+    });
+    expect(arrived.status?.error?.message).toMatch(complaint);
+  });
+
+  test('nothing (204) ends the route well', async () => {
+    const envelope = envelopeAt(actor, { do: 'empty' }, { route: through(actor, 'store') });
+    const arrived = await outcomeOf(envelope);
+    expect(arrived).toMatchObject({
+      route: envelope.route,
+      payload: envelope.payload,
+      status: { phase: 'succeeded' },
+    });
+  });
+
+  test('an error is retried with its pause, and its attempts are counted', async () => {
+    const sentAt = Date.now();
+    const payload = { error: 'ThrottledError', status_code: 429, retry_after: 1 };
+    const arrived = await outcomeOf(envelopeAt(actor, payload));
+    expect(arrived.arrivedAt - sentAt).toBeGreaterThanOrEqual(1_000);
+    expect(arrived.status).toMatchObject({ phase: 'failed', reason: 'PolicyExhausted', attempt: 2 });
+    expect(arrived.status?.error?.type).toMatch(/ThrottledError$/);
+  });
+});
+
+describe.each([
+  ['Python over frames', 'whole-py'],
+  ['Node over HTTP', 'whole-js'],
+])('the envelope protocol: %s', (_what, actor) => {
+  test("a handler changes its own headers and the route's rest, and nothing of the sidecar's", async () => {
+    const envelope = envelopeAt(
+      actor,
+      { next: ['store'] },
+      {
+        parent_id: 'parent',
+        route: through(actor, 'elsewhere'),
+        headers: { colour: 'blue', shape: 'round', 'x-asya-task': 'task' },
+      },
+    );
+    const arrived = await outcomeOf(envelope, 'store');
+    expect(arrived).toMatchObject({
+      id: envelope.id,
+      parent_id: 'parent',
+      route: { prev: ['fetch', actor], curr: 'store', next: [] },
+      payload: 'tampered',
+      status: { phase: 'pending', actor, attempt: 1 },
+    });
+    expect(arrived.headers).toEqual({
+      traceparent: TRACEPARENT,
+      tracestate: TRACESTATE,
+      'x-asya-task': 'task',
+      colour: 'red',
+    });
+  });
+
+  test('a rewrite that is not allowed fails', async () => {
+    const arrived = await outcomeOf(envelopeAt(actor, { next: ['elsewhere'] }));
+    expect(arrived.status).toMatchObject({ phase: 'failed', reason: 'ValidationError' });
+  });
+});
