@@ -78,10 +78,18 @@ describe('a delivery that was worked on', () => {
       { name: 'messages_failed_total', labels: { queue: 'score', reason: 'policy_exhausted' }, value: 1 },
       {
         name: 'messages_sent_total',
-        labels: { destination_queue: 'x-sink', message_type: 'sink' },
+        labels: { destination_queue: 'asya-prod-x-sink', message_type: 'sink' },
         value: 1,
       },
     ]);
+  });
+
+  it('calls the topic of an escalation by its own name', () => {
+    const facts: Worked['facts'] = [{ fact: 'sent', to: 'errors', type: 'escalation' }];
+    expect(measurementsOfWork({ ...WORKED, facts }, PLACE)[0]?.labels).toEqual({
+      destination_queue: 'errors',
+      message_type: 'escalation',
+    });
   });
 
   it('has for every measurement the labels that its metric names, and no id', () => {
