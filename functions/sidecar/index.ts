@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { emfTelemetry } from '../../lib/adapters/emf/emf-telemetry.ts';
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
-import { sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
+import { isOnThisMachine, sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../../lib/adapters/sqs/sqs-transport.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { telemetryToAll } from '../../lib/app/telemetry-to-all.ts';
@@ -24,7 +24,11 @@ const place = { queue: queueOf(config.actor.name), transport: 'sqs', queueOf };
 const write = (line: string) => console.log(line);
 const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
 const metrics = emfTelemetry(place);
-const transport = sqsTransport({ client: sqsClient(config.sqs, process.env), ...config.sqs });
+const transport = sqsTransport({
+  client: sqsClient(config.sqs, process.env),
+  ...config.sqs,
+  escapesPairs: isOnThisMachine(config.sqs.endpoint),
+});
 /** Started in the init phase, before the first event; a bundle that is imported synchronously cannot wait for it. */
 const starting = runtimeFromConfig(config, process.env, systemClock, log).then((runtime) =>
   lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),

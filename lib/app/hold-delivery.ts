@@ -10,6 +10,7 @@ export interface Hold {
 /** Past this part of the visibility time, waiting or beginning work extends it. */
 const EXTEND_WAITING_AFTER = 1 / 2;
 const EXTEND_BEGINNING_AFTER = 1 / 4;
+const EXTEND_AGAIN_AFTER = 1 / 8;
 
 export function holdDelivery(delivery: Delivery, transport: Transport, clock: Clock): Hold {
   const { visibilityMs } = transport.traits;
@@ -20,12 +21,13 @@ export function holdDelivery(delivery: Delivery, transport: Transport, clock: Cl
     const at = clock.now();
     const { ok } = await transport.extend(delivery);
     if (ok) hiddenSince = at;
+    return ok;
   };
   const waiting = (async () => {
-    for (;;) {
-      await clock.sleep(visibilityMs * EXTEND_WAITING_AFTER, ending.signal);
+    for (let part = EXTEND_WAITING_AFTER; ; ) {
+      await clock.sleep(visibilityMs * part, ending.signal);
       if (ending.signal.aborted) return;
-      await extend();
+      part = (await extend()) ? EXTEND_WAITING_AFTER : EXTEND_AGAIN_AFTER;
     }
   })();
   return {

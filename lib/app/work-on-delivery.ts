@@ -13,6 +13,8 @@ export interface Desk {
   readonly learn: (callMs: number) => void;
   /** A call hung in a runtime that nobody here can kill. */
   readonly onHung: () => void;
+  /** Something was thrown that nobody expected. */
+  readonly onBug: (thrown: unknown) => void;
 }
 
 /** Waits for the delivery's turn, works on it and settles it; where the end of work comes first, gives it back. */
@@ -22,23 +24,38 @@ export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<vo
   const { messageId, receiveCount } = delivery;
   telemetry.step('received', { messageId, receiveCount });
   const hold = holdDelivery(delivery, transport, clock);
-  await turns.take();
+  if (!(await takeTurn(turns, stop))) {
+    await hold.end();
+    await settle(delivery, 0, desk);
+    return;
+  }
   const turn = oneTurn(desk);
   try {
     await hold.end();
-    if (stop.aborted) {
-      turn.end();
-      await settle(delivery, 0, desk);
-      return;
-    }
     const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: turn.end };
     const handled = await handleDelivery(delivery, hosting, line);
     telemetry.step('settle', { messageId, settle: handled.settle });
     await settle(delivery, handled.settle === 'ack' ? undefined : releasePauseMs(receiveCount), desk);
+  } catch (thrown) {
+    desk.onBug(thrown);
   } finally {
     // A bug must not keep the others waiting for a turn that never comes.
     turn.end();
   }
+}
+
+/** False where the end of work came before the turn; the turn that comes all the same goes on to the next at once. */
+function takeTurn(turns: Turns, stop: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const giveUp = () => resolve(false);
+    stop.addEventListener('abort', giveUp, { once: true });
+    if (stop.aborted) giveUp();
+    turns.take().then(() => {
+      stop.removeEventListener('abort', giveUp);
+      if (stop.aborted) turns.give();
+      resolve(!stop.aborted);
+    });
+  });
 }
 
 /** A turn that ends once, whoever ends it first. */

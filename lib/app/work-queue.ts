@@ -1,4 +1,4 @@
-import type { Delivery, Receipt, Transport } from '../ports/transport.ts';
+import type { Receipt, Transport } from '../ports/transport.ts';
 import type { Line } from './handle-delivery.ts';
 import { prefetchFor } from './prefetch.ts';
 import { turnsFor } from './turns.ts';
@@ -46,16 +46,11 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
     ending.abort();
     line.runtime.interrupt();
   };
-  const desk = { transport, line, turns, stop: anyStop, learn: prefetch.learn, onHung };
-
-  async function workOn(delivery: Delivery): Promise<void> {
-    try {
-      await workOnDelivery(delivery, desk);
-    } catch (thrown) {
-      bug ??= { thrown };
-      ending.abort();
-    }
-  }
+  const onBug = (thrown: unknown) => {
+    bug ??= { thrown };
+    ending.abort();
+  };
+  const desk = { transport, line, turns, stop: anyStop, learn: prefetch.learn, onHung, onBug };
 
   while (!anyStop.aborted) {
     const capacity = concurrency + prefetch.most;
@@ -71,7 +66,7 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
       break;
     }
     for (const delivery of receipt.deliveries) {
-      const task = workOn(delivery).then(() => {
+      const task = workOnDelivery(delivery, desk).then(() => {
         inHand.delete(task);
       });
       inHand.add(task);

@@ -6,9 +6,10 @@ import type { Transport } from '../ports/transport.ts';
 export async function transportFromConfig(config: SidecarConfig, env: Environment): Promise<Transport> {
   switch (config.transport) {
     case 'sqs': {
-      const { sqsClient } = await import('../adapters/sqs/sqs-client.ts');
+      const { isOnThisMachine, sqsClient } = await import('../adapters/sqs/sqs-client.ts');
       const { sqsTransport } = await import('../adapters/sqs/sqs-transport.ts');
-      return sqsTransport({ client: sqsClient(config.sqs, env), ...config.sqs });
+      const escapesPairs = isOnThisMachine(config.sqs.endpoint);
+      return sqsTransport({ client: sqsClient(config.sqs, env), ...config.sqs, escapesPairs });
     }
     case 'pubsub':
     case 'rabbitmq':

@@ -104,7 +104,7 @@ export const SETTINGS = {
     'none',
   ),
   ASYA_QUEUE_RETRY_MAX_ATTEMPTS: setting(wholeNumber(1), 'How often a missing queue is looked for.', '10'),
-  ASYA_QUEUE_RETRY_BACKOFF: setting(duration, 'The first pause between two looks; it doubles.', '1s'),
+  ASYA_QUEUE_RETRY_BACKOFF: setting(positiveDuration, 'The first pause between two looks; it doubles.', '1s'),
   ASYA_QUEUE_AUTO_CREATE: setting(flag, 'Makes a missing queue, with its dead-letter queue.', 'false'),
   ASYA_METRICS_ADDR: setting(listenAddress, 'Where metrics and health are served.', ':9090'),
   ASYA_LOG_LEVEL: setting(oneOf('debug', 'info', 'warn', 'error'), 'The least that is logged.', 'info'),

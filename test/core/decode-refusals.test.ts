@@ -43,10 +43,14 @@ describe('what is not UTF-8 JSON is a ParseError', () => {
 describe('JSON that is no envelope is a ValidationError', () => {
   const long = 'z'.repeat(140);
   it.each([
-    ['a number', '7', 'the body is 7, not an object'],
-    ['null', 'null', 'the body is null, not an object'],
-    ['an array', '[1]', 'the body is [1], not an object'],
-    ['a long text, cut short', `"${long}"`, `the body is "${'z'.repeat(119)}..., not an object`],
+    ['a number', '7', 'the body is a single value, not an object'],
+    ['null', 'null', 'the body is a single value, not an object'],
+    ['an array', '[1]', 'the body is an array, not an object'],
+    [
+      'a text, which is not quoted: it may be a payload',
+      `"${long}"`,
+      'the body is a single value, not an object',
+    ],
     ['no id', { route, payload: 1 }, 'id is missing'],
     ['an empty id', anEnvelope({ id: '' }), 'id is "", not a string with something in it'],
     ['a number for an id', anEnvelope({ id: 7 }), 'id is 7, not a string with something in it'],

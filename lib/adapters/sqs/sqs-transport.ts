@@ -25,6 +25,8 @@ export interface SqsTransportOptions {
   readonly waitSeconds: number;
   /** How long the first message of a batch waits for others. */
   readonly lingerMs?: number;
+  /** Embedded engines take the halves of characters beyond U+FFFF for broken ones; SQS itself does not. */
+  readonly escapesPairs?: boolean;
 }
 
 const MAX_ENTRIES = 10;
@@ -36,7 +38,7 @@ const LINGER_MS = 4;
 
 /** SQS's standard queues. Sends, acks and nacks made at about the same time leave in one request. */
 export function sqsTransport(options: SqsTransportOptions): Transport {
-  const { client, visibilitySeconds, waitSeconds, lingerMs = LINGER_MS } = options;
+  const { client, visibilitySeconds, waitSeconds, lingerMs = LINGER_MS, escapesPairs = false } = options;
   const queues = sqsQueues(client, queuePlan(visibilitySeconds));
   const batchers = new Map<string, Batcher<never, Reply>>();
   const closing = new AbortController();
@@ -69,7 +71,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
   }
 
   function send(queue: string, text: string, delayMs: number): Promise<Reply> {
-    const body = withSafeCharacters(text);
+    const body = withSafeCharacters(text, escapesPairs ? REFUSED_BY_ENGINES : REFUSED);
     const bytes = Buffer.byteLength(body);
     if (bytes > MAX_BYTES) {
       return Promise.resolve({
@@ -144,9 +146,13 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       countsReceives: true,
     },
     receive: (queue, most, signal) => {
-      const receipt = receive(queue, most, AbortSignal.any([signal, closing.signal]));
+      const ending = lateAbort(signal, closing.signal);
+      const receipt = receive(queue, most, ending.signal);
       receiving.add(receipt);
-      return receipt.finally(() => receiving.delete(receipt));
+      return receipt.finally(() => {
+        ending.letGo();
+        receiving.delete(receipt);
+      });
     },
     send: (queue, body) => send(queue, body, 0),
     sendWithDelay: (queue, body, delayMs) => send(queue, body, delayMs),
@@ -231,9 +237,30 @@ function refusalOf(error: unknown, queue: string): Refusal {
   return { ok: false, problem: `${what} (queue "${queue}")` };
 }
 
-/** SQS refuses two characters that JSON allows raw. They only ever stand in strings, where an escape means the same. */
-function withSafeCharacters(text: string): string {
-  return /[\ufffe\uffff]/.test(text)
-    ? text.replaceAll('\ufffe', '\\ufffe').replaceAll('\uffff', '\\uffff')
-    : text;
+/** A poll that is cut off may have an answer on its way, which would stay hidden from everybody for long. */
+const LAST_CALL_MS = 200;
+
+/** Aborts a little after any of the others; let go of, it leaves nothing behind on them. */
+function lateAbort(...signals: readonly AbortSignal[]): { readonly signal: AbortSignal; letGo(): void } {
+  const late = new AbortController();
+  const abort = () => setTimeout(() => late.abort(), LAST_CALL_MS);
+  for (const signal of signals) {
+    if (signal.aborted) late.abort();
+    signal.addEventListener('abort', abort, { once: true });
+  }
+  return {
+    signal: late.signal,
+    letGo: () => {
+      for (const signal of signals) signal.removeEventListener('abort', abort);
+    },
+  };
+}
+
+/** Two characters that JSON allows raw and SQS does not. */
+const REFUSED = /[\ufffe\uffff]/g;
+const REFUSED_BY_ENGINES = /[\ufffe\uffff\ud800-\udfff]/g;
+
+/** They only ever stand in strings, where an escape means the same. */
+function withSafeCharacters(text: string, refused: RegExp): string {
+  return text.replace(refused, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
 }
