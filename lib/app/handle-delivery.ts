@@ -48,7 +48,14 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
   hosting.onCallEnded?.(hasHung);
   const decidedAt = clock.now();
-  const context: Context = { actor, limits, now: decidedAt, roll: dice(), deriveId };
+  const context: Context = {
+    actor,
+    limits,
+    now: decidedAt,
+    roll: dice(),
+    deriveId,
+    countBytes: Buffer.byteLength,
+  };
   const { plan, problem } = await dispatch(decide(outcome, context), line);
   const endedAt = clock.now();
   telemetry.ended({

@@ -1,5 +1,6 @@
 import type { Actor, Limits } from './actor.ts';
 import type { DeriveId } from './decode.ts';
+import type { CountBytes } from './utf8.ts';
 
 /** All that a decision may depend on besides what happened. Clock, dice and ids are handed in. */
 export interface Context {
@@ -10,4 +11,6 @@ export interface Context {
   /** At least 0, less than 1. */
   readonly roll: number;
   readonly deriveId: DeriveId;
+  /** The platform's own way to count, which is much faster; without it, counted here. */
+  readonly countBytes?: CountBytes;
 }

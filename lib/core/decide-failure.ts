@@ -44,8 +44,9 @@ const SHORT_MESSAGE_BYTES = 1024;
  * A payload near the transport's limit must not be lost to the words about its failure: the traceback gives way
  * first, then the ancestors and the end of the message, then all of it but the type.
  */
-export function withFittingError(envelope: Envelope, error: StatusError, { limits }: Context): Envelope {
-  const fits = (candidate: Envelope) => !exceedsUtf8Bytes(encode(candidate), limits.maxBodyBytes);
+export function withFittingError(envelope: Envelope, error: StatusError, context: Context): Envelope {
+  const { limits, countBytes } = context;
+  const fits = (candidate: Envelope) => !exceedsUtf8Bytes(encode(candidate), limits.maxBodyBytes, countBytes);
   if (fits(envelope)) return envelope;
   const withError = (short: StatusError): Envelope => ({
     ...envelope,

@@ -25,7 +25,9 @@ export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], 
     }
   }
   const dispatches = frames.map((frame, index) => frameDispatch(envelope, frame, index, context));
-  const tooBig = dispatches.find(({ body }) => exceedsUtf8Bytes(body, context.limits.maxBodyBytes));
+  const tooBig = dispatches.find(({ body }) =>
+    exceedsUtf8Bytes(body, context.limits.maxBodyBytes, context.countBytes),
+  );
   if (tooBig !== undefined) {
     const message = `the result makes a message of ${utf8Bytes(tooBig.body)} bytes; ${context.limits.maxBodyBytes} are allowed`;
     return planFailure(envelope, context, {

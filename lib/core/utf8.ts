@@ -17,11 +17,14 @@ export function textFromUtf8(bytes: Uint8Array): string | undefined {
 
 const BYTES_PER_UNIT_AT_MOST = 3;
 
+/** Counts the bytes of a text as UTF-8. */
+export type CountBytes = (text: string) => number;
+
 /** Whether the text needs more than so many bytes as UTF-8. Counts only when the length leaves a doubt. */
-export function exceedsUtf8Bytes(text: string, limit: number): boolean {
+export function exceedsUtf8Bytes(text: string, limit: number, countBytes: CountBytes = utf8Bytes): boolean {
   if (text.length > limit) return true;
   if (text.length * BYTES_PER_UNIT_AT_MOST <= limit) return false;
-  return utf8Bytes(text) > limit;
+  return countBytes(text) > limit;
 }
 
 /** How many bytes the text takes as UTF-8; a lone surrogate counts as the replacement character it becomes. */
