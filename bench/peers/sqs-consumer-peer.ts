@@ -6,7 +6,10 @@ import {
 } from '@aws-sdk/client-sqs';
 import { Consumer } from 'sqs-consumer';
 
-/** sqs-consumer at its best settings: batches of ten, no pause between polls, the same parsing and routing. */
+/**
+ * sqs-consumer at its best settings: batches of ten, no pause between polls, the same parsing and routing. No long
+ * polls on either side: the embedded engine goes on with one whose client left, and takes the next round's messages.
+ */
 export function consumerPeer(
   client: SQSClient,
   from: string,
@@ -15,12 +18,14 @@ export function consumerPeer(
   count: number,
   onDone: () => void,
 ): { stop(): void } {
-  const shared = { queueUrl: from, sqs: client, batchSize: 10, waitTimeSeconds: 1, pollingWaitTimeMs: 0 };
+  let seen = 0;
+  const shared = { queueUrl: from, sqs: client, batchSize: 10, waitTimeSeconds: 0, pollingWaitTimeMs: 0 };
   const consumer =
     mode === 'single'
       ? Consumer.create({
           ...shared,
           handleMessage: async (message) => {
+            seen++;
             await client.send(new SendMessageCommand({ QueueUrl: to, MessageBody: routed(message) }));
             return message;
           },
@@ -28,6 +33,7 @@ export function consumerPeer(
       : Consumer.create({
           ...shared,
           handleMessageBatch: async (messages) => {
+            seen += messages.length;
             const Entries = messages.map((message, index) => ({
               Id: String(index),
               MessageBody: routed(message),
@@ -36,11 +42,7 @@ export function consumerPeer(
             return messages;
           },
         });
-  let seen = 0;
-  // Deleted when the whole of a received batch was: that is when a hop is over here too.
-  consumer.on('message_received', () => {
-    seen++;
-  });
+  // Deleted by then too: that is when a hop is over here as well.
   consumer.on('response_processed', () => {
     if (seen >= count) onDone();
   });
