@@ -147,6 +147,7 @@ describe('with three calls at once', () => {
     wide = startLambda(
       stage.variables('wide', {
         ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s',
         ASYA_CONCURRENCY: '3',
       }),
     );
@@ -171,6 +172,19 @@ describe('with three calls at once', () => {
     expect(await over).toEqual(DONE);
     expect((await stage.inbox.next('x-sink', slow.id)).payload).toBe('slow');
   });
+});
+
+test("a function's timeout below a call's is refused, also the second time", {
+  timeout: 60_000,
+}, async () => {
+  const brief = startLambda(
+    stage.variables('brief', { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') }),
+  );
+  const one = recordOf('brief', envelopeAt('brief', { value: 1 }));
+  for (let time = 0; time < 2; time++) {
+    // Sent again for ever, it would never reach the dead-letter queue.
+    await expect(brief.invoke([one], 60_000)).rejects.toThrow(/set the timeout to 303 s or more/);
+  }
 });
 
 test('an end actor whose runtime fails keeps the record', { timeout: 60_000 }, async () => {
