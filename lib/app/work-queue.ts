@@ -40,6 +40,7 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
   const source = sourceFor(work);
   let end: WorkEnd = { why: 'stopped' };
   let bug: { readonly thrown: unknown } | undefined;
+  let onFinished: () => void = () => {};
 
   const onHung = () => {
     end = { why: 'hung' };
@@ -57,7 +58,10 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
     const free = capacity - inHand.size;
     const isIdle = inHand.size === 0 || (turns.waiting === 0 && turns.running < concurrency && free > 0);
     if (free < Math.min(maxBatch, capacity) && !isIdle) {
-      await Promise.race(inHand);
+      // No race between all of them: each would add to a slow one's followers, for as long as it takes.
+      await new Promise<void>((resolve) => {
+        onFinished = resolve;
+      });
       continue;
     }
     const receipt = await source.next(Math.min(maxBatch, free), anyStop);
@@ -68,6 +72,7 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
     for (const delivery of receipt.deliveries) {
       const task = workOnDelivery(delivery, desk).then(() => {
         inHand.delete(task);
+        onFinished();
       });
       inHand.add(task);
     }
