@@ -187,7 +187,10 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   prefetch: whole(1, 65_535),
   delay: fc.constantFrom('none' as const, 'ttl' as const),
   retryMaxAttempts: fc.oneof(fc.constant(10), whole(1)),
-  retryBackoffMs: fc.oneof(fc.constant(1_000), milliseconds.filter((value) => value > 0)),
+  retryBackoffMs: fc.oneof(
+    fc.constant(1_000),
+    milliseconds.filter((value) => value > 0),
+  ),
   autoCreate: fc.boolean(),
   metrics: listening,
   logLevel: fc.constantFrom('debug' as const, 'info' as const, 'warn' as const, 'error' as const),
