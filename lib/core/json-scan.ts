@@ -4,7 +4,8 @@
  * engine, it takes about half the time of a parse.
  *
  * Each skip returns the position after what it skipped, or the complement (~) of the place where it broke. Past the
- * end of the text charCodeAt gives NaN, which compares as false and so breaks wherever something is expected.
+ * end of the text charCodeAt gives NaN, which compares as false and so breaks wherever something is expected. No skip
+ * returns 0, so `< 0` and `<= 0` are the same; and a break that is passed on twice breaks at the same place.
  */
 
 export const QUOTE = 0x22;

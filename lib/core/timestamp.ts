@@ -2,7 +2,7 @@
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** As it would be written here; a leap second is not. */
+/** As it would be written here; a leap second is not. A shortcut too: what it misses is written again, to the same text. */
 const IN_UTC = /^[\d-]{10}T\d\d:\d\d:[0-5]\d(?:\.\d+)?Z$/;
 
 export const TIMESTAMP_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
@@ -35,7 +35,10 @@ const LARGE_T = 0x54;
 const LARGE_Z = 0x5a;
 const WHOLE_SECONDS = 20;
 
-/** The form that is written here and almost always comes, read without a regular expression: it is the hot path. */
+/**
+ * The form that is written here and almost always comes, read without a regular expression: it is the hot path. What it
+ * does not take, the regular expression does; mutants that only make it take less cost time and change nothing.
+ */
 function usualInstantMs(text: string): number | undefined {
   const { length } = text;
   const isUsual =

@@ -20,7 +20,7 @@ const BYTES_PER_UNIT_AT_MOST = 3;
 /** Counts the bytes of a text as UTF-8. */
 export type CountBytes = (text: string) => number;
 
-/** Whether the text needs more than so many bytes as UTF-8. Counts only when the length leaves a doubt. */
+/** Whether the text needs more than so many bytes as UTF-8. Counts only when the length leaves a doubt: to save time. */
 export function exceedsUtf8Bytes(text: string, limit: number, countBytes: CountBytes = utf8Bytes): boolean {
   if (text.length > limit) return true;
   if (text.length * BYTES_PER_UNIT_AT_MOST <= limit) return false;

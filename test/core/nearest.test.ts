@@ -21,6 +21,9 @@ describe('the nearest word', () => {
     ['a swap is less than two letters', 'ba', ['cd', 'ab'], 'ab'],
     ['a swap counts one beside another edit', 'baxy', ['bazz', 'abxz', 'cdxy'], 'bazz'],
     ['letters far apart are no swap', 'abc', ['cba', 'abd'], 'abd'],
+    ['two other letters are no swap', 'ab', ['cd', 'abc'], 'abc'],
+    ['half a swap is none: the second letter comes first', 'ab', ['bx', 'abc'], 'abc'],
+    ['half a swap is none: the first letter comes second', 'ab', ['xa', 'abc'], 'abc'],
   ])('%s', (_what, typed, words, nearest) => {
     expect(nearestWord(typed, words)).toBe(nearest);
   });

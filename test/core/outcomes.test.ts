@@ -224,6 +224,14 @@ describe('a handler rewrites the route', () => {
     expect(sent.status?.reason).toBe('ValidationError');
   });
 
+  it('what was planned but for one name is a rewrite', () => {
+    const route = { prev: [], curr: 'score', next: ['a', 'b'] };
+    const { sent } = handle(anEnvelope({ route }), frames({ next: ['a', 'c'] }), {
+      actor: { routeAllow: new Set(['a']) },
+    });
+    expect(sent.status?.reason).toBe('ValidationError');
+  });
+
   it('a part of what was planned is a rewrite', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['a'] }), {
