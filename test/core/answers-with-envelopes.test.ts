@@ -54,6 +54,13 @@ describe('frames', () => {
     });
   });
 
+  it('say nothing of a route or headers where none came', () => {
+    expect(answerFromFrames(framed({ payload: 1 }), ROUTE)).toStrictEqual({
+      kind: 'frames',
+      frames: [{ payload: '1' }],
+    });
+  });
+
   it('with headers of null have none to tell', () => {
     expect(answerFromFrames(framed({ payload: 1, headers: null }), ROUTE)).toEqual({
       kind: 'frames',
@@ -225,9 +232,18 @@ describe('a stream of events', () => {
       'a name that is said twice: the last counts',
       'event: upstream\nevent: downstream\ndata: {"payload":1}\n\nevent: done\n\n',
     ],
+    [
+      'fields that only begin like ours, and have no colon',
+      'event: downstream\neventx\ndata: {"payload":1}\ndatax\n\nevent: done\n\n',
+    ],
     ['the data before the name', 'data: {"payload":1}\nevent: downstream\n\nevent: done\n\n'],
   ])('may be written with %s', (_what, text) => {
     expect(answerFromEventStream(text, ROUTE)).toEqual({ kind: 'frames', frames: [{ payload: '1' }] });
+  });
+
+  it('takes a field without a colon for an empty one', () => {
+    const answer = answerFromEventStream('event: error\ndata: one\ndata\ndata: two\n\n', ROUTE);
+    expect(answer.kind === 'fault' && answer.fault.message).toBe('one\n\ntwo');
   });
 
   it('keeps a line break within data', () => {

@@ -365,6 +365,13 @@ describe('whom a handler may send on to', () => {
     expect(complainOfNext(next, allowed)).toContain(complaint);
   });
 
+  it('over HTTP, no frame is told where to go on without the header', () => {
+    expect(answerFromHttp({ status: 200, text: '[1]' }, 'array')).toStrictEqual({
+      kind: 'frames',
+      frames: [{ payload: '1' }],
+    });
+  });
+
   it('over HTTP, every frame is told where to go on', () => {
     expect(answerFromHttp({ status: 200, text: '[1,2]', next: ['a'] }, 'array')).toEqual({
       kind: 'frames',

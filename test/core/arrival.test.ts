@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '../../lib/core/decode.ts';
-import { arrive } from '../../lib/core/status.ts';
+import { arrive, deadlineMs } from '../../lib/core/status.ts';
 import { anEnvelope, handle, NOW, NOW_TEXT, ORIGIN, valueEnd } from './a-delivery.ts';
 
 const EARLIER = '2025-12-31T00:00:00Z';
@@ -86,7 +86,18 @@ describe('the status on arrival', () => {
   });
 
   it('of what failed without an error gets none', () => {
-    expect(arrivedStatus({ phase: 'failed', actor: 'fetch' })).toEqual(FRESH);
+    expect(arrivedStatus({ phase: 'failed', actor: 'fetch' })).toStrictEqual(FRESH);
+  });
+});
+
+describe('the deadline of an envelope', () => {
+  it.each([
+    ['without a status', undefined, undefined],
+    ['without one in it', {}, undefined],
+    ['with one', { deadline_at: NOW_TEXT }, NOW],
+  ])('%s', (_what, status, expected) => {
+    const arrival = decode(JSON.stringify(anEnvelope(status === undefined ? {} : { status })), ORIGIN);
+    expect(arrival.kind === 'readable' && deadlineMs(arrival.envelope)).toBe(expected);
   });
 });
 

@@ -168,6 +168,14 @@ describe('the status', () => {
     expect(readable(anEnvelope({ status })).status).toEqual(status);
   });
 
+  it.each(['created_at', 'deadline_at'])('%s with an offset is written in UTC, and the rest stays', (key) => {
+    const status = { phase: 'pending', [key]: '2026-01-01T01:00:00+01:00', reason: 'Odd' };
+    expect(readable(anEnvelope({ status })).status).toStrictEqual({
+      ...status,
+      [key]: '2026-01-01T00:00:00Z',
+    });
+  });
+
   it('times with an offset are written in UTC', () => {
     const status = { created_at: '2026-01-01T01:00:00+01:00', deadline_at: '2025-12-31T23:00:00-01:00' };
     expect(readable(anEnvelope({ status })).status).toEqual({

@@ -148,6 +148,18 @@ const BAD: readonly string[] = [
   '{"a":1]',
   '{a:1}',
   '{1:1}',
+  '{1}',
+  '{null}',
+  '{[]}',
+  '{"a":1,2}',
+  '{"a":{1}}',
+  '{"a":{"b":1,2}}',
+  '[{1}]',
+  '[{"a":1,2}]',
+  '{"\\1}',
+  '{"\\1":2}',
+  '[{"\\1}]',
+  '[{"a":1,"\\1}]',
   "{'a':1}",
   '{"a":1}}',
   '{"a":{}',
@@ -320,7 +332,9 @@ describe('no depth is too deep', () => {
 });
 
 describe('strings of any length', () => {
-  const lengths = [0, 1, 22, 23, 24, 25, 26, 47, 48, 49, 50, 100, 1_000];
+  const lengths = [
+    0, 1, 22, 23, 24, 25, 26, 47, 48, 49, 50, 100, 511, 512, 1_021, 1_022, 1_023, 1_024, 1_025, 3_000,
+  ];
 
   it.each(lengths)('%d letters', (length) => {
     const text = JSON.stringify('x'.repeat(length));
@@ -339,6 +353,20 @@ describe('strings of any length', () => {
       expect(readJson(text)).toEqual({ kind: 'scalar', text });
     }
     expect(readJson(`"${'x'.repeat(length)}\\x"`)).toEqual({ kind: 'broken', at: length + 2 });
+  });
+
+  it.each(lengths)('what follows %d letters is not taken for a part of them', (length) => {
+    const long = 'x'.repeat(length);
+    for (const end of ['', '\\\\', '\\"', '\\\\\\"', '\\"\\"', '\\\\\\\\']) {
+      const texts = [`"${long}${end}"`, '"y"', `"${end}${long}"`];
+      expect(readJson(`[${texts.join(',')}]`)).toMatchObject({ kind: 'array', items: texts });
+      expect(readJson(`{${texts[0]}:${texts[1]}}`)).toMatchObject({ kind: 'object' });
+    }
+    expect(readJson(`"${long}\\\\"x"`)).toEqual({ kind: 'broken', at: length + 4 });
+    expect(readJson(`"${long}\\"`)).toEqual({ kind: 'broken', at: length + 3 });
+    expect(readJson(`["${long}\\","y"]`)).toEqual({ kind: 'broken', at: length + 6 });
+    expect(readJson(`"${long}\n${long}"`)).toEqual({ kind: 'broken', at: length + 1 });
+    expect(readJson(`"${long}${long}\t"`)).toEqual({ kind: 'broken', at: 2 * length + 1 });
   });
 });
 

@@ -78,6 +78,19 @@ describe('one value', () => {
   });
 });
 
+describe('the attempts that were allowed', () => {
+  it('stay with what is sent on, until the next actor takes it', () => {
+    const status = { phase: 'retrying', actor: 'score', attempt: 1, max_attempts: 3, created_at: at(-9) };
+    const expected = { ...PENDING, attempt: 2, max_attempts: 3, created_at: at(-9) };
+    expect(handle(anEnvelope({ status }), valueEnd(1)).sent.status).toEqual(expected);
+    expect(handle(anEnvelope({ status }), { kind: 'empty' }).sent.status).toEqual({
+      ...expected,
+      phase: 'succeeded',
+      reason: 'Completed',
+    });
+  });
+});
+
 describe('fan-out', () => {
   const came = anEnvelope({ headers: { a: 1 }, more: 2 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_RESILIENCY } from '../../lib/core/policy.ts';
 import {
   matches,
   matchPolicy,
@@ -104,6 +105,7 @@ describe('a pattern is read and written', () => {
     ['http:xxx'],
     ['http:503 '],
     ['http: 503'],
+    ['http:xhttp:503'],
     ['HTTP:503'],
     ['Http:5xx'],
     ['two words'],
@@ -123,6 +125,12 @@ describe('a pattern is read and written', () => {
     ['A\n'],
   ])('%j is none', (text) => {
     expect(patternFromText(text)).toBeUndefined();
+  });
+});
+
+describe('no resiliency', () => {
+  it('has neither policies nor rules', () => {
+    expect(NO_RESILIENCY).toEqual({ policies: new Map(), rules: [] });
   });
 });
 

@@ -93,6 +93,8 @@ describe('the beginning of a text within so many bytes', () => {
     [`${SMILE}`, 4, SMILE],
     ['\ud83dab', 4, '\ud83da'],
     [`${SMILE}\ude00a`, 7, `${SMILE}\ude00`],
+    [`${SMILE}\ude00a`, 4, SMILE],
+    ['a\ude00b', 1, 'a'],
   ])('%j within %d is %j', (text, limit, head) => {
     expect(headWithinUtf8(text, limit)).toBe(head);
   });
@@ -117,6 +119,8 @@ describe('the end of a text within so many bytes', () => {
     [`${SMILE}`, 4, SMILE],
     ['ab\ude00', 4, 'b\ude00'],
     [`a\ud83d${SMILE}`, 7, `\ud83d${SMILE}`],
+    ['ab\ude00', 3, '\ude00'],
+    [`${SMILE}\ude00`, 3, '\ude00'],
   ])('%j within %d is %j', (text, limit, tail) => {
     expect(tailWithinUtf8(text, limit)).toBe(tail);
   });
