@@ -10,6 +10,7 @@ import type { Fact, Plan } from '../../lib/core/plan.ts';
 import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/policy.ts';
 import { compilePolicy } from '../../lib/core/policy-input.ts';
 import { compileResiliency } from '../../lib/core/resiliency-input.ts';
+import type { CountBytes } from '../../lib/core/utf8.ts';
 
 /** Setting the stage: one delivery, from bytes to plan, the way a host does it. */
 
@@ -75,6 +76,8 @@ export interface Setting {
   readonly later?: number;
   readonly roll?: number;
   readonly hostTimeLeftMs?: number;
+  /** How the platform counts bytes, where it has a way of its own. */
+  readonly countBytes?: CountBytes;
 }
 
 export interface SentEnvelope {
@@ -146,6 +149,7 @@ export function handle(came: Fields | string | Uint8Array, end: CallEnd, setting
     now: later,
     roll,
     deriveId,
+    ...(setting.countBytes === undefined ? {} : { countBytes: setting.countBytes }),
   });
   const sends = sendsOf(plan);
   return {

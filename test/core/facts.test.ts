@@ -151,6 +151,24 @@ const TABLE: readonly Row[] = [
     [],
     ['execution'],
   ],
+  [
+    'a rewrite that is not allowed',
+    {},
+    { kind: 'frames', frames: [{ payload: '1' as never, next: ['x-sump'] }] },
+    {},
+    [],
+    ['validation_error'],
+    [],
+  ],
+  [
+    'a result too large',
+    {},
+    valueEnd('x'.repeat(999)),
+    { limits: { maxBodyBytes: 500 } },
+    [],
+    ['runtime_error'],
+    [],
+  ],
   ['hops spent', {}, valueEnd(1), { actor: { maxHops: 1 } }, [], ['runtime_error'], []],
   ['canceled', { status: { phase: 'canceled' } }, valueEnd(1), {}, ['canceled'], [], []],
   ['sent back for want of time', {}, valueEnd(1), { hostTimeLeftMs: 1 }, ['returned'], [], []],
@@ -228,6 +246,15 @@ describe('beside the table, a plan tells', () => {
     });
     expect(planOf({}, faultEnd(), {}).facts.some(({ fact }) => fact === 'policy')).toBe(false);
     expect(planOf(onError, faultEnd(), setting).facts.some(({ fact }) => fact === 'policy')).toBe(false);
+  });
+
+  it('nothing of what is not there: no key is left with nothing behind it', () => {
+    for (const [, envelope, callEnd, setting] of TABLE) {
+      const { facts, dispatches } = planOf(envelope, callEnd, setting);
+      for (const said of [...facts, ...dispatches.map((dispatch) => dispatch.envelope.status ?? {})]) {
+        expect(Object.values(said)).not.toContain(undefined);
+      }
+    }
   });
 
   it('an id never', () => {

@@ -35,6 +35,13 @@ describe('a result too big for the transport', () => {
     ]);
   });
 
+  it("is counted in the platform's own way where there is one", () => {
+    const bytes = bytesOf({});
+    const limits = { maxBodyBytes: bytes };
+    expect(handle(anEnvelope(), end, { limits, countBytes: () => bytes }).sends[0]?.to).toBe('store');
+    expect(handle(anEnvelope(), end, { limits, countBytes: () => bytes + 1 }).sends[0]?.to).toBe('x-sink');
+  });
+
   it('in one item of many: none is sent on', () => {
     const { sends, sent } = handle(anEnvelope(), valueEnd('small', 'x'.repeat(2_000), 'small'), {
       limits: { maxBodyBytes: 1_000 },
@@ -111,6 +118,15 @@ describe('an error too big to be told beside its payload', () => {
     const maxBodyBytes = bytesOf(whole, faultEnd(error));
     const { sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes } });
     expect(sent.status?.error).toEqual({ type: 'pkg.ValueError', ...error });
+  });
+
+  it("is counted in the platform's own way where there is one", () => {
+    const counted: string[] = [];
+    const limits = { maxBodyBytes: bytesOf(whole, end) };
+    const countBytes = (text: string) => limits.maxBodyBytes + (counted.push(text) > 1 ? 0 : 1);
+    const { sent } = handle(anEnvelope(), end, { limits, countBytes });
+    expect(counted.length).toBeGreaterThan(0);
+    expect(sent.status?.error?.traceback).toBe('');
   });
 
   it('gives way in a retry too', () => {
