@@ -25,7 +25,7 @@ export interface ActorSpec {
 }
 
 export type RuntimeSpec =
-  /** `handler` is `file.ts#name` or `module.function`, from the folder of the document. */
+  /** `handler` as the runtime takes it, `score.ts.score` or `score.score`, from the folder of the document. */
   | { readonly kind: 'node' | 'python'; readonly handler: string }
   | { readonly kind: 'image'; readonly image: string; readonly handler?: string }
   | { readonly kind: 'url'; readonly url: string };
