@@ -34,6 +34,9 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   prometheus: ['prom-client', 'node:*'],
   emf: ['@aws-lambda-powertools/metrics', 'node:*'],
   'health-http': ['node:*'],
+  s3: ['@aws-sdk/client-s3', 'node:*'],
+  dynamodb: ['@aws-sdk/client-dynamodb', 'node:*'],
+  'gateway-http': ['node:*'],
 };
 
 export const ROOMS: readonly Room[] = [
@@ -47,7 +50,11 @@ export const ROOMS: readonly Room[] = [
     rooms: name === 'http' ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
     packages,
   })),
-  { room: ASSEMBLY, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS], packages: ['node:*'] },
+  {
+    room: ASSEMBLY,
+    rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS],
+    packages: ['@middy/core', 'aws-lambda', 'node:*'],
+  },
   { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
   { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },
   { room: 'functions', rooms: LIB_FOR_FUNCTIONS, packages: ['*', 'node:*'] },

@@ -49,7 +49,7 @@ function allowedPaths(room: Room): string[] {
   const packages = room.packages.flatMap((name) => {
     if (name === '*') return ['^node_modules/', ...TYPES_ALONE];
     if (name === 'node:*') return ['^node:', ...NODE_MODULES];
-    return [`^node_modules/${name}/`, `^node_modules/@types/${name}/`];
+    return [`^node_modules/${name}/`, `^node_modules/@types/${name}/`, `^${name}$`];
   });
   return [`^${room.room}/`, ...room.rooms.map((name) => `^${name}/`), ...packages];
 }

@@ -43,7 +43,7 @@ export function lineTo(runtime: Runtime, send: Line['send'] = async () => ACCEPT
 
 /** So many deliveries, one after the other; each must end well, or the measurement means nothing. */
 export async function route(body: string, count: number, line: Line): Promise<void> {
-  const delivery = { body, messageId: 'm-1' };
+  const delivery = { body, messageId: 'm-1', queue: 'score', receiveCount: 1 };
   const hosting = { timeLeftMs: Number.POSITIVE_INFINITY };
   for (let index = 0; index < count; index++) {
     const { settle } = await handleDelivery(delivery, hosting, line);

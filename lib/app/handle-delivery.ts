@@ -1,6 +1,7 @@
 import type { Actor, Limits } from '../core/actor.ts';
 import { type Admission, admit } from '../core/admit.ts';
 import type { Context } from '../core/context.ts';
+import { actorBehind, welcome } from '../core/crew.ts';
 import { decide } from '../core/decide.ts';
 import { type DeriveId, decode } from '../core/decode.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -22,7 +23,7 @@ export interface Line {
   readonly telemetry: Telemetry;
 }
 
-type Incoming = Pick<Delivery, 'body' | 'messageId'>;
+type Incoming = Pick<Delivery, 'body' | 'messageId' | 'queue' | 'receiveCount'>;
 
 /** What the host says of itself for one delivery. */
 export interface Hosting {
@@ -42,7 +43,8 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const { actor, limits, clock, dice, deriveId, telemetry } = line;
   telemetry.began();
   const arrivedAt = clock.now();
-  const arrival = decode(delivery.body, { actor: actor.name, messageId: delivery.messageId, deriveId });
+  const origin = { actor: actorBehind(actor, delivery.queue), messageId: delivery.messageId, deriveId };
+  const arrival = welcome(decode(delivery.body, origin), actor, delivery, arrivedAt);
   const admission = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
   const outcome = await invoke(admission, line);
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';

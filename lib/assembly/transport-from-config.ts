@@ -1,4 +1,5 @@
 import type { Environment } from '../config/environment.ts';
+import { isOnThisMachine } from '../config/local-endpoint.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Transport } from '../ports/transport.ts';
 
@@ -6,7 +7,7 @@ import type { Transport } from '../ports/transport.ts';
 export async function transportFromConfig(config: SidecarConfig, env: Environment): Promise<Transport> {
   switch (config.transport) {
     case 'sqs': {
-      const { isOnThisMachine, sqsClient } = await import('../adapters/sqs/sqs-client.ts');
+      const { sqsClient } = await import('../adapters/sqs/sqs-client.ts');
       const { sqsTransport } = await import('../adapters/sqs/sqs-transport.ts');
       const escapesPairs = isOnThisMachine(config.sqs.endpoint);
       return sqsTransport({ client: sqsClient(config.sqs, env), ...config.sqs, escapesPairs });

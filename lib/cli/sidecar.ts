@@ -9,9 +9,11 @@ import { configFromEnvironment } from '../assembly/read-config.ts';
 import { runtimeFromConfig } from '../assembly/runtime-from-config.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import type { Environment } from '../config/environment.ts';
-import { queueName } from '../config/queue-name.ts';
+import { deadLetterQueueName, queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Runtime } from '../ports/runtime.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import type { Transport } from '../ports/transport.ts';
 import { watchRuntime } from './watch-runtime.ts';
 
 export interface SidecarHost {
@@ -59,8 +61,9 @@ async function work(
   log: JsonLog,
   { env, stop, alsoTell }: SidecarHost,
 ): Promise<SidecarEnd> {
-  const queue = queueName(config.actor.name, config.namespace);
   const queueOf = (actor: string) => queueName(actor, config.namespace);
+  const queue = queueOf(config.actor.name);
+  const queues = queuesOf(config);
   const metrics = prometheusTelemetry({ queue, transport: config.transport, queueOf });
   const telemetry = telemetryToAll(log, metrics, ...(alsoTell === undefined ? [] : [alsoTell]));
   const graceLeftMs = graceLeftFor(config.gracePeriodMs, stop);
@@ -68,7 +71,7 @@ async function work(
   try {
     const transport = await transportFromConfig(config, env);
     closers.unshift(transport.close);
-    const runtime = await runtimeFromConfig(config, env, systemClock, log);
+    const runtime = await runtimeOrCrew(config, env, log);
     closers.unshift(() => runtime.close(graceLeftMs()));
     const watch = watchRuntime(runtime, systemClock);
     closers.unshift(watch.close);
@@ -76,22 +79,19 @@ async function work(
       const health = await healthServer({
         ...config.metrics,
         sickness: watch.sickness,
-        unreadiness: async () => (await runtime.problem()) ?? problemOf(await transport.reach(queue)),
+        unreadiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
         metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType }),
       });
       closers.unshift(health.close);
       log.line('info', 'serving /healthz, /readyz and /metrics', { port: health.port });
     }
     await watch.untilReady(stop);
-    log.line('info', 'working', { queue, transport: config.transport });
+    log.line('info', 'working', { queue: queues.join(','), transport: config.transport });
     const line = lineFromConfig(config, transport, runtime, telemetry);
-    const { autoCreate, retryMaxAttempts, retryBackoffMs } = config.queues;
-    const missingQueue = { autoCreate, maxAttempts: retryMaxAttempts, backoffMs: retryBackoffMs };
-    return await workWithGrace(
-      { queue, transport, line, concurrency: config.runtime.concurrency, missingQueue },
-      config.gracePeriodMs,
-      stop,
-    );
+    const missingQueue = await whatIfMissing(config, transport);
+    const { concurrency } = config.runtime;
+    const toDo = queues.map((one): Work => ({ queue: one, transport, line, concurrency, missingQueue }));
+    return await workWithGrace(toDo, config.gracePeriodMs, stop);
   } finally {
     for (const close of closers) await close();
   }
@@ -101,14 +101,18 @@ async function work(
 const LAST_SENDS_MS = 2_000;
 
 /** Told to stop, it finishes what is in flight; what takes too long goes back unchanged, within the grace period. */
-async function workWithGrace(toDo: Work, gracePeriodMs: number, stop: AbortSignal): Promise<SidecarEnd> {
-  const working = workQueue(toDo, stop);
+async function workWithGrace(
+  toDo: readonly Work[],
+  gracePeriodMs: number,
+  stop: AbortSignal,
+): Promise<SidecarEnd> {
+  const working = workQueues(toDo, stop);
   const ended = new AbortController();
   const graceOver = (async (): Promise<SidecarEnd> => {
     await untilAborted(stop, ended.signal);
     const lastSendsMs = Math.min(LAST_SENDS_MS, gracePeriodMs / 2);
     await systemClock.sleep(gracePeriodMs - lastSendsMs, ended.signal);
-    if (!ended.signal.aborted) toDo.line.runtime.interrupt();
+    if (!ended.signal.aborted) for (const { line } of toDo) line.runtime.interrupt();
     await systemClock.sleep(lastSendsMs, ended.signal);
     return { why: 'grace-period-over' };
   })();
@@ -117,6 +121,50 @@ async function workWithGrace(toDo: Work, gracePeriodMs: number, stop: AbortSigna
   } finally {
     ended.abort();
   }
+}
+
+/** Several queues end together: with the first that ends for a reason of its own, all are told to stop. */
+async function workQueues(toDo: readonly Work[], stop: AbortSignal): Promise<WorkEnd> {
+  const ending = new AbortController();
+  const anyStop = AbortSignal.any([stop, ending.signal]);
+  const ends = await Promise.all(
+    toDo.map(async (one) => {
+      const end = await workQueue(one, anyStop);
+      ending.abort();
+      return end;
+    }),
+  );
+  return ends.find(({ why }) => why !== 'stopped') ?? { why: 'stopped' };
+}
+
+/** An actor's own queue; for x-dlq, the dead-letter queues it was told to drain. */
+function queuesOf({ actor, namespace, deadLettersOf }: SidecarConfig): readonly string[] {
+  if (actor.crew?.role !== 'dlq') return [queueName(actor.name, namespace)];
+  if (deadLettersOf.length > 0) return deadLettersOf.map((name) => deadLetterQueueName(name, namespace));
+  throw new Error('asya: not set: ASYA_DEAD_LETTERS_OF, the actors whose dead-letter queues x-dlq drains');
+}
+
+/** A dead-letter queue comes with its queue; one that is missing keeps x-dlq from none of the others. */
+async function whatIfMissing(config: SidecarConfig, transport: Transport): Promise<Work['missingQueue']> {
+  const { actor, namespace, deadLettersOf } = config;
+  const { autoCreate, retryMaxAttempts: maxAttempts, retryBackoffMs: backoffMs } = config.queues;
+  if (actor.crew?.role !== 'dlq') return { autoCreate, maxAttempts, backoffMs };
+  if (autoCreate) {
+    await Promise.all(deadLettersOf.map((name) => transport.ensureQueue(queueName(name, namespace))));
+  }
+  return { autoCreate: false, maxAttempts: Number.POSITIVE_INFINITY, backoffMs };
+}
+
+/** The crew's stores are loaded only where one of the crew is at work. */
+async function runtimeOrCrew(config: SidecarConfig, env: Environment, log: JsonLog): Promise<Runtime> {
+  if (config.actor.crew === undefined) return runtimeFromConfig(config, env, systemClock, log);
+  const { crewFromConfig } = await import('../assembly/crew-from-config.ts');
+  return crewFromConfig(config.actor.name)(config, env, log);
+}
+
+async function firstProblem(transport: Transport, queues: readonly string[]): Promise<string | undefined> {
+  const replies = await Promise.all(queues.map((queue) => transport.reach(queue)));
+  return replies.map(problemOf).find((problem) => problem !== undefined);
 }
 
 function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {

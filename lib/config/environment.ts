@@ -1,9 +1,10 @@
+import type { Crew } from '../core/actor.ts';
 import { isCrewName, isRoutableName } from '../core/actor-name.ts';
 import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
-import { deadLetterQueueName, LONGEST_QUEUE_NAME } from './queue-name.ts';
+import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
@@ -51,6 +52,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       name,
       sink: readSink(values.ASYA_ACTOR_SINK, name, mistakes),
       isEnd: (values.ASYA_IS_END_ACTOR ?? false) || isCrewName(name),
+      ...present({ crew: crewOf(name, values) }),
       timeoutMs,
       maxHops: values.ASYA_MAX_HOPS ?? 0,
       fanOut: values.ASYA_FANOUT ?? 'array',
@@ -69,6 +71,14 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       concurrency: values.ASYA_CONCURRENCY ?? 0,
     },
     ...present({ gatewayUrl: values.ASYA_GATEWAY_URL }),
+    storage: {
+      ...present({ bucket: values.ASYA_ARCHIVE_BUCKET }),
+      ...present({ kmsKey: values.ASYA_ARCHIVE_KMS_KEY }),
+      ...present({ table: values.ASYA_FAILURE_TABLE }),
+      ...present({ s3Endpoint: values.ASYA_S3_ENDPOINT }),
+      ...present({ dynamoDbEndpoint: values.ASYA_DYNAMODB_ENDPOINT }),
+    },
+    deadLettersOf: values.ASYA_DEAD_LETTERS_OF ?? [],
     sqs: {
       ...present({ endpoint: values.ASYA_SQS_ENDPOINT }),
       region: values.ASYA_AWS_REGION ?? (env['AWS_REGION'] || 'us-east-1'),
@@ -129,6 +139,22 @@ function requiredActorName(env: Environment, name: string | undefined, mistakes:
     });
   }
   return name ?? '';
+}
+
+/** The crew works without a runtime; one of its names with a runtime is an end actor of the user's own. */
+function crewOf(name: string, values: Values): Crew | undefined {
+  const hasRuntime = values.ASYA_RUNTIME_COMMAND !== undefined || values.ASYA_RUNTIME_URL !== undefined;
+  if (hasRuntime) return undefined;
+  switch (name) {
+    case 'x-sink':
+      return { role: 'sink', sump: values.ASYA_ACTOR_SUMP ?? '' };
+    case 'x-sump':
+      return { role: 'sump' };
+    case 'x-dlq':
+      return { role: 'dlq', queuePrefix: queueName('', values.ASYA_NAMESPACE) };
+    default:
+      return undefined;
+  }
 }
 
 function noteLongQueueName(actor: string, namespace: string | undefined, mistakes: Mistake[]): void {

@@ -85,6 +85,24 @@ export const SETTINGS = {
   ),
   ASYA_CONCURRENCY: setting(wholeNumber(1), 'Calls at once.', '1'),
   ASYA_GATEWAY_URL: unset(url('http', 'https'), 'Where progress is reported.', 'nowhere'),
+  ASYA_ARCHIVE_BUCKET: unset(
+    text,
+    'Where x-sink and x-dlq keep whole envelopes. Required there, and by `asya failures` and `asya replay`.',
+    'none',
+  ),
+  ASYA_ARCHIVE_KMS_KEY: unset(text, 'The key that the archive is encrypted with.', "S3's own keys"),
+  ASYA_FAILURE_TABLE: unset(
+    text,
+    'The table of ends and failures. Required by the crew, `asya failures` and `asya replay`.',
+    'none',
+  ),
+  ASYA_S3_ENDPOINT: unset(url('http', 'https'), "Another S3 than the region's.", "the region's"),
+  ASYA_DYNAMODB_ENDPOINT: unset(url('http', 'https'), "Another DynamoDB than the region's.", "the region's"),
+  ASYA_DEAD_LETTERS_OF: setting(
+    listOf(actorName),
+    'The actors whose dead-letter queues x-dlq drains; read by x-dlq where it is a long-running worker.',
+    '',
+  ),
   ASYA_SQS_ENDPOINT: unset(url('http', 'https'), "Another SQS than the region's.", "the region's"),
   ASYA_AWS_REGION: unset(text, 'The region.', '`AWS_REGION`, then `us-east-1`'),
   ASYA_SQS_VISIBILITY_TIMEOUT: unset(

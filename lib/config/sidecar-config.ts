@@ -18,6 +18,9 @@ export interface SidecarConfig {
     readonly concurrency: number;
   };
   readonly gatewayUrl?: string;
+  readonly storage: Storage;
+  /** Whose dead-letter queues x-dlq drains. */
+  readonly deadLettersOf: readonly string[];
   readonly sqs: {
     readonly endpoint?: string;
     readonly region: string;
@@ -39,6 +42,15 @@ export interface SidecarConfig {
   readonly metrics?: ListenAddress;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly gracePeriodMs: number;
+}
+
+/** Where the crew keeps things. Undefined is refused where it is needed. */
+export interface Storage {
+  readonly bucket?: string;
+  readonly kmsKey?: string;
+  readonly table?: string;
+  readonly s3Endpoint?: string;
+  readonly dynamoDbEndpoint?: string;
 }
 
 /** The longest that SQS hides a delivery: twelve hours. */

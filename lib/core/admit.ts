@@ -53,7 +53,9 @@ export function admit(arrival: Arrival, actor: Actor, now: number, hostTimeLeftM
       return { kind: 'mismatch', envelope: arrive(asCame, actor.name, now) };
   }
   const dueMs = instantMs(headerText(asCame.headers, NOT_BEFORE));
-  if (dueMs !== undefined && dueMs > now) return { kind: 'early', envelope: asCame, dueMs };
+  // x-dlq has no queue of its own to wait in.
+  const canWait = actor.crew?.role !== 'dlq';
+  if (canWait && dueMs !== undefined && dueMs > now) return { kind: 'early', envelope: asCame, dueMs };
   const admission = actor.isEnd ? admitToEnd(asCame, actor) : admitToWork(asCame, actor, now);
   return 'timeoutMs' in admission && hostTimeLeftMs < admission.timeoutMs
     ? { kind: 'host-out-of-time', envelope: asCame }

@@ -9,7 +9,10 @@ import { timestampText } from './timestamp.ts';
 
 /** Back to the own queue as it came: no attempt is counted, and no receive of the broker's is spent. */
 export function planAgain(asCame: Envelope, context: Context): Plan {
-  return ackAfter([dispatchOf(context.actor.name, 'again', asCame)], [resultFact('returned')]);
+  const facts = [resultFact('returned')];
+  // x-dlq has no queue of its own to send to: the dead-letter queue delivers again.
+  if (context.actor.crew?.role === 'dlq') return releaseWith(facts);
+  return ackAfter([dispatchOf(context.actor.name, 'again', asCame)], facts);
 }
 
 /** Not yet due: back to the own queue for the rest of the delay, or for as much of it as the transport can do. */

@@ -3,7 +3,7 @@ import { encode } from './encode.ts';
 import type { Envelope, Reason, StatusError } from './envelope.ts';
 import { type Fault, statusErrorFromFault } from './fault.ts';
 import { ackAfter, type Dispatch, type DispatchType, dispatchOf, type Fact, type Plan } from './plan.ts';
-import { statusAfter } from './status.ts';
+import { type DecidedBy, statusAfter } from './status.ts';
 import { exceedsUtf8Bytes, headWithinUtf8 } from './utf8.ts';
 
 export interface FailurePlan {
@@ -11,6 +11,7 @@ export interface FailurePlan {
   readonly fault: Fault;
   readonly facts: readonly Fact[];
   readonly maxAttempts?: number;
+  readonly decidedBy?: DecidedBy;
 }
 
 /** To the sink as failed, with the payload as it was: what failed can be looked at and replayed. */
@@ -25,7 +26,7 @@ export function failureDispatch(
   context: Context,
   failure: Omit<FailurePlan, 'facts'>,
 ): Dispatch {
-  const { reason, fault, maxAttempts } = failure;
+  const { reason, fault, maxAttempts, decidedBy } = failure;
   const change = {
     phase: 'failed' as const,
     reason,
@@ -33,6 +34,7 @@ export function failureDispatch(
     now: context.now,
     error: statusErrorFromFault(fault),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(decidedBy === undefined ? {} : { decidedBy }),
   };
   const failed = { ...envelope, status: statusAfter(envelope.status, change) };
   return dispatchOf(to, type, withFittingError(failed, change.error, context));

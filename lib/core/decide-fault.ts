@@ -18,7 +18,7 @@ import { delayAfterAttempt, delayWithRetryAfter } from './policy-delay.ts';
 import { eventTimeMs, isExhausted } from './policy-exhaustion.ts';
 import { type Match, matchPolicy, matchRule } from './policy-match.ts';
 import { shiftRoute } from './route.ts';
-import { type ArrivedEnvelope, deadlineMs, statusAfter } from './status.ts';
+import { type ArrivedEnvelope, type DecidedBy, deadlineMs, statusAfter } from './status.ts';
 import { instantMs } from './timestamp.ts';
 
 /** A fault that was counted, and the envelope it befell. */
@@ -27,6 +27,8 @@ interface Case {
   readonly fault: Fault;
   readonly facts: readonly Fact[];
   readonly context: Context;
+  /** Undefined where no policy was asked. */
+  readonly decidedBy?: DecidedBy;
 }
 
 /** The `_on_error` header first; then the error counts; then the policy that a rule or the default names. */
@@ -45,8 +47,9 @@ export function planFault(
   const match = matchFor(fault, errorType, context);
   if (match === undefined) return planUncovered({ envelope, fault, facts, context }, errorType);
   const { policy, policyName, rule } = match;
-  const decidedBy: Fact = { fact: 'policy', policy: policyName, ...(rule === undefined ? {} : { rule }) };
-  return planByPolicy({ envelope, fault, facts: [...facts, decidedBy], context }, policy);
+  const decidedBy = { policy: policyName, ...(rule === undefined ? {} : { rule }) };
+  const told: Fact[] = [...facts, { fact: 'policy', ...decidedBy }];
+  return planByPolicy({ envelope, fault, facts: told, context, decidedBy }, policy);
 }
 
 /** A timeout is retried only where a rule says so: the default alone never repeats work that hung. */
@@ -82,23 +85,29 @@ function planByPolicy(happened: Case, policy: Policy): Plan {
     : planRetry(happened, policy);
 }
 
-function planRetry({ envelope, fault, facts, context }: Case, policy: Policy): Plan {
+/** What a failed envelope tells of the policy that failed it. */
+function failureBy({ fault, decidedBy }: Case, maxAttempts?: number) {
+  return {
+    fault,
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(decidedBy === undefined ? {} : { decidedBy }),
+  };
+}
+
+function planRetry(happened: Case, policy: Policy): Plan {
+  const { envelope, fault, facts, context, decidedBy } = happened;
   const { actor, limits, now, roll } = context;
   const { maxAttempts } = policy;
+  const failure = failureBy(happened, maxAttempts);
   const ownDelayMs = delayAfterAttempt(policy, envelope.status.attempt, roll);
   const delayMs = delayWithRetryAfter(policy, ownDelayMs, fault.retryAfter, now);
   const deadline = deadlineMs(envelope);
   if (deadline !== undefined && deadline - (now + delayMs) < LEAST_TIME_MS) {
     const expired = [...facts, resultFact('sla_expired'), failedFact('sla_timeout')];
-    return planFailure(envelope, context, { reason: 'Timeout', fault, maxAttempts, facts: expired });
+    return planFailure(envelope, context, { reason: 'Timeout', ...failure, facts: expired });
   }
   const unsent = [...facts, failedFact('retry_send_failed')];
-  const otherwise = planFailure(envelope, context, {
-    reason: 'RuntimeError',
-    fault,
-    maxAttempts,
-    facts: unsent,
-  });
+  const otherwise = planFailure(envelope, context, { reason: 'RuntimeError', ...failure, facts: unsent });
   if (limits.maxDelayMs === 0) return otherwise;
   const error = statusErrorFromFault(fault);
   const status = statusAfter(envelope.status, {
@@ -107,6 +116,7 @@ function planRetry({ envelope, fault, facts, context }: Case, policy: Policy): P
     now,
     maxAttempts,
     error,
+    ...(decidedBy === undefined ? {} : { decidedBy }),
   });
   const retry = withWait(withFittingError({ ...envelope, status }, error, context), delayMs, context);
   const dispatch = dispatchOf(actor.name, 'retry', retry.envelope, retry.delayMs);
@@ -114,45 +124,40 @@ function planRetry({ envelope, fault, facts, context }: Case, policy: Policy): P
 }
 
 function planExhausted(happened: Case, policy: Policy): Plan {
-  const { envelope, fault, facts, context } = happened;
+  const { envelope, facts, context } = happened;
   const { maxAttempts, onExhausted, endsAs } = policy;
+  const failure = failureBy(happened, maxAttempts);
   switch (onExhausted.action) {
     case 'route':
       return planRouted(happened, onExhausted.actors, maxAttempts);
     case 'escalate': {
-      const failure = { reason: 'Escalated', fault, maxAttempts } as const;
-      const escalation = failureDispatch(onExhausted.topic, 'escalation', envelope, context, failure);
-      const record = failureDispatch(context.actor.sink, 'sink', envelope, context, failure);
+      const escalated = { reason: 'Escalated', ...failure } as const;
+      const escalation = failureDispatch(onExhausted.topic, 'escalation', envelope, context, escalated);
+      const record = failureDispatch(context.actor.sink, 'sink', envelope, context, escalated);
       return ackAfter([escalation, record], [...facts, resultFact('escalated')]);
     }
     case 'drop':
       return planFailure(envelope, context, {
         reason: 'Dropped',
-        fault,
-        maxAttempts,
+        ...failure,
         facts: [...facts, resultFact('dropped')],
       });
     case 'sink':
       return planFailure(envelope, context, {
         reason: endsAs,
-        fault,
-        maxAttempts,
+        ...failure,
         facts: [...facts, failedFact(endsAs === 'RuntimeError' ? 'runtime_error' : 'policy_exhausted')],
       });
   }
 }
 
 /** To the actors that deal with failures, as failed and with the error: their handlers can read both. */
-function planRouted(
-  { envelope, fault, facts, context }: Case,
-  actors: readonly string[],
-  maxAttempts?: number,
-): Plan {
+function planRouted(happened: Case, actors: readonly string[], maxAttempts?: number): Plan {
+  const { envelope, facts, context } = happened;
   const route = shiftRoute(envelope.route, actors);
   const dispatch = failureDispatch(route.curr, 'routed', { ...envelope, route }, context, {
     reason: 'PolicyRouted',
-    fault,
-    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...failureBy(happened, maxAttempts),
   });
   return ackAfter([dispatch], [...facts, resultFact('policy_routed')]);
 }

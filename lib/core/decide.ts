@@ -4,17 +4,20 @@ import { planAgain, planWait } from './decide-again.ts';
 import { type FailurePlan, planFailure } from './decide-failure.ts';
 import { planFault } from './decide-fault.ts';
 import { planFrames } from './decide-frames.ts';
+import type { Envelope } from './envelope.ts';
 import { actorTimeoutFault, connectionFault, faultOf } from './fault.ts';
 import type { CallEnd, Outcome } from './outcome.ts';
 import {
   ackAfter,
   dispatchOf,
+  type Fact,
   failedFact,
   type Plan,
   type RuntimeErrorType,
   releaseWith,
   resultFact,
 } from './plan.ts';
+import { endedAt, isForSump } from './record.ts';
 import { type ArrivedEnvelope, arrive, statusAfter } from './status.ts';
 import { timestampText } from './timestamp.ts';
 
@@ -65,7 +68,8 @@ function decideUnreadable(outcome: Extract<TurnedAway, { kind: 'unreadable' }>, 
   const facts = [failedFact(outcome.reason === 'ParseError' ? 'parse_error' : 'validation_error')];
   if (context.actor.isEnd) return releaseWith(facts);
   const { reason, complaint } = outcome;
-  const envelope = arrive(outcome.envelope, context.actor.name, context.now);
+  const marked = { ...outcome.envelope, status: { ...outcome.envelope.status, unreadable: true } };
+  const envelope = arrive(marked, context.actor.name, context.now);
   return planFailure(envelope, context, { reason, fault: faultOf(reason, complaint), facts });
 }
 
@@ -106,7 +110,7 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
   switch (end.kind) {
     case 'frames':
     case 'empty':
-      return ackAfter([], [resultFact('end_consumed')]);
+      return planKept(call.envelope, context);
     case 'fault':
       return releaseAfterError('execution');
     case 'unreachable':
@@ -116,6 +120,29 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
     case 'interrupted':
       return planAgain(call.asCame, context);
   }
+}
+
+/** Kept for good. x-sink alone sends on, and only what failed; who fills the failure index counts what it entered. */
+function planKept(envelope: Envelope, { actor }: Context): Plan {
+  const facts = [resultFact('end_consumed')];
+  switch (actor.crew?.role) {
+    case 'sink':
+      return ackAfter(isForSump(envelope) ? [dispatchOf(actor.crew.sump, 'sump', envelope)] : [], facts);
+    case 'sump':
+    case 'dlq':
+      return ackAfter([], [...facts, failureFact(envelope)]);
+    case undefined:
+      return ackAfter([], facts);
+  }
+}
+
+function failureFact(envelope: Envelope): Fact {
+  const { reason } = envelope.status ?? {};
+  return {
+    fact: 'failure',
+    actor: endedAt(envelope),
+    reason: typeof reason === 'string' ? reason : 'unknown',
+  };
 }
 
 function releaseAfterError(errorType: RuntimeErrorType): Plan {

@@ -44,6 +44,8 @@ export interface Status {
   readonly created_at?: string;
   readonly updated_at?: unknown;
   readonly deadline_at?: string;
+  /** The policy and rule that decided. */
+  readonly decided_by?: unknown;
   readonly error?: unknown;
   readonly [unknownKey: string]: unknown;
 }

@@ -10,6 +10,11 @@ export const METRICS = {
     labels: ['destination_queue', 'message_type'],
   },
   messages_failed_total: { kind: 'count', help: 'Deliveries that failed', labels: ['queue', 'reason'] },
+  failures_recorded_total: {
+    kind: 'count',
+    help: 'Failures entered into the index',
+    labels: ['actor', 'reason'],
+  },
   runtime_errors_total: { kind: 'count', help: 'Calls that failed', labels: ['queue', 'error_type'] },
   processing_duration_seconds: {
     kind: 'seconds',
@@ -120,6 +125,14 @@ function measurementsOfFact(fact: Fact, { queue, queueOf }: Place): Measurement[
             destination_queue: fact.type === 'escalation' ? fact.to : queueOf(fact.to),
             message_type: fact.type,
           },
+          value: 1,
+        },
+      ];
+    case 'failure':
+      return [
+        {
+          name: 'failures_recorded_total',
+          labels: { actor: fact.actor, reason: fact.reason },
           value: 1,
         },
       ];

@@ -20,7 +20,7 @@ export interface Dispatch {
   readonly body: string;
 }
 
-export type DispatchType = 'next' | 'retry' | 'routed' | 'sink' | 'escalation' | 'again';
+export type DispatchType = 'next' | 'retry' | 'routed' | 'sink' | 'sump' | 'escalation' | 'again';
 
 /** One thing worth counting or logging. Metrics and logs are made of these and nothing else. */
 export type Fact =
@@ -28,6 +28,8 @@ export type Fact =
   | { readonly fact: 'failed'; readonly reason: FailedReason }
   | { readonly fact: 'runtime-error'; readonly errorType: RuntimeErrorType }
   | { readonly fact: 'sent'; readonly to: string; readonly type: DispatchType }
+  /** A failure was entered into the index. */
+  | { readonly fact: 'failure'; readonly actor: string; readonly reason: string }
   | { readonly fact: 'policy'; readonly policy: string; readonly rule?: number };
 
 export type Result =

@@ -14,7 +14,7 @@ export interface ArrivedEnvelope extends Envelope {
 /** The envelope as this actor takes it on: a retry counts one up, anything else starts anew. */
 export function arrive(envelope: Envelope, actor: string, now: number): ArrivedEnvelope {
   const at = timestampText(now);
-  const { error, reason: _reason, max_attempts, ...kept } = envelope.status ?? {};
+  const { error, reason: _reason, max_attempts: _most, decided_by: _by, ...kept } = envelope.status ?? {};
   const before = envelope.status;
   if (before?.phase === 'retrying' && before.actor === actor) {
     const attempt = (before.attempt ?? 1) + 1;
@@ -40,12 +40,19 @@ interface Change {
   readonly error?: StatusError;
   /** `Infinity`: no limit, and none is written. */
   readonly maxAttempts?: number;
+  readonly decidedBy?: DecidedBy;
 }
 
-/** The status after a decision. Reason and error are the decision's own: what stood there before is gone. */
+/** The policy that decided, and the rule that named it, counted from 0; without one it was the default. */
+export interface DecidedBy {
+  readonly policy: string;
+  readonly rule?: number;
+}
+
+/** The status after a decision. Reason, error and who decided are its own: what stood there before is gone. */
 export function statusAfter(before: Status | undefined, change: Change): Status {
-  const { reason: _reason, error: _error, ...kept } = before ?? {};
-  const { phase, actor, now, reason, error, maxAttempts } = change;
+  const { reason: _reason, error: _error, decided_by: _by, ...kept } = before ?? {};
+  const { phase, actor, now, reason, error, maxAttempts, decidedBy } = change;
   const { max_attempts: _limit, ...unlimited } = kept;
   return {
     ...(maxAttempts === undefined ? kept : unlimited),
@@ -56,6 +63,7 @@ export function statusAfter(before: Status | undefined, change: Change): Status 
       ? {}
       : { max_attempts: maxAttempts }),
     updated_at: timestampText(now),
+    ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
     ...(error === undefined ? {} : { error }),
   };
 }

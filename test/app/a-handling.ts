@@ -23,6 +23,8 @@ export interface Handling {
   readonly send?: (dispatch: Dispatch) => Promise<Reply>;
   readonly onCallEnded?: () => void;
   readonly clock?: Clock;
+  readonly queue?: string;
+  readonly receiveCount?: number;
 }
 
 export interface Sent {
@@ -71,6 +73,8 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
     {
       body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
       messageId: 'm-1',
+      queue: given.queue ?? actor.name,
+      receiveCount: given.receiveCount ?? 1,
     },
     { timeLeftMs, onCallEnded },
     {
@@ -115,6 +119,7 @@ function wordOf(fact: Fact): string | undefined {
     case 'runtime-error':
       return fact.errorType;
     case 'sent':
+    case 'failure':
     case 'policy':
       return undefined;
   }

@@ -179,6 +179,14 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
+  storage: record({
+    bucket: maybe(words),
+    kmsKey: maybe(words),
+    table: maybe(words),
+    s3Endpoint: maybe(url('http', 'https')),
+    dynamoDbEndpoint: maybe(url('http', 'https')),
+  }).map(present),
+  deadLettersOf: fc.uniqueArray(name, { maxLength: 3 }),
   endpoint: maybe(url('http', 'https')),
   region: fc.oneof(fc.constant('us-east-1'), fc.string({ minLength: 1 })),
   waitSeconds: whole(0, 20),
@@ -221,6 +229,8 @@ const config: fc.Arbitrary<SidecarConfig> = record({
       concurrency: given.concurrency,
     },
     ...present({ gatewayUrl: given.gatewayUrl }),
+    storage: given.storage,
+    deadLettersOf: given.deadLettersOf,
     sqs: {
       ...present({ endpoint: given.endpoint }),
       region: given.region,

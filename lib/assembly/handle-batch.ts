@@ -1,8 +1,8 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { handleDelivery, type Line } from '../../lib/app/handle-delivery.ts';
-import { releasePauseMs } from '../../lib/app/release-pause.ts';
-import { turnsFor } from '../../lib/app/turns.ts';
-import type { Delivery, Transport } from '../../lib/ports/transport.ts';
+import { handleDelivery, type Line } from '../app/handle-delivery.ts';
+import { releasePauseMs } from '../app/release-pause.ts';
+import { turnsFor } from '../app/turns.ts';
+import type { Delivery, Transport } from '../ports/transport.ts';
 
 export interface BatchHost {
   readonly line: Line;

@@ -1,0 +1,105 @@
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { DeriveId } from '../../core/decode.ts';
+import { type End, type EndRecord, safeName } from '../../core/record.ts';
+import type { EndRecords } from '../../ports/end-records.ts';
+import {
+  type Item,
+  isConditionFailed,
+  number,
+  numberOf,
+  optionalText,
+  queryAll,
+  refusalOf,
+  type Table,
+  text,
+  textOf,
+} from './table.ts';
+
+/** Longer than any broker keeps a message that could bring the same end again. */
+const KEPT_SECONDS = 45 * 86_400;
+
+export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
+  const { client, name: TableName } = table;
+
+  async function find(identity: string): Promise<EndRecord | undefined> {
+    const Key = { pk: text(keyOf(identity)) };
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+    return Item === undefined ? undefined : recordFromItem(Item);
+  }
+
+  async function ask(index: 'by-envelope' | 'by-replay', value: string) {
+    try {
+      const items = await queryAll(table, { index, value });
+      const records = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(recordFromItem);
+      return { ok: true, records } as const;
+    } catch (error) {
+      return refusalOf(error, table);
+    }
+  }
+
+  return {
+    claim: async (record) => {
+      try {
+        const Item = itemOf(record, deriveId);
+        await client.send(
+          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+        );
+        return { ok: true, isFirst: true, archiveKey: record.archiveKey };
+      } catch (error) {
+        if (!isConditionFailed(error)) return refusalOf(error, table);
+      }
+      try {
+        const first = await find(record.identity);
+        return { ok: true, isFirst: false, archiveKey: first?.archiveKey ?? record.archiveKey };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    find: async (identity) => {
+      try {
+        return { ok: true, record: await find(identity) };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    ofEnvelope: (envelopeId) => ask('by-envelope', safeName(envelopeId, deriveId)),
+    ofReplay: (replay) => ask('by-replay', replay),
+  };
+}
+
+const PREFIX = 'record#';
+
+function keyOf(identity: string): string {
+  return `${PREFIX}${identity}`;
+}
+
+function itemOf(record: EndRecord, deriveId: DeriveId): Record<string, Item[string]> {
+  const { identity, envelopeId, end, actor, hop, reason, replay, atMs, archiveKey } = record;
+  return {
+    pk: text(keyOf(identity)),
+    envelope_key: text(safeName(envelopeId, deriveId)),
+    envelope_id: text(envelopeId),
+    end: text(end),
+    actor: text(actor),
+    hop: number(hop),
+    reason: text(reason),
+    ...(replay === undefined ? {} : { replay: text(replay) }),
+    seen_ms: number(atMs),
+    archive_key: text(archiveKey),
+    expires_at: number(Math.ceil(atMs / 1000) + KEPT_SECONDS),
+  };
+}
+
+function recordFromItem(item: Item): EndRecord {
+  return {
+    identity: textOf(item, 'pk').slice(PREFIX.length),
+    envelopeId: textOf(item, 'envelope_id'),
+    end: textOf(item, 'end') as End,
+    actor: textOf(item, 'actor'),
+    hop: numberOf(item, 'hop'),
+    reason: textOf(item, 'reason'),
+    ...optionalText(item, 'replay', 'replay'),
+    atMs: numberOf(item, 'seen_ms'),
+    archiveKey: textOf(item, 'archive_key'),
+  };
+}

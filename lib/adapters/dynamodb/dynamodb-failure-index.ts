@@ -1,0 +1,188 @@
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { DeriveId } from '../../core/decode.ts';
+import type { Failure, ReplayNote } from '../../core/failure.ts';
+import { safeName } from '../../core/record.ts';
+import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
+import { ACCEPTED } from '../../ports/transport.ts';
+import {
+  type Ask,
+  type Item,
+  isConditionFailed,
+  number,
+  numberOf,
+  optionalText,
+  queryAll,
+  queryIndex,
+  refusalOf,
+  type Table,
+  text,
+  textOf,
+} from './table.ts';
+
+export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureIndex {
+  const { client, name: TableName } = table;
+  const Key = (identity: string) => ({ pk: text(keyOf(identity)) });
+
+  return {
+    enter: async (failure) => {
+      try {
+        const Item = itemOf(failure, deriveId);
+        await client.send(
+          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+        );
+        return { ok: true, isNew: true };
+      } catch (error) {
+        return isConditionFailed(error) ? { ok: true, isNew: false } : refusalOf(error, table);
+      }
+    },
+    list: async (filter, cursor) => {
+      try {
+        const ask = { ...askFor(filter), ...(cursor === undefined ? {} : { cursor }) };
+        const { items, next } = await queryIndex(table, ask);
+        return { ok: true, failures: items.map(failureFromItem), ...(next === undefined ? {} : { next }) };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    ofEnvelope: async (envelopeId) => {
+      try {
+        const items = await queryAll(table, { index: 'by-envelope', value: safeName(envelopeId, deriveId) });
+        const failures = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(failureFromItem);
+        return { ok: true, failures };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    noteReplay: async (identity, note, again) => {
+      try {
+        await client.send(
+          new UpdateItemCommand({
+            TableName,
+            Key: Key(identity),
+            UpdateExpression: 'SET replays.#replay = :note',
+            ConditionExpression: again
+              ? 'attribute_exists(pk)'
+              : 'attribute_exists(pk) AND size(replays) = :none',
+            ExpressionAttributeNames: { '#replay': note.replay },
+            ExpressionAttributeValues: {
+              ':note': { M: { at_ms: number(note.atMs), to: text(note.to) } },
+              ...(again ? {} : { ':none': number(0) }),
+            },
+          }),
+        );
+        return ACCEPTED;
+      } catch (error) {
+        if (!isConditionFailed(error)) return refusalOf(error, table);
+      }
+      try {
+        const { Item } = await client.send(new GetItemCommand({ TableName, Key: Key(identity) }));
+        return Item === undefined
+          ? { ok: false, problem: 'it is no longer in the failure index' }
+          : { ok: false, problem: 'it was replayed before', isAlreadyReplayed: true };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    withdrawReplay: async (identity, replay) => {
+      try {
+        await client.send(
+          new UpdateItemCommand({
+            TableName,
+            Key: Key(identity),
+            UpdateExpression: 'REMOVE replays.#replay',
+            ConditionExpression: 'attribute_exists(pk)',
+            ExpressionAttributeNames: { '#replay': replay },
+          }),
+        );
+        return ACCEPTED;
+      } catch (error) {
+        return isConditionFailed(error) ? ACCEPTED : refusalOf(error, table);
+      }
+    },
+    remove: async (identity) => {
+      try {
+        await client.send(new DeleteItemCommand({ TableName, Key: Key(identity) }));
+        return ACCEPTED;
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+  };
+}
+
+const PREFIX = 'failure#';
+/** One partition for the inbox: the newest of all, whatever their cause. */
+const INBOX = 'failures';
+
+function keyOf(identity: string): string {
+  return `${PREFIX}${identity}`;
+}
+
+function askFor({ group, actor, reason, flow, sinceMs }: FailureFilter): Ask {
+  const where = Object.fromEntries(
+    Object.entries({ actor, reason, flow }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  return {
+    ...(group === undefined ? { index: 'by-time', value: INBOX } : { index: 'by-group', value: group }),
+    where,
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+  };
+}
+
+function itemOf(failure: Failure, deriveId: DeriveId): Record<string, AttributeValue> {
+  const { flow, task, replay } = failure;
+  return {
+    pk: text(keyOf(failure.identity)),
+    inbox: text(INBOX),
+    envelope_key: text(safeName(failure.envelopeId, deriveId)),
+    envelope_id: text(failure.envelopeId),
+    actor: text(failure.actor),
+    ...(flow === undefined ? {} : { flow: text(flow) }),
+    ...(task === undefined ? {} : { task: text(task) }),
+    reason: text(failure.reason),
+    error_type: text(failure.errorType),
+    error_message: text(failure.errorMessage),
+    fingerprint: text(failure.fingerprint),
+    first_seen_ms: number(failure.firstSeenMs),
+    seen_ms: number(failure.lastSeenMs),
+    attempts: number(failure.attempts),
+    archive_key: text(failure.archiveKey),
+    ...(replay === undefined ? {} : { failed_in_replay: text(replay) }),
+    replays: { M: {} },
+  };
+}
+
+function failureFromItem(item: Item): Failure {
+  return {
+    identity: textOf(item, 'pk').slice(PREFIX.length),
+    envelopeId: textOf(item, 'envelope_id'),
+    actor: textOf(item, 'actor'),
+    ...optionalText(item, 'flow', 'flow'),
+    ...optionalText(item, 'task', 'task'),
+    reason: textOf(item, 'reason'),
+    errorType: textOf(item, 'error_type'),
+    errorMessage: textOf(item, 'error_message'),
+    fingerprint: textOf(item, 'fingerprint'),
+    firstSeenMs: numberOf(item, 'first_seen_ms'),
+    lastSeenMs: numberOf(item, 'seen_ms'),
+    attempts: numberOf(item, 'attempts'),
+    archiveKey: textOf(item, 'archive_key'),
+    ...optionalText(item, 'failed_in_replay', 'replay'),
+    replays: Object.entries(item['replays']?.M ?? {})
+      .map(noteFromItem)
+      .sort((one, other) => one.atMs - other.atMs),
+  };
+}
+
+function noteFromItem([replay, note]: [string, AttributeValue]): ReplayNote {
+  const fields = note.M ?? {};
+  return { replay, atMs: numberOf(fields, 'at_ms'), to: textOf(fields, 'to') };
+}

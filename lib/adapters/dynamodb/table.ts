@@ -1,0 +1,138 @@
+import {
+  type AttributeValue,
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import { FAILURE_TABLE, type FailureTableIndex } from '../../config/failure-table.ts';
+import type { Refusal } from '../../ports/transport.ts';
+
+/** A table, and the client that reaches it. */
+export interface Table {
+  readonly client: DynamoDBClient;
+  readonly name: string;
+}
+
+export type Item = Readonly<Record<string, AttributeValue>>;
+
+export function refusalOf(error: unknown, { name }: Table): Refusal {
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { ok: false, problem: `the table does not answer as it should: ${what} (table "${name}")` };
+}
+
+export function isConditionFailed(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ConditionalCheckFailedException';
+}
+
+export const text = (value: string): AttributeValue => ({ S: value });
+export const number = (value: number): AttributeValue => ({ N: String(value) });
+
+export function textOf(item: Item, name: string): string {
+  return item[name]?.S ?? '';
+}
+
+export function numberOf(item: Item, name: string): number {
+  return Number(item[name]?.N ?? 0);
+}
+
+/** The key where the attribute is there and is a text. */
+export function optionalText<Key extends string>(
+  item: Item,
+  name: string,
+  key: Key,
+): { [K in Key]?: string } {
+  const value = item[name]?.S;
+  return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: string };
+}
+
+export interface Ask {
+  readonly index: FailureTableIndex;
+  readonly value: string;
+  readonly sinceMs?: number;
+  /** Attributes that must have these values. */
+  readonly where?: Readonly<Record<string, string>>;
+  readonly cursor?: Readonly<Record<string, unknown>>;
+}
+
+export interface ItemPage {
+  readonly items: readonly Item[];
+  readonly next?: Readonly<Record<string, unknown>>;
+}
+
+/** One page of an index, newest first. Rejects where the table does not answer. */
+export async function queryIndex(table: Table, ask: Ask): Promise<ItemPage> {
+  const { index, value, sinceMs, where = {}, cursor } = ask;
+  const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
+  if (shape === undefined) throw new Error(`there is no index "${index}"`);
+  const conditions = Object.entries(where);
+  const output = await table.client.send(
+    new QueryCommand({
+      TableName: table.name,
+      IndexName: index,
+      ScanIndexForward: false,
+      KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
+      ...(conditions.length === 0
+        ? {}
+        : { FilterExpression: conditions.map((_, at) => `#f${at} = :f${at}`).join(' AND ') }),
+      ExpressionAttributeNames: {
+        '#hash': shape.hash.name,
+        ...(sinceMs === undefined ? {} : { '#range': shape.range.name }),
+        ...Object.fromEntries(conditions.map(([name], at) => [`#f${at}`, name])),
+      },
+      ExpressionAttributeValues: {
+        ':hash': text(value),
+        ...(sinceMs === undefined ? {} : { ':since': number(sinceMs) }),
+        ...Object.fromEntries(conditions.map(([, wanted], at) => [`:f${at}`, text(wanted)])),
+      },
+      ...(cursor === undefined ? {} : { ExclusiveStartKey: cursor as Record<string, AttributeValue> }),
+    }),
+  );
+  const { Items = [], LastEvaluatedKey } = output;
+  return { items: Items, ...(LastEvaluatedKey === undefined ? {} : { next: LastEvaluatedKey }) };
+}
+
+/** Every page of it. */
+export async function queryAll(table: Table, ask: Omit<Ask, 'cursor'>): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let page = await queryIndex(table, ask);
+  items.push(...page.items);
+  while (page.next !== undefined) {
+    page = await queryIndex(table, { ...ask, cursor: page.next });
+    items.push(...page.items);
+  }
+  return items;
+}
+
+/** Makes the table where it is missing: for engines on this machine. On AWS the infrastructure makes it. */
+export async function ensureTable({ client, name }: Table): Promise<void> {
+  try {
+    await client.send(new DescribeTableCommand({ TableName: name }));
+    return;
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+  }
+  const { key, indexes } = FAILURE_TABLE;
+  const attributes = new Map(
+    [key, ...indexes.flatMap(({ hash, range }) => [hash, range])].map((one) => [one.name, one]),
+  );
+  await client.send(
+    new CreateTableCommand({
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [...attributes.values()].map((one) => ({
+        AttributeName: one.name,
+        AttributeType: one.type,
+      })),
+      KeySchema: [{ AttributeName: key.name, KeyType: 'HASH' }],
+      GlobalSecondaryIndexes: indexes.map((index) => ({
+        IndexName: index.name,
+        KeySchema: [
+          { AttributeName: index.hash.name, KeyType: 'HASH' },
+          { AttributeName: index.range.name, KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'ALL' },
+      })),
+    }),
+  );
+}

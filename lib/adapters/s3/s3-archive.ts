@@ -1,0 +1,86 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { Environment } from '../../config/environment.ts';
+import { credentialsFor } from '../../config/local-endpoint.ts';
+import type { Archive } from '../../ports/archive.ts';
+import { ACCEPTED, type Refusal } from '../../ports/transport.ts';
+
+export interface S3Options {
+  readonly bucket: string;
+  readonly region: string;
+  readonly endpoint?: string;
+  /** Without one, S3 encrypts with keys of its own. */
+  readonly kmsKey?: string;
+}
+
+const CONNECT_WITHIN_MS = 3_000;
+const ANSWER_WITHIN_MS = 10_000;
+
+export function s3Archive(options: S3Options, env: Environment): Archive & { close(): void } {
+  const { bucket: Bucket, region, endpoint, kmsKey } = options;
+  const client = new S3Client({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    ...credentialsFor(endpoint, env),
+    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, requestTimeout: ANSWER_WITHIN_MS },
+  });
+  const encryption =
+    kmsKey === undefined
+      ? ({ ServerSideEncryption: 'AES256' } as const)
+      : ({ ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKey } as const);
+  const refusal = (error: unknown, key: string): Refusal => {
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return {
+      ok: false,
+      problem: `the archive does not answer as it should: ${what} (bucket "${Bucket}", key "${key}")`,
+    };
+  };
+
+  return {
+    put: async (Key, Body) => {
+      try {
+        await client.send(
+          new PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/json', ...encryption }),
+        );
+        return ACCEPTED;
+      } catch (error) {
+        return refusal(error, Key);
+      }
+    },
+    get: async (Key) => {
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+        return { ok: true, text: await Body?.transformToString('utf-8') };
+      } catch (error) {
+        return isMissing(error) ? { ok: true, text: undefined } : refusal(error, Key);
+      }
+    },
+    has: async (Key) => {
+      try {
+        await client.send(new HeadObjectCommand({ Bucket, Key }));
+        return { ok: true, isThere: true };
+      } catch (error) {
+        return isMissing(error) ? { ok: true, isThere: false } : refusal(error, Key);
+      }
+    },
+    remove: async (Key) => {
+      try {
+        await client.send(new DeleteObjectCommand({ Bucket, Key }));
+        return ACCEPTED;
+      } catch (error) {
+        return refusal(error, Key);
+      }
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** A missing bucket is no missing key: that one is a refusal. */
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+}

@@ -1,0 +1,72 @@
+import middy from '@middy/core';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { emfTelemetry } from '../adapters/emf/emf-telemetry.ts';
+import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
+import { sqsClient } from '../adapters/sqs/sqs-client.ts';
+import { sqsTransport } from '../adapters/sqs/sqs-transport.ts';
+import { systemClock } from '../adapters/system/system.ts';
+import { telemetryToAll } from '../app/telemetry-to-all.ts';
+import type { Environment } from '../config/environment.ts';
+import { isOnThisMachine } from '../config/local-endpoint.ts';
+import { queueName } from '../config/queue-name.ts';
+import { HOST_RESERVE_MS, type SidecarConfig } from '../config/sidecar-config.ts';
+import type { Runtime } from '../ports/runtime.ts';
+import { handleBatch } from './handle-batch.ts';
+import { lineFromConfig } from './line-from-config.ts';
+import { configFromEnvironment } from './read-config.ts';
+
+/** What is called on Lambda: a runtime that outlives invocations, started in the init phase. */
+export type MakeRuntime = (config: SidecarConfig, env: Environment, log: JsonLog) => Promise<Runtime>;
+
+export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
+
+/** The line on Lambda, for the sidecar and the crew alike: queues are the event source. */
+export function handlerOnLambda(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
+  const reading = configFromEnvironment(env);
+  if ('words' in reading) throw new Error(reading.words);
+  const { config } = reading;
+
+  const queueOf = (actor: string) => queueName(actor, config.namespace);
+  const place = { queue: queueOf(config.actor.name), transport: 'sqs', queueOf };
+  const write = (line: string) => console.log(line);
+  const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
+  const metrics = emfTelemetry(place);
+  const transport = sqsTransport({
+    client: sqsClient(config.sqs, env),
+    ...config.sqs,
+    escapesPairs: isOnThisMachine(config.sqs.endpoint),
+  });
+  /** Begun before the first event; a bundle that is imported synchronously cannot wait for it. */
+  const starting = makeRuntime(config, env, log).then((runtime) =>
+    lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
+  );
+  let isTooShort: boolean | undefined;
+
+  /**
+   * Where the function's own timeout is too short for a call, every record would be sent again for ever and no receive
+   * counted; refused, they end in the dead-letter queue. The first invocation tells: it has the whole time before it.
+   */
+  function refuseTooShort(timeLeftMs: number): void {
+    const neededMs = config.actor.timeoutMs + HOST_RESERVE_MS;
+    isTooShort ??= timeLeftMs < neededMs;
+    if (!isTooShort) return;
+    throw new Error(
+      `asya: the function's timeout leaves ${timeLeftMs} ms, and a call may take ${config.actor.timeoutMs} ms; ` +
+        `set the timeout to ${Math.ceil(neededMs / 1000) + 1} s or more, or lower ASYA_RESILIENCY_ACTOR_TIMEOUT`,
+    );
+  }
+
+  async function handle(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+    refuseTooShort(context.getRemainingTimeInMillis());
+    metrics.received(event.Records.length, 0);
+    return handleBatch(event.Records, {
+      line: await starting,
+      transport,
+      concurrency: config.runtime.concurrency,
+      timeLeftMs: () => context.getRemainingTimeInMillis() - HOST_RESERVE_MS,
+    });
+  }
+
+  const publishMetrics = { after: () => metrics.publish(), onError: () => metrics.publish() };
+  return middy<SQSEvent, SQSBatchResponse>().use(publishMetrics).handler(handle) as unknown as SqsHandler;
+}

@@ -1,0 +1,35 @@
+/** The one table of a mesh, wherever it is made: every end, and every failure with its replays. */
+export interface TableShape {
+  readonly key: Attribute;
+  readonly indexes: readonly TableIndex[];
+  /** Items are let go at this instant, in seconds since 1970. */
+  readonly expiry: string;
+}
+
+export interface TableIndex {
+  readonly name: string;
+  readonly hash: Attribute;
+  readonly range: Attribute;
+}
+
+export interface Attribute {
+  readonly name: string;
+  readonly type: 'S' | 'N';
+}
+
+const text = (name: string): Attribute => ({ name, type: 'S' });
+const SEEN: Attribute = { name: 'seen_ms', type: 'N' };
+
+/** Only failures have `inbox` and `fingerprint`, only records `replay`: an index holds what has its attributes. */
+export const FAILURE_TABLE = {
+  key: text('pk'),
+  indexes: [
+    { name: 'by-time', hash: text('inbox'), range: SEEN },
+    { name: 'by-group', hash: text('fingerprint'), range: SEEN },
+    { name: 'by-envelope', hash: text('envelope_key'), range: SEEN },
+    { name: 'by-replay', hash: text('replay'), range: SEEN },
+  ],
+  expiry: 'expires_at',
+} as const satisfies TableShape;
+
+export type FailureTableIndex = (typeof FAILURE_TABLE)['indexes'][number]['name'];

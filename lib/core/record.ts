@@ -1,0 +1,72 @@
+import type { DeriveId } from './decode.ts';
+import type { Envelope } from './envelope.ts';
+import { headerText, REPLAY } from './headers.ts';
+import { hopOf } from './route.ts';
+import { instantMs, timestampText } from './timestamp.ts';
+
+/** An envelope's end as it is kept: delivered again, it is the same record; failed again after a replay, another. */
+export interface EndRecord {
+  /** Out of id, phase, actor, hop and replay. */
+  readonly identity: string;
+  readonly envelopeId: string;
+  readonly end: End;
+  /** The actor it ended at. */
+  readonly actor: string;
+  readonly hop: number;
+  readonly reason: string;
+  /** The replay that had sent it once more. */
+  readonly replay?: string;
+  readonly atMs: number;
+  /** Where the whole envelope is kept. */
+  readonly archiveKey: string;
+}
+
+export type End = 'succeeded' | 'failed' | 'canceled';
+
+/** What says neither that it succeeded nor that it was canceled has failed: somebody has to look at it. */
+export function endOf({ status }: Envelope): End {
+  return status?.phase === 'succeeded' || status?.phase === 'canceled' ? status.phase : 'failed';
+}
+
+/** What a drop leaves is its record alone. */
+export function isForSump(envelope: Envelope): boolean {
+  return endOf(envelope) === 'failed' && envelope.status?.reason !== 'Dropped';
+}
+
+export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): EndRecord {
+  const { id, route, status, headers } = envelope;
+  const end = endOf(envelope);
+  const actor = endedAt(envelope);
+  const hop = hopOf(route);
+  const replay = headerText(headers, REPLAY);
+  const atMs = instantMs(status?.updated_at) ?? now;
+  const folder = status?.reason === 'DeliveryExhausted' ? 'dlq' : end;
+  const visit = [...route.prev, route.curr].filter((name) => name === actor).length;
+  const marks = [...(visit > 1 ? [String(visit)] : []), ...(replay === undefined ? [] : [replay])];
+  const name = [id, ...marks].map((part) => safeName(part, deriveId)).join('.');
+  return {
+    identity: deriveId('record', id, end, actor, hop, replay ?? ''),
+    envelopeId: id,
+    end,
+    actor,
+    hop,
+    reason: typeof status?.reason === 'string' ? status.reason : '',
+    ...(replay === undefined ? {} : { replay }),
+    atMs,
+    archiveKey: `${folder}/${timestampText(atMs).slice(0, 10)}/${safeName(actor, deriveId)}/${name}.json`,
+  };
+}
+
+/** The actor that finished it or failed at it. */
+export function endedAt({ route, status }: Envelope): string {
+  const { actor } = status ?? {};
+  return (typeof actor === 'string' && actor) || route.curr || route.prev.at(-1) || 'unknown';
+}
+
+const LONGEST_NAME = 200;
+
+/** A part of a key: as it is where it can be, escaped where not, hashed where that would be too long. */
+export function safeName(text: string, deriveId: DeriveId): string {
+  const escaped = text.isWellFormed() ? encodeURIComponent(text) : '';
+  return escaped === '' || escaped.length > LONGEST_NAME ? deriveId('name', text) : escaped;
+}
