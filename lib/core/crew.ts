@@ -1,6 +1,7 @@
 import type { Actor } from './actor.ts';
+import { isCrewName } from './actor-name.ts';
 import type { Arrival } from './decode.ts';
-import type { Envelope, Status } from './envelope.ts';
+import type { Envelope, Route, Status } from './envelope.ts';
 import { faultOf, statusErrorFromFault } from './fault.ts';
 import { statusAfter } from './status.ts';
 
@@ -44,6 +45,11 @@ export function welcome(arrival: Arrival, actor: Actor, source: Source, now: num
   }
 }
 
+/** One of the crew stands in no route: what could not be read there has none. */
+function withoutCrew(route: Route): Route {
+  return isCrewName(route.curr) ? { ...route, curr: '' } : route;
+}
+
 function unreadableEnd(
   arrival: Extract<Arrival, { kind: 'unreadable' }>,
   { name }: Actor,
@@ -53,6 +59,7 @@ function unreadableEnd(
   const error = statusErrorFromFault(faultOf(reason, complaint));
   return {
     ...envelope,
+    route: withoutCrew(envelope.route),
     status: {
       ...statusAfter(envelope.status, { phase: 'failed', reason, actor: name, now, error }),
       unreadable: true,
@@ -77,6 +84,7 @@ function deadLetter(arrival: Arrival, actor: string, { queue, receiveCount }: So
   });
   return {
     ...envelope,
+    route: withoutCrew(envelope.route),
     status: {
       ...status,
       queue: name,
