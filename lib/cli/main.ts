@@ -1,59 +1,46 @@
 import { Command } from 'commander';
-import { runSidecar } from './sidecar.ts';
+import { EXIT } from './exit.ts';
+import { addFailures } from './failures.ts';
+import { Mistaken } from './operator.ts';
+import { addPurge } from './purge.ts';
+import { addReplay } from './replay.ts';
+import { addSidecar } from './sidecar-command.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
 
-/** The `asya` command line. */
-export async function main(argv: readonly string[]): Promise<number> {
-  let status = 0;
+/** The `asya` command line: resolves with the exit status. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  let status: number = EXIT.fine;
+  const exit = (code: number) => {
+    status = code;
+  };
   const program = new Command('asya')
     .description(
       'An actor mesh on SQS and Lambda: durable steps, retries by error type, timeouts, deadlines and replay.',
     )
     .showHelpAfterError('(asya --help tells the commands)')
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.say(text.trimEnd()),
+    })
     .exitOverride();
-  program
-    .command('sidecar')
-    .description("works on an actor's queue for as long as it lives, configured by ASYA_* variables only")
-    .addHelpText(
-      'after',
-      `
-Example:
-  ASYA_ACTOR_NAME=score \\
-  ASYA_SQS_ENDPOINT=http://127.0.0.1:4566 \\
-  ASYA_RUNTIME_COMMAND='python3 runtimes/python/asya_runtime.py my_module.my_func' \\
-  asya sidecar
-
-docs/configuration.md lists every variable. Exit status: 0 stopped as told, 1 failed, 2 a mistake in the configuration.`,
-    )
-    .action(async () => {
-      status = await runSidecar({
-        env: process.env,
-        write: (line) => process.stdout.write(`${line}\n`),
-        complain: (words) => process.stderr.write(`${words}\n`),
-        stop: stopOnSignals(),
-      });
-    });
+  addSidecar(program, terminal, exit);
+  addFailures(program, terminal, exit);
+  addReplay(program, terminal, exit);
+  addPurge(program, terminal, exit);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return status;
   } catch (error) {
+    if (error instanceof Mistaken) {
+      terminal.say(error.message);
+      return EXIT.mistaken;
+    }
     // Commander has said it already: help, or what was wrong with the call.
-    if (isCommanderError(error)) return error.exitCode === 0 ? 0 : 2;
+    if (isCommanderError(error)) return error.exitCode === 0 ? EXIT.fine : EXIT.mistaken;
     throw error;
   }
 }
 
 function isCommanderError(error: unknown): error is { readonly exitCode: number } {
   return error instanceof Error && 'exitCode' in error;
-}
-
-/** Ctrl-C and the platform's stop ask alike; asked twice, it ends at once. */
-function stopOnSignals(): AbortSignal {
-  const stopping = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1);
-      stopping.abort();
-    });
-  }
-  return stopping.signal;
 }

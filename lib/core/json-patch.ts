@@ -8,7 +8,7 @@ import { type Json, type JsonText, readJson, textFromMembers } from './json-text
  */
 export type Patched = { readonly text: JsonText } | { readonly problem: string };
 
-interface Operation {
+export interface Operation {
   readonly op: (typeof OPS)[number];
   readonly path: readonly string[];
   readonly from?: readonly string[];

@@ -3,6 +3,7 @@ import type { DeriveId } from '../../core/decode.ts';
 import { type End, type EndRecord, safeName } from '../../core/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import {
+  type Ask,
   type Item,
   isConditionFailed,
   number,
@@ -27,9 +28,9 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     return Item === undefined ? undefined : recordFromItem(Item);
   }
 
-  async function ask(index: 'by-envelope' | 'by-replay', value: string) {
+  async function ask(question: Omit<Ask, 'cursor'>) {
     try {
-      const items = await queryAll(table, { index, value });
+      const items = await queryAll(table, question);
       const records = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(recordFromItem);
       return { ok: true, records } as const;
     } catch (error) {
@@ -62,8 +63,8 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
         return refusalOf(error, table);
       }
     },
-    ofEnvelope: (envelopeId) => ask('by-envelope', safeName(envelopeId, deriveId)),
-    ofReplay: (replay) => ask('by-replay', replay),
+    ofEnvelope: (envelopeId) => ask({ index: 'by-envelope', value: safeName(envelopeId, deriveId) }),
+    ofReplay: (replay, sinceMs) => ask({ index: 'by-replay', value: replay, sinceMs }),
   };
 }
 

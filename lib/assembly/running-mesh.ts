@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** A mesh that runs on this machine, as it says of itself in `.asya/{name}/mesh.json`. */
+export interface RunningMesh {
+  readonly name: string;
+  /** The mesh's folder. */
+  readonly folder: string;
+  readonly pid: number;
+  /** What a sidecar or an operator's tool needs to reach its engines. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly actors: readonly string[];
+  readonly flows: readonly RunningFlow[];
+}
+
+export interface RunningFlow {
+  readonly name: string;
+  readonly entrypoint: string;
+  readonly routeNext: readonly string[];
+  readonly timeoutSeconds?: number;
+}
+
+export const STATE_FOLDER = '.asya';
+export const MESH_FILE = 'mesh.json';
+
+/** The meshes whose state lies in this folder or the nearest one above it, and which run. */
+export function runningMeshes(from: string): readonly RunningMesh[] {
+  const state = nearestState(from);
+  if (state === undefined) return [];
+  return readdirSync(state, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => meshAt(join(state, entry.name, MESH_FILE)))
+    .filter((mesh) => mesh !== undefined);
+}
+
+function nearestState(from: string): string | undefined {
+  const here = join(from, STATE_FOLDER);
+  if (existsSync(here)) return here;
+  const above = dirname(from);
+  return above === from ? undefined : nearestState(above);
+}
+
+/** Undefined where none runs: a file that a killed mesh left behind names a process that is gone. */
+function meshAt(path: string): RunningMesh | undefined {
+  try {
+    const mesh = JSON.parse(readFileSync(path, 'utf8')) as RunningMesh;
+    process.kill(mesh.pid, 0);
+    return mesh;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import type { Command } from 'commander';
+import { eachFailure, selectFailures } from '../app/select-failures.ts';
+import type { Failure } from '../core/failure.ts';
+import { type FailureGroup, grouping } from '../core/failure-groups.ts';
+import { timestampText } from '../core/timestamp.ts';
+import { EXIT } from './exit.ts';
+import { failureColumns, failureJson } from './failure-output.ts';
+import { type FilterOptions, filterFrom, withFilterOptions } from './filter-options.ts';
+import { type Operator, operatorFrom } from './operator.ts';
+import { showFailure } from './show-failure.ts';
+import { type Column, tableText } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { agoText } from './times.ts';
+
+interface OutputOptions {
+  readonly json?: boolean;
+  readonly payload?: boolean;
+}
+
+/** `asya failures`, `asya failures list`, `asya failures show`. */
+export function addFailures(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  const failures = withFilterOptions(program.command('failures'))
+    .description('what failed, grouped by cause, newest first')
+    .option('--json', 'for scripts')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  asya failures                                  groups, newest first
+  asya failures list --group 3fa9c1d2e4b5        the envelopes of one group
+  asya failures show 7f0c2b                      one envelope: where, why, and what decided
+
+Where: the mesh that runs on this machine, or the one that ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET name.
+Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`,
+    )
+    .action(async (options: FilterOptions & OutputOptions) => {
+      exit(await within(terminal, options, (operator) => printGroups(operator, options, terminal)));
+    });
+  withFilterOptions(failures.command('list'))
+    .description('failed envelopes, newest first')
+    .option('--json', 'for scripts: one JSON object a line')
+    .action(async (_: unknown, command: Command) => {
+      const options = command.optsWithGlobals<FilterOptions & OutputOptions>();
+      exit(await within(terminal, options, (operator) => printList(operator, options, terminal)));
+    });
+  failures
+    .command('show')
+    .argument('<id>', "the envelope's id")
+    .description('one failed envelope: its route, times, what decided, the error, its replays')
+    .option('--payload', 'prints the payload too')
+    .option('--json', 'for scripts')
+    .option('--mesh <name>', 'of this mesh, where several run here')
+    .action(async (id: string, _: unknown, command: Command) => {
+      const options = command.optsWithGlobals<FilterOptions & OutputOptions>();
+      exit(await within(terminal, options, (operator) => printOne(operator, id, options, terminal)));
+    });
+}
+
+async function within(
+  terminal: Terminal,
+  { mesh }: FilterOptions,
+  run: (operator: Operator) => Promise<number>,
+): Promise<number> {
+  const operator = operatorFrom(terminal.env, terminal.cwd, mesh);
+  try {
+    return await run(operator);
+  } finally {
+    await operator.close();
+  }
+}
+
+async function printGroups(
+  { stores }: Operator,
+  options: FilterOptions & OutputOptions,
+  { print, say, now }: Terminal,
+): Promise<number> {
+  const groups = grouping();
+  const refusal = await eachFailure(filterFrom(options, now()), stores.failures, groups.add);
+  if (refusal !== undefined) {
+    say(`asya: ${refusal.problem}`);
+    return EXIT.failed;
+  }
+  const found = groups.groups();
+  if (options.json) print(JSON.stringify(found.map(groupJson), null, 2));
+  else print(found.length === 0 ? 'no failures' : tableText(groupColumns(now()), found));
+  return EXIT.fine;
+}
+
+function groupColumns(now: number): readonly Column<FailureGroup>[] {
+  return [
+    { title: 'GROUP', text: ({ fingerprint }) => fingerprint },
+    { title: 'COUNT', text: ({ count }) => String(count), align: 'right' },
+    { title: 'REPLAYED', text: ({ replayed }) => String(replayed), align: 'right' },
+    { title: 'LAST', text: ({ lastSeenMs }) => agoText(lastSeenMs, now) },
+    { title: 'ACTOR', text: ({ actor }) => actor },
+    { title: 'REASON', text: ({ reasons }) => reasons.join(',') },
+    { title: 'ERROR', text: ({ errorType, errorMessage }) => `${errorType}: ${errorMessage}`, most: 80 },
+  ];
+}
+
+function groupJson({ firstSeenMs, lastSeenMs, fingerprint, ...group }: FailureGroup): unknown {
+  return {
+    group: fingerprint,
+    ...group,
+    firstSeen: timestampText(firstSeenMs),
+    lastSeen: timestampText(lastSeenMs),
+  };
+}
+
+async function printList(
+  { stores }: Operator,
+  options: FilterOptions & OutputOptions,
+  { print, say, now }: Terminal,
+): Promise<number> {
+  const rows: Failure[] = [];
+  const see = options.json
+    ? (failure: Failure) => print(JSON.stringify(failureJson(failure)))
+    : (failure: Failure) => rows.push(failure);
+  const refusal = await eachFailure(filterFrom(options, now()), stores.failures, see);
+  if (refusal !== undefined) {
+    say(`asya: ${refusal.problem}`);
+    return EXIT.failed;
+  }
+  if (!options.json) print(rows.length === 0 ? 'no failures' : tableText(failureColumns(now()), rows));
+  return EXIT.fine;
+}
+
+async function printOne(
+  { stores }: Operator,
+  id: string,
+  options: OutputOptions,
+  { print, say, now }: Terminal,
+): Promise<number> {
+  const selected = await selectFailures({ envelopeIds: [id] }, stores.failures, now());
+  if (!selected.ok) {
+    say(`asya: ${selected.problem}`);
+    return EXIT.failed;
+  }
+  const [newest, ...earlier] = selected.failures;
+  if (newest === undefined) {
+    say(`asya: no failure of an envelope "${id}"; \`asya failures list\` tells the ids`);
+    return EXIT.failed;
+  }
+  const shown = await showFailure(newest, earlier, stores, now(), options.payload === true);
+  print(options.json ? JSON.stringify(shown.json, null, 2) : shown.text);
+  return EXIT.fine;
+}

@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { Selection } from '../app/select-failures.ts';
+import { DURATION_RULE, durationMs } from '../core/duration.ts';
+import type { FailureFilter } from '../ports/failure-index.ts';
+import { Mistaken } from './operator.ts';
+
+/** The options that say which failures are meant, as they were typed. */
+export interface FilterOptions {
+  readonly group?: string;
+  readonly actor?: string;
+  readonly reason?: string;
+  readonly flow?: string;
+  readonly since?: string;
+  readonly mesh?: string;
+}
+
+export function withFilterOptions(command: Command): Command {
+  return command
+    .option('--group <group>', 'of one cause: the first column of `asya failures`')
+    .option('--actor <actor>', 'that failed at this actor')
+    .option('--reason <reason>', 'with this reason, such as PolicyExhausted or DeliveryExhausted')
+    .option('--flow <flow>', 'of this flow')
+    .option('--since <duration>', 'that failed within the last so long, such as 1h or 30m')
+    .option('--mesh <name>', 'of this mesh, where several run here');
+}
+
+export function filterFrom(options: FilterOptions, now: number): FailureFilter {
+  const { group, actor, reason, flow, since } = options;
+  return {
+    ...(group === undefined ? {} : { group }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(flow === undefined ? {} : { flow }),
+    ...(since === undefined ? {} : { sinceMs: now - durationOption('--since', since) }),
+  };
+}
+
+export interface SelectionOptions extends FilterOptions {
+  readonly all?: boolean;
+}
+
+/** Nothing said means nothing meant: everything has to be asked for. */
+export function selectionFrom(ids: readonly string[], options: SelectionOptions, now: number): Selection {
+  const filter = filterFrom(options, now);
+  const hasFilter = Object.keys(filter).length > 0 || options.all === true;
+  if (ids.length > 0) {
+    if (hasFilter) throw new Mistaken('asya: envelopes by id and a filter at once; keep one');
+    return { envelopeIds: ids };
+  }
+  if (!hasFilter) {
+    throw new Mistaken(
+      'asya: which failures? name envelopes, or --group, --actor, --reason, --flow, --since, or --all',
+    );
+  }
+  return { filter };
+}
+
+export function durationOption(name: string, text: string): number {
+  // Days are no unit of durations elsewhere, but how people think of failures.
+  const days = /^(\d+)d$/.exec(text)?.[1];
+  const milliseconds = days === undefined ? durationMs(text) : Number(days) * 86_400_000;
+  if (milliseconds === undefined) throw new Mistaken(`asya: ${name} is "${text}"; ${DURATION_RULE}`);
+  return milliseconds;
+}
+
+export function numberOption(name: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Mistaken(`asya: ${name} is "${text}"; it takes a number above 0`);
+  return number;
+}

@@ -1,0 +1,80 @@
+import { type Stores, storesFromConfig } from '../assembly/crew-from-config.ts';
+import { configFromEnvironment } from '../assembly/read-config.ts';
+import { type RunningMesh, runningMeshes } from '../assembly/running-mesh.ts';
+import { transportFromConfig } from '../assembly/transport-from-config.ts';
+import type { Environment } from '../config/environment.ts';
+import { queueName } from '../config/queue-name.ts';
+import type { SidecarConfig } from '../config/sidecar-config.ts';
+import { suggestion } from '../core/nearest.ts';
+import type { Reply, Transport } from '../ports/transport.ts';
+
+/** Whoever looks after a mesh: what is needed to see its failures and to send to its queues. */
+export interface Operator {
+  readonly config: SidecarConfig;
+  readonly stores: Stores;
+  /** Opened when it is first needed. */
+  transport(): Promise<Transport>;
+  send(actor: string, body: string): Promise<Reply>;
+  /** Set for a mesh on this machine. */
+  readonly mesh?: RunningMesh;
+  close(): Promise<void>;
+}
+
+/** Words for whoever asked wrongly: no stack trace, exit status 2. */
+export class Mistaken extends Error {}
+
+/**
+ * By the environment where it names a table, as the functions themselves are told; otherwise the mesh that runs on this
+ * machine.
+ */
+export function operatorFrom(env: Environment, cwd: string, meshName?: string): Operator {
+  const isNamed = env['ASYA_FAILURE_TABLE'] !== undefined && meshName === undefined;
+  const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
+  // The operator's tools read what the crew reads.
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...env, ...mesh?.variables });
+  if ('words' in reading) throw new Mistaken(reading.words);
+  const { config } = reading;
+  const stores = openStores(config, env);
+  let opened: Promise<Transport> | undefined;
+  const transport = () => {
+    opened ??= transportFromConfig(config, env);
+    return opened;
+  };
+  return {
+    config,
+    stores,
+    transport,
+    send: async (actor, body) => (await transport()).send(queueName(actor, config.namespace), body),
+    ...(mesh === undefined ? {} : { mesh }),
+    close: async () => {
+      stores.close();
+      await (await opened)?.close();
+    },
+  };
+}
+
+function openStores({ storage, sqs }: SidecarConfig, env: Environment): Stores {
+  try {
+    return storesFromConfig(storage, sqs.region, env);
+  } catch (error) {
+    throw new Mistaken((error as Error).message);
+  }
+}
+
+/** The one that runs here; where several do, the one that was named. */
+export function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh {
+  const meshes = runningMeshes(cwd);
+  const names = meshes.map(({ name }) => name);
+  const [first, ...others] = meshName === undefined ? meshes : meshes.filter(({ name }) => name === meshName);
+  if (first !== undefined && others.length === 0) return first;
+  if (first !== undefined) {
+    throw new Mistaken(
+      `asya: ${names.length} meshes run here: ${names.join(', ')}; say which with --mesh NAME`,
+    );
+  }
+  throw new Mistaken(
+    meshName === undefined || names.length === 0
+      ? 'asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET to look at one on AWS'
+      : `asya: no mesh "${meshName}" runs here${suggestion(meshName, names)}`,
+  );
+}

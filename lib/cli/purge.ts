@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { type Selection, selectFailures } from '../app/select-failures.ts';
+import { EXIT } from './exit.ts';
+import { type SelectionOptions, selectionFrom, withFilterOptions } from './filter-options.ts';
+import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import type { Terminal } from './terminal.ts';
+
+interface PurgeCommand extends SelectionOptions {
+  readonly archive?: boolean;
+  readonly yes?: boolean;
+}
+
+/** `asya purge`: failures that nobody needs any more leave the index. */
+export function addPurge(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  withFilterOptions(program.command('purge').argument('[ids...]', 'envelopes'))
+    .description('takes failures out of the index, for good; it asks first')
+    .option('--all', 'everything in the index')
+    .option('--archive', 'deletes the kept envelopes too; without it they stay in the archive')
+    .option('--yes', 'does not ask')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  asya purge --group 3fa9c1d2e4b5
+  asya purge --actor score --reason Timeout --yes
+
+Exit status: 0 done, 1 something outside failed, nothing was found or you said no, 2 called wrongly.`,
+    )
+    .action(async (ids: readonly string[], options: PurgeCommand) => {
+      const selection = selectionFrom(ids, options, terminal.now());
+      const operator = operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      try {
+        exit(await purge(selection, options, operator, terminal));
+      } finally {
+        await operator.close();
+      }
+    });
+}
+
+async function purge(
+  selection: Selection,
+  options: PurgeCommand,
+  { stores }: Operator,
+  terminal: Terminal,
+): Promise<number> {
+  const { say } = terminal;
+  const fail = (words: string): number => {
+    say(`asya: ${words}`);
+    return EXIT.failed;
+  };
+  const selected = await selectFailures(selection, stores.failures, terminal.now());
+  if (!selected.ok) return fail(selected.problem);
+  const { failures, unknown } = selected;
+  if (unknown.length > 0) return fail(`no failure of ${unknown.join(', ')}; nothing was purged`);
+  if (failures.length === 0) return fail('no failure is meant by that; nothing was purged');
+  const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the kept envelopes' : ''}`;
+  if (options.yes !== true) {
+    if (!terminal.isInteractive)
+      throw new Mistaken(`asya: this would purge ${what}; say --yes where nobody can be asked`);
+    if (!(await terminal.confirm(`Purge ${what}? They cannot be replayed after that.`)))
+      return fail('nothing was purged');
+  }
+  let done = 0;
+  for (const { identity, archiveKey } of failures) {
+    const kept = options.archive ? await stores.archive.remove(archiveKey) : ({ ok: true } as const);
+    const reply = kept.ok ? await stores.failures.remove(identity) : kept;
+    if (!reply.ok) return fail(`${reply.problem}; ${done} of ${failures.length} were purged`);
+    done++;
+    if (done % 1000 === 0) say(`purged ${done} of ${failures.length}`);
+  }
+  say(`purged ${what}`);
+  return EXIT.fine;
+}

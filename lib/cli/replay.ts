@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { deriveId, systemClock } from '../adapters/system/system.ts';
+import { type ReplayEnd, type ReplayOptions, replayFailures } from '../app/replay.ts';
+import { newestOfEach, type Selection, selectFailures } from '../app/select-failures.ts';
+import type { Failure } from '../core/failure.ts';
+import { type Operation, readPatch } from '../core/json-patch.ts';
+import { EXIT } from './exit.ts';
+import {
+  durationOption,
+  numberOption,
+  type SelectionOptions,
+  selectionFrom,
+  withFilterOptions,
+} from './filter-options.ts';
+import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import { printDryRun } from './replay-dry-run.ts';
+import { progressOn } from './replay-progress.ts';
+import { endJson, endWords } from './replay-words.ts';
+import type { Terminal } from './terminal.ts';
+
+interface ReplayCommand extends SelectionOptions {
+  readonly go?: boolean;
+  readonly to?: string;
+  readonly patch?: string;
+  readonly timeout?: string;
+  readonly rate: string;
+  readonly ramp: boolean;
+  readonly wait: string;
+  readonly again?: boolean;
+  readonly payload?: boolean;
+  readonly json?: boolean;
+}
+
+/** One, then ten, then a hundred at a time, each checked before the next. */
+const STAGES = [1, 10, 100] as const;
+
+export function addReplay(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  withFilterOptions(program.command('replay').argument('[ids...]', 'envelopes'))
+    .description('sends failed envelopes once more: a fresh attempt with the payload they had')
+    .option('--all', 'everything in the index')
+    .option('--go', 'sends; without it, what would be sent is printed')
+    .option('--dry-run', 'prints what would be sent: what happens without --go')
+    .option('--to <actor>', 'to this actor, not to the one each failed at')
+    .option('--patch <patch>', 'changes the payload by JSON Patch: a file, or the patch itself')
+    .option(
+      '--timeout <duration>',
+      "a new deadline from now; without it, the flow's timeout where it is known",
+    )
+    .option('--rate <number>', 'so many a second at the most', '50')
+    .option('--no-ramp', 'sends all without waiting for the first ones to end well')
+    .option('--wait <duration>', 'how long the ends of a stage are waited for', '10m')
+    .option('--again', 'also what was replayed before')
+    .option('--payload', 'prints payloads in a dry run')
+    .option('--json', 'for scripts')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  asya replay 7f0c2b                              what would be sent, and where
+  asya replay 7f0c2b --go
+  asya replay --group 3fa9c1d2e4b5 --go           one, then ten, then the rest: stops when one fails again
+  asya replay --group 3fa9c1d2e4b5 --patch '[{"op":"replace","path":"/n","value":1}]' --go
+  asya replay --actor score --since 1h --to score-v2 --rate 5 --go
+
+The set is frozen when you ask: what fails meanwhile is not swept in. The record stays and lists its replays.
+Exit status: 0 all sent (and, with the ramp, all ended well), 1 something outside failed or nothing was found,
+2 called wrongly, 3 stopped by itself because some failed again or had no end, 130 stopped by Ctrl-C.`,
+    )
+    .action(async (ids: readonly string[], options: ReplayCommand & { dryRun?: boolean }) => {
+      if (options.go && options.dryRun) throw new Mistaken('asya: --go and --dry-run at once; keep one');
+      const selection = selectionFrom(ids, options, terminal.now());
+      const operator = operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      try {
+        exit(await replay(selection, options, operator, terminal));
+      } finally {
+        await operator.close();
+      }
+    });
+}
+
+async function replay(
+  selection: Selection,
+  command: ReplayCommand,
+  operator: Operator,
+  terminal: Terminal,
+): Promise<number> {
+  const options = optionsFrom(command, operator);
+  const selected = await selectFailures(selection, operator.stores.failures, terminal.now());
+  if (!selected.ok) {
+    terminal.say(`asya: ${selected.problem}`);
+    return EXIT.failed;
+  }
+  if (selected.unknown.length > 0) {
+    terminal.say(
+      `asya: no failure of ${selected.unknown.map((id) => `"${id}"`).join(', ')}; nothing was sent`,
+    );
+    return EXIT.failed;
+  }
+  const failures = newestOfEach(selected.failures);
+  if (failures.length === 0) {
+    terminal.say('asya: no failure is meant by that; `asya failures` tells what there is');
+    return EXIT.failed;
+  }
+  return command.go === true
+    ? send(failures, options, command, operator, terminal)
+    : printDryRun(failures, options, command, operator.stores, terminal);
+}
+
+function optionsFrom(command: ReplayCommand, { mesh }: Operator): ReplayOptions {
+  const { to, patch, timeout } = command;
+  const timeoutMs = timeout === undefined ? undefined : durationOption('--timeout', timeout);
+  const flowTimeouts = new Map(mesh?.flows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]));
+  return {
+    replay: `r-${randomBytes(6).toString('hex')}`,
+    ...(to === undefined ? {} : { to }),
+    ...(patch === undefined ? {} : { patch: patchFrom(patch) }),
+    timeoutMsOf: ({ flow }) => {
+      const seconds = flow === undefined ? undefined : flowTimeouts.get(flow);
+      return timeoutMs ?? (seconds === undefined ? undefined : seconds * 1000);
+    },
+    again: command.again === true,
+    perSecond: numberOption('--rate', command.rate),
+    ...(command.ramp ? { stages: STAGES } : {}),
+    waitMs: durationOption('--wait', command.wait),
+  };
+}
+
+/** The patch itself begins with a bracket; anything else is a file's name. */
+function patchFrom(text: string): readonly Operation[] {
+  const reading = readPatch(text.trimStart().startsWith('[') ? text : fileText(text));
+  if ('problem' in reading) throw new Mistaken(`asya: --patch: ${reading.problem}`);
+  return reading.patch;
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Mistaken(`asya: --patch: ${(error as Error).message}`);
+  }
+}
+
+async function send(
+  failures: readonly Failure[],
+  options: ReplayOptions,
+  command: ReplayCommand,
+  operator: Operator,
+  terminal: Terminal,
+): Promise<number> {
+  const progress = progressOn(terminal, failures.length);
+  terminal.say(
+    `replay ${options.replay}: ${failures.length} ${failures.length === 1 ? 'envelope' : 'envelopes'}`,
+  );
+  const end = await replayFailures(failures, options, {
+    ...operator.stores,
+    send: operator.send,
+    clock: { ...systemClock, now: terminal.now },
+    deriveId,
+    stop: terminal.stop(),
+    onProgress: progress.show,
+  });
+  progress.end();
+  if (command.json) terminal.print(JSON.stringify(endJson(end, options.replay), null, 2));
+  else terminal.say(endWords(end, options));
+  return STATUS[end.why];
+}
+
+const STATUS = {
+  'all-sent': EXIT.fine,
+  'failed-again': EXIT.failedAgain,
+  'no-end': EXIT.failedAgain,
+  stopped: EXIT.stopped,
+  refused: EXIT.failed,
+} as const satisfies Readonly<Record<ReplayEnd['why'], number>>;

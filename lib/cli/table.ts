@@ -1,0 +1,44 @@
+import { stripVTControlCharacters } from 'node:util';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly text: (row: Row) => string;
+  readonly align?: 'right';
+  /** Cut to this, with an ellipsis. */
+  readonly most?: number;
+}
+
+/** Rows in columns as wide as their widest cell, two spaces between. */
+export function tableText<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ text, most }) => oneLine(text(row), most))),
+  ];
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => widthOf(line[at] ?? ''))));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, at) => padded(cell, widths[at] ?? 0, columns[at]?.align))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** What comes from outside must not move the cursor, nor break the line. */
+export function oneLine(text: string, most = Number.POSITIVE_INFINITY): string {
+  const line = stripVTControlCharacters(text)
+    .replace(/\s+/g, ' ')
+    .replace(/\p{Cc}/gu, '')
+    .trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+function widthOf(cell: string): number {
+  return [...stripVTControlCharacters(cell)].length;
+}
+
+function padded(cell: string, width: number, align: 'right' | undefined): string {
+  const blank = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  return align === 'right' ? blank + cell : cell + blank;
+}

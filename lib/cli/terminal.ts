@@ -1,0 +1,53 @@
+import { createInterface } from 'node:readline/promises';
+import type { Environment } from '../config/environment.ts';
+
+/** Where a command is given: what it may read, and where it says things. */
+export interface Terminal {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly now: () => number;
+  /** One line or more, for whoever reads or pipes it on. */
+  readonly print: (text: string) => void;
+  /** Words beside the output: progress, complaints. */
+  readonly say: (text: string) => void;
+  /** A person sits there: progress may be drawn, questions may be asked. */
+  readonly isInteractive: boolean;
+  readonly confirm: (question: string) => Promise<boolean>;
+  /** Aborts at Ctrl-C or when the platform says stop; asked twice, the process ends at once. */
+  readonly stop: () => AbortSignal;
+}
+
+export function processTerminal(): Terminal {
+  let stopping: AbortController | undefined;
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    now: Date.now,
+    print: (text) => process.stdout.write(`${text}\n`),
+    say: (text) => process.stderr.write(`${text}\n`),
+    isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    confirm: async (question) => {
+      const lines = createInterface({ input: process.stdin, output: process.stderr });
+      try {
+        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+      } finally {
+        lines.close();
+      }
+    },
+    stop: () => {
+      stopping ??= stopOnSignals();
+      return stopping.signal;
+    },
+  };
+}
+
+function stopOnSignals(): AbortController {
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) process.exit(1);
+      stopping.abort();
+    });
+  }
+  return stopping;
+}
