@@ -289,7 +289,12 @@ describe('what is written reads the same', () => {
   it("for the mesh's own actors", () => {
     for (const env of [
       { ASYA_ACTOR_NAME: 'x-sink' },
+      { ASYA_ACTOR_NAME: 'x-sink', ASYA_ACTOR_SUMP: 'my-sump', ASYA_ARCHIVE_BUCKET: 'envelopes' },
+      { ASYA_ACTOR_NAME: 'x-sink', ASYA_RUNTIME_COMMAND: 'python3 -m app' },
+      { ASYA_ACTOR_NAME: 'x-sink', ASYA_RUNTIME_URL: 'unix:/run/a.sock' },
+      { ASYA_ACTOR_NAME: 'x-sump', ASYA_FAILURE_TABLE: 'failures' },
       { ASYA_ACTOR_NAME: 'x-dlq', ASYA_ACTOR_SINK: 'x-dlq' },
+      { ASYA_ACTOR_NAME: 'x-dlq', ASYA_NAMESPACE: 'prod', ASYA_DEAD_LETTERS_OF: 'score,x-sink' },
     ]) {
       const given = configOf(env);
       expect(readEnvironment(writeEnvironment(given).variables, noFile)).toStrictEqual({ config: given });

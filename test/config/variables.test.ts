@@ -264,6 +264,55 @@ const VARIABLES: readonly Variable[] = [
     ],
   },
   {
+    name: 'ASYA_ARCHIVE_BUCKET',
+    get: ({ storage }) => storage.bucket,
+    byDefault: undefined,
+    good: [['envelopes', 'envelopes']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_ARCHIVE_KMS_KEY',
+    get: ({ storage }) => storage.kmsKey,
+    byDefault: undefined,
+    good: [['alias/envelopes', 'alias/envelopes']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_FAILURE_TABLE',
+    get: ({ storage }) => storage.table,
+    byDefault: undefined,
+    good: [['failures', 'failures']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_S3_ENDPOINT',
+    get: ({ storage }) => storage.s3Endpoint,
+    byDefault: undefined,
+    good: [['http://127.0.0.1:4566', 'http://127.0.0.1:4566']],
+    bad: [['127.0.0.1:4566', 'a URL like "http://host:port"']],
+  },
+  {
+    name: 'ASYA_DYNAMODB_ENDPOINT',
+    get: ({ storage }) => storage.dynamoDbEndpoint,
+    byDefault: undefined,
+    good: [['http://127.0.0.1:8000', 'http://127.0.0.1:8000']],
+    bad: [['127.0.0.1:8000', 'a URL like "http://host:port"']],
+  },
+  {
+    name: 'ASYA_DEAD_LETTERS_OF',
+    get: ({ deadLettersOf }) => deadLettersOf,
+    byDefault: [],
+    good: [
+      ['', []],
+      ['score', ['score']],
+      ['score, x-sink ,x-sump', ['score', 'x-sink', 'x-sump']],
+    ],
+    bad: [
+      ['score,Tell', `names with commas between, and "Tell" is none: ${NAME_RULE}`],
+      [',', 'and "" is none'],
+    ],
+  },
+  {
     name: 'ASYA_SQS_ENDPOINT',
     get: ({ sqs }) => sqs.endpoint,
     byDefault: undefined,
@@ -468,6 +517,8 @@ describe('what is optional and unset is not there at all', () => {
         maxResponseBytes: 6_291_456,
         concurrency: 1,
       },
+      storage: {},
+      deadLettersOf: [],
       sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },
       pubsub: {},
       rabbitmq: { url: 'amqp://guest:guest@localhost:5672/', exchange: 'asya', prefetch: 1, delay: 'none' },
@@ -484,6 +535,35 @@ describe("the mesh's own actors", () => {
     expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq' }).actor.isEnd).toBe(true);
     expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq', ASYA_IS_END_ACTOR: 'false' }).actor.isEnd).toBe(true);
     expect(configOf({ ASYA_ACTOR_NAME: 'x1' }).actor.isEnd).toBe(false);
+  });
+});
+
+describe('the crew', () => {
+  const crewOf = (env: Readonly<Record<string, string>>) => configOf(env).actor.crew;
+
+  it.each([
+    [{ ASYA_ACTOR_NAME: 'x-sink' }, { role: 'sink', sump: 'x-sump' }],
+    [
+      { ASYA_ACTOR_NAME: 'x-sink', ASYA_ACTOR_SUMP: 'my-sump' },
+      { role: 'sink', sump: 'my-sump' },
+    ],
+    [{ ASYA_ACTOR_NAME: 'x-sump' }, { role: 'sump' }],
+    [{ ASYA_ACTOR_NAME: 'x-dlq' }, { role: 'dlq', queuePrefix: '' }],
+    [
+      { ASYA_ACTOR_NAME: 'x-dlq', ASYA_NAMESPACE: 'prod' },
+      { role: 'dlq', queuePrefix: 'asya-prod-' },
+    ],
+  ])('works without a runtime: %j', (env, crew) => {
+    expect(crewOf(env)).toStrictEqual(crew);
+  });
+
+  it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s with a runtime of its own', (name) => {
+    expect(crewOf({ ASYA_ACTOR_NAME: name, ASYA_RUNTIME_COMMAND: 'python3 -m app' })).toBeUndefined();
+    expect(crewOf({ ASYA_ACTOR_NAME: name, ASYA_RUNTIME_URL: 'unix:/run/a.sock' })).toBeUndefined();
+  });
+
+  it.each(['score', 'x-other', 'sink', 'x-sink-2'])('is not %s', (name) => {
+    expect(crewOf({ ASYA_ACTOR_NAME: name })).toBeUndefined();
   });
 });
 

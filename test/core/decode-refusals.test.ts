@@ -323,6 +323,7 @@ describe('a refused envelope goes to x-sink, failed, and is acked', () => {
       attempt: 1,
       created_at: NOW_TEXT,
       updated_at: NOW_TEXT,
+      unreadable: true,
       error: { type: reason, mro: [], message, traceback: '' },
     });
     expect(plan.settle).toBe('ack');

@@ -13,6 +13,7 @@ const FAILED = {
   max_attempts: 1,
   created_at: NOW_TEXT,
   updated_at: NOW_TEXT,
+  decided_by: { policy: 'default' },
   error: ERROR,
 };
 const CAME = anEnvelope({ parent_id: 'p', headers: { a: 1 }, more: 2 });
@@ -28,7 +29,10 @@ describe('exhausted without more', () => {
   it.each(['noRetry', 'nonretryable'])('by %s goes as NonRetryableFailure', (policy) => {
     const { sends, sent } = handle(CAME, faultEnd(), { rules: [{ errors: ['ValueError'], policy }] });
     expect(sends[0]?.to).toBe('x-sink');
-    expect(sent).toEqual({ ...CAME, status: { ...FAILED, reason: 'NonRetryableFailure' } });
+    expect(sent).toEqual({
+      ...CAME,
+      status: { ...FAILED, reason: 'NonRetryableFailure', decided_by: { policy, rule: 0 } },
+    });
   });
 });
 

@@ -12,6 +12,7 @@ describe('the metrics', () => {
       messages_total: ['queue', 'result'],
       messages_sent_total: ['destination_queue', 'message_type'],
       messages_failed_total: ['queue', 'reason'],
+      failures_recorded_total: ['actor', 'reason'],
       processing_duration_seconds: ['queue'],
       runtime_execution_duration_seconds: ['queue'],
       queue_receive_duration_seconds: ['queue', 'transport'],

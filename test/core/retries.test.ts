@@ -32,6 +32,7 @@ describe('a retry', () => {
         created_at: NOW_TEXT,
         updated_at: NOW_TEXT,
         deadline_at: at(60_000),
+        decided_by: { policy: 'default' },
         error: ERROR,
       },
     });
@@ -63,6 +64,7 @@ describe('a retry', () => {
       max_attempts: 3,
       created_at: at(-9_000),
       updated_at: NOW_TEXT,
+      decided_by: { policy: 'default' },
       error: ERROR,
     });
     expect(plan.settle).toBe('ack');
