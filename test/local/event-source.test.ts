@@ -1,6 +1,6 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { queuePlan } from '../../lib/config/queue-plan.ts';
 import { sqsEventQueue } from '../../lib/local/event-queue.ts';
 import {
@@ -13,7 +13,7 @@ import type { InvocationEnd } from '../../lib/local/invocation.ts';
 import { ensureQueue, type QueuePair, queueDepths } from '../../lib/local/queues.ts';
 import { batchesThatFit } from '../../lib/local/sqs-event.ts';
 import { freePort } from '../sidecar/free-port.ts';
-import { pause, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
+import { endProcesses, pause, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
 import { type Floor, layFloor } from './a-mesh-floor.ts';
 
 /** The poller between a real queue and a function that is played here. */
@@ -40,6 +40,8 @@ afterEach(async () => {
   await floor.close();
   await Promise.all(stopped);
 });
+
+afterAll(endProcesses);
 
 type Answer = (records: readonly SQSRecord[]) => InvocationEnd | Promise<InvocationEnd>;
 const DONE: InvocationEnd = { ok: true, response: undefined };
@@ -203,6 +205,19 @@ describe('what failed comes again', () => {
       'it was killed',
       expect.stringContaining('no message of the batch'),
     ]);
+  });
+});
+
+test('several queues may have the same function, which learns which one it was', async () => {
+  listen(() => DONE);
+  listen(() => DONE, { queue: sqsEventQueue(floor.sqs, pair.deadLetterQueue) });
+  await send('alive');
+  await floor.send(pair.deadLetterQueue.url, 'dead');
+  await untilEmpty();
+  const cameFrom = invocations.flat().map(({ body, eventSourceARN }) => [body, eventSourceARN]);
+  expect(Object.fromEntries(cameFrom)).toEqual({
+    alive: pair.queue.arn,
+    dead: pair.deadLetterQueue.arn,
   });
 });
 
