@@ -1,0 +1,79 @@
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Context } from 'aws-lambda';
+import type { HostMessage, InvokeMessage } from './function-messages.ts';
+
+/** The process of one instance of a function: what Lambda's own runtime is there. Started by `function-process.ts`. */
+
+type Handler = (event: unknown, context: Context) => unknown;
+
+/**
+ * The mesh holds the other end of stdin: its end is ours, also where it was killed. A thread of its own watches,
+ * because the main one cannot while it is busy.
+ */
+const WATCH = `
+const stdin = new (require('node:net').Socket)({ fd: 0 });
+stdin.on('error', () => {});
+stdin.on('close', () => process.kill(process.pid, 'SIGKILL'));
+stdin.resume();
+`;
+
+const [, , file = ''] = process.argv;
+const tell = (message: HostMessage, then = () => {}) => process.send?.(message, then);
+
+new Worker(WATCH, { eval: true }).unref();
+process.on('disconnect', () => process.exit(1));
+// Ctrl-C in a terminal reaches every process there: when a function ends is up to the mesh.
+process.on('SIGINT', () => {});
+// On this machine alone a handler can play the crash of its function: the runtime's parent is a shell, not this process.
+process.env['FUNCTION_PID'] = String(process.pid);
+
+try {
+  const handler = await loadHandler(file);
+  process.on('message', (message: InvokeMessage) => void invoke(handler, message));
+  tell({ kind: 'ready' });
+} catch (error) {
+  tell({ kind: 'refused', problem: problemOf(error) }, () => process.exit(1));
+}
+
+async function loadHandler(path: string): Promise<Handler> {
+  const loaded = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  const { handler } = loaded;
+  if (typeof handler === 'function') return handler as Handler;
+  throw new Error(`it exports no function "handler", but ${Object.keys(loaded).join(', ') || 'nothing'}`);
+}
+
+async function invoke(handler: Handler, { requestId, event, deadlineMs }: InvokeMessage): Promise<void> {
+  try {
+    const json = JSON.stringify(await handler(event, contextOf(requestId, deadlineMs)));
+    tell({ kind: 'answered', requestId, ...(json === undefined ? {} : { json }) });
+  } catch (error) {
+    console.error(error);
+    tell({ kind: 'failed', requestId, problem: problemOf(error) });
+  }
+}
+
+function contextOf(requestId: string, deadlineMs: number): Context {
+  const { env } = process;
+  const name = env['AWS_LAMBDA_FUNCTION_NAME'] ?? '';
+  return {
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: name,
+    functionVersion: env['AWS_LAMBDA_FUNCTION_VERSION'] ?? '',
+    invokedFunctionArn: `arn:aws:lambda:${env['AWS_REGION']}:000000000000:function:${name}`,
+    memoryLimitInMB: env['AWS_LAMBDA_FUNCTION_MEMORY_SIZE'] ?? '',
+    awsRequestId: requestId,
+    logGroupName: env['AWS_LAMBDA_LOG_GROUP_NAME'] ?? '',
+    logStreamName: env['AWS_LAMBDA_LOG_STREAM_NAME'] ?? '',
+    getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
+    // `nodejs24.x` has no callbacks any more, but the type still asks for them.
+    done: () => {},
+    fail: () => {},
+    succeed: () => {},
+  };
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return `${JSON.stringify(error)} was thrown, which is no Error`;
+  return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
+}

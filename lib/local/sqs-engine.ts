@@ -1,0 +1,25 @@
+import { buildApp } from 'fauxqs';
+import { lastingStores } from './fauxqs-stores.ts';
+
+/** SQS and S3 in this process, on this machine's loopback alone. */
+export interface SqsEngine {
+  /** Of both; S3 in path style. */
+  readonly endpoint: string;
+  close(): Promise<void>;
+}
+
+/** Rejects where the folder or the port cannot be had. */
+export async function startSqs(folder: string | undefined, port: number): Promise<SqsEngine> {
+  const lasting = folder === undefined ? undefined : await lastingStores(folder);
+  const app = buildApp({ logger: false, ...(lasting === undefined ? {} : { stores: lasting.stores }) });
+  const close = async () => {
+    await app.close();
+    lasting?.close();
+  };
+  try {
+    return { endpoint: await app.listen({ host: '127.0.0.1', port }), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

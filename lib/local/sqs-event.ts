@@ -1,0 +1,60 @@
+import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { SQSEvent, SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+
+/** The event that Lambda makes of messages that it received from a queue. */
+export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
+  return { Records: messages.map((message) => recordFromMessage(message, queueArn)) };
+}
+
+function recordFromMessage(message: Message, queueArn: string): SQSRecord {
+  const { MessageAttributes = {}, MD5OfMessageAttributes } = message;
+  return {
+    messageId: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    body: message.Body ?? '',
+    attributes: { ...message.Attributes } as unknown as SQSRecordAttributes,
+    messageAttributes: Object.fromEntries(
+      Object.entries(MessageAttributes).map(([name, value]) => [name, attributeFrom(value)]),
+    ),
+    md5OfBody: message.MD5OfBody ?? '',
+    ...(MD5OfMessageAttributes === undefined ? {} : { md5OfMessageAttributes: MD5OfMessageAttributes }),
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: queueArn.split(':')[3] ?? '',
+  };
+}
+
+function attributeFrom({
+  DataType = '',
+  StringValue,
+  BinaryValue,
+}: MessageAttributeValue): SQSMessageAttribute {
+  return {
+    dataType: DataType as SQSMessageAttribute['dataType'],
+    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
+    ...(BinaryValue === undefined ? {} : { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
+    stringListValues: [],
+    binaryListValues: [],
+  };
+}
+
+/** What an invocation takes at the most: 6 MB. */
+const MOST_BYTES = 6_000_000;
+/** A record without its body. */
+const RECORD_BYTES = 1_000;
+
+/** In order; a single message always fits. */
+export function batchesThatFit(messages: readonly Message[], mostBytes = MOST_BYTES): readonly Message[][] {
+  const batches: Message[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const message of messages) {
+    const own = RECORD_BYTES + Buffer.byteLength(message.Body ?? '');
+    if (bytes + own > mostBytes) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)?.push(message);
+    bytes += own;
+  }
+  return batches;
+}

@@ -1,0 +1,44 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
+import { type Engines, type EnginesOptions, LOCAL_REGION, startEngines } from '../../lib/local/engines.ts';
+
+/** Engines with a client for each, for one test file. */
+export interface Floor {
+  readonly engines: Engines;
+  readonly sqs: SQSClient;
+  readonly s3: S3Client;
+  readonly dynamodb: DynamoDBClient;
+  send(queueUrl: string, ...bodies: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function layFloor(options: EnginesOptions = {}): Promise<Floor> {
+  const start = await startEngines(options);
+  if ('problem' in start) throw new Error(start.problem);
+  const { engines } = start;
+  const clients = clientsOf(engines);
+  return {
+    engines,
+    ...clients,
+    send: async (QueueUrl, ...bodies) => {
+      const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+      await clients.sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    },
+    close: async () => {
+      for (const client of Object.values(clients)) client.destroy();
+      await engines.close();
+    },
+  };
+}
+
+export function clientsOf(engines: Omit<Engines, 'close'>): Pick<Floor, 'sqs' | 's3' | 'dynamodb'> {
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const common = { region: LOCAL_REGION, credentials };
+  return {
+    sqs: sqsClient({ endpoint: engines.sqsEndpoint, region: LOCAL_REGION }, {}),
+    s3: new S3Client({ ...common, endpoint: engines.s3Endpoint, forcePathStyle: true }),
+    dynamodb: new DynamoDBClient({ ...common, endpoint: engines.dynamodbEndpoint }),
+  };
+}

@@ -1,0 +1,2 @@
+console.error('no such luck');
+process.exit(7);

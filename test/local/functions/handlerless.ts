@@ -1,0 +1,2 @@
+export const handle = () => {};
+export const other = 1;

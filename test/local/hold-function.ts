@@ -1,0 +1,16 @@
+import { functionPool } from '../../lib/local/function-pool.ts';
+
+/** Holds two instances of a function, one of them busy for ever, until it is killed. */
+const [file = '', variables = '{}'] = process.argv.slice(2);
+const pool = functionPool({
+  name: 'held',
+  file,
+  memoryMb: 128,
+  most: 2,
+  timeoutMs: 600_000,
+  variables: (instance) => JSON.parse(variables.replaceAll('#', String(instance))),
+  onLine: (_name, _stream, line) => console.error(line),
+  onTrouble: (words) => console.error(words),
+});
+void pool.invoke({ act: 'spin' });
+console.log(JSON.stringify({ message: 'held', problem: await pool.start(), pids: pool.pids() }));
