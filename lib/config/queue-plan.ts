@@ -6,11 +6,18 @@ export interface QueuePlan {
   readonly retentionSeconds: number;
   /** Longer than the queue's own: what is dead-lettered keeps the age it had. */
   readonly deadLetterRetentionSeconds: number;
+  /** No less than x-dlq, which drains it, may hold a message. */
+  readonly deadLetterVisibilitySeconds: number;
 }
 
 /** Throttled polls count as receives too: fewer than five would dead-letter what never failed. */
 export const LEAST_RECEIVE_COUNT = 5;
 const DAY_SECONDS = 86_400;
+
+/** What one of the crew may take for an envelope: a few requests to its stores. */
+export const CREW_TIMEOUT_MS = 30_000;
+/** Twice that, and never less than its function may hold a message. */
+export const CREW_VISIBILITY_SECONDS = 70;
 
 export function queuePlan(visibilitySeconds: number): QueuePlan {
   return {
@@ -18,5 +25,6 @@ export function queuePlan(visibilitySeconds: number): QueuePlan {
     maxReceiveCount: LEAST_RECEIVE_COUNT,
     retentionSeconds: 4 * DAY_SECONDS,
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
+    deadLetterVisibilitySeconds: CREW_VISIBILITY_SECONDS,
   };
 }

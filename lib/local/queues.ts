@@ -39,6 +39,7 @@ type Change = QueuePair['change'];
 /** The queue with its dead-letter queue as the plan says: made where missing, changed where different. */
 export async function ensureQueue(client: SQSClient, name: string, plan: QueuePlan): Promise<QueuePair> {
   const dead = await ensureOne(client, deadLetterQueueName(name, undefined), {
+    VisibilityTimeout: String(plan.deadLetterVisibilitySeconds),
     MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
   });
   const live = await ensureOne(client, name, {
@@ -135,4 +136,12 @@ async function countsOf(
     inFlight: Number(counts['ApproximateNumberOfMessagesNotVisible']),
     delayed: Number(counts['ApproximateNumberOfMessagesDelayed']),
   };
+}
+
+/** A queue that has to be there. */
+export async function localQueue(client: SQSClient, name: string): Promise<LocalQueue> {
+  const url = await urlOf(client, name);
+  if (url === undefined) throw new Error(`there is no queue "${name}"`);
+  const { QueueArn: arn = '' } = await attributesOf(client, url, ['QueueArn']);
+  return { name, url, arn };
 }

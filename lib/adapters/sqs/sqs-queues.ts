@@ -61,7 +61,10 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan): SqsQueues {
       if (await isThere(queue)) return;
       const deadLetterQueue = `${queue}-dlq`;
       if (!(await isThere(deadLetterQueue))) {
-        await create(deadLetterQueue, { MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds) });
+        await create(deadLetterQueue, {
+          VisibilityTimeout: String(plan.deadLetterVisibilitySeconds),
+          MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
+        });
       }
       const { Attributes } = await client.send(
         new GetQueueAttributesCommand({

@@ -1,0 +1,198 @@
+import { type Mistake, mistakesText } from '../core/mistake.ts';
+import { edgesOf } from './edges.ts';
+import { readEnvironment } from './environment.ts';
+import type { ActorSpec, Manifest, RuntimeSpec } from './manifest.ts';
+import { deadLetterQueueName, queueName } from './queue-name.ts';
+import { CREW_TIMEOUT_MS, CREW_VISIBILITY_SECONDS, type QueuePlan, queuePlan } from './queue-plan.ts';
+import type { SidecarConfig, Storage } from './sidecar-config.ts';
+
+/** A mesh as it is run: the one source for the local mesh and for the infrastructure. */
+export interface MeshPlan {
+  readonly functions: readonly FunctionPlan[];
+}
+
+/** One function, with its queue where it has one, and the queues it is fed from. */
+export interface FunctionPlan {
+  readonly actor: string;
+  /** The folder in `functions/`. */
+  readonly folder: 'sidecar' | 'x-sink' | 'x-sump' | 'x-dlq';
+  /** Undefined for x-dlq, which lives on the queues of others. */
+  readonly queue?: PlannedQueue;
+  /** The queues whose messages invoke it. */
+  readonly sources: readonly string[];
+  readonly batchSize: number;
+  readonly batchWindowSeconds: number;
+  readonly maxReplicas: number;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  /** What the sidecar in it is told. */
+  readonly config: SidecarConfig;
+  /** Undefined for the crew. */
+  readonly runtime?: RuntimeSpec;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Every queue that it may send to. */
+  readonly sendsTo: readonly string[];
+}
+
+export interface PlannedQueue {
+  readonly name: string;
+  readonly deadLetterName: string;
+  readonly plan: QueuePlan;
+}
+
+export interface PlanSettings {
+  readonly namespace?: string;
+  readonly region: string;
+  readonly storage: Storage;
+  readonly sqsEndpoint?: string;
+  readonly gatewayUrl?: string;
+  readonly logLevel?: SidecarConfig['logLevel'];
+}
+
+export const CREW = ['x-sink', 'x-sump', 'x-dlq'] as const;
+/** Lambda's longest. */
+export const LONGEST_FUNCTION_SECONDS = 900;
+/** What a host needs beside the calls: to load, to start the runtime, to make the last sends. */
+const BESIDE_CALLS_SECONDS = 5;
+/** SPEC.md: the queue hides a message for so much longer than its function may take. */
+const VISIBILITY_MARGIN_SECONDS = 30;
+const CREW_BATCH = 10;
+const CREW_MEMORY_MB = 256;
+
+/** The longest that an actor's call may take on Lambda. */
+export const LONGEST_ACTOR_TIMEOUT_MS = (LONGEST_FUNCTION_SECONDS - BESIDE_CALLS_SECONDS) * 1000;
+
+export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
+  const edges = edgesOf(manifest);
+  const nameOf = (actor: string) => queueName(actor, settings.namespace);
+  const actors = manifest.actors.map((spec): FunctionPlan => {
+    const { routeAllow, sendsTo = new Set(), escalations = new Set() } = edges.get(spec.name) ?? {};
+    const queue = plannedQueue(spec.name, visibilityOf(spec), settings);
+    return {
+      actor: spec.name,
+      folder: 'sidecar',
+      queue,
+      sources: [queue.name],
+      batchSize: spec.scaling.batchSize,
+      batchWindowSeconds: spec.scaling.batchWindowSeconds,
+      maxReplicas: spec.scaling.maxReplicas,
+      timeoutSeconds: functionSeconds(spec),
+      memoryMb: spec.memoryMb,
+      config: sidecarConfig(spec, routeAllow, settings),
+      runtime: spec.runtime,
+      environment: spec.environment,
+      sendsTo: [
+        ...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations]),
+      ],
+    };
+  });
+  return { functions: [...actors, ...crewPlans(manifest, settings)] };
+}
+
+/** Time for the calls of a whole batch, as far as Lambda allows; what is left over is sent again unchanged. */
+export function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
+  const rounds = Math.ceil(scaling.batchSize / scaling.concurrency);
+  return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + BESIDE_CALLS_SECONDS, LONGEST_FUNCTION_SECONDS);
+}
+
+/** Twice the actor's timeout, and never less than the function may hold a message. */
+export function visibilityOf(spec: ActorSpec): number {
+  const { timeoutMs, visibilitySeconds, scaling } = spec;
+  const held = functionSeconds(spec) + scaling.batchWindowSeconds;
+  return visibilitySeconds ?? Math.max(Math.ceil((2 * timeoutMs) / 1000), held + VISIBILITY_MARGIN_SECONDS);
+}
+
+function plannedQueue(actor: string, visibilitySeconds: number, { namespace }: PlanSettings): PlannedQueue {
+  return {
+    name: queueName(actor, namespace),
+    deadLetterName: deadLetterQueueName(actor, namespace),
+    plan: queuePlan(visibilitySeconds),
+  };
+}
+
+function sidecarConfig(
+  spec: ActorSpec,
+  routeAllow: ReadonlySet<string> | undefined,
+  settings: PlanSettings,
+): SidecarConfig {
+  const base = baseConfig(spec.name, settings);
+  const { runtime } = spec;
+  return {
+    ...base,
+    actor: {
+      ...base.actor,
+      timeoutMs: spec.timeoutMs,
+      ...(routeAllow === undefined ? {} : { routeAllow }),
+      resiliency: spec.resiliency,
+    },
+    runtime: {
+      ...base.runtime,
+      ...(runtime.kind === 'url' ? { address: { kind: 'http', url: runtime.url } } : {}),
+      concurrency: spec.scaling.concurrency,
+    },
+    sqs: { ...base.sqs, visibilitySeconds: visibilityOf(spec) },
+  };
+}
+
+function crewPlans(manifest: Manifest, settings: PlanSettings): readonly FunctionPlan[] {
+  const crewSeconds = CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS;
+  return CREW.map((name): FunctionPlan => {
+    const base = baseConfig(name, settings);
+    const isDlq = name === 'x-dlq';
+    const queue = isDlq ? undefined : plannedQueue(name, CREW_VISIBILITY_SECONDS, settings);
+    const drained = [...manifest.actors.map((actor) => actor.name), 'x-sink', 'x-sump'];
+    return {
+      actor: name,
+      folder: name,
+      ...(queue === undefined ? {} : { queue }),
+      sources:
+        queue === undefined
+          ? drained.map((actor) => deadLetterQueueName(actor, settings.namespace))
+          : [queue.name],
+      batchSize: CREW_BATCH,
+      batchWindowSeconds: 0,
+      maxReplicas: 10,
+      timeoutSeconds: crewSeconds,
+      memoryMb: CREW_MEMORY_MB,
+      config: {
+        ...base,
+        actor: { ...base.actor, timeoutMs: CREW_TIMEOUT_MS },
+        runtime: { ...base.runtime, concurrency: CREW_BATCH },
+        sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
+        storage: settings.storage,
+        ...(settings.gatewayUrl === undefined ? {} : { gatewayUrl: settings.gatewayUrl }),
+      },
+      environment: {},
+      sendsTo: [
+        ...(queue === undefined ? [] : [queue.name]),
+        ...(name === 'x-sink' ? [queueName('x-sump', settings.namespace)] : []),
+      ],
+    };
+  });
+}
+
+/** What is the same in all of them is what a sidecar is told by default: there is one table of that. */
+function baseConfig(name: string, { namespace, region, sqsEndpoint, logLevel = 'info' }: PlanSettings): SidecarConfig {
+  const variables = {
+    ASYA_ACTOR_NAME: name,
+    ASYA_TRANSPORT: 'sqs',
+    ASYA_AWS_REGION: region,
+    ASYA_LOG_LEVEL: logLevel,
+    ASYA_METRICS_ADDR: '',
+    ...(namespace === undefined ? {} : { ASYA_NAMESPACE: namespace }),
+    ...(sqsEndpoint === undefined ? {} : { ASYA_SQS_ENDPOINT: sqsEndpoint }),
+  };
+  const reading = readEnvironment(variables, () => ({ problem: 'there is no file' }));
+  if ('config' in reading) return reading.config;
+  throw new PlanRefused(reading.mistakes);
+}
+
+/** A mesh that cannot be run under these names: where its queues would be called what no broker takes. */
+export class PlanRefused extends Error {
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakesText(mistakes));
+    this.mistakes = mistakes;
+  }
+}

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { ActorSpec, Manifest } from '../config/manifest.ts';
+import { type FunctionPlan, planMesh } from '../config/mesh-plan.ts';
+import { writeEnvironment } from '../config/write-environment.ts';
+import { type ActorRunner, startRunner } from './actor-runner.ts';
+import { type Engines, LOCAL_REGION, startEngines } from './engines.ts';
+import type { BatchReport } from './event-source.ts';
+import { findPython } from './find-python.ts';
+import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from './local-stores.ts';
+import { ensureQueue, type QueueDepths, queueDepths } from './queues.ts';
+import { runtimeCommand } from './runtime-command.ts';
+
+/** A whole mesh on this machine. */
+export interface LocalMesh {
+  /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
+  readonly variables: Readonly<Record<string, string>>;
+  manifest(): Manifest;
+  /** Makes the mesh what the manifest says now; tells what changed, in words. */
+  apply(manifest: Manifest): Promise<readonly string[]>;
+  /** From now on with new instances of this actor. */
+  renew(actor: string): void;
+  depths(): Promise<ReadonlyMap<string, QueueDepths>>;
+  pids(): readonly number[];
+  /** Finishes what is in hand within the grace, and leaves nothing behind. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface MeshOptions {
+  readonly manifest: Manifest;
+  /** The folder that the manifest's files are named from. */
+  readonly folder: string;
+  /** Where the data lasts; in memory without. */
+  readonly dataDir?: string;
+  readonly sqsPort?: number;
+  readonly dynamodbPort?: number;
+  /** Copies of each function at the most. */
+  readonly replicas: number;
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  readonly tell: (event: MeshEvent) => void;
+}
+
+export type MeshEvent =
+  | { readonly event: 'line'; readonly actor: string; readonly stream: 'stdout' | 'stderr'; readonly line: string }
+  | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
+  /** Something that whoever runs the mesh has to know, with what to do. */
+  | { readonly event: 'trouble'; readonly actor: string; readonly words: string };
+
+export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh } | { problem: string }> {
+  const { dataDir, sqsPort, dynamodbPort } = options;
+  const started = await startEngines({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(sqsPort === undefined ? {} : { sqsPort }),
+    ...(dynamodbPort === undefined ? {} : { dynamodbPort }),
+  });
+  if ('problem' in started) return started;
+  const { engines } = started;
+  try {
+    await ensureStores(engines);
+    const mesh = meshOn(engines, options);
+    await mesh.apply(options.manifest);
+    return { mesh };
+  } catch (error) {
+    await engines.close();
+    throw error;
+  }
+}
+
+function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
+  const { folder, tell, replicas, logLevel = 'info' } = options;
+  const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = engines;
+  const client = new SQSClient({
+    endpoint: sqsEndpoint,
+    region: LOCAL_REGION,
+    useQueueUrlAsEndpoint: false,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  // A socket's path may have 107 characters: the mesh's own folder may lie too deep.
+  const socketFolder = mkdtempSync(join(tmpdir(), 'asya-'));
+  const runners = new Map<string, ActorRunner>();
+  let current: Manifest = { actors: [], flows: [] };
+  let applying: Promise<unknown> = Promise.resolve();
+
+  const storage = { bucket: ARCHIVE_BUCKET, table: FAILURE_TABLE_NAME, s3Endpoint, dynamoDbEndpoint: dynamodbEndpoint };
+  const settings = { region: LOCAL_REGION, sqsEndpoint, storage, logLevel };
+
+  async function apply(manifest: Manifest): Promise<readonly string[]> {
+    const { functions } = planMesh(manifest, settings);
+    const specs = new Map(manifest.actors.map((spec) => [spec.name, spec]));
+    const planned = new Map(functions.map((plan) => [plan.actor, plan]));
+    const known = new Set(current.actors.map(({ name }) => name));
+    const removed = [...runners.values()].filter(({ plan }) => !planned.has(plan.actor));
+    const changed = functions.filter((plan) => !isSamePlan(runners.get(plan.actor)?.plan, plan));
+    await Promise.all(
+      [...removed, ...changed.flatMap(({ actor }) => runners.get(actor) ?? [])].map(async (runner) => {
+        runners.delete(runner.plan.actor);
+        await runner.stop(STOP_ONE_MS);
+      }),
+    );
+    // Every queue before the first runner: x-dlq drains them all.
+    await Promise.all(
+      changed.flatMap(({ queue }) => (queue === undefined ? [] : [ensureQueue(client, queue.name, queue.plan)])),
+    );
+    await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor))));
+    current = manifest;
+    return [
+      ...removed.map(({ plan }) => `${plan.actor} is gone; what is in its queue stays there`),
+      ...changed
+        .filter(({ folder: kind }) => kind === 'sidecar')
+        .map(({ actor }) => `${actor} ${known.has(actor) ? 'changed' : 'is there'}`),
+    ];
+  }
+
+  async function start(plan: FunctionPlan, spec: ActorSpec | undefined): Promise<void> {
+    const { actor } = plan;
+    const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
+    if ('problem' in how) {
+      tell({ event: 'trouble', actor, words: `actor "${actor}" is not started: ${how.problem}` });
+      return;
+    }
+    const runner = await startRunner({
+      plan,
+      client,
+      cwd: spec === undefined ? folder : resolve(folder, dirname(spec.file)),
+      socketFolder,
+      replicas,
+      ...how,
+      onLine: (stream, line) => tell({ event: 'line', actor, stream, line }),
+      onTrouble: (words) => tell({ event: 'trouble', actor, words }),
+      onBatch: (batch) => tell({ event: 'batch', actor, batch }),
+    });
+    runners.set(actor, runner);
+  }
+
+  return {
+    variables: {
+      ASYA_SQS_ENDPOINT: sqsEndpoint,
+      ASYA_S3_ENDPOINT: s3Endpoint,
+      ASYA_DYNAMODB_ENDPOINT: dynamodbEndpoint,
+      ASYA_AWS_REGION: LOCAL_REGION,
+      ASYA_ARCHIVE_BUCKET: ARCHIVE_BUCKET,
+      ASYA_FAILURE_TABLE: FAILURE_TABLE_NAME,
+    },
+    manifest: () => current,
+    // One after the other: a second change of the manifest waits for the first to be in place.
+    apply: (manifest) => {
+      const next = applying.then(() => apply(manifest));
+      applying = next.catch(() => {});
+      return next;
+    },
+    renew: (actor) => runners.get(actor)?.renew(),
+    depths: async () => {
+      const names = [...runners.values()].flatMap(({ plan }) => (plan.queue === undefined ? [] : [plan]));
+      const entries = await Promise.all(
+        names.map(async ({ actor, queue }) => [actor, await queueDepths(client, queue?.name ?? '')] as const),
+      );
+      return new Map(entries.flatMap(([actor, depths]) => (depths === undefined ? [] : [[actor, depths]])));
+    },
+    pids: () => [...runners.values()].flatMap((runner) => runner.pids()),
+    close: async (graceMs) => {
+      await applying;
+      await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
+      client.destroy();
+      await engines.close();
+      rmSync(socketFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+const STOP_ONE_MS = 5_000;
+
+function isSamePlan(one: FunctionPlan | undefined, other: FunctionPlan): boolean {
+  return one !== undefined && textOf(one) === textOf(other);
+}
+
+/** The configuration as it is written: Maps and Sets have no JSON of their own. */
+function textOf({ config, ...rest }: FunctionPlan): string {
+  return JSON.stringify([rest, writeEnvironment(config)]);
+}
