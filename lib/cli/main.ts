@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { runSidecar } from './sidecar.ts';
+import { runValidate } from './validate.ts';
 
 /** The `asya` command line. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -27,10 +28,28 @@ docs/configuration.md lists every variable. Exit status: 0 stopped as told, 1 fa
     .action(async () => {
       status = await runSidecar({
         env: process.env,
-        write: (line) => process.stdout.write(`${line}\n`),
-        complain: (words) => process.stderr.write(`${words}\n`),
+        write: say,
+        complain,
         stop: stopOnSignals(),
       });
+    });
+  program
+    .command('validate')
+    .description(
+      "reads the AsyncActor documents and flows.yaml of a mesh's folder, and tells every mistake at once",
+    )
+    .argument('[DIR]', "the mesh's folder", '.')
+    .option('--json', 'one JSON document instead of words, for scripts')
+    .addHelpText(
+      'after',
+      `
+Example:
+  asya validate examples/my-mesh
+
+docs/manifest.md lists every field. Exit status: 0 fine, warnings included, 2 a mistake in the mesh.`,
+    )
+    .action((folder: string, { json = false }: { readonly json?: boolean }) => {
+      status = runValidate({ folder, isJson: json, write: say, complain });
     });
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -40,6 +59,14 @@ docs/configuration.md lists every variable. Exit status: 0 stopped as told, 1 fa
     if (isCommanderError(error)) return error.exitCode === 0 ? 0 : 2;
     throw error;
   }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function complain(words: string): void {
+  process.stderr.write(`${words}\n`);
 }
 
 function isCommanderError(error: unknown): error is { readonly exitCode: number } {

@@ -1,0 +1,94 @@
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Manifest } from '../config/manifest.ts';
+import { readManifest } from '../config/read-manifest.ts';
+import type { ManifestFile } from '../config/yaml-document.ts';
+import type { Mistake } from '../core/mistake.ts';
+import { suggestion } from '../core/nearest.ts';
+import { handlerCheckIn } from './check-handler.ts';
+
+export type MeshReading =
+  | { readonly manifest: Manifest; readonly warnings: readonly Mistake[] }
+  | { readonly mistakes: readonly [Mistake, ...Mistake[]]; readonly warnings: readonly Mistake[] };
+
+/** What others leave in a folder that is not the mesh's. */
+const FOREIGN_FOLDERS = ['node_modules', 'cdk.out', 'dist', 'coverage'];
+
+/**
+ * The mesh in a folder: every `*.yaml` and `*.yml` there and one folder deeper, so that an actor may have a folder of
+ * its own; nothing that is hidden, nor what tools put there. Handlers are looked for beside the document that names
+ * them.
+ */
+export function readMesh(folder: string): MeshReading {
+  const problem = folderProblem(folder);
+  if (problem !== undefined) return { mistakes: [{ place: folder, problem }], warnings: [] };
+  const unread: Mistake[] = [];
+  const files = yamlFiles(folder).flatMap((path) => readYamlFile(folder, path, unread));
+  const reading = readManifest(files, handlerCheckIn(folder));
+  const { warnings } = reading;
+  const mistakes = [...unread, ...('mistakes' in reading ? reading.mistakes : [])];
+  if (mistakes.length === 0 && 'manifest' in reading) {
+    if (reading.manifest.actors.length > 0) return reading;
+    mistakes.push({ place: folder, problem: emptyProblem(files) });
+  }
+  const [first, ...others] = mistakes;
+  return first === undefined ? reading : { mistakes: [first, ...others], warnings };
+}
+
+function folderProblem(folder: string): string | undefined {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return undefined;
+  if (found !== undefined) return 'is a file; name the folder that it stands in';
+  const path = resolve(folder);
+  const beside = entriesOf(dirname(path)).filter((entry) => entry.isDirectory());
+  const meant = suggestion(
+    basename(path),
+    beside.map(({ name }) => name),
+  );
+  return `is no folder${meant}`;
+}
+
+function emptyProblem(files: readonly ManifestFile[]): string {
+  const looked = files.length === 0 ? 'it has no .yaml file' : `there is none in ${files.length} YAML files`;
+  return `holds no document of kind "AsyncActor": ${looked}`;
+}
+
+/** From the folder, sorted, so that what is told is told in the same order everywhere. */
+function yamlFiles(folder: string): readonly string[] {
+  const own = yamlIn(folder);
+  const deeper = entriesOf(folder)
+    .filter(({ name }) => !FOREIGN_FOLDERS.includes(name) && !name.startsWith('.'))
+    .filter(({ name }) => isFolder(join(folder, name)))
+    .flatMap(({ name }) => yamlIn(join(folder, name)).map((file) => `${name}/${file}`));
+  return [...own, ...deeper];
+}
+
+function yamlIn(folder: string): readonly string[] {
+  return entriesOf(folder)
+    .map(({ name }) => name)
+    .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isFolder(join(folder, name)));
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** Also through a link. */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function readYamlFile(folder: string, path: string, mistakes: Mistake[]): readonly ManifestFile[] {
+  try {
+    return [
+      { path, text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(join(folder, path))) },
+    ];
+  } catch (error) {
+    mistakes.push({ place: path, problem: `cannot be read: ${(error as Error).message}` });
+    return [];
+  }
+}
