@@ -1,8 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { HandlerCheck } from '../config/actor-document.ts';
 import { fileOfHandler } from '../config/handler-name.ts';
+import { shownValue } from '../core/complaint.ts';
 import { suggestion } from '../core/nearest.ts';
+import { isFile, isFolder, namesIn } from './look-at-path.ts';
 
 /** Whether the files that handlers name are there, from the folder of the document that names them. */
 export function handlerCheckIn(meshFolder: string): HandlerCheck {
@@ -25,7 +26,7 @@ function nodeProblem(handler: string, folder: string): string | undefined {
   const path = join(folder, file);
   if (isFile(path)) return undefined;
   const there = namesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
-  return `is "${handler}", and there is no file "${file}" beside this document${suggestion(basename(file), there)}`;
+  return `is ${shownValue(handler)}, and there is no file ${shownValue(file)} beside this document${suggestion(basename(file), there)}`;
 }
 
 /** As Python finds it: module by module as far as there are any, and what is left are names within the last one. */
@@ -40,15 +41,14 @@ function pythonProblem(handler: string, folder: string): string | undefined {
       const module = parts.slice(0, index + 1).join('.');
       const file = `${parts.slice(0, index + 1).join('/')}.py`;
       const meant = suggestion(part, modulesIn(here));
-      return `is "${handler}", and there is no module "${module}" ("${file}") beside this document${meant}`;
+      return `is ${shownValue(handler)}, and there is no module "${module}" ("${file}") beside this document${meant}`;
     }
     here = join(here, part);
   }
   if (isFile(join(here, '__init__.py'))) return undefined;
-  return `is "${handler}", and "${parts.join('/')}" is a folder without "__init__.py"; name the module in it too${suggestion(
-    handler,
-    modulesIn(here).map((module) => `${parts.join('.')}.${module}.${handler.split('.').at(-1)}`),
-  )}`;
+  const last = handler.split('.').at(-1);
+  const within = modulesIn(here).map((module) => [...parts, module, last].join('.'));
+  return `is ${shownValue(handler)}, and "${parts.join('/')}" is a folder without "__init__.py"; name the module in it too${suggestion(handler, within)}`;
 }
 
 function modulesIn(folder: string): readonly string[] {
@@ -56,20 +56,4 @@ function modulesIn(folder: string): readonly string[] {
     if (name.endsWith('.py') && name !== '__init__.py') return [name.slice(0, -'.py'.length)];
     return /^[^\W\d]\w*$/u.test(name) && isFile(join(folder, name, '__init__.py')) ? [name] : [];
   });
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
 }

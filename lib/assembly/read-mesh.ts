@@ -1,11 +1,14 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { ACTOR_KIND } from '../config/actor-document.ts';
 import type { Manifest } from '../config/manifest.ts';
 import { readManifest } from '../config/read-manifest.ts';
 import type { ManifestFile } from '../config/yaml-document.ts';
+import { shown } from '../core/complaint.ts';
 import type { Mistake } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
 import { handlerCheckIn } from './check-handler.ts';
+import { isFile, isFolder, namesIn } from './look-at-path.ts';
 
 export type MeshReading =
   | { readonly manifest: Manifest; readonly warnings: readonly Mistake[] }
@@ -36,50 +39,31 @@ export function readMesh(folder: string): MeshReading {
 }
 
 function folderProblem(folder: string): string | undefined {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return undefined;
-  if (found !== undefined) return 'is a file; name the folder that it stands in';
+  if (isFolder(folder)) return undefined;
+  if (isFile(folder)) return 'is a file; name the folder that it stands in';
   const path = resolve(folder);
-  const beside = entriesOf(dirname(path)).filter((entry) => entry.isDirectory());
-  const meant = suggestion(
-    basename(path),
-    beside.map(({ name }) => name),
-  );
-  return `is no folder${meant}`;
+  const beside = namesIn(dirname(path)).filter((name) => isFolder(join(dirname(path), name)));
+  return `is no folder${suggestion(basename(path), beside)}`;
 }
 
 function emptyProblem(files: readonly ManifestFile[]): string {
-  const looked = files.length === 0 ? 'it has no .yaml file' : `there is none in ${files.length} YAML files`;
-  return `holds no document of kind "AsyncActor": ${looked}`;
+  const paths = files.map(({ path }) => path).join(', ');
+  const looked = paths === '' ? 'it has no .yaml file' : `there is none in its YAML, ${shown(paths)}`;
+  return `holds no document of kind "${ACTOR_KIND}": ${looked}`;
 }
 
-/** From the folder, sorted, so that what is told is told in the same order everywhere. */
+/** Their paths from the folder. */
 function yamlFiles(folder: string): readonly string[] {
-  const own = yamlIn(folder);
-  const deeper = entriesOf(folder)
-    .filter(({ name }) => !FOREIGN_FOLDERS.includes(name) && !name.startsWith('.'))
-    .filter(({ name }) => isFolder(join(folder, name)))
-    .flatMap(({ name }) => yamlIn(join(folder, name)).map((file) => `${name}/${file}`));
-  return [...own, ...deeper];
+  const deeper = namesIn(folder)
+    .filter(
+      (name) => !FOREIGN_FOLDERS.includes(name) && !name.startsWith('.') && isFolder(join(folder, name)),
+    )
+    .flatMap((name) => yamlIn(join(folder, name)).map((file) => `${name}/${file}`));
+  return [...yamlIn(folder), ...deeper];
 }
 
 function yamlIn(folder: string): readonly string[] {
-  return entriesOf(folder)
-    .map(({ name }) => name)
-    .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isFolder(join(folder, name)));
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return [];
-  }
-}
-
-/** Also through a link. */
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return namesIn(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isFolder(join(folder, name)));
 }
 
 function readYamlFile(folder: string, path: string, mistakes: Mistake[]): readonly ManifestFile[] {

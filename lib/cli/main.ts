@@ -1,8 +1,6 @@
 import { Command } from 'commander';
-import { runSidecar } from './sidecar.ts';
-import { runValidate } from './validate.ts';
 
-/** The `asya` command line. */
+/** The `asya` command line. Each command loads what it needs when it is called: a broker's client takes its time. */
 export async function main(argv: readonly string[]): Promise<number> {
   let status = 0;
   const program = new Command('asya')
@@ -26,6 +24,7 @@ Example:
 docs/configuration.md lists every variable. Exit status: 0 stopped as told, 1 failed, 2 a mistake in the configuration.`,
     )
     .action(async () => {
+      const { runSidecar } = await import('./sidecar.ts');
       status = await runSidecar({
         env: process.env,
         write: say,
@@ -48,7 +47,8 @@ Example:
 
 docs/manifest.md lists every field. Exit status: 0 fine, warnings included, 2 a mistake in the mesh.`,
     )
-    .action((folder: string, { json = false }: { readonly json?: boolean }) => {
+    .action(async (folder: string, { json = false }: { readonly json?: boolean }) => {
+      const { runValidate } = await import('./validate.ts');
       status = runValidate({ folder, isJson: json, write: say, complain });
     });
   try {

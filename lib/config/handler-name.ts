@@ -5,6 +5,9 @@ const NODE =
 /** `score.score`, `package.score.Scorer.score`: as the Python runtime takes it. */
 const PYTHON = /^[\p{ID_Start}_][\p{ID_Continue}]*(?:\.[\p{ID_Start}_][\p{ID_Continue}]*)+$/u;
 
+/** Whoever writes it means a file, never a function or module of that name. */
+const PYTHON_FILE = /\.py(?:\.|$)/;
+
 const FILE_ALONE = /\.(?:js|mjs|cjs|ts|mts|cts|py)$/;
 
 export type HandlerLanguage = 'node' | 'python';
@@ -12,11 +15,11 @@ export type HandlerLanguage = 'node' | 'python';
 /** What the form of a handler's name tells; undefined where it is that of neither. */
 export function languageOf(handler: string): HandlerLanguage | undefined {
   if (NODE.test(handler)) return 'node';
-  return PYTHON.test(handler) && !FILE_ALONE.test(handler) && !/\.py\./.test(handler) ? 'python' : undefined;
+  return isHandlerOf('python', handler) && !FILE_ALONE.test(handler) ? 'python' : undefined;
 }
 
 export function isHandlerOf(language: HandlerLanguage, handler: string): boolean {
-  return (language === 'node' ? NODE : PYTHON).test(handler);
+  return language === 'node' ? NODE.test(handler) : PYTHON.test(handler) && !PYTHON_FILE.test(handler);
 }
 
 /** The file of a Node handler. */

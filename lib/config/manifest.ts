@@ -20,7 +20,7 @@ export interface ActorSpec {
   readonly scaling: Scaling;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Who may follow besides those whom the flows say; undefined: nobody was declared. */
+  /** Who may follow besides those whom the flows say; undefined: nothing was declared, anyone may (`edgesOf`). */
   readonly next?: readonly string[];
 }
 

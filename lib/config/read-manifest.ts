@@ -2,6 +2,7 @@ import { shownValue } from '../core/complaint.ts';
 import { isFields } from '../core/fields.ts';
 import type { Notes } from '../core/mistake.ts';
 import {
+  ACTOR_KIND,
   type ActorReading,
   actorNameIn,
   type HandlerCheck,
@@ -74,7 +75,7 @@ function readPart(document: YamlDocument, mistakes: PlacedMistake[], checkHandle
   if (isOfFlows) return document.isBroken ? { document } : { document, flows: readFlows(value, notes) };
   if (document.isBroken) return { document, ...nameAlone(value) };
   if (!isFields(value)) {
-    notes.add(`is ${shownValue(value)}, no document of kind "AsyncActor"`);
+    notes.add(`is ${shownValue(value)}, no document of kind "${ACTOR_KIND}"`);
     return { document };
   }
   if (isActorDocument(value)) return { document, actor: readActor(value, document, notes, checkHandler) };

@@ -77,7 +77,10 @@ function readDocument(
   }
   for (const { message, pos } of document.warnings) note(pos[0], [], `means nothing here: ${message}`);
   const faults = document.errors.length > 0 ? [] : yamlFaults(document.contents);
-  for (const { offset, path, problem } of faults) note(offset, path, problem);
+  for (const { offset, path, problem, firstOffset } of faults) {
+    const first = firstOffset === undefined ? '' : `, first in line ${at(firstOffset).line}; keep one`;
+    note(offset, path, problem + first);
+  }
   const start = document.contents?.range[0] ?? 0;
   const isSound = document.errors.length === 0 && faults.every(({ isHarmless }) => isHarmless);
   const plain = plainValue(document);

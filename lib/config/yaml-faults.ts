@@ -8,6 +8,8 @@ export interface YamlFault {
   readonly offset: number;
   readonly path: readonly Step[];
   readonly problem: string;
+  /** Where the first of two stands. */
+  readonly firstOffset?: number;
   /** The rest of the document can be read all the same. */
   readonly isHarmless: boolean;
 }
@@ -57,18 +59,20 @@ function aliasProblem(name: string, anchors: Walk['anchors']): string | undefine
 }
 
 function lookIntoMap(map: YAMLMap, path: readonly Step[], walk: Walk): void {
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   for (const { key, value } of map.items) {
     if (!isScalar(key)) continue;
     const name = String(key.value);
     const here = [...path, name];
-    const note = (problem: string, isHarmless: boolean) => {
-      walk.faults.push({ offset: key.range?.[0] ?? 0, path: here, problem, isHarmless });
-    };
+    const offset = key.range?.[0] ?? 0;
+    const firstOffset = seen.get(name);
     if (key.anchor !== undefined) walk.anchors.set(key.anchor, 'closed');
-    if (name === '<<' && !isMergeable(value)) note('merges what is no map; it takes an alias of one', false);
-    if (seen.has(name)) note('stands here twice; keep one of the two', true);
-    seen.add(name);
+    if (name === '<<' && !isMergeable(value)) {
+      const problem = 'merges what is no map; it takes an alias of one';
+      walk.faults.push({ offset, path: here, problem, isHarmless: false });
+    }
+    if (firstOffset === undefined) seen.set(name, offset);
+    else walk.faults.push({ offset, path: here, problem: 'stands twice', firstOffset, isHarmless: true });
     look(value, here, walk);
   }
 }

@@ -225,6 +225,14 @@ const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
     '{handler: src/score.py.score}',
     '6:4 spec.handler: is "src/score.py.score"; a handler is FILE.FUNCTION or module.function, like "score.ts.score" for Node or "score.score" for Python; did you mean "src.score.score"?',
   ],
+  [
+    '{runtime: python, handler: score.py}',
+    '6:21 spec.handler: is "score.py", a file; a handler for python is module.function, like "score.score"',
+  ],
+  [
+    '{runtime: python, handler: score.py.score}',
+    '6:21 spec.handler: is "score.py.score"; a handler for python is module.function, like "score.score"; did you mean "score.score"?',
+  ],
   ['{handler: 5}', '6:4 spec.handler: is 5; it takes some text'],
   ['{handler: ""}', '6:4 spec.handler: is ""; it takes some text'],
   [

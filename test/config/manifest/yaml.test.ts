@@ -31,7 +31,7 @@ describe('what is no YAML', () => {
 describe('a field that stands twice', () => {
   it('is a mistake, and what else is wrong is told all the same', () => {
     expect(mistakesIn({ 'a.yaml': python('score', 'memory: 1Gi', 'memory: much') })).toEqual([
-      'a.yaml:8:3 spec.memory: stands here twice; keep one of the two',
+      'a.yaml:8:3 spec.memory: stands twice, first in line 7; keep one',
       expect.stringMatching(/^a\.yaml:8:3 spec\.memory: is "much"/),
     ]);
   });
@@ -39,7 +39,7 @@ describe('a field that stands twice', () => {
   it('deep inside a flow too', () => {
     const flows = 'flows:\n- name: f\n  entrypoint: a\n  timeout: 300\n  mcp: {inputSchema: {a: 1, a: 2}}';
     expect(mistakesIn({ 'a.yaml': python('a'), 'flows.yaml': flows })).toEqual([
-      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: stands here twice; keep one of the two',
+      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: stands twice, first in line 5; keep one',
     ]);
   });
 });
