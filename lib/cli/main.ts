@@ -6,6 +6,7 @@ import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
 import { addSidecar } from './sidecar-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
+import { addValidate } from './validate-command.ts';
 
 /** The `asya` command line: resolves with the exit status. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
@@ -23,6 +24,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       writeErr: (text) => terminal.say(text.trimEnd()),
     })
     .exitOverride();
+  addValidate(program, terminal, exit);
   addSidecar(program, terminal, exit);
   addFailures(program, terminal, exit);
   addReplay(program, terminal, exit);

@@ -9,6 +9,7 @@ import { type ReadFile, readResiliency } from './resiliency.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
 import { defaultVisibilitySeconds, type SidecarConfig, type TransportName } from './sidecar-config.ts';
+import { withoutPassword } from './without-password.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -116,11 +117,6 @@ function readSettings(env: Environment, mistakes: Mistake[]): Values {
     return [name, undefined];
   });
   return Object.fromEntries(entries);
-}
-
-/** A mistake is printed, a password is not. */
-function withoutPassword(text: string): string {
-  return text.replace(/\/\/[^@/]*@/, '//***@');
 }
 
 function noteUnknownVariables(env: Environment, mistakes: Mistake[]): void {

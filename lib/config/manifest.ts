@@ -20,8 +20,8 @@ export interface ActorSpec {
   readonly scaling: Scaling;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Who may follow besides those whom the flows say; undefined: nobody was declared. */
-  readonly next?: readonly string[];
+  /** Who may follow besides those whom the flows say. */
+  readonly next: readonly string[];
 }
 
 export type RuntimeSpec =

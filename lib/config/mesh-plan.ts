@@ -66,7 +66,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   const edges = edgesOf(manifest);
   const nameOf = (actor: string) => queueName(actor, settings.namespace);
   const actors = manifest.actors.map((spec): FunctionPlan => {
-    const { routeAllow, sendsTo = new Set(), escalations = new Set() } = edges.get(spec.name) ?? {};
+    const { successors, sendsTo = [], escalations = [] } = edges.get(spec.name) ?? {};
     const queue = plannedQueue(spec.name, visibilityOf(spec), settings);
     return {
       actor: spec.name,
@@ -78,12 +78,10 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
       maxReplicas: spec.scaling.maxReplicas,
       timeoutSeconds: functionSeconds(spec),
       memoryMb: spec.memoryMb,
-      config: sidecarConfig(spec, routeAllow, settings),
+      config: sidecarConfig(spec, successors, settings),
       runtime: spec.runtime,
       environment: spec.environment,
-      sendsTo: [
-        ...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations]),
-      ],
+      sendsTo: [...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations])],
     };
   });
   return { functions: [...actors, ...crewPlans(manifest, settings)] };
@@ -172,7 +170,10 @@ function crewPlans(manifest: Manifest, settings: PlanSettings): readonly Functio
 }
 
 /** What is the same in all of them is what a sidecar is told by default: there is one table of that. */
-function baseConfig(name: string, { namespace, region, sqsEndpoint, logLevel = 'info' }: PlanSettings): SidecarConfig {
+function baseConfig(
+  name: string,
+  { namespace, region, sqsEndpoint, logLevel = 'info' }: PlanSettings,
+): SidecarConfig {
   const variables = {
     ASYA_ACTOR_NAME: name,
     ASYA_TRANSPORT: 'sqs',

@@ -64,7 +64,11 @@ export async function startRunner(options: RunnerOptions): Promise<ActorRunner> 
     },
   };
 
-  async function sourceOf(name: string, { invoke, untilUsable }: FunctionPool, runner: RunnerOptions): Promise<EventSource> {
+  async function sourceOf(
+    name: string,
+    { invoke, untilUsable }: FunctionPool,
+    runner: RunnerOptions,
+  ): Promise<EventSource> {
     return eventSource({
       queue: sqsEventQueue(client, await localQueue(client, name)),
       batchSize: plan.batchSize,
@@ -79,7 +83,10 @@ export async function startRunner(options: RunnerOptions): Promise<ActorRunner> 
 }
 
 /** No two instances share a runtime, so none share a socket. */
-function variablesOf({ plan, command, socketFolder }: RunnerOptions, instance: number): Record<string, string> {
+function variablesOf(
+  { plan, command, socketFolder }: RunnerOptions,
+  instance: number,
+): Record<string, string> {
   const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
   const { config } = plan;
   const runtime =

@@ -43,7 +43,12 @@ export interface MeshOptions {
 }
 
 export type MeshEvent =
-  | { readonly event: 'line'; readonly actor: string; readonly stream: 'stdout' | 'stderr'; readonly line: string }
+  | {
+      readonly event: 'line';
+      readonly actor: string;
+      readonly stream: 'stdout' | 'stderr';
+      readonly line: string;
+    }
   | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
   /** Something that whoever runs the mesh has to know, with what to do. */
   | { readonly event: 'trouble'; readonly actor: string; readonly words: string };
@@ -83,7 +88,12 @@ function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
   let current: Manifest = { actors: [], flows: [] };
   let applying: Promise<unknown> = Promise.resolve();
 
-  const storage = { bucket: ARCHIVE_BUCKET, table: FAILURE_TABLE_NAME, s3Endpoint, dynamoDbEndpoint: dynamodbEndpoint };
+  const storage = {
+    bucket: ARCHIVE_BUCKET,
+    table: FAILURE_TABLE_NAME,
+    s3Endpoint,
+    dynamoDbEndpoint: dynamodbEndpoint,
+  };
   const settings = { region: LOCAL_REGION, sqsEndpoint, storage, logLevel };
 
   async function apply(manifest: Manifest): Promise<readonly string[]> {
@@ -101,7 +111,9 @@ function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
     );
     // Every queue before the first runner: x-dlq drains them all.
     await Promise.all(
-      changed.flatMap(({ queue }) => (queue === undefined ? [] : [ensureQueue(client, queue.name, queue.plan)])),
+      changed.flatMap(({ queue }) =>
+        queue === undefined ? [] : [ensureQueue(client, queue.name, queue.plan)],
+      ),
     );
     await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor))));
     current = manifest;

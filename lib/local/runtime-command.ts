@@ -10,10 +10,15 @@ export function runtimeCommand(
 ): { readonly command?: string } | { readonly problem: string } {
   switch (runtime.kind) {
     case 'node':
-      return { command: commandOf(process.execPath, `${RUNTIMES}node/asya-runtime.ts`, `./${runtime.handler}`) };
+      return {
+        command: commandOf(process.execPath, `${RUNTIMES}node/asya-runtime.ts`, `./${runtime.handler}`),
+      };
     case 'python':
       return python === undefined
-        ? { problem: 'it is written in Python, and there is no python3 on the PATH; install it and start again' }
+        ? {
+            problem:
+              'it is written in Python, and there is no python3 on the PATH; install it and start again',
+          }
         : { command: commandOf(python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
     case 'url':
       return {};

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { actorText } from '../config/manifest/a-mesh.ts';
+import { plainEnvironment, ROOT } from '../sidecar/sidecar-process.ts';
+import { aFolder } from '../support/a-folder.ts';
+
+interface Ended {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `asya validate` as a process of its own. */
+function validate(cwd: string, ...args: readonly string[]): Promise<Ended> {
+  const command = [join(ROOT, 'bin/asya.js'), 'validate', ...args];
+  return new Promise((resolve) => {
+    execFile(process.execPath, command, { cwd, env: plainEnvironment({}) }, (error, out, err) => {
+      resolve({ status: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+const ACTORS = {
+  'download.yaml': actorText('download', 'handler: steps.download'),
+  'rest.yaml': `${actorText('enhance', 'handler: steps.enhance')}---\n${actorText('upload', 'handler: upload.ts.upload')}`,
+  'steps.py': '',
+  'upload.ts': '',
+};
+const FLOWS = 'flows:\n- {name: image, entrypoint: download, route_next: [enhance, upload], timeout: 900}\n';
+
+describe('asya validate', { timeout: 60_000 }, () => {
+  it('says in a line that a mesh is fine', async () => {
+    const folder = aFolder({ ...ACTORS, 'flows.yaml': FLOWS });
+    expect(await validate(folder)).toEqual({ status: 0, out: '3 actors, 1 flow: fine\n', err: '' });
+    expect(await validate('/', folder)).toMatchObject({ status: 0, out: '3 actors, 1 flow: fine\n' });
+  });
+
+  it('tells warnings, and lets them pass', async () => {
+    const folder = aFolder({ ...ACTORS, 'flows.yaml': FLOWS.replace('900', '200') });
+    const { status, out, err } = await validate(folder);
+    expect([status, out]).toEqual([0, '3 actors, 1 flow: fine, with 1 warning\n']);
+    expect(err).toMatch(/^ {2}warning: flows\.yaml:2:\d+ flows\[0\]\.timeout: is 200 .*"download"/);
+  });
+
+  it('tells every mistake in a line, with status 2 and no stack trace', async () => {
+    const folder = aFolder({
+      ...ACTORS,
+      'flows.yaml': FLOWS.replace('upload]', 'uplod]').replace('900', '200'),
+      'typo.yaml': actorText('typo', 'handler: stepz.typo', 'memry: 1Gi'),
+    });
+    const { status, out, err } = await validate(folder);
+    expect([status, out]).toEqual([2, '']);
+    expect(err.trimEnd().split('\n')).toEqual([
+      'asya: 3 mistakes in the mesh',
+      expect.stringMatching(/^ {2}flows\.yaml:2:\d+ flows\[0\]\.route_next\[1\]: .*did you mean "upload"\?$/),
+      expect.stringMatching(/^ {2}typo\.yaml:6:3 spec\.handler: .*did you mean "steps"\?$/),
+      expect.stringMatching(/^ {2}typo\.yaml:7:3 spec\.memry: .*did you mean "memory"\?$/),
+      expect.stringMatching(/^ {2}warning: flows\.yaml/),
+    ]);
+  });
+
+  it('counts one mistake as one', async () => {
+    const { status, err } = await validate(aFolder({}), 'nowhere');
+    expect([status, err]).toEqual([2, 'asya: 1 mistake in the mesh\n  nowhere: is no folder\n']);
+  });
+
+  it('tells scripts in JSON', async () => {
+    const fine = await validate(aFolder({ ...ACTORS, 'flows.yaml': FLOWS }), '--json');
+    expect([fine.status, fine.err]).toEqual([0, '']);
+    expect(JSON.parse(fine.out)).toEqual({
+      isFine: true,
+      actors: ['download', 'enhance', 'upload'],
+      flows: ['image'],
+      mistakes: [],
+      warnings: [],
+    });
+    const wrong = await validate(aFolder({ 'a.yaml': actorText('a', 'url: nowhere') }), '--json');
+    expect([wrong.status, wrong.err]).toEqual([2, '']);
+    expect(JSON.parse(wrong.out)).toEqual({
+      isFine: false,
+      mistakes: [
+        {
+          place: 'a.yaml:6:3 spec.url',
+          problem: 'is "nowhere"; it takes a URL like "http://127.0.0.1:8080/invoke"',
+          file: 'a.yaml',
+          line: 6,
+          column: 3,
+        },
+      ],
+      warnings: [],
+    });
+  });
+
+  it('has help with an example, and refuses what it does not know', async () => {
+    const help = await validate('/', '--help');
+    expect(help.status).toBe(0);
+    expect(help.out).toContain('asya validate examples/my-mesh');
+    expect(await validate('/', '--jsno')).toMatchObject({ status: 2, out: '' });
+  });
+});

@@ -1,0 +1,59 @@
+import type { ActorSpec, Manifest } from '../../../lib/config/manifest.ts';
+import { type ManifestReading, readManifest } from '../../../lib/config/read-manifest.ts';
+import type { ManifestFile } from '../../../lib/config/yaml-document.ts';
+import { mistakesText } from '../../../lib/core/mistake.ts';
+
+/** Texts by path: `{ 'score.yaml': '...' }`. */
+export type Texts = Readonly<Record<string, string>>;
+
+export function filesOf(texts: Texts): readonly ManifestFile[] {
+  return Object.entries(texts).map(([path, text]) => ({ path, text }));
+}
+
+/** Five lines, and then the spec's: the first of these stands in line 6. */
+export function actorText(name: string, ...spec: readonly string[]): string {
+  const lines = [
+    'apiVersion: asya.sh/v1alpha1',
+    'kind: AsyncActor',
+    `metadata: {name: ${name}}`,
+    '#',
+    'spec:',
+    ...spec.map((line) => `  ${line}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+export function python(name: string, ...spec: readonly string[]): string {
+  return actorText(name, 'handler: module.handle', ...spec);
+}
+
+export function manifestOf(texts: Texts): Manifest {
+  const reading = readManifest(filesOf(texts));
+  if ('mistakes' in reading) throw new Error(`refused:\n${mistakesText(reading.mistakes)}`);
+  return reading.manifest;
+}
+
+/** An actor called `score`, in Python, with these lines in its spec. */
+export function actorOf(...spec: readonly string[]): ActorSpec {
+  const { actors } = manifestOf({
+    'score.yaml': python('score', ...spec),
+    'store.yaml': python('store'),
+  });
+  const [actor] = actors;
+  if (actor === undefined) throw new Error('no actor was read');
+  return actor;
+}
+
+/** A line for each mistake; empty where there is none. */
+export function mistakesIn(texts: Texts): readonly string[] {
+  return mistakeLines(readManifest(filesOf(texts)));
+}
+
+export function mistakeLines(reading: ManifestReading): readonly string[] {
+  return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];
+}
+
+export function warningsIn(texts: Texts): readonly string[] {
+  const { warnings } = readManifest(filesOf(texts));
+  return warnings.length === 0 ? [] : mistakesText(warnings).split('\n');
+}

@@ -1,0 +1,499 @@
+import { describe, expect, it } from 'vitest';
+import { actorText, mistakesIn, python, type Texts } from './a-mesh.ts';
+
+/** Lines of `score`'s spec from line 7 on, and what is said of them. Beside it stands `store`. */
+const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], line: string])[] = [
+  ['an unknown field', ['resilency: {}'], '7:3 spec.resilency: is no field here; did you mean "resiliency"?'],
+  [
+    'an unknown field deeper',
+    ['scaling:', '  maxReplica: 3'],
+    '8:5 spec.scaling.maxReplica: is no field here; did you mean "maxReplicas"?',
+  ],
+  [
+    'an unknown field of resiliency',
+    ['resiliency: {actorTimout: 3s}'],
+    '7:16 spec.resiliency.actorTimout: is no field here; did you mean "actorTimeout"?',
+  ],
+  [
+    'no duration',
+    ['resiliency:', '  actorTimeout: 5 minutes'],
+    '8:5 spec.resiliency.actorTimeout: is "5 minutes"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "5m"?',
+  ],
+  [
+    'a number for a duration',
+    ['resiliency:', '  actorTimeout: 30'],
+    '8:5 spec.resiliency.actorTimeout: is 30; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "30s"?',
+  ],
+  [
+    'a duration nobody can guess at',
+    ['resiliency:', '  actorTimeout: soon'],
+    '8:5 spec.resiliency.actorTimeout: is "soon"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
+  ],
+  [
+    'no time at all',
+    ['resiliency: {actorTimeout: 0s}'],
+    '7:16 spec.resiliency.actorTimeout: is "0s"; it takes more than 0 and at most 12h, as long as SQS hides a delivery',
+  ],
+  [
+    'more time than SQS hides a delivery',
+    ['resiliency: {actorTimeout: 13h}'],
+    '7:16 spec.resiliency.actorTimeout: is "13h"; it takes more than 0 and at most 12h, as long as SQS hides a delivery',
+  ],
+  [
+    "a visibility below the actor's timeout",
+    ['resiliency:', '  actorTimeout: 1m', '  visibilityTimeout: 59s'],
+    '9:5 spec.resiliency.visibilityTimeout: is "59s", below the actorTimeout (1m): the broker would deliver again what is still worked on; "2m" is right',
+  ],
+  [
+    'a visibility below the default timeout',
+    ['resiliency: {visibilityTimeout: 2m}'],
+    '7:16 spec.resiliency.visibilityTimeout: is "2m", below the actorTimeout (5m): the broker would deliver again what is still worked on; "10m" is right',
+  ],
+  [
+    'a visibility of parts of seconds',
+    ['resiliency: {visibilityTimeout: 1500ms, actorTimeout: 1s}'],
+    '7:16 spec.resiliency.visibilityTimeout: is "1500ms"; it takes whole seconds, "1s" to "43200s"',
+  ],
+  [
+    "a policy's mistake",
+    ['resiliency:', '  policies:', '    default:', '      initialDelay: 1sec'],
+    '10:9 spec.resiliency.policies.default.initialDelay: is "1sec"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
+  ],
+  [
+    "a policy's unknown word",
+    ['resiliency:', '  policies:', '    default: {backoff: exponental}'],
+    '9:17 spec.resiliency.policies.default.backoff: is "exponental", none of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
+  ],
+  [
+    'a rule without its policy',
+    ['resiliency:', '  policies: {slow: {}}', '  rules:', '    - errors: [ValueError]', '      policy: slwo'],
+    `11:9 spec.resiliency.rules[0].policy: is "slwo", and a policy's name is needed; did you mean "slow"?`,
+  ],
+  [
+    "a rule's odd error",
+    ['resiliency:', '  rules:', '    - {errors: [A, "http:5x"], policy: noRetry}'],
+    '9:22 spec.resiliency.rules[0].errors[1]: is "http:5x", neither an error\'s name nor "http:503" nor "http:5xx"',
+  ],
+  [
+    'policies that are a list',
+    ['resiliency: {policies: []}'],
+    '7:16 spec.resiliency.policies: is [], not an object of policies like {"default":{"maxAttempts":3}}',
+  ],
+  ['resiliency that is text', ['resiliency: high'], '7:3 spec.resiliency: is "high", not fields with values'],
+  ['an empty field', ['resiliency:'], '7:3 spec.resiliency: is null, not fields with values'],
+  [
+    'onExhausted to nobody',
+    ['resiliency:', '  policies:', '    default:', '      onExhausted: [store, stroe]'],
+    '10:30 spec.resiliency.policies.default.onExhausted[1]: is "stroe", no actor of this mesh; did you mean "store"?',
+  ],
+  [
+    'onExhausted to the crew',
+    ['resiliency: {policies: {default: {onExhausted: [x-sink]}}}'],
+    '7:51 spec.resiliency.policies.default.onExhausted[0]: is "x-sink", no actor to route to; names are like "recover", never x-...',
+  ],
+  [
+    'onError to nobody',
+    ['resiliency: {onError: stor}'],
+    '7:16 spec.resiliency.onError: is "stor", no actor of this mesh; did you mean "store"?',
+  ],
+  [
+    'onError to the crew',
+    ['resiliency: {onError: x-sump}'],
+    `7:16 spec.resiliency.onError: is "x-sump"; the mesh's own actors stand in no route`,
+  ],
+  [
+    'onError to itself',
+    ['resiliency: {onError: score}'],
+    '7:16 spec.resiliency.onError: is "score", this actor itself: what fails would come back to it; name another',
+  ],
+  [
+    'onError as a list',
+    ['resiliency: {onError: [store]}'],
+    `7:16 spec.resiliency.onError: is ["store"]; it takes an actor's name`,
+  ],
+  [
+    'a follower who is nobody',
+    ['next:', '- store', '- Store'],
+    '9:5 spec.next[1]: is "Store", no actor of this mesh; did you mean "store"?',
+  ],
+  [
+    'followers that are no list',
+    ['next: store'],
+    '7:3 spec.next: is "store", not a list; [] is an empty one',
+  ],
+  ['a number as follower', ['next: [1]'], `7:10 spec.next[0]: is 1; it takes an actor's name`],
+  [
+    'too few replicas',
+    ['scaling: {maxReplicas: 0}'],
+    '7:13 spec.scaling.maxReplicas: is 0; it takes a whole number from 1 to 1000',
+  ],
+  [
+    'parts of a replica',
+    ['scaling: {maxReplicas: 1.5}'],
+    '7:13 spec.scaling.maxReplicas: is 1.5; it takes a whole number from 1 to 1000',
+  ],
+  [
+    'a number in quotes',
+    ['scaling: {concurrency: "2"}'],
+    '7:13 spec.scaling.concurrency: is "2"; it takes a whole number from 1 to 1000',
+  ],
+  [
+    'a great batch without a window',
+    ['scaling: {batchSize: 11}'],
+    '7:13 spec.scaling.batchSize: is 11; more than 10 needs a batchWindow of "1s" or more',
+  ],
+  [
+    'too long a window',
+    ['scaling: {batchWindow: 6m}'],
+    '7:13 spec.scaling.batchWindow: is "6m"; it takes whole seconds, "0s" to "300s"',
+  ],
+  [
+    'memory in other words',
+    ['memory: 512MB'],
+    '7:3 spec.memory: is "512MB"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240; did you mean "512Mi"?',
+  ],
+  [
+    'too little memory',
+    ['memory: 64Mi'],
+    '7:3 spec.memory: is "64Mi"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240',
+  ],
+  [
+    "one of the sidecar's variables",
+    ['environment:', '  MODEL: a', '  ASYA_LOG_LEVEL: debug'],
+    "9:5 spec.environment.ASYA_LOG_LEVEL: is the sidecar's: names that begin with ASYA_ are made from this document",
+  ],
+  [
+    'a variable that cannot be one',
+    ['environment: {2nd: a}'],
+    '7:17 spec.environment.2nd: is no name of a variable: a letter, then letters, digits and "_"',
+  ],
+  [
+    'a variable with more than text',
+    ['environment: {LIST: [1]}'],
+    '7:17 spec.environment.LIST: is [1]; it takes text, a number or a flag, and "" for an empty one',
+  ],
+  [
+    'a variable without a value',
+    ['environment:', '  MODEL:'],
+    '8:5 spec.environment.MODEL: is null; it takes text, a number or a flag, and "" for an empty one',
+  ],
+  [
+    'two runtimes, one of them named',
+    ['runtime: python', 'image: a'],
+    '8:3 spec.image: does not go with runtime "python", which takes handler; keep one of the two',
+  ],
+  [
+    'two runtimes',
+    ['url: http://a/'],
+    '6:3 spec.handler: stands beside url, and these are two runtimes at once; keep one of them',
+  ],
+  [
+    'a runtime nobody knows',
+    ['runtime: pyton'],
+    '7:3 spec.runtime: is "pyton", none of node, python, image, url; did you mean "python"?',
+  ],
+  [
+    "another language's handler",
+    ['runtime: node'],
+    '6:3 spec.handler: is "module.handle"; a handler for node is FILE.FUNCTION, like "score.ts.score"; or did you mean runtime "python"?',
+  ],
+];
+
+/** Whole specs: their first line is line 6. */
+const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
+  [
+    '{}',
+    '5:1 spec.handler: is missing; name a function, "score.ts.score" for Node or "score.score" for Python, or else an image or a url',
+  ],
+  [
+    '{runtime: url}',
+    '5:1 spec.url: is missing; runtime "url" needs one, such as "http://127.0.0.1:8080/invoke"',
+  ],
+  [
+    '{runtime: image}',
+    '5:1 spec.image: is missing; runtime "image" needs one, such as "registry.example/score:1"',
+  ],
+  [
+    '{runtime: node}',
+    '5:1 spec.handler: is missing; runtime "node" needs one, such as "score.ts.score" for Node or "score.score" for Python',
+  ],
+  [
+    '{handler: score.ts}',
+    '6:4 spec.handler: is "score.ts", a file; a handler is FILE.FUNCTION or module.function, like "score.ts.score" for Node or "score.score" for Python',
+  ],
+  [
+    '{handler: src/score.py.score}',
+    '6:4 spec.handler: is "src/score.py.score"; a handler is FILE.FUNCTION or module.function, like "score.ts.score" for Node or "score.score" for Python; did you mean "src.score.score"?',
+  ],
+  [
+    '{runtime: python, handler: score.py}',
+    '6:21 spec.handler: is "score.py", a file; a handler for python is module.function, like "score.score"',
+  ],
+  [
+    '{runtime: python, handler: score.py.score}',
+    '6:21 spec.handler: is "score.py.score"; a handler for python is module.function, like "score.score"; did you mean "score.score"?',
+  ],
+  ['{handler: 5}', '6:4 spec.handler: is 5; it takes some text'],
+  ['{handler: ""}', '6:4 spec.handler: is ""; it takes some text'],
+  [
+    '{handler: /tmp/score.ts.score}',
+    '6:4 spec.handler: is "/tmp/score.ts.score"; its file is named from the folder of this document, without "/" before it',
+  ],
+  [
+    '{image: a, url: "http://a/"}',
+    '6:14 spec.url: stands beside image, and these are two runtimes at once; keep one of them',
+  ],
+  ['{image: a b}', '6:4 spec.image: is "a b"; an image is named like "registry.example/score:1"'],
+  [
+    '{url: "ftp://me:secret@a/"}',
+    '6:4 spec.url: is "ftp://***@a/"; it takes a URL like "http://127.0.0.1:8080/invoke"',
+  ],
+];
+
+describe('a mistake in an actor is told with its place, once', () => {
+  it.each(SPEC_MISTAKES)('%s', (_what, spec, line) => {
+    expect(mistakesIn({ 'store.yaml': python('store'), 'score.yaml': python('score', ...spec) })).toEqual([
+      `score.yaml:${line}`,
+    ]);
+  });
+
+  it.each(RUNTIME_MISTAKES)('%s', (spec, line) => {
+    expect(mistakesIn({ 'score.yaml': actorText('score', spec) })).toEqual([`score.yaml:${line}`]);
+  });
+});
+
+/** Whole documents; beside them stands `store`, called so by them as well. */
+const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...lines: readonly string[]])[] = [
+  [
+    'a kind nobody knows',
+    python('score').replace('AsyncActor', 'AsynActor'),
+    '2:1 kind: is "AsynActor"; the documents of a mesh are of kind "AsyncActor"; did you mean "AsyncActor"?',
+  ],
+  [
+    "somebody else's document",
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n',
+    '1:1 apiVersion: is "apps/v1"; it has to be "asya.sh/v1alpha1"',
+    '2:1 kind: is "Deployment"; the documents of a mesh are of kind "AsyncActor"; did you mean "AsyncActor"?',
+  ],
+  [
+    'no kind',
+    python('score').replace('kind: AsyncActor', '#'),
+    '1:1 kind: is missing; the documents of a mesh are of kind "AsyncActor"',
+  ],
+  [
+    'another version',
+    python('score').replace('v1alpha1', 'v2'),
+    '1:1 apiVersion: is "asya.sh/v2"; it has to be "asya.sh/v1alpha1"',
+  ],
+  [
+    'a field beside spec',
+    `${python('score')}status: {}\n`,
+    '7:1 status: is no field here; did you mean "spec"?',
+  ],
+  [
+    'a field of metadata',
+    python('score').replace('{name', '{namespace: a, name'),
+    '3:12 metadata.namespace: is no field here; did you mean "name"?',
+  ],
+  [
+    'no name',
+    python('score').replace('metadata: {name: score}', '#'),
+    '1:1 metadata.name: is missing; an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end',
+  ],
+  [
+    'no DNS label',
+    python('scoreImage'),
+    '3:12 metadata.name: is "scoreImage"; an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end; did you mean "score-image"?',
+  ],
+  [
+    'too long a name',
+    python('a'.repeat(64)),
+    `3:12 metadata.name: is "${'a'.repeat(64)}"; an actor's name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end`,
+  ],
+  [
+    "one of the mesh's own names",
+    python('x-score'),
+    '3:12 metadata.name: is "x-score"; names that begin with "x-" are the mesh\'s own',
+  ],
+  [
+    'a wrong name in the spec',
+    python('score', 'actor: Score'),
+    '7:3 spec.actor: is "Score"; an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end; did you mean "score"?',
+  ],
+  [
+    'no spec',
+    python('score').split('\n').slice(0, 4).join('\n'),
+    '1:1 spec: is missing, not fields with values',
+  ],
+  ['text alone', 'just words', '1:1: is "just words", no document of kind "AsyncActor"'],
+  [
+    'flows elsewhere',
+    'flows:\n- {name: f, entrypoint: store}\n',
+    '1:1 flows: stands in "score.yaml"; flows are read from flows.yaml',
+  ],
+];
+
+describe('a mistake in a document', () => {
+  it.each(DOCUMENT_MISTAKES)('%s', (_what, text, ...lines) => {
+    const texts = { 'store.yaml': python('store', 'next: [store]'), 'score.yaml': text };
+    expect(mistakesIn(texts)).toEqual(lines.map((line) => `score.yaml:${line}`));
+  });
+
+  it('does not make others: who speaks of it is not told that it is missing', () => {
+    for (const wrong of [
+      /AsyncActor/,
+      /kind: AsyncActor/,
+      /v1alpha1/,
+      /module.handle/,
+      /metadata/,
+      /\{name/,
+    ]) {
+      const text = python('score').replace(wrong, '{');
+      const lines = mistakesIn({ 'score.yaml': text, 'store.yaml': python('store', 'next: [score]') });
+      expect(lines).not.toEqual([]);
+      expect(lines.filter((line) => line.startsWith('store.yaml'))).toEqual([]);
+    }
+    expect(mistakesIn({ 'a.yaml': python('Score'), 'store.yaml': python('store', 'next: [score]') })).toEqual(
+      [expect.stringMatching(/^a\.yaml:3:12 metadata\.name/)],
+    );
+    expect(mistakesIn({ 'a.yaml': 'kind: [', 'store.yaml': python('store', 'next: [score]') })).toEqual([
+      expect.stringMatching(/^a\.yaml:1:/),
+    ]);
+  });
+});
+
+describe('a name that is taken', () => {
+  it('is told with both places: actors', () => {
+    expect(
+      mistakesIn({ 'a.yaml': `${python('one')}---\n${python('two')}`, 'b.yaml': python('b', 'actor: two') }),
+    ).toEqual([
+      'b.yaml:7:3 spec.actor: is "two", and so is a.yaml:10:12 metadata.name; an actor has one document',
+    ]);
+  });
+
+  it('is told with both places: flows', () => {
+    const flows = 'flows:\n- {name: f, entrypoint: one}\n- {name: f, entrypoint: one}\n';
+    expect(mistakesIn({ 'a.yaml': python('one'), 'flows.yaml': flows })).toEqual([
+      'flows.yaml:3:4 flows[1].name: is "f", and so is flows.yaml:2:4 flows[0].name; a flow has one entry',
+    ]);
+  });
+});
+
+/** The fields of a flow from line 3 on. */
+const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], line: string])[] = [
+  [
+    'an entrypoint that is nobody',
+    ['entrypoint: scor'],
+    '3:3 flows[0].entrypoint: is "scor", no actor of this mesh; did you mean "score"?',
+  ],
+  ['no entrypoint', [], "2:3 flows[0].entrypoint: is missing; it takes an actor's name"],
+  [
+    'an entrypoint of the crew',
+    ['entrypoint: x-sink'],
+    `3:3 flows[0].entrypoint: is "x-sink"; the mesh's own actors stand in no route`,
+  ],
+  [
+    'a step that is nobody',
+    ['entrypoint: score', 'route_next:', '- store', '- stroe'],
+    '6:5 flows[0].route_next[1]: is "stroe", no actor of this mesh; did you mean "store"?',
+  ],
+  [
+    'steps that are no list',
+    ['entrypoint: score', 'route_next: store'],
+    '4:3 flows[0].route_next: is "store", not a list; [] is an empty one',
+  ],
+  [
+    'an unknown field',
+    ['entrypoint: score', 'routeNext: []'],
+    '4:3 flows[0].routeNext: is no field here; did you mean "route_next"?',
+  ],
+  [
+    'a timeout in words',
+    ['entrypoint: score', 'timeout: 6m'],
+    '4:3 flows[0].timeout: is "6m"; a flow\'s timeout is a whole number of seconds, such as 360; did you mean 360?',
+  ],
+  [
+    'a timeout of parts of seconds',
+    ['entrypoint: score', 'timeout: 1.5'],
+    "4:3 flows[0].timeout: is 1.5; a flow's timeout is a whole number of seconds, such as 360",
+  ],
+  [
+    'a timeout of nothing',
+    ['entrypoint: score', 'timeout: 0'],
+    "4:3 flows[0].timeout: is 0; a flow's timeout is a whole number of seconds, such as 360",
+  ],
+  [
+    'an endless timeout',
+    ['entrypoint: score', 'timeout: .inf'],
+    "4:3 flows[0].timeout: is Infinity; a flow's timeout is a whole number of seconds, such as 360",
+  ],
+  [
+    'a description that is no text',
+    ['entrypoint: score', 'description: [a]'],
+    '4:3 flows[0].description: is ["a"]; it takes some text',
+  ],
+  [
+    'a schema that is none',
+    ['entrypoint: score', 'timeout: 900', 'mcp:', '  inputSchema: [object]'],
+    '6:5 flows[0].mcp.inputSchema: is ["object"]; it takes a JSON Schema like {type: object, properties: {...}}',
+  ],
+  [
+    'a tool without a schema',
+    ['entrypoint: score', 'mcp: {}'],
+    '4:3 flows[0].mcp.inputSchema: is missing; it takes a JSON Schema like {type: object, properties: {...}}',
+  ],
+  [
+    'a schema of a list',
+    ['entrypoint: score', 'timeout: 900', 'mcp: {inputSchema: {type: array}}'],
+    '5:23 flows[0].mcp.inputSchema.type: is "array"; what a tool takes is an "object"',
+  ],
+  [
+    'an unknown field of mcp',
+    ['entrypoint: score', 'timeout: 900', 'mcp: {inputSchema: {}, schema: 1}'],
+    '5:26 flows[0].mcp.schema: is no field here; did you mean "inputSchema"?',
+  ],
+  ['a2a as a word', ['entrypoint: score', 'a2a: true'], '4:3 flows[0].a2a: is true, not fields with values'],
+];
+
+describe('a mistake in flows.yaml', () => {
+  const ACTORS: Texts = { 'score.yaml': python('score'), 'store.yaml': python('store') };
+
+  it.each(FLOW_MISTAKES)('%s', (_what, flow, line) => {
+    const text = ['flows:', '- name: f', ...flow.map((field) => `  ${field}`)].join('\n');
+    expect(mistakesIn({ ...ACTORS, 'flows.yaml': text })).toEqual([`flows.yaml:${line}`]);
+  });
+
+  it.each([
+    ['[]', '1:1: is [], not "flows:" with a list'],
+    ['flow: []', '1:1 flow: is no field here; did you mean "flows"?'],
+    ['flows:', '1:1 flows: is null, not a list; [] is an empty one'],
+    ['flows: [a]', '1:9 flows[0]: is "a", not fields with values'],
+    [
+      'flows: [{name: My Flow, entrypoint: score}]',
+      '1:10 flows[0].name: is "My Flow"; a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end; did you mean "my-flow"?',
+    ],
+  ])('%s', (text, line) => {
+    expect(mistakesIn({ ...ACTORS, 'flows.yaml': text })[0]).toBe(`flows.yaml:${line}`);
+  });
+});
+
+describe('all mistakes at once', () => {
+  it('in the order of the files and their lines', () => {
+    const lines = mistakesIn({
+      'a.yaml': `${python('a', 'memory: much', 'nxt: []')}---\n${python('b', 'next: [c]')}`,
+      'broken.yaml': `${python('x')}\n\tbad`,
+      'flows.yaml': 'flows: [{name: f, entrypoint: d}]',
+      'z.yaml': 'kind: Secret',
+    });
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      'a.yaml:7:3',
+      'a.yaml:8:3',
+      'broken.yaml:8:1:',
+      'z.yaml:1:1',
+      'z.yaml:1:1',
+    ]);
+    expect(
+      mistakesIn({ 'a.yaml': python('a', 'next: [c]'), 'flows.yaml': 'flows: [{name: f, entrypoint: d}]' }),
+    ).toHaveLength(2);
+  });
+});

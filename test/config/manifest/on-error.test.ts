@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { readEnvironment } from '../../../lib/config/environment.ts';
+import type { CallEnd } from '../../../lib/core/outcome.ts';
+import { resiliencyInput } from '../../../lib/core/resiliency-input.ts';
+import {
+  anEnvelope,
+  at,
+  faultEnd,
+  handle,
+  resiliencyOf,
+  TIMEOUT,
+  UNREACHABLE,
+} from '../../core/a-delivery.ts';
+import { fileOf } from '../an-environment.ts';
+import { actorOf } from './a-mesh.ts';
+
+const VALUE_ERROR = faultEnd({ type: 'ValueError' });
+const OTHER_ERROR = faultEnd({ type: 'KeyError' });
+
+/** What becomes of an envelope at an actor with these lines in its resiliency. */
+function fate(lines: readonly string[], end: CallEnd, attempt = 1): unknown {
+  const { resiliency } = actorOf('resiliency:', ...lines.map((line) => `  ${line}`));
+  const status = { phase: 'retrying', actor: 'score', attempt: attempt - 1, created_at: at(-9_000) };
+  const envelope = attempt === 1 ? anEnvelope() : anEnvelope({ status });
+  const { sends, sent } = handle(envelope, end, { actor: { resiliency } });
+  return [sends[0]?.to, sends[0]?.delayMs, sent.status?.['reason']];
+}
+
+const RESCUED = ['store', 0, 'PolicyRouted'];
+const ON_ERROR = 'onError: store';
+
+describe('onError', () => {
+  it.each([
+    ['an error that no policy covers', [ON_ERROR], OTHER_ERROR, 1, RESCUED],
+    ['a timeout that no policy covers', [ON_ERROR], TIMEOUT, 1, RESCUED],
+    [
+      'a timeout, which the default alone does not retry',
+      [ON_ERROR, 'policies: {default: {maxAttempts: 9}}'],
+      TIMEOUT,
+      1,
+      RESCUED,
+    ],
+    [
+      'a timeout for which a rule has attempts left',
+      [ON_ERROR, 'policies: {p: {maxAttempts: 2}}', 'rules: [{errors: [TimeoutError], policy: p}]'],
+      TIMEOUT,
+      1,
+      ['score', 0, undefined],
+    ],
+    [
+      'a timeout for which a rule has none left',
+      [ON_ERROR, 'policies: {p: {maxAttempts: 2}}', 'rules: [{errors: [TimeoutError], policy: p}]'],
+      TIMEOUT,
+      2,
+      RESCUED,
+    ],
+    ['a runtime out of reach, at first', [ON_ERROR], UNREACHABLE, 1, ['score', 1_000, undefined]],
+    ['a runtime out of reach, again', [ON_ERROR], UNREACHABLE, 4, ['score', 8_000, undefined]],
+    ['a runtime out of reach, five times', [ON_ERROR], UNREACHABLE, 5, RESCUED],
+    [
+      'a runtime out of reach, where the default covers it',
+      [ON_ERROR, 'policies: {default: {}}'],
+      UNREACHABLE,
+      1,
+      RESCUED,
+    ],
+    [
+      'a runtime out of reach, where a rule covers it',
+      [ON_ERROR, 'rules: [{errors: [ConnectionError], policy: noRetry}]'],
+      UNREACHABLE,
+      1,
+      RESCUED,
+    ],
+    [
+      'the default with an attempt left',
+      [ON_ERROR, 'policies: {default: {maxAttempts: 2, initialDelay: 3s}}'],
+      OTHER_ERROR,
+      1,
+      ['score', 3_000, undefined],
+    ],
+    [
+      'the default with none left',
+      [ON_ERROR, 'policies: {default: {maxAttempts: 2}}'],
+      OTHER_ERROR,
+      2,
+      RESCUED,
+    ],
+    [
+      'what must not be retried',
+      [ON_ERROR, 'rules: [{errors: [ValueError], policy: noRetry}]'],
+      VALUE_ERROR,
+      1,
+      RESCUED,
+    ],
+    [
+      'a policy that says where to go itself',
+      [ON_ERROR, 'policies: {default: {onExhausted: [score]}}'],
+      OTHER_ERROR,
+      1,
+      ['score', 0, 'PolicyRouted'],
+    ],
+    [
+      'a policy that drops',
+      [ON_ERROR, 'policies: {default: {onExhausted: {action: drop}}}'],
+      OTHER_ERROR,
+      1,
+      ['x-sink', 0, 'Dropped'],
+    ],
+    [
+      'a policy that escalates',
+      [ON_ERROR, 'policies: {default: {onExhausted: {action: escalate, topic: errors}}}'],
+      OTHER_ERROR,
+      1,
+      ['errors', 0, 'Escalated'],
+    ],
+    [
+      "policies of the user's own by the names that are used here",
+      [ON_ERROR, 'policies: {connection: {maxAttempts: 7}, onError: {maxAttempts: 7}}'],
+      UNREACHABLE,
+      5,
+      RESCUED,
+    ],
+  ] as const)('%s', (_what, lines, end, attempt, expected) => {
+    expect(fate(lines, end, attempt)).toEqual(expected);
+  });
+
+  it('left out, changes nothing', () => {
+    const lines = ['policies: {default: {maxAttempts: 1}}', 'rules: []'];
+    expect(actorOf('resiliency:', ...lines.map((line) => `  ${line}`)).resiliency).toEqual(
+      resiliencyOf({ default: { maxAttempts: 1 } }),
+    );
+  });
+
+  it.each([
+    [[ON_ERROR]],
+    [[ON_ERROR, 'policies: {default: {maxAttempts: 3, jitter: true}}']],
+    [[ON_ERROR, 'rules: [{errors: [A], policy: noRetry}, {errors: ["http:5xx"], policy: nonretryable}]']],
+    [[ON_ERROR, 'policies: {connection: {}, onError: {}, onError-: {}}']],
+  ])('is the same once written to a file and read again: %j', (lines) => {
+    const { resiliency } = actorOf('resiliency:', ...lines.map((line) => `  ${line}`));
+    const { policies, rules } = resiliencyInput(resiliency);
+    expect(resiliencyOf(policies, rules)).toEqual(resiliency);
+    const env = { ASYA_ACTOR_NAME: 'score', ASYA_RESILIENCY_FILE: '/policies.json' };
+    const reading = readEnvironment(env, fileOf(JSON.stringify({ policies, rules })));
+    expect('config' in reading && reading.config.actor.resiliency).toEqual(resiliency);
+  });
+});

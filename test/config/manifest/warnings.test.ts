@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { mistakesIn, python, warningsIn } from './a-mesh.ts';
+
+const ACTORS = {
+  'quick.yaml': python('quick', 'resiliency: {actorTimeout: 30s}'),
+  'slow.yaml': python('slow', 'resiliency: {actorTimeout: 2m}'),
+};
+
+function warningsOf(flow: string): readonly string[] {
+  return warningsIn({ ...ACTORS, 'flows.yaml': `flows:\n- name: f\n  entrypoint: quick\n${flow}` });
+}
+
+describe("a flow's timeout", () => {
+  it('below the slowest of its actors is warned of, once', () => {
+    expect(warningsOf('  route_next: [slow, quick]\n  timeout: 119')).toEqual([
+      'flows.yaml:5:3 flows[0].timeout: is 119 (1m59s), below the actorTimeout of "slow" alone (2m): a call there can never have its full time',
+    ]);
+  });
+
+  it('below the sum of its actors is warned of', () => {
+    expect(warningsOf('  route_next: [slow, quick]\n  timeout: 179')).toEqual([
+      "flows.yaml:5:3 flows[0].timeout: is 179 (2m59s), below the sum of its actors' actorTimeouts, 3m (quick 30s, slow 2m, quick 30s): slow calls can miss it",
+    ]);
+  });
+
+  it.each(['  route_next: [slow, quick]\n  timeout: 180', '  timeout: 30'])('is fine: %j', (flow) => {
+    expect(warningsOf(flow)).toEqual([]);
+  });
+});
+
+describe('an offer without a timeout', () => {
+  it.each([
+    ['  mcp: {inputSchema: {}}', 'mcp'],
+    ['  a2a: {}', 'a2a'],
+    ['  a2a: {}\n  mcp: {inputSchema: {}}', 'mcp'],
+  ])('is warned of: %j', (flow, field) => {
+    expect(warningsOf(flow)).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^flows\\.yaml:\\d:3 flows\\[0\\]\\.${field}: offers "f" to callers, and the flow has no timeout`,
+        ),
+      ),
+    ]);
+  });
+
+  it('is none where nobody is offered anything, or there is a timeout', () => {
+    expect(warningsOf('')).toEqual([]);
+    expect(warningsOf('  mcp: {inputSchema: {}}\n  timeout: 30')).toEqual([]);
+  });
+});
+
+describe('warnings', () => {
+  it('are told beside mistakes, and are none themselves', () => {
+    const texts = {
+      ...ACTORS,
+      'flows.yaml':
+        'flows:\n- {name: f, entrypoint: quick, a2a: {}}\n- {name: g, entrypoint: slow, timeout: 1}\n',
+    };
+    expect(mistakesIn(texts)).toEqual([]);
+    expect(warningsIn(texts)).toHaveLength(2);
+    const wrong = { ...texts, 'wrong.yaml': python('wrong', 'next: [nobody]') };
+    expect(mistakesIn(wrong)).toHaveLength(1);
+    expect(warningsIn(wrong)).toHaveLength(2);
+  });
+
+  it('are not given for an actor that nobody leads to', () => {
+    expect(warningsIn({ ...ACTORS, 'alone.yaml': python('alone') })).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { actorOf, manifestOf, mistakesIn, python } from './a-mesh.ts';
+
+describe('what is no YAML', () => {
+  it.each([
+    ['a list that does not end', 'a: [1\nb: 2', '2:1: is no YAML: Flow sequence'],
+    ['a tab', 'a:\n\t- b', '2:1: is no YAML: Tabs are not allowed as indentation'],
+    ['two colons', 'a: b: c', '1:4: is no YAML: Nested mappings'],
+    ['a quote that does not end', 'a: "b\nc', '2:2: is no YAML: '],
+    ['a name that is a list', '? [a]\n: 1', "1:3: is a field's name that is no text"],
+    ['a tag', 'a: !Ref b', '1:4: means nothing here: Unresolved tag: !Ref'],
+    ['a depth that nobody writes', '['.repeat(5_000), '1:'],
+  ])('%s is told with its line', (_what, text, line) => {
+    const lines = mistakesIn({ 'a.yaml': text });
+    expect(
+      lines.some((told) => told.startsWith(`a.yaml:${line}`)),
+      lines.join('\n'),
+    ).toBe(true);
+    expect(lines.length).toBeLessThan(10);
+  });
+
+  it('does not hide the other documents', () => {
+    const lines = mistakesIn({ 'a.yaml': 'a: [', 'b.yaml': python('b', 'memory: much') });
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      expect.stringMatching(/^a\.yaml:1:/),
+      'b.yaml:7:3',
+    ]);
+  });
+});
+
+describe('a field that stands twice', () => {
+  it('is a mistake, and what else is wrong is told all the same', () => {
+    expect(mistakesIn({ 'a.yaml': python('score', 'memory: 1Gi', 'memory: much') })).toEqual([
+      'a.yaml:8:3 spec.memory: stands twice, first in line 7; keep one',
+      expect.stringMatching(/^a\.yaml:8:3 spec\.memory: is "much"/),
+    ]);
+  });
+
+  it('deep inside a flow too', () => {
+    const flows = 'flows:\n- name: f\n  entrypoint: a\n  timeout: 300\n  mcp: {inputSchema: {a: 1, a: 2}}';
+    expect(mistakesIn({ 'a.yaml': python('a'), 'flows.yaml': flows })).toEqual([
+      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: stands twice, first in line 5; keep one',
+    ]);
+  });
+});
+
+describe('aliases', () => {
+  it.each([
+    [
+      'of nothing',
+      ['environment: {A: &model a, B: *modle}'],
+      '7:33 spec.environment.B: is the alias "*modle", and no "&modle" stands before it; did you mean "model"?',
+    ],
+    [
+      'of what holds them',
+      ['environment: &all', '  A: *all'],
+      '8:8 spec.environment.A: is the alias "*all" of what holds it, without end',
+    ],
+    [
+      'merged, of nothing',
+      ['environment: {<<: 3}'],
+      '7:17 spec.environment["<<"]: merges what is no map; it takes an alias of one',
+    ],
+  ])('%s are told', (_what, spec, line) => {
+    expect(mistakesIn({ 'a.yaml': python('score', ...spec) })).toEqual([`a.yaml:${line}`]);
+  });
+
+  it('that make a bomb are refused', () => {
+    const bomb = Array.from({ length: 20 }, (_, index) =>
+      index === 0 ? 'a0: &a0 [x, x]' : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`,
+    );
+    expect(
+      mistakesIn({ 'a.yaml': python('score', 'environment:', ...bomb.map((line) => `  ${line}`)) }),
+    ).toEqual(['a.yaml:1:1: repeats more by its aliases than is read, 100 times; write some of it out']);
+  });
+
+  it('lead to where the mistake is written', () => {
+    const lines = mistakesIn({
+      'a.yaml': python(
+        'score',
+        'resiliency:',
+        '  policies:',
+        '    default: &p',
+        '      maxAttempts: many',
+        '    other: *p',
+        '    third: {<<: *p}',
+      ),
+    });
+    expect(lines.map((line) => line.split(':').slice(1, 3).join(':'))).toEqual([
+      '10:9 spec.resiliency.policies.default.maxAttempts',
+      '10:9 spec.resiliency.policies.other.maxAttempts',
+      '10:9 spec.resiliency.policies.third.maxAttempts',
+    ]);
+  });
+});
+
+describe('words', () => {
+  it('stay words, whatever version a directive names', () => {
+    expect(actorOf('environment: {A: on, B: yes, C: No}').environment).toEqual({
+      A: 'on',
+      B: 'yes',
+      C: 'No',
+    });
+    const old = `%YAML 1.1\n---\n${python('score', 'environment: {A: on}')}`;
+    expect(manifestOf({ 'a.yaml': old }).actors[0]?.environment).toEqual({ A: 'on' });
+  });
+
+  it('that every object has are fields like others', () => {
+    expect(mistakesIn({ 'a.yaml': python('score', '__proto__: {memory: 1}', 'constructor: 1') })).toEqual([
+      expect.stringMatching(/^a\.yaml:7:3 spec\.__proto__: is no field here/),
+      expect.stringMatching(/^a\.yaml:8:3 spec\.constructor: is no field here/),
+    ]);
+  });
+
+  it('of more than one line are told in one', () => {
+    expect(
+      mistakesIn({ 'a.yaml': python('score', '"two\\nlines": 1', 'memory: "two\\nlines"') }),
+    ).toHaveLength(2);
+  });
+});
