@@ -90,9 +90,9 @@ export function readActor(
   noteUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const spec = readMap(value['spec'], notes.at('spec'));
   const { name, named } = readActorName(value['metadata'], spec?.['actor'], notes);
-  return spec === undefined
-    ? { actor: standIn(name, document.file), named, references: [] }
-    : { ...readSpec(name, spec, document, notes.at('spec'), checkHandler), named };
+  // Where there is no spec, that is the mistake, and not what it would have to say.
+  const inSpec = spec === undefined ? NOWHERE : notes.at('spec');
+  return { ...readSpec(name, spec ?? {}, document, inSpec, checkHandler), named };
 }
 
 function readActorName(metadata: unknown, actor: unknown, notes: Notes): { name: string; named: Notes } {
@@ -138,21 +138,7 @@ function readSpec(
 }
 
 const NO_RUNTIME: RuntimeSpec = { kind: 'node', handler: '' };
-
-function standIn(name: string, file: string): ActorSpec {
-  const nowhere: Notes = { place: '', add: () => {}, at: () => nowhere };
-  const { references: _, ...times } = readActorResiliency(undefined, name, nowhere);
-  return {
-    name,
-    file,
-    runtime: NO_RUNTIME,
-    ...times,
-    scaling: readScaling(undefined, nowhere),
-    memoryMb: DEFAULT_MEMORY_MB,
-    environment: {},
-    next: [],
-  };
-}
+const NOWHERE: Notes = { place: '', add: () => {}, at: () => NOWHERE };
 
 const VARIABLE = /^[A-Za-z][A-Za-z0-9_]*$/;
 

@@ -6,6 +6,7 @@ import type { Flow } from './manifest.ts';
 import {
   namesIn,
   optional,
+  plainText,
   type ReadField,
   type Reference,
   readList,
@@ -67,7 +68,7 @@ function readFlow(fields: Fields, index: number, notes: Notes): FlowReading {
   const skill = optional(a2a, notes.at('a2a'), readMap, undefined);
   const flow: Flow = {
     name: readName(FLOW_NAME_RULE)(name, notes.at('name')) ?? '',
-    entrypoint: String(entrypoint),
+    entrypoint: plainText(entrypoint),
     routeNext: namesIn(rest),
     ...(inWords === undefined ? {} : { description: inWords }),
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),

@@ -74,9 +74,14 @@ const UNITS: Readonly<Record<string, string>> = {
 
 /** `30` and `5 minutes`, as they would be right. */
 function meantDuration(value: unknown): string {
-  const [, count, word = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*?)s?$/i.exec(String(value)) ?? [];
+  const [, count, word = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*?)s?$/i.exec(plainText(value)) ?? [];
   const unit = word === '' ? 's' : UNITS[word.toLowerCase()];
   return count === undefined || unit === undefined ? '' : `; did you mean "${count}${unit}"?`;
+}
+
+/** What is neither text nor a number is no word: an object may have a `toString` of its own that is none. */
+export function plainText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 /** The name under which an actor or a flow is declared. */
@@ -93,12 +98,12 @@ export function readName(rule = ACTOR_NAME_RULE): ReadField<string> {
 }
 
 function meantName(value: unknown): string {
-  const name = String(value)
+  const name = plainText(value)
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^(-|x-)+|-+$/g, '');
-  return typeof value === 'string' && isRoutableName(name) ? `; did you mean "${name}"?` : '';
+  return isRoutableName(name) ? `; did you mean "${name}"?` : '';
 }
 
 /** Somewhere that an actor is named: whether there is one is known when everything has been read. */
@@ -124,5 +129,5 @@ function referenceProblem(name: unknown, known: ReadonlySet<string> | undefined)
 
 /** The names in a list of references; those that are no text are told with the references. */
 export function namesIn(references: readonly Reference[]): readonly string[] {
-  return references.map(({ name }) => String(name));
+  return references.map(({ name }) => plainText(name));
 }

@@ -21,8 +21,9 @@ export function readMemoryMb(value: unknown, notes: Notes): number | undefined {
 
 /** `512`, `512M`, `512 MB` and `1g` in quotes, as they would be right. */
 function meant(value: unknown): string {
-  const [, count, unit = ''] = /^(\d+)\s*(m|g|)(?:i?b|i)?$/i.exec(String(value)) ?? [];
-  if (typeof value !== 'string' || count === undefined) return '';
+  const [, count, unit = ''] =
+    /^(\d+)\s*(m|g|)(?:i?b|i)?$/i.exec(typeof value === 'string' ? value : '') ?? [];
+  if (count === undefined) return '';
   const right = `${count}${unit.toLowerCase() === 'g' ? 'Gi' : 'Mi'}`;
   return right === value ? '' : `; did you mean "${right}"?`;
 }

@@ -73,8 +73,9 @@ function compileMaxAttempts(fields: PolicyFields, notes: Notes): number {
   }
   if (!Number.isSafeInteger(maxAttempts) || (maxAttempts as number) < 0) {
     notes.add(`is ${shownValue(maxAttempts)}, not a whole number from 0, nor "unlimited"`);
+    return 1;
   }
-  return Math.max(1, Number(maxAttempts));
+  return Math.max(1, maxAttempts as number);
 }
 
 function compileBackoff(fields: PolicyFields, notes: Notes): Backoff {

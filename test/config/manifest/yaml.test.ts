@@ -112,6 +112,27 @@ describe('words', () => {
     ]);
   });
 
+  it('that every object has may be anywhere', () => {
+    const odd = '{toString: 1, valueOf: 2, toJSON: 3}';
+    const fields = [
+      'next: [ODD]',
+      'memory: ODD',
+      'scaling: {batchWindow: ODD}',
+      'resiliency: {actorTimeout: ODD}',
+    ];
+    for (const field of [
+      ...fields,
+      'actor: ODD',
+      'runtime: ODD',
+      'resiliency: {policies: {p: {maxAttempts: ODD}}}',
+      'resiliency: {onError: ODD}',
+    ]) {
+      expect(mistakesIn({ 'a.yaml': python('score', field.replace('ODD', odd)) })).toHaveLength(1);
+    }
+    const flows = `flows: [{name: ${odd}, entrypoint: ${odd}, timeout: ${odd}}]`;
+    expect(mistakesIn({ 'a.yaml': python('score'), 'flows.yaml': flows })).toHaveLength(3);
+  });
+
   it('of more than one line are told in one', () => {
     expect(
       mistakesIn({ 'a.yaml': python('score', '"two\\nlines": 1', 'memory: "two\\nlines"') }),
