@@ -56,6 +56,8 @@ export const LONGEST_FUNCTION_SECONDS = 900;
 const BESIDE_CALLS_SECONDS = 5;
 /** SPEC.md: the queue hides a message for so much longer than its function may take. */
 const VISIBILITY_MARGIN_SECONDS = 30;
+/** Over HTTP a handler can be told the envelope's id, the attempt and the deadline, which the bare socket cannot. */
+const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', resource: '/invoke' } as const;
 const CREW_BATCH = 10;
 const CREW_MEMORY_MB = 256;
 
@@ -125,7 +127,7 @@ function sidecarConfig(
     },
     runtime: {
       ...base.runtime,
-      ...(runtime.kind === 'url' ? { address: { kind: 'http', url: runtime.url } } : {}),
+      address: runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : OVER_SOCKET,
       concurrency: spec.scaling.concurrency,
     },
     sqs: { ...base.sqs, visibilitySeconds: visibilityOf(spec) },

@@ -82,6 +82,8 @@ export async function startRunner(options: RunnerOptions): Promise<ActorRunner> 
   }
 }
 
+const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
+
 /** No two instances share a runtime, so none share a socket. */
 function variablesOf(
   { plan, command, socketFolder }: RunnerOptions,
@@ -90,8 +92,6 @@ function variablesOf(
   const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
   const { config } = plan;
   const runtime =
-    command === undefined
-      ? config.runtime
-      : { ...config.runtime, command, address: { kind: 'socket', path } as const };
+    command === undefined ? config.runtime : { ...config.runtime, command, address: { ...HTTP, path } };
   return { ...plan.environment, ...writeEnvironment({ ...config, runtime }).variables };
 }
