@@ -9,6 +9,8 @@ export interface RunningMesh {
   readonly pid: number;
   /** What a sidecar or an operator's tool needs to reach its engines. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What its functions said, one JSON object a line. */
+  readonly logFile: string;
   readonly actors: readonly string[];
   readonly flows: readonly RunningFlow[];
 }

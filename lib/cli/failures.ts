@@ -61,7 +61,7 @@ async function within(
   { mesh }: FilterOptions,
   run: (operator: Operator) => Promise<number>,
 ): Promise<number> {
-  const operator = operatorFrom(terminal.env, terminal.cwd, mesh);
+  const operator = await operatorFrom(terminal.env, terminal.cwd, mesh);
   try {
     return await run(operator);
   } finally {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Selection } from '../app/select-failures.ts';
 import { DURATION_RULE, durationMs } from '../core/duration.ts';
 import type { FailureFilter } from '../ports/failure-index.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 
 /** The options that say which failures are meant, as they were typed. */
 export interface FilterOptions {

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { type Selection, selectFailures } from '../app/select-failures.ts';
 import { EXIT } from './exit.ts';
 import { type SelectionOptions, selectionFrom, withFilterOptions } from './filter-options.ts';
-import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
+import { type Operator, operatorFrom } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface PurgeCommand extends SelectionOptions {
@@ -28,7 +29,7 @@ Exit status: 0 done, 1 something outside failed, nothing was found or you said n
     )
     .action(async (ids: readonly string[], options: PurgeCommand) => {
       const selection = selectionFrom(ids, options, terminal.now());
-      const operator = operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
       try {
         exit(await purge(selection, options, operator, terminal));
       } finally {

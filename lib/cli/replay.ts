@@ -14,7 +14,8 @@ import {
   selectionFrom,
   withFilterOptions,
 } from './filter-options.ts';
-import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
+import { type Operator, operatorFrom } from './operator.ts';
 import { printDryRun } from './replay-dry-run.ts';
 import { progressOn } from './replay-progress.ts';
 import { endJson, endWords } from './replay-words.ts';
@@ -71,7 +72,7 @@ Exit status: 0 all sent (and, with the ramp, all ended well), 1 something outsid
     .action(async (ids: readonly string[], options: ReplayCommand & { dryRun?: boolean }) => {
       if (options.go && options.dryRun) throw new Mistaken('asya: --go and --dry-run at once; keep one');
       const selection = selectionFrom(ids, options, terminal.now());
-      const operator = operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
       try {
         exit(await replay(selection, options, operator, terminal));
       } finally {
