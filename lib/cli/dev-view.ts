@@ -134,7 +134,7 @@ export function lineText(line: LogLine): string | undefined {
       return `${pc.dim(clock)} ${line.actor} ${pc.dim('|')} ${oneLine(line.text, 300)}`;
     case 'other':
       return line.level === 'warn' || line.level === 'error'
-        ? `${pc.dim(clock)} ${pc.yellow(oneLine(line.words, 300))}`
+        ? `${pc.dim(clock)} ${line.actor} ${pc.yellow(oneLine(line.words, 300))}`
         : undefined;
   }
 }

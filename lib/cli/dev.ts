@@ -3,7 +3,7 @@ import { readMesh } from '../assembly/read-mesh.ts';
 import { runningMeshes } from '../assembly/running-mesh.ts';
 import type { Manifest } from '../config/manifest.ts';
 import { type Mistake, mistakesText } from '../core/mistake.ts';
-import { readLogLine } from '../local/log-line.ts';
+import { readLogLine, withoutRepeats } from '../local/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../local/mesh.ts';
 import { type MeshState, meshState } from '../local/mesh-state.ts';
 import { watchFolder } from '../local/watch-folder.ts';
@@ -127,13 +127,14 @@ function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, 
 }
 
 function teller(state: MeshState, view: DevView): (event: MeshEvent) => void {
+  const isNew = withoutRepeats();
   return (event) => {
     if (event.event === 'trouble') view.trouble(event.words);
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
     state.log(JSON.stringify(line));
-    view.line(line);
+    if (isNew(line)) view.line(line);
   };
 }
 

@@ -18,7 +18,13 @@ export type LogLine =
       readonly envelopeId?: string;
       readonly text: string;
     }
-  | { readonly kind: 'other'; readonly time: string; readonly level: string; readonly words: string };
+  | {
+      readonly kind: 'other';
+      readonly time: string;
+      readonly actor: string;
+      readonly level: string;
+      readonly words: string;
+    };
 
 /** Undefined for what is for machines alone, such as metrics. */
 export function readLogLine(actor: string, line: string): LogLine | undefined {
@@ -50,7 +56,7 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
         text: textOf(fields['text']),
       };
     default:
-      return { kind: 'other', time, level: textOf(fields['level']), words: otherWords(fields) };
+      return { kind: 'other', time, actor, level: textOf(fields['level']), words: otherWords(fields) };
   }
 }
 
@@ -89,4 +95,17 @@ function deliveryWords(fields: Fields): string {
 function otherWords({ message, time: _time, level: _level, actor: _actor, ...details }: Fields): string {
   const rest = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
   return [textOf(message), ...rest].join(' ');
+}
+
+/** Lets through what is new: a runtime that cannot start says the same again and again, but for its numbers. */
+export function withoutRepeats(): (line: LogLine) => boolean {
+  const said = new Map<string, Set<string>>();
+  return (line) => {
+    if (line.kind === 'delivery') return said.delete(line.actor) || true;
+    const words = (line.kind === 'output' ? line.text : line.words).replace(/\d+/g, '#');
+    const known = said.get(line.actor) ?? new Set();
+    const isNew = !known.has(words) || (line.kind === 'output' && line.envelopeId !== undefined);
+    said.set(line.actor, known.add(words));
+    return isNew;
+  };
 }

@@ -1,6 +1,7 @@
 import { dirname, extname, relative, resolve } from 'node:path';
 import { watch } from 'chokidar';
-import type { Manifest } from '../config/manifest.ts';
+import { fileOfHandler } from '../config/handler-name.ts';
+import type { Manifest, RuntimeSpec } from '../config/manifest.ts';
 
 export interface FolderWatch {
   close(): Promise<void>;
@@ -33,13 +34,17 @@ export function watchFolder(folder: string, manifest: () => Manifest, changes: F
     if (actors.length > 0) changes.onHandlers(actors);
   }
 
-  /** Code in an actor's folder is the actor's: what it imports is not looked into. */
+  /** A handler's own file is its actor's. What is nobody's may be imported by all that stand in or above its folder. */
   function actorsOf(paths: readonly string[]): readonly string[] {
-    return manifest()
-      .actors.filter(({ file }) => {
-        const home = resolve(root, dirname(file));
-        return paths.some((path) => path.startsWith(`${home}/`));
-      })
+    const homes = manifest().actors.map(({ name, file, runtime }) => {
+      const home = resolve(root, dirname(file));
+      return { name, home, own: handlerFiles(runtime).map((path) => resolve(home, path)) };
+    });
+    const isOwned = (path: string) => homes.some(({ own }) => own.includes(path));
+    return homes
+      .filter(({ home, own }) =>
+        paths.some((path) => own.includes(path) || (!isOwned(path) && path.startsWith(`${home}/`))),
+      )
       .map(({ name }) => name);
   }
 
@@ -61,4 +66,12 @@ export function watchFolder(folder: string, manifest: () => Manifest, changes: F
       return watcher.close();
     },
   };
+}
+
+/** Where a handler may stand, from its document's folder: of `a.b.f` in Python, a.py and a/b.py. */
+function handlerFiles(runtime: RuntimeSpec): readonly string[] {
+  if (runtime.kind === 'node') return [fileOfHandler(runtime.handler) ?? ''];
+  if (runtime.kind !== 'python') return [];
+  const steps = runtime.handler.split('.');
+  return steps.slice(1).map((_, at) => `${steps.slice(0, at + 1).join('/')}.py`);
 }
