@@ -74,6 +74,12 @@ describe('a failure', () => {
     expect(await index.ofEnvelope(failure.envelopeId)).toEqual({ ok: true, failures: [] });
   });
 
+  it('is entered however many attempts it claims to have had', async () => {
+    const { envelopeId } = await entered({ attempts: 1e300 });
+    const page = await index.ofEnvelope(envelopeId);
+    expect(page.ok && page.failures[0]?.attempts).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
   it('is entered whatever its words are', async () => {
     const huge = 'x'.repeat(500_000);
     const half = '\ud800';
