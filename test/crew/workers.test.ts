@@ -4,7 +4,7 @@ import { deriveId } from '../../lib/adapters/system/system.ts';
 import type { Failure } from '../../lib/core/failure.ts';
 import type { Cursor, FailureFilter } from '../../lib/ports/failure-index.ts';
 import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
-import { type RunningProcess, saying, startProcess, until } from '../sidecar/sidecar-process.ts';
+import { metricsPort, type RunningProcess, saying, startProcess, until } from '../sidecar/sidecar-process.ts';
 import { type CrewStage, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
 
 /** The crew as long-running workers on real queues. */
@@ -81,7 +81,7 @@ describe('the crew at work', () => {
   beforeAll(async () => {
     const started = await Promise.all([
       stage.worker('x-sink', PATIENT),
-      stage.worker('x-sump', PATIENT),
+      stage.worker('x-sump', { ...PATIENT, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
       stage.worker('x-dlq', {
         ...SHORT,
         ASYA_DEAD_LETTERS_OF: 'score,fragile,x-sink,x-sump,not-there-yet',
@@ -179,6 +179,8 @@ describe('the crew at work', () => {
     expect(new Set(failures.map(({ envelopeId }) => envelopeId)).size).toBe(1_000);
     for (const { archiveKey } of failures.slice(0, 5))
       expect(JSON.parse(await stage.object(archiveKey)).payload).toEqual(PAYLOAD);
+    expect(await countedFor('fetch')).toBeGreaterThanOrEqual(90);
+    expect(await countedFor('score')).toBeGreaterThanOrEqual(910);
     const [group] = groups.keys();
     expect(await listed({ group: group ?? '' })).toHaveLength(groups.get(group ?? '')?.length ?? -1);
   });
@@ -218,6 +220,19 @@ describe('a worker that is set up wrongly says so and ends', () => {
     expect(mistaken.output()).toMatch(/not set: ASYA_ARCHIVE_BUCKET.*ASYA_FAILURE_TABLE/);
   });
 });
+
+/** What x-sump has counted of an actor; what came twice counts twice. */
+async function countedFor(actor: string): Promise<number> {
+  const port = await metricsPort(workers[1] as RunningProcess);
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const series = `asya_actor_failures_recorded_total{actor="${actor}",reason="PolicyExhausted"} `;
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(series))
+      ?.slice(series.length),
+  );
+}
 
 /** The same frames, at other lines. */
 function pythonAt(line: number): string {
