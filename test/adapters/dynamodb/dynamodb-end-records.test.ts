@@ -79,9 +79,9 @@ describe('what is noted', () => {
     const ids = ['parent', 'child-1', 'child-2'];
     for (const id of ids) await records.claim(recordFor({ id, ...replayed('r-all') }));
     await records.claim(recordFor({ id: 'parent', ...replayed('r-other') }));
-    const ends = await records.ofReplay('r-all');
+    const ends = await records.ofReplay('r-all', 0);
     expect(ends.ok && ends.records.map(({ envelopeId }) => envelopeId).sort()).toEqual(ids.toSorted());
-    expect(await records.ofReplay('r-none')).toEqual({ ok: true, records: [] });
+    expect(await records.ofReplay('r-none', 0)).toEqual({ ok: true, records: [] });
   });
 
   it('is found in whole, however many pages of the store it takes', async () => {
@@ -96,7 +96,7 @@ describe('what is noted', () => {
       const claims = await Promise.all(many.slice(at, at + 20).map((record) => records.claim(record)));
       expect(claims.filter(({ ok }) => !ok)).toEqual([]);
     }
-    const ends = await records.ofReplay('r-pages');
+    const ends = await records.ofReplay('r-pages', 0);
     expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(many.length);
   });
 });
@@ -108,7 +108,7 @@ describe('a refusal is a value with words', () => {
       asked.claim(recordFor({ id: 'refused' })),
       asked.find('identity'),
       asked.ofEnvelope('refused'),
-      asked.ofReplay('r-1'),
+      asked.ofReplay('r-1', 0),
     ]);
 
   it('where the table is missing', async () => {
