@@ -201,9 +201,25 @@ function isSame(one: JsonText, other: JsonText): boolean {
       left.items.every((item, index) => isSame(item, right.items[index] as JsonText))
     );
   }
-  return (
-    left.kind === right.kind && (left.text === right.text || JSON.parse(left.text) === JSON.parse(right.text))
-  );
+  return left.kind === 'scalar' && right.kind === 'scalar' && isSameScalar(left.text, right.text);
+}
+
+function isSameScalar(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [left, right] = [digitsOf(one), digitsOf(other)];
+  return left === undefined || right === undefined ? JSON.parse(one) === JSON.parse(other) : left === right;
+}
+
+/** A number's value, written in one way only: a float would take two neighbours above 2^53 for the same. */
+function digitsOf(text: string): string | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${sign}${significant}e${power}`;
 }
 
 function placeOf(path: readonly string[]): string {
