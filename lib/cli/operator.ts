@@ -30,14 +30,15 @@ export class Mistaken extends Error {}
 export function operatorFrom(env: Environment, cwd: string, meshName?: string): Operator {
   const isNamed = env['ASYA_FAILURE_TABLE'] !== undefined && meshName === undefined;
   const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
-  // The operator's tools read what the crew reads.
-  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...env, ...mesh?.variables });
+  // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
+  const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
   if ('words' in reading) throw new Mistaken(reading.words);
   const { config } = reading;
   const stores = openStores(config, env);
   let opened: Promise<Transport> | undefined;
   const transport = () => {
-    opened ??= transportFromConfig(config, env);
+    opened ??= openTransport(config, env);
     return opened;
   };
   return {
@@ -48,7 +49,7 @@ export function operatorFrom(env: Environment, cwd: string, meshName?: string): 
     ...(mesh === undefined ? {} : { mesh }),
     close: async () => {
       stores.close();
-      await (await opened)?.close();
+      await (await opened?.catch(() => undefined))?.close();
     },
   };
 }
@@ -58,6 +59,18 @@ function openStores({ storage, sqs }: SidecarConfig, env: Environment): Stores {
     return storesFromConfig(storage, sqs.region, env);
   } catch (error) {
     throw new Mistaken((error as Error).message);
+  }
+}
+
+function withoutOurs(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('ASYA_')));
+}
+
+async function openTransport(config: SidecarConfig, env: Environment): Promise<Transport> {
+  try {
+    return await transportFromConfig(config, env);
+  } catch (error) {
+    throw new Mistaken(`asya: ${(error as Error).message}`);
   }
 }
 

@@ -3,6 +3,7 @@ import { type Selection, selectFailures } from '../app/select-failures.ts';
 import { EXIT } from './exit.ts';
 import { type SelectionOptions, selectionFrom, withFilterOptions } from './filter-options.ts';
 import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import { oneLine } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
 interface PurgeCommand extends SelectionOptions {
@@ -45,19 +46,25 @@ async function purge(
 ): Promise<number> {
   const { say } = terminal;
   const fail = (words: string): number => {
-    say(`asya: ${words}`);
+    say(`asya: ${oneLine(words)}`);
     return EXIT.failed;
   };
-  const selected = await selectFailures(selection, stores.failures, terminal.now());
+  const selected = await selectFailures(selection, stores.failures);
   if (!selected.ok) return fail(selected.problem);
   const { failures, unknown } = selected;
-  if (unknown.length > 0) return fail(`no failure of ${unknown.join(', ')}; nothing was purged`);
+  if (unknown.length > 0)
+    return fail(`no failure of ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
   if (failures.length === 0) return fail('no failure is meant by that; nothing was purged');
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the kept envelopes' : ''}`;
+  const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
   if (options.yes !== true) {
     if (!terminal.isInteractive)
-      throw new Mistaken(`asya: this would purge ${what}; say --yes where nobody can be asked`);
-    if (!(await terminal.confirm(`Purge ${what}? They cannot be replayed after that.`)))
+      throw new Mistaken(
+        `asya: this would purge ${what}, ${unreplayed} never replayed; say --yes where nobody can be asked`,
+      );
+    if (
+      !(await terminal.confirm(`Purge ${what}, ${unreplayed} never replayed? There is no replay after that.`))
+    )
       return fail('nothing was purged');
   }
   let done = 0;
