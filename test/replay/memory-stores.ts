@@ -59,7 +59,8 @@ export function memoryStores(): MemoryStores {
     },
     find: async (identity) => ({ ok: true, record: ends.get(identity) }),
     ofEnvelope: (envelopeId) => endsWhere((record) => record.envelopeId === envelopeId),
-    ofReplay: (replay, sinceMs) => endsWhere((record) => record.replay === replay && record.atMs >= sinceMs),
+    ofReplay: (replay, sinceMs = 0) =>
+      endsWhere((record) => record.replay === replay && record.atMs >= sinceMs),
   };
   const failures: FailureIndex = {
     enter: async (failure) => {
