@@ -6,7 +6,7 @@ import { timestampText } from '../core/timestamp.ts';
 import { EXIT } from './exit.ts';
 import { failureColumns, failureJson } from './failure-output.ts';
 import { type FilterOptions, filterFrom, withFilterOptions } from './filter-options.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { Mistaken, type Operator, operatorFrom } from './operator.ts';
 import { jsonLineOutput, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
 import { showFailure } from './show-failure.ts';
 import { type Column, tableText } from './table.ts';
@@ -34,7 +34,13 @@ Examples:
 Where: the mesh that runs on this machine, or the one that ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET name.
 Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`,
     )
-    .action(async (options: FilterOptions & OutputOptions) => {
+    .allowExcessArguments()
+    .action(async (options: FilterOptions & OutputOptions, { args }: Command) => {
+      if (args[0] !== undefined) {
+        throw new Mistaken(
+          `asya: "${oneLine(args[0])}" is no command of asya failures; there are list and show: asya failures show ID shows one envelope`,
+        );
+      }
       exit(await within(terminal, options, (operator) => printGroups(operator, options, terminal)));
     });
   withFilterOptions(failures.command('list'))

@@ -23,8 +23,8 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
       ];
     case 'no-end':
       return [
-        `stopped, because not all ended within ${durationText(waitMs)}: ${problem}; ${counts}`,
-        'they may still be under way: look at the queues, then give the same command again to go on with the rest',
+        `stopped: ${problem} within ${durationText(waitMs)}; ${counts}`,
+        `they may still be under way: look at the queues${left.length > 0 ? '; the same command once more goes on with the rest' : ''}`,
       ];
     case 'stopped': {
       const [next] = left;
@@ -36,7 +36,7 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
         `stopped as you asked: ${counts}; ${where}`,
         ...(next === undefined
           ? []
-          : ['give the same command again to go on: what was sent is not sent twice']),
+          : ['the same command once more goes on: what was sent is not sent twice']),
       ];
     }
     case 'refused':

@@ -152,9 +152,9 @@ function timeoutFrom({ timeout }: ReplayCommand): number | undefined {
   return timeoutMs;
 }
 
-/** The patch itself begins with a bracket; anything else is a file's name. */
+/** The patch itself begins with a bracket, and a wrong one with a brace; anything else is a file's name. */
 function patchFrom(text: string): readonly Operation[] {
-  const reading = readPatch(text.trimStart().startsWith('[') ? text : fileText(text));
+  const reading = readPatch(/^\s*[[{]/.test(text) ? text : fileText(text));
   if ('problem' in reading) throw new Mistaken(`asya: --patch: ${reading.problem}`);
   return reading.patch;
 }

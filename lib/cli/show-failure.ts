@@ -169,8 +169,8 @@ function hintRows({ envelopeId, fingerprint, replays }: Failure): readonly strin
   const isPlain = oneLine(envelopeId) === envelopeId;
   return [
     '',
-    ...(isPlain ? [pc.dim(`replay it:     asya replay ${idArgument(envelopeId)}   (add --go to send)`)] : []),
-    pc.dim(`or all of it:  asya replay --group ${fingerprint}`),
+    ...(isPlain ? [pc.dim(`replay it:  asya replay ${idArgument(envelopeId)}   (--go sends it)`)] : []),
+    pc.dim(`its group:  asya replay --group ${fingerprint}`),
   ];
 }
 
