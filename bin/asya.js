@@ -6,5 +6,10 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Nobody reads on, as with `| head`: the end of a program by SIGPIPE, without a stack trace.
+process.stdout.on('error', (error) => {
+  if (error.code === 'EPIPE') process.exit(141);
+  throw error;
+});
 const { main } = await import('../lib/cli/main.ts');
 process.exit(await main(process.argv.slice(2)));

@@ -56,15 +56,12 @@ async function purge(
     return fail(`no failure of ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
   if (failures.length === 0) return fail('no failure is meant by that; nothing was purged');
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the kept envelopes' : ''}`;
-  const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
   if (options.yes !== true) {
+    const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
+    const warned = `${what}${unreplayed === 0 ? '' : `, ${unreplayed} of them never replayed`}`;
     if (!terminal.isInteractive)
-      throw new Mistaken(
-        `asya: this would purge ${what}, ${unreplayed} never replayed; say --yes where nobody can be asked`,
-      );
-    if (
-      !(await terminal.confirm(`Purge ${what}, ${unreplayed} never replayed? There is no replay after that.`))
-    )
+      throw new Mistaken(`asya: this would purge ${warned}; say --yes where nobody can be asked`);
+    if (!(await terminal.confirm(`Purge ${warned}? There is no replay after that.`)))
       return fail('nothing was purged');
   }
   let done = 0;

@@ -15,7 +15,7 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
   const counts = countsText(end, stages !== undefined);
   switch (why) {
     case 'all-sent':
-      return [`done: ${counts}`];
+      return [`${sent.length === 0 ? 'nothing was sent' : 'done'}: ${counts}`];
     case 'failed-again':
       return [
         `stopped, because some failed again: ${counts}; nothing more was sent`,

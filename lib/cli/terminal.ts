@@ -29,9 +29,10 @@ export function processTerminal(): Terminal {
     confirm: async (question) => {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
       // Ctrl-C and Ctrl-D close it, and leave the question without an answer.
-      const noAnswer = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+      const noAnswer = new Promise<string>((resolve) => lines.once('close', () => resolve('\n')));
       try {
         const answer = await Promise.race([lines.question(`${question} [y/N] `), noAnswer]);
+        if (answer === '\n') process.stderr.write(answer);
         return /^y(es)?$/i.test(answer.trim());
       } finally {
         lines.close();

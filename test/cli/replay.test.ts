@@ -181,7 +181,9 @@ describe('asya purge', () => {
     await scene.fail(ids(3));
     const no = await asya(['purge', '--all'], { env: variables, answers: false });
     expect(no).toMatchObject({ status: 1, err: 'asya: nothing was purged' });
-    expect(no.questions).toEqual(['Purge 3 failures, 3 never replayed? There is no replay after that.']);
+    expect(no.questions).toEqual([
+      'Purge 3 failures, 3 of them never replayed? There is no replay after that.',
+    ]);
     expect(await scene.select()).toHaveLength(3);
     const yes = await asya(['purge', 'e-1'], { env: variables, answers: true });
     expect(yes).toMatchObject({ status: 0, err: 'purged 1 failure' });

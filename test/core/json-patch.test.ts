@@ -137,7 +137,7 @@ describe('JSON Patch does what RFC 6902 says', () => {
     ['null is no value', {}, '[{"op":"test","path":"/a","value":null}]', 'nothing at "/a"'],
     ['a longer list', [1, 2], '[{"op":"test","path":"","value":[1]}]', 'is something else'],
     ['fewer members', { a: 1, b: 2 }, '[{"op":"test","path":"","value":{"a":1}}]', 'is something else'],
-    ['a list is no object', [], '[{"op":"test","path":"","value":{}}]', 'is []'],
+    ['a list is no object', [], '[{"op":"test","path":"","value":{}}]', 'is something else'],
   ])('and refuses: %s', (_what, document, patch, words) => {
     expect(problemOf(JSON.stringify(document), patch)).toMatch(/^operation 1 of the patch \(\w+\): /);
     expect(problemOf(JSON.stringify(document), patch)).toContain(words);
