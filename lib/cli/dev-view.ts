@@ -1,7 +1,8 @@
 import pc from 'picocolors';
 import type { LogLine } from '../local/log-line.ts';
 import type { QueueDepths } from '../local/queues.ts';
-import { type Column, oneLine, tableText } from './table.ts';
+import { oneLine } from './plain-text.ts';
+import { type Column, tableText } from './table.ts';
 
 /** What `asya dev` shows of a mesh at work. */
 export interface DevView {

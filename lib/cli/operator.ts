@@ -27,8 +27,9 @@ export interface Operator {
 export async function operatorFrom(env: Environment, cwd: string, meshName?: string): Promise<Operator> {
   const isNamed = env['ASYA_FAILURE_TABLE'] !== undefined && meshName === undefined;
   const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
-  // The operator's tools read what the crew reads.
-  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...env, ...mesh?.variables });
+  // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
+  const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
   if ('words' in reading) throw new Mistaken(reading.words);
   const { config } = reading;
   const stores = await openStores(config, env);
@@ -45,23 +46,31 @@ export async function operatorFrom(env: Environment, cwd: string, meshName?: str
     ...(mesh === undefined ? {} : { mesh }),
     close: async () => {
       stores.close();
-      await (await opened)?.close();
+      await (await opened?.catch(() => undefined))?.close();
     },
   };
 }
 
 /** The clients take their time to load: only where they are used. */
-async function openTransport(config: SidecarConfig, env: Environment): Promise<Transport> {
-  const { transportFromConfig } = await import('../assembly/transport-from-config.ts');
-  return transportFromConfig(config, env);
-}
-
 async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Promise<Stores> {
   const { storesFromConfig } = await import('../assembly/crew-from-config.ts');
   try {
     return storesFromConfig(storage, sqs.region, env);
   } catch (error) {
     throw new Mistaken((error as Error).message);
+  }
+}
+
+function withoutOurs(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('ASYA_')));
+}
+
+async function openTransport(config: SidecarConfig, env: Environment): Promise<Transport> {
+  const { transportFromConfig } = await import('../assembly/transport-from-config.ts');
+  try {
+    return await transportFromConfig(config, env);
+  } catch (error) {
+    throw new Mistaken(`asya: ${(error as Error).message}`);
   }
 }
 

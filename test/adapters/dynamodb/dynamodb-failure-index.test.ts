@@ -175,7 +175,7 @@ describe('the note of a replay', () => {
     expect(await index.noteReplay(failure.identity, note('r-2'), false)).toEqual({
       ok: false,
       problem: 'it was replayed before',
-      isAlreadyReplayed: true,
+      why: 'already-replayed',
     });
     expect(await index.noteReplay(failure.identity, note('r-2'), true)).toEqual({ ok: true });
     expect(await replaysOf(failure)).toEqual(['r-1', 'r-2']);
@@ -187,7 +187,7 @@ describe('the note of a replay', () => {
       Array.from({ length: 20 }, (_, at) => index.noteReplay(failure.identity, note(`r-${at}`), false)),
     );
     expect(notes.filter(({ ok }) => ok)).toHaveLength(1);
-    expect(notes.filter((reply) => 'isAlreadyReplayed' in reply)).toHaveLength(19);
+    expect(notes.filter((reply) => 'why' in reply && reply.why === 'already-replayed')).toHaveLength(19);
     expect(await replaysOf(failure)).toHaveLength(1);
   });
 
@@ -205,7 +205,7 @@ describe('the note of a replay', () => {
   it('is refused for what is no longer there, and brings nothing back', async () => {
     for (const again of [false, true]) {
       const reply = await index.noteReplay('gone', note('r-1'), again);
-      expect(reply).toEqual({ ok: false, problem: 'it is no longer in the failure index' });
+      expect(reply).toEqual({ ok: false, problem: 'it is no longer in the failure index', why: 'gone' });
     }
     expect(await index.withdrawReplay('gone', 'r-1')).toEqual({ ok: true });
     expect((await listed({ sinceMs: 0 })).failures.map(({ identity }) => identity)).not.toContain('gone');
