@@ -52,9 +52,9 @@ export async function simulate(scenario: Scenario): Promise<Simulation> {
 type Run = Pick<Simulation, 'steps' | 'end'>;
 
 async function run(scenario: Scenario): Promise<Run> {
-  const { envelope, startMs, traits, mostDeliveries = MOST_DELIVERIES } = scenario;
+  const { actors, envelope, startMs, traits, mostDeliveries = MOST_DELIVERIES } = scenario;
   const clock = jumpingClock(startMs);
-  const queues = simulatedQueues(traits, clock.now);
+  const queues = simulatedQueues(new Set(actors.keys()), traits, clock.now);
   const lines = linesOf(scenario, clock, queues);
   const steps: SimulatedStep[] = [];
   let ended: Envelope = envelope;
@@ -65,9 +65,7 @@ async function run(scenario: Scenario): Promise<Run> {
     const atMs = clock.now() - startMs;
     if (steps.length >= mostDeliveries)
       return { steps, end: { kind: 'endless', atMs, deliveries: steps.length } };
-    const line = lines.get(message.queue);
-    if (line === undefined) throw new Error(`there is no actor "${message.queue}" to simulate`);
-    const delivered = await deliver(message, line);
+    const delivered = await deliver(message, lines(message.queue));
     const step = stepFrom(delivered, startMs, traits);
     steps.push(step);
     if (step.decision.kind === 'released')
@@ -106,7 +104,7 @@ function linesOf(
   { actors, scripts, traits, dice, deriveId }: Scenario,
   clock: Clock,
   queues: SimulatedQueues,
-): ReadonlyMap<string, Line> {
+): (name: string) => Line {
   const lineOf = (actor: Actor): Line => ({
     actor,
     limits: traits.limits,
@@ -117,5 +115,6 @@ function linesOf(
     deriveId,
     telemetry: UNHEARD,
   });
-  return new Map([...actors.values()].map((actor) => [actor.name, lineOf(actor)]));
+  const lines = new Map([...actors].map(([name, actor]) => [name, lineOf(actor)]));
+  return (name) => lines.get(name) as Line;
 }

@@ -24,7 +24,11 @@ export interface QueueTraits {
 }
 
 /** What is escalated leaves the mesh: it is accepted, and nobody here receives it. */
-export function simulatedQueues({ limits, heldMs }: QueueTraits, now: () => number): SimulatedQueues {
+export function simulatedQueues(
+  names: ReadonlySet<string>,
+  { limits, heldMs }: QueueTraits,
+  now: () => number,
+): SimulatedQueues {
   const messages: SimulatedMessage[] = [];
   let ids = 0;
   return {
@@ -34,6 +38,7 @@ export function simulatedQueues({ limits, heldMs }: QueueTraits, now: () => numb
       if (delayMs > limits.maxDelayMs)
         return refused(`${delayMs} ms of delay are more than ${limits.maxDelayMs}`);
       if (type === 'escalation') return ACCEPTED;
+      if (!names.has(to)) return refused(`there is no queue "${to}"`);
       messages.push({ queue: to, messageId: `m-${++ids}`, body, visibleAt: now() + heldMs(delayMs) });
       return ACCEPTED;
     },
