@@ -5,6 +5,7 @@ import { Mistaken } from './operator.ts';
 import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
 import { addSidecar } from './sidecar-command.ts';
+import { addSimulate } from './simulate-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { addValidate } from './validate-command.ts';
 
@@ -25,6 +26,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     })
     .exitOverride();
   addValidate(program, terminal, exit);
+  addSimulate(program, terminal);
   addSidecar(program, terminal, exit);
   addFailures(program, terminal, exit);
   addReplay(program, terminal, exit);
