@@ -7,6 +7,7 @@ import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
 import { addSend } from './send.ts';
 import { addSidecar } from './sidecar-command.ts';
+import { addSimulate } from './simulate-command.ts';
 import { addStatus } from './status.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { addValidate } from './validate-command.ts';
@@ -33,6 +34,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   addWatch(program, terminal, exit);
   addStatus(program, terminal, exit);
   addValidate(program, terminal, exit);
+  addSimulate(program, terminal);
   addSidecar(program, terminal, exit);
   addFailures(program, terminal, exit);
   addReplay(program, terminal, exit);
