@@ -6,7 +6,7 @@ import { suggestion } from '../core/nearest.ts';
 import type { CallEnd } from '../core/outcome.ts';
 import { patternFromText } from '../core/policy-match.ts';
 import { ancestorsOf } from './known-errors.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 
 export const FAIL_RULE =
   'it takes ACTOR:ERROR*TIMES, such as "score:ValueError*3", "score:http:503" or "score:timeout"';

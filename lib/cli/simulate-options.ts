@@ -5,7 +5,7 @@ import { withHeader } from '../core/headers.ts';
 import { describeBreak, type JsonText, readJson } from '../core/json-text.ts';
 import { instantMs, TIMESTAMP_RULE } from '../core/timestamp.ts';
 import type { Dice } from '../ports/clock.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 
 /** When it begins: as told, or now, in whole seconds. */
 export function startFrom(at: string | undefined, now: () => number): number {

@@ -6,7 +6,7 @@ import { planMesh } from '../config/mesh-plan.ts';
 import { FLOW, NO_HEADERS, withHeader } from '../core/headers.ts';
 import { suggestion } from '../core/nearest.ts';
 import { timestampText } from '../core/timestamp.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 import { diceFrom, headersFrom, payloadFrom, seedFrom, startFrom } from './simulate-options.ts';
 import { type ScriptOptions, scriptsFrom } from './simulate-scripts.ts';
 

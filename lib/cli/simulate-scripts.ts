@@ -1,7 +1,7 @@
 import type { Script, ScriptedFailure } from '../app/scripted-runtime.ts';
 import type { ActorSpec } from '../config/manifest.ts';
 import { DURATION_RULE, durationMs } from '../core/duration.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 import { actorNamed, failureFrom } from './simulate-fail.ts';
 
 /** What a call takes where nobody says otherwise: with nought, every deadline would look easy. */

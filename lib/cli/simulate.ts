@@ -3,7 +3,7 @@ import { simulate } from '../app/simulate.ts';
 import { readMesh } from '../assembly/read-mesh.ts';
 import type { Manifest } from '../config/manifest.ts';
 import { mistakesText } from '../core/mistake.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 import { simulationJson } from './simulate-json.ts';
 import { type SimulateOptions, stage } from './simulate-scenario.ts';
 import { simulationText } from './simulate-text.ts';
