@@ -1,9 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const isSlow = process.env['SLOW'] !== undefined;
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: [isSlow ? 'test/**/*.slow.test.ts' : 'test/**/*.test.ts'],
+    // `npm run test:slow` runs these, and so does `.ci/run`.
+    exclude: [...configDefaults.exclude, ...(isSlow ? [] : ['test/**/*.slow.test.ts'])],
     testTimeout: 30_000,
     // The processes that tests start load the same files again and again.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/asya-node', import.meta.url)) },

@@ -3,7 +3,7 @@ import type { Envelope } from '../core/envelope.ts';
 import type { Fault } from '../core/fault.ts';
 import type { Fact } from '../core/plan.ts';
 import { BUILT_IN_POLICIES, CONNECTION_POLICY, DEFAULT_POLICY, type Policy } from '../core/policy.ts';
-import { delayAfterAttempt, delayWithRetryAfter } from '../core/policy-delay.ts';
+import { delayAfterAttempt, delayWithRetryAfter, retryAfterMs } from '../core/policy-delay.ts';
 import { hasRunOut } from '../core/policy-exhaustion.ts';
 import { matches, patternText } from '../core/policy-match.ts';
 import { instantMs } from '../core/timestamp.ts';
@@ -39,8 +39,9 @@ export function policyBehind(
 export function delayBehind({ attempt, roll, decidedAt }: Delivered, policy: Policy, fault: Fault): Delay {
   const ownMs = delayAfterAttempt(policy, attempt, roll);
   const delayMs = delayWithRetryAfter(policy, ownMs, fault.retryAfter, decidedAt);
-  return delayMs > ownMs
-    ? { delayMs, retryAfterMs: delayMs, hasJitter: false }
+  const askedMs = retryAfterMs(fault.retryAfter, decidedAt);
+  return delayMs > ownMs && askedMs !== undefined
+    ? { delayMs, retryAfterMs: askedMs, hasJitter: false }
     : { delayMs, hasJitter: policy.jitter && ownMs > 0 };
 }
 

@@ -56,7 +56,7 @@ export interface By {
 
 export interface Delay {
   readonly delayMs: number;
-  /** What the runtime asked for, where it made the delay longer. */
+  /** What the runtime asked for, where that made the delay longer; the policy's cap may have cut it. */
   readonly retryAfterMs?: number;
   readonly hasJitter: boolean;
 }

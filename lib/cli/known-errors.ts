@@ -26,7 +26,7 @@ const PYTHON: Readonly<Record<string, readonly string[]>> = {
     'ProcessLookupError',
     'TimeoutError',
   ],
-  RuntimeError: ['NotImplementedError', 'RecursionError'],
+  RuntimeError: ['NotImplementedError', 'PythonFinalizationError', 'RecursionError'],
   SyntaxError: ['IndentationError'],
   UnicodeError: ['UnicodeDecodeError', 'UnicodeEncodeError', 'UnicodeTranslateError'],
   ValueError: ['UnicodeError', 'json.decoder.JSONDecodeError'],

@@ -87,8 +87,8 @@ function delayWords({
   retryAfterMs: asked,
   hasJitter,
 }: Extract<Decision, { delayMs: number }>): string {
-  const from = asked !== undefined ? ', as retry_after asks' : hasJitter ? ', jitter included' : '';
-  return `${spanText(delayMs)}${from}`;
+  if (asked === undefined) return `${spanText(delayMs)}${hasJitter ? ', jitter included' : ''}`;
+  return `${spanText(delayMs)}, ${asked > delayMs ? 'as maxInterval caps the retry_after' : 'as retry_after asks'}`;
 }
 
 /** What the broker makes of a delay where that is not what was asked for. */

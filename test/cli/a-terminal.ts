@@ -45,3 +45,8 @@ export async function asya(argv: readonly string[], sitting: Sitting = {}): Prom
   const plain = (lines: readonly string[]) => stripVTControlCharacters(lines.join('\n'));
   return { status, out: plain(out), err: plain(err), raw, questions };
 }
+
+/** The same from a folder, at noon of a day that never changes. */
+export function asyaAtNoon(cwd: string, ...argv: readonly string[]): Promise<Run> {
+  return asya(argv, { cwd, now: () => Date.UTC(2026, 0, 1, 12, 0, 0, 250) });
+}
