@@ -33,7 +33,10 @@ const LONGEST_TEXT_BYTES = 2_048;
 export const text = (value: string): AttributeValue => ({
   S: headWithinUtf8(value, LONGEST_TEXT_BYTES).toWellFormed(),
 });
-export const number = (value: number): AttributeValue => ({ N: String(value) });
+/** The table takes no number above 1e126, and an envelope may say anything. */
+export const number = (value: number): AttributeValue => ({
+  N: String(Math.min(value, Number.MAX_SAFE_INTEGER)),
+});
 
 export function textOf(item: Item, name: string): string {
   return item[name]?.S ?? '';

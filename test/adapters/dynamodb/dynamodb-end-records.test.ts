@@ -92,7 +92,10 @@ describe('what is noted', () => {
       reason: long,
       archiveKey: long,
     }));
-    await Promise.all(many.map((record) => records.claim(record)));
+    for (let at = 0; at < many.length; at += 20) {
+      const claims = await Promise.all(many.slice(at, at + 20).map((record) => records.claim(record)));
+      expect(claims.filter(({ ok }) => !ok)).toEqual([]);
+    }
     const ends = await records.ofReplay('r-pages');
     expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(many.length);
   });
