@@ -276,7 +276,11 @@ describe('dead letters of the crew', () => {
     async (phase) => {
       const scene = await aMesh();
       const reason = phase === 'failed' ? 'RuntimeError' : 'Completed';
-      await scene.fail(ids(12), deadLetter({ phase, reason, actor: 'score', updated_at: LONG_AGO }));
+      // Each ended a month before the one that is sent before it.
+      for (const [month, id] of ids(12).entries()) {
+        const endedAt = new Date(Date.UTC(2025, month)).toISOString();
+        await scene.fail([id], deadLetter({ phase, reason, actor: 'score', updated_at: endedAt }));
+      }
       const asItWas = async (body: string) => scene.end(envelopeOf(body));
       const end = await scene.replay(
         await scene.select(),
@@ -287,7 +291,7 @@ describe('dead letters of the crew', () => {
       expect(end.endedWell).toHaveLength(12);
       expect(scene.sent[0]).toMatchObject({
         to: 'x-sink',
-        envelope: { route: { curr: '' }, status: { phase, updated_at: LONG_AGO } },
+        envelope: { route: { curr: '' }, status: { phase, updated_at: '2025-12-01T00:00:00.000Z' } },
       });
     },
   );
