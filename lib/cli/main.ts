@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { EXIT } from './exit.ts';
 import { addFailures } from './failures.ts';
+import { addInit } from './init-command.ts';
 import { Mistaken } from './operator.ts';
 import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
@@ -24,6 +25,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       writeErr: (text) => terminal.say(text.trimEnd()),
     })
     .exitOverride();
+  addInit(program, terminal, exit);
   addValidate(program, terminal, exit);
   addSidecar(program, terminal, exit);
   addFailures(program, terminal, exit);
