@@ -2,7 +2,9 @@ import { Command } from 'commander';
 import { addDev } from './dev-command.ts';
 import { EXIT } from './exit.ts';
 import { addFailures } from './failures.ts';
+import { addInit } from './init-command.ts';
 import { Mistaken } from './mistaken.ts';
+import { Mistaken } from './operator.ts';
 import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
 import { addSend } from './send.ts';
@@ -33,6 +35,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   addSend(program, terminal, exit);
   addWatch(program, terminal, exit);
   addStatus(program, terminal, exit);
+  addInit(program, terminal, exit);
   addValidate(program, terminal, exit);
   addSimulate(program, terminal);
   addSidecar(program, terminal, exit);
