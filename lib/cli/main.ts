@@ -4,7 +4,6 @@ import { EXIT } from './exit.ts';
 import { addFailures } from './failures.ts';
 import { addInit } from './init-command.ts';
 import { Mistaken } from './mistaken.ts';
-import { Mistaken } from './operator.ts';
 import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
 import { addSend } from './send.ts';
