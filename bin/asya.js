@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
+
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 24) {
   process.stderr.write(
@@ -6,5 +8,13 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// An older Node does not have it, and is told so above.
+const { enableCompileCache } = await import('node:module');
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/asya-node', import.meta.url)));
+// Nobody reads on, as with `| head`: the end of a program by SIGPIPE, without a stack trace.
+process.stdout.on('error', (error) => {
+  if (error.code === 'EPIPE') process.exit(141);
+  throw error;
+});
 const { main } = await import('../lib/cli/main.ts');
 process.exit(await main(process.argv.slice(2)));

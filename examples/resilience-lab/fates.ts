@@ -24,8 +24,9 @@ export function neverSucceeds() {
   throw new Flaky('it is no better than the last time');
 }
 
-/** The fault is in the payload: another attempt would meet it again, so a rule allows none. */
-export function isNotRetryable() {
+/** The fault is in the payload: another attempt would meet it again, so a rule allows none. Mended, it is replayed. */
+export function isNotRetryable(payload: { readonly isMended?: boolean }) {
+  if (payload.isMended) return payload;
   throw new BadInput('this payload will never do');
 }
 

@@ -28,8 +28,12 @@ export function processTerminal(): Terminal {
     isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     confirm: async (question) => {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
+      // Ctrl-C and Ctrl-D close it, and leave the question without an answer.
+      const noAnswer = new Promise<string>((resolve) => lines.once('close', () => resolve('\n')));
       try {
-        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+        const answer = await Promise.race([lines.question(`${question} [y/N] `), noAnswer]);
+        if (answer === '\n') process.stderr.write(answer);
+        return /^y(es)?$/i.test(answer.trim());
       } finally {
         lines.close();
       }
