@@ -30,11 +30,11 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       writeErr: (text) => terminal.say(text.trimEnd()),
     })
     .exitOverride();
-  addInit(program, terminal, exit);
   addDev(program, terminal, exit);
   addSend(program, terminal, exit);
   addWatch(program, terminal, exit);
   addStatus(program, terminal, exit);
+  addInit(program, terminal, exit);
   addValidate(program, terminal, exit);
   addSimulate(program, terminal);
   addSidecar(program, terminal, exit);
