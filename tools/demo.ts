@@ -124,10 +124,19 @@ function attemptsText(attempts: number | null | undefined): string {
 }
 
 async function endText({ archiveKey, reason, actor }: EndRecord): Promise<string> {
-  const kept = await stores.archive.get(archiveKey);
-  const text = kept.ok ? kept.text : undefined;
+  const text = await untilKept(archiveKey);
   const { attempt } = text === undefined ? {} : (JSON.parse(text) as { status: { attempt?: number } }).status;
   return `${archiveKey.split('/')[0]}, ${reason} at ${actor}${attemptsText(attempt)}`;
+}
+
+/** An end is claimed first and archived after: who looks between the two finds the one without the other. */
+async function untilKept(archiveKey: string): Promise<string | undefined> {
+  for (;;) {
+    const kept = await stores.archive.get(archiveKey);
+    if (kept.ok && kept.text !== undefined) return kept.text;
+    if (Date.now() - startedAt > GIVE_UP_MS) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** The payload is mended by a patch, and the group sent once more, by the very command that one would type. */

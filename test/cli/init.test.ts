@@ -64,7 +64,7 @@ describe('asya init', () => {
       name: 'my-mesh',
       private: true,
       type: 'module',
-      scripts: { start: 'asya dev .' },
+      scripts: { start: 'exec asya dev .' },
       devDependencies: { node: OWN.devDependencies.node },
       allowScripts: { node: true },
     });

@@ -13,6 +13,11 @@ describe("resilience-lab's handlers", () => {
     expect([fates.failsTwice.length, fates.runtimeCrashes.length]).toEqual([2, 2]);
   });
 
+  it('take a payload once it is mended, as a replay with a patch does', () => {
+    expect(() => fates.isNotRetryable({})).toThrow('never do');
+    expect(fates.isNotRetryable({ isMended: true })).toEqual({ isMended: true });
+  });
+
   it('give values, lists and nothing', () => {
     expect(fates.succeeds({ n: 1 })).toEqual({ n: 1, isDone: true });
     expect(fates.rescue({ n: 1 })).toEqual({ n: 1, isRescued: true });

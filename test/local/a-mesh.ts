@@ -89,10 +89,15 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
         await pause(50);
       }
     },
+    // An end is claimed first and archived after.
     payloadOf: async ({ archiveKey }) => {
-      const kept = await stores.archive.get(archiveKey);
-      if (!kept.ok || kept.text === undefined) throw new Error(`nothing under ${archiveKey}`);
-      return JSON.parse(kept.text).payload;
+      const givesUpAt = Date.now() + 10_000;
+      for (;;) {
+        const kept = await stores.archive.get(archiveKey);
+        if (kept.ok && kept.text !== undefined) return JSON.parse(kept.text).payload;
+        if (Date.now() > givesUpAt) throw new Error(`nothing under ${archiveKey}`);
+        await pause(50);
+      }
     },
     close: () => {
       stores.close();

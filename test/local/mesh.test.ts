@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../lib/local/mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { actorYaml, FIVE, isAlive, manifestIn, type Outside, outsideOf, writeFive } from './a-mesh.ts';
@@ -138,3 +138,16 @@ function answers(endpoint: string): Promise<boolean> {
     socket.once('error', () => resolve(false));
   });
 }
+
+describe('a mesh that cannot be started', () => {
+  test('leaves nothing behind', async () => {
+    const temporary = aFolder({});
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const [actor, ...others] = manifestIn(folder).actors;
+    if (actor === undefined) throw new Error('there is no actor');
+    const manifest = { actors: [{ ...actor, name: 'No Queue Has This Name' }, ...others], flows: [] };
+    await expect(startMesh({ manifest, folder, replicas: 1, tell: () => {} })).rejects.toThrow('No Queue');
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
