@@ -79,6 +79,8 @@ export async function findViolations(
       validate: true,
       ruleSet: { forbidden: rulesFromTable(rooms) },
       doNotFollow: { path: 'node_modules' },
+      // A checkout may share another one's packages by a link.
+      preserveSymlinks: true,
       exclude: { path: '^test/rooms/planted/' },
       tsPreCompilationDeps: true,
       enhancedResolveOptions: {
