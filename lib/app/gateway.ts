@@ -1,0 +1,90 @@
+import type { JsonText } from '../core/json-text.ts';
+import type { Report } from '../core/report.ts';
+import type { Task, TaskEvent, TaskResult } from '../core/task.ts';
+
+/** What the gateway can do, whatever face it is asked through: HTTP, MCP or A2A only translate. */
+export interface Gateway {
+  /** Of the flows that the caller may use. */
+  flows(caller: Caller): readonly GatewayFlow[];
+  create(
+    caller: Caller,
+    flow: string,
+    payload: JsonText,
+    options?: CreateOptions,
+  ): Promise<Created | GatewayRefusal>;
+  task(caller: Caller, id: string): Promise<{ readonly ok: true; readonly task: Task } | GatewayRefusal>;
+  /** Newest first. */
+  tasks(caller: Caller, cursor?: string): Promise<TaskPage | GatewayRefusal>;
+  cancel(caller: Caller, id: string): Promise<{ readonly ok: true; readonly task: Task } | GatewayRefusal>;
+  /** Once it has ended: with the payload it ended with. Before that, as it stands. */
+  result(
+    caller: Caller,
+    id: string,
+  ): Promise<{ readonly ok: true; readonly result: TaskResult } | GatewayRefusal>;
+  /** Resolves when the task has ended, or after so long. */
+  untilEnded(
+    caller: Caller,
+    id: string,
+    withinMs: number,
+    signal?: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly task: Task } | GatewayRefusal>;
+  /**
+   * What happened after that number, as it happens; ends with the task. Without a number the first one is the present
+   * state. Undefined: the task is not the caller's.
+   */
+  events(
+    caller: Caller,
+    id: string,
+    afterSeq: number | undefined,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<TaskEvent> | undefined>;
+  /** What sidecars and crew tell. Tells which of these tasks were canceled. */
+  report(reports: readonly Report[]): Promise<{ readonly canceled: readonly string[] }>;
+  /** The backstop's timer fired. */
+  expire(taskId: string): Promise<void>;
+}
+
+export interface GatewayFlow {
+  readonly name: string;
+  readonly entrypoint: string;
+  readonly routeNext: readonly string[];
+  readonly description?: string;
+  readonly timeoutSeconds?: number;
+  readonly mcp?: { readonly inputSchema: Readonly<Record<string, unknown>> };
+  readonly a2a?: Readonly<Record<string, unknown>>;
+}
+
+/** Who asks, once that was proven. */
+export interface Caller {
+  readonly id: string;
+  /** The flows it may use; undefined: all. */
+  readonly flows?: readonly string[];
+}
+
+export interface CreateOptions {
+  /** The same key by the same caller makes no second task. */
+  readonly idempotencyKey?: string;
+  readonly traceparent?: string;
+}
+
+export interface Created {
+  readonly ok: true;
+  readonly task: Task;
+  /** False where the idempotency key had made it before. */
+  readonly isNew: boolean;
+}
+
+export interface TaskPage {
+  readonly ok: true;
+  readonly tasks: readonly Task[];
+  readonly next?: string;
+}
+
+export interface GatewayRefusal {
+  readonly ok: false;
+  readonly kind: 'not-found' | 'invalid' | 'conflict' | 'unavailable';
+  /** For people; never what came in. */
+  readonly detail: string;
+  /** What is wrong with the input, place by place. */
+  readonly errors?: readonly { readonly place: string; readonly problem: string }[];
+}
