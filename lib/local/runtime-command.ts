@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { RuntimeSpec } from '../config/manifest.ts';
+import { commandOf } from '../config/shell-command.ts';
 
 const RUNTIMES = fileURLToPath(new URL('../../runtimes/', import.meta.url));
 
@@ -27,13 +28,4 @@ export function runtimeCommand(
         problem: `it is the image "${runtime.image}", and images are not run here; give it a url of where it runs`,
       };
   }
-}
-
-function commandOf(...words: readonly string[]): string {
-  return `exec ${words.map(quoted).join(' ')}`;
-}
-
-/** For the shell that starts it. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
