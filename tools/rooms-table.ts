@@ -58,7 +58,12 @@ export const ROOMS: readonly Room[] = [
   { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
   { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },
   { room: 'functions', rooms: LIB_FOR_FUNCTIONS, packages: ['*', 'node:*'] },
-  { room: 'infra', rooms: [CONFIG, CORE], packages: ['aws-cdk-lib', 'constructs', 'node:*'] },
+  // The app reads a mesh's folder as the local mesh does, which is in the assembly; esbuild bundles what is deployed.
+  {
+    room: 'infra',
+    rooms: [CONFIG, CORE, ASSEMBLY],
+    packages: ['aws-cdk-lib', 'constructs', 'esbuild', 'node:*'],
+  },
   { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib'], packages: ['*', 'node:*'] },

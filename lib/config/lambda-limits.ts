@@ -85,7 +85,8 @@ export function actorMistakes(
 }
 
 /** What is wrong between actors: names that meet, and names of nobody. */
-export function wholeMistakes(manifest: Manifest, { namespace }: PlanSettings): readonly Mistake[] {
+export function wholeMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
+  const { namespace } = settings;
   const mistakes: Mistake[] = [];
   noteSameNames(manifest.actors, namespace, mistakes);
   const names = new Set(manifest.actors.map(({ name }) => name));
@@ -102,9 +103,20 @@ export function wholeMistakes(manifest: Manifest, { namespace }: PlanSettings): 
   for (const spec of manifest.actors) {
     const notes = notesInto(mistakes, `${placeOf(spec)} spec`);
     for (const [index, next] of spec.next.entries()) noteMissing(next, notes.at('next').at(index));
-    for (const name of edges.get(spec.name)?.rescuers ?? []) noteMissing(name, notes.at('resiliency'));
+    const { rescuers = [], escalations = [] } = edges.get(spec.name) ?? {};
+    for (const name of rescuers) noteMissing(name, notes.at('resiliency'));
+    for (const topic of escalations) noteCrewTopic(topic, namespace, notes.at('resiliency').at('policies'));
   }
   return mistakes;
+}
+
+/** Nobody but x-sink sends to x-sump, and nobody at all to the dead letters. */
+function noteCrewTopic(topic: string, namespace: string | undefined, notes: Notes): void {
+  const taken = CREW.flatMap((name) => [queueName(name, namespace), deadLetterQueueName(name, namespace)]);
+  if (taken.includes(topic))
+    notes.add(
+      `escalate to ${shownValue(topic)}, a queue of the mesh's own; name one that somebody else reads`,
+    );
 }
 
 function placeOf({ name, file }: ActorSpec): string {
