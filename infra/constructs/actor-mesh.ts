@@ -1,5 +1,5 @@
 import { ArnFormat, type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -132,7 +132,7 @@ export class ActorMesh extends Construct {
       `of mesh "${namespace}"`,
     );
     this.code = props.code ?? bundledCode(folder);
-    this.alarmTopic = new Topic(this, 'Alarms', { enforceSSL: true });
+    this.alarmTopic = alarmTopicOf(this);
     if (props.alarmEmail !== undefined)
       this.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail));
     this.crew = new Crew(this, 'Crew', {
@@ -274,6 +274,14 @@ function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings,
         : { deadLetterRetentionSeconds: deadLetterRetention.toSeconds() }),
     },
   };
+}
+
+/** With a policy of its own a topic has lost the one that lets CloudWatch publish: it is said again. */
+function alarmTopicOf(scope: Construct): Topic {
+  const topic = new Topic(scope, 'Alarms', { enforceSSL: true });
+  const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } };
+  topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
+  return topic;
 }
 
 /** Every mistake at once, or nothing. */

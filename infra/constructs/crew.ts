@@ -12,6 +12,7 @@ import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
 import { type FunctionPlan, type PlanSettings, planMesh } from '../../lib/config/mesh-plan.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
+import { grantKey } from './grant-key.ts';
 import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
@@ -49,7 +50,7 @@ export interface CrewProps {
 }
 
 /** The folders of the archive: `lib/core/record.ts` names its keys. */
-const ARCHIVE_FOLDERS = ['succeeded', 'failed', 'canceled', 'dlq'];
+export const ARCHIVE_FOLDERS = ['succeeded', 'failed', 'canceled', 'dlq'] as const;
 
 /** x-sink, x-sump and x-dlq, with the archive and the failure table that they keep. */
 export class Crew extends Construct {
@@ -100,7 +101,7 @@ export class Crew extends Construct {
   /** For whoever looks at failures, replays and purges them: `asya failures`, `asya replay`, `asya purge`. */
   grantOperate(grantee: IGrantable): Grant {
     const { failures, archive } = this;
-    failures.encryptionKey?.grantEncryptDecrypt(grantee);
+    grantKey(grantee, failures.encryptionKey);
     const indexes = FAILURE_TABLE.indexes.map(({ name }) => `${failures.tableArn}/index/${name}`);
     const objects = ARCHIVE_FOLDERS.map((folder) => archive.arnForObjects(`${folder}/*`));
     return Grant.addToPrincipal({
@@ -142,7 +143,7 @@ export class Crew extends Construct {
       removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
     });
     for (const statement of this.keeping()) made.role.addToPolicy(statement);
-    props.encryptionKey?.grant(made, 'kms:Decrypt', 'kms:GenerateDataKey');
+    grantKey(made, props.encryptionKey);
     return made;
   }
 

@@ -5,6 +5,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { PlannedQueue } from '../../lib/config/mesh-plan.ts';
+import { grantKey } from './grant-key.ts';
 
 export interface MeshQueueProps {
   /** Names, times and counts, as the mesh was planned. */
@@ -56,7 +57,7 @@ export class MeshQueue extends Construct {
   /** What a sidecar does to send: it looks the address up by name, and sends. */
   grantSend(grantee: IGrantable): Grant {
     const { encryptionMasterKey, queueArn } = this.queue;
-    encryptionMasterKey?.grant(grantee, 'kms:Decrypt', 'kms:GenerateDataKey');
+    grantKey(grantee, encryptionMasterKey);
     return Grant.addToPrincipal({
       grantee,
       actions: [...SEND_ACTIONS],

@@ -5,7 +5,7 @@ import type { Manifest } from '../../lib/config/manifest.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
 import type { DeployEnvironment } from '../read-environment.ts';
-import { ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledgedIn } from './acknowledged.ts';
 
 export interface MeshStackProps {
   readonly environment: DeployEnvironment;
@@ -57,7 +57,7 @@ export class MeshStack extends Stack {
     this.tell('AsyaAwsRegion', 'ASYA_AWS_REGION', this.region);
     this.tell('AlarmTopic', 'The topic of all alarms', alarmTopic.topicArn);
     this.tell('Dashboard', "The dashboard's name", dashboard.dashboard.dashboardName);
-    Validations.of(this).acknowledge(...ACKNOWLEDGED);
+    Validations.of(this).acknowledge(...acknowledgedIn(crew));
   }
 
   private tell(id: string, description: string, value: string): void {
