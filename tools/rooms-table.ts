@@ -66,7 +66,7 @@ export const ROOMS: readonly Room[] = [
   },
   { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
-  { room: 'tools', rooms: ['lib'], packages: ['*', 'node:*'] },
+  { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {
     room: 'test',
     rooms: ['lib', 'functions', 'infra', 'bench', 'runtimes', 'tools'],
