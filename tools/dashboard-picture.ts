@@ -32,6 +32,7 @@ export function dashboardPicture(root: string): string {
   const height = Math.max(...widgets.map((widget) => widget.y + widget.height)) * ROW;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${24 * COLUMN} ${height}" font-family="sans-serif">`,
+    "<title>The layout of a mesh's dashboard</title>",
     `<rect width="${24 * COLUMN}" height="${height}" fill="#f4f5f7"/>`,
     ...widgets.flatMap((widget) => (widget.type === 'text' ? heading(widget) : graph(widget))),
     '</svg>',
