@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 24) {
   process.stderr.write(
@@ -6,5 +8,8 @@ if (major < 24) {
   );
   process.exit(1);
 }
-const { main } = await import('../lib/cli/main.ts');
+// A package holds what was built; here the source itself is run.
+const source = new URL('../lib/cli/main.ts', import.meta.url);
+const built = new URL('../dist/lib/cli/main.js', import.meta.url);
+const { main } = await import((existsSync(source) ? source : built).href);
 process.exit(await main(process.argv.slice(2)));

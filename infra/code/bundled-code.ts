@@ -1,5 +1,5 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Names, Stage } from 'aws-cdk-lib';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
@@ -13,6 +13,8 @@ import { imageDockerfile, pythonDockerfile } from './dockerfile.ts';
 import type { FunctionCode, MeshCode } from './mesh-code.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** `.ts` here, `.js` in the package that is made of it. */
+const EXTENSION = extname(import.meta.filename);
 
 /** Each function is bundled once in a process, however many actors have it. */
 const bundled = new Map<string, string>();
@@ -67,7 +69,7 @@ function imageCode(target: string, dockerfile: string): FunctionCode {
 
 function writeFunction(folder: string, target: string): void {
   const known = bundled.get(folder);
-  const text = known ?? bundleFunction(join(ROOT, 'functions', folder, 'index.ts'), ROOT);
+  const text = known ?? bundleFunction(join(ROOT, 'functions', folder, `index${EXTENSION}`), ROOT);
   bundled.set(folder, text);
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
@@ -75,7 +77,8 @@ function writeFunction(folder: string, target: string): void {
 /** As it is: Node 24 runs it so, and its own frames are left out of tracebacks by the names of its files. */
 function writeNodeRuntime(target: string): void {
   const folder = join(target, dirname(IN_FUNCTION.nodeRuntime));
-  cpSync(join(ROOT, 'runtimes/node'), folder, { recursive: true });
+  const isSource = (path: string) => !/\.(js|d\.ts)$/.test(path);
+  cpSync(join(ROOT, 'runtimes/node'), folder, { recursive: true, filter: isSource });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
 }
 

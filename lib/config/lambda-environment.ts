@@ -6,7 +6,8 @@ import { type WrittenEnvironment, writeEnvironment } from './write-environment.t
 
 /**
  * What lies beside each other in the code of an actor's function: bundled under these names, and named so in its
- * environment. A zip is worked in where it lies; in a user's own image we have a folder to ourselves.
+ * environment. A zip is worked in where it lies; a user's own image is
+ * worked in where its handler lies, and ours lies where Lambda looks for code.
  */
 export const IN_FUNCTION = {
   sidecar: 'index.js',
@@ -17,7 +18,7 @@ export const IN_FUNCTION = {
   pythonRuntime: 'asya_runtime.py',
   /** A Python handler's whole folder. */
   app: 'app',
-  imageFolder: '/opt/asya',
+  imageFolder: '/var/task',
 } as const;
 
 /** As Amazon Linux calls it: the one that is installed into the image. */

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeSpec } from '../config/manifest.ts';
 import { commandOf } from '../config/shell-command.ts';
@@ -12,7 +13,11 @@ export function runtimeCommand(
   switch (runtime.kind) {
     case 'node':
       return {
-        command: commandOf(process.execPath, `${RUNTIMES}node/asya-runtime.ts`, `./${runtime.handler}`),
+        command: commandOf(
+          process.execPath,
+          `${RUNTIMES}node/asya-runtime${extname(import.meta.filename)}`,
+          `./${runtime.handler}`,
+        ),
       };
     case 'python':
       return python === undefined
