@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 24) {
@@ -8,6 +9,14 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// An older Node does not have it, and is told so above.
+const { enableCompileCache } = await import('node:module');
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/asya-node', import.meta.url)));
+// Nobody reads on, as with `| head`: the end of a program by SIGPIPE, without a stack trace.
+process.stdout.on('error', (error) => {
+  if (error.code === 'EPIPE') process.exit(141);
+  throw error;
+});
 // A package holds what was built; here the source itself is run.
 const source = new URL('../lib/cli/main.ts', import.meta.url);
 const built = new URL('../dist/lib/cli/main.js', import.meta.url);

@@ -66,10 +66,13 @@ export const ROOMS: readonly Room[] = [
   },
   { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
+  /** To be copied: they lean on nothing of ours. */
+  { room: 'examples', rooms: [], packages: ['node:*'] },
+  { room: 'templates', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {
     room: 'test',
-    rooms: ['lib', 'functions', 'infra', 'bench', 'runtimes', 'tools'],
+    rooms: ['lib', 'functions', 'infra', 'bench', 'runtimes', 'tools', 'examples', 'templates'],
     packages: ['*', 'node:*'],
   },
 ];

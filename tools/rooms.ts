@@ -6,7 +6,7 @@ import { APART, ROOMS, type Room } from './rooms-table.ts';
 
 type Rule = NonNullable<NonNullable<Parameters<typeof cruise>[1]>['ruleSet']>['forbidden'];
 
-const SOURCES = ['lib', 'functions', 'infra', 'bench', 'runtimes', 'tools', 'test'];
+const SOURCES = ['lib', 'functions', 'infra', 'bench', 'runtimes', 'examples', 'templates', 'tools', 'test'];
 
 /** Packages of types for what the platform brings: there is nothing of them to resolve when it runs. */
 const TYPES_ALONE = ['^aws-lambda$'];
@@ -79,6 +79,8 @@ export async function findViolations(
       validate: true,
       ruleSet: { forbidden: rulesFromTable(rooms) },
       doNotFollow: { path: 'node_modules' },
+      // A checkout may share another one's packages by a link.
+      preserveSymlinks: true,
       exclude: { path: '^test/rooms/planted/' },
       tsPreCompilationDeps: true,
       enhancedResolveOptions: {

@@ -33,16 +33,19 @@ export interface Shelf {
  * be repeated: what was done before a crash changes nothing when the delivery comes again.
  */
 export function crewRuntime(crew: Crew, shelf: Shelf): Runtime {
-  const work = { sink: keep, sump: enter, dlq: keepAndEnter }[crew.role];
+  const work = { sink: persist, sump: enter, dlq: keepAndEnter }[crew.role];
+  const isTold = crew.role !== 'sump';
   return {
     restartsItself: true,
     call: async ({ envelope, timeoutMs }) => {
       const ending = new AbortController();
-      const tooLate: Promise<CallEnd> = shelf.clock
-        .sleep(timeoutMs, ending.signal)
-        .then(() => ({ kind: 'timeout' }));
+      const tooLate = shelf.clock.sleep(timeoutMs, ending.signal);
       try {
-        return await Promise.race([work(envelope, shelf).then(callEndOf), tooLate]);
+        const kept = await Promise.race([work(envelope, shelf), tooLate]);
+        if (kept === undefined) return { kind: 'timeout' };
+        // What is kept is kept: a gateway that hangs costs what is left of the time, and no redelivery.
+        if (kept.ok && isTold) await Promise.race([report(envelope, kept.archiveKey, shelf), tooLate]);
+        return callEndOf(kept);
       } finally {
         ending.abort();
       }
@@ -60,15 +63,8 @@ function callEndOf(reply: Reply): CallEnd {
   return { kind: 'fault', fault };
 }
 
-/** x-sink: into the archive, once for each identity, and the gateway is told. Forwarding is the plan's. */
-async function keep(envelope: Envelope, shelf: Shelf): Promise<Reply> {
-  const kept = await persist(envelope, shelf);
-  if (kept.ok) await report(envelope, kept.archiveKey, shelf);
-  return kept;
-}
-
 /** x-sump: into the failure index, with the key that x-sink kept it under. What came another way is kept here. */
-async function enter(envelope: Envelope, shelf: Shelf): Promise<Reply> {
+async function enter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
   const { identity } = recordOf(envelope, shelf.clock.now(), shelf.deriveId);
   const found = await shelf.records.find(identity);
   if (!found.ok) return found;
@@ -76,21 +72,25 @@ async function enter(envelope: Envelope, shelf: Shelf): Promise<Reply> {
     found.record === undefined
       ? await persist(envelope, shelf)
       : { ok: true, archiveKey: found.record.archiveKey };
-  return kept.ok ? enterAs(envelope, kept.archiveKey, shelf) : kept;
+  return kept.ok ? enterAs(envelope, kept, shelf) : kept;
 }
 
 /** x-dlq: all of it, because nobody comes after. */
-async function keepAndEnter(envelope: Envelope, shelf: Shelf): Promise<Reply> {
+async function keepAndEnter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
   const kept = await persist(envelope, shelf);
-  if (!kept.ok) return kept;
-  const entered = await enterAs(envelope, kept.archiveKey, shelf);
-  if (entered.ok) await report(envelope, kept.archiveKey, shelf);
-  return entered;
+  return kept.ok ? enterAs(envelope, kept, shelf) : kept;
 }
 
-type Persisted = { readonly ok: true; readonly archiveKey: string } | Extract<Reply, { ok: false }>;
+interface Kept {
+  readonly ok: true;
+  readonly archiveKey: string;
+}
+
+type Persisted = Kept | Extract<Reply, { ok: false }>;
 
 /**
+ * x-sink: into the archive, once for each identity; forwarding is the plan's.
+ *
  * The claim decides whose record it is; the archive is written after it. Between the two lies a crash: who finds the
  * claim made looks whether the envelope is there, and puts it there where not.
  */
@@ -107,11 +107,13 @@ async function persist(envelope: Envelope, { archive, records, clock, deriveId }
   return put.ok ? { ok: true, archiveKey } : put;
 }
 
-async function enterAs(envelope: Envelope, archiveKey: string, shelf: Shelf): Promise<Reply> {
+async function enterAs(envelope: Envelope, kept: Kept, shelf: Shelf): Promise<Persisted> {
+  const { archiveKey } = kept;
   const failure = { ...failureOf(envelope, shelf.clock.now(), shelf.deriveId), archiveKey };
   const entry = await shelf.failures.enter(failure);
-  if (entry.ok && entry.isNew) shelf.onFailure(failure);
-  return entry;
+  if (!entry.ok) return entry;
+  if (entry.isNew) shelf.onFailure(failure);
+  return kept;
 }
 
 /** A gateway that does not hear costs the envelope nothing: it can look into the archive. */

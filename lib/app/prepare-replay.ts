@@ -14,6 +14,8 @@ export interface ReplaySettings {
   readonly patch?: readonly Operation[];
   /** How long the whole may take anew; undefined: no deadline. */
   readonly timeoutMsOf: (failure: Failure) => number | undefined;
+  /** The largest body that the broker takes. */
+  readonly maxBodyBytes: number;
 }
 
 export type Prepared =
@@ -47,5 +49,9 @@ export async function prepareReplay(
     ...(patched === undefined ? {} : { payload: patched.text }),
   });
   if ('problem' in replayed) return { failure, problem: replayed.problem };
-  return { failure, ...replayed, body: encode(replayed.envelope) };
+  const body = encode(replayed.envelope);
+  const bytes = Buffer.byteLength(body);
+  if (bytes > settings.maxBodyBytes)
+    return { failure, problem: `it has ${bytes} bytes, and the broker takes ${settings.maxBodyBytes}` };
+  return { failure, ...replayed, body };
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { EndRecords } from '../ports/end-records.ts';
 import type { FailureIndex } from '../ports/failure-index.ts';
 import type { Reply } from '../ports/transport.ts';
+import { type EndsOfReplay, endsOfReplay } from './ends-of-replay.ts';
 import { type Prepared, prepareReplay, type ReplaySettings } from './prepare-replay.ts';
 
 export interface ReplayOptions extends ReplaySettings {
@@ -52,16 +53,22 @@ export interface ReplayEnd {
     | 'refused';
   readonly problem?: string;
   readonly sent: readonly Failure[];
-  /** What could not be sent, and why. */
-  readonly skipped: readonly { readonly failure: Failure; readonly problem: string }[];
+  readonly skipped: readonly Skipped[];
   readonly left: readonly Failure[];
-  /** Ends that are known, of children too. */
-  readonly ends: readonly EndRecord[];
+  /** Of those sent, whose end is known and was no failure. */
+  readonly endedWell: readonly Failure[];
+  /** Of children of a fan-out too. */
+  readonly failedAgain: readonly EndRecord[];
+}
+
+/** What could not be sent, and why. */
+export interface Skipped {
+  readonly failure: Failure;
+  readonly problem: string;
+  readonly isReplayedBefore?: true;
 }
 
 const LOOK_EVERY_MS = 500;
-/** Ends are dated by the clock of whoever ended them. */
-const CLOCKS_DIFFER_MS = 300_000;
 
 /**
  * Sends failed envelopes once more. Each is noted before it is sent, so that nobody sends it a second time by accident;
@@ -73,40 +80,45 @@ export async function replayFailures(
   tools: ReplayTools,
 ): Promise<ReplayEnd> {
   const sent: Failure[] = [];
-  const skipped: { failure: Failure; problem: string }[] = [];
-  const ends = new Map<string, EndRecord>();
+  const skipped: Skipped[] = [];
+  const ends = endsOfReplay(options.replay, tools.records);
   let at = 0;
   let ended = 0;
   const tell = () =>
     tools.onProgress({ total: failures.length, sent: sent.length, skipped: skipped.length, ended });
-  const end = (why: ReplayEnd['why'], problem?: string): ReplayEnd => ({
-    why,
-    ...(problem === undefined ? {} : { problem }),
-    sent,
-    skipped,
-    left: failures.slice(at),
-    ends: [...ends.values()],
-  });
+  const end = (why: ReplayEnd['why'], problem?: string): ReplayEnd => {
+    const failedAgain = ends.failedAgain();
+    const failedIds = new Set(failedAgain.map(({ envelopeId }) => envelopeId));
+    return {
+      why,
+      ...(problem === undefined ? {} : { problem }),
+      sent,
+      skipped,
+      left: failures.slice(at),
+      endedWell: ends.ofSent(sent).filter(({ envelopeId }) => !failedIds.has(envelopeId)),
+      failedAgain,
+    };
+  };
 
   for (let stage = 0; at < failures.length; stage++) {
     const size = options.stages?.at(Math.min(stage, options.stages.length - 1)) ?? failures.length;
     const before = sent.length;
-    const beganAt = tools.clock.now();
     while (at < failures.length && sent.length < before + size) {
       if (tools.stop.aborted) return end('stopped');
       const failure = failures[at] as Failure;
       const outcome = await sendOne(failure, options, tools);
       if (outcome.kind === 'refused') return end('refused', outcome.problem);
       at++;
-      if (outcome.kind === 'sent') sent.push(failure);
-      else skipped.push({ failure, problem: outcome.problem });
+      if (outcome.kind === 'sent') {
+        sent.push(failure);
+        if (isCrewName(outcome.to)) ends.expectAnyOf(failure);
+      } else skipped.push({ failure, ...outcome.skipped });
       tell();
       if (outcome.kind === 'sent') await tools.clock.sleep(1000 / options.perSecond, tools.stop);
     }
     if (options.stages === undefined) continue;
-    const waited = await untilEnded(sent.slice(before), beganAt, options, tools, (seen) => {
-      for (const record of seen) ends.set(record.identity, record);
-      ended = countEnded(sent, ends);
+    const waited = await untilEnded(sent.slice(before), ends, options.waitMs, tools, () => {
+      ended = ends.ofSent(sent).length;
       tell();
     });
     if (waited.why !== 'ended') return end(waited.why, waited.problem);
@@ -115,38 +127,46 @@ export async function replayFailures(
 }
 
 type SendOutcome =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'skipped'; readonly problem: string }
+  | { readonly kind: 'sent'; readonly to: string }
+  | { readonly kind: 'skipped'; readonly skipped: Omit<Skipped, 'failure'> }
   | { readonly kind: 'refused'; readonly problem: string };
 
 async function sendOne(failure: Failure, options: ReplayOptions, tools: ReplayTools): Promise<SendOutcome> {
   const { archive, failures, clock, deriveId, send } = tools;
-  if (failure.replays.length > 0 && !options.again)
-    return { kind: 'skipped', problem: replayedBefore(failure) };
+  const before = options.again ? undefined : replayedBefore(failure);
+  if (before !== undefined) return { kind: 'skipped', skipped: { problem: before, isReplayedBefore: true } };
   const prepared: Prepared = await prepareReplay(failure, options, archive, clock.now(), deriveId);
   if ('problem' in prepared) {
-    return { kind: prepared.isStoreDown ? 'refused' : 'skipped', problem: prepared.problem };
+    const { problem, isStoreDown } = prepared;
+    return isStoreDown ? { kind: 'refused', problem } : { kind: 'skipped', skipped: { problem } };
   }
   const note = { replay: options.replay, atMs: clock.now(), to: prepared.to };
   const noted = await failures.noteReplay(failure.identity, note, options.again);
   if (!noted.ok) {
-    return 'isAlreadyReplayed' in noted
-      ? {
+    const { problem } = noted;
+    switch (noted.why) {
+      case 'already-replayed':
+        return {
           kind: 'skipped',
-          problem: `${noted.problem}, by somebody else just now; --again sends it once more`,
-        }
-      : { kind: 'refused', problem: noted.problem };
+          skipped: { problem: `${problem}, by somebody else just now`, isReplayedBefore: true },
+        };
+      case 'gone':
+        return { kind: 'skipped', skipped: { problem } };
+      case undefined:
+        return { kind: 'refused', problem };
+    }
   }
   const reply = await send(prepared.to, prepared.body);
-  if (reply.ok) return { kind: 'sent' };
+  if (reply.ok) return { kind: 'sent', to: prepared.to };
   const withdrawn = await failures.withdrawReplay(failure.identity, options.replay);
   const also = withdrawn.ok ? '' : `; and its note could not be taken back: ${withdrawn.problem}`;
   return { kind: 'refused', problem: `${failure.envelopeId} could not be sent: ${reply.problem}${also}` };
 }
 
-export function replayedBefore({ replays }: Failure): string {
+/** Undefined: it was not. */
+export function replayedBefore({ replays }: Failure): string | undefined {
   const last = replays.at(-1);
-  return `it was replayed before (${last?.replay}); --again sends it once more`;
+  return last === undefined ? undefined : `it was replayed before (${last.replay})`;
 }
 
 type Waited =
@@ -156,39 +176,21 @@ type Waited =
 /** Until everything sent has ended; the first that fails again is enough to know. */
 async function untilEnded(
   sent: readonly Failure[],
-  beganAtMs: number,
-  { replay, waitMs }: ReplayOptions,
-  { records, clock, stop }: ReplayTools,
-  onSeen: (ends: readonly EndRecord[]) => void,
+  ends: EndsOfReplay,
+  waitMs: number,
+  { clock, stop }: ReplayTools,
+  onLooked: () => void,
 ): Promise<Waited> {
   const givesUpAt = clock.now() + waitMs;
-  // What goes back to the crew only gets the end that it had recorded, whichever that is.
-  const crewBound = new Set(
-    sent.filter(({ actor }) => isCrewName(actor)).map(({ envelopeId }) => envelopeId),
-  );
   for (;;) {
-    const seen = await records.ofReplay(replay, beganAtMs - CLOCKS_DIFFER_MS);
-    if (!seen.ok) return { why: 'refused', problem: seen.problem };
-    onSeen(seen.records);
-    const again = seen.records.filter(
-      ({ end, envelopeId }) => end === 'failed' && !crewBound.has(envelopeId),
-    );
-    if (again.length > 0) return { why: 'failed-again' };
-    const known = new Map(seen.records.map((record) => [record.identity, record]));
-    const missing = sent.length - countEnded(sent, known);
+    const problem = await ends.look();
+    if (problem !== undefined) return { why: 'refused', problem };
+    onLooked();
+    if (ends.failedAgain().length > 0) return { why: 'failed-again' };
+    const missing = sent.length - ends.ofSent(sent).length;
     if (missing === 0) return { why: 'ended' };
     if (stop.aborted) return { why: 'stopped' };
-    if (clock.now() >= givesUpAt) {
-      return {
-        why: 'no-end',
-        problem: `${missing} of those sent had no end within ${Math.round(waitMs / 1000)} s`,
-      };
-    }
+    if (clock.now() >= givesUpAt) return { why: 'no-end', problem: `${missing} of those sent have no end` };
     await clock.sleep(LOOK_EVERY_MS, stop);
   }
-}
-
-function countEnded(sent: readonly Failure[], ends: ReadonlyMap<string, EndRecord>): number {
-  const ended = new Set([...ends.values()].map(({ envelopeId }) => envelopeId));
-  return sent.filter(({ envelopeId }) => ended.has(envelopeId)).length;
 }

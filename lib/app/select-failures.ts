@@ -10,28 +10,19 @@ export type Selected =
   | Refusal;
 
 /**
- * A selection as it stands now: what fails meanwhile is not swept in. An envelope that failed more than once is there
- * with every failure, newest first.
+ * A selection as it stands now, read whole before anything is done with it. It is read from the newest on, so that what
+ * fails meanwhile is not swept in, whatever the clock here says. An envelope that failed more than once is there with
+ * every failure, newest first.
  */
-export async function selectFailures(
-  selection: Selection,
-  index: FailureIndex,
-  askedAtMs: number,
-): Promise<Selected> {
+export async function selectFailures(selection: Selection, index: FailureIndex): Promise<Selected> {
   return 'filter' in selection
-    ? selectByFilter(selection.filter, index, askedAtMs)
+    ? selectByFilter(selection.filter, index)
     : selectByEnvelope(selection.envelopeIds, index);
 }
 
-async function selectByFilter(
-  filter: FailureFilter,
-  index: FailureIndex,
-  askedAtMs: number,
-): Promise<Selected> {
+async function selectByFilter(filter: FailureFilter, index: FailureIndex): Promise<Selected> {
   const failures: Failure[] = [];
-  const refusal = await eachFailure(filter, index, (failure) => {
-    if (failure.lastSeenMs <= askedAtMs) failures.push(failure);
-  });
+  const refusal = await eachFailure(filter, index, (failure) => failures.push(failure));
   return refusal ?? { ok: true, failures, unknown: [] };
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A mesh that runs on this machine, as it says of itself in `.asya/{name}/mesh.json`. */
@@ -9,6 +9,8 @@ export interface RunningMesh {
   readonly pid: number;
   /** What a sidecar or an operator's tool needs to reach its engines. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What its functions said, one JSON object a line. */
+  readonly logFile: string;
   readonly actors: readonly string[];
   readonly flows: readonly RunningFlow[];
 }
@@ -35,7 +37,7 @@ export function runningMeshes(from: string): readonly RunningMesh[] {
 
 function nearestState(from: string): string | undefined {
   const here = join(from, STATE_FOLDER);
-  if (existsSync(here)) return here;
+  if (statSync(here, { throwIfNoEntry: false })?.isDirectory()) return here;
   const above = dirname(from);
   return above === from ? undefined : nearestState(above);
 }
@@ -44,9 +46,18 @@ function nearestState(from: string): string | undefined {
 function meshAt(path: string): RunningMesh | undefined {
   try {
     const mesh = JSON.parse(readFileSync(path, 'utf8')) as RunningMesh;
-    process.kill(mesh.pid, 0);
-    return mesh;
+    return isRunning(mesh.pid) ? mesh : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (!(Number.isInteger(pid) && pid > 0)) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It is there, and somebody else's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -3,19 +3,30 @@ import { timestampText } from '../core/timestamp.ts';
 import type { Column } from './table.ts';
 import { agoText } from './times.ts';
 
-export function failureColumns(now: number): readonly Column<Failure>[] {
+/** Envelopes by row; their groups too, where they may be of several. */
+export function failureColumns(now: number, withGroup: boolean): readonly Column<Failure>[] {
+  const group: Column<Failure> = { title: 'GROUP', text: ({ fingerprint }) => fingerprint };
   return [
     { title: 'ENVELOPE', text: ({ envelopeId }) => envelopeId, most: 40 },
+    ...(withGroup ? [group] : []),
     { title: 'FAILED', text: ({ lastSeenMs }) => agoText(lastSeenMs, now) },
-    { title: 'ACTOR', text: ({ actor }) => actor },
-    { title: 'REASON', text: ({ reason }) => reason },
+    { title: 'ACTOR', text: ({ actor }) => actor, most: 63 },
+    { title: 'REASON', text: ({ reason }) => reason, most: 30 },
     { title: 'ATTEMPTS', text: ({ attempts }) => String(attempts), align: 'right' },
     { title: 'REPLAYS', text: ({ replays }) => String(replays.length), align: 'right' },
     { title: 'ERROR', text: ({ errorType, errorMessage }) => `${errorType}: ${errorMessage}`, most: 60 },
   ];
 }
 
-export function failureJson(failure: Failure): Readonly<Record<string, unknown>> {
+interface NoteJson {
+  readonly replay: string;
+  readonly at: string;
+  readonly to: string;
+}
+
+export function failureJson(
+  failure: Failure,
+): Readonly<Record<string, unknown>> & { readonly replays: readonly NoteJson[] } {
   const { firstSeenMs, lastSeenMs, fingerprint, replays, ...rest } = failure;
   return {
     ...rest,

@@ -6,7 +6,9 @@ import { timestampText } from '../core/timestamp.ts';
 import { EXIT } from './exit.ts';
 import { failureColumns, failureJson } from './failure-output.ts';
 import { type FilterOptions, filterFrom, withFilterOptions } from './filter-options.ts';
+import { Mistaken } from './mistaken.ts';
 import { type Operator, operatorFrom } from './operator.ts';
+import { jsonLineOutput, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
 import { showFailure } from './show-failure.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -33,11 +35,17 @@ Examples:
 Where: the mesh that runs on this machine, or the one that ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET name.
 Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`,
     )
-    .action(async (options: FilterOptions & OutputOptions) => {
+    .allowExcessArguments()
+    .action(async (options: FilterOptions & OutputOptions, { args }: Command) => {
+      if (args[0] !== undefined) {
+        throw new Mistaken(
+          `asya: "${oneLine(args[0])}" is no command of asya failures; there are list and show: asya failures show ID shows one envelope`,
+        );
+      }
       exit(await within(terminal, options, (operator) => printGroups(operator, options, terminal)));
     });
   withFilterOptions(failures.command('list'))
-    .description('failed envelopes, newest first')
+    .description('failed envelopes, newest first, each with its group')
     .option('--json', 'for scripts: one JSON object a line')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<FilterOptions & OutputOptions>();
@@ -61,7 +69,7 @@ async function within(
   { mesh }: FilterOptions,
   run: (operator: Operator) => Promise<number>,
 ): Promise<number> {
-  const operator = operatorFrom(terminal.env, terminal.cwd, mesh);
+  const operator = await operatorFrom(terminal.env, terminal.cwd, mesh);
   try {
     return await run(operator);
   } finally {
@@ -72,17 +80,22 @@ async function within(
 async function printGroups(
   { stores }: Operator,
   options: FilterOptions & OutputOptions,
-  { print, say, now }: Terminal,
+  { print, say, now, isInteractive }: Terminal,
 ): Promise<number> {
   const groups = grouping();
   const refusal = await eachFailure(filterFrom(options, now()), stores.failures, groups.add);
   if (refusal !== undefined) {
-    say(`asya: ${refusal.problem}`);
+    say(`asya: ${oneLine(refusal.problem)}`);
     return EXIT.failed;
   }
   const found = groups.groups();
-  if (options.json) print(JSON.stringify(found.map(groupJson), null, 2));
+  if (options.json) print(jsonListOutput(found.map((group) => jsonOutput(groupJson(group)))));
   else print(found.length === 0 ? 'no failures' : tableText(groupColumns(now()), found));
+  if (isInteractive && !options.json && found.length > 0) {
+    say(
+      '\nasya failures list --group GROUP tells the envelopes, asya replay --group GROUP what a replay would send',
+    );
+  }
   return EXIT.fine;
 }
 
@@ -92,13 +105,14 @@ function groupColumns(now: number): readonly Column<FailureGroup>[] {
     { title: 'COUNT', text: ({ count }) => String(count), align: 'right' },
     { title: 'REPLAYED', text: ({ replayed }) => String(replayed), align: 'right' },
     { title: 'LAST', text: ({ lastSeenMs }) => agoText(lastSeenMs, now) },
-    { title: 'ACTOR', text: ({ actor }) => actor },
-    { title: 'REASON', text: ({ reasons }) => reasons.join(',') },
+    { title: 'ACTOR', text: ({ actor }) => actor, most: 63 },
+    { title: 'REASON', text: ({ reasons }) => reasons.join(','), most: 40 },
     { title: 'ERROR', text: ({ errorType, errorMessage }) => `${errorType}: ${errorMessage}`, most: 80 },
   ];
 }
 
-function groupJson({ firstSeenMs, lastSeenMs, fingerprint, ...group }: FailureGroup): unknown {
+function groupJson(found: FailureGroup): Readonly<Record<string, unknown>> {
+  const { firstSeenMs, lastSeenMs, fingerprint, ...group } = found;
   return {
     group: fingerprint,
     ...group,
@@ -114,14 +128,15 @@ async function printList(
 ): Promise<number> {
   const rows: Failure[] = [];
   const see = options.json
-    ? (failure: Failure) => print(JSON.stringify(failureJson(failure)))
+    ? (failure: Failure) => print(jsonLineOutput(failureJson(failure)))
     : (failure: Failure) => rows.push(failure);
   const refusal = await eachFailure(filterFrom(options, now()), stores.failures, see);
   if (refusal !== undefined) {
-    say(`asya: ${refusal.problem}`);
+    say(`asya: ${oneLine(refusal.problem)}`);
     return EXIT.failed;
   }
-  if (!options.json) print(rows.length === 0 ? 'no failures' : tableText(failureColumns(now()), rows));
+  const columns = failureColumns(now(), options.group === undefined);
+  if (!options.json) print(rows.length === 0 ? 'no failures' : tableText(columns, rows));
   return EXIT.fine;
 }
 
@@ -131,9 +146,9 @@ async function printOne(
   options: OutputOptions,
   { print, say, now }: Terminal,
 ): Promise<number> {
-  const selected = await selectFailures({ envelopeIds: [id] }, stores.failures, now());
+  const selected = await selectFailures({ envelopeIds: [id] }, stores.failures);
   if (!selected.ok) {
-    say(`asya: ${selected.problem}`);
+    say(`asya: ${oneLine(selected.problem)}`);
     return EXIT.failed;
   }
   const [newest, ...earlier] = selected.failures;
@@ -142,6 +157,6 @@ async function printOne(
     return EXIT.failed;
   }
   const shown = await showFailure(newest, earlier, stores, now(), options.payload === true);
-  print(options.json ? JSON.stringify(shown.json, null, 2) : shown.text);
+  print(options.json ? shown.json : shown.text);
   return EXIT.fine;
 }

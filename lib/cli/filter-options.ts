@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { Selection } from '../app/select-failures.ts';
 import { DURATION_RULE, durationMs } from '../core/duration.ts';
+import { instantMs } from '../core/timestamp.ts';
 import type { FailureFilter } from '../ports/failure-index.ts';
-import { Mistaken } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
 
 /** The options that say which failures are meant, as they were typed. */
 export interface FilterOptions {
@@ -20,7 +21,10 @@ export function withFilterOptions(command: Command): Command {
     .option('--actor <actor>', 'that failed at this actor')
     .option('--reason <reason>', 'with this reason, such as PolicyExhausted or DeliveryExhausted')
     .option('--flow <flow>', 'of this flow')
-    .option('--since <duration>', 'that failed within the last so long, such as 1h or 30m')
+    .option(
+      '--since <duration>',
+      'that failed within the last so long, such as 30m, 1h or 7d, or since a time',
+    )
     .option('--mesh <name>', 'of this mesh, where several run here');
 }
 
@@ -31,7 +35,7 @@ export function filterFrom(options: FilterOptions, now: number): FailureFilter {
     ...(actor === undefined ? {} : { actor }),
     ...(reason === undefined ? {} : { reason }),
     ...(flow === undefined ? {} : { flow }),
-    ...(since === undefined ? {} : { sinceMs: now - durationOption('--since', since) }),
+    ...(since === undefined ? {} : { sinceMs: sinceOption(since, now) }),
   };
 }
 
@@ -55,11 +59,18 @@ export function selectionFrom(ids: readonly string[], options: SelectionOptions,
   return { filter };
 }
 
-export function durationOption(name: string, text: string): number {
+function sinceOption(text: string, now: number): number {
+  return (
+    instantMs(text) ??
+    Math.max(0, now - durationOption('--since', text, ', 7d, or a time like 2026-01-01T00:00:00Z'))
+  );
+}
+
+export function durationOption(name: string, text: string, also = ''): number {
   // Days are no unit of durations elsewhere, but how people think of failures.
   const days = /^(\d+)d$/.exec(text)?.[1];
   const milliseconds = days === undefined ? durationMs(text) : Number(days) * 86_400_000;
-  if (milliseconds === undefined) throw new Mistaken(`asya: ${name} is "${text}"; ${DURATION_RULE}`);
+  if (milliseconds === undefined) throw new Mistaken(`asya: ${name} is "${text}"; ${DURATION_RULE}${also}`);
   return milliseconds;
 }
 

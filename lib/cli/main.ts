@@ -1,12 +1,18 @@
 import { Command } from 'commander';
+import { addDev } from './dev-command.ts';
 import { EXIT } from './exit.ts';
 import { addFailures } from './failures.ts';
-import { Mistaken } from './operator.ts';
+import { addInit } from './init-command.ts';
+import { Mistaken } from './mistaken.ts';
 import { addPurge } from './purge.ts';
 import { addReplay } from './replay.ts';
+import { addSend } from './send.ts';
 import { addSidecar } from './sidecar-command.ts';
+import { addSimulate } from './simulate-command.ts';
+import { addStatus } from './status.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { addValidate } from './validate-command.ts';
+import { addWatch } from './watch.ts';
 
 /** The `asya` command line: resolves with the exit status. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
@@ -24,7 +30,13 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       writeErr: (text) => terminal.say(text.trimEnd()),
     })
     .exitOverride();
+  addDev(program, terminal, exit);
+  addSend(program, terminal, exit);
+  addWatch(program, terminal, exit);
+  addStatus(program, terminal, exit);
+  addInit(program, terminal, exit);
   addValidate(program, terminal, exit);
+  addSimulate(program, terminal);
   addSidecar(program, terminal, exit);
   addFailures(program, terminal, exit);
   addReplay(program, terminal, exit);

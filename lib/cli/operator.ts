@@ -1,12 +1,12 @@
-import { type Stores, storesFromConfig } from '../assembly/crew-from-config.ts';
+import type { Stores } from '../assembly/crew-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import { type RunningMesh, runningMeshes } from '../assembly/running-mesh.ts';
-import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import type { Environment } from '../config/environment.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import { suggestion } from '../core/nearest.ts';
 import type { Reply, Transport } from '../ports/transport.ts';
+import { Mistaken } from './mistaken.ts';
 
 /** Whoever looks after a mesh: what is needed to see its failures and to send to its queues. */
 export interface Operator {
@@ -20,24 +20,22 @@ export interface Operator {
   close(): Promise<void>;
 }
 
-/** Words for whoever asked wrongly: no stack trace, exit status 2. */
-export class Mistaken extends Error {}
-
 /**
  * By the environment where it names a table, as the functions themselves are told; otherwise the mesh that runs on this
  * machine.
  */
-export function operatorFrom(env: Environment, cwd: string, meshName?: string): Operator {
+export async function operatorFrom(env: Environment, cwd: string, meshName?: string): Promise<Operator> {
   const isNamed = env['ASYA_FAILURE_TABLE'] !== undefined && meshName === undefined;
   const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
-  // The operator's tools read what the crew reads.
-  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...env, ...mesh?.variables });
+  // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
+  const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
   if ('words' in reading) throw new Mistaken(reading.words);
   const { config } = reading;
-  const stores = openStores(config, env);
+  const stores = await openStores(config, env);
   let opened: Promise<Transport> | undefined;
   const transport = () => {
-    opened ??= transportFromConfig(config, env);
+    opened ??= openTransport(config, env);
     return opened;
   };
   return {
@@ -48,16 +46,31 @@ export function operatorFrom(env: Environment, cwd: string, meshName?: string): 
     ...(mesh === undefined ? {} : { mesh }),
     close: async () => {
       stores.close();
-      await (await opened)?.close();
+      await (await opened?.catch(() => undefined))?.close();
     },
   };
 }
 
-function openStores({ storage, sqs }: SidecarConfig, env: Environment): Stores {
+/** The clients take their time to load: only where they are used. */
+async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Promise<Stores> {
+  const { storesFromConfig } = await import('../assembly/crew-from-config.ts');
   try {
     return storesFromConfig(storage, sqs.region, env);
   } catch (error) {
     throw new Mistaken((error as Error).message);
+  }
+}
+
+function withoutOurs(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('ASYA_')));
+}
+
+async function openTransport(config: SidecarConfig, env: Environment): Promise<Transport> {
+  const { transportFromConfig } = await import('../assembly/transport-from-config.ts');
+  try {
+    return await transportFromConfig(config, env);
+  } catch (error) {
+    throw new Mistaken(`asya: ${(error as Error).message}`);
   }
 }
 

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { type Selection, selectFailures } from '../app/select-failures.ts';
 import { EXIT } from './exit.ts';
 import { type SelectionOptions, selectionFrom, withFilterOptions } from './filter-options.ts';
-import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
+import { type Operator, operatorFrom } from './operator.ts';
+import { oneLine } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
 interface PurgeCommand extends SelectionOptions {
@@ -28,7 +30,7 @@ Exit status: 0 done, 1 something outside failed, nothing was found or you said n
     )
     .action(async (ids: readonly string[], options: PurgeCommand) => {
       const selection = selectionFrom(ids, options, terminal.now());
-      const operator = operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
       try {
         exit(await purge(selection, options, operator, terminal));
       } finally {
@@ -45,19 +47,22 @@ async function purge(
 ): Promise<number> {
   const { say } = terminal;
   const fail = (words: string): number => {
-    say(`asya: ${words}`);
+    say(`asya: ${oneLine(words)}`);
     return EXIT.failed;
   };
-  const selected = await selectFailures(selection, stores.failures, terminal.now());
+  const selected = await selectFailures(selection, stores.failures);
   if (!selected.ok) return fail(selected.problem);
   const { failures, unknown } = selected;
-  if (unknown.length > 0) return fail(`no failure of ${unknown.join(', ')}; nothing was purged`);
+  if (unknown.length > 0)
+    return fail(`no failure of ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
   if (failures.length === 0) return fail('no failure is meant by that; nothing was purged');
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the kept envelopes' : ''}`;
   if (options.yes !== true) {
+    const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
+    const warned = `${what}${unreplayed === 0 ? '' : `, ${unreplayed} of them never replayed`}`;
     if (!terminal.isInteractive)
-      throw new Mistaken(`asya: this would purge ${what}; say --yes where nobody can be asked`);
-    if (!(await terminal.confirm(`Purge ${what}? They cannot be replayed after that.`)))
+      throw new Mistaken(`asya: this would purge ${warned}; say --yes where nobody can be asked`);
+    if (!(await terminal.confirm(`Purge ${warned}? There is no replay after that.`)))
       return fail('nothing was purged');
   }
   let done = 0;

@@ -4,6 +4,7 @@ import { type ReplayOptions, replayedBefore } from '../app/replay.ts';
 import type { Stores } from '../assembly/crew-from-config.ts';
 import type { Failure } from '../core/failure.ts';
 import { EXIT } from './exit.ts';
+import { escaped, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,37 +27,41 @@ export async function printDryRun(
   const looked = json ? failures : failures.slice(0, SHOWN);
   const prepared: Prepared[] = [];
   for (const failure of looked) {
-    prepared.push(
-      failure.replays.length > 0 && !options.again
-        ? { failure, problem: replayedBefore(failure) }
-        : await prepareReplay(failure, options, archive, now(), deriveId),
-    );
+    const before = options.again ? undefined : replayedBefore(failure);
+    const one: Prepared =
+      before === undefined
+        ? await prepareReplay(failure, options, archive, now(), deriveId)
+        : { failure, problem: `${before}; --again sends it once more` };
+    if ('problem' in one && one.isStoreDown) {
+      say(`asya: ${oneLine(one.problem)}`);
+      return EXIT.failed;
+    }
+    prepared.push(one);
   }
-  if (json)
-    print(
-      JSON.stringify(
-        prepared.map((one) => dryRunJson(one, payload)),
-        null,
-        2,
-      ),
-    );
-  else {
-    print(tableText(COLUMNS, prepared));
-    if (payload)
-      for (const one of prepared)
-        if ('body' in one) print(`\n${one.failure.envelopeId}\n${one.envelope.payload}`);
-    const more = failures.length - looked.length;
-    if (more > 0) print(`… and ${more} more`);
-    say(
-      `\nNothing was sent. --go sends ${failures.length === 1 ? 'it' : `these ${failures.length}`}${options.stages === undefined ? '' : ', one first, then ten, then the rest'}.`,
-    );
+  if (json) {
+    print(jsonListOutput(prepared.map((one) => dryRunJson(one, payload))));
+    return EXIT.fine;
   }
+  print(tableText(COLUMNS, prepared));
+  if (payload) for (const one of prepared) if ('body' in one) print(payloadText(one));
+  const unlooked = failures.slice(looked.length);
+  if (unlooked.length > 0) print(`… and ${unlooked.length} more`);
+  const toSend =
+    prepared.filter((one) => 'body' in one).length +
+    unlooked.filter((failure) => options.again || replayedBefore(failure) === undefined).length;
+  say(`\nNothing was sent. ${goText(toSend, options.stages !== undefined)}`);
   return EXIT.fine;
+}
+
+function goText(count: number, isRamp: boolean): string {
+  if (count === 0) return '--go would send nothing either.';
+  if (count === 1) return '--go sends 1.';
+  return `--go sends ${count}${isRamp ? ': one first, then ten, then a hundred at a time, as long as none fails again' : ''}.`;
 }
 
 const COLUMNS: readonly Column<Prepared>[] = [
   { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: 40 },
-  { title: 'FAILED AT', text: ({ failure }) => failure.actor },
+  { title: 'FAILED AT', text: ({ failure }) => failure.actor, most: 63 },
   { title: 'TO', text: (one) => ('to' in one ? one.to : '-') },
   { title: 'DEADLINE', text: (one) => ('to' in one ? (one.envelope.status?.deadline_at ?? 'none') : '-') },
   {
@@ -67,17 +72,23 @@ const COLUMNS: readonly Column<Prepared>[] = [
   { title: '', text: (one) => ('problem' in one ? `not sent: ${one.problem}` : '') },
 ];
 
-function dryRunJson(one: Prepared, payload: boolean): unknown {
+function payloadText({ failure, envelope }: Extract<Prepared, { body: string }>): string {
+  return `\n${oneLine(failure.envelopeId)}\n${escaped(envelope.payload)}`;
+}
+
+function dryRunJson(one: Prepared, payload: boolean): string {
   const { failure } = one;
   const id = { id: failure.envelopeId, failedAt: failure.actor };
-  if ('problem' in one) return { ...id, problem: one.problem };
+  if ('problem' in one) return jsonOutput({ ...id, problem: one.problem });
   const { to, envelope, body } = one;
-  return {
-    ...id,
-    to,
-    route: envelope.route,
-    ...(envelope.status?.deadline_at === undefined ? {} : { deadline: envelope.status.deadline_at }),
-    bytes: Buffer.byteLength(body),
-    ...(payload ? { payload: JSON.parse(envelope.payload) as unknown } : {}),
-  };
+  return jsonOutput(
+    {
+      ...id,
+      to,
+      route: envelope.route,
+      ...(envelope.status?.deadline_at === undefined ? {} : { deadline: envelope.status.deadline_at }),
+      bytes: Buffer.byteLength(body),
+    },
+    payload ? envelope.payload : undefined,
+  );
 }

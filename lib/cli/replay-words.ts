@@ -1,51 +1,100 @@
-import type { ReplayEnd, ReplayOptions } from '../app/replay.ts';
+import type { ReplayEnd, ReplayOptions, Skipped } from '../app/replay.ts';
 import { durationText } from '../core/duration.ts';
+import { oneLine } from './plain-text.ts';
 
-/** How a replay ended: what was sent, what was not, and why. */
-export function endWords(end: ReplayEnd, { waitMs, stages }: ReplayOptions): string {
-  const { sent, skipped, left, ends } = end;
-  const succeeded = ends.filter((record) => record.end === 'succeeded').length;
-  const again = ends.filter((record) => record.end === 'failed');
-  const lines = skipped.map(({ failure, problem }) => `  not sent: ${failure.envelopeId}: ${problem}`);
-  const counts = `${sent.length} sent${stages === undefined ? '' : `, ${succeeded} succeeded, ${again.length} failed again`}, ${skipped.length} skipped, ${left.length} left`;
-  switch (end.why) {
+/** How many are named one by one; the rest is counted. */
+const NAMED = 5;
+
+/** How a replay ended: what was sent, what was not, why, and what to do next. */
+export function endWords(end: ReplayEnd, options: ReplayOptions): string {
+  return [...skippedLines(end.skipped), ...failedLines(end), ...whyLines(end, options)].join('\n');
+}
+
+function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly string[] {
+  const { why, problem = '', sent, left } = end;
+  const counts = countsText(end, stages !== undefined);
+  switch (why) {
     case 'all-sent':
-      return [...lines, `done: ${counts}`].join('\n');
-    case 'failed-again': {
-      const named = again
-        .slice(0, 5)
-        .map(({ envelopeId, actor, reason }) => `  failed again: ${envelopeId} at ${actor}, ${reason}`);
+      return [`${sent.length === 0 ? 'nothing was sent' : 'done'}: ${counts}`];
+    case 'failed-again':
       return [
-        ...lines,
-        ...named,
         `stopped, because some failed again: ${counts}; nothing more was sent`,
-      ].join('\n');
-    }
+        'asya failures show ID tells why',
+      ];
     case 'no-end':
       return [
-        ...lines,
-        `stopped, because not all ended within ${durationText(waitMs)}: ${counts}; ${end.problem}`,
-      ].join('\n');
-    case 'stopped':
+        `stopped: ${problem} within ${durationText(waitMs)}; ${counts}`,
+        `they may still be under way: look at the queues${left.length > 0 ? '; the same command once more goes on with the rest' : ''}`,
+      ];
+    case 'stopped': {
+      const [next] = left;
+      const where =
+        next === undefined
+          ? `all were sent, and ${sent.length - end.endedWell.length} have no end yet`
+          : `the next would have been ${oneLine(next.envelopeId)}`;
       return [
-        ...lines,
-        `stopped as you asked: ${counts}; the next would have been ${left[0]?.envelopeId ?? 'none'}`,
-      ].join('\n');
+        `stopped as you asked: ${counts}; ${where}`,
+        ...(next === undefined
+          ? []
+          : ['the same command once more goes on: what was sent is not sent twice']),
+      ];
+    }
     case 'refused':
-      return [...lines, `stopped: ${end.problem}; ${counts}`].join('\n');
+      return [`stopped: ${oneLine(problem)}; ${counts}`];
   }
 }
 
-export function endJson({ why, problem, sent, skipped, left, ends }: ReplayEnd, replayId: string): unknown {
+function countsText({ sent, endedWell, failedAgain, skipped, left }: ReplayEnd, isWatched: boolean): string {
+  const ends = isWatched ? `, ${endedWell.length} ended well, ${failedAgain.length} failed again` : '';
+  return `${sent.length} sent${ends}, ${skipped.length} skipped, ${left.length} left`;
+}
+
+function failedLines({ failedAgain }: ReplayEnd): readonly string[] {
+  const named = failedAgain
+    .slice(0, NAMED)
+    .map(
+      ({ envelopeId, actor, reason }) =>
+        `  failed again: ${oneLine(envelopeId)} at ${oneLine(actor, 63)}, ${oneLine(reason, 30)}`,
+    );
+  return [...named, ...moreLine('failed again', failedAgain.length)];
+}
+
+function skippedLines(skipped: readonly Skipped[]): readonly string[] {
+  const before = skipped.filter(({ isReplayedBefore }) => isReplayedBefore === true);
+  const others = skipped.filter(({ isReplayedBefore }) => isReplayedBefore !== true);
+  const [one] = before;
+  const again =
+    one === undefined
+      ? []
+      : before.length === 1
+        ? [`  not sent: ${skippedText(one)}; --again sends it once more`]
+        : [`  not sent: ${before.length} were replayed before; --again sends them once more`];
+  return [
+    ...others.slice(0, NAMED).map((other) => `  not sent: ${skippedText(other)}`),
+    ...moreLine('not sent', others.length),
+    ...again,
+  ];
+}
+
+function skippedText({ failure, problem }: Skipped): string {
+  return `${oneLine(failure.envelopeId)}: ${oneLine(problem)}`;
+}
+
+function moreLine(what: string, count: number): readonly string[] {
+  return count > NAMED ? [`  ${what}: … and ${count - NAMED} more; --json names them all`] : [];
+}
+
+export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<string, unknown>> {
+  const { why, problem, sent, skipped, left, endedWell, failedAgain } = end;
   const idOf = ({ envelopeId }: { readonly envelopeId: string }) => envelopeId;
   return {
     replay: replayId,
     why,
     ...(problem === undefined ? {} : { problem }),
     sent: sent.map(idOf),
-    succeeded: ends.filter(({ end }) => end === 'succeeded').map(idOf),
-    failedAgain: ends.filter(({ end }) => end === 'failed').map(idOf),
-    skipped: skipped.map(({ failure, problem: why }) => ({ id: failure.envelopeId, problem: why })),
+    endedWell: endedWell.map(idOf),
+    failedAgain: failedAgain.map(idOf),
+    skipped: skipped.map((one) => ({ id: one.failure.envelopeId, problem: one.problem })),
     left: left.map(idOf),
   };
 }

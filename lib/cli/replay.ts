@@ -4,8 +4,10 @@ import type { Command } from 'commander';
 import { deriveId, systemClock } from '../adapters/system/system.ts';
 import { type ReplayEnd, type ReplayOptions, replayFailures } from '../app/replay.ts';
 import { newestOfEach, type Selection, selectFailures } from '../app/select-failures.ts';
+import { ACTOR_NAME_RULE, isRoutableName } from '../core/actor-name.ts';
 import type { Failure } from '../core/failure.ts';
 import { type Operation, readPatch } from '../core/json-patch.ts';
+import { suggestion } from '../core/nearest.ts';
 import { EXIT } from './exit.ts';
 import {
   durationOption,
@@ -14,7 +16,9 @@ import {
   selectionFrom,
   withFilterOptions,
 } from './filter-options.ts';
-import { Mistaken, type Operator, operatorFrom } from './operator.ts';
+import { Mistaken } from './mistaken.ts';
+import { type Operator, operatorFrom } from './operator.ts';
+import { jsonOutput, oneLine } from './plain-text.ts';
 import { printDryRun } from './replay-dry-run.ts';
 import { progressOn } from './replay-progress.ts';
 import { endJson, endWords } from './replay-words.ts';
@@ -65,13 +69,13 @@ Examples:
   asya replay --actor score --since 1h --to score-v2 --rate 5 --go
 
 The set is frozen when you ask: what fails meanwhile is not swept in. The record stays and lists its replays.
-Exit status: 0 all sent (and, with the ramp, all ended well), 1 something outside failed or nothing was found,
-2 called wrongly, 3 stopped by itself because some failed again or had no end, 130 stopped by Ctrl-C.`,
+Exit status: 0 all sent (and, with the ramp, all ended well), 1 something outside failed, nothing was found or some
+could not be sent, 2 called wrongly, 3 stopped by itself because some failed again or had no end, 130 stopped by Ctrl-C.`,
     )
     .action(async (ids: readonly string[], options: ReplayCommand & { dryRun?: boolean }) => {
       if (options.go && options.dryRun) throw new Mistaken('asya: --go and --dry-run at once; keep one');
       const selection = selectionFrom(ids, options, terminal.now());
-      const operator = operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
       try {
         exit(await replay(selection, options, operator, terminal));
       } finally {
@@ -86,10 +90,10 @@ async function replay(
   operator: Operator,
   terminal: Terminal,
 ): Promise<number> {
-  const options = optionsFrom(command, operator);
-  const selected = await selectFailures(selection, operator.stores.failures, terminal.now());
+  const options = await optionsFrom(command, operator);
+  const selected = await selectFailures(selection, operator.stores.failures);
   if (!selected.ok) {
-    terminal.say(`asya: ${selected.problem}`);
+    terminal.say(`asya: ${oneLine(selected.problem)}`);
     return EXIT.failed;
   }
   if (selected.unknown.length > 0) {
@@ -108,9 +112,10 @@ async function replay(
     : printDryRun(failures, options, command, operator.stores, terminal);
 }
 
-function optionsFrom(command: ReplayCommand, { mesh }: Operator): ReplayOptions {
-  const { to, patch, timeout } = command;
-  const timeoutMs = timeout === undefined ? undefined : durationOption('--timeout', timeout);
+async function optionsFrom(command: ReplayCommand, { mesh, transport }: Operator): Promise<ReplayOptions> {
+  const { patch } = command;
+  const to = toFrom(command, mesh?.actors);
+  const timeoutMs = timeoutFrom(command);
   const flowTimeouts = new Map(mesh?.flows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]));
   return {
     replay: `r-${randomBytes(6).toString('hex')}`,
@@ -124,12 +129,33 @@ function optionsFrom(command: ReplayCommand, { mesh }: Operator): ReplayOptions 
     perSecond: numberOption('--rate', command.rate),
     ...(command.ramp ? { stages: STAGES } : {}),
     waitMs: durationOption('--wait', command.wait),
+    maxBodyBytes: (await transport()).traits.maxBodyBytes,
   };
 }
 
-/** The patch itself begins with a bracket; anything else is a file's name. */
+function toFrom({ to }: ReplayCommand, actors: readonly string[] | undefined): string | undefined {
+  if (to === undefined) return undefined;
+  if (!isRoutableName(to))
+    throw new Mistaken(`asya: --to is "${to}"; ${ACTOR_NAME_RULE}, and none of the mesh's own (x-...)`);
+  if (actors !== undefined && !actors.includes(to))
+    throw new Mistaken(`asya: --to is "${to}", no actor of this mesh${suggestion(to, actors)}`);
+  return to;
+}
+
+/** Nobody takes on what has less of its deadline left. */
+const SHORTEST_TIMEOUT_MS = 1_000;
+
+function timeoutFrom({ timeout }: ReplayCommand): number | undefined {
+  if (timeout === undefined) return undefined;
+  const timeoutMs = durationOption('--timeout', timeout);
+  if (timeoutMs <= SHORTEST_TIMEOUT_MS)
+    throw new Mistaken(`asya: --timeout is "${timeout}"; an actor takes nothing on with 1s or less left`);
+  return timeoutMs;
+}
+
+/** The patch itself begins with a bracket, and a wrong one with a brace; anything else is a file's name. */
 function patchFrom(text: string): readonly Operation[] {
-  const reading = readPatch(text.trimStart().startsWith('[') ? text : fileText(text));
+  const reading = readPatch(/^\s*[[{]/.test(text) ? text : fileText(text));
   if ('problem' in reading) throw new Mistaken(`asya: --patch: ${reading.problem}`);
   return reading.patch;
 }
@@ -149,10 +175,10 @@ async function send(
   operator: Operator,
   terminal: Terminal,
 ): Promise<number> {
-  const progress = progressOn(terminal, failures.length);
   terminal.say(
     `replay ${options.replay}: ${failures.length} ${failures.length === 1 ? 'envelope' : 'envelopes'}`,
   );
+  const progress = progressOn(terminal, failures.length);
   const end = await replayFailures(failures, options, {
     ...operator.stores,
     send: operator.send,
@@ -162,9 +188,15 @@ async function send(
     onProgress: progress.show,
   });
   progress.end();
-  if (command.json) terminal.print(JSON.stringify(endJson(end, options.replay), null, 2));
+  if (command.json) terminal.print(jsonOutput(endJson(end, options.replay)));
   else terminal.say(endWords(end, options));
-  return STATUS[end.why];
+  return statusOf(end);
+}
+
+/** What was replayed before is skipped as it should be; anything else that was not sent is told by the status too. */
+function statusOf({ why, sent, skipped }: ReplayEnd): number {
+  const isShort = sent.length === 0 || skipped.some(({ isReplayedBefore }) => !isReplayedBefore);
+  return why === 'all-sent' && isShort ? EXIT.failed : STATUS[why];
 }
 
 const STATUS = {

@@ -4,15 +4,17 @@ import type { Stores } from '../assembly/crew-from-config.ts';
 import { decode } from '../core/decode.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { errorOf, type Failure, type ReplayNote } from '../core/failure.ts';
-import { isFields } from '../core/fields.ts';
 import type { EndRecord } from '../core/record.ts';
+import type { Archive } from '../ports/archive.ts';
+import type { Ends } from '../ports/end-records.ts';
+import { decidedText } from './decided-text.ts';
 import { failureJson } from './failure-output.ts';
-import { oneLine } from './table.ts';
+import { escaped, jsonOutput, oneLine, plainLines, shellWord } from './plain-text.ts';
 import { whenText } from './times.ts';
 
 export interface Shown {
   readonly text: string;
-  readonly json: unknown;
+  readonly json: string;
 }
 
 /** One screen about one failed envelope: whoever is woken at night should need no second. */
@@ -23,54 +25,71 @@ export async function showFailure(
   now: number,
   withPayload: boolean,
 ): Promise<Shown> {
-  const kept = await archive.get(failure.archiveKey);
-  const text = kept.ok ? kept.text : undefined;
-  const envelope = text === undefined ? undefined : readKept(text, failure);
-  const trouble = kept.ok ? 'the archive has nothing under this key any more' : kept.problem;
+  const kept = await readKept(failure, archive);
   const ends = await records.ofEnvelope(failure.envelopeId);
-  const endOfReplay = (replay: string) =>
-    ends.ok ? ends.records.find((record) => record.replay === replay) : undefined;
+  const envelope = 'envelope' in kept ? kept.envelope : undefined;
+  const { flow, task, replay } = failure;
   const lines = [
-    `${pc.bold(oneLine(failure.envelopeId))}  ${pc.red('failed')} at ${pc.bold(failure.actor)} · ${failure.reason} · ${attemptsText(failure, envelope)}`,
+    titleText(failure, envelope),
     '',
-    ...(envelope === undefined
-      ? [row('envelope', pc.yellow(trouble))]
-      : [row('route', routeText(envelope, failure))]),
+    ...('trouble' in kept
+      ? [row('envelope', pc.yellow(oneLine(kept.trouble)))]
+      : [row('route', routeText(kept.envelope, failure))]),
     row('failed', whenText(failure.lastSeenMs, now)),
     row('first seen', whenText(failure.firstSeenMs, now)),
     ...deadlineRow(envelope),
-    ...(failure.flow === undefined ? [] : [row('flow', oneLine(failure.flow))]),
-    ...(failure.task === undefined ? [] : [row('task', oneLine(failure.task))]),
+    ...(flow === undefined ? [] : [row('flow', named(flow))]),
+    ...(task === undefined ? [] : [row('task', named(task))]),
     row('group', failure.fingerprint),
     row('decided by', decidedText(envelope, failure)),
     ...errorRows(failure, envelope),
     row('archive', failure.archiveKey),
-    ...(failure.replay === undefined ? [] : [row('part of', `replay ${failure.replay}`)]),
-    ...replayRows(failure.replays, endOfReplay, now),
-    ...(earlier.length === 0 ? [] : [row('earlier', earlier.map((one) => earlierText(one, now)).join('; '))]),
-    ...(withPayload && envelope !== undefined ? ['', 'payload', envelope.payload] : []),
-    ...(failure.replays.length > 0
-      ? []
-      : ['', pc.dim(`replay it: asya replay ${oneLine(failure.envelopeId)} --go`)]),
+    ...(replay === undefined ? [] : [row('part of', `replay ${named(replay)}`)]),
+    ...replayRows(failure.replays, ends, now),
+    ...earlier.map((one) => row('earlier', earlierText(one, now))),
+    ...payloadRows(envelope, withPayload),
+    ...hintRows(failure),
   ];
   return {
     text: lines.join('\n'),
-    json: {
-      ...failureJson(failure),
-      ...(envelope === undefined ? { trouble } : { route: envelope.route, status: envelope.status }),
-      ...(withPayload && envelope !== undefined ? { payload: JSON.parse(envelope.payload) as unknown } : {}),
-      earlier: earlier.map(failureJson),
-    },
+    json: jsonOutput(
+      {
+        ...failureJson(failure),
+        ...(envelope === undefined ? kept : { route: envelope.route, status: envelope.status }),
+        replays: replaysJson(failure, ends),
+        earlier: earlier.map(failureJson),
+      },
+      withPayload ? envelope?.payload : undefined,
+    ),
   };
 }
 
-/** What is kept may be of an older version or an unreadable one: as much of it as can be told. */
-function readKept(text: string, { actor, identity }: Failure): Envelope {
-  return decode(text, { actor, messageId: identity, deriveId }).envelope;
+type Kept = { readonly envelope: Envelope } | { readonly trouble: string };
+
+async function readKept({ actor, identity, archiveKey }: Failure, archive: Archive): Promise<Kept> {
+  const kept = await archive.get(archiveKey);
+  if (!kept.ok) return { trouble: kept.problem };
+  if (kept.text === undefined) return { trouble: 'the archive has nothing under this key any more' };
+  const arrival = decode(kept.text, { actor, messageId: identity, deriveId });
+  return arrival.kind === 'unreadable'
+    ? { trouble: `what the archive holds cannot be read: ${arrival.complaint}` }
+    : { envelope: arrival.envelope };
 }
 
 function row(name: string, value: string): string {
   return `${pc.dim(name.padEnd(11))} ${value}`;
+}
+
+const LONGEST_NAME = 100;
+
+function named(text: string): string {
+  return oneLine(text, LONGEST_NAME);
+}
+
+function titleText(failure: Failure, envelope: Envelope | undefined): string {
+  const { envelopeId, actor, reason } = failure;
+  const where = `${pc.red('failed')} at ${pc.bold(named(actor))} · ${named(reason)}`;
+  return `${pc.bold(oneLine(envelopeId))}  ${where} · ${attemptsText(failure, envelope)}`;
 }
 
 function attemptsText({ attempts }: Failure, envelope: Envelope | undefined): string {
@@ -81,67 +100,80 @@ function attemptsText({ attempts }: Failure, envelope: Envelope | undefined): st
 
 function routeText({ route }: Envelope, { actor }: Failure): string {
   const passed = route.prev.map((name) => `${name} ${pc.green('✓')}`);
-  const here = [`${pc.bold(actor)} ${pc.red('✗')}`];
-  return [...passed, ...here, ...route.next].join(' → ');
+  const here = `${pc.bold(named(actor))} ${pc.red('✗')}`;
+  const meantFor = route.curr !== '' && route.curr !== actor ? ` (its route says ${route.curr})` : '';
+  return [...passed, `${here}${meantFor}`, ...route.next].join(' → ');
 }
 
 function deadlineRow(envelope: Envelope | undefined): readonly string[] {
   const deadline = envelope?.status?.deadline_at;
-  return deadline === undefined ? [] : [row('deadline', deadline)];
+  return deadline === undefined ? [] : [row('deadline', named(deadline))];
 }
-
-function decidedText(envelope: Envelope | undefined, { reason }: Failure): string {
-  const by = envelope?.status?.decided_by;
-  if (!isFields(by)) return REASONS[reason] ?? 'no policy: none covered it';
-  const { policy, rule } = by;
-  return `policy "${oneLine(String(policy))}", ${typeof rule === 'number' ? `named by rule ${rule + 1}` : 'the default: no rule matched'}`;
-}
-
-/** Ends that no policy is asked about. */
-const REASONS: Readonly<Record<string, string>> = {
-  Timeout: 'the deadline (SLA)',
-  ActorTimeout: "the actor's timeout; no rule takes it",
-  ParseError: 'admission: it could not be read',
-  ValidationError: 'admission, or a handler that broke the rules',
-  RouteMismatch: 'admission: it was at the wrong actor',
-  DeliveryExhausted: 'the broker: received again and again, never acked',
-};
 
 const TRACEBACK_LINES = 12;
+const LONGEST_LINE = 200;
+const INDENT = ' '.repeat(12);
 
 function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | undefined): readonly string[] {
   const { message, traceback } =
     envelope === undefined ? { message: errorMessage, traceback: '' } : errorOf(envelope);
-  const lines = traceback
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.replace(/\p{Cc}/gu, ' '));
+  const lines = traceback === '' ? [] : plainLines(traceback);
   const end = lines.slice(-TRACEBACK_LINES);
-  const cut =
-    lines.length > end.length ? [pc.dim(`            … ${lines.length - end.length} lines before`)] : [];
+  const before = lines.length - end.length;
   return [
-    row('error', `${pc.bold(oneLine(errorType))}: ${oneLine(message, 500)}`),
-    ...(traceback === '' ? [] : [...cut, ...end.map((line) => `            ${line}`)]),
+    row('error', `${pc.bold(named(errorType))}: ${oneLine(message, 500)}`),
+    ...(before > 0 ? [pc.dim(`${INDENT}… ${before} ${before === 1 ? 'line' : 'lines'} before`)] : []),
+    ...end.map((line) => `${INDENT}${line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line}`),
   ];
 }
 
-function replayRows(
-  replays: readonly ReplayNote[],
-  endOf: (replay: string) => EndRecord | undefined,
-  now: number,
-): readonly string[] {
-  return replays.map(({ replay, atMs, to }) => {
-    const end = endOf(replay);
-    const fate =
-      end === undefined
-        ? pc.yellow('no end yet')
-        : end.end === 'succeeded'
-          ? pc.green(end.end)
-          : pc.red(end.end);
-    return row('replayed', `${whenText(atMs, now)} to ${to}, ${replay}: ${fate}`);
+function replayRows(replays: readonly ReplayNote[], ends: Ends, now: number): readonly string[] {
+  return replays.map(({ replay, atMs, to }) =>
+    row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${fateText(replay, ends)}`),
+  );
+}
+
+function fateText(replay: string, ends: Ends): string {
+  if (!ends.ok) return pc.yellow(`its end is not known: ${oneLine(ends.problem)}`);
+  const record = endOfReplay(replay, ends.records);
+  if (record === undefined) return pc.yellow('no end yet');
+  const { end, actor } = record;
+  return end === 'succeeded' ? pc.green(end) : pc.red(`${end} at ${named(actor)}`);
+}
+
+function endOfReplay(replay: string, records: readonly EndRecord[]): EndRecord | undefined {
+  return records.find((record) => record.replay === replay);
+}
+
+function replaysJson(failure: Failure, ends: Ends): unknown {
+  const { replays } = failureJson(failure);
+  return replays.map((note) => {
+    const end = ends.ok ? endOfReplay(note.replay, ends.records)?.end : undefined;
+    return end === undefined ? note : { ...note, end };
   });
 }
 
 function earlierText({ reason, actor, lastSeenMs }: Failure, now: number): string {
-  return `${reason} at ${actor}, ${whenText(lastSeenMs, now)}`;
+  return `${named(reason)} at ${named(actor)}, ${whenText(lastSeenMs, now)}`;
+}
+
+function payloadRows(envelope: Envelope | undefined, withPayload: boolean): readonly string[] {
+  if (envelope === undefined) return [];
+  if (withPayload) return ['', 'payload', escaped(envelope.payload)];
+  return [row('payload', `${Buffer.byteLength(envelope.payload)} bytes; --payload prints it`)];
+}
+
+/** What to do next, to be pasted. Nothing for an id that could not be. */
+function hintRows({ envelopeId, fingerprint, replays }: Failure): readonly string[] {
+  if (replays.length > 0) return [];
+  const isPlain = oneLine(envelopeId) === envelopeId;
+  return [
+    '',
+    ...(isPlain ? [pc.dim(`replay it:  asya replay ${idArgument(envelopeId)}   (--go sends it)`)] : []),
+    pc.dim(`its group:  asya replay --group ${fingerprint}`),
+  ];
+}
+
+function idArgument(id: string): string {
+  return id.startsWith('-') ? `-- ${shellWord(id)}` : shellWord(id);
 }

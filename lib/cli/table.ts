@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { oneLine, widthOf } from './plain-text.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -14,7 +14,9 @@ export function tableText<Row>(columns: readonly Column<Row>[], rows: readonly R
     columns.map(({ title }) => title),
     ...rows.map((row) => columns.map(({ text, most }) => oneLine(text(row), most))),
   ];
-  const widths = columns.map((_, at) => Math.max(...cells.map((line) => widthOf(line[at] ?? ''))));
+  const widths = columns.map((_, at) =>
+    cells.reduce((widest, line) => Math.max(widest, widthOf(line[at] ?? '')), 0),
+  );
   return cells
     .map((line) =>
       line
@@ -23,19 +25,6 @@ export function tableText<Row>(columns: readonly Column<Row>[], rows: readonly R
         .trimEnd(),
     )
     .join('\n');
-}
-
-/** What comes from outside must not move the cursor, nor break the line. */
-export function oneLine(text: string, most = Number.POSITIVE_INFINITY): string {
-  const line = stripVTControlCharacters(text)
-    .replace(/\s+/g, ' ')
-    .replace(/\p{Cc}/gu, '')
-    .trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
-}
-
-function widthOf(cell: string): number {
-  return [...stripVTControlCharacters(cell)].length;
 }
 
 function padded(cell: string, width: number, align: 'right' | undefined): string {

@@ -28,8 +28,12 @@ export function processTerminal(): Terminal {
     isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     confirm: async (question) => {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
+      // Ctrl-C and Ctrl-D close it, and leave the question without an answer.
+      const noAnswer = new Promise<string>((resolve) => lines.once('close', () => resolve('\n')));
       try {
-        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+        const answer = await Promise.race([lines.question(`${question} [y/N] `), noAnswer]);
+        if (answer === '\n') process.stderr.write(answer);
+        return /^y(es)?$/i.test(answer.trim());
       } finally {
         lines.close();
       }
@@ -41,11 +45,17 @@ export function processTerminal(): Terminal {
   };
 }
 
+/** One Ctrl-C under npm arrives twice: from the terminal, and from npm, which hands it on. */
+const SAME_SIGNAL_MS = 1_000;
+
 function stopOnSignals(): AbortController {
   const stopping = new AbortController();
+  let askedAt = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1);
+      const isSame = signal === 'SIGINT' && performance.now() - askedAt < SAME_SIGNAL_MS;
+      if (stopping.signal.aborted && !isSame) process.exit(1);
+      if (!stopping.signal.aborted) askedAt = performance.now();
       stopping.abort();
     });
   }

@@ -1,3 +1,4 @@
+import { durationText } from '../core/duration.ts';
 import { timestampText } from '../core/timestamp.ts';
 
 const UNITS: readonly (readonly [number, string])[] = [
@@ -17,4 +18,11 @@ export function agoText(atMs: number, now: number): string {
 /** The instant and how long ago that was. */
 export function whenText(atMs: number, now: number): string {
   return `${timestampText(atMs)} (${agoText(atMs, now)})`;
+}
+
+/** "1m0.5s": a duration as it is read, with a point in its seconds instead of a unit more. */
+export function spanText(milliseconds: number): string {
+  if (milliseconds < 1_000 || milliseconds % 1_000 === 0) return durationText(milliseconds);
+  const secondsMs = milliseconds % 60_000;
+  return `${secondsMs === milliseconds ? '' : durationText(milliseconds - secondsMs)}${secondsMs / 1_000}s`;
 }

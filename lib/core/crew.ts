@@ -15,7 +15,9 @@ const DEAD_LETTERS = '-dlq';
 
 /** The actor whose envelopes a queue holds: for x-dlq, the one they were meant for. */
 export function actorBehind({ name, crew }: Actor, queue: string): string {
-  return crew?.role === 'dlq' ? sourceOf(queue).slice(crew.queuePrefix.length) : name;
+  if (crew?.role !== 'dlq') return name;
+  const source = sourceOf(queue);
+  return source.startsWith(crew.queuePrefix) ? source.slice(crew.queuePrefix.length) : source;
 }
 
 function sourceOf(deadLetterQueue: string): string {

@@ -145,7 +145,8 @@ function unreadable(
   const envelope: Envelope = {
     id: stringFromJson(members.get('id')) || origin.deriveId('unreadable', origin.actor, origin.messageId),
     ...(parentId ? { parent_id: parentId } : {}),
-    route: { prev: [], curr: origin.actor, next: [] },
+    // One of the crew never stands in a route: whoever reads this next would refuse it.
+    route: { prev: [], curr: isRoutableName(origin.actor) ? origin.actor : '', next: [] },
     headers: headersOfUnreadable(savedHeaders),
     payload: payloadFromRaw(body),
     ...(deadline === undefined ? {} : { status: { deadline_at: deadline } }),

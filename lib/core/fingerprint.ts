@@ -17,15 +17,17 @@ export function fingerprintOf({ actor, errorType, message, traceback }: Failing,
   return hash.replaceAll('-', '').slice(0, LENGTH);
 }
 
-/** In this order: what is quoted may hold ids, and ids hold numbers. */
+/** In this order: what is quoted may hold paths and ids, and these hold numbers. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/"(?:[^"\\\n]|\\.)*"|`[^`\n]*`|(?<!\w)'(?:[^'\\\n]|\\.)*'/g, '<value>'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],
   [/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '<url>'],
+  [/(?<![\w.<>/\\-])(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.@%+=~-]+){2,}[/\\]?/gi, '<path>'],
   [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '<address>'],
+  [/\b0x[0-9a-f]+\b/gi, '<n>'],
   // A long word of letters and digits is an id or a hash; a word of letters alone may be long and mean something.
   [/\b(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[\w-]{12,}\b/gi, '<id>'],
-  [/\b0x[0-9a-f]+\b/gi, '<n>'],
+  [/\b(?=[a-f]*\d)[0-9a-f]{6,}\b/gi, '<n>'],
   [/(?<![\w.])[-+]?\d+(?:[.,:]\d+)*(?:e[-+]?\d+)?/gi, '<n>'],
   [/\d+/g, '<n>'],
   [/\s+/g, ' '],
@@ -40,8 +42,8 @@ export function normalMessage(message: string): string {
     .slice(0, LONGEST_MESSAGE);
 }
 
-const PYTHON_FRAME = /^\s*File "(?<file>[^"\n]+)", line \d+, in (?<name>[^\n]+)$/gm;
-const NODE_FRAME = /^\s+at (?:(?<name>[^\n(]+?) \()?(?<file>[^\n():]+(?::\/\/[^\n():]+)?):\d+:\d+\)?$/gm;
+const PYTHON_FRAME = /^[ \t|]*File "(?<file>[^"\n]+)", line \d+, in (?<name>[^\n]+)$/gm;
+const NODE_FRAME = /^[ \t]+at (?:(?<name>[^\n(]+?) \()?(?<file>[^\n():]+(?::\/\/[^\n():]+)?):\d+:\d+\)?$/gm;
 
 /** Where it was raised, by file and function, without lines: an edit elsewhere in a file makes no new cause. */
 export function topFrames(traceback: string): readonly string[] {

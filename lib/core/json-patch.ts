@@ -4,7 +4,7 @@ import { type Json, type JsonText, readJson, textFromMembers } from './json-text
 
 /**
  * JSON Patch (RFC 6902) on text: what an operation does not touch keeps its bytes, 64-bit integers included. A patch
- * is applied whole or not at all.
+ * is applied whole or not at all. A problem names places, never what stands there: payloads are nobody's business.
  */
 export type Patched = { readonly text: JsonText } | { readonly problem: string };
 
@@ -91,7 +91,7 @@ function applyOperation(text: JsonText, { op, path, from = [], value }: Operatio
       if ('problem' in found) return found;
       return isSame(found.text, value as JsonText)
         ? { text }
-        : { problem: `${placeOf(path)} is ${shown(found.text)}` };
+        : { problem: `${placeOf(path)} is something else` };
     }
     case 'copy': {
       const found = find(text, from);
@@ -133,8 +133,7 @@ function put(text: JsonText, path: readonly string[], value: JsonText, how: 'add
     if (how === 'replace' && childOf(json, step) === undefined)
       return { problem: `there is nothing at ${place}` };
     if (json.kind === 'object') return { text: textFromMembers(new Map(json.members).set(step, value)) };
-    if (json.kind !== 'array')
-      return { problem: `${place} is inside ${shown(json.text)}, which holds nothing` };
+    if (json.kind !== 'array') return { problem: `${place} is inside a single value, which holds nothing` };
     const index = step === '-' ? json.items.length : isIndex(step) ? Number(step) : Number.NaN;
     if (!(index <= json.items.length))
       return { problem: `${place} is no place in a list of ${json.items.length}` };
@@ -201,9 +200,25 @@ function isSame(one: JsonText, other: JsonText): boolean {
       left.items.every((item, index) => isSame(item, right.items[index] as JsonText))
     );
   }
-  return (
-    left.kind === right.kind && (left.text === right.text || JSON.parse(left.text) === JSON.parse(right.text))
-  );
+  return left.kind === 'scalar' && right.kind === 'scalar' && isSameScalar(left.text, right.text);
+}
+
+function isSameScalar(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [left, right] = [digitsOf(one), digitsOf(other)];
+  return left === undefined || right === undefined ? JSON.parse(one) === JSON.parse(other) : left === right;
+}
+
+/** A number's value, written in one way only: a float would take two neighbours above 2^53 for the same. */
+function digitsOf(text: string): string | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${sign}${significant}e${power}`;
 }
 
 function placeOf(path: readonly string[]): string {

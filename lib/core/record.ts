@@ -38,12 +38,14 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): E
   const end = endOf(envelope);
   const actor = endedAt(envelope);
   const hop = hopOf(route);
-  const replay = headerText(headers, REPLAY);
+  const replay = headerText(headers, REPLAY) || undefined;
   const atMs = instantMs(status?.updated_at) ?? now;
   const folder = status?.reason === 'DeliveryExhausted' ? 'dlq' : end;
   const visit = [...route.prev, route.curr].filter((name) => name === actor).length;
-  const marks = [...(visit > 1 ? [String(visit)] : []), ...(replay === undefined ? [] : [replay])];
-  const name = [id, ...marks].map((part) => safeName(part, deriveId)).join('.');
+  // Marked with what no safe name holds: no two records have one key.
+  const again = visit > 1 ? `@${visit}` : '';
+  const replayed = replay === undefined ? '' : `=${safeName(replay, deriveId)}`;
+  const name = `${safeName(id, deriveId)}${again}${replayed}`;
   return {
     identity: deriveId('record', id, end, actor, hop, replay ?? ''),
     envelopeId: id,
@@ -64,9 +66,12 @@ export function endedAt({ route, status }: Envelope): string {
 }
 
 const LONGEST_NAME = 200;
+/** Nothing, or what a path would be resolved by. */
+const ONLY_DOTS = /^\.*$/;
 
 /** A part of a key: as it is where it can be, escaped where not, hashed where that would be too long. */
 export function safeName(text: string, deriveId: DeriveId): string {
   const escaped = text.isWellFormed() ? encodeURIComponent(text) : '';
-  return escaped === '' || escaped.length > LONGEST_NAME ? deriveId('name', text) : escaped;
+  const isSafe = escaped.length <= LONGEST_NAME && !ONLY_DOTS.test(escaped);
+  return isSafe ? escaped : deriveId('name', text);
 }

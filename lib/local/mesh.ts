@@ -62,13 +62,15 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   });
   if ('problem' in started) return started;
   const { engines } = started;
+  let mesh: LocalMesh | undefined;
   try {
     await ensureStores(engines);
-    const mesh = meshOn(engines, options);
+    mesh = meshOn(engines, options);
     await mesh.apply(options.manifest);
     return { mesh };
   } catch (error) {
-    await engines.close();
+    // What was started before it went wrong is not to outlive it.
+    await (mesh === undefined ? engines.close() : mesh.close(0));
     throw error;
   }
 }

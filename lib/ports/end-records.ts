@@ -12,8 +12,8 @@ export interface EndRecords {
   find(identity: string): Promise<{ readonly ok: true; readonly record: EndRecord | undefined } | Refusal>;
   /** Every end that an envelope had: more than one after a replay. */
   ofEnvelope(envelopeId: string): Promise<Ends>;
-  /** Every end since then of what a replay sent, children of a fan-out included. */
-  ofReplay(replay: string, sinceMs: number): Promise<Ends>;
+  /** Every end of what a replay sent, since then where that is said, children of a fan-out included. */
+  ofReplay(replay: string, sinceMs?: number): Promise<Ends>;
 }
 
 export interface Claim {

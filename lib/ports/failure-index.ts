@@ -11,7 +11,7 @@ export interface FailureIndex {
   ofEnvelope(envelopeId: string): Promise<FailurePage | Refusal>;
   /**
    * Notes that it is being sent once more. Refused as `already-replayed` where that was done before and is not said to
-   * be wanted again, also against somebody who does the same at the same time.
+   * be wanted again, also against somebody who does the same at the same time; as `gone` where it was removed.
    */
   noteReplay(identity: string, note: ReplayNote, again: boolean): Promise<NoteReply>;
   /** Takes the note back: the send was refused. */
@@ -43,4 +43,6 @@ export interface FailureFilter {
   readonly sinceMs?: number;
 }
 
-export type NoteReply = Reply | (Refusal & { readonly isAlreadyReplayed: true });
+export type NoteReply =
+  | Extract<Reply, { ok: true }>
+  | (Refusal & { readonly why?: 'already-replayed' | 'gone' });

@@ -16,6 +16,8 @@ export interface EmbeddedSqs {
   /** Makes the queue with its dead-letter queue; returns its URL. */
   createQueue(name: string, attributes?: Readonly<Record<string, string>>): Promise<string>;
   send(queue: string, body: string, delaySeconds?: number): Promise<void>;
+  /** Receives what is there now and leaves it in the queue, as one who crashes does. */
+  receive(queue: string): Promise<readonly Message[]>;
   /** Takes what is there now, for good. */
   take(queue: string): Promise<readonly Message[]>;
   /** Takes until so many have come, or fails after a while and says how many there were. */
@@ -42,10 +44,15 @@ export async function startEmbeddedSqs(
   });
   const urlOf = (queue: string) => `${endpoint}/${ACCOUNT}/${queue}`;
 
-  async function take(queue: string): Promise<readonly Message[]> {
+  async function receive(queue: string): Promise<readonly Message[]> {
     const { Messages = [] } = await client.send(
       new ReceiveMessageCommand({ QueueUrl: urlOf(queue), MaxNumberOfMessages: 10, AttributeNames: ['All'] }),
     );
+    return Messages;
+  }
+
+  async function take(queue: string): Promise<readonly Message[]> {
+    const Messages = await receive(queue);
     if (Messages.length > 0) {
       const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       await client.send(new DeleteMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
@@ -72,6 +79,7 @@ export async function startEmbeddedSqs(
         new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body, DelaySeconds: delaySeconds }),
       );
     },
+    receive,
     take,
     takeUntil: async (queue, count, withinMs = 10_000) => {
       const taken: Message[] = [];

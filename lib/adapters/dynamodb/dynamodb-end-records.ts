@@ -64,7 +64,7 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
       }
     },
     ofEnvelope: (envelopeId) => ask({ index: 'by-envelope', value: safeName(envelopeId, deriveId) }),
-    ofReplay: (replay, sinceMs) => ask({ index: 'by-replay', value: replay, sinceMs }),
+    ofReplay: (replay, sinceMs = 0) => ask({ index: 'by-replay', value: replay, sinceMs }),
   };
 }
 

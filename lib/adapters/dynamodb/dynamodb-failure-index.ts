@@ -76,15 +76,17 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
             },
           }),
         );
-        return ACCEPTED;
+        return { ok: true };
       } catch (error) {
         if (!isConditionFailed(error)) return refusalOf(error, table);
       }
       try {
-        const { Item } = await client.send(new GetItemCommand({ TableName, Key: Key(identity) }));
+        const { Item } = await client.send(
+          new GetItemCommand({ TableName, Key: Key(identity), ConsistentRead: true }),
+        );
         return Item === undefined
-          ? { ok: false, problem: 'it is no longer in the failure index' }
-          : { ok: false, problem: 'it was replayed before', isAlreadyReplayed: true };
+          ? { ok: false, problem: 'it is no longer in the failure index', why: 'gone' }
+          : { ok: false, problem: 'it was replayed before', why: 'already-replayed' };
       } catch (error) {
         return refusalOf(error, table);
       }

@@ -6,6 +6,7 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import { FAILURE_TABLE, type FailureTableIndex } from '../../config/failure-table.ts';
+import { headWithinUtf8 } from '../../core/utf8.ts';
 import type { Refusal } from '../../ports/transport.ts';
 
 /** A table, and the client that reaches it. */
@@ -25,8 +26,17 @@ export function isConditionFailed(error: unknown): boolean {
   return error instanceof Error && error.name === 'ConditionalCheckFailedException';
 }
 
-export const text = (value: string): AttributeValue => ({ S: value });
-export const number = (value: number): AttributeValue => ({ N: String(value) });
+/** What an index takes as a key, and what leaves an item far below its 400 KB whatever an envelope holds. */
+const LONGEST_TEXT_BYTES = 2_048;
+
+/** Half a pair of surrogates is refused by the table: such a text would be delivered for ever and never noted. */
+export const text = (value: string): AttributeValue => ({
+  S: headWithinUtf8(value, LONGEST_TEXT_BYTES).toWellFormed(),
+});
+/** The table takes no number above 1e126, and an envelope may say anything. */
+export const number = (value: number): AttributeValue => ({
+  N: String(Math.min(value, Number.MAX_SAFE_INTEGER)),
+});
 
 export function textOf(item: Item, name: string): string {
   return item[name]?.S ?? '';

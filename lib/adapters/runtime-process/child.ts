@@ -24,7 +24,7 @@ export interface ChildOptions {
  * the sidecar holds. It works for every command, also for one that ignores signals or spins. Neither the guard nor the
  * shell ends when the group is asked to: that is for the command, which may have something to finish.
  */
-const GUARDED = '(trap "" TERM; cat <&3 >/dev/null 2>&1; kill -9 0) & exec 3<&-; trap : TERM; ';
+const GUARDED = '(trap "" TERM; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; ';
 const GUARD_FD = 3;
 
 export function startChild({ command, env, onLine }: ChildOptions): Child {

@@ -17,6 +17,7 @@ import {
   type Transport,
 } from '../../ports/transport.ts';
 import { type Batcher, batcher } from './batcher.ts';
+import { delaySecondsFrom, SQS_LIMITS } from './sqs-limits.ts';
 import { isQueueMissing, sqsQueues } from './sqs-queues.ts';
 
 export interface SqsTransportOptions {
@@ -30,8 +31,7 @@ export interface SqsTransportOptions {
 }
 
 const MAX_ENTRIES = 10;
-const MAX_BYTES = 1024 * 1024;
-const MAX_DELAY_MS = 900_000;
+const MAX_BYTES = SQS_LIMITS.maxBodyBytes;
 const LONGEST_VISIBILITY_SECONDS = 43_200;
 /** Long enough to gather what ends together, short against a request to SQS. */
 const LINGER_MS = 4;
@@ -91,7 +91,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
         }),
       ),
     );
-    return outgoing.add({ body, delaySeconds: Math.ceil(delayMs / 1000) }, bytes);
+    return outgoing.add({ body, delaySeconds: delaySecondsFrom(delayMs) }, bytes);
   }
 
   function setVisibility(delivery: Delivery, seconds: number): Promise<Reply> {
@@ -139,8 +139,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
   return {
     traits: {
       name: 'sqs',
-      maxDelayMs: MAX_DELAY_MS,
-      maxBodyBytes: MAX_BYTES,
+      ...SQS_LIMITS,
       maxBatch: MAX_ENTRIES,
       visibilityMs: visibilitySeconds * 1000,
       countsReceives: true,

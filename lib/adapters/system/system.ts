@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import type { DeriveId } from '../../core/decode.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
 
+/** A timer set for longer would go off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: Date.now,
   sleep: (milliseconds, signal) =>
@@ -12,7 +15,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      const timer = setTimeout(done, milliseconds);
+      const timer = setTimeout(done, Math.min(milliseconds, LONGEST_TIMER_MS));
       signal?.addEventListener('abort', done);
     }),
 };

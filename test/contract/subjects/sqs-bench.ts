@@ -76,7 +76,7 @@ export async function sqsBench(engine: SqsEngine): Promise<Bench> {
         },
         [deadLetterQueue]: {
           // The service's own default: nobody works on a dead-letter queue for long.
-          visibilitySeconds: 30,
+          visibilitySeconds: 70,
           retentionSeconds: plan.deadLetterRetentionSeconds,
         },
       };

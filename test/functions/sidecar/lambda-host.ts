@@ -1,6 +1,7 @@
 import type { Context, SQSEvent } from 'aws-lambda';
+import type { SqsHandler } from '../../../lib/assembly/on-lambda.ts';
 
-/** What Lambda does with the handler, without Lambda: loads it, then hands it the events that come over IPC. */
+/** What Lambda does with a handler, without Lambda: loads it, then hands it the events that come over IPC. */
 
 export interface Invocation {
   readonly event: SQSEvent;
@@ -11,7 +12,8 @@ export type Reply = { readonly loaded: true } | { readonly response: unknown } |
 
 const reply = (message: Reply) => process.send?.(message);
 
-const { handler } = await import('../../../functions/sidecar/index.ts');
+const [, , name] = process.argv;
+const { handler } = (await import(`../../../functions/${name}/index.ts`)) as { handler: SqsHandler };
 
 process.on('message', async ({ event, timeLeftMs }: Invocation) => {
   const endsAt = Date.now() + timeLeftMs;

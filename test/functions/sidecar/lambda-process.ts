@@ -19,8 +19,9 @@ export interface LambdaProcess extends RunningProcess {
   invoke(records: readonly SQSRecord[], timeLeftMs?: number): Promise<SQSBatchResponse>;
 }
 
-export function startLambda(variables: Variables): LambdaProcess {
-  const child = fork(join(import.meta.dirname, 'lambda-host.ts'), {
+/** A function by the name of its folder. */
+export function startLambda(variables: Variables, name = 'sidecar'): LambdaProcess {
+  const child = fork(join(import.meta.dirname, 'lambda-host.ts'), [name], {
     env: plainEnvironment({ POWERTOOLS_SERVICE_NAME: 'asya', ...variables }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -1,0 +1,36 @@
+import type { Envelope } from '../core/envelope.ts';
+import type { Failure } from '../core/failure.ts';
+import { isFields } from '../core/fields.ts';
+import { oneLine } from './plain-text.ts';
+
+/** Who decided that an envelope failed, in words: a policy and the rule that named it, or whatever else. */
+export function decidedText(envelope: Envelope | undefined, { reason, errorType }: Failure): string {
+  const by = envelope?.status?.decided_by;
+  if (isFields(by)) return policyText(by['policy'], by['rule']);
+  const known = OF_REASON.get(reason);
+  if (known !== undefined) return known;
+  if (envelope === undefined) return 'not known without the envelope';
+  if (reason !== 'RuntimeError') return 'the envelope does not say';
+  return OF_ERROR.get(errorType) ?? 'no policy: none covered it';
+}
+
+function policyText(policy: unknown, rule: unknown): string {
+  const name = `policy "${oneLine(String(policy), 60)}"`;
+  if (typeof rule === 'number') return `${name}, named by rule ${rule + 1}`;
+  return policy === 'default' ? `${name}: no rule matched` : `${name}, which is built in: no rule matched`;
+}
+
+/** Ends that no policy is asked about. */
+const OF_REASON: ReadonlyMap<string, string> = new Map([
+  ['Timeout', 'the deadline (SLA)'],
+  ['ActorTimeout', "the actor's timeout; no rule takes it"],
+  ['ParseError', 'admission: it could not be read'],
+  ['ValidationError', 'admission, or a handler that broke the rules'],
+  ['RouteMismatch', 'admission: it was at the wrong actor'],
+  ['DeliveryExhausted', 'the broker: received again and again, never acked'],
+]);
+
+const OF_ERROR: ReadonlyMap<string, string> = new Map([
+  ['HopBudgetExceeded', 'admission: it had passed as many actors as it may (ASYA_MAX_HOPS)'],
+  ['PayloadTooLarge', "the broker's limit: the handler's answer was too large to be sent"],
+]);

@@ -1,0 +1,194 @@
+import { resolve } from 'node:path';
+import { readMesh } from '../assembly/read-mesh.ts';
+import { runningMeshes } from '../assembly/running-mesh.ts';
+import type { Manifest } from '../config/manifest.ts';
+import { type Mistake, mistakesText } from '../core/mistake.ts';
+import { readLogLine, withoutRepeats } from '../local/log-line.ts';
+import { type LocalMesh, type MeshEvent, startMesh } from '../local/mesh.ts';
+import { type MeshState, meshState } from '../local/mesh-state.ts';
+import { watchFolder } from '../local/watch-folder.ts';
+import { type DevView, plainView, screenView } from './dev-view.ts';
+import { EXIT } from './exit.ts';
+import { Mistaken } from './mistaken.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface DevOptions {
+  readonly fresh?: boolean;
+  readonly sqsPort?: string;
+  readonly dynamodbPort?: string;
+  readonly replicas: string;
+  readonly logLevel: string;
+  readonly plain?: boolean;
+}
+
+/** In all, Ctrl-C has three seconds. */
+const STOP_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** `asya dev`: a mesh's folder at work on this machine until told to stop. */
+export async function runDev(folder: string, options: DevOptions, terminal: Terminal): Promise<number> {
+  const { cwd, say } = terminal;
+  const manifest = readOrRefuse(resolve(cwd, folder), say);
+  const state = meshState(cwd, folder);
+  if (runningMeshes(cwd).some(({ name }) => name === state.name)) {
+    throw new Mistaken(
+      `asya: the mesh "${state.name}" runs already; stop it first, or start this one from another folder`,
+    );
+  }
+  if (options.fresh) state.empty();
+  const view = viewOn(terminal, options, manifest, state.name);
+  const started = await startMesh({
+    manifest,
+    folder: resolve(cwd, folder),
+    dataDir: state.dataDir,
+    ...portOption('sqsPort', '--sqs-port', options.sqsPort),
+    ...portOption('dynamodbPort', '--dynamodb-port', options.dynamodbPort),
+    replicas: wholeOption('--replicas', options.replicas),
+    logLevel: levelOption(options.logLevel),
+    tell: teller(state, view),
+  });
+  if ('problem' in started) {
+    say(`asya: ${started.problem}`);
+    return EXIT.failed;
+  }
+  return work(started.mesh, folder, state, view, terminal);
+}
+
+async function work(
+  mesh: LocalMesh,
+  folder: string,
+  state: MeshState,
+  view: DevView,
+  terminal: Terminal,
+): Promise<number> {
+  const root = resolve(terminal.cwd, folder);
+  const announce = () =>
+    state.announce({ folder: root, variables: mesh.variables, ...namesOf(mesh.manifest()) });
+  announce();
+  view.note(startWords(mesh, folder));
+  const watch = watchFolder(root, mesh.manifest, {
+    onManifest: async () => {
+      const reading = readMesh(root);
+      if ('mistakes' in reading) {
+        view.trouble(`the manifest was not taken over:\n${mistakesText(reading.mistakes)}`);
+        return;
+      }
+      for (const words of await mesh.apply(reading.manifest)) view.note(words);
+      announce();
+    },
+    onHandlers: (actors) => {
+      for (const actor of actors) {
+        mesh.renew(actor);
+        view.note(`${actor} starts again with its new code`);
+      }
+    },
+  });
+  const stop = terminal.stop();
+  const looking = (async () => {
+    while (!stop.aborted) {
+      view.depths(await mesh.depths());
+      await pause(LOOK_EVERY_MS, stop);
+    }
+  })();
+  try {
+    await looking;
+    view.note('stopping');
+    return EXIT.fine;
+  } finally {
+    await watch.close();
+    await mesh.close(STOP_WITHIN_MS);
+    state.withdraw();
+    view.end();
+  }
+}
+
+function readOrRefuse(folder: string, say: (words: string) => void): Manifest {
+  const reading = readMesh(folder);
+  const warn = ({ place, problem }: Mistake) => say(`warning: ${place}: ${problem}`);
+  reading.warnings.forEach(warn);
+  if ('manifest' in reading) return reading.manifest;
+  const { mistakes } = reading;
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  throw new Mistaken(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
+}
+
+function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, name: string): DevView {
+  const { print } = terminal;
+  if (plain || !terminal.isInteractive || !process.stdout.isTTY) return plainView(print);
+  const [flow] = flows;
+  const send = flow === undefined ? '' : ` · send one: npx asya send ${flow.name} --payload '{}' --wait`;
+  const hint = `Ctrl-C stops${send}`;
+  return screenView(
+    `asya dev · ${name}`,
+    hint,
+    (text) => process.stdout.write(text),
+    () => process.stdout,
+  );
+}
+
+function teller(state: MeshState, view: DevView): (event: MeshEvent) => void {
+  const isNew = withoutRepeats();
+  return (event) => {
+    if (event.event === 'trouble') view.trouble(event.words);
+    if (event.event !== 'line') return;
+    const line = readLogLine(event.actor, event.line);
+    if (line === undefined) return;
+    state.log(JSON.stringify(line));
+    if (isNew(line)) view.line(line);
+  };
+}
+
+function namesOf({ actors, flows }: Manifest) {
+  return {
+    actors: actors.map(({ name }) => name),
+    flows: flows.map(({ name, entrypoint, routeNext, timeoutSeconds }) => ({
+      name,
+      entrypoint,
+      routeNext,
+      ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    })),
+  };
+}
+
+function startWords(mesh: LocalMesh, folder: string): string {
+  const { actors, flows } = mesh.manifest();
+  const names = flows.map(({ name }) => name).join(', ');
+  return `${folder}: ${actors.length} actors${names === '' ? '' : `, flows ${names}`}, SQS and S3 at ${mesh.variables['ASYA_SQS_ENDPOINT']}`;
+}
+
+function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const finish = () => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', finish);
+      done();
+    };
+    const timer = setTimeout(finish, milliseconds);
+    stop.addEventListener('abort', finish);
+    if (stop.aborted) finish();
+  });
+}
+
+function portOption<Key extends string>(
+  key: Key,
+  name: string,
+  text: string | undefined,
+): { [K in Key]?: number } {
+  return (text === undefined ? {} : { [key]: wholeOption(name, text) }) as { [K in Key]?: number };
+}
+
+function wholeOption(name: string, text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > 65_535)
+    throw new Mistaken(`asya: ${name} is "${text}"; it takes a whole number from 1`);
+  return number;
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+function levelOption(text: string): (typeof LEVELS)[number] {
+  const level = LEVELS.find((one) => one === text);
+  if (level === undefined)
+    throw new Mistaken(`asya: --log-level is "${text}"; it takes one of ${LEVELS.join(', ')}`);
+  return level;
+}

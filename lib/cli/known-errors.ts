@@ -1,0 +1,65 @@
+import type { RuntimeSpec } from '../config/manifest.ts';
+
+/** Each of Python's own exceptions under the one it comes from; what stands in no list comes from `Exception`. */
+const PYTHON: Readonly<Record<string, readonly string[]>> = {
+  ArithmeticError: ['FloatingPointError', 'OverflowError', 'ZeroDivisionError'],
+  ConnectionError: [
+    'BrokenPipeError',
+    'ConnectionAbortedError',
+    'ConnectionRefusedError',
+    'ConnectionResetError',
+  ],
+  ImportError: ['ModuleNotFoundError'],
+  IndentationError: ['TabError'],
+  LookupError: ['IndexError', 'KeyError'],
+  NameError: ['UnboundLocalError'],
+  OSError: [
+    'BlockingIOError',
+    'ChildProcessError',
+    'ConnectionError',
+    'FileExistsError',
+    'FileNotFoundError',
+    'InterruptedError',
+    'IsADirectoryError',
+    'NotADirectoryError',
+    'PermissionError',
+    'ProcessLookupError',
+    'TimeoutError',
+  ],
+  RuntimeError: ['NotImplementedError', 'PythonFinalizationError', 'RecursionError'],
+  SyntaxError: ['IndentationError'],
+  UnicodeError: ['UnicodeDecodeError', 'UnicodeEncodeError', 'UnicodeTranslateError'],
+  ValueError: ['UnicodeError', 'json.decoder.JSONDecodeError'],
+};
+
+const NODE: Readonly<Record<string, readonly string[]>> = {
+  DOMException: ['AbortError', 'TimeoutError'],
+};
+
+const PARENTS = { python: parentsIn(PYTHON), node: parentsIn(NODE) };
+
+/** An error's own words for its ancestors where it has any, otherwise the usual ones of its language. */
+export function ancestorsOf(
+  type: string,
+  given: readonly string[],
+  runtime: RuntimeSpec['kind'],
+): readonly string[] {
+  const language = runtime === 'node' ? 'node' : 'python';
+  const own = given.length > 0 ? given : chainFrom(type, PARENTS[language]);
+  // As the runtimes say it: Node's errors end in `Error`, and every one in `Exception`.
+  const tail = language === 'node' ? ['Error', 'Exception'] : ['Exception'];
+  return [...own.filter((name) => !tail.includes(name)), ...tail.filter((name) => name !== type)];
+}
+
+function chainFrom(type: string, parents: ReadonlyMap<string, string>): readonly string[] {
+  const parent = parents.get(type);
+  return parent === undefined ? [] : [parent, ...chainFrom(parent, parents)];
+}
+
+function parentsIn(children: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(children).flatMap(([parent, names]) =>
+      names.map((name): [string, string] => [name, parent]),
+    ),
+  );
+}

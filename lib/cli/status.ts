@@ -1,0 +1,129 @@
+import type { Command } from 'commander';
+import { eachFailure } from '../app/select-failures.ts';
+import { CREW } from '../config/mesh-plan.ts';
+import { queueName } from '../config/queue-name.ts';
+import type { QueueDepths } from '../local/queues.ts';
+import { EXIT } from './exit.ts';
+import { Mistaken } from './mistaken.ts';
+import { type Operator, operatorFrom } from './operator.ts';
+import { type Column, tableText } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+interface QueueOptions {
+  readonly mesh?: string;
+  readonly json?: boolean;
+  readonly actors?: string;
+}
+
+/** `asya status` and `asya queues`. */
+export function addStatus(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  program
+    .command('status')
+    .description('what runs, what waits, what failed')
+    .option('--mesh <name>', 'of this mesh, where several run here')
+    .option('--json', 'for scripts')
+    .action(async (options: QueueOptions) => {
+      exit(await within(options, terminal, (operator) => printStatus(operator, options, terminal)));
+    });
+  program
+    .command('queues')
+    .description('how full every queue and dead-letter queue is')
+    .option('--mesh <name>', 'of this mesh, where several run here')
+    .option('--actors <names>', 'of these actors, with commas between: for a mesh that does not run here')
+    .option('--json', 'for scripts')
+    .addHelpText(
+      'after',
+      '\nExample:\n  asya queues --json\n\nExit status: 0 fine, 1 something outside failed, 2 called wrongly.',
+    )
+    .action(async (options: QueueOptions) => {
+      exit(await within(options, terminal, (operator) => printQueues(operator, options, terminal)));
+    });
+}
+
+async function within(
+  { mesh }: QueueOptions,
+  { env, cwd, say }: Terminal,
+  run: (operator: Operator) => Promise<number>,
+): Promise<number> {
+  const operator = await operatorFrom(env, cwd, mesh);
+  try {
+    return await run(operator);
+  } catch (error) {
+    if (error instanceof Mistaken) throw error;
+    say(`asya: the queues do not answer: ${(error as Error).message}`);
+    return EXIT.failed;
+  } finally {
+    await operator.close();
+  }
+}
+
+interface Row extends QueueDepths {
+  readonly actor: string;
+}
+
+async function rowsOf(
+  { config, mesh }: Operator,
+  { actors }: QueueOptions,
+  env: Terminal['env'],
+): Promise<readonly Row[]> {
+  const { sqsClient } = await import('../adapters/sqs/sqs-client.ts');
+  const { queueDepths } = await import('../local/queues.ts');
+  const names = actors?.split(',') ?? mesh?.actors;
+  if (names === undefined) throw new Mistaken('asya: whose queues? name the actors with --actors a,b');
+  const client = sqsClient(config.sqs, env);
+  try {
+    const rows = await Promise.all(
+      [...names, ...CREW].map(async (actor) => {
+        const depths = await queueDepths(client, queueName(actor, config.namespace));
+        return depths === undefined ? [] : [{ actor, ...depths }];
+      }),
+    );
+    return rows.flat();
+  } finally {
+    client.destroy();
+  }
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'ACTOR', text: ({ actor }) => actor },
+  { title: 'WAITING', text: ({ visible }) => String(visible), align: 'right' },
+  { title: 'IN FLIGHT', text: ({ inFlight }) => String(inFlight), align: 'right' },
+  { title: 'DELAYED', text: ({ delayed }) => String(delayed), align: 'right' },
+  { title: 'DLQ', text: ({ deadLettered }) => String(deadLettered), align: 'right' },
+];
+
+async function printQueues(
+  operator: Operator,
+  options: QueueOptions,
+  { print, env }: Terminal,
+): Promise<number> {
+  const rows = await rowsOf(operator, options, env);
+  print(options.json ? JSON.stringify(rows, null, 2) : tableText(COLUMNS, rows));
+  return EXIT.fine;
+}
+
+async function printStatus(
+  operator: Operator,
+  options: QueueOptions,
+  { print, say, env }: Terminal,
+): Promise<number> {
+  const { mesh, stores } = operator;
+  if (mesh === undefined)
+    throw new Mistaken('asya: status tells of a mesh on this machine; asya queues and asya failures of any');
+  const rows = await rowsOf(operator, options, env);
+  let failures = 0;
+  const refusal = await eachFailure({}, stores.failures, () => failures++);
+  if (refusal !== undefined) {
+    say(`asya: ${refusal.problem}`);
+    return EXIT.failed;
+  }
+  if (options.json) {
+    print(JSON.stringify({ ...mesh, queues: rows, failures }, null, 2));
+    return EXIT.fine;
+  }
+  print(`${mesh.name}: runs as process ${mesh.pid} from ${mesh.folder}`);
+  print(`flows: ${mesh.flows.map(({ name }) => name).join(', ') || 'none'}`);
+  print(`\n${tableText(COLUMNS, rows)}\n`);
+  print(failures === 0 ? 'no failures' : `${failures} failures: asya failures`);
+  return EXIT.fine;
+}

@@ -1,0 +1,94 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import type { Command } from 'commander';
+import { systemClock } from '../adapters/system/system.ts';
+import type { LogLine } from '../local/log-line.ts';
+import { lineText } from './dev-view.ts';
+import { EXIT } from './exit.ts';
+import { Mistaken } from './mistaken.ts';
+import { type Operator, operatorFrom } from './operator.ts';
+import type { Terminal } from './terminal.ts';
+
+interface WatchOptions {
+  readonly mesh?: string;
+}
+
+export function addWatch(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  program
+    .command('watch')
+    .argument('<id>', "the envelope's id")
+    .description('follows one envelope hop by hop until it ends')
+    .option('--mesh <name>', 'of this mesh, where several run here')
+    .addHelpText(
+      'after',
+      '\nExample:\n  asya watch $(asya send hello)\n\nExit status: 0 it succeeded, 1 it did not, 130 stopped by Ctrl-C.',
+    )
+    .action(async (id: string, options: WatchOptions) => {
+      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
+      try {
+        exit(await watch(id, operator, terminal));
+      } finally {
+        await operator.close();
+      }
+    });
+}
+
+const LOOK_EVERY_MS = 200;
+
+/** Over when the end is recorded and the log has been read once more after that. */
+async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal): Promise<number> {
+  if (mesh === undefined) throw new Mistaken('asya: watch follows an envelope of a mesh on this machine');
+  const { print, say } = terminal;
+  const stop = terminal.stop();
+  const log = tailOf(mesh.logFile);
+  try {
+    while (!stop.aborted) {
+      const ends = await stores.records.ofEnvelope(id);
+      for (const line of log.read()) {
+        const text = isAbout(line, id) ? lineText(line) : undefined;
+        if (text !== undefined) print(text);
+      }
+      if (!ends.ok) {
+        say(`asya: ${ends.problem}`);
+        return EXIT.failed;
+      }
+      const [end] = ends.records;
+      if (end !== undefined) {
+        print(`${end.end} at ${end.actor}: ${end.reason}`);
+        return end.end === 'succeeded' ? EXIT.fine : EXIT.failed;
+      }
+      await systemClock.sleep(LOOK_EVERY_MS, stop);
+    }
+    return EXIT.stopped;
+  } finally {
+    log.close();
+  }
+}
+
+function isAbout(line: LogLine, id: string): boolean {
+  return line.kind !== 'other' && line.envelopeId === id;
+}
+
+/** The lines of a file that still grows, each once. */
+function tailOf(path: string): { read(): readonly LogLine[]; close(): void } {
+  const file = openSync(path, 'a+');
+  const chunk = Buffer.alloc(64 * 1024);
+  let position = 0;
+  // A character may lie across two reads.
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  return {
+    read: () => {
+      for (;;) {
+        const bytes = readSync(file, chunk, 0, chunk.length, position);
+        if (bytes === 0) break;
+        position += bytes;
+        rest += decoder.write(chunk.subarray(0, bytes));
+      }
+      const lines = rest.split('\n');
+      rest = lines.pop() ?? '';
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LogLine);
+    },
+    close: () => closeSync(file),
+  };
+}

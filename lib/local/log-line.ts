@@ -1,0 +1,111 @@
+/** One line of a function's log, as far as people are told of it. */
+export type LogLine =
+  | {
+      readonly kind: 'delivery';
+      readonly time: string;
+      readonly actor: string;
+      readonly envelopeId: string;
+      readonly attempt: number;
+      readonly settle: 'ack' | 'release';
+      readonly isFailure: boolean;
+      readonly words: string;
+    }
+  /** What the user's handler printed. */
+  | {
+      readonly kind: 'output';
+      readonly time: string;
+      readonly actor: string;
+      readonly envelopeId?: string;
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'other';
+      readonly time: string;
+      readonly actor: string;
+      readonly level: string;
+      readonly words: string;
+    };
+
+/** Undefined for what is for machines alone, such as metrics. */
+export function readLogLine(actor: string, line: string): LogLine | undefined {
+  const fields = fieldsOf(line);
+  const now = new Date().toISOString();
+  if (fields === undefined)
+    return line.trim() === '' ? undefined : { kind: 'output', time: now, actor, text: line };
+  if ('_aws' in fields) return undefined;
+  const time = textOf(fields['time']) || now;
+  const envelopeId = textOf(fields['envelopeId']);
+  switch (fields['message']) {
+    case 'delivery':
+      return {
+        kind: 'delivery',
+        time,
+        actor,
+        envelopeId,
+        attempt: Number(fields['attempt'] ?? 1),
+        settle: fields['settle'] === 'release' ? 'release' : 'ack',
+        isFailure: fields['level'] === 'error',
+        words: deliveryWords(fields),
+      };
+    case 'runtime':
+      return {
+        kind: 'output',
+        time,
+        actor,
+        ...(envelopeId === '' ? {} : { envelopeId }),
+        text: textOf(fields['text']),
+      };
+    default:
+      return { kind: 'other', time, actor, level: textOf(fields['level']), words: otherWords(fields) };
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(line: string): Fields | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** "retried → score · policy default, rule 2 · ValueError: n is negative · 12 ms" */
+function deliveryWords(fields: Fields): string {
+  const { outcome, failed, to, policy, rule, problem, processingMs, settle } = fields;
+  const ends = [outcome, failed].filter((word) => typeof word === 'string').join(', ');
+  const parts = [
+    `${ends === '' ? 'done' : ends}${typeof to === 'string' ? ` → ${to}` : ''}`,
+    ...(settle === 'release' ? ['not acked: it comes again'] : []),
+    ...(typeof policy === 'string'
+      ? [`policy ${policy}${rule === undefined ? '' : `, rule ${Number(rule) + 1}`}`]
+      : []),
+    ...(typeof problem === 'string' ? [problem] : []),
+    ...(typeof processingMs === 'number' ? [`${processingMs} ms`] : []),
+  ];
+  return parts.join(' · ');
+}
+
+function otherWords({ message, time: _time, level: _level, actor: _actor, ...details }: Fields): string {
+  const rest = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
+  return [textOf(message), ...rest].join(' ');
+}
+
+/** Lets through what is new: a runtime that cannot start says the same again and again, but for its numbers. */
+export function withoutRepeats(): (line: LogLine) => boolean {
+  const said = new Map<string, Set<string>>();
+  return (line) => {
+    if (line.kind === 'delivery') return said.delete(line.actor) || true;
+    const words = (line.kind === 'output' ? line.text : line.words).replace(/\d+/g, '#');
+    const known = said.get(line.actor) ?? new Set();
+    const isNew = !known.has(words) || (line.kind === 'output' && line.envelopeId !== undefined);
+    said.set(line.actor, known.add(words));
+    return isNew;
+  };
+}

@@ -1,0 +1,47 @@
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { MESH_FILE, type RunningMesh, STATE_FOLDER } from '../assembly/running-mesh.ts';
+
+/** What a mesh keeps beside whoever runs it: its engines' data, what it says of itself, and its log. */
+export interface MeshState {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly logFile: string;
+  /** For the commands of another shell. */
+  announce(mesh: Omit<RunningMesh, 'name' | 'pid' | 'logFile'>): void;
+  log(line: string): void;
+  /** Nobody is to look for a mesh that is gone. */
+  withdraw(): void;
+  /** Throws away whatever was kept. */
+  empty(): void;
+}
+
+const LOG_FILE = 'log.jsonl';
+const LONGEST_LOG_BYTES = 50 * 1024 * 1024;
+
+export function meshState(cwd: string, folder: string): MeshState {
+  const name = basename(resolve(cwd, folder));
+  const root = join(cwd, STATE_FOLDER, name);
+  const meshFile = join(root, MESH_FILE);
+  const logFile = join(root, LOG_FILE);
+  return {
+    name,
+    dataDir: join(root, 'data'),
+    logFile,
+    announce: (mesh) => {
+      mkdirSync(root, { recursive: true });
+      if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG_BYTES) {
+        renameSync(logFile, `${logFile}.1`);
+      }
+      // Whole or not at all: somebody may be reading it.
+      writeFileSync(
+        `${meshFile}.new`,
+        `${JSON.stringify({ name, pid: process.pid, logFile, ...mesh }, null, 2)}\n`,
+      );
+      renameSync(`${meshFile}.new`, meshFile);
+    },
+    log: (line) => appendFileSync(logFile, `${line}\n`),
+    withdraw: () => rmSync(meshFile, { force: true }),
+    empty: () => rmSync(root, { recursive: true, force: true }),
+  };
+}

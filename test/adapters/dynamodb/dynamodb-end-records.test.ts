@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deriveId } from '../../../lib/adapters/system/system.ts';
+import { type EndRecord, recordOf } from '../../../lib/core/record.ts';
+import type { EndRecords } from '../../../lib/ports/end-records.ts';
+import { NOW } from '../../core/a-delivery.ts';
+import { A_FAILURE, aFailed } from '../../core/an-end.ts';
+import { type EmbeddedStores, startEmbeddedStores } from '../../support/embedded-stores.ts';
+
+let embedded: EmbeddedStores;
+let records: EndRecords;
+beforeAll(async () => {
+  embedded = await startEmbeddedStores();
+  ({ records } = embedded.storesWith());
+});
+afterAll(() => embedded.close());
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const recordFor = (changes: Fields): EndRecord => recordOf(aFailed(changes), NOW, deriveId);
+const replayed = (replay: string) => ({ headers: { 'x-asya-replay': replay } });
+
+describe('a claim', () => {
+  it('is the first once, and tells the first key ever after', async () => {
+    const record = recordFor({ id: 'once' });
+    const later = { ...record, archiveKey: 'failed/2026-01-02/score/once.json', atMs: NOW + 86_400_000 };
+    expect(await records.claim(record)).toEqual({ ok: true, isFirst: true, archiveKey: record.archiveKey });
+    for (const again of [record, later, later]) {
+      expect(await records.claim(again)).toEqual({ ok: true, isFirst: false, archiveKey: record.archiveKey });
+    }
+    expect(await records.find(record.identity)).toEqual({ ok: true, record });
+  });
+
+  it('of twenty at once is the first for one, and all are told the same key', async () => {
+    const record = recordFor({ id: 'contended' });
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => records.claim({ ...record, archiveKey: `key-${at}` })),
+    );
+    const first = claims.filter((claim) => claim.ok && claim.isFirst);
+    expect(first).toHaveLength(1);
+    expect(new Set(claims.map((claim) => claim.ok && claim.archiveKey)).size).toBe(1);
+  });
+
+  it.each<[string, Fields]>([
+    ['an id of half a megabyte', { id: `long-${'n'.repeat(500_000)}` }],
+    ['half a pair of surrogates', { id: 'half-\ud800', status: { ...A_FAILURE, actor: '\udc00' } }],
+    ['a reason of half a megabyte', { id: 'r', status: { ...A_FAILURE, reason: 'r'.repeat(500_000) } }],
+    ['an actor of half a megabyte', { id: 'a', status: { ...A_FAILURE, actor: 'a'.repeat(500_000) } }],
+    ['a replay that no index takes', { id: 'rep', ...replayed('r'.repeat(5_000)) }],
+    ['a replay of nothing', { id: 'none', ...replayed('') }],
+    ['a time before all times', { id: 't', status: { ...A_FAILURE, updated_at: '0001-01-01T00:00:00Z' } }],
+  ])('is possible with %s', async (_what, changes) => {
+    const record = recordFor(changes);
+    expect(await records.claim(record)).toMatchObject({ ok: true, isFirst: true });
+    expect(await records.claim(record)).toMatchObject({ ok: true, isFirst: false });
+    const ends = await records.ofEnvelope(record.envelopeId);
+    expect(ends.ok && ends.records.map(({ archiveKey }) => archiveKey)).toEqual([record.archiveKey]);
+  });
+});
+
+describe('what is noted', () => {
+  it('is found by its identity, and only by it', async () => {
+    const record = recordFor({ id: 'found', ...replayed('r-found') });
+    expect(await records.find(record.identity)).toEqual({ ok: true, record: undefined });
+    await records.claim(record);
+    expect(await records.find(record.identity)).toEqual({ ok: true, record });
+  });
+
+  it('is found by its envelope, newest first, each end of it', async () => {
+    const ends = ['', 'r-1', 'r-2'].map((replay, at) => ({
+      ...recordFor({ id: 'thrice', ...(replay && replayed(replay)) }),
+      atMs: NOW + at,
+    }));
+    for (const end of ends) await records.claim(end);
+    await records.claim(recordFor({ id: 'thrice-not' }));
+    expect(await records.ofEnvelope('thrice')).toEqual({ ok: true, records: ends.toReversed() });
+  });
+
+  it('is found by its replay, children included', async () => {
+    const ids = ['parent', 'child-1', 'child-2'];
+    for (const id of ids) await records.claim(recordFor({ id, ...replayed('r-all') }));
+    await records.claim(recordFor({ id: 'parent', ...replayed('r-other') }));
+    const ends = await records.ofReplay('r-all', 0);
+    expect(ends.ok && ends.records.map(({ envelopeId }) => envelopeId).sort()).toEqual(ids.toSorted());
+    expect(await records.ofReplay('r-none', 0)).toEqual({ ok: true, records: [] });
+  });
+
+  it('is found in whole, however many pages of the store it takes', async () => {
+    const long = 'n'.repeat(2_000);
+    const many = Array.from({ length: 200 }, (_, at) => ({
+      ...recordFor({ id: `page-${at}`, ...replayed('r-pages') }),
+      actor: long,
+      reason: long,
+      archiveKey: long,
+    }));
+    for (let at = 0; at < many.length; at += 20) {
+      const claims = await Promise.all(many.slice(at, at + 20).map((record) => records.claim(record)));
+      expect(claims.filter(({ ok }) => !ok)).toEqual([]);
+    }
+    const ends = await records.ofReplay('r-pages', 0);
+    expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(many.length);
+  });
+});
+
+describe('a refusal is a value with words', () => {
+  const refused = { ok: false, problem: expect.stringContaining('table "') };
+  const askAll = (asked: EndRecords) =>
+    Promise.all([
+      asked.claim(recordFor({ id: 'refused' })),
+      asked.find('identity'),
+      asked.ofEnvelope('refused'),
+      asked.ofReplay('r-1', 0),
+    ]);
+
+  it('where the table is missing', async () => {
+    const { records: nowhere } = embedded.storesWith({ table: 'no-such-table' });
+    for (const reply of await askAll(nowhere)) {
+      expect(reply).toEqual({ ...refused, problem: expect.stringContaining('ResourceNotFoundException') });
+    }
+  });
+
+  it('where nobody answers, and all is well once somebody does', async () => {
+    await embedded.dynamoDb.shut();
+    try {
+      for (const reply of await askAll(records)) expect(reply).toEqual(refused);
+    } finally {
+      await embedded.dynamoDb.open();
+    }
+    expect(await records.claim(recordFor({ id: 'refused' }))).toMatchObject({ ok: true, isFirst: true });
+  });
+});

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deriveId } from '../../../lib/adapters/system/system.ts';
+import { type Failure, failureOf } from '../../../lib/core/failure.ts';
+import type { Cursor, FailureFilter, FailureIndex } from '../../../lib/ports/failure-index.ts';
+import { NOW } from '../../core/a-delivery.ts';
+import { A_FAILURE, aFailed } from '../../core/an-end.ts';
+import { type EmbeddedStores, startEmbeddedStores } from '../../support/embedded-stores.ts';
+
+let embedded: EmbeddedStores;
+let index: FailureIndex;
+beforeAll(async () => {
+  embedded = await startEmbeddedStores();
+  index = embedded.storesWith().failures;
+});
+afterAll(() => embedded.close());
+
+let made = 0;
+/** Of an envelope of its own, a second after the one before. */
+function aFailure(changes: Partial<Failure> = {}): Failure {
+  const id = `e-${++made}`;
+  return { ...failureOf(aFailed({ id }), NOW, deriveId), lastSeenMs: NOW + made * 1_000, ...changes };
+}
+
+async function entered(changes: Partial<Failure> = {}): Promise<Failure> {
+  const failure = aFailure(changes);
+  expect(await index.enter(failure)).toEqual({ ok: true, isNew: true });
+  return failure;
+}
+
+/** Every page of it, and how many there were. */
+async function listed(filter: FailureFilter): Promise<{ failures: Failure[]; pages: number }> {
+  const failures: Failure[] = [];
+  let cursor: Cursor | undefined;
+  for (let pages = 1; ; pages++) {
+    const page = await index.list(filter, cursor);
+    if (!page.ok) throw new Error(page.problem);
+    failures.push(...page.failures);
+    cursor = page.next;
+    if (cursor === undefined) return { failures, pages };
+  }
+}
+
+const note = (replay: string, atMs = NOW) => ({ replay, atMs, to: 'score' });
+
+async function replaysOf({ envelopeId }: Failure): Promise<readonly string[]> {
+  const page = await index.ofEnvelope(envelopeId);
+  return page.ok ? (page.failures[0]?.replays ?? []).map(({ replay }) => replay) : [];
+}
+
+describe('a failure', () => {
+  it('is entered once, and entered again changes nothing', async () => {
+    const failure = await entered({ flow: 'enhance', task: 't-1', replay: 'r-0', fingerprint: 'once' });
+    const other = { ...failure, attempts: 99, errorMessage: 'other', lastSeenMs: NOW + 99_999_999 };
+    expect(await index.enter(other)).toEqual({ ok: true, isNew: false });
+    expect(await index.list({ group: 'once' })).toEqual({ ok: true, failures: [failure] });
+  });
+
+  it('of twenty who enter it at once is new for one', async () => {
+    const failure = aFailure();
+    const entries = await Promise.all(Array.from({ length: 20 }, () => index.enter(failure)));
+    expect(entries.filter((entry) => entry.ok && entry.isNew)).toHaveLength(1);
+  });
+
+  it('entered again keeps the notes of its replays', async () => {
+    const failure = await entered();
+    await index.noteReplay(failure.identity, note('r-1'), false);
+    await index.enter(failure);
+    expect(await replaysOf(failure)).toEqual(['r-1']);
+  });
+
+  it('is removed, and does not mind being removed again', async () => {
+    const failure = await entered();
+    for (let time = 0; time < 2; time++) expect(await index.remove(failure.identity)).toEqual({ ok: true });
+    expect(await index.ofEnvelope(failure.envelopeId)).toEqual({ ok: true, failures: [] });
+  });
+
+  it('is entered however many attempts it claims to have had', async () => {
+    const { envelopeId } = await entered({ attempts: 1e300 });
+    const page = await index.ofEnvelope(envelopeId);
+    expect(page.ok && page.failures[0]?.attempts).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('is entered whatever its words are', async () => {
+    const huge = 'x'.repeat(500_000);
+    const half = '\ud800';
+    for (const words of [huge, half, '']) {
+      const changes = { actor: words, reason: words, errorType: words, errorMessage: words, task: words };
+      await entered({ ...changes, flow: words, replay: words });
+    }
+    expect((await listed({ reason: half.toWellFormed() })).failures).toHaveLength(1);
+  });
+});
+
+describe('a list', () => {
+  it('is newest first, and of what was asked for alone', async () => {
+    const at = (seconds: number) => NOW + 1_000_000_000 + seconds * 1_000;
+    const failures = [
+      await entered({ lastSeenMs: at(2), fingerprint: 'g-1', actor: 'a-1', reason: 'Timeout' }),
+      await entered({ lastSeenMs: at(4), fingerprint: 'g-2', actor: 'a-1', reason: 'Timeout', flow: 'f-1' }),
+      await entered({ lastSeenMs: at(1), fingerprint: 'g-1', actor: 'a-2', reason: 'Escalated' }),
+      await entered({
+        lastSeenMs: at(3),
+        fingerprint: 'g-1',
+        actor: 'a-1',
+        reason: 'Escalated',
+        flow: 'f-1',
+      }),
+    ];
+    const numbers = async (filter: FailureFilter) =>
+      (await listed(filter)).failures.map(({ identity }) =>
+        failures.findIndex((failure) => failure.identity === identity),
+      );
+    expect(await numbers({ sinceMs: at(0) })).toEqual([1, 3, 0, 2]);
+    expect(await numbers({ sinceMs: at(3) })).toEqual([1, 3]);
+    expect(await numbers({ sinceMs: at(3) + 1 })).toEqual([1]);
+    expect(await numbers({ sinceMs: at(5) })).toEqual([]);
+    expect(await numbers({ group: 'g-1' })).toEqual([3, 0, 2]);
+    expect(await numbers({ group: 'g-1', sinceMs: at(2) })).toEqual([3, 0]);
+    expect(await numbers({ group: 'g-1', actor: 'a-1', reason: 'Timeout' })).toEqual([0]);
+    expect(await numbers({ actor: 'a-1', sinceMs: at(0) })).toEqual([1, 3, 0]);
+    expect(await numbers({ reason: 'Escalated', sinceMs: at(0) })).toEqual([3, 2]);
+    expect(await numbers({ flow: 'f-1', sinceMs: at(0) })).toEqual([1, 3]);
+    expect(await numbers({ group: 'no such' })).toEqual([]);
+  });
+
+  it('comes in pages where it is long, each failure in one of them', async () => {
+    const long = 'm'.repeat(2_000);
+    const words = { errorMessage: long, errorType: long, flow: long, task: long, replay: long, reason: long };
+    const many = Array.from({ length: 150 }, () => aFailure({ ...words, fingerprint: 'many' }));
+    for (let at = 0; at < many.length; at += 20) {
+      const entries = await Promise.all(many.slice(at, at + 20).map((failure) => index.enter(failure)));
+      expect(entries.filter(({ ok }) => !ok)).toEqual([]);
+    }
+    const { failures, pages } = await listed({ group: 'many' });
+    expect(pages).toBeGreaterThan(1);
+    expect(failures.map(({ identity }) => identity)).toEqual(many.map(({ identity }) => identity).reverse());
+  });
+
+  it('of one envelope has all its failures, newest first, and nothing else of it', async () => {
+    const id = 'failed-twice';
+    const ends = ['', 'r-1'].map((replay, at) => {
+      const headers = replay === '' ? {} : { 'x-asya-replay': replay };
+      return { ...failureOf(aFailed({ id, headers }), NOW, deriveId), lastSeenMs: NOW + at };
+    });
+    for (const end of ends) await index.enter(end);
+    await embedded.stores.records.claim({
+      ...(ends[0] as Failure),
+      identity: 'a record of the same envelope',
+      end: 'failed',
+      hop: 1,
+      atMs: NOW,
+    });
+    expect(await index.ofEnvelope(id)).toEqual({ ok: true, failures: ends.toReversed() });
+    expect(await index.ofEnvelope('nobody')).toEqual({ ok: true, failures: [] });
+  });
+});
+
+describe('the note of a replay', () => {
+  it('is kept with when and where to, in the order of time', async () => {
+    const failure = await entered();
+    expect(await index.noteReplay(failure.identity, note('r-2', NOW + 2), false)).toEqual({ ok: true });
+    expect(await index.noteReplay(failure.identity, { ...note('r-1', NOW + 1), to: 'other' }, true)).toEqual({
+      ok: true,
+    });
+    const page = await index.ofEnvelope(failure.envelopeId);
+    expect(page.ok && page.failures[0]?.replays).toEqual([
+      { replay: 'r-1', atMs: NOW + 1, to: 'other' },
+      { replay: 'r-2', atMs: NOW + 2, to: 'score' },
+    ]);
+  });
+
+  it('is refused for a second time, unless it is wanted again', async () => {
+    const failure = await entered();
+    await index.noteReplay(failure.identity, note('r-1'), false);
+    expect(await index.noteReplay(failure.identity, note('r-2'), false)).toEqual({
+      ok: false,
+      problem: 'it was replayed before',
+      why: 'already-replayed',
+    });
+    expect(await index.noteReplay(failure.identity, note('r-2'), true)).toEqual({ ok: true });
+    expect(await replaysOf(failure)).toEqual(['r-1', 'r-2']);
+  });
+
+  it('of twenty at once is one', async () => {
+    const failure = await entered();
+    const notes = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => index.noteReplay(failure.identity, note(`r-${at}`), false)),
+    );
+    expect(notes.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(notes.filter((reply) => 'why' in reply && reply.why === 'already-replayed')).toHaveLength(19);
+    expect(await replaysOf(failure)).toHaveLength(1);
+  });
+
+  it('that is taken back leaves the others, and the way free again', async () => {
+    const failure = await entered();
+    await index.noteReplay(failure.identity, note('r-1'), false);
+    await index.noteReplay(failure.identity, note('r-2', NOW + 1), true);
+    for (let time = 0; time < 2; time++)
+      expect(await index.withdrawReplay(failure.identity, 'r-2')).toEqual({ ok: true });
+    expect(await replaysOf(failure)).toEqual(['r-1']);
+    await index.withdrawReplay(failure.identity, 'r-1');
+    expect(await index.noteReplay(failure.identity, note('r-3'), false)).toEqual({ ok: true });
+  });
+
+  it('is refused for what is no longer there, and brings nothing back', async () => {
+    for (const again of [false, true]) {
+      const reply = await index.noteReplay('gone', note('r-1'), again);
+      expect(reply).toEqual({ ok: false, problem: 'it is no longer in the failure index', why: 'gone' });
+    }
+    expect(await index.withdrawReplay('gone', 'r-1')).toEqual({ ok: true });
+    expect((await listed({ sinceMs: 0 })).failures.map(({ identity }) => identity)).not.toContain('gone');
+  });
+});
+
+describe('a refusal is a value with words', () => {
+  const askAll = (asked: FailureIndex) =>
+    Promise.all([
+      asked.enter(aFailure()),
+      asked.list({}),
+      asked.list({ group: 'g', actor: 'a', sinceMs: NOW }),
+      asked.ofEnvelope('e-1'),
+      asked.noteReplay('identity', note('r-1'), false),
+      asked.withdrawReplay('identity', 'r-1'),
+      asked.remove('identity'),
+    ]);
+
+  it('where the table is missing', async () => {
+    const { failures } = embedded.storesWith({ table: 'no-such-table' });
+    for (const reply of await askAll(failures)) {
+      expect(reply).toEqual({ ok: false, problem: expect.stringContaining('ResourceNotFoundException') });
+    }
+  });
+
+  it('where nobody answers, and all is well once somebody does', async () => {
+    await embedded.dynamoDb.shut();
+    try {
+      for (const reply of await askAll(index)) {
+        expect(reply).toEqual({ ok: false, problem: expect.stringContaining('table "failures"') });
+      }
+    } finally {
+      await embedded.dynamoDb.open();
+    }
+    await entered({ reason: A_FAILURE.reason });
+  });
+});

@@ -1,0 +1,47 @@
+import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { ensureTable, text } from '../../../lib/adapters/dynamodb/table.ts';
+import { FAILURE_TABLE } from '../../../lib/config/failure-table.ts';
+import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+
+let engine: EmbeddedDynamoDb;
+let client: DynamoDBClient;
+beforeAll(async () => {
+  engine = await startEmbeddedDynamoDb();
+  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+});
+afterAll(async () => {
+  client.destroy();
+  await engine.close();
+});
+
+describe('the table', () => {
+  it('is made with its indexes where it is missing, and left alone where it is not', async () => {
+    for (let time = 0; time < 2; time++) await ensureTable({ client, name: 'made' });
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: 'made' }));
+    expect(Table?.KeySchema).toEqual([{ AttributeName: 'pk', KeyType: 'HASH' }]);
+    expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName).sort()).toEqual(
+      FAILURE_TABLE.indexes.map(({ name }) => name).sort(),
+    );
+  });
+
+  it('that cannot be reached is not taken for a missing one', async () => {
+    const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
+    await expect(ensureTable({ client: nobody, name: 'made' })).rejects.toThrow('ECONNREFUSED');
+    nobody.destroy();
+  });
+});
+
+describe('a text in it', () => {
+  it.each([
+    ['', ''],
+    ['a', 'a'],
+    ['half \ud800 pair', 'half \ufffd pair'],
+    ['n'.repeat(2_049), 'n'.repeat(2_048)],
+    [`${'n'.repeat(2_046)}\u{1F600}`, 'n'.repeat(2_046)],
+    ['\ud800'.repeat(1_000), '\ufffd'.repeat(682)],
+  ])('is never more than an index takes, and always whole characters', (value, kept) => {
+    expect(text(value)).toEqual({ S: kept });
+  });
+});

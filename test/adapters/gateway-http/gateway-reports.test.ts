@@ -1,0 +1,86 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatewayReports } from '../../../lib/adapters/gateway-http/gateway-reports.ts';
+import type { Report } from '../../../lib/core/report.ts';
+
+const REPORT: Report = {
+  task: 't-1',
+  envelope_id: 'e-1',
+  event: 'final',
+  actor: 'score',
+  hop: 1,
+  phase: 'succeeded',
+  archive_key: 'k',
+};
+
+interface Heard {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly type: string | undefined;
+  readonly body: unknown;
+}
+
+let server: Server;
+let base: string;
+const heard: Heard[] = [];
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method, url } = request;
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    heard.push({ method, url, type: request.headers['content-type'], body });
+    if (url?.startsWith('/hangs')) return;
+    if (url?.startsWith('/dribbles')) {
+      response.writeHead(200);
+      response.write('{');
+      return;
+    }
+    response.writeHead(url?.startsWith('/refuses') ? 503 : 204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+describe('a report', () => {
+  it.each(['', '/', '/mesh', '/mesh//'])(
+    'is posted below the address of the gateway, "%s" included',
+    async (path) => {
+      expect(await gatewayReports(`${base}${path}`).tell(REPORT)).toBeUndefined();
+      expect(heard.at(-1)).toEqual({
+        method: 'POST',
+        url: `${path.replace(/\/+$/, '')}/reports`,
+        type: 'application/json',
+        body: { reports: [REPORT] },
+      });
+    },
+  );
+
+  it('is told to nobody where there is no gateway', async () => {
+    const before = heard.length;
+    expect(await gatewayReports(undefined).tell(REPORT)).toBeUndefined();
+    expect(heard.length).toBe(before);
+  });
+
+  it('that is refused is told in words', async () => {
+    expect(await gatewayReports(`${base}/refuses`).tell(REPORT)).toBe(`${base}/refuses/reports answered 503`);
+  });
+
+  it('that nobody takes is told in words', async () => {
+    expect(await gatewayReports('http://127.0.0.1:1').tell(REPORT)).toMatch(
+      /^http:\/\/127\.0\.0\.1:1\/reports: .*(ECONNREFUSED|bad port)/,
+    );
+  });
+
+  it('that is not answered in time is given up', { timeout: 5_000 }, async () => {
+    const replies = await Promise.all(
+      ['/hangs', '/dribbles'].map((path) => gatewayReports(`${base}${path}`).tell(REPORT)),
+    );
+    for (const reply of replies) expect(reply).toMatch(/reports: .*(timeout|aborted)/i);
+  });
+});

@@ -1,0 +1,76 @@
+import { delaySecondsFrom, SQS_LIMITS } from '../../lib/adapters/sqs/sqs-limits.ts';
+import type { Script } from '../../lib/app/scripted-runtime.ts';
+import { type Scenario, simulate } from '../../lib/app/simulate.ts';
+import type { Simulation } from '../../lib/app/simulation.ts';
+import type { Actor } from '../../lib/core/actor.ts';
+import { jsonText } from '../../lib/core/json-text.ts';
+import type { CallEnd } from '../../lib/core/outcome.ts';
+import { anActor, at, deriveId, faultEnd, NOW, NOW_TEXT, resiliencyOf } from '../core/a-delivery.ts';
+
+/** A mesh of actors on SQS, and one envelope through it. */
+
+export interface Staging {
+  /** Of `score`, who is first. */
+  readonly policies?: unknown;
+  readonly rules?: unknown;
+  readonly actor?: Partial<Actor>;
+  readonly next?: readonly string[];
+  /** Of each actor by its name. */
+  readonly fail?: Readonly<Record<string, Script['failures']>>;
+  readonly takesMs?: Readonly<Record<string, number>>;
+  readonly timeoutMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payload?: string;
+  readonly roll?: number;
+  readonly mostDeliveries?: number;
+}
+
+const OTHERS = ['store', 'recover', 'review'];
+
+/** The error, for so many calls, or for all. */
+export function failing(end: CallEnd | string, times = Number.POSITIVE_INFINITY): Script['failures'][number] {
+  return { times, end: typeof end === 'string' ? faultEnd({ type: end }) : end };
+}
+
+export function aScenario(staging: Staging = {}): Scenario {
+  const { policies = {}, rules = [], actor = {}, next = [], fail = {}, takesMs = {}, timeoutMs } = staging;
+  const actors = [
+    anActor({ resiliency: resiliencyOf(policies, rules), ...actor }),
+    ...OTHERS.map((name) => anActor({ name })),
+    anActor({ name: 'x-sink', isEnd: true, crew: { role: 'sink', sump: 'x-sump' } }),
+    anActor({ name: 'x-sump', isEnd: true, crew: { role: 'sump' } }),
+  ];
+  return {
+    actors: new Map(actors.map((one) => [one.name, one])),
+    envelope: {
+      id: 'e-1',
+      route: { prev: [], curr: 'score', next },
+      headers: new Map(Object.entries(staging.headers ?? {}).map(([name, text]) => [name, jsonText(text)])),
+      payload: jsonText(staging.payload ?? 'p'),
+      status: { created_at: NOW_TEXT, ...(timeoutMs === undefined ? {} : { deadline_at: at(timeoutMs) }) },
+      extra: new Map(),
+    },
+    scripts: new Map(
+      actors.map(({ name }) => [name, { failures: fail[name] ?? [], takesMs: takesMs[name] ?? 0 }]),
+    ),
+    startMs: NOW,
+    traits: { limits: SQS_LIMITS, heldMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
+    dice: () => staging.roll ?? 0,
+    deriveId,
+    ...(staging.mostDeliveries === undefined ? {} : { mostDeliveries: staging.mostDeliveries }),
+  };
+}
+
+/** Each delivery in a line: when, where, which attempt, and what was decided. */
+export function timelineOf({ steps }: Simulation): readonly string[] {
+  return steps.map(({ atMs, actor, attempt, decision }) =>
+    [`${atMs / 1000}s`, actor, ...(attempt === undefined ? [] : [attempt]), decision.kind].join(' '),
+  );
+}
+
+export async function simulated(
+  staging: Staging = {},
+): Promise<Simulation & { readonly timeline: readonly string[] }> {
+  const simulation = await simulate(aScenario(staging));
+  return { ...simulation, timeline: timelineOf(simulation) };
+}

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fields, ids } from '../replay/a-replay.ts';
+import { type Office, openOffice } from './a-desk.ts';
+import { asya } from './a-terminal.ts';
+
+/** What an operator sees of failures. */
+
+let office: Office;
+beforeAll(async () => {
+  office = await openOffice();
+});
+afterAll(() => office.close());
+
+const SECRET = 'payload of';
+
+const A_TIMEOUT: Fields = {
+  status: {
+    actor: 'store',
+    reason: 'Timeout',
+    attempt: 1,
+    max_attempts: undefined,
+    decided_by: undefined,
+    error: { type: 'DeadlineExceeded', mro: [], message: 'too late', traceback: '' },
+  },
+};
+
+describe('asya failures', () => {
+  it('tells the groups, the one with the newest failure first', async () => {
+    const { scene, type } = await office.desk();
+    await scene.fail(ids(2, 'late'), A_TIMEOUT);
+    await scene.fail(ids(3));
+    const { status, out } = await type('failures');
+    expect(status).toBe(0);
+    const [title, first, second, ...more] = out.split('\n');
+    expect(title).toMatch(/^GROUP +COUNT +REPLAYED +LAST +ACTOR +REASON +ERROR$/);
+    expect(first).toMatch(
+      /^[0-9a-f]{12} +3 +0 +59m ago +score +PolicyExhausted +pkg\.ValueError: no such user: 17$/,
+    );
+    expect(second).toMatch(/^[0-9a-f]{12} +2 +0 +59m ago +store +Timeout +DeadlineExceeded: too late$/);
+    expect(more).toEqual([]);
+  });
+
+  it('says so where there is none', async () => {
+    const { type } = await office.desk();
+    expect(await type('failures')).toMatchObject({ status: 0, out: 'no failures' });
+    expect(await type('failures', 'list')).toMatchObject({ status: 0, out: 'no failures' });
+    expect(JSON.parse((await type('failures', '--json')).out)).toEqual([]);
+    expect(await type('failures', 'list', '--json')).toMatchObject({ status: 0, out: '' });
+  });
+
+  it('lists envelopes by group, actor, reason, flow and time, wherever the option stands', async () => {
+    const { scene, type } = await office.desk();
+    await scene.fail(ids(2, 'late'), A_TIMEOUT);
+    await scene.fail(['e-1'], { status: { updated_at: '2026-08-01T11:58:00Z' } });
+    const listed = async (...argv: readonly string[]) =>
+      (await type('failures', ...argv)).out
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(' ')[0]);
+    expect(await listed('list')).toEqual(['e-1', 'late-1', 'late-0']);
+    expect(await listed('list', '--actor', 'store')).toEqual(['late-1', 'late-0']);
+    expect(await listed('--actor', 'store', 'list')).toEqual(['late-1', 'late-0']);
+    expect(await listed('list', '--reason', 'PolicyExhausted')).toEqual(['e-1']);
+    expect(await listed('list', '--flow', 'scores')).toHaveLength(3);
+    expect(await listed('list', '--flow', 'none')).toEqual([]);
+    expect(await listed('list', '--since', '5m')).toEqual(['e-1']);
+    for (const since of ['2h', '1.5h', '7d', '2026-08-01T10:00:00Z', '99999999999999d'])
+      expect(await listed('list', '--since', since), since).toHaveLength(3);
+    const [group] = (await scene.entriesOf('e-1')).map(({ fingerprint }) => fingerprint);
+    expect(await listed('list', '--group', group ?? '')).toEqual(['e-1']);
+  });
+
+  it('speaks JSON for scripts: groups as a list, failures by line', async () => {
+    const { scene, type } = await office.desk();
+    await scene.fail(ids(2));
+    const groups = JSON.parse((await type('failures', '--json')).out);
+    expect(groups).toMatchObject([
+      { count: 2, replayed: 0, actor: 'score', reasons: ['PolicyExhausted'], flows: ['scores'] },
+    ]);
+    const lines = (await type('failures', 'list', '--json')).out.split('\n').map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      {
+        envelopeId: 'e-1',
+        group: groups[0].group,
+        lastSeen: '2026-08-01T11:00:02Z',
+        attempts: 3,
+        replays: [],
+      },
+      { envelopeId: 'e-0' },
+    ]);
+  });
+
+  it('refuses what it does not understand with words that help', async () => {
+    const { type } = await office.desk();
+    const refusals: readonly (readonly [readonly string[], RegExp])[] = [
+      [['failures', '--since', 'yesterday'], /--since is "yesterday".*"1h30m".*7d.*2026-01-01T00:00:00Z/],
+      [['failures', '--sinse', '1h'], /unknown option '--sinse'\n\(Did you mean --since\?\)/],
+      [['failures', 'e-1'], /"e-1" is no command of asya failures.*asya failures show ID/],
+      [['failures', 'show'], /missing required argument 'id'/],
+      [['failrues'], /unknown command 'failrues'\n\(Did you mean failures\?\)/],
+      [[], /Usage: asya/],
+    ];
+    for (const [argv, words] of refusals) {
+      const run = await type(...argv);
+      expect(run.status, argv.join(' ')).toBe(2);
+      expect(run.err, argv.join(' ')).toMatch(words);
+      expect(run.out).toBe('');
+    }
+    expect(await type('--help')).toMatchObject({
+      status: 0,
+      err: '',
+      out: expect.stringContaining('replay'),
+    });
+  });
+
+  it('says that the table is down, and ends with 1', async () => {
+    const { variables } = await office.desk();
+    const nowhere = { ...variables, ASYA_FAILURE_TABLE: 'no-such-table' };
+    for (const argv of [
+      ['failures'],
+      ['failures', 'list'],
+      ['failures', 'show', 'e'],
+      ['replay', 'e'],
+      ['purge', 'e'],
+    ]) {
+      const run = await asya(argv, { env: nowhere });
+      expect(run).toMatchObject({ status: 1, out: '' });
+      expect(run.err).toMatch(/^asya: the table does not answer as it should: .*"no-such-table"/);
+    }
+  });
+});
+
+describe('asya failures show', () => {
+  it('is one screen: where, why, what decided, the end of the traceback, its replays and what to do next', async () => {
+    const { scene, type } = await office.desk();
+    const traceback = `Traceback (most recent call last):\n${'  File "/app/score.py", line 7, in score\n'.repeat(20)}ValueError: no such user: 17`;
+    await scene.fail(['e-1'], {
+      headers: { 'x-asya-flow': 'scores', 'x-asya-task': 't-1' },
+      status: { error: { type: 'pkg.ValueError', mro: [], message: 'no such user: 17', traceback } },
+    });
+    const { status, out } = await type('failures', 'show', 'e-1');
+    expect(status).toBe(0);
+    expect(out.split('\n')).toEqual([
+      'e-1  failed at score · PolicyExhausted · 3 of 3 attempts',
+      '',
+      'route       fetch ✓ → score ✗ → store',
+      'failed      2026-08-01T11:00:01Z (59m ago)',
+      'first seen  2026-08-01T11:00:01Z (59m ago)',
+      'deadline    2026-08-01T11:00:01Z',
+      'flow        scores',
+      'task        t-1',
+      expect.stringMatching(/^group {7}[0-9a-f]{12}$/),
+      'decided by  policy "slow", named by rule 1',
+      'error       pkg.ValueError: no such user: 17',
+      '            … 10 lines before',
+      ...Array.from({ length: 11 }, () => '              File "/app/score.py", line 7, in score'),
+      '            ValueError: no such user: 17',
+      'archive     failed/2026-08-01/score/e-1.json',
+      'payload     33 bytes; --payload prints it',
+      '',
+      'replay it:  asya replay e-1   (--go sends it)',
+      expect.stringMatching(/^its group: {2}asya replay --group [0-9a-f]{12}$/),
+    ]);
+  });
+
+  it.each([
+    [{ decided_by: { policy: 'default' } }, 'policy "default": no rule matched'],
+    [
+      { decided_by: { policy: 'connection' }, reason: 'RuntimeError' },
+      'policy "connection", which is built in',
+    ],
+    [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none covered it'],
+    [{ decided_by: undefined, reason: 'Timeout' }, 'the deadline (SLA)'],
+    [{ decided_by: undefined, reason: 'DeliveryExhausted' }, 'the broker: received again'],
+    [{ decided_by: undefined, reason: 'PolicyExhausted' }, 'the envelope does not say'],
+    [{ decided_by: undefined, reason: 'toString' }, 'the envelope does not say'],
+    [
+      { decided_by: undefined, reason: 'RuntimeError', error: { type: 'HopBudgetExceeded', message: 'no' } },
+      'admission: it had passed as many actors as it may',
+    ],
+  ])('tells who decided: %j', async (status, words) => {
+    const { scene, type } = await office.desk();
+    await scene.fail(['e-1'], { status });
+    expect((await type('failures', 'show', 'e-1')).out).toContain(`decided by  ${words}`);
+  });
+
+  it('tells what became of its replays, and what it failed with before', async () => {
+    const { scene, type } = await office.desk();
+    await scene.fail(['e-1']);
+    await scene.replay(await scene.select(), { replay: 'r-1' }, { fate: () => ({ end: 'failed' }) });
+    await scene.replay(await scene.select(), { replay: 'r-2' });
+    await scene.replay(
+      await scene.select(),
+      { replay: 'r-3', again: true, waitMs: 0 },
+      { fate: () => 'none' },
+    );
+    const { out } = await type('failures', 'show', 'e-1');
+    expect(out).toMatch(/^part of {5}replay r-1$/m);
+    expect(out).toMatch(/^replayed {4}.* to score, r-2: succeeded$/m);
+    expect(out).toMatch(/^replayed {4}.* to score, r-3: no end yet$/m);
+    expect(out).toMatch(/^earlier {5}PolicyExhausted at score, 2026-08-01T11:00:01Z \(59m ago\)$/m);
+    expect(out).not.toContain('replay it:');
+    const json = JSON.parse((await type('failures', 'show', 'e-1', '--json')).out);
+    expect(json).toMatchObject({
+      envelopeId: 'e-1',
+      route: { curr: 'score' },
+      status: { decided_by: { policy: 'slow', rule: 0 } },
+      replays: [{ replay: 'r-2', end: 'succeeded' }, { replay: 'r-3' }],
+      earlier: [{ replays: [{ replay: 'r-1' }] }],
+    });
+    expect(json).not.toHaveProperty('payload');
+  });
+
+  it('tells what it can where the archive has lost the envelope, or holds something else', async () => {
+    const { scene, type } = await office.desk();
+    await scene.fail(['lost', 'broken']);
+    const keyOf = async (id: string) => (await scene.entriesOf(id))[0]?.archiveKey ?? '';
+    await scene.stores.archive.remove(await keyOf('lost'));
+    await scene.stores.archive.put(await keyOf('broken'), `{"${SECRET}":`);
+    const lost = await type('failures', 'show', 'lost', '--payload');
+    expect(lost.status).toBe(0);
+    expect(lost.out).toContain('envelope    the archive has nothing under this key any more');
+    expect(lost.out).toContain('decided by  not known without the envelope');
+    expect(lost.out).toContain('error       pkg.ValueError: no such user: 17');
+    const broken = await type('failures', 'show', 'broken');
+    expect(broken.out).toContain('envelope    what the archive holds cannot be read: the body is not JSON');
+    expect(broken.raw).not.toContain(SECRET);
+    expect(JSON.parse((await type('failures', 'show', 'lost', '--json', '--payload')).out)).toMatchObject({
+      trouble: 'the archive has nothing under this key any more',
+    });
+  });
+
+  it('ends with 1 for an envelope that did not fail', async () => {
+    const { type } = await office.desk();
+    expect(await type('failures', 'show', 'nobody')).toMatchObject({
+      status: 1,
+      out: '',
+      err: 'asya: no failure of an envelope "nobody"; `asya failures list` tells the ids',
+    });
+  });
+
+  it('gives ids to paste that run nothing but asya', async () => {
+    const { scene, type } = await office.desk();
+    const all = ["x'; rm -rf ~ #", '$(reboot)', '--all', 'a b'];
+    await scene.fail(all);
+    const hintOf = async (id: string) =>
+      (await type('failures', 'show', '--', id)).out
+        .split('\n')
+        .find((line) => line.startsWith('replay it:'));
+    expect(await hintOf("x'; rm -rf ~ #")).toContain(`asya replay 'x'\\''; rm -rf ~ #'   (`);
+    expect(await hintOf('$(reboot)')).toContain(`asya replay '$(reboot)'`);
+    expect(await hintOf('--all')).toContain(`asya replay -- '--all'  `);
+    expect(await hintOf('a b')).toContain(`asya replay 'a b'`);
+    expect((await type('replay', '--', '--all')).out).toMatch(/^ENVELOPE.*\n--all /);
+  });
+});

@@ -1,0 +1,43 @@
+import { type Arrival, decode } from '../../lib/core/decode.ts';
+import type { Envelope } from '../../lib/core/envelope.ts';
+import { anEnvelope, NOW_TEXT, ORIGIN } from './a-delivery.ts';
+
+/** Envelopes as they arrive where a route ends. */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export const AN_ERROR = {
+  type: 'pkg.ValueError',
+  mro: ['Exception'],
+  message: 'no such user: 17',
+  traceback: '',
+};
+
+export const A_FAILURE = {
+  phase: 'failed',
+  reason: 'PolicyExhausted',
+  actor: 'score',
+  attempt: 3,
+  created_at: '2025-12-31T23:59:00Z',
+  updated_at: NOW_TEXT,
+  error: AN_ERROR,
+};
+
+/** Failed at `score`, with these fields in place of its own. */
+export function aFailedBody(changes: Fields = {}): Fields {
+  return anEnvelope({ status: A_FAILURE, ...changes });
+}
+
+export function aFailed(changes: Fields = {}): Envelope {
+  return envelopeOf(aFailedBody(changes));
+}
+
+export function envelopeOf(body: Fields): Envelope {
+  const arrival = arrivalOf(JSON.stringify(body));
+  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.complaint}`);
+  return arrival.envelope;
+}
+
+export function arrivalOf(body: string | Uint8Array, actor = ORIGIN.actor): Arrival {
+  return decode(body, { ...ORIGIN, actor });
+}

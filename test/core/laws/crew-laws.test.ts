@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import type { Actor, Crew } from '../../../lib/core/actor.ts';
+import { admit } from '../../../lib/core/admit.ts';
+import { actorBehind, welcome } from '../../../lib/core/crew.ts';
+import { decide } from '../../../lib/core/decide.ts';
+import { decode } from '../../../lib/core/decode.ts';
+import { encode } from '../../../lib/core/encode.ts';
+import type { Envelope } from '../../../lib/core/envelope.ts';
+import { failureOf } from '../../../lib/core/failure.ts';
+import type { Outcome } from '../../../lib/core/outcome.ts';
+import { endOf, recordOf } from '../../../lib/core/record.ts';
+import { law } from '../law.ts';
+import { type Delivery, deliveries } from './delivery.ts';
+import { deriveId, dispatchesOf, originAt } from './play.ts';
+
+const SUMP = 'x-sump';
+
+const CREW: Readonly<Record<string, Partial<Actor> & { readonly crew?: Crew }>> = {
+  nobody: {},
+  sink: { name: 'x-sink', isEnd: true, crew: { role: 'sink', sump: SUMP } },
+  sump: { name: SUMP, isEnd: true, crew: { role: 'sump' } },
+  dlq: { name: 'x-dlq', isEnd: true, crew: { role: 'dlq', queuePrefix: 'asya-prod-' } },
+};
+
+const ends = fc.constantFrom('succeeded', 'failed', 'failed', 'canceled', 'retrying', undefined);
+const reasons = fc.constantFrom('Dropped', 'Escalated', 'PolicyExhausted', 'Completed', undefined);
+const QUEUES = ['asya-prod-score-dlq', 'asya-prod-x-sink-dlq', 'Other_Queue', 'score'];
+
+interface CrewDelivery extends Delivery {
+  readonly role: string;
+  readonly queue: string;
+}
+
+/** Any delivery, at any of the crew or at somebody else's, with ends as the sidecar writes them. */
+const crewDeliveries: fc.Arbitrary<CrewDelivery> = fc
+  .tuple(
+    deliveries({ hasStatus: fc.constant(true) }),
+    fc.constantFrom('nobody', 'sink', 'sink', 'sump', 'dlq'),
+    ends,
+    reasons,
+    fc.constantFrom(...QUEUES),
+    fc.constantFrom(true, true, true, false),
+  )
+  .map(([delivery, role, phase, reason, queue, isKept]) => ({
+    ...delivery,
+    role,
+    queue,
+    actor: { ...delivery.actor, ...CREW[role] },
+    body: withEnd(delivery.body, phase, reason),
+    end: isKept && role !== 'nobody' ? { kind: 'empty' } : delivery.end,
+  }));
+
+function withEnd(body: string | Uint8Array, phase: unknown, reason: unknown): string | Uint8Array {
+  const arrival = decode(body, originAt('score'));
+  if (arrival.kind === 'unreadable') return body;
+  const { status } = arrival.envelope;
+  const end = { ...status, phase, ...(reason === undefined ? {} : { reason }) };
+  return encode({ ...arrival.envelope, status: end } as Envelope);
+}
+
+function play(delivery: CrewDelivery) {
+  const { actor, limits, now, elapsedMs, roll, queue } = delivery;
+  const decoded = decode(delivery.body, originAt(actorBehind(actor, queue)));
+  const arrival = welcome(decoded, actor, { queue, receiveCount: 6 }, now);
+  const admission = admit(arrival, actor, now, delivery.hostTimeLeftMs);
+  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
+  const outcome: Outcome = isCalled ? { kind: 'called', call: admission, end: delivery.end } : admission;
+  const plan = decide(outcome, { actor, limits, now: now + elapsedMs, roll, deriveId });
+  return { decoded, arrival, admission, plan };
+}
+
+function kindOf(delivery: CrewDelivery): string {
+  const { decoded, admission, plan } = play(delivery);
+  const sends = plan.dispatches.map(({ type }) => type).join('+') || 'nothing';
+  return `${delivery.role} ${decoded.kind}: ${admission.kind}, ${plan.settle} after ${sends}`;
+}
+
+describe('the crew', () => {
+  law(
+    'x-sink alone sends to the sump: what failed and was not dropped, once it is kept, and as it was kept',
+    crewDeliveries,
+    (delivery) => {
+      const { admission, plan } = play(delivery);
+      const toSump = dispatchesOf(plan).filter(({ to, type }) => to === SUMP && type !== 'again');
+      const isKept =
+        delivery.role === 'sink' &&
+        admission.kind === 'end-call' &&
+        ['empty', 'frames'].includes(delivery.end.kind);
+      if (!isKept) return expect(toSump).toEqual([]);
+      const { envelope } = admission;
+      const isWanted = endOf(envelope) === 'failed' && envelope.status?.reason !== 'Dropped';
+      expect(toSump.map(({ type, delayMs }) => [type, delayMs])).toEqual(isWanted ? [['sump', 0]] : []);
+      expect(plan.dispatches).toEqual(toSump);
+      for (const { body } of toSump) expect(body).toBe(encode(envelope));
+    },
+    kindOf,
+    [
+      'sink readable: end-call, ack after sump',
+      'sink readable: end-call, ack after nothing',
+      'sink readable: end-call, release after nothing',
+      'sink unreadable: end-call, ack after sump',
+      'sump readable: end-call, ack after nothing',
+      'dlq readable: end-call, ack after nothing',
+      'nobody readable: call, ack after sink',
+    ],
+  );
+
+  law(
+    'x-sink and x-dlq turn nothing away: whatever came is kept, and can be read where it is kept',
+    crewDeliveries.filter(({ role }) => role === 'sink' || role === 'dlq'),
+    (delivery) => {
+      const { decoded, arrival, admission } = play(delivery);
+      expect(arrival.kind).toBe('readable');
+      expect(admission.kind).not.toBe('unreadable');
+      const { envelope } = arrival;
+      expect(envelope.payload).toBe(decoded.envelope.payload);
+      const kept = decode(encode(envelope), originAt(SUMP));
+      expect(kept.kind === 'readable' ? '' : kept.complaint).toBe('');
+    },
+    (delivery) => `${delivery.role} ${play(delivery).decoded.kind}`,
+    ['sink readable', 'sink unreadable', 'dlq readable', 'dlq unreadable'],
+  );
+
+  law(
+    'what x-sump enters is what x-sink kept: the same record and the same failure',
+    crewDeliveries.filter(({ role }) => role === 'sink'),
+    (delivery) => {
+      const { admission, plan } = play(delivery);
+      if (admission.kind !== 'end-call') return;
+      for (const { body } of plan.dispatches.filter(({ type }) => type === 'sump')) {
+        const arrival = decode(body, originAt(SUMP));
+        expect(arrival.kind).toBe('readable');
+        const { now } = delivery;
+        const { identity } = recordOf(admission.envelope, now, deriveId);
+        expect(recordOf(arrival.envelope, now, deriveId).identity).toBe(identity);
+        expect(failureOf(arrival.envelope, now, deriveId)).toEqual(
+          failureOf(admission.envelope, now, deriveId),
+        );
+      }
+    },
+    (delivery) => (play(delivery).plan.dispatches.some(({ type }) => type === 'sump') ? 'forwarded' : 'not'),
+    ['forwarded', 'not'],
+  );
+});

@@ -1,0 +1,92 @@
+import { type LambdaProcess, startLambda } from '../functions/sidecar/lambda-process.ts';
+import { envelopeAt, type Wire, type WireStatus } from '../sidecar/envelopes.ts';
+import { endProcesses, type RunningProcess, startSidecar, untilWorking } from '../sidecar/sidecar-process.ts';
+import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
+import { type HearingGateway, startGateway } from './a-gateway.ts';
+
+/** Queues, a bucket, a table and a gateway, and the crew at work on them: one for each test file. */
+export interface CrewStage extends EmbeddedStores {
+  readonly gateway: HearingGateway;
+  variablesOf(name: string, more?: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
+  /** A function, loaded. */
+  function(name: string, more?: Readonly<Record<string, string>>): Promise<LambdaProcess>;
+  /** A long-running worker, at work. */
+  worker(name: string, more?: Readonly<Record<string, string>>): Promise<RunningProcess>;
+  /** The one object that an envelope has in the archive, and its key; fails where there is another number of them. */
+  kept(id: string): Promise<{ readonly key: string; readonly text: string; readonly envelope: Wire }>;
+  keysOf(id: string): Promise<readonly string[]>;
+}
+
+/** Nothing that is logged may hold this; every payload does. */
+export const SECRET = 'the-secret-of-the-payload';
+export const PAYLOAD = { n: 1, secret: SECRET };
+
+export async function setCrewStage(...queues: readonly string[]): Promise<CrewStage> {
+  const embedded = await startEmbeddedStores();
+  const gateway = await startGateway();
+  for (const queue of queues) await embedded.sqs.createQueue(queue);
+  const variablesOf: CrewStage['variablesOf'] = (name, more = {}) => ({
+    ASYA_ACTOR_NAME: name,
+    ...embedded.variables,
+    ASYA_GATEWAY_URL: `${gateway.endpoint}/mesh/`,
+    ASYA_SQS_WAIT_TIME_SECONDS: '1',
+    ASYA_METRICS_ADDR: '',
+    ASYA_LOG_LEVEL: 'debug',
+    ...more,
+  });
+  const keysOf = async (id: string) =>
+    (await embedded.keys()).filter((key) => key.endsWith(`/${encodeURIComponent(id)}.json`));
+  return {
+    ...embedded,
+    gateway,
+    variablesOf,
+    function: async (name, more) => {
+      const lambda = startLambda(variablesOf(name, more), name);
+      await lambda.loaded;
+      return lambda;
+    },
+    worker: async (name, more) => {
+      const worker = startSidecar(variablesOf(name, more));
+      await untilWorking(worker);
+      return worker;
+    },
+    kept: async (id) => {
+      const [key, ...others] = await keysOf(id);
+      if (key === undefined || others.length > 0) throw new Error(`${id} is kept as ${[key, ...others]}`);
+      const text = await embedded.object(key);
+      return { key, text, envelope: JSON.parse(text) as Wire };
+    },
+    keysOf,
+    close: async () => {
+      await endProcesses();
+      await gateway.close();
+      await embedded.close();
+    },
+  };
+}
+
+/** At its end, finished by `score`. */
+export function ended(status: WireStatus = {}, more: Partial<Wire> = {}): Wire {
+  return envelopeAt('', PAYLOAD, {
+    route: { prev: ['fetch', 'score'], curr: '', next: [] },
+    status: {
+      phase: 'succeeded',
+      reason: 'Completed',
+      actor: 'score',
+      attempt: 1,
+      created_at: '2026-01-01T10:00:00Z',
+      updated_at: '2026-01-01T10:00:02Z',
+      ...status,
+    },
+    ...more,
+  });
+}
+
+/** Failed at `score`. */
+export function failed(message: string, status: WireStatus = {}, more: Partial<Wire> = {}): Wire {
+  const error = { type: 'ValueError', mro: ['Exception'], message, traceback: '' };
+  return ended(
+    { phase: 'failed', reason: 'PolicyExhausted', error, ...status },
+    { route: { prev: ['fetch'], curr: 'score', next: ['store'] }, ...more },
+  );
+}

@@ -1,0 +1,469 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LambdaProcess, recordOf, startLambda } from '../functions/sidecar/lambda-process.ts';
+import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
+import { until } from '../sidecar/sidecar-process.ts';
+import type { Gate } from '../support/gate.ts';
+import { type CrewStage, ended, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
+
+/** The crew as Lambda functions: nothing is acked that is not kept, and nothing is kept twice. */
+
+let stage: CrewStage;
+let sink: LambdaProcess;
+let sump: LambdaProcess;
+let dlq: LambdaProcess;
+beforeAll(async () => {
+  stage = await setCrewStage('x-sink', 'x-sump');
+  [sink, sump, dlq] = await Promise.all([
+    stage.function('x-sink', SHORT),
+    stage.function('x-sump', SHORT),
+    stage.function('x-dlq', { ...SHORT, ASYA_NAMESPACE: 'prod' }),
+  ]);
+}, 60_000);
+afterAll(() => stage.close());
+
+/** Shorter than a gateway may take to answer. */
+const SHORT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms', ASYA_CONCURRENCY: '10' };
+const DONE = { batchItemFailures: [] };
+const TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
+
+const toSink = (body: Wire | string, more = {}) => recordOf('x-sink', body, more);
+const toSump = (body: Wire | string) => recordOf('x-sump', body);
+/** As the broker leaves it in the dead-letter queue. */
+const dead = (actor: string, body: Wire | string, more = {}) => {
+  const record = recordOf(`asya-prod-${actor}-dlq`, body, more);
+  return { ...record, attributes: { ...record.attributes, ApproximateReceiveCount: '6' } };
+};
+
+const again = (record: { readonly messageId: string }) => ({
+  batchItemFailures: [{ itemIdentifier: record.messageId }],
+});
+
+/** What is in x-sump's queue for this envelope, taken out. */
+async function forwarded(id: string): Promise<readonly string[]> {
+  const bodies: string[] = [];
+  for (;;) {
+    const messages = await stage.sqs.take('x-sump');
+    if (messages.length === 0) return bodies.filter((body) => JSON.parse(body).id === id);
+    bodies.push(...messages.map(({ Body = '' }) => Body));
+  }
+}
+
+async function recordsOf(id: string) {
+  const ends = await stage.stores.records.ofEnvelope(id);
+  return ends.ok ? ends.records : [];
+}
+
+async function failuresOf(id: string) {
+  const page = await stage.stores.failures.ofEnvelope(id);
+  return page.ok ? page.failures : [];
+}
+
+async function whileIn(gate: Gate, state: 'shut' | 'hush', act: () => Promise<void>): Promise<void> {
+  await gate[state]();
+  try {
+    await act();
+  } finally {
+    await gate.open();
+  }
+}
+
+describe('x-sink', () => {
+  test('keeps what succeeded, whole, tells the gateway, and forwards nothing', async () => {
+    const envelope = ended({}, { ...TASK, parent_id: 'p-1', extra: { kept: [1] } });
+    expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
+    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(key).toBe(`succeeded/2026-01-01/score/${envelope.id}.json`);
+    expect(kept).toEqual(envelope);
+    expect(await recordsOf(envelope.id)).toMatchObject([
+      { end: 'succeeded', archiveKey: key, actor: 'score' },
+    ]);
+    expect(await forwarded(envelope.id)).toEqual([]);
+    expect(stage.gateway.toldOf(envelope.id)).toEqual([
+      {
+        task: 't-1',
+        flow: 'enhance',
+        envelope_id: envelope.id,
+        parent_id: 'p-1',
+        event: 'final',
+        actor: 'score',
+        hop: 2,
+        phase: 'succeeded',
+        reason: 'Completed',
+        at: '2026-01-01T10:00:02Z',
+        archive_key: key,
+      },
+    ]);
+  });
+
+  test('keeps the bytes of a payload', async () => {
+    const envelope = ended();
+    const payload = '{"n":9007199254740993,"a":1.10,"a":2,"u":"\\u0041"}';
+    const body = JSON.stringify(envelope).replace(JSON.stringify(PAYLOAD), payload);
+    expect(await sink.invoke([toSink(body)])).toEqual(DONE);
+    expect((await stage.kept(envelope.id)).text).toContain(`"payload":${payload}`);
+  });
+
+  test('forwards what failed to x-sump, as it came, and tells why it failed', async () => {
+    const envelope = failed('no such user: 17', {}, TASK);
+    expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
+    const { key } = await stage.kept(envelope.id);
+    expect(key).toBe(`failed/2026-01-01/score/${envelope.id}.json`);
+    expect((await forwarded(envelope.id)).map((body) => JSON.parse(body))).toEqual([envelope]);
+    expect(stage.gateway.toldOf(envelope.id)).toMatchObject([
+      { phase: 'failed', error: { type: 'ValueError', message: 'no such user: 17' } },
+    ]);
+  });
+
+  test.each([
+    ['dropped', { phase: 'failed', reason: 'Dropped' }, 'failed'],
+    ['canceled', { phase: 'canceled', reason: 'Canceled' }, 'canceled'],
+  ])('keeps what was %s, and does not forward it', async (_what, status, folder) => {
+    const envelope = ended(status);
+    expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
+    expect((await stage.kept(envelope.id)).key).toBe(`${folder}/2026-01-01/score/${envelope.id}.json`);
+    expect(await recordsOf(envelope.id)).toHaveLength(1);
+    expect(await forwarded(envelope.id)).toEqual([]);
+    expect(stage.gateway.toldOf(envelope.id)).toEqual([]);
+  });
+
+  test('keeps what it cannot read, so that the body can be had back, and x-sump enters it', async () => {
+    const bodies = [`${SECRET} \u{1F600} \u0001\t" \\`, '', '{"id":"', '[1]', '{"route":{"curr":"x-sink"}}'];
+    for (const body of bodies) {
+      const record = toSink(body);
+      expect(await sink.invoke([record])).toEqual(DONE);
+      const [message] = await stage.sqs.takeUntil('x-sump', 1);
+      const { id, payload, status } = JSON.parse(message?.Body ?? '') as Wire & { payload: { raw: string } };
+      expect([payload.raw, status?.phase, status?.actor]).toEqual([body, 'failed', 'x-sink']);
+      expect(await sump.invoke([toSump(message?.Body ?? '')])).toEqual(DONE);
+      const { key, envelope } = await stage.kept(id);
+      expect((envelope.payload as { raw: string }).raw).toBe(body);
+      expect(await failuresOf(id)).toMatchObject([{ archiveKey: key, actor: 'x-sink' }]);
+    }
+  });
+
+  test('of five deliveries, one after the other and at once, makes one record, one object and one failure', async () => {
+    const envelope = failed('five times');
+    const record = toSink(envelope);
+    await sink.invoke([record]);
+    const later = { ...envelope, status: { ...envelope.status, updated_at: '2026-01-02T00:00:00Z' } };
+    await sink.invoke([record, toSink(envelope), toSink(later), toSink(later)]);
+    const bodies = await forwarded(envelope.id);
+    expect(bodies).toHaveLength(5);
+    expect(await sump.invoke(bodies.map(toSump))).toEqual(DONE);
+    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(kept).toEqual(envelope);
+    expect(await recordsOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
+    expect(await failuresOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
+    expect(failureLinesOf(envelope.id)).toHaveLength(1);
+  });
+
+  test('of twenty at once makes one record and one object', async () => {
+    const envelope = ended();
+    expect(await sink.invoke(Array.from({ length: 20 }, () => toSink(envelope)))).toEqual(DONE);
+    expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
+    expect(await recordsOf(envelope.id)).toHaveLength(1);
+  });
+
+  test('makes a record of its own where a replay failed again', async () => {
+    const envelope = failed('and again');
+    const replayed = { ...envelope, headers: { ...envelope.headers, 'x-asya-replay': 'r-1' } };
+    expect(await sink.invoke([toSink(envelope), toSink(replayed)])).toEqual(DONE);
+    const [plain, ...rest] = (await recordsOf(envelope.id)).toSorted((one) => (one.replay ? 1 : -1));
+    expect(plain?.archiveKey).toBe(`failed/2026-01-01/score/${envelope.id}.json`);
+    expect(rest.map(({ archiveKey }) => archiveKey)).toEqual([
+      `failed/2026-01-01/score/${envelope.id}=r-1.json`,
+    ]);
+    expect(JSON.parse(await stage.object(rest[0]?.archiveKey ?? ''))).toEqual(replayed);
+    await forwarded(envelope.id);
+  });
+
+  test('finds a claim without an object, as a crash between the two leaves it, and puts it there', async () => {
+    const envelope = failed('crashed between');
+    await sink.invoke([toSink(envelope)]);
+    const { key } = await stage.kept(envelope.id);
+    await stage.stores.archive.remove(key);
+    expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
+    expect((await stage.kept(envelope.id)).key).toBe(key);
+    expect(await forwarded(envelope.id)).toHaveLength(2);
+  });
+
+  test('does not ack where the queue of x-sump is missing, and forwards once it is there', async () => {
+    const lost = await stage.function('x-sink', { ...SHORT, ASYA_ACTOR_SUMP: 'x-sump-later' });
+    const envelope = failed('nowhere to go');
+    const fine = ended();
+    const record = toSink(envelope);
+    expect(await lost.invoke([record, toSink(fine)])).toEqual(again(record));
+    await stage.kept(fine.id);
+    await stage.kept(envelope.id);
+    await stage.sqs.createQueue('x-sump-later');
+    expect(await lost.invoke([record])).toEqual(DONE);
+    const [message] = await stage.sqs.takeUntil('x-sump-later', 1);
+    expect(JSON.parse(message?.Body ?? '')).toEqual(envelope);
+  });
+});
+
+describe('x-sump', () => {
+  test('enters a failure with the key that x-sink kept it under, tells one line and counts it', async () => {
+    const before = sump.lines.length;
+    const envelope = failed('no such user: 4711', { attempt: 3 }, TASK);
+    await sink.invoke([toSink(envelope)]);
+    const [body = ''] = await forwarded(envelope.id);
+    expect(await sump.invoke([toSump(body)])).toEqual(DONE);
+    const { key } = await stage.kept(envelope.id);
+    const [failure] = await failuresOf(envelope.id);
+    expect(failure).toMatchObject({
+      envelopeId: envelope.id,
+      actor: 'score',
+      flow: 'enhance',
+      task: 't-1',
+      reason: 'PolicyExhausted',
+      errorType: 'ValueError',
+      errorMessage: 'no such user: 4711',
+      firstSeenMs: Date.parse('2026-01-01T10:00:00Z'),
+      lastSeenMs: Date.parse('2026-01-01T10:00:02Z'),
+      attempts: 3,
+      archiveKey: key,
+      replays: [],
+    });
+    await until(() => failureLinesOf(envelope.id).length === 1, 'the line');
+    expect(failureLinesOf(envelope.id)).toMatchObject([
+      {
+        level: 'error',
+        actor: 'x-sump',
+        failedAt: 'score',
+        reason: 'PolicyExhausted',
+        errorType: 'ValueError',
+        errorMessage: 'no such user: 4711',
+        group: failure?.fingerprint,
+        attempts: 3,
+        archiveKey: key,
+        flow: 'enhance',
+        task: 't-1',
+      },
+    ]);
+    const counted = { actor: 'score', reason: 'PolicyExhausted', FailuresRecordedTotal: expect.anything() };
+    await until(() => sump.lines.slice(before).some((line) => 'FailuresRecordedTotal' in line), 'the metric');
+    expect(sump.lines.slice(before)).toContainEqual(expect.objectContaining(counted));
+    expect(stage.gateway.toldOf(envelope.id)).toHaveLength(1);
+  });
+
+  test('keeps what did not come by x-sink too', async () => {
+    const envelope = failed('another way');
+    expect(await sump.invoke([toSump(envelope)])).toEqual(DONE);
+    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(kept).toEqual(envelope);
+    expect(await failuresOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
+  });
+
+  test('leaves what it cannot read to its dead-letter queue', async () => {
+    const record = toSump(SECRET);
+    expect(await sump.invoke([record])).toEqual(again(record));
+  });
+});
+
+describe('x-dlq', () => {
+  test('keeps, enters and reports what was dead-lettered, and marks it', async () => {
+    const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: '2026-01-01T10:00:00Z' };
+    const route = { prev: ['fetch'], curr: 'score', next: ['store'] };
+    const envelope = envelopeAt('score', PAYLOAD, { ...TASK, route, status });
+    expect(await dlq.invoke([dead('score', envelope)])).toEqual(DONE);
+    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(key).toMatch(/^dlq\/\d{4}-\d{2}-\d{2}\/score\//);
+    expect(kept).toMatchObject({
+      ...envelope,
+      status: {
+        phase: 'failed',
+        reason: 'DeliveryExhausted',
+        actor: 'score',
+        queue: 'asya-prod-score',
+        receive_count: 6,
+        before: status,
+        error: { type: 'DeliveryExhausted' },
+      },
+    });
+    expect(await recordsOf(envelope.id)).toMatchObject([{ end: 'failed', archiveKey: key }]);
+    expect(await failuresOf(envelope.id)).toMatchObject([
+      { actor: 'score', reason: 'DeliveryExhausted', archiveKey: key, attempts: 2 },
+    ]);
+    expect(stage.gateway.toldOf(envelope.id)).toMatchObject([
+      { phase: 'failed', reason: 'DeliveryExhausted', archive_key: key },
+    ]);
+    expect(await forwarded(envelope.id)).toEqual([]);
+  });
+
+  test.each([`${SECRET} \u{1F600} \u0001\t" \\`, '', '{"id":"e', '{"id":""}', 'null'])(
+    'keeps a body that is no envelope, to be had back byte for byte: %j',
+    async (body) => {
+      const messageId = randomUUID();
+      for (let time = 0; time < 2; time++)
+        expect(await dlq.invoke([dead('score', body, { messageId })])).toEqual(DONE);
+      const page = await stage.stores.failures.list({ actor: 'score', reason: 'DeliveryExhausted' });
+      const keys = page.ok ? page.failures.map(({ archiveKey }) => archiveKey) : [];
+      const texts = await Promise.all(keys.map((key) => stage.object(key)));
+      const raws = texts.map((text) => (JSON.parse(text) as { payload: { raw?: string } }).payload.raw);
+      expect(raws.filter((raw) => raw === body)).toHaveLength(1);
+    },
+  );
+
+  test.each(['x-sink', 'x-sump'])("drains the crew's own: %s", async (actor) => {
+    const envelope = failed('could not be kept');
+    expect(await dlq.invoke([dead(actor, envelope)])).toEqual(DONE);
+    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(key).toMatch(new RegExp(`^dlq/[-0-9]{10}/${actor}/`));
+    expect(kept.status).toMatchObject({ actor, queue: `asya-prod-${actor}`, before: envelope.status });
+    expect(await failuresOf(envelope.id)).toMatchObject([{ actor, reason: 'DeliveryExhausted' }]);
+  });
+
+  test('enters under the same record what x-sink kept and could not forward, because it had grown too big', async () => {
+    const record = toSink('"'.repeat(600_000));
+    expect(await sink.invoke([record])).toEqual(again(record));
+    expect(await dlq.invoke([dead('x-sink', record.body, { messageId: record.messageId })])).toEqual(DONE);
+    const page = await stage.stores.failures.list({ actor: 'x-sink', reason: 'DeliveryExhausted' });
+    const big = page.ok ? page.failures.filter(({ archiveKey }) => archiveKey.startsWith('failed/')) : [];
+    expect(big).toHaveLength(1);
+    const { payload } = JSON.parse(await stage.object(big[0]?.archiveKey ?? '')) as {
+      payload: { raw: string };
+    };
+    expect(payload.raw).toBe(record.body);
+  });
+});
+
+describe('storage that is down', () => {
+  const STORES = [
+    ['S3', () => stage.s3],
+    ['DynamoDB', () => stage.dynamoDb],
+  ] as const;
+
+  test.each(STORES)(
+    '%s: x-sink acks nothing, and everything is there once it is back',
+    async (_name, gate) => {
+      const envelopes = [ended(), failed('during the outage')];
+      const records = envelopes.map((envelope) => toSink(envelope));
+      await whileIn(gate(), 'shut', async () => {
+        const { batchItemFailures } = await sink.invoke(records);
+        expect(batchItemFailures).toHaveLength(2);
+        for (const { id } of envelopes) {
+          expect(await stage.keysOf(id)).toEqual([]);
+          expect(await forwarded(id)).toEqual([]);
+        }
+      });
+      expect(await sink.invoke(records)).toEqual(DONE);
+      for (const envelope of envelopes) expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
+      expect(await forwarded(envelopes[1]?.id ?? '')).toHaveLength(1);
+    },
+  );
+
+  test.each(STORES)(
+    '%s: x-dlq acks nothing, and everything is there once it is back',
+    async (_name, gate) => {
+      const envelope = envelopeAt('score', PAYLOAD, TASK);
+      const record = dead('score', envelope);
+      await whileIn(gate(), 'shut', async () => {
+        expect(await dlq.invoke([record])).toEqual(again(record));
+        expect(await stage.keysOf(envelope.id)).toEqual([]);
+        expect(stage.gateway.toldOf(envelope.id)).toEqual([]);
+      });
+      expect(await dlq.invoke([record])).toEqual(DONE);
+      const { key } = await stage.kept(envelope.id);
+      expect(await failuresOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
+      expect(stage.gateway.toldOf(envelope.id)).toHaveLength(1);
+    },
+  );
+
+  test('DynamoDB: x-sump acks nothing, and everything is there once it is back', async () => {
+    const envelope = failed('sump without a table');
+    const record = toSump(envelope);
+    await whileIn(stage.dynamoDb, 'shut', async () => {
+      expect(await sump.invoke([record])).toEqual(again(record));
+    });
+    expect(failureLinesOf(envelope.id)).toEqual([]);
+    expect(await sump.invoke([record])).toEqual(DONE);
+    expect(await failuresOf(envelope.id)).toHaveLength(1);
+  });
+
+  test('and that hangs is given up in time, and not acked', async () => {
+    const envelope = ended();
+    const record = toSink(envelope);
+    await whileIn(stage.dynamoDb, 'hush', async () => {
+      expect(await sink.invoke([record])).toEqual(again(record));
+    });
+    expect(await sink.invoke([record])).toEqual(DONE);
+    await stage.kept(envelope.id);
+  });
+});
+
+describe('a gateway', () => {
+  test.each([
+    ['that is down', 'shut'],
+    ['that hangs', 'hush'],
+  ] as const)('%s costs no envelope anything', async (_what, state) => {
+    const envelope = failed('nobody hears', {}, TASK);
+    const lost = envelopeAt('score', PAYLOAD, TASK);
+    await whileIn(stage.gateway, state, async () => {
+      const [kept, drained] = await Promise.all([
+        sink.invoke([toSink(envelope)]),
+        dlq.invoke([dead('score', lost)]),
+      ]);
+      expect([kept, drained]).toEqual([DONE, DONE]);
+    });
+    await stage.kept(envelope.id);
+    await stage.kept(lost.id);
+    expect(await forwarded(envelope.id)).toHaveLength(1);
+    expect(await failuresOf(lost.id)).toHaveLength(1);
+    expect(stage.gateway.toldOf(envelope.id)).toEqual([]);
+  });
+
+  test('that is down is told in the log', async () => {
+    const envelope = ended({}, TASK);
+    await whileIn(stage.gateway, 'shut', async () => {
+      await sink.invoke([toSink(envelope)]);
+    });
+    const isIt = ({ message, envelopeId }: { message?: unknown; envelopeId?: unknown }) =>
+      message === 'the gateway was not told' && envelopeId === envelope.id;
+    expect(await sink.untilLine(isIt)).toMatchObject({
+      level: 'warn',
+      problem: expect.stringMatching(/reports/),
+    });
+  });
+});
+
+describe('a function that is set up wrongly does not load', () => {
+  test.each([
+    ['x-sink', { ASYA_ACTOR_NAME: 'x-sump' }, 'set it to x-sink'],
+    ['x-sump', { ASYA_RUNTIME_COMMAND: 'python3 -m app' }, 'no runtime for it'],
+    ['x-dlq', { ASYA_ARCHIVE_BUCKET: '' }, 'ASYA_ARCHIVE_BUCKET'],
+  ])('%s with %j', async (name, more, words) => {
+    const mistaken = startLambda(stage.variablesOf(name, more), name);
+    const end = await mistaken.untilExit(30_000);
+    expect(end.code).not.toBe(0);
+    expect(mistaken.errorOutput()).toContain(words);
+  });
+
+  test('without a bucket and a table, in words for both', async () => {
+    const { ASYA_ARCHIVE_BUCKET: _b, ASYA_FAILURE_TABLE: _t, ...rest } = stage.variablesOf('x-sink');
+    const mistaken = startLambda(rest, 'x-sink');
+    await mistaken.untilExit(30_000);
+    expect(mistaken.errorOutput()).toMatch(/not set: ASYA_ARCHIVE_BUCKET.*ASYA_FAILURE_TABLE/);
+  });
+});
+
+describe('all that was done above', () => {
+  test('logged no payload', () => {
+    for (const one of [sink, sump, dlq]) {
+      expect(one.lines.length).toBeGreaterThan(0);
+      expect(one.output()).not.toContain(SECRET);
+    }
+  });
+
+  test('asked for encryption with every object', () => {
+    const puts = stage.s3.asked().match(/PUT \/envelopes\//g) ?? [];
+    const encrypted = stage.s3.asked().match(/^x-amz-server-side-encryption: AES256\r$/gm) ?? [];
+    expect(puts.length).toBeGreaterThan(0);
+    expect(encrypted.length).toBeGreaterThanOrEqual(puts.length);
+  });
+});
+
+function failureLinesOf(id: string) {
+  return sump.lines.filter(({ message, envelopeId }) => message === 'failure' && envelopeId === id);
+}

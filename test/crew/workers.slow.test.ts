@@ -1,0 +1,240 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deriveId } from '../../lib/adapters/system/system.ts';
+import type { Failure } from '../../lib/core/failure.ts';
+import type { Cursor, FailureFilter } from '../../lib/ports/failure-index.ts';
+import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
+import { metricsPort, type RunningProcess, saying, startProcess, until } from '../sidecar/sidecar-process.ts';
+import { type CrewStage, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
+
+/** The crew as long-running workers on real queues. */
+
+const FREEZING = join(import.meta.dirname, '../sidecar/freeze-at.ts');
+const SHORT = {
+  ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
+  ASYA_SQS_VISIBILITY_TIMEOUT: '1',
+  ASYA_CONCURRENCY: '10',
+};
+
+const PATIENT = { ...SHORT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_SQS_VISIBILITY_TIMEOUT: '20' };
+
+let stage: CrewStage;
+const workers: RunningProcess[] = [];
+beforeAll(async () => {
+  stage = await setCrewStage('x-sink', 'x-sump', 'score', 'fragile');
+}, 60_000);
+afterAll(() => stage.close());
+
+const send = (queue: string, envelope: Wire) => stage.sqs.send(queue, JSON.stringify(envelope));
+
+async function isEmpty(queue: string): Promise<boolean> {
+  const { visible, hidden, delayed } = await stage.sqs.counts(queue);
+  return visible + hidden + delayed === 0;
+}
+
+async function failuresOf(id: string): Promise<readonly Failure[]> {
+  const page = await stage.stores.failures.ofEnvelope(id);
+  return page.ok ? page.failures : [];
+}
+
+async function listed(filter: FailureFilter): Promise<readonly Failure[]> {
+  const failures: Failure[] = [];
+  let cursor: Cursor | undefined;
+  do {
+    const page = await stage.stores.failures.list(filter, cursor);
+    if (!page.ok) throw new Error(page.problem);
+    failures.push(...page.failures);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return failures;
+}
+
+describe('SIGKILL of x-sink', () => {
+  test.each([
+    ['after the envelope was kept, before it was forwarded', 'called', 0],
+    ['after it was forwarded, before the ack', 'sent', 1],
+  ])('%s: it is forwarded after redelivery, and kept once', async (_when, step, alreadySent) => {
+    const queue = `x-sump-after-${step}`;
+    await stage.sqs.createQueue(queue);
+    const variables = stage.variablesOf('x-sink', { ...SHORT, ASYA_ACTOR_SUMP: queue });
+    const envelope = failed('killed in between');
+    await send('x-sink', envelope);
+    const doomed = startProcess([FREEZING, step], variables);
+    await doomed.untilLine(saying('frozen'), 30_000);
+    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(kept).toEqual(envelope);
+    expect((await stage.sqs.counts(queue)).visible).toBe(alreadySent);
+    doomed.signal('SIGKILL');
+    await doomed.exited;
+
+    const heir = await stage.worker('x-sink', { ...SHORT, ASYA_ACTOR_SUMP: queue });
+    const messages = await stage.sqs.takeUntil(queue, 1 + alreadySent);
+    expect(messages.map(({ Body = '' }) => JSON.parse(Body))).toEqual(Array(1 + alreadySent).fill(envelope));
+    await until(() => isEmpty('x-sink'), 'it is acked');
+    expect((await stage.kept(envelope.id)).key).toBe(key);
+    heir.signal('SIGTERM');
+    expect(await heir.untilExit()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('the crew at work', () => {
+  beforeAll(async () => {
+    const started = await Promise.all([
+      stage.worker('x-sink', PATIENT),
+      stage.worker('x-sump', { ...PATIENT, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
+      stage.worker('x-dlq', {
+        ...SHORT,
+        ASYA_DEAD_LETTERS_OF: 'score,fragile,x-sink,x-sump,not-there-yet',
+        ASYA_QUEUE_RETRY_BACKOFF: '100ms',
+      }),
+    ]);
+    workers.push(...started);
+  }, 60_000);
+
+  test('takes over what the broker gives up on, with the receives it counted', async () => {
+    await stage.sqs.createQueue('not-there-yet', {
+      RedrivePolicy: JSON.stringify({
+        deadLetterTargetArn: 'arn:aws:sqs:us-east-1:000000000000:not-there-yet-dlq',
+        maxReceiveCount: 1,
+      }),
+      VisibilityTimeout: '0',
+    });
+    const envelope = envelopeAt('not-there-yet', PAYLOAD);
+    await send('not-there-yet', envelope);
+    await until(async () => {
+      await stage.sqs.receive('not-there-yet');
+      return (await stage.keysOf(envelope.id)).length > 0;
+    }, 'x-dlq has it');
+    const { envelope: kept } = await stage.kept(envelope.id);
+    const { receive_count } = kept.status as unknown as { receive_count: number };
+    expect(receive_count).toBeGreaterThan(0);
+  });
+
+  const outages: readonly Wire[] = [failed('in an outage'), failed('in another outage')];
+
+  test('acks nothing while a store is down', async () => {
+    const [sink] = workers;
+    for (const [at, gate] of [stage.s3, stage.dynamoDb].entries()) {
+      const envelope = outages[at] as Wire;
+      await gate.shut();
+      await send('x-sink', envelope);
+      await sink?.untilLine(
+        ({ message, envelopeId, settle }) =>
+          message === 'delivery' && envelopeId === envelope.id && settle === 'release',
+      );
+      expect(await isEmpty('x-sink')).toBe(false);
+      await gate.open();
+    }
+    for (const { id } of outages) expect(await stage.keysOf(id)).toEqual([]);
+  });
+
+  test("drains every dead-letter queue, the crew's own included, and keeps what is no JSON byte for byte", async () => {
+    const queues = ['score', 'fragile', 'x-sink', 'x-sump'];
+    const lost = queues.map((queue) => [queue, envelopeAt('score', PAYLOAD)] as const);
+    for (const [queue, envelope] of lost) await send(`${queue}-dlq`, envelope);
+    const body = `${SECRET}: no JSON at all ü "\\`;
+    await stage.sqs.send('fragile-dlq', body);
+    for (const queue of queues) await until(() => isEmpty(`${queue}-dlq`), `${queue}'s is drained`);
+    for (const [actor, { id }] of lost) {
+      const { key, envelope } = await stage.kept(id);
+      expect(key).toMatch(new RegExp(`^dlq/[-0-9]{10}/${actor}/`));
+      expect(envelope).toMatchObject({
+        payload: PAYLOAD,
+        status: { queue: actor, reason: 'DeliveryExhausted' },
+      });
+      expect(await failuresOf(id)).toMatchObject([{ actor, archiveKey: key }]);
+    }
+    const [unreadable, ...others] = (await listed({ actor: 'fragile' })).filter(
+      ({ envelopeId }) => envelopeId !== lost[1]?.[1].id,
+    );
+    expect(others).toEqual([]);
+    expect(JSON.parse(await stage.object(unreadable?.archiveKey ?? '')).payload).toEqual({ raw: body });
+  });
+
+  test('sorts a thousand failures of five causes into five groups', { timeout: 120_000 }, async () => {
+    const causes: readonly ((at: number) => Wire)[] = [
+      (at) => failed(`no such user: ${at}`),
+      (at) => failed(`cannot open /data/in/file-${at}.csv`),
+      (at) => failed(`no order "o-${deriveId(at)}" for ${deriveId(at)}`),
+      (at) => failed(`no such user: ${at}`, { actor: 'fetch' }),
+      (at) => failed('no', { error: { type: 'KeyError', mro: [], message: 'no', traceback: pythonAt(at) } }),
+    ];
+    const counts = [400, 300, 200, 90, 10];
+    const envelopes = counts.flatMap((count, cause) =>
+      Array.from({ length: count }, (_, at) => causes[cause]?.(at) as Wire),
+    );
+    for (let at = 0; at < envelopes.length; at += 50)
+      await Promise.all(envelopes.slice(at, at + 50).map((envelope) => send('x-sink', envelope)));
+    const ids = new Set(envelopes.map(({ id }) => id));
+    const entered = async () =>
+      (await listed({ reason: 'PolicyExhausted' })).filter(({ envelopeId }) => ids.has(envelopeId));
+    const isDone = async () => (await stage.sqs.counts('x-sink')).visible === 0 && (await isEmpty('x-sump'));
+    await until(isDone, 'all are forwarded', 90_000);
+    await until(async () => (await entered()).length === ids.size, 'all are entered', 20_000);
+    const failures = await entered();
+    const groups = Map.groupBy(failures, ({ fingerprint }) => fingerprint);
+    expect([...groups.values()].map(({ length }) => length).sort((one, other) => other - one)).toEqual(
+      counts,
+    );
+    expect(new Set(failures.map(({ envelopeId }) => envelopeId)).size).toBe(1_000);
+    for (const { archiveKey } of failures.slice(0, 5))
+      expect(JSON.parse(await stage.object(archiveKey)).payload).toEqual(PAYLOAD);
+    expect(await countedFor('fetch')).toBeGreaterThanOrEqual(90);
+    expect(await countedFor('score')).toBeGreaterThanOrEqual(910);
+    const [group] = groups.keys();
+    expect(await listed({ group: group ?? '' })).toHaveLength(groups.get(group ?? '')?.length ?? -1);
+  });
+
+  test('has all of the outages once they are over', { timeout: 40_000 }, async () => {
+    for (const envelope of outages) {
+      // A delivery that was released rests for 15 s.
+      await until(async () => (await failuresOf(envelope.id)).length === 1, 'it is entered', 25_000);
+      expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
+    }
+    await until(async () => (await isEmpty('x-sink')) && (await isEmpty('x-sump')), 'they are acked');
+  });
+
+  test('logs no payload, and ends when told to', async () => {
+    for (const worker of workers) {
+      worker.signal('SIGTERM');
+      expect(await worker.untilExit()).toEqual({ code: 0, signal: null });
+      expect(worker.output()).not.toContain(SECRET);
+    }
+  });
+});
+
+describe('a worker that is set up wrongly says so and ends', () => {
+  test.each([
+    ['x-dlq', {}, 'not set: ASYA_DEAD_LETTERS_OF'],
+    ['x-dlq', { ASYA_DEAD_LETTERS_OF: 'Score' }, 'ASYA_DEAD_LETTERS_OF: is "Score"'],
+  ])('%s with %j', async (name, more, words) => {
+    const mistaken = startProcess([FREEZING, 'never'], stage.variablesOf(name, more));
+    expect((await mistaken.untilExit(30_000)).code).not.toBe(0);
+    expect(mistaken.output()).toContain(words);
+  });
+
+  test('x-sink without a bucket and a table', async () => {
+    const { ASYA_ARCHIVE_BUCKET: _b, ASYA_FAILURE_TABLE: _t, ...rest } = stage.variablesOf('x-sink');
+    const mistaken = startProcess([FREEZING, 'never'], rest);
+    expect((await mistaken.untilExit(30_000)).code).not.toBe(0);
+    expect(mistaken.output()).toMatch(/not set: ASYA_ARCHIVE_BUCKET.*ASYA_FAILURE_TABLE/);
+  });
+});
+
+/** What x-sump has counted of an actor; what came twice counts twice. */
+async function countedFor(actor: string): Promise<number> {
+  const port = await metricsPort(workers[1] as RunningProcess);
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const series = `asya_actor_failures_recorded_total{actor="${actor}",reason="PolicyExhausted"} `;
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(series))
+      ?.slice(series.length),
+  );
+}
+
+/** The same frames, at other lines. */
+function pythonAt(line: number): string {
+  return `Traceback (most recent call last):\n  File "/app/score.py", line ${line}, in score\nKeyError: no`;
+}

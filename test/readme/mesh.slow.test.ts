@@ -1,0 +1,101 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const ASYA = join(ROOT, 'bin/asya.js');
+const run = promisify(execFile);
+
+/** The fenced blocks of the README. */
+const BLOCKS = [...README.matchAll(/^```[a-z]+\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
+
+function fileOf(name: string): string {
+  const block = BLOCKS.find((text) => text.startsWith(`# ${name}\n`) || text.startsWith(`// ${name}\n`));
+  if (block === undefined) throw new Error(`the README shows no ${name}`);
+  return block;
+}
+
+const started: ChildProcess[] = [];
+const folders: string[] = [];
+
+afterAll(async () => {
+  await Promise.all(started.map(stop));
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    await gone;
+  }
+  return child.exitCode;
+}
+
+/** In a process group of its own, so that Ctrl-C can be played: it reaches all of them. */
+function start(command: string, args: readonly string[], cwd: string): ChildProcess {
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  return child;
+}
+
+/** As soon as the mesh is there it answers. */
+async function asya(cwd: string, ...args: readonly string[]): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return (await run(process.execPath, [ASYA, ...args], { cwd })).stdout.trim();
+    } catch (error) {
+      if (tries === 60 || !String(error).includes('no mesh runs here')) throw error;
+      await pause(500);
+    }
+  }
+}
+
+describe("the README's commands", () => {
+  it('npm start, and a greeting from another shell; Ctrl-C ends it', { timeout: 120_000 }, async () => {
+    const [, command = ''] = /^npx asya (send hello --payload .* --wait)$/m.exec(README) ?? [];
+    const [, printed = ''] = /^prints `(.*)`\. Ctrl-C/m.exec(README) ?? [];
+    const mesh = start('npm', ['start'], ROOT);
+    const args = command.replaceAll("'", '').split(' ');
+    expect(args).toEqual(['send', 'hello', '--payload', '{"name":"you"}', '--wait']);
+    expect(await asya(ROOT, ...args)).toBe(printed);
+    expect(await asya(ROOT, 'status')).toMatch(/^hello: runs as process \d+/);
+    // npm itself is ended by the signal; the mesh ends as told, and says so by taking its mark away.
+    await stop(mesh);
+    await expect.poll(() => existsSync(join(ROOT, '.asya/hello/mesh.json')), { timeout: 5_000 }).toBe(false);
+  });
+
+  it('the first mesh: made, with the files shown, validated, simulated and run', {
+    timeout: 120_000,
+  }, async () => {
+    const home = mkdtempSync(join(tmpdir(), 'asya-readme-'));
+    folders.push(home);
+    await asya(home, 'init', 'my-mesh');
+    for (const name of ['greet.ts', 'greet.yaml', 'flows.yaml']) {
+      writeFileSync(join(home, 'my-mesh', name), fileOf(name));
+    }
+    expect(await asya(home, 'validate', 'my-mesh')).toBe('1 actor, 1 flow: fine');
+    const simulated = await asya(home, 'simulate', 'my-mesh', 'hello', '--fail', 'greet:KeyError*2');
+    expect(simulated).toMatch(/3 of 3|attempt|succeeded/);
+    const mesh = start(process.execPath, [ASYA, 'dev', 'my-mesh'], home);
+    expect(await asya(home, 'send', 'hello', '--payload', '{"name":"README"}', '--wait')).toBe(
+      '{"greeting":"Hello, README!"}',
+    );
+    await expect(asya(home, 'send', 'hello', '--payload', '{}', '--wait')).rejects.toThrow(
+      /NonRetryableFailure/,
+    );
+    const groups = JSON.parse(await asya(home, 'failures', '--json')) as readonly Record<string, string>[];
+    expect(groups.map(({ errorType }) => errorType)).toEqual(['TypeError']);
+    const [failed = '{}'] = (await asya(home, 'failures', 'list', '--json')).split('\n');
+    const shown = await asya(home, 'failures', 'show', JSON.parse(failed).envelopeId);
+    expect(shown).toMatch(/decided by +policy "noRetry", named by rule 1/);
+    expect(await asya(home, 'replay', '--group', groups[0]?.['group'] ?? '')).toMatch(/greet +greet/);
+    expect(await stop(mesh)).toBe(0);
+  });
+});

@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asya, type Run } from '../cli/a-terminal.ts';
+import {
+  endProcesses,
+  plainEnvironment,
+  ROOT,
+  startProcess,
+  until,
+  watchProcess,
+} from '../sidecar/sidecar-process.ts';
+import { ids } from './a-replay.ts';
+import { type RunningMesh, startMesh } from './a-running-mesh.ts';
+
+/** The whole way on a mesh that runs: it fails, somebody looks, mends and replays. In this order; each builds on the last. */
+
+let mesh: RunningMesh;
+let group = '';
+beforeAll(async () => {
+  mesh = await startMesh();
+}, 30_000);
+afterAll(async () => {
+  await mesh.close();
+  await endProcesses();
+});
+
+const type = (...argv: readonly string[]): Promise<Run> => asya(argv, { env: mesh.variables });
+const listed = async (...argv: readonly string[]): Promise<Record<string, unknown>[]> => {
+  const { out } = await type('failures', 'list', '--json', ...argv);
+  return out === '' ? [] : out.split('\n').map((line) => JSON.parse(line));
+};
+const untilListed = (count: number, ...argv: readonly string[]) =>
+  until(async () => (await listed(...argv)).length === count, `${count} failures`, 20_000);
+
+const FAILED = ids(13);
+
+describe('something failed', () => {
+  it('and is one group, with every envelope in it', async () => {
+    await mesh.send(FAILED);
+    await untilListed(13);
+    const { out } = await type('failures');
+    expect(out.split('\n')).toHaveLength(2);
+    expect(out).toMatch(
+      /\n[0-9a-f]{12} +13 +0 +\d+s ago +score +PolicyExhausted +ValueError: no such user: \d+$/,
+    );
+    group = JSON.parse((await type('failures', '--json')).out)[0].group;
+    expect((await listed('--group', group)).map(({ envelopeId }) => envelopeId).toSorted()).toEqual(
+      [...FAILED].toSorted(),
+    );
+    // One line at night for each, and never a payload.
+    expect(mesh.logged('failure').map((line) => line['group'])).toEqual(FAILED.map(() => group));
+    expect(JSON.stringify(mesh.logged('failure'))).not.toContain('mended_by');
+  });
+
+  it('and one of them is told on one screen', async () => {
+    const { status, out } = await type('failures', 'show', 'e-3');
+    expect(status).toBe(0);
+    expect(out).toContain('e-3  failed at score · PolicyExhausted · 1 of 1 attempts');
+    expect(out).toContain('route       fetch ✓ → score ✗\n');
+    expect(out).toContain('decided by  policy "once", named by rule 2');
+    expect(out).toContain('error       ValueError: no such user: 3\n');
+    expect(out).toMatch(/fragile\.py", line \d+, in score/);
+  });
+
+  it('and a dry run sends nothing', async () => {
+    const { status, out } = await type('replay', '--group', group, '--dry-run');
+    expect(status).toBe(0);
+    expect(out.split('\n')).toHaveLength(14);
+    expect((await listed()).every(({ replays }) => (replays as unknown[]).length === 0)).toBe(true);
+    expect(await mesh.engines.sqs.counts('score')).toEqual({ visible: 0, hidden: 0, delayed: 0 });
+  });
+
+  it('and a replay of what is not mended stops after the first', async () => {
+    const { status, err } = await type('replay', '--group', group, '--go');
+    expect(status).toBe(3);
+    expect(err).toMatch(/failed again: e-\d+ at score, PolicyExhausted/);
+    expect(err).toContain('1 sent, 0 ended well, 1 failed again, 0 skipped, 12 left; nothing more was sent');
+    // What failed again is a failure of its own, in the same group.
+    await untilListed(14, '--group', group);
+  });
+
+  it('and once it is mended, the whole group ends well', async () => {
+    mesh.mend();
+    const { status, out } = await type('replay', '--group', group, '--go', '--json');
+    const end = JSON.parse(out);
+    expect(end).toMatchObject({ why: 'all-sent', failedAgain: [], skipped: [], left: [] });
+    expect(status).toBe(0);
+    expect(end.sent.toSorted()).toEqual([...FAILED].toSorted());
+    expect(end.endedWell.toSorted()).toEqual([...FAILED].toSorted());
+    const shown = (await type('failures', 'show', end.sent[1])).out;
+    expect(shown).toMatch(new RegExp(`replayed .* to score, ${end.replay}: succeeded`));
+    const keys = await mesh.engines.keys();
+    expect(keys.filter((key) => key.startsWith('succeeded/'))).toHaveLength(13);
+    expect(keys.filter((key) => key.startsWith('failed/'))).toHaveLength(14);
+  });
+
+  it('and by accident it is not sent twice', async () => {
+    const { status, err } = await type('replay', '--group', group, '--go');
+    expect(status).toBe(1);
+    expect(err).toContain('not sent: 13 were replayed before; --again sends them once more');
+    expect(await mesh.engines.sqs.counts('score')).toEqual({ visible: 0, hidden: 0, delayed: 0 });
+  });
+
+  it('and is purged in the end', async () => {
+    const run = await asya(['purge', '--group', group], { env: mesh.variables, answers: true });
+    expect(run).toMatchObject({ status: 0, err: 'purged 14 failures' });
+    expect(await type('failures')).toMatchObject({ out: 'no failures' });
+    expect((await mesh.engines.keys()).filter((key) => key.startsWith('failed/'))).toHaveLength(14);
+  });
+});
+
+describe('a dead letter that is no JSON', () => {
+  it('is kept whole, told, and replayed once a payload was put in its place', async () => {
+    await mesh.engines.sqs.send('score-dlq', 'not {JSON');
+    await untilListed(1);
+    const [{ envelopeId, reason }] = (await listed()) as [{ envelopeId: string; reason: string }];
+    expect(reason).toBe('DeliveryExhausted');
+    const shown = (await type('failures', 'show', envelopeId, '--payload')).out;
+    expect(shown).toContain('decided by  the broker: received again and again, never acked');
+    expect(shown).toContain('{"raw":"not {JSON"}');
+    const plain = await type('replay', envelopeId, '--go');
+    expect(plain.status).toBe(1);
+    expect(plain.err).toContain('put a right payload in its place with --patch');
+    const patch = '[{"op":"replace","path":"","value":{"n":1,"mended_by":"/"}}]';
+    const patched = await type('replay', envelopeId, '--patch', patch, '--go');
+    expect(patched.err).toContain('done: 1 sent, 1 ended well, 0 failed again, 0 skipped, 0 left');
+    expect(patched.status).toBe(0);
+    await type('purge', '--all', '--yes', '--archive');
+  });
+});
+
+describe('the real command', () => {
+  const ASYA = join(ROOT, 'bin/asya.js');
+
+  it('reads its environment, replays and ends with the status', async () => {
+    await mesh.send(['p-1', 'p-2'], { poison: true });
+    await untilListed(2);
+    const list = startProcess([ASYA, 'failures', 'list', '--json'], mesh.variables);
+    expect(await list.untilExit()).toEqual({ code: 0, signal: null });
+    expect(list.lines.map((line) => line['envelopeId']).toSorted()).toEqual(['p-1', 'p-2']);
+    const replay = startProcess([ASYA, 'replay', '--all', '--go'], mesh.variables);
+    expect(await replay.untilExit()).toEqual({ code: 3, signal: null });
+    expect(replay.errorOutput()).toMatch(
+      /stopped, because some failed again: 1 sent, .* 1 left; nothing more was sent/,
+    );
+    const purge = startProcess([ASYA, 'purge', '--all'], mesh.variables);
+    expect(await purge.untilExit()).toEqual({ code: 2, signal: null });
+    expect(purge.errorOutput()).toContain('say --yes where nobody can be asked');
+  });
+
+  it('told to stop while it waits says where it is, and ends with 130', async () => {
+    await mesh.engines.sqs.createQueue('nobody');
+    const replay = startProcess(
+      [ASYA, 'replay', '--all', '--again', '--to', 'nobody', '--go'],
+      mesh.variables,
+    );
+    await until(() => replay.output().includes('sent 1 of 2'), 'the first is sent');
+    replay.signal('SIGTERM');
+    expect(await replay.untilExit()).toEqual({ code: 130, signal: null });
+    expect(replay.errorOutput()).toMatch(
+      /stopped as you asked: 1 sent, .* 1 left; the next would have been p-\d/,
+    );
+  });
+
+  it('ends quietly where nobody reads on', async () => {
+    const command = `${process.execPath} ${ASYA} failures list --json | head -c 1`;
+    const shell = watchProcess(
+      spawn('/bin/sh', ['-c', command], {
+        env: plainEnvironment(mesh.variables),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    await shell.untilExit();
+    expect(shell.output()).toBe('{');
+  });
+});

@@ -1,0 +1,124 @@
+import type { Failure } from '../../lib/core/failure.ts';
+import type { EndRecord } from '../../lib/core/record.ts';
+import type { Archive } from '../../lib/ports/archive.ts';
+import type { EndRecords } from '../../lib/ports/end-records.ts';
+import type { FailureFilter, FailureIndex } from '../../lib/ports/failure-index.ts';
+import { ACCEPTED, type Refusal } from '../../lib/ports/transport.ts';
+
+/** The stores by their contracts and nothing more: for hundreds of envelopes, and for stores that go down. */
+export interface MemoryStores {
+  readonly archive: Archive;
+  readonly records: EndRecords;
+  readonly failures: FailureIndex;
+  readonly objects: Map<string, string>;
+  /** From now on this call is refused; undefined: all answer again. */
+  breakDown(call: keyof Archive | keyof EndRecords | keyof FailureIndex | undefined): void;
+  close(): void;
+}
+
+const PAGE = 40;
+
+export function memoryStores(): MemoryStores {
+  const objects = new Map<string, string>();
+  const ends = new Map<string, EndRecord>();
+  const entries = new Map<string, Failure>();
+  let broken: string | undefined;
+
+  /** Refuses while it is down, as the real ones do: with a value. */
+  const guarded = <Store extends object>(store: Store): Store =>
+    new Proxy(store, {
+      get: (target, name, receiver) =>
+        name === broken
+          ? async (): Promise<Refusal> => ({ ok: false, problem: `${String(name)}: the store is down` })
+          : Reflect.get(target, name, receiver),
+    });
+
+  const newestFirst = () => [...entries.values()].sort((one, other) => other.lastSeenMs - one.lastSeenMs);
+  const endsWhere = async (isIt: (record: EndRecord) => boolean) => ({
+    ok: true as const,
+    records: [...ends.values()].filter(isIt),
+  });
+
+  const archive: Archive = {
+    put: async (key, text) => {
+      objects.set(key, text);
+      return ACCEPTED;
+    },
+    get: async (key) => ({ ok: true, text: objects.get(key) }),
+    has: async (key) => ({ ok: true, isThere: objects.has(key) }),
+    remove: async (key) => {
+      objects.delete(key);
+      return ACCEPTED;
+    },
+  };
+  const records: EndRecords = {
+    claim: async (record) => {
+      const first = ends.get(record.identity);
+      if (first === undefined) ends.set(record.identity, record);
+      return { ok: true, isFirst: first === undefined, archiveKey: (first ?? record).archiveKey };
+    },
+    find: async (identity) => ({ ok: true, record: ends.get(identity) }),
+    ofEnvelope: (envelopeId) => endsWhere((record) => record.envelopeId === envelopeId),
+    ofReplay: (replay, sinceMs = 0) =>
+      endsWhere((record) => record.replay === replay && record.atMs >= sinceMs),
+  };
+  const failures: FailureIndex = {
+    enter: async (failure) => {
+      const isNew = !entries.has(failure.identity);
+      if (isNew) entries.set(failure.identity, failure);
+      return { ok: true, isNew };
+    },
+    list: async (filter, cursor) => {
+      const from = Number(cursor?.['at'] ?? 0);
+      const some = newestFirst().slice(from, from + PAGE);
+      const hasMore = from + PAGE < entries.size;
+      const next = hasMore ? { next: { at: from + PAGE } } : {};
+      return { ok: true, failures: some.filter((failure) => isMeant(failure, filter)), ...next };
+    },
+    ofEnvelope: async (envelopeId) => ({
+      ok: true,
+      failures: newestFirst().filter((failure) => failure.envelopeId === envelopeId),
+    }),
+    noteReplay: async (identity, note, again) => {
+      const failure = entries.get(identity);
+      if (failure === undefined)
+        return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
+      if (failure.replays.length > 0 && !again)
+        return { ok: false, problem: 'it was replayed before', why: 'already-replayed' };
+      entries.set(identity, { ...failure, replays: [...failure.replays, note] });
+      return ACCEPTED;
+    },
+    withdrawReplay: async (identity, replay) => {
+      const failure = entries.get(identity);
+      if (failure !== undefined) {
+        const replays = failure.replays.filter((note) => note.replay !== replay);
+        entries.set(identity, { ...failure, replays });
+      }
+      return ACCEPTED;
+    },
+    remove: async (identity) => {
+      entries.delete(identity);
+      return ACCEPTED;
+    },
+  };
+  return {
+    archive: guarded(archive),
+    records: guarded(records),
+    failures: guarded(failures),
+    objects,
+    breakDown: (call) => {
+      broken = call;
+    },
+    close: () => {},
+  };
+}
+
+function isMeant(failure: Failure, { group, actor, reason, flow, sinceMs = 0 }: FailureFilter): boolean {
+  return (
+    (group === undefined || failure.fingerprint === group) &&
+    (actor === undefined || failure.actor === actor) &&
+    (reason === undefined || failure.reason === reason) &&
+    (flow === undefined || failure.flow === flow) &&
+    failure.lastSeenMs >= sinceMs
+  );
+}

@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import dynalite from 'dynalite';
+
+/** A DynamoDB in this process, on a free port of this machine alone. */
+export interface EmbeddedDynamoDb {
+  readonly endpoint: string;
+  close(): Promise<void>;
+}
+
+export async function startEmbeddedDynamoDb(): Promise<EmbeddedDynamoDb> {
+  const server = dynalite({ createTableMs: 0 });
+  // It throws where a client is gone in the middle of a request, as a killed one is: these tests would end with it.
+  server.on('request', (request) => {
+    request.removeAllListeners('error');
+    request.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

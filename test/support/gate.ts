@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A way to an engine that can be shut and opened again, on one port: the engine is gone and back with its data. */
+export interface Gate {
+  readonly endpoint: string;
+  /** Nobody answers on the port any more: connections are refused, and those there are break. */
+  shut(): Promise<void>;
+  /** Whoever connects is heard, and never answered. */
+  hush(): Promise<void>;
+  open(): Promise<void>;
+  /** What was last asked, word for word: the latest 200 KB. */
+  asked(): string;
+  /** How many connections were made. */
+  callers(): number;
+}
+
+const KEPT = 200_000;
+
+export async function startGate(target: string): Promise<Gate> {
+  const { hostname, port: targetPort } = new URL(target);
+  const sockets = new Set<Socket>();
+  let server: Server | undefined;
+  let port = 0;
+  let isSilent = false;
+  let asked = '';
+  let callers = 0;
+
+  function answer(client: Socket): void {
+    callers++;
+    watch(client);
+    client.on('data', (bytes) => {
+      asked = (asked + bytes.toString('latin1')).slice(-KEPT);
+    });
+    if (isSilent) return;
+    const engine = connect(Number(targetPort), hostname);
+    watch(engine);
+    client.pipe(engine);
+    engine.pipe(client);
+    client.once('close', () => engine.destroy());
+    engine.once('close', () => client.destroy());
+  }
+
+  function watch(socket: Socket): void {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+  }
+
+  async function shut(): Promise<void> {
+    const closing = server;
+    server = undefined;
+    for (const socket of sockets) socket.destroy();
+    if (closing === undefined) return;
+    const closed = once(closing, 'close');
+    closing.close();
+    await closed;
+  }
+
+  async function reopen(silent: boolean): Promise<void> {
+    await shut();
+    isSilent = silent;
+    server = createServer(answer).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  }
+
+  await reopen(false);
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    shut,
+    hush: () => reopen(true),
+    open: () => reopen(false),
+    asked: () => asked,
+    callers: () => callers,
+  };
+}

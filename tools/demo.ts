@@ -1,0 +1,205 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { storesFromConfig } from '../lib/assembly/crew-from-config.ts';
+import { readMesh } from '../lib/assembly/read-mesh.ts';
+import { main } from '../lib/cli/main.ts';
+import { tableText } from '../lib/cli/table.ts';
+import type { Terminal } from '../lib/cli/terminal.ts';
+import type { EndRecord } from '../lib/core/record.ts';
+import { LOCAL_REGION } from '../lib/local/engines.ts';
+import { startMesh } from '../lib/local/mesh.ts';
+import { meshState } from '../lib/local/mesh-state.ts';
+
+/** `npm run demo`: every fate of the resilience lab once, and a replay at the end. Exit status 0 only when all is as told. */
+
+interface Fate {
+  readonly flow: string;
+  readonly payload: unknown;
+  readonly ends: number;
+  readonly folder: string;
+  readonly phase: string;
+  readonly reason: string;
+  readonly actor: string;
+  /** Null where nobody counts them. */
+  readonly attempts: number | null;
+  readonly says: string;
+}
+
+interface Row {
+  readonly fate: string;
+  readonly expected: string;
+  readonly came: string;
+  readonly says: string;
+}
+
+const LAB = 'examples/resilience-lab';
+const GIVE_UP_MS = 90_000;
+const fates = JSON.parse(readFileSync(`${LAB}/fates.json`, 'utf8')) as readonly Fate[];
+const home = mkdtempSync(join(tmpdir(), 'asya-demo-'));
+const startedAt = Date.now();
+
+const reading = readMesh(LAB);
+if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
+const { manifest } = reading;
+say(`${LAB}: ${manifest.actors.length} actors, each with a queue, a function and a runtime of its own`);
+const started = await startMesh({ manifest, folder: LAB, replicas: 1, tell: () => {} });
+if ('problem' in started) throw new Error(started.problem);
+const { mesh } = started;
+const state = meshState(home, LAB);
+state.announce({
+  folder: LAB,
+  variables: mesh.variables,
+  actors: manifest.actors.map(({ name }) => name),
+  flows: manifest.flows,
+});
+const stores = storesFromConfig(
+  {
+    bucket: mesh.variables['ASYA_ARCHIVE_BUCKET'] ?? '',
+    table: mesh.variables['ASYA_FAILURE_TABLE'] ?? '',
+    s3Endpoint: mesh.variables['ASYA_S3_ENDPOINT'] ?? '',
+    dynamoDbEndpoint: mesh.variables['ASYA_DYNAMODB_ENDPOINT'] ?? '',
+  },
+  LOCAL_REGION,
+  {},
+);
+
+let isAsTold = false;
+try {
+  isAsTold = await play();
+} finally {
+  stores.close();
+  await mesh.close(1_000);
+  rmSync(home, { recursive: true, force: true });
+}
+process.exit(isAsTold ? 0 : 1);
+
+async function play(): Promise<boolean> {
+  say('sending one envelope to each flow; the slowest takes half a minute on purpose\n');
+  const rows = await Promise.all(fates.map(playOne));
+  const all = [...rows, await replayOne()];
+  console.log(
+    `\n${tableText<Row>(
+      [
+        { title: '', text: ({ expected, came }) => (expected === came ? 'ok' : 'NOT') },
+        { title: 'FATE', text: ({ fate }) => fate },
+        { title: 'EXPECTED', text: ({ expected }) => expected },
+        { title: 'CAME', text: ({ came }) => came },
+        { title: 'BECAUSE', text: ({ says }) => says },
+      ],
+      all,
+    )}\n`,
+  );
+  const wrong = all.filter(({ expected, came }) => expected !== came);
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  console.log(
+    wrong.length === 0
+      ? `all ${all.length} as expected, in ${seconds} s`
+      : `${wrong.length} of ${all.length} not as expected, in ${seconds} s`,
+  );
+  return wrong.length === 0;
+}
+
+async function playOne(fate: Fate): Promise<Row> {
+  const id = await sendTo(fate.flow, fate.payload);
+  const records = await untilEnded(id, fate.ends);
+  const came = await Promise.all(records.map(endText));
+  say(`${fate.flow}: ${came[0] ?? 'no end'}`);
+  const expected = `${fate.folder}, ${fate.reason} at ${fate.actor}${attemptsText(fate.attempts)}`;
+  const isAll = came.length === fate.ends && came.every((one) => one === came[0]);
+  return {
+    fate: fate.flow,
+    expected: times(expected, fate.ends),
+    came: isAll ? times(came[0] ?? '', came.length) : came.join(' + '),
+    says: fate.says,
+  };
+}
+
+function times(text: string, count: number): string {
+  return count === 1 ? text : `${count} × ${text}`;
+}
+
+function attemptsText(attempts: number | null | undefined): string {
+  return attempts === null || attempts === undefined ? '' : `, attempt ${attempts}`;
+}
+
+async function endText({ archiveKey, reason, actor }: EndRecord): Promise<string> {
+  const text = await untilKept(archiveKey);
+  const { attempt } = text === undefined ? {} : (JSON.parse(text) as { status: { attempt?: number } }).status;
+  return `${archiveKey.split('/')[0]}, ${reason} at ${actor}${attemptsText(attempt)}`;
+}
+
+/** An end is claimed first and archived after: who looks between the two finds the one without the other. */
+async function untilKept(archiveKey: string): Promise<string | undefined> {
+  for (;;) {
+    const kept = await stores.archive.get(archiveKey);
+    if (kept.ok && kept.text !== undefined) return kept.text;
+    if (Date.now() - startedAt > GIVE_UP_MS) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** The payload is mended by a patch, and the group sent once more, by the very command that one would type. */
+async function replayOne(): Promise<Row> {
+  const flow = 'is-not-retryable';
+  const lines: string[] = [];
+  const terminal: Terminal = {
+    ...quietTerminal(),
+    print: (text) => lines.push(text),
+    say: (text) => lines.push(text),
+  };
+  await main(['failures', '--actor', flow, '--json'], terminal);
+  const [{ group }] = JSON.parse(lines.splice(0).join('\n')) as [{ group: string }];
+  const patch = '[{"op":"add","path":"/isMended","value":true}]';
+  const command = ['replay', '--group', group, '--patch', patch, '--timeout', '1m', '--go'];
+  say(`asya ${command.join(' ')}`);
+  const status = await main(command, terminal);
+  for (const line of lines) say(`  ${line}`);
+  return {
+    fate: 'and a replay',
+    expected: 'exit status 0',
+    came: `exit status ${status}`,
+    says: `the payload of ${flow} is mended by a JSON Patch and sent once more: it succeeds`,
+  };
+}
+
+function quietTerminal(): Terminal {
+  return {
+    env: {},
+    cwd: home,
+    now: Date.now,
+    print: () => {},
+    say: () => {},
+    isInteractive: false,
+    confirm: () => Promise.resolve(false),
+    stop: () => new AbortController().signal,
+  };
+}
+
+async function sendTo(flow: string, payload: unknown): Promise<string> {
+  let id = '';
+  const terminal: Terminal = { ...quietTerminal(), say: (text) => say(text), print: (text) => (id = text) };
+  await main(['send', flow, '--payload', JSON.stringify(payload)], terminal);
+  return id;
+}
+
+/** A fan-out's other ends have ids of their own, which only their records tell. */
+async function untilEnded(id: string, count: number): Promise<readonly EndRecord[]> {
+  for (;;) {
+    const own = await stores.records.ofEnvelope(id);
+    const ends = own.ok && own.records.length > 0 ? [...own.records, ...(await children(id, count - 1))] : [];
+    if (ends.length >= count || Date.now() - startedAt > GIVE_UP_MS) return ends;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+async function children(parent: string, count: number): Promise<readonly EndRecord[]> {
+  const { deriveId } = await import('../lib/adapters/system/system.ts');
+  const ids = Array.from({ length: count }, (_, at) => deriveId('fan-out', parent, 'fans-out', 0, at + 1));
+  const ends = await Promise.all(ids.map((id) => stores.records.ofEnvelope(id)));
+  return ends.flatMap((end) => (end.ok ? end.records : []));
+}
+
+function say(words: string): void {
+  console.log(`${((Date.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${words}`);
+}
