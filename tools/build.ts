@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 /**
  * `npm run build`: the package as it is published. Node runs no TypeScript below node_modules, so everything becomes
- * JavaScript; the runtimes are there as they are too, because that is how they are deployed.
+ * JavaScript; the runtimes are there as they are too, because that is how they are deployed, and so are the templates of
+ * `asya init`.
  */
 
 const ROOT = join(import.meta.dirname, '..');
@@ -18,4 +19,7 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.
 });
 if (status !== 0) process.exit(1);
 const isKept = (path: string) => !path.includes('__pycache__');
-cpSync(join(ROOT, 'runtimes'), join(DIST, 'runtimes'), { recursive: true, filter: isKept });
+for (const folder of ['runtimes', 'templates'])
+  cpSync(join(ROOT, folder), join(DIST, folder), { recursive: true, filter: isKept });
+// Where the source is the root, the package's own description lies beside it.
+cpSync(join(ROOT, 'package.json'), join(DIST, 'package.json'));

@@ -94,8 +94,11 @@ export function wholeMistakes(manifest: Manifest, settings: PlanSettings): reado
     if (!names.has(name))
       notes.add(`is ${shownValue(name)}, no actor of this mesh${suggestion(name, names)}`);
   };
+  const flows = new Set<string>();
   for (const { name, entrypoint, routeNext } of manifest.flows) {
     const notes = notesInto(mistakes, `flow "${name}"`);
+    if (flows.has(name)) notes.add('is there twice; give one of the two another name');
+    flows.add(name);
     noteMissing(entrypoint, notes.at('entrypoint'));
     for (const [index, next] of routeNext.entries()) noteMissing(next, notes.at('route_next').at(index));
   }

@@ -72,6 +72,24 @@ test('a flow, a next and a rescuer that name a missing actor: also where the mes
   ]);
 });
 
+test('two flows of one name, where the mesh is written in code', () => {
+  const { actors } = manifestOf({ 'a.yaml': python('score') });
+  const flow = { name: 'main', entrypoint: 'score', routeNext: [] };
+  expect(told({ actors, flows: [flow, flow] })).toBe(
+    'flow "main": is there twice; give one of the two another name',
+  );
+});
+
+test('an escalation to a queue of the crew: only x-sink sends to x-sump', () => {
+  const escalating = (topic: string) =>
+    toldOf(`resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${topic}}}}}`);
+  expect(escalating('asya-dev-hello-x-sump')).toMatch(
+    /a queue of the mesh's own; name one that somebody else reads/,
+  );
+  expect(escalating('asya-dev-hello-x-sump-dlq')).toMatch(/a queue of the mesh's own/);
+  expect(escalating('night-shift')).toBe('');
+});
+
 test('an environment over 4 KB; policies do not count, they are in a file', () => {
   expect(toldOf(`environment: {PROMPT: ${'x'.repeat(4000)}}`)).toMatch(
     /spec\.environment: makes an environment of \d{4} bytes with the sidecar's own; Lambda takes 4096 in all: put long values into a file/,

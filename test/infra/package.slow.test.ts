@@ -93,6 +93,10 @@ describe('the installed package', { timeout: 120_000 }, () => {
   test('has the command, the core and the handlers', () => {
     writeFileSync(join(folder, 'score.yaml'), SCORE);
     expect(run(inApp('asya-serverless/bin/asya.js'), 'validate', '.')).toContain('1 actor');
+    run(inApp('asya-serverless/bin/asya.js'), 'init', 'new-mesh');
+    expect(readFileSync(join(folder, 'new-mesh/package.json'), 'utf8')).toContain(
+      '"asya-serverless": "^0.1.0"',
+    );
     const program = `
       import { decode } from 'asya-serverless/core/decode';
       import.meta.resolve('asya-serverless/functions/sidecar');
