@@ -116,6 +116,11 @@ describe.skipIf(!isThere)('a mesh on moto', { timeout: 180_000 }, () => {
     expect(sources.get('asya-dev-plain-double-dlq')?.FunctionArn).toContain('DeadLetters');
   });
 
+  test('has nothing to tell by cdk diff, as long as nothing changed', async () => {
+    // With --fail a difference is an exit status, which would reject here.
+    await cdk('diff', '--all', '--fail', '--no-change-set');
+  });
+
   test('is gone once it is removed', async () => {
     await cdk('destroy', '--all', '--force');
     const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({ QueueNamePrefix: 'asya-' }));
