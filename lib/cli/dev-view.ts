@@ -1,6 +1,6 @@
-import pc from 'picocolors';
 import type { LogLine } from '../local/log-line.ts';
 import type { QueueDepths } from '../local/queues.ts';
+import { colors as pc } from './colors.ts';
 import { oneLine } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 
