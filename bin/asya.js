@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const [major] = process.versions.node.split('.').map(Number);
@@ -16,5 +17,8 @@ process.stdout.on('error', (error) => {
   if (error.code === 'EPIPE') process.exit(141);
   throw error;
 });
-const { main } = await import('../lib/cli/main.ts');
+// A package holds what was built; here the source itself is run.
+const source = new URL('../lib/cli/main.ts', import.meta.url);
+const built = new URL('../dist/lib/cli/main.js', import.meta.url);
+const { main } = await import((existsSync(source) ? source : built).href);
 process.exit(await main(process.argv.slice(2)));

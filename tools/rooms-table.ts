@@ -58,13 +58,18 @@ export const ROOMS: readonly Room[] = [
   { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
   { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },
   { room: 'functions', rooms: LIB_FOR_FUNCTIONS, packages: ['*', 'node:*'] },
-  { room: 'infra', rooms: [CONFIG, CORE], packages: ['aws-cdk-lib', 'constructs', 'node:*'] },
+  // The app reads a mesh's folder as the local mesh does, which is in the assembly; esbuild bundles what is deployed.
+  {
+    room: 'infra',
+    rooms: [CONFIG, CORE, ASSEMBLY],
+    packages: ['aws-cdk-lib', 'constructs', 'esbuild', 'node:*'],
+  },
   { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
   /** To be copied: they lean on nothing of ours. */
   { room: 'examples', rooms: [], packages: ['node:*'] },
   { room: 'templates', rooms: [], packages: ['node:*'] },
-  { room: 'tools', rooms: ['lib'], packages: ['*', 'node:*'] },
+  { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {
     room: 'test',
     rooms: ['lib', 'functions', 'infra', 'bench', 'runtimes', 'tools', 'examples', 'templates'],

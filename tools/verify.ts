@@ -6,6 +6,7 @@ const STEPS = [
   ['rooms', 'npm run --silent rooms'],
   ['types', 'npm run --silent types'],
   ['tests', 'npm test --silent'],
+  ['synth', 'npx cdk synth --quiet -c env=dev'],
 ] as const;
 
 for (const [name, command] of STEPS) {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
+import { dashboardPicture } from './dashboard-picture.ts';
 
 /** `npm run docs`: writes the pages that are made from code. A test holds them to it. */
 
@@ -32,13 +33,17 @@ function row(name: string, { takes, about, fallback, fallbackWords }: Setting<un
   return `| \`${name}\` | ${takes} | ${fallbackWords ?? written} | ${about} |`.replaceAll('\n', ' ');
 }
 
-export const PAGES: Readonly<Record<string, () => string>> = { 'docs/configuration.md': configurationPage };
+const ROOT = join(import.meta.dirname, '..');
+
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/configuration.md': configurationPage,
+  'docs/dashboard.svg': () => dashboardPicture(ROOT),
+};
 
 if (import.meta.main) {
-  const root = join(import.meta.dirname, '..');
   for (const [path, page] of Object.entries(PAGES)) {
-    const isChanged = readOrEmpty(join(root, path)) !== page();
-    if (isChanged) writeFileSync(join(root, path), page());
+    const isChanged = readOrEmpty(join(ROOT, path)) !== page();
+    if (isChanged) writeFileSync(join(ROOT, path), page());
     console.log(`${path}: ${isChanged ? 'written' : 'unchanged'}`);
   }
 }

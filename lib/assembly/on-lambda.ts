@@ -28,7 +28,8 @@ export function handlerOnLambda(env: Environment, makeRuntime: MakeRuntime): Sqs
 
   const queueOf = (actor: string) => queueName(actor, config.namespace);
   const place = { queue: queueOf(config.actor.name), transport: 'sqs', queueOf };
-  const write = (line: string) => console.log(line);
+  // Lambda puts words of its own before what console.log prints, and a line would be JSON no more.
+  const write = (line: string) => process.stdout.write(`${line}\n`);
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
   const metrics = emfTelemetry(place);
   const transport = sqsTransport({

@@ -1,6 +1,6 @@
-import pc from 'picocolors';
 import type { LogLine } from '../local/log-line.ts';
 import type { QueueDepths } from '../local/queues.ts';
+import { colors as pc } from './colors.ts';
 import { oneLine } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 
@@ -44,7 +44,7 @@ export function screenView(
   title: string,
   hint: string,
   write: (text: string) => void,
-  width: () => number,
+  size: () => { readonly columns: number; readonly rows: number },
 ): DevView {
   const counts = new Map<string, Counts>();
   const recent: string[] = [];
@@ -57,16 +57,13 @@ export function screenView(
       ...depths,
       ...(counts.get(actor) ?? NOTHING),
     }));
-    const lines = [
-      pc.bold(title),
-      '',
-      ...tableText(COLUMNS, rows).split('\n'),
-      '',
-      ...recent,
-      '',
-      pc.dim(hint),
-    ];
-    const fitting = lines.map((line) => cut(line, width()));
+    const { columns, rows: height } = size();
+    const top = [pc.bold(title), '', ...tableText(COLUMNS, rows).split('\n'), ''];
+    const bottom = ['', pc.dim(hint)];
+    // What does not fit cannot be drawn over again: the recent lines give way first, then the table's end.
+    const room = Math.max(0, height - 1 - top.length - bottom.length);
+    const lines = [...top, ...(room === 0 ? [] : recent.slice(-room)), ...bottom].slice(0, height - 1);
+    const fitting = lines.map((line) => cut(line, columns));
     write(`${drawn > 0 ? `\x1b[${drawn}A\x1b[0J` : ''}${fitting.join('\n')}\n`);
     drawn = fitting.length;
   }

@@ -122,7 +122,7 @@ function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, 
     `asya dev · ${name}`,
     hint,
     (text) => process.stdout.write(text),
-    () => process.stdout.columns,
+    () => process.stdout,
   );
 }
 

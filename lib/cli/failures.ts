@@ -46,6 +46,10 @@ Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`
     });
   withFilterOptions(failures.command('list'))
     .description('failed envelopes, newest first, each with its group')
+    .addHelpText(
+      'after',
+      '\nExample:\n  asya failures list --actor score --reason PolicyExhausted --since 1h --json',
+    )
     .option('--json', 'for scripts: one JSON object a line')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<FilterOptions & OutputOptions>();
@@ -55,6 +59,7 @@ Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`
     .command('show')
     .argument('<id>', "the envelope's id")
     .description('one failed envelope: its route, times, what decided, the error, its replays')
+    .addHelpText('after', '\nExample:\n  asya failures show 7f0c2b --payload')
     .option('--payload', 'prints the payload too')
     .option('--json', 'for scripts')
     .option('--mesh <name>', 'of this mesh, where several run here')

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFolder } from '../assembly/look-at-path.ts';
@@ -14,7 +15,8 @@ export interface Init {
   readonly complain: (words: string) => void;
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The package itself, as it stands here or as it was built. */
+const ROOT = dirname(findPackageJSON(import.meta.url) ?? fileURLToPath(import.meta.url));
 
 /** `asya init`: a new mesh from a template. Returns the exit status. */
 export function runInit({ folder, cwd, isPython, write, complain }: Init): number {

@@ -1,4 +1,3 @@
-import pc from 'picocolors';
 import { deriveId } from '../adapters/system/system.ts';
 import type { Stores } from '../assembly/crew-from-config.ts';
 import { decode } from '../core/decode.ts';
@@ -7,6 +6,7 @@ import { errorOf, type Failure, type ReplayNote } from '../core/failure.ts';
 import type { EndRecord } from '../core/record.ts';
 import type { Archive } from '../ports/archive.ts';
 import type { Ends } from '../ports/end-records.ts';
+import { colors as pc } from './colors.ts';
 import { decidedText } from './decided-text.ts';
 import { failureJson } from './failure-output.ts';
 import { escaped, jsonOutput, oneLine, plainLines, shellWord } from './plain-text.ts';

@@ -22,6 +22,10 @@ export function addStatus(program: Command, terminal: Terminal, exit: (status: n
     .description('what runs, what waits, what failed')
     .option('--mesh <name>', 'of this mesh, where several run here')
     .option('--json', 'for scripts')
+    .addHelpText(
+      'after',
+      '\nExample:\n  asya status --mesh hello\n\nExit status: 0 fine, 1 something outside failed, 2 called wrongly.',
+    )
     .action(async (options: QueueOptions) => {
       exit(await within(options, terminal, (operator) => printStatus(operator, options, terminal)));
     });

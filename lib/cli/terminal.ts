@@ -45,11 +45,17 @@ export function processTerminal(): Terminal {
   };
 }
 
+/** One Ctrl-C under npm arrives twice: from the terminal, and from npm, which hands it on. */
+const SAME_SIGNAL_MS = 1_000;
+
 function stopOnSignals(): AbortController {
   const stopping = new AbortController();
+  let askedAt = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1);
+      const isSame = signal === 'SIGINT' && performance.now() - askedAt < SAME_SIGNAL_MS;
+      if (stopping.signal.aborted && !isSame) process.exit(1);
+      if (!stopping.signal.aborted) askedAt = performance.now();
       stopping.abort();
     });
   }

@@ -3,7 +3,13 @@ import { edgesOf } from './edges.ts';
 import { readEnvironment } from './environment.ts';
 import type { ActorSpec, Manifest, RuntimeSpec } from './manifest.ts';
 import { deadLetterQueueName, queueName } from './queue-name.ts';
-import { CREW_TIMEOUT_MS, CREW_VISIBILITY_SECONDS, type QueuePlan, queuePlan } from './queue-plan.ts';
+import {
+  CREW_TIMEOUT_MS,
+  CREW_VISIBILITY_SECONDS,
+  type QueueChoices,
+  type QueuePlan,
+  queuePlan,
+} from './queue-plan.ts';
 import type { SidecarConfig, Storage } from './sidecar-config.ts';
 
 /** A mesh as it is run: the one source for the local mesh and for the infrastructure. */
@@ -47,6 +53,9 @@ export interface PlanSettings {
   readonly sqsEndpoint?: string;
   readonly gatewayUrl?: string;
   readonly logLevel?: SidecarConfig['logLevel'];
+  readonly queues?: QueueChoices;
+  /** No function has more copies, whatever its manifest says: what the account or the machine can bear. */
+  readonly mostReplicas?: number;
 }
 
 export const CREW = ['x-sink', 'x-sump', 'x-dlq'] as const;
@@ -60,6 +69,7 @@ const VISIBILITY_MARGIN_SECONDS = 30;
 const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', resource: '/invoke' } as const;
 const CREW_BATCH = 10;
 const CREW_MEMORY_MB = 256;
+const CREW_REPLICAS = 10;
 
 /** The longest that an actor's call may take on Lambda. */
 export const LONGEST_ACTOR_TIMEOUT_MS = (LONGEST_FUNCTION_SECONDS - BESIDE_CALLS_SECONDS) * 1000;
@@ -77,7 +87,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
       sources: [queue.name],
       batchSize: spec.scaling.batchSize,
       batchWindowSeconds: spec.scaling.batchWindowSeconds,
-      maxReplicas: spec.scaling.maxReplicas,
+      maxReplicas: replicasOf(spec.scaling.maxReplicas, settings),
       timeoutSeconds: functionSeconds(spec),
       memoryMb: spec.memoryMb,
       config: sidecarConfig(spec, successors, settings),
@@ -97,16 +107,26 @@ export function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
 
 /** Twice the actor's timeout, and never less than the function may hold a message. */
 export function visibilityOf(spec: ActorSpec): number {
-  const { timeoutMs, visibilitySeconds, scaling } = spec;
-  const held = functionSeconds(spec) + scaling.batchWindowSeconds;
-  return visibilitySeconds ?? Math.max(Math.ceil((2 * timeoutMs) / 1000), held + VISIBILITY_MARGIN_SECONDS);
+  const { timeoutMs, visibilitySeconds } = spec;
+  const least = heldSeconds(spec) + VISIBILITY_MARGIN_SECONDS;
+  return visibilitySeconds ?? Math.max(Math.ceil((2 * timeoutMs) / 1000), least);
 }
 
-function plannedQueue(actor: string, visibilitySeconds: number, { namespace }: PlanSettings): PlannedQueue {
+/** For how long a function may hold a message: while its batch fills, and while it works. */
+export function heldSeconds(spec: ActorSpec): number {
+  return functionSeconds(spec) + spec.scaling.batchWindowSeconds;
+}
+
+function replicasOf(wanted: number, { mostReplicas = wanted }: PlanSettings): number {
+  return Math.min(wanted, mostReplicas);
+}
+
+function plannedQueue(actor: string, visibilitySeconds: number, settings: PlanSettings): PlannedQueue {
+  const { namespace, queues } = settings;
   return {
     name: queueName(actor, namespace),
     deadLetterName: deadLetterQueueName(actor, namespace),
-    plan: queuePlan(visibilitySeconds),
+    plan: queuePlan(visibilitySeconds, queues),
   };
 }
 
@@ -151,7 +171,7 @@ function crewPlans(manifest: Manifest, settings: PlanSettings): readonly Functio
           : [queue.name],
       batchSize: CREW_BATCH,
       batchWindowSeconds: 0,
-      maxReplicas: 10,
+      maxReplicas: replicasOf(CREW_REPLICAS, settings),
       timeoutSeconds: crewSeconds,
       memoryMb: CREW_MEMORY_MB,
       config: {

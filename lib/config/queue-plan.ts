@@ -13,18 +13,26 @@ export interface QueuePlan {
 /** Throttled polls count as receives too: fewer than five would dead-letter what never failed. */
 export const LEAST_RECEIVE_COUNT = 5;
 const DAY_SECONDS = 86_400;
+/** As long as SQS keeps anything. */
+export const LONGEST_RETENTION_SECONDS = 14 * DAY_SECONDS;
 
 /** What one of the crew may take for an envelope: a few requests to its stores. */
 export const CREW_TIMEOUT_MS = 30_000;
 /** Twice that, and never less than its function may hold a message. */
 export const CREW_VISIBILITY_SECONDS = 70;
 
-export function queuePlan(visibilitySeconds: number): QueuePlan {
+/** What whoever deploys a mesh may choose for all its queues. */
+export type QueueChoices = Partial<
+  Pick<QueuePlan, 'maxReceiveCount' | 'retentionSeconds' | 'deadLetterRetentionSeconds'>
+>;
+
+export function queuePlan(visibilitySeconds: number, choices: QueueChoices = {}): QueuePlan {
   return {
     visibilitySeconds,
     maxReceiveCount: LEAST_RECEIVE_COUNT,
     retentionSeconds: 4 * DAY_SECONDS,
-    deadLetterRetentionSeconds: 14 * DAY_SECONDS,
+    deadLetterRetentionSeconds: LONGEST_RETENTION_SECONDS,
     deadLetterVisibilitySeconds: CREW_VISIBILITY_SECONDS,
+    ...choices,
   };
 }

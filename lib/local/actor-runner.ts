@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { FunctionPlan } from '../config/mesh-plan.ts';
@@ -39,7 +39,7 @@ export async function startRunner(options: RunnerOptions): Promise<ActorRunner> 
   const { plan, client, cwd, onLine, onTrouble, onBatch } = options;
   const pool = functionPool({
     name: plan.actor,
-    file: `${FUNCTIONS}${plan.folder}/index.ts`,
+    file: `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`,
     memoryMb: plan.memoryMb,
     most: Math.min(plan.maxReplicas, options.replicas),
     timeoutMs: plan.timeoutSeconds * 1000,

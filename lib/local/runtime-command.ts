@@ -1,5 +1,7 @@
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeSpec } from '../config/manifest.ts';
+import { commandOf } from '../config/shell-command.ts';
 
 const RUNTIMES = fileURLToPath(new URL('../../runtimes/', import.meta.url));
 
@@ -11,7 +13,11 @@ export function runtimeCommand(
   switch (runtime.kind) {
     case 'node':
       return {
-        command: commandOf(process.execPath, `${RUNTIMES}node/asya-runtime.ts`, `./${runtime.handler}`),
+        command: commandOf(
+          process.execPath,
+          `${RUNTIMES}node/asya-runtime${extname(import.meta.filename)}`,
+          `./${runtime.handler}`,
+        ),
       };
     case 'python':
       return python === undefined
@@ -27,13 +33,4 @@ export function runtimeCommand(
         problem: `it is the image "${runtime.image}", and images are not run here; give it a url of where it runs`,
       };
   }
-}
-
-function commandOf(...words: readonly string[]): string {
-  return `exec ${words.map(quoted).join(' ')}`;
-}
-
-/** For the shell that starts it. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

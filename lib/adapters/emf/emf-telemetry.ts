@@ -1,4 +1,5 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { METRICS_NAMESPACE, toCamelCase } from '../../core/metric-name.ts';
 import {
   METRICS,
   type Measurement,
@@ -8,8 +9,6 @@ import {
   type Place,
 } from '../../core/metrics.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-
-export const EMF_NAMESPACE = 'asya_actor';
 
 export interface EmfTelemetry extends Telemetry {
   /** Prints what was gathered since the last time, one line for each set of dimensions. */
@@ -45,16 +44,8 @@ function groupsByLabels(measurements: readonly Measurement[]): readonly (readonl
 }
 
 function publishGroup(group: readonly Measurement[]): void {
-  const metrics = new Metrics({ namespace: EMF_NAMESPACE });
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
   metrics.addDimensions({ ...group[0]?.labels });
   for (const { name, value } of group) metrics.addMetric(toCamelCase(name), UNITS[METRICS[name].kind], value);
   metrics.publishStoredMetrics();
-}
-
-/** `messages_sent_total` is `MessagesSentTotal`. */
-export function toCamelCase(name: string): string {
-  return name
-    .split('_')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
 }

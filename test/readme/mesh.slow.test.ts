@@ -90,8 +90,12 @@ describe("the README's commands", () => {
     await expect(asya(home, 'send', 'hello', '--payload', '{}', '--wait')).rejects.toThrow(
       /NonRetryableFailure/,
     );
-    const list = JSON.parse(await asya(home, 'failures', '--json')) as readonly { errorType: string }[];
-    expect(list.map(({ errorType }) => errorType)).toEqual(['TypeError']);
+    const groups = JSON.parse(await asya(home, 'failures', '--json')) as readonly Record<string, string>[];
+    expect(groups.map(({ errorType }) => errorType)).toEqual(['TypeError']);
+    const [failed = '{}'] = (await asya(home, 'failures', 'list', '--json')).split('\n');
+    const shown = await asya(home, 'failures', 'show', JSON.parse(failed).envelopeId);
+    expect(shown).toMatch(/decided by +policy "noRetry", named by rule 1/);
+    expect(await asya(home, 'replay', '--group', groups[0]?.['group'] ?? '')).toMatch(/greet +greet/);
     expect(await stop(mesh)).toBe(0);
   });
 });

@@ -1,0 +1,44 @@
+import { IN_FUNCTION, PYTHON_OF_IMAGE } from '../../lib/config/lambda-environment.ts';
+
+const LAMBDA = 'public.ecr.aws/lambda/nodejs:24';
+
+/** For a Python handler: Lambda's own image for the sidecar, and Python beside it. */
+export function pythonDockerfile(hasRequirements: boolean): string {
+  const requirements = `${IN_FUNCTION.app}/requirements.txt`;
+  return lines(
+    `FROM ${LAMBDA}`,
+    `RUN dnf install -y ${PYTHON_OF_IMAGE} ${PYTHON_OF_IMAGE}-pip && dnf clean all`,
+    ...(hasRequirements
+      ? [
+          // Before the handler itself, so that a change of that does not install them again.
+          `COPY ${requirements} ./${requirements}`,
+          `RUN ${PYTHON_OF_IMAGE} -m pip install --no-cache-dir -r ${requirements}`,
+        ]
+      : []),
+    'COPY . ./',
+    'CMD ["index.handler"]',
+  );
+}
+
+/**
+ * For a user's own image: the sidecar becomes its entry point, with Lambda's Node under it. The image's working folder
+ * stays, and handlers are found from there.
+ */
+export function imageDockerfile(image: string): string {
+  const { imageFolder } = IN_FUNCTION;
+  return lines(
+    `FROM ${LAMBDA} AS lambda`,
+    `FROM ${image}`,
+    'COPY --from=lambda /var/lang /var/lang',
+    'COPY --from=lambda /var/runtime /var/runtime',
+    'COPY --from=lambda /lambda-entrypoint.sh /lambda-entrypoint.sh',
+    `COPY . ${imageFolder}/`,
+    `ENV LAMBDA_TASK_ROOT=${imageFolder} LAMBDA_RUNTIME_DIR=/var/runtime`,
+    'ENTRYPOINT ["/lambda-entrypoint.sh"]',
+    'CMD ["index.handler"]',
+  );
+}
+
+function lines(...texts: readonly string[]): string {
+  return `${texts.join('\n')}\n`;
+}

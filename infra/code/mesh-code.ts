@@ -1,0 +1,16 @@
+import type { Code, DockerImageCode } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { ActorSpec } from '../../lib/config/manifest.ts';
+import type { FunctionPlan } from '../../lib/config/mesh-plan.ts';
+
+export type FunctionCode =
+  | { readonly kind: 'zip'; readonly code: Code }
+  | { readonly kind: 'image'; readonly code: DockerImageCode };
+
+/** Where the code of a mesh's functions comes from. */
+export interface MeshCode {
+  /** The sidecar, the actor's policies, and its handler with what runs it. */
+  actor(scope: Construct, spec: ActorSpec, plan: FunctionPlan): FunctionCode;
+  /** One of the crew, by its folder in `functions/`. */
+  crew(scope: Construct, folder: FunctionPlan['folder']): FunctionCode;
+}

@@ -1,0 +1,306 @@
+import { ArnFormat, type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import { actorByHand } from '../../lib/config/actor-by-hand.ts';
+import { promisedSeconds } from '../../lib/config/flow-promises.ts';
+import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
+import {
+  actorMistakes,
+  lambdaMistakes,
+  settingsMistakes,
+  wholeMistakes,
+} from '../../lib/config/lambda-limits.ts';
+import type { ActorSpec, Flow, Manifest } from '../../lib/config/manifest.ts';
+import { type FunctionPlan, type PlanSettings, planMesh } from '../../lib/config/mesh-plan.ts';
+import { queueName } from '../../lib/config/queue-name.ts';
+import { type Mistake, mistakesText } from '../../lib/core/mistake.ts';
+import { bundledCode } from '../code/bundled-code.ts';
+import type { MeshCode } from '../code/mesh-code.ts';
+import { Actor } from './actor.ts';
+import { type ActorOptions, type FlowOptions, specOf } from './actor-options.ts';
+import { Crew } from './crew.ts';
+import { MeshDashboard } from './mesh-dashboard.ts';
+import { SEND_ACTIONS } from './mesh-queue.ts';
+
+export interface ActorMeshProps {
+  /** Environment and mesh, `dev-hello`: queues are called `asya-{namespace}-{actor}`. */
+  readonly namespace: string;
+  /**
+   * Actors and flows, as their folder says them.
+   * @default none; they are added by `addActor` and `addFlow`
+   */
+  readonly manifest?: Manifest;
+  /**
+   * The folder that handlers are found from.
+   * @default the one that the app is run in
+   */
+  readonly folder?: string;
+  /**
+   * The key for queues, archive and table.
+   * @default the services encrypt with keys of their own
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * What becomes of archive, table and logs when the mesh is removed. Queues always go with their actor.
+   * @default they are kept
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /**
+   * How long logs are kept.
+   * @default one month
+   */
+  readonly logRetention?: RetentionDays;
+  /**
+   * After how long archived envelopes are deleted.
+   * @default they are kept
+   */
+  readonly archiveExpiry?: Duration;
+  /**
+   * Who is written to when an alarm goes off; has to confirm once.
+   * @default nobody; subscribe to `alarmTopic`
+   */
+  readonly alarmEmail?: string;
+  /**
+   * No function has more copies at once, whatever its manifest says.
+   * @default as many as each actor's `maxReplicas`
+   */
+  readonly concurrency?: number;
+  /**
+   * Deliveries without an ack, before the dead-letter queue takes an envelope.
+   * @default 5, which is the least
+   */
+  readonly maxReceiveCount?: number;
+  /**
+   * How long queues keep what nobody takes.
+   * @default four days
+   */
+  readonly retention?: Duration;
+  /**
+   * How long dead-letter queues do; longer than the queues.
+   * @default 14 days, which is the most
+   */
+  readonly deadLetterRetention?: Duration;
+  /**
+   * The least that is logged.
+   * @default info
+   */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  /**
+   * Where functions get their code.
+   * @default it is bundled from this package and the mesh's folder
+   */
+  readonly code?: MeshCode;
+}
+
+/**
+ * A whole mesh: the crew, and every actor with what it may reach and nothing else. From a manifest, or by hand:
+ *
+ * ```ts
+ * const mesh = new ActorMesh(stack, 'Mesh', { namespace: 'dev-hello' });
+ * mesh.addActor('score', { handler: 'score.ts.score' });
+ * mesh.addFlow('main', { entrypoint: 'score' });
+ * ```
+ */
+export class ActorMesh extends Construct {
+  readonly namespace: string;
+  readonly crew: Crew;
+  readonly alarmTopic: Topic;
+  readonly dashboard: MeshDashboard;
+  private readonly props: ActorMeshProps;
+  private readonly settings: PlanSettings;
+  private readonly code: MeshCode;
+  private readonly actors = new Map<string, Actor>();
+  /** `actor queue`: edges only ever join, so what was granted stays right. */
+  private readonly granted = new Set<string>();
+  private readonly shownFlows = new Set<string>();
+  private manifest: Manifest = { actors: [], flows: [] };
+
+  constructor(scope: Construct, id: string, props: ActorMeshProps) {
+    super(scope, id);
+    const { namespace, manifest, folder = process.cwd() } = props;
+    this.props = props;
+    this.namespace = namespace;
+    const settings = settingsOf(this, props);
+    refuse(
+      manifest === undefined
+        ? settingsMistakes({ ...settings, storage: {} })
+        : lambdaMistakes(manifest, { ...settings, storage: {} }),
+      `of mesh "${namespace}"`,
+    );
+    this.code = props.code ?? bundledCode(folder);
+    this.alarmTopic = alarmTopicOf(this);
+    if (props.alarmEmail !== undefined)
+      this.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail));
+    this.crew = new Crew(this, 'Crew', {
+      settings,
+      code: this.code,
+      alarmTopic: this.alarmTopic,
+      ...chosen(props, 'encryptionKey', 'removalPolicy', 'logRetention', 'archiveExpiry'),
+    });
+    this.settings = { ...settings, storage: this.crew.storage };
+    this.dashboard = new MeshDashboard(this, 'Monitor', { namespace });
+    const { sink, sump } = this.crew;
+    this.dashboard.addQueue('x-sink', sink.queue, sink.deadLetterQueue);
+    this.dashboard.addQueue('x-sump', sump.queue, sump.deadLetterQueue);
+    this.node.addValidation({ validate: () => this.mistakes().map((mistake) => mistakesText([mistake])) });
+    if (manifest !== undefined) this.join(manifest.actors, manifest.flows);
+  }
+
+  /** An actor of its own, with everything that belongs to it. Those whom it names may be added later. */
+  addActor(name: string, options: ActorOptions): Actor {
+    const reading = actorByHand(name, specOf(options));
+    if ('mistakes' in reading) return refuse(reading.mistakes, `of mesh "${this.namespace}"`);
+    refuse(actorMistakes(reading.actor, this.settings), `of mesh "${this.namespace}"`);
+    if (this.actors.has(name))
+      throw new Error(`asya: actor "${name}" is in the mesh already; an actor has one name`);
+    this.join([reading.actor], []);
+    return this.actor(name);
+  }
+
+  /** A way through the mesh: its actors may send to each other from now on. */
+  addFlow(name: string, { entrypoint, routeNext = [], timeout }: FlowOptions): void {
+    const timeoutSeconds = timeout?.toSeconds();
+    this.join(
+      [],
+      [{ name, entrypoint, routeNext, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) }],
+    );
+  }
+
+  /** One of the actors by its name. */
+  actor(name: string): Actor {
+    const actor = this.actors.get(name);
+    if (actor !== undefined) return actor;
+    throw new Error(
+      `asya: there is no actor "${name}" in mesh "${this.namespace}", but ${[...this.actors.keys()].join(', ')}`,
+    );
+  }
+
+  /** For whoever works with failures by `asya failures`, `asya replay` and `asya purge`. */
+  grantOperate(grantee: IGrantable): void {
+    this.crew.grantOperate(grantee);
+    for (const actor of this.actors.values()) actor.grantSend(grantee);
+  }
+
+  private join(specs: readonly ActorSpec[], flows: readonly Flow[]): void {
+    const { actors, flows: known } = this.manifest;
+    this.manifest = { actors: [...actors, ...specs], flows: [...known, ...flows] };
+    const plans = new Map(planMesh(this.manifest, this.settings).functions.map((plan) => [plan.actor, plan]));
+    for (const spec of specs) this.makeActor(spec, plans.get(spec.name) as FunctionPlan);
+    for (const actor of this.actors.values()) this.connect(actor, plans.get(actor.actorName) as FunctionPlan);
+    for (const [name, seconds] of promisedSeconds(this.manifest)) this.actors.get(name)?.promise(seconds);
+    this.showFlows();
+  }
+
+  private makeActor(spec: ActorSpec, plan: FunctionPlan): void {
+    const actor = new Actor(this, `actor-${spec.name}`, {
+      plan,
+      code: this.code.actor(this, spec, plan),
+      alarmTopic: this.alarmTopic,
+      ...chosen(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
+    });
+    this.actors.set(spec.name, actor);
+    this.crew.drain(actor.deadLetterQueue);
+    this.dashboard.addActor(actor);
+  }
+
+  /** Grants what the plan says now, as far as the others are there, and tells the sidecar the same. */
+  private connect(actor: Actor, plan: FunctionPlan): void {
+    const { resiliency } = plan.config.actor;
+    const escalations = new Set(
+      [...resiliency.policies.values()].flatMap(({ onExhausted }) =>
+        onExhausted.action === 'escalate' ? [onExhausted.topic] : [],
+      ),
+    );
+    for (const queue of plan.sendsTo) {
+      const edge = `${actor.actorName} ${queue}`;
+      if (this.granted.has(edge)) continue;
+      const target = this.queueCalled(queue);
+      if (target !== undefined) target.grantSend(actor);
+      else if (escalations.has(queue)) this.grantElsewhere(actor, queue);
+      else continue;
+      this.granted.add(edge);
+    }
+    for (const [name, value] of Object.entries(lambdaEnvironment(plan).variables))
+      actor.function.addEnvironment(name, value);
+  }
+
+  private queueCalled(name: string): { grantSend(grantee: IGrantable): Grant } | undefined {
+    if (name === queueName('x-sink', this.namespace)) return this.crew.sink;
+    return [...this.actors.values()].find(({ plan }) => plan.queue?.name === name);
+  }
+
+  /** A queue to escalate to, which somebody else made in this account and region. */
+  private grantElsewhere(grantee: IGrantable, resource: string): void {
+    const arn = Stack.of(this).formatArn({ service: 'sqs', resource, arnFormat: ArnFormat.NO_RESOURCE_NAME });
+    Grant.addToPrincipal({ grantee, actions: [...SEND_ACTIONS], resourceArns: [arn] });
+  }
+
+  /** A flow has its row once all its actors are there. */
+  private showFlows(): void {
+    for (const flow of this.manifest.flows) {
+      const names = [...new Set([flow.entrypoint, ...flow.routeNext])];
+      const actors = names.flatMap((name) => this.actors.get(name) ?? []);
+      if (this.shownFlows.has(flow.name) || actors.length < names.length) continue;
+      this.shownFlows.add(flow.name);
+      this.dashboard.addFlow(flow, actors);
+    }
+  }
+
+  private mistakes(): readonly Mistake[] {
+    const { manifest, settings } = this;
+    return [
+      ...wholeMistakes(manifest, settings),
+      ...manifest.actors.flatMap((spec) => actorMistakes(spec, settings, manifest.flows)),
+    ];
+  }
+}
+
+function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
+  const { namespace, logLevel, concurrency, maxReceiveCount, retention, deadLetterRetention } = props;
+  return {
+    namespace,
+    region: Stack.of(scope).region,
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(concurrency === undefined ? {} : { mostReplicas: concurrency }),
+    queues: {
+      ...(maxReceiveCount === undefined ? {} : { maxReceiveCount }),
+      ...(retention === undefined ? {} : { retentionSeconds: retention.toSeconds() }),
+      ...(deadLetterRetention === undefined
+        ? {}
+        : { deadLetterRetentionSeconds: deadLetterRetention.toSeconds() }),
+    },
+  };
+}
+
+/** With a policy of its own a topic has lost the one that lets CloudWatch publish: it is said again. */
+function alarmTopicOf(scope: Construct): Topic {
+  const topic = new Topic(scope, 'Alarms', { enforceSSL: true });
+  const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } };
+  topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
+  return topic;
+}
+
+/** Every mistake at once, or nothing. */
+function refuse(mistakes: readonly [Mistake, ...Mistake[]], where: string): never;
+function refuse(mistakes: readonly Mistake[], where: string): void;
+function refuse(mistakes: readonly Mistake[], where: string): void {
+  if (mistakes.length === 0) return;
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  throw new Error(
+    `asya: ${count} in the deployment ${where}\n${mistakesText(mistakes).replace(/^/gm, '  ')}`,
+  );
+}
+
+/** Those of the properties that are given. */
+function chosen<Props extends object, Key extends keyof Props>(
+  props: Props,
+  ...keys: readonly Key[]
+): { [K in Key]?: Exclude<Props[K], undefined> } {
+  return Object.fromEntries(
+    keys.flatMap((key) => (props[key] === undefined ? [] : [[key, props[key]]])),
+  ) as never;
+}

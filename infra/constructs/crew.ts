@@ -1,0 +1,228 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Grant, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
+import { type FunctionPlan, type PlanSettings, planMesh } from '../../lib/config/mesh-plan.ts';
+import type { MeshCode } from '../code/mesh-code.ts';
+import { deadLetterAlarm } from './dead-letter-alarm.ts';
+import { grantKey } from './grant-key.ts';
+import { meshAlarm } from './mesh-alarm.ts';
+import { MeshFunction } from './mesh-function.ts';
+import { METRIC_PERIOD } from './mesh-metrics.ts';
+import { MeshQueue } from './mesh-queue.ts';
+
+export interface CrewProps {
+  /** Of the mesh, but for where things are kept: that is made here. */
+  readonly settings: Omit<PlanSettings, 'storage'>;
+  readonly code: MeshCode;
+  /**
+   * The key for queues, archive and table.
+   * @default the services encrypt with keys of their own
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * What becomes of archive, table and logs when the mesh is removed.
+   * @default they are kept
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /**
+   * How long logs are kept.
+   * @default one month
+   */
+  readonly logRetention?: RetentionDays;
+  /**
+   * After how long archived envelopes are deleted.
+   * @default they are kept
+   */
+  readonly archiveExpiry?: Duration;
+  /**
+   * Whom the crew's alarms tell.
+   * @default nobody; they are seen on the console alone
+   */
+  readonly alarmTopic?: ITopic;
+}
+
+/** The folders of the archive: `lib/core/record.ts` names its keys. */
+export const ARCHIVE_FOLDERS = ['succeeded', 'failed', 'canceled', 'dlq'] as const;
+
+/** x-sink, x-sump and x-dlq, with the archive and the failure table that they keep. */
+export class Crew extends Construct {
+  readonly sink: MeshQueue;
+  readonly sump: MeshQueue;
+  readonly archive: Bucket;
+  readonly failures: Table;
+  readonly functions: readonly MeshFunction[];
+  private readonly deadLetters: MeshFunction;
+
+  constructor(scope: Construct, id: string, props: CrewProps) {
+    super(scope, id);
+    const { settings, alarmTopic } = props;
+    this.archive = archiveOf(this, props);
+    this.failures = failuresOf(this, props);
+    const plans = new Map(
+      planMesh({ actors: [], flows: [] }, { ...settings, storage: this.storageOf(props) }).functions.map(
+        (plan) => [plan.actor, plan],
+      ),
+    );
+    const planOf = (name: string) => plans.get(name) as FunctionPlan;
+    this.sink = this.queueOf('SinkQueue', planOf('x-sink'), props);
+    this.sump = this.queueOf('SumpQueue', planOf('x-sump'), props);
+    const sink = this.functionOf('Sink', planOf('x-sink'), props);
+    const sump = this.functionOf('Sump', planOf('x-sump'), props);
+    this.deadLetters = this.functionOf('DeadLetters', planOf('x-dlq'), props);
+    this.functions = [sink, sump, this.deadLetters];
+    sink.consume(this.sink.queue);
+    sump.consume(this.sump.queue);
+    // A delivery that is not yet due, or that there was no time for, goes back to the own queue.
+    this.sink.grantSend(sink);
+    this.sump.grantSend(sump);
+    this.sump.grantSend(sink);
+    for (const { deadLetterQueue } of [this.sink, this.sump]) this.drain(deadLetterQueue);
+    this.addAlarms(planOf('x-sink'), planOf('x-sump'), alarmTopic);
+  }
+
+  /** What the functions of the mesh are told of the stores. */
+  get storage(): { readonly bucket: string; readonly table: string } {
+    return { bucket: this.archive.bucketName, table: this.failures.tableName };
+  }
+
+  /** x-dlq takes what is dead-lettered there. */
+  drain(deadLetterQueue: IQueue): void {
+    this.deadLetters.consume(deadLetterQueue);
+  }
+
+  /** For whoever looks at failures, replays and purges them: `asya failures`, `asya replay`, `asya purge`. */
+  grantOperate(grantee: IGrantable): Grant {
+    const { failures, archive } = this;
+    grantKey(grantee, failures.encryptionKey);
+    const indexes = FAILURE_TABLE.indexes.map(({ name }) => `${failures.tableArn}/index/${name}`);
+    const objects = ARCHIVE_FOLDERS.map((folder) => archive.arnForObjects(`${folder}/*`));
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      resourceArns: [failures.tableArn],
+    })
+      .combine(Grant.addToPrincipal({ grantee, actions: ['dynamodb:Query'], resourceArns: indexes }))
+      .combine(
+        Grant.addToPrincipal({
+          grantee,
+          actions: ['s3:GetObject', 's3:DeleteObject'],
+          resourceArns: objects,
+        }),
+      )
+      .combine(
+        Grant.addToPrincipal({ grantee, actions: ['s3:ListBucket'], resourceArns: [archive.bucketArn] }),
+      );
+  }
+
+  private storageOf({ encryptionKey }: CrewProps): PlanSettings['storage'] {
+    return { ...this.storage, ...(encryptionKey === undefined ? {} : { kmsKey: encryptionKey.keyArn }) };
+  }
+
+  private queueOf(id: string, plan: FunctionPlan, { encryptionKey }: CrewProps): MeshQueue {
+    if (plan.queue === undefined) throw new Error(`asya: "${plan.actor}" is planned without a queue`);
+    return new MeshQueue(this, id, {
+      planned: plan.queue,
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    });
+  }
+
+  private functionOf(id: string, plan: FunctionPlan, props: CrewProps): MeshFunction {
+    const { code, logRetention, removalPolicy } = props;
+    const made = new MeshFunction(this, id, {
+      plan,
+      code: code.crew(this, plan.folder),
+      ...(logRetention === undefined ? {} : { logRetention }),
+      removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
+    });
+    for (const statement of this.keeping()) made.role.addToPolicy(statement);
+    grantKey(made, props.encryptionKey);
+    return made;
+  }
+
+  /** Claims a record, looks whether the envelope is there, and puts it there: all three of them may have to. */
+  private keeping(): readonly PolicyStatement[] {
+    return [
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+        resources: [this.failures.tableArn],
+      }),
+      new PolicyStatement({
+        actions: ['s3:GetObject', 's3:PutObject'],
+        resources: ARCHIVE_FOLDERS.map((folder) => this.archive.arnForObjects(`${folder}/*`)),
+      }),
+      // Without it S3 says "forbidden" of a key that is not there.
+      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.archive.bucketArn] }),
+    ];
+  }
+
+  private addAlarms(sinkPlan: FunctionPlan, sumpPlan: FunctionPlan, topic: ITopic | undefined): void {
+    const told = topic === undefined ? {} : { topic };
+    deadLetterAlarm(this.sink, sinkPlan.queue?.name ?? '', this.sink.deadLetterQueue, topic);
+    deadLetterAlarm(this.sump, sumpPlan.queue?.name ?? '', this.sump.deadLetterQueue, topic);
+    meshAlarm(this, 'ReceivingAlarm', {
+      name: `${sumpPlan.queue?.name}-receiving`,
+      description: 'Envelopes failed for good. They are in the failure index: asya failures.',
+      metric: this.sump.queue.metricNumberOfMessagesSent({ period: METRIC_PERIOD, statistic: 'Sum' }),
+      threshold: 1,
+      ...told,
+    });
+  }
+}
+
+function archiveOf(scope: Construct, props: CrewProps): Bucket {
+  const { encryptionKey, removalPolicy = RemovalPolicy.RETAIN, archiveExpiry } = props;
+  return new Bucket(scope, 'Archive', {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    versioned: true,
+    ...(encryptionKey === undefined
+      ? { encryption: BucketEncryption.S3_MANAGED }
+      : { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
+    lifecycleRules: [
+      {
+        id: 'remains',
+        abortIncompleteMultipartUploadAfter: Duration.days(1),
+        noncurrentVersionExpiration: Duration.days(30),
+        expiredObjectDeleteMarker: archiveExpiry === undefined,
+      },
+      ...(archiveExpiry === undefined ? [] : [{ id: 'expiry', expiration: archiveExpiry }]),
+    ],
+    removalPolicy,
+  });
+}
+
+function failuresOf(scope: Construct, props: CrewProps): Table {
+  const { encryptionKey, removalPolicy = RemovalPolicy.RETAIN } = props;
+  const attribute = ({ name, type }: { readonly name: string; readonly type: 'S' | 'N' }) => ({
+    name,
+    type: type === 'S' ? AttributeType.STRING : AttributeType.NUMBER,
+  });
+  const table = new Table(scope, 'Failures', {
+    partitionKey: attribute(FAILURE_TABLE.key),
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    timeToLiveAttribute: FAILURE_TABLE.expiry,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    ...(encryptionKey === undefined
+      ? { encryption: TableEncryption.DEFAULT }
+      : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey }),
+    removalPolicy,
+  });
+  for (const { name, hash, range } of FAILURE_TABLE.indexes) {
+    table.addGlobalSecondaryIndex({
+      indexName: name,
+      partitionKey: attribute(hash),
+      sortKey: attribute(range),
+    });
+  }
+  return table;
+}

@@ -1,0 +1,141 @@
+import { Dashboard, GraphWidget, type IMetric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { Flow } from '../../lib/config/manifest.ts';
+import type { Actor } from './actor.ts';
+import { METRIC_PERIOD, metricOverAll, metricsBy } from './mesh-metrics.ts';
+
+export interface MeshDashboardProps {
+  /** The mesh's: the dashboard is called by it, and its metrics are told apart by it. */
+  readonly namespace: string;
+}
+
+const HEIGHT = 6;
+/** Five in a row of 24. */
+const WIDTHS = [5, 5, 5, 5, 4] as const;
+
+/** One dashboard for a mesh: an overview, and a row for each actor and each flow as they join. */
+export class MeshDashboard extends Construct {
+  readonly dashboard: Dashboard;
+  private readonly namespace: string;
+  private readonly throughput = graph(0, 'Throughput', 'received');
+  private readonly failures = graph(1, 'Failures', 'failed');
+  private readonly retries = graph(2, 'Retries', 'retried');
+  private readonly oldest = graph(3, 'Oldest message', 'seconds');
+  private readonly deadLetters = graph(4, 'Dead letters', 'messages');
+
+  constructor(scope: Construct, id: string, { namespace }: MeshDashboardProps) {
+    super(scope, id);
+    this.namespace = namespace;
+    this.dashboard = new Dashboard(this, 'Dashboard', { dashboardName: `asya-${namespace}` });
+    const { throughput, failures, retries, oldest, deadLetters } = this;
+    this.dashboard.addWidgets(heading(`# ${namespace}`));
+    this.dashboard.addWidgets(throughput, failures, retries, oldest, deadLetters);
+  }
+
+  addActor(actor: Actor): void {
+    const { actorName: label } = actor;
+    const { queue, maxReplicas, config } = actor.plan;
+    const labels = { queue: queue?.name ?? '' };
+    this.throughput.addLeftMetric(actor.metricReceived());
+    this.failures.addLeftMetric(metricOverAll(this.namespace, 'messages_failed_total', labels, label));
+    this.retries.addLeftMetric(actor.metricRetried());
+    this.oldest.addLeftMetric(actor.metricOldestAge({ label }));
+    this.deadLetters.addLeftMetric(actor.metricDeadLetters({ label }));
+    const timeoutSeconds = config.actor.timeoutMs / 1000;
+    this.dashboard.addWidgets(heading(`## ${label}`));
+    this.dashboard.addWidgets(
+      graph(0, `${label}: rate`, 'deliveries', [metricsBy(this.namespace, 'messages_total', labels)]),
+      graph(1, `${label}: errors by reason`, 'failed', [
+        metricsBy(this.namespace, 'messages_failed_total', labels),
+      ]),
+      graph(2, `${label}: retries`, 'retried', [actor.metricRetried()]),
+      graph(
+        3,
+        `${label}: duration of calls`,
+        'seconds',
+        ['p50', 'p90', 'p99'].map((percentile) => actor.metricDuration(percentile)),
+        { value: timeoutSeconds, label: `timeout, ${timeoutSeconds} s` },
+      ),
+      graph(4, `${label}: copies`, 'at once', [actor.metricConcurrency()], {
+        value: maxReplicas,
+        label: `most, ${maxReplicas}`,
+      }),
+    );
+  }
+
+  /** The crew's queues, in the overview. */
+  addQueue(label: string, queue: Queue, deadLetterQueue: Queue): void {
+    const options = { label, period: METRIC_PERIOD, statistic: 'Maximum' };
+    this.oldest.addLeftMetric(queue.metricApproximateAgeOfOldestMessage(options));
+    this.deadLetters.addLeftMetric(deadLetterQueue.metricApproximateNumberOfMessagesVisible(options));
+  }
+
+  /** Misses are counted where they are found, so an actor that two flows share counts for both. */
+  addFlow(flow: Flow, actors: readonly Actor[]): void {
+    const { name, timeoutSeconds, entrypoint, routeNext } = flow;
+    const promise =
+      timeoutSeconds === undefined ? undefined : { value: timeoutSeconds, label: `SLA, ${timeoutSeconds} s` };
+    const within = timeoutSeconds === undefined ? '' : `, within ${timeoutSeconds} s`;
+    this.dashboard.addWidgets(heading(`## flow ${name}: ${[entrypoint, ...routeNext].join(' → ')}${within}`));
+    this.dashboard.addWidgets(
+      wide(
+        `${name}: SLA misses`,
+        'missed',
+        actors.map((actor) => actor.metricSlaMisses()),
+      ),
+      wide(
+        `${name}: entering`,
+        'received',
+        actors.filter(({ actorName }) => actorName === entrypoint).map((actor) => actor.metricReceived()),
+      ),
+      wide(
+        `${name}: waiting`,
+        'seconds',
+        actors.map((actor) => actor.metricOldestAge({ label: actor.actorName })),
+        promise,
+      ),
+    );
+  }
+}
+
+interface Limit {
+  readonly value: number;
+  readonly label: string;
+}
+
+function heading(markdown: string): TextWidget {
+  return new TextWidget({ markdown, width: 24, height: 1 });
+}
+
+function graph(
+  column: keyof typeof WIDTHS & number,
+  title: string,
+  unit: string,
+  metrics: readonly IMetric[] = [],
+  limit?: Limit,
+): GraphWidget {
+  return widget(WIDTHS[column] ?? 5, title, unit, metrics, limit);
+}
+
+function wide(title: string, unit: string, metrics: readonly IMetric[], limit?: Limit): GraphWidget {
+  return widget(8, title, unit, metrics, limit);
+}
+
+function widget(
+  width: number,
+  title: string,
+  unit: string,
+  metrics: readonly IMetric[],
+  limit: Limit | undefined,
+): GraphWidget {
+  return new GraphWidget({
+    title,
+    width,
+    height: HEIGHT,
+    left: [...metrics],
+    leftYAxis: { label: unit, showUnits: false, min: 0 },
+    period: METRIC_PERIOD,
+    ...(limit === undefined ? {} : { leftAnnotations: [limit] }),
+  });
+}

@@ -1,0 +1,77 @@
+import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
+import type { Manifest } from '../../lib/config/manifest.ts';
+import type { MeshCode } from '../code/mesh-code.ts';
+import { ActorMesh } from '../constructs/actor-mesh.ts';
+import type { DeployEnvironment } from '../read-environment.ts';
+import { acknowledgedIn } from './acknowledged.ts';
+
+export interface MeshStackProps {
+  readonly environment: DeployEnvironment;
+  /** The mesh's name: the last part of its folder's path. */
+  readonly meshName: string;
+  readonly manifest: Manifest;
+  /** The folder that handlers are found from. */
+  readonly folder: string;
+  /**
+   * The key for queues, archive and table.
+   * @default the services encrypt with keys of their own
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * Where functions get their code.
+   * @default it is bundled from this package and the mesh's folder
+   */
+  readonly code?: MeshCode;
+}
+
+/** One mesh in one environment. */
+export class MeshStack extends Stack {
+  readonly mesh: ActorMesh;
+
+  constructor(scope: Construct, id: string, props: MeshStackProps) {
+    const { environment, meshName, manifest, folder, encryptionKey, code } = props;
+    const namespace = namespaceOf(environment.name, meshName);
+    super(scope, id, {
+      ...stackProps(environment),
+      description: `asya: the mesh ${meshName} in ${environment.name}`,
+    });
+    const { removalPolicy, logRetention, alarmEmail, concurrency } = environment;
+    this.mesh = new ActorMesh(this, 'Mesh', {
+      namespace,
+      manifest,
+      folder,
+      removalPolicy,
+      logRetention,
+      ...(alarmEmail === undefined ? {} : { alarmEmail }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...(code === undefined ? {} : { code }),
+    });
+    const { crew, alarmTopic, dashboard } = this.mesh;
+    // By the names of the variables that `asya failures` and its like read.
+    this.tell('AsyaNamespace', 'ASYA_NAMESPACE', namespace);
+    this.tell('AsyaArchiveBucket', 'ASYA_ARCHIVE_BUCKET', crew.archive.bucketName);
+    this.tell('AsyaFailureTable', 'ASYA_FAILURE_TABLE', crew.failures.tableName);
+    this.tell('AsyaAwsRegion', 'ASYA_AWS_REGION', this.region);
+    this.tell('AlarmTopic', 'The topic of all alarms', alarmTopic.topicArn);
+    this.tell('Dashboard', "The dashboard's name", dashboard.dashboard.dashboardName);
+    Validations.of(this).acknowledge(...acknowledgedIn(crew));
+  }
+
+  private tell(id: string, description: string, value: string): void {
+    new CfnOutput(this, id, { description, value });
+  }
+}
+
+/** `dev-hello`: the environment comes first, so that all of it is found together. */
+export function namespaceOf(environment: string, meshName: string): string {
+  return `${environment}-${meshName}`;
+}
+
+function stackProps({ account, region }: DeployEnvironment): StackProps {
+  return {
+    env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
+  };
+}

@@ -1,0 +1,12 @@
+import type { MetricName } from './metrics.ts';
+
+/** Where metrics stand, in Prometheus and in CloudWatch. */
+export const METRICS_NAMESPACE = 'asya_actor';
+
+/** `messages_sent_total` is `MessagesSentTotal` in CloudWatch. */
+export function toCamelCase(name: MetricName): string {
+  return name
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,0 +1,70 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, test } from 'vitest';
+import { ActorMesh, type ActorMeshProps } from '../../infra/constructs/actor-mesh.ts';
+import { FLAGS, functionOf, queuesFor, STUB_CODE, type TemplateJson } from './a-mesh-stack.ts';
+
+/** A mesh that is written in code, and each refusal there. */
+
+function aMesh(props: Partial<ActorMeshProps> = {}): { mesh: ActorMesh; stack: Stack } {
+  const stack = new Stack(new App({ context: FLAGS }), 'Stack');
+  return { mesh: new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE, ...props }), stack };
+}
+
+const jsonOf = (stack: Stack) => Template.fromStack(stack).toJSON() as TemplateJson;
+
+test('actors and flows in any order have what a manifest would give them', { timeout: 60_000 }, () => {
+  const { mesh, stack } = aMesh();
+  mesh.addFlow('main', { entrypoint: 'score', routeNext: ['store'], timeout: Duration.minutes(2) });
+  mesh.addActor('score', {
+    handler: 'score.ts.score',
+    actorTimeout: Duration.seconds(20),
+    policies: { default: { maxAttempts: 3, onExhausted: ['review'] } },
+  });
+  mesh.addActor('store', { handler: 'steps.store', maxReplicas: 3, environment: { BUCKET: 'b' } });
+  const review = mesh.addActor('review', { url: 'https://review.example/' });
+  mesh.grantOperate(review);
+  const template = jsonOf(stack);
+  expect(queuesFor(template, 'score', 'sqs:SendMessage')).toEqual(
+    ['review', 'score', 'store', 'x-sink'].map((name) => `asya-dev-hand-${name}`),
+  );
+  const { Environment, Timeout } = functionOf(template, 'score').Properties;
+  expect(Environment.Variables).toMatchObject({ ASYA_ROUTE_ALLOW: 'store' });
+  expect(Timeout).toBe(25);
+  expect(queuesFor(template, 'review', 'dynamodb:Query').length).toBe(4);
+});
+
+test('what one actor says wrong is refused where it is said, all of it', () => {
+  const { mesh } = aMesh();
+  const add = () =>
+    mesh.addActor('score', {
+      handler: 'score.ts',
+      memoryMb: 20_000,
+      policies: { slow: { backof: 'linear' } },
+    });
+  expect(add).toThrow(/3 mistakes in the deployment of mesh "dev-hand"/);
+  expect(add).toThrow(/did you mean "backoff"/);
+  expect(() => mesh.addActor('score', { handler: 'a.ts.a', maxReplicas: 1 })).toThrow(/write 2 and make/);
+  mesh.addActor('store', { handler: 'a.ts.a' });
+  expect(() => mesh.addActor('store', { handler: 'a.ts.a' })).toThrow(/"store" is in the mesh already/);
+  expect(() => mesh.actor('stor')).toThrow(/there is no actor "stor" .*, but store/);
+});
+
+test('who is named and never comes is refused when it is synthesised', () => {
+  const { mesh, stack } = aMesh();
+  mesh.addActor('score', { handler: 'score.ts.score', next: ['stor'] });
+  mesh.addActor('store', { handler: 'score.ts.store' });
+  mesh.addFlow('main', { entrypoint: 'scor' });
+  expect(() => jsonOf(stack)).toThrow(
+    /flow "main"\.entrypoint: is "scor", no actor of this mesh; did you mean "score"/,
+  );
+  expect(() => jsonOf(stack)).toThrow(
+    /spec\.next\[0\]: is "stor", no actor of this mesh; did you mean "store"/,
+  );
+});
+
+test('choices that SQS would not honour are refused at once', () => {
+  expect(() =>
+    aMesh({ maxReceiveCount: 3, deadLetterRetention: Duration.days(2), concurrency: 1, namespace: 'a.b' }),
+  ).toThrow(/4 mistakes in the deployment/);
+});

@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { expect, test } from 'vitest';
+import { readDeployEnvironment } from '../../infra/read-environment.ts';
+import { mistakesText } from '../../lib/core/mistake.ts';
+import { ROOT } from '../sidecar/sidecar-process.ts';
+import { aFolder } from '../support/a-folder.ts';
+
+const CDK = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
+
+function told(environments: unknown, name: unknown): readonly string[] {
+  const reading = readDeployEnvironment(environments, name);
+  return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];
+}
+
+test('dev and prod of cdk.json are fine, and differ in what is kept', () => {
+  const read = (name: string) => readDeployEnvironment(CDK.context.environments, name);
+  expect(read('dev')).toMatchObject({
+    environment: { removalPolicy: RemovalPolicy.DESTROY, concurrency: 5 },
+  });
+  expect(read('prod')).toMatchObject({
+    environment: { removalPolicy: RemovalPolicy.RETAIN, logRetention: 90 },
+  });
+});
+
+test('an environment that is not there, with the nearest that is', () => {
+  expect(told(CDK.context.environments, 'prd')).toEqual([
+    'env: is "prd"; cdk.json has dev, prod under "environments"; did you mean "prod"?',
+  ]);
+});
+
+test('every mistake at once', () => {
+  const wrong = {
+    account: 12,
+    region: 'Frankfurt',
+    removalPolicy: 'keep',
+    logRetentionDays: 8,
+    alarmEmail: 'nobody',
+    concurrency: 1,
+    regoin: 'x',
+  };
+  expect(told({ dev: wrong }, 'dev')).toEqual([
+    'environments.dev.regoin: is no field here; did you mean "region"?',
+    'environments.dev.account: is 12; an account has 12 digits, in quotes',
+    'environments.dev.region: is "Frankfurt"; a region is like "eu-central-1"',
+    'environments.dev.alarmEmail: is "nobody"; it takes an e-mail address',
+    'environments.dev.concurrency: is 1; it takes a whole number from 2, where an event source starts, to 1000',
+    'environments.dev.removalPolicy: is "keep"; it takes "destroy" or "retain"',
+    expect.stringMatching(
+      /^environments\.dev\.logRetentionDays: is 8; CloudWatch keeps logs for 1, 3, 5, 7, /,
+    ),
+  ]);
+});
+
+function app(context: Record<string, unknown>): { status: number | null; stderr: string } {
+  return spawnSync(process.execPath, [join(ROOT, 'infra/app.ts')], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], CDK_CONTEXT_JSON: JSON.stringify({ ...CDK.context, ...context }) },
+    cwd: ROOT,
+  });
+}
+
+test('the app tells every mistake of mesh and environment, in words and without a stack', {
+  timeout: 60_000,
+}, () => {
+  const mesh = aFolder({
+    'a.yaml':
+      'apiVersion: asya.sh/v1alpha1\nkind: AsyncActor\nmetadata: {name: a}\nspec: {handler: a.ts.a, nxt: []}\n',
+  });
+  const { status, stderr } = app({ mesh, env: 'prd', name: 'My Mesh' });
+  expect(status).toBe(1);
+  expect(stderr).toContain('asya: nothing is deployed\n');
+  expect(stderr).toContain('spec.nxt: is no field here; did you mean "next"?');
+  expect(stderr).toContain('env: is "prd"');
+  expect(stderr).toContain('mesh: would be called "My Mesh"');
+  expect(stderr).not.toContain('    at ');
+});
+
+test('the app tells what Lambda would refuse, all of it, before anything is bundled', {
+  timeout: 60_000,
+}, () => {
+  const mesh = aFolder({
+    'a.yaml':
+      'apiVersion: asya.sh/v1alpha1\nkind: AsyncActor\nmetadata: {name: a}\nspec: {handler: a.ts.a, scaling: {maxReplicas: 1}, resiliency: {actorTimeout: 1h}}\n',
+    'a.ts': 'export const a = () => 1;\n',
+  });
+  const { status, stderr } = app({ mesh, name: 'refused' });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^asya: 2 mistakes in the deployment of mesh "dev-refused"/);
+  expect(stderr).not.toContain('    at ');
+});

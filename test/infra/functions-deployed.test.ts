@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { MeshCode } from '../../infra/code/mesh-code.ts';
+import { ROOT } from '../sidecar/sidecar-process.ts';
+import { LETTERS, manifestIn, STUB_CODE, stackOf } from './a-mesh-stack.ts';
+
+test('every folder in functions/ is deployed by exactly one construct', () => {
+  const constructs = new Map<string, Set<string>>();
+  const note = (folder: string, construct: string) =>
+    constructs.set(folder, (constructs.get(folder) ?? new Set()).add(construct));
+  const noting: MeshCode = {
+    actor: (scope, spec, plan) => {
+      note(plan.folder, 'Actor');
+      return STUB_CODE.actor(scope, spec, plan);
+    },
+    crew: (scope, folder) => {
+      note(folder, 'Crew');
+      return STUB_CODE.crew(scope, folder);
+    },
+  };
+  stackOf(manifestIn(LETTERS), { code: noting });
+  // The gateway's construct is made together with its function.
+  const folders = readdirSync(join(ROOT, 'functions')).filter((name) => name !== 'gateway');
+  expect([...constructs.keys()].sort()).toEqual(folders.sort());
+  for (const [, by] of constructs) expect(by.size).toBe(1);
+});

@@ -1,0 +1,2 @@
+def store(payload):
+    return payload

@@ -1,0 +1,1 @@
+export const double = (payload: { readonly n: number }) => ({ n: payload.n * 2 });

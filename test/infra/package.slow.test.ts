@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from '../sidecar/sidecar-process.ts';
+
+/** The package as it is published, in an app that has nothing but it and the CDK. */
+
+let folder: string;
+const inApp = (...parts: readonly string[]) => join(folder, 'node_modules', ...parts);
+
+function run(...words: readonly string[]): string {
+  return execFileSync(process.execPath, [...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], CDK_OUTDIR: join(folder, 'cdk.out') },
+  });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'asya-app-'));
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT });
+  const [tarball = ''] = readdirSync(folder);
+  mkdirSync(inApp('asya-serverless'), { recursive: true });
+  execFileSync('tar', [
+    '-xzf',
+    join(folder, tarball),
+    '-C',
+    inApp('asya-serverless'),
+    '--strip-components=1',
+  ]);
+  // What npm would fetch is here already, in the versions that are pinned.
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const name of [...Object.keys(dependencies), '@types/node']) {
+    mkdirSync(dirname(inApp(name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), inApp(name));
+  }
+  const [, text = ''] =
+    /```ts\n(\/\/ app\.ts\n.*?)```/s.exec(readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')) ?? [];
+  writeFileSync(join(folder, 'app.ts'), text);
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  mkdirSync(join(folder, 'handlers'));
+  for (const name of ['score', 'store'])
+    writeFileSync(
+      join(folder, 'handlers', `${name}.ts`),
+      `export const ${name} = (payload: object) => payload;\n`,
+    );
+}, 180_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the installed package', { timeout: 120_000 }, () => {
+  test('synthesises the ten lines of the docs, with everything that its functions need', () => {
+    run('app.ts');
+    const template = readFileSync(join(folder, 'cdk.out/Letters.template.json'), 'utf8');
+    expect(template).toContain('"asya-dev-letters-score"');
+    const code = readdirSync(join(folder, 'cdk.out')).find((name) => /^code\..*\.score$/.test(name)) ?? '';
+    expect(readdirSync(join(folder, 'cdk.out', code), { recursive: true }).sort()).toEqual([
+      'handler.mjs',
+      'index.js',
+      'runtime',
+      'runtime/asya-runtime.ts',
+      'runtime/error-object.ts',
+      'runtime/load-handler.ts',
+      'runtime/package.json',
+    ]);
+  });
+
+  test('has types', () => {
+    const config = {
+      compilerOptions: {
+        strict: true,
+        module: 'NodeNext',
+        target: 'ES2024',
+        types: ['node'],
+        noEmit: true,
+        skipLibCheck: true,
+      },
+      files: ['app.ts'],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    expect(run(join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.')).toBe('');
+  });
+
+  test('has the command, the core and the handlers', () => {
+    writeFileSync(join(folder, 'score.yaml'), SCORE);
+    expect(run(inApp('asya-serverless/bin/asya.js'), 'validate', '.')).toContain('1 actor');
+    run(inApp('asya-serverless/bin/asya.js'), 'init', 'new-mesh');
+    expect(readFileSync(join(folder, 'new-mesh/package.json'), 'utf8')).toContain(
+      '"asya-serverless": "^0.1.0"',
+    );
+    const program = `
+      import { decode } from 'asya-serverless/core/decode';
+      import.meta.resolve('asya-serverless/functions/sidecar');
+      console.log(typeof decode);
+    `;
+    expect(run('--input-type=module', '-e', program)).toBe('function\n');
+  });
+});
+
+const SCORE = `apiVersion: asya.sh/v1alpha1
+kind: AsyncActor
+metadata: {name: score}
+spec: {handler: handlers/score.ts.score}
+`;

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { LETTERS, manifestIn, templateOf } from './a-mesh-stack.ts';
+
+/** The whole template, so that a change of the CDK or of ours is seen. What is hashed is erased. */
+
+test('the stack of a mesh', { timeout: 60_000 }, async () => {
+  const text = JSON.stringify(templateOf(manifestIn(LETTERS)), undefined, 1)
+    .replaceAll(/[0-9a-f]{64}/g, 'HASH')
+    .replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}(?=\b|[A-Z])/g, '');
+  await expect(`${text}\n`).toMatchFileSnapshot('snapshots/letters.template');
+});
