@@ -1,0 +1,53 @@
+import type { TaskEvent } from '../../core/task.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { eventText } from './task-json.ts';
+
+export interface StreamOptions {
+  readonly task: string;
+  readonly events: AsyncIterable<TaskEvent>;
+  /** Nobody reads any more. */
+  readonly stop: AbortController;
+  readonly clock: Clock;
+  readonly keepAliveMs: number;
+}
+
+/** Where a connection broke, a browser comes again after so long. */
+const RETRY = 'retry: 1000\n\n';
+/** A comment, so that what lies in between does not take the silence for an end. */
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+export function eventStream(options: StreamOptions): Response {
+  const { task, events, stop, clock, keepAliveMs } = options;
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const say = (text: string) => {
+        if (!stop.signal.aborted) controller.enqueue(encoder.encode(text));
+      };
+      say(RETRY);
+      void (async () => {
+        while (!stop.signal.aborted) {
+          await clock.sleep(keepAliveMs, stop.signal);
+          say(KEEP_ALIVE);
+        }
+      })();
+      void (async () => {
+        try {
+          for await (const event of events) say(eventText(task, event));
+        } finally {
+          const isRead = !stop.signal.aborted;
+          stop.abort();
+          if (isRead) controller.close();
+        }
+      })().catch(() => {});
+    },
+    cancel: () => stop.abort(),
+  });
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    },
+  });
+}
