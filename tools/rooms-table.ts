@@ -55,7 +55,7 @@ export const ROOMS: readonly Room[] = [
   {
     room: ASSEMBLY,
     rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS],
-    packages: ['@middy/core', 'aws-lambda', 'hono', '@hono/node-server', 'node:*'],
+    packages: ['@middy/core', 'aws-lambda', '@hono/node-server', 'yaml', 'node:*'],
   },
   { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
   { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },

@@ -11,6 +11,9 @@ export interface StreamOptions {
   readonly keepAliveMs: number;
 }
 
+/** A function has fifteen minutes at the most: whoever reads comes again, and goes on where it was. */
+const LONGEST_STREAM_MS = 600_000;
+
 /** Where a connection broke, a browser comes again after so long. */
 const RETRY = 'retry: 1000\n\n';
 /** A comment, so that what lies in between does not take the silence for an end. */
@@ -21,10 +24,16 @@ export function eventStream(options: StreamOptions): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
+      const end = () => {
+        if (stop.signal.aborted) return;
+        stop.abort();
+        controller.close();
+      };
       const say = (text: string) => {
         if (!stop.signal.aborted) controller.enqueue(encoder.encode(text));
       };
       say(RETRY);
+      void clock.sleep(LONGEST_STREAM_MS, stop.signal).then(end);
       void (async () => {
         while (!stop.signal.aborted) {
           await clock.sleep(keepAliveMs, stop.signal);
@@ -32,14 +41,10 @@ export function eventStream(options: StreamOptions): Response {
         }
       })();
       void (async () => {
-        try {
-          for await (const event of events) say(eventText(task, event));
-        } finally {
-          const isRead = !stop.signal.aborted;
-          stop.abort();
-          if (isRead) controller.close();
-        }
-      })().catch(() => {});
+        for await (const event of events) say(eventText(task, event));
+      })()
+        .catch(() => {})
+        .finally(end);
     },
     cancel: () => stop.abort(),
   });
