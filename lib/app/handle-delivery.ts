@@ -51,6 +51,7 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const arrival = welcome(decode(delivery.body, origin), actor, delivery, arrivedAt);
   const admitted = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
   const admission = await unlessCanceled(admitted, line);
+  const calledAt = line.progress === undefined ? arrivedAt : clock.now();
   const outcome = await invoke(admission, line);
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
   hosting.onCallEnded?.(hasHung);
@@ -74,7 +75,7 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
     receivedBytes: Buffer.byteLength(delivery.body),
     sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
     processingMs: endedAt - arrivedAt,
-    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - arrivedAt } : {}),
+    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - calledAt } : {}),
     sendMs: endedAt - decidedAt,
   });
   return { settle: plan.settle };
