@@ -37,6 +37,8 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   s3: ['@aws-sdk/client-s3', 'node:*'],
   dynamodb: ['@aws-sdk/client-dynamodb', 'node:*'],
   'gateway-http': ['node:*'],
+  http: ['hono', 'jose', 'node:*'],
+  'json-schema': ['@cfworker/json-schema'],
 };
 
 export const ROOMS: readonly Room[] = [
@@ -53,7 +55,7 @@ export const ROOMS: readonly Room[] = [
   {
     room: ASSEMBLY,
     rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS],
-    packages: ['@middy/core', 'aws-lambda', 'node:*'],
+    packages: ['@middy/core', 'aws-lambda', '@hono/node-server', 'yaml', 'node:*'],
   },
   { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
   { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },

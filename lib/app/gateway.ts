@@ -38,9 +38,11 @@ export interface Gateway {
     afterSeq: number | undefined,
     signal: AbortSignal,
   ): Promise<AsyncIterable<TaskEvent> | undefined>;
-  /** What sidecars and crew tell. Tells which of these tasks were canceled. */
-  report(reports: readonly Report[]): Promise<{ readonly canceled: readonly string[] }>;
-  /** The backstop's timer fired. */
+  /** What sidecars and crew tell. Tells which of these tasks were canceled, and why some of it was not noted. */
+  report(
+    reports: readonly Report[],
+  ): Promise<{ readonly canceled: readonly string[]; readonly problem?: string }>;
+  /** The backstop's timer fired. Rejects where the store does not answer: then it has to fire again. */
   expire(taskId: string): Promise<void>;
 }
 

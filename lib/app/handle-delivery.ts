@@ -7,9 +7,11 @@ import { type DeriveId, decode } from '../core/decode.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../core/plan.ts';
 import type { Clock, Dice } from '../ports/clock.ts';
+import type { Progress } from '../ports/reports.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type { DeliveryReport, Telemetry } from '../ports/telemetry.ts';
 import type { Delivery, Reply } from '../ports/transport.ts';
+import { noteCompletion, unlessCanceled } from './tell-progress.ts';
 
 /** Everything that one actor's deliveries meet on their way. */
 export interface Line {
@@ -21,6 +23,8 @@ export interface Line {
   readonly dice: Dice;
   readonly deriveId: DeriveId;
   readonly telemetry: Telemetry;
+  /** Set where a gateway wants to know how far its tasks are. */
+  readonly progress?: Progress;
 }
 
 type Incoming = Pick<Delivery, 'body' | 'messageId' | 'queue' | 'receiveCount'>;
@@ -45,7 +49,9 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const arrivedAt = clock.now();
   const origin = { actor: actorBehind(actor, delivery.queue), messageId: delivery.messageId, deriveId };
   const arrival = welcome(decode(delivery.body, origin), actor, delivery, arrivedAt);
-  const admission = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
+  const admitted = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
+  const admission = await unlessCanceled(admitted, line);
+  const calledAt = line.progress === undefined ? arrivedAt : clock.now();
   const outcome = await invoke(admission, line);
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
   hosting.onCallEnded?.(hasHung);
@@ -59,6 +65,7 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
     countBytes: Buffer.byteLength,
   };
   const { plan, problem } = await dispatch(decide(outcome, context), line);
+  noteCompletion(admission, plan, line);
   const endedAt = clock.now();
   telemetry.ended({
     ...identityOf(admission),
@@ -68,7 +75,7 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
     receivedBytes: Buffer.byteLength(delivery.body),
     sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
     processingMs: endedAt - arrivedAt,
-    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - arrivedAt } : {}),
+    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - calledAt } : {}),
     sendMs: endedAt - decidedAt,
   });
   return { settle: plan.settle };

@@ -1,15 +1,18 @@
 import { dynamoDbClient } from '../adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbEndRecords } from '../adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbFailureIndex } from '../adapters/dynamodb/dynamodb-failure-index.ts';
+import { dynamoDbTaskStore } from '../adapters/dynamodb/dynamodb-task-store.ts';
 import { gatewayReports } from '../adapters/gateway-http/gateway-reports.ts';
 import type { JsonLog } from '../adapters/log/json-log.ts';
 import { s3Archive } from '../adapters/s3/s3-archive.ts';
-import { deriveId, systemClock } from '../adapters/system/system.ts';
+import { deriveId, systemClock, systemDice } from '../adapters/system/system.ts';
 import { crewRuntime, type Shelf } from '../app/crew.ts';
 import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig, Storage } from '../config/sidecar-config.ts';
 import type { Failure } from '../core/failure.ts';
+import type { TaskStore } from '../ports/task-store.ts';
 import type { Details } from '../ports/telemetry.ts';
+import { gatewayAddress } from './gateway-address.ts';
 import type { MakeRuntime } from './on-lambda.ts';
 
 /** One of the crew, for a host that was told which: a function of another name would keep nothing. */
@@ -29,7 +32,7 @@ export function shelfFromConfig(config: SidecarConfig, env: Environment, log: Js
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,
-    reports: gatewayReports(config.gatewayUrl),
+    reports: gatewayReports(gatewayAddress(config)),
     clock: systemClock,
     deriveId,
     telemetry: log,
@@ -37,7 +40,10 @@ export function shelfFromConfig(config: SidecarConfig, env: Environment, log: Js
   };
 }
 
-export type Stores = Pick<Shelf, 'archive' | 'records' | 'failures'> & { close(): void };
+export type Stores = Pick<Shelf, 'archive' | 'records' | 'failures'> & {
+  readonly tasks: TaskStore;
+  close(): void;
+};
 
 /** Throws in words for the operator where a place to keep things is not named. */
 export function storesFromConfig(storage: Storage, region: string, env: Environment): Stores {
@@ -59,6 +65,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     archive,
     records: dynamoDbEndRecords({ client, name: table }, deriveId),
     failures: dynamoDbFailureIndex({ client, name: table }, deriveId),
+    tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemDice),
     close: () => {
       archive.close();
       client.destroy();

@@ -22,6 +22,8 @@ export async function handleBatch(records: readonly SQSRecord[], host: BatchHost
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
+  // Lambda may stand still until the next invocation.
+  await host.line.progress?.flush();
   return { batchItemFailures: failures.flat() };
 }
 

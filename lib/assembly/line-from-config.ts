@@ -1,3 +1,4 @@
+import { gatewayProgress } from '../adapters/gateway-http/gateway-progress.ts';
 import { deriveId, systemClock, systemDice } from '../adapters/system/system.ts';
 import type { Line } from '../app/handle-delivery.ts';
 import { queueName } from '../config/queue-name.ts';
@@ -6,6 +7,7 @@ import type { Dispatch } from '../core/plan.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Reply, Transport } from '../ports/transport.ts';
+import { gatewayAddress } from './gateway-address.ts';
 
 export function lineFromConfig(
   config: SidecarConfig,
@@ -22,7 +24,16 @@ export function lineFromConfig(
     dice: systemDice,
     deriveId,
     telemetry,
+    ...progressFrom(config, telemetry),
   };
+}
+
+/** The crew reports ends, and nothing else. */
+function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<Line, 'progress'> {
+  const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
+  if (gateway === undefined) return {};
+  const onTrouble = (problem: string) => telemetry.trouble('the gateway was not told', { problem });
+  return { progress: gatewayProgress(gateway, { clock: systemClock, onTrouble }) };
 }
 
 /** A topic to escalate to is called by its own name, whatever the namespace. */

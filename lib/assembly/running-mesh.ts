@@ -13,6 +13,13 @@ export interface RunningMesh {
   readonly logFile: string;
   readonly actors: readonly string[];
   readonly flows: readonly RunningFlow[];
+  readonly gateway?: GatewayAccess;
+}
+
+/** Where a mesh's flows can be called on this machine, and with which key. */
+export interface GatewayAccess {
+  readonly url: string;
+  readonly key: string;
 }
 
 export interface RunningFlow {

@@ -6,10 +6,11 @@ export function addDev(program: Command, terminal: Terminal, exit: (status: numb
   program
     .command('dev')
     .argument('[DIR]', "the mesh's folder", '.')
-    .description('runs a whole mesh on this machine: queues, functions, runtimes, crew')
+    .description('runs a whole mesh on this machine: queues, functions, runtimes, crew, gateway')
     .option('--fresh', 'forgets everything kept from before')
     .option('--sqs-port <port>', 'for SQS and S3; any free one without')
     .option('--dynamodb-port <port>', 'for DynamoDB; any free one without')
+    .option('--gateway-port <port>', 'for the gateway; any free one without')
     .option('--replicas <count>', 'copies of each function at the most', '1')
     .option('--log-level <level>', 'of the functions: debug, info, warn, error', 'info')
     .option('--plain', 'lines instead of a screen')

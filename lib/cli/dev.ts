@@ -16,6 +16,7 @@ export interface DevOptions {
   readonly fresh?: boolean;
   readonly sqsPort?: string;
   readonly dynamodbPort?: string;
+  readonly gatewayPort?: string;
   readonly replicas: string;
   readonly logLevel: string;
   readonly plain?: boolean;
@@ -43,6 +44,7 @@ export async function runDev(folder: string, options: DevOptions, terminal: Term
     dataDir: state.dataDir,
     ...portOption('sqsPort', '--sqs-port', options.sqsPort),
     ...portOption('dynamodbPort', '--dynamodb-port', options.dynamodbPort),
+    gateway: portOption('port', '--gateway-port', options.gatewayPort),
     replicas: wholeOption('--replicas', options.replicas),
     logLevel: levelOption(options.logLevel),
     tell: teller(state, view),
@@ -63,9 +65,15 @@ async function work(
 ): Promise<number> {
   const root = resolve(terminal.cwd, folder);
   const announce = () =>
-    state.announce({ folder: root, variables: mesh.variables, ...namesOf(mesh.manifest()) });
+    state.announce({
+      folder: root,
+      variables: mesh.variables,
+      ...(mesh.gateway === undefined ? {} : { gateway: mesh.gateway }),
+      ...namesOf(mesh.manifest()),
+    });
   announce();
   view.note(startWords(mesh, folder));
+  if (mesh.gateway !== undefined) view.note(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
   const watch = watchFolder(root, mesh.manifest, {
     onManifest: async () => {
       const reading = readMesh(root);

@@ -91,7 +91,9 @@ async function work(
     const missingQueue = await whatIfMissing(config, transport);
     const { concurrency } = config.runtime;
     const toDo = queues.map((one): Work => ({ queue: one, transport, line, concurrency, missingQueue }));
-    return await workWithGrace(toDo, config.gracePeriodMs, stop);
+    const end = await workWithGrace(toDo, config.gracePeriodMs, stop);
+    await line.progress?.flush();
+    return end;
   } finally {
     for (const close of closers) await close();
   }

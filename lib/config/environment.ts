@@ -72,6 +72,17 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       concurrency: values.ASYA_CONCURRENCY ?? 0,
     },
     ...present({ gatewayUrl: values.ASYA_GATEWAY_URL }),
+    ...present({ gatewaySecret: values.ASYA_GATEWAY_SECRET }),
+    gateway: {
+      ...present({ keys: values.ASYA_GATEWAY_KEYS }),
+      ...present({ keysFile: values.ASYA_GATEWAY_KEYS_FILE }),
+      ...present({ issuer: values.ASYA_GATEWAY_JWT_ISSUER }),
+      ...present({ audience: values.ASYA_GATEWAY_JWT_AUDIENCE }),
+      ...present({ jwksUrl: values.ASYA_GATEWAY_JWKS_URL }),
+      ...present({ flowsFile: values.ASYA_GATEWAY_FLOWS_FILE }),
+      port: values.ASYA_GATEWAY_PORT ?? 0,
+      ratePerSecond: values.ASYA_GATEWAY_RATE ?? 0,
+    },
     storage: {
       ...present({ bucket: values.ASYA_ARCHIVE_BUCKET }),
       ...present({ kmsKey: values.ASYA_ARCHIVE_KMS_KEY }),
@@ -113,7 +124,10 @@ function readSettings(env: Environment, mistakes: Mistake[]): Values {
     if (text === undefined) return [name, undefined];
     const reading = (setting as Setting<unknown>).read(text);
     if ('value' in reading) return [name, reading.value];
-    mistakes.push({ place: name, problem: `is ${shownValue(withoutPassword(text))}; ${reading.problem}` });
+    const came = (setting as Setting<unknown>).isSecret
+      ? `has ${text.length} characters`
+      : `is ${shownValue(withoutPassword(text))}`;
+    mistakes.push({ place: name, problem: `${came}; ${reading.problem}` });
     return [name, undefined];
   });
   return Object.fromEntries(entries);

@@ -1,4 +1,4 @@
-/** The one table of a mesh, wherever it is made: every end, and every failure with its replays. */
+/** The one table of a mesh, wherever it is made: every end, every failure with its replays, and every task. */
 export interface TableShape {
   readonly key: Attribute;
   readonly indexes: readonly TableIndex[];
@@ -20,7 +20,10 @@ export interface Attribute {
 const text = (name: string): Attribute => ({ name, type: 'S' });
 const SEEN: Attribute = { name: 'seen_ms', type: 'N' };
 
-/** Only failures have `inbox` and `fingerprint`, only records `replay`: an index holds what has its attributes. */
+/**
+ * Only failures have `inbox` and `fingerprint`, only records `replay`, only tasks `owner`: an index holds what has its
+ * attributes.
+ */
 export const FAILURE_TABLE = {
   key: text('pk'),
   indexes: [
@@ -28,6 +31,7 @@ export const FAILURE_TABLE = {
     { name: 'by-group', hash: text('fingerprint'), range: SEEN },
     { name: 'by-envelope', hash: text('envelope_key'), range: SEEN },
     { name: 'by-replay', hash: text('replay'), range: SEEN },
+    { name: 'by-owner', hash: text('owner'), range: SEEN },
   ],
   expiry: 'expires_at',
 } as const satisfies TableShape;

@@ -21,7 +21,7 @@ export interface MeshPlan {
 export interface FunctionPlan {
   readonly actor: string;
   /** The folder in `functions/`. */
-  readonly folder: 'sidecar' | 'x-sink' | 'x-sump' | 'x-dlq';
+  readonly folder: 'sidecar' | 'x-sink' | 'x-sump' | 'x-dlq' | 'gateway-timer';
   /** Undefined for x-dlq, which lives on the queues of others. */
   readonly queue?: PlannedQueue;
   /** The queues whose messages invoke it. */
@@ -52,12 +52,16 @@ export interface PlanSettings {
   readonly storage: Storage;
   readonly sqsEndpoint?: string;
   readonly gatewayUrl?: string;
+  /** Set where the mesh has a gateway: then everybody reports to it, and its timers have a queue. */
+  readonly gateway?: { readonly url: string; readonly secret: string };
   readonly logLevel?: SidecarConfig['logLevel'];
   readonly queues?: QueueChoices;
   /** No function has more copies, whatever its manifest says: what the account or the machine can bear. */
   readonly mostReplicas?: number;
 }
 
+/** The gateway's name among the mesh's own actors, and its queue's. */
+export const GATEWAY = 'x-gateway';
 export const CREW = ['x-sink', 'x-sump', 'x-dlq'] as const;
 /** Lambda's longest. */
 export const LONGEST_FUNCTION_SECONDS = 900;
@@ -96,7 +100,8 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
       sendsTo: [...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations])],
     };
   });
-  return { functions: [...actors, ...crewPlans(manifest, settings)] };
+  const timer = settings.gateway === undefined ? [] : [timerPlan(settings)];
+  return { functions: [...actors, ...crewPlans(manifest, settings), ...timer] };
 }
 
 /** Time for the calls of a whole batch, as far as Lambda allows; what is left over is sent again unchanged. */
@@ -139,6 +144,7 @@ function sidecarConfig(
   const { runtime } = spec;
   return {
     ...base,
+    ...reportingTo(settings),
     actor: {
       ...base.actor,
       timeoutMs: spec.timeoutMs,
@@ -160,7 +166,8 @@ function crewPlans(manifest: Manifest, settings: PlanSettings): readonly Functio
     const base = baseConfig(name, settings);
     const isDlq = name === 'x-dlq';
     const queue = isDlq ? undefined : plannedQueue(name, CREW_VISIBILITY_SECONDS, settings);
-    const drained = [...manifest.actors.map((actor) => actor.name), 'x-sink', 'x-sump'];
+    const timers = settings.gateway === undefined ? [] : [GATEWAY];
+    const drained = [...manifest.actors.map((actor) => actor.name), 'x-sink', 'x-sump', ...timers];
     return {
       actor: name,
       folder: name,
@@ -181,6 +188,7 @@ function crewPlans(manifest: Manifest, settings: PlanSettings): readonly Functio
         sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
         storage: settings.storage,
         ...(settings.gatewayUrl === undefined ? {} : { gatewayUrl: settings.gatewayUrl }),
+        ...reportingTo(settings),
       },
       environment: {},
       sendsTo: [
@@ -189,6 +197,35 @@ function crewPlans(manifest: Manifest, settings: PlanSettings): readonly Functio
       ],
     };
   });
+}
+
+function reportingTo({ gateway }: PlanSettings): Pick<SidecarConfig, 'gatewayUrl' | 'gatewaySecret'> {
+  return gateway === undefined ? {} : { gatewayUrl: gateway.url, gatewaySecret: gateway.secret };
+}
+
+/** The gateway's backstops: delayed messages to itself, which outlive whoever set them. */
+function timerPlan(settings: PlanSettings): FunctionPlan {
+  const base = baseConfig(GATEWAY, settings);
+  const queue = plannedQueue(GATEWAY, CREW_VISIBILITY_SECONDS, settings);
+  return {
+    actor: GATEWAY,
+    folder: 'gateway-timer',
+    queue,
+    sources: [queue.name],
+    batchSize: CREW_BATCH,
+    batchWindowSeconds: 0,
+    maxReplicas: 10,
+    timeoutSeconds: CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS,
+    memoryMb: CREW_MEMORY_MB,
+    config: {
+      ...base,
+      actor: { ...base.actor, timeoutMs: CREW_TIMEOUT_MS },
+      sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
+      storage: settings.storage,
+    },
+    environment: {},
+    sendsTo: [queue.name],
+  };
 }
 
 /** What is the same in all of them is what a sidecar is told by default: there is one table of that. */

@@ -9,6 +9,8 @@ export interface Kind<T> {
   /** The value, or what would be right instead. */
   read(text: string): Reading<T>;
   write(value: T): string;
+  /** What stands there is shown nowhere. */
+  readonly isSecret?: boolean;
 }
 
 export type Reading<T> = { readonly value: T } | { readonly problem: string };
@@ -26,6 +28,21 @@ export const text: Kind<string> = {
   takes: 'text',
   read: (value) => (value === '' ? { problem: 'it takes some text; unset it for the default' } : { value }),
   write: (value) => value,
+};
+
+/** The same, and nobody is shown it. */
+export const hiddenText: Kind<string> = { ...text, isSecret: true };
+
+const SHORTEST_SECRET = 32;
+
+export const secret: Kind<string> = {
+  takes: `text of ${SHORTEST_SECRET} characters or more`,
+  read: (value) =>
+    value.length < SHORTEST_SECRET
+      ? { problem: `it takes ${SHORTEST_SECRET} characters or more, such as \`openssl rand -hex 32\` makes` }
+      : { value },
+  write: (value) => value,
+  isSecret: true,
 };
 
 export const actorName: Kind<string> = {

@@ -18,6 +18,10 @@ export interface SidecarConfig {
     readonly concurrency: number;
   };
   readonly gatewayUrl?: string;
+  /** What reports are signed with. */
+  readonly gatewaySecret?: string;
+  /** Read by the gateway alone. */
+  readonly gateway: GatewaySettings;
   readonly storage: Storage;
   /** Whose dead-letter queues x-dlq drains. */
   readonly deadLettersOf: readonly string[];
@@ -42,6 +46,18 @@ export interface SidecarConfig {
   readonly metrics?: ListenAddress;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly gracePeriodMs: number;
+}
+
+/** Who may call the gateway and what it offers. Undefined is refused where it is needed. */
+export interface GatewaySettings {
+  readonly keys?: string;
+  readonly keysFile?: string;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly jwksUrl?: string;
+  readonly flowsFile?: string;
+  readonly port: number;
+  readonly ratePerSecond: number;
 }
 
 /** Where the crew keeps things. Undefined is refused where it is needed. */

@@ -48,7 +48,7 @@ function textOf(name: SettingName, value: unknown): string | undefined {
 }
 
 function valuesOf(config: SidecarConfig): Values {
-  const { actor, runtime, sqs, pubsub, rabbitmq, queues } = config;
+  const { actor, runtime, sqs, pubsub, rabbitmq, queues, gateway } = config;
   const visibilitySeconds =
     sqs.visibilitySeconds === defaultVisibilitySeconds(actor.timeoutMs) ? undefined : sqs.visibilitySeconds;
   return {
@@ -70,6 +70,15 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_ROUTE_ALLOW: actor.routeAllow === undefined ? undefined : [...actor.routeAllow],
     ASYA_CONCURRENCY: runtime.concurrency,
     ASYA_GATEWAY_URL: config.gatewayUrl,
+    ASYA_GATEWAY_SECRET: config.gatewaySecret,
+    ASYA_GATEWAY_KEYS: gateway.keys,
+    ASYA_GATEWAY_KEYS_FILE: gateway.keysFile,
+    ASYA_GATEWAY_JWT_ISSUER: gateway.issuer,
+    ASYA_GATEWAY_JWT_AUDIENCE: gateway.audience,
+    ASYA_GATEWAY_JWKS_URL: gateway.jwksUrl,
+    ASYA_GATEWAY_FLOWS_FILE: gateway.flowsFile,
+    ASYA_GATEWAY_PORT: gateway.port,
+    ASYA_GATEWAY_RATE: gateway.ratePerSecond,
     ASYA_ARCHIVE_BUCKET: config.storage.bucket,
     ASYA_ARCHIVE_KMS_KEY: config.storage.kmsKey,
     ASYA_FAILURE_TABLE: config.storage.table,

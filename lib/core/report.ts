@@ -1,46 +1,87 @@
-import type { Envelope } from './envelope.ts';
+import type { Envelope, Route } from './envelope.ts';
 import { errorOf } from './failure.ts';
 import { FLOW, headerText, TASK } from './headers.ts';
 import { endedAt, endOf } from './record.ts';
 import { hopOf } from './route.ts';
+import { timestampText } from './timestamp.ts';
 
 /** What the gateway is told of an envelope that belongs to a task. Never its payload. */
-export interface Report {
+export type Report = StepReport | FinalReport;
+
+interface ReportedEnvelope {
   readonly task: string;
   readonly flow?: string;
   readonly envelope_id: string;
   readonly parent_id?: string;
-  readonly event: 'final';
   readonly actor: string;
+  /** How many actors it has passed. */
   readonly hop: number;
+  readonly at?: string;
+}
+
+/** By a sidecar, on the way. */
+export interface StepReport extends ReportedEnvelope {
+  readonly event: StepEvent;
+  readonly attempt: number;
+  /** Once it is completed, as it was sent on. */
+  readonly route: Route;
+}
+
+export type StepEvent = 'received' | 'processing' | 'completed';
+
+/** By the crew, at the end. */
+export interface FinalReport extends ReportedEnvelope {
+  readonly event: 'final';
   readonly phase: 'succeeded' | 'failed' | 'canceled';
   readonly reason?: string;
   readonly error?: { readonly type: string; readonly message: string };
-  readonly at?: string;
   /** Where the whole envelope is kept. */
   readonly archive_key: string;
 }
 
 /** The report of an envelope's end; undefined where no task waits for it. */
-export function finalReportOf(envelope: Envelope, archiveKey: string): Report | undefined {
-  const task = headerText(envelope.headers, TASK);
-  if (task === undefined) return undefined;
-  const flow = headerText(envelope.headers, FLOW);
-  const { id, parent_id, status } = envelope;
+export function finalReportOf(envelope: Envelope, archiveKey: string): FinalReport | undefined {
+  const reported = reportedOf(envelope);
+  if (reported === undefined) return undefined;
+  const { status } = envelope;
   const { type, message } = errorOf(envelope);
   const phase = endOf(envelope);
   return {
-    task,
-    ...(flow === undefined ? {} : { flow }),
-    envelope_id: id,
-    ...(parent_id === undefined ? {} : { parent_id }),
+    ...reported,
     event: 'final',
     actor: endedAt(envelope),
-    hop: hopOf(envelope.route),
     phase,
     ...(typeof status?.reason === 'string' ? { reason: status.reason } : {}),
     ...(phase === 'failed' ? { error: { type, message } } : {}),
     ...(typeof status?.updated_at === 'string' ? { at: status.updated_at } : {}),
     archive_key: archiveKey,
+  };
+}
+
+/** The report of a step; undefined where no task waits for it. */
+export function stepReportOf(
+  envelope: Envelope,
+  event: StepEvent,
+  actor: string,
+  now: number,
+  sentOn: Envelope = envelope,
+): StepReport | undefined {
+  const reported = reportedOf(envelope);
+  if (reported === undefined) return undefined;
+  const attempt = envelope.status?.attempt ?? 1;
+  return { ...reported, event, actor, attempt, route: sentOn.route, at: timestampText(now) };
+}
+
+function reportedOf(envelope: Envelope): Omit<ReportedEnvelope, 'actor' | 'at'> | undefined {
+  const task = headerText(envelope.headers, TASK);
+  if (task === undefined) return undefined;
+  const flow = headerText(envelope.headers, FLOW);
+  const { id, parent_id, route } = envelope;
+  return {
+    task,
+    ...(flow === undefined ? {} : { flow }),
+    envelope_id: id,
+    ...(parent_id === undefined ? {} : { parent_id }),
+    hop: hopOf(route),
   };
 }

@@ -18,6 +18,10 @@ export interface Task {
   readonly progress: TaskProgress;
   /** Of a fan-out, by envelope id; the root is not among them. */
   readonly children: Readonly<Record<string, TaskChild>>;
+  /** Children beyond those that are listed, counted as they end. */
+  readonly unlisted?: number;
+  /** How far along its route the root is known to be: what comes late and lies behind changes nothing. */
+  readonly mark?: TaskMark;
   /** Where the root's whole envelope is kept, once it has ended. */
   readonly archiveKey?: string;
   /** What happened, oldest first; the oldest may be gone. */
@@ -44,7 +48,11 @@ export interface TaskChild {
   readonly state: TaskState;
   readonly actor: string;
   readonly reason?: string;
+  readonly mark?: TaskMark;
 }
+
+/** A point on an envelope's way: actors passed, attempt at this one, and how far that attempt is. */
+export type TaskMark = readonly [hop: number, attempt: number, stage: number];
 
 /** One step of a task's story, numbered from 1: what a subscriber is told. */
 export interface TaskEvent {

@@ -33,10 +33,12 @@ export function meshState(cwd: string, folder: string): MeshState {
       if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG_BYTES) {
         renameSync(logFile, `${logFile}.1`);
       }
-      // Whole or not at all: somebody may be reading it.
+      // Whole or not at all: somebody may be reading it. It holds a key, which is its owner's.
+      rmSync(`${meshFile}.new`, { force: true });
       writeFileSync(
         `${meshFile}.new`,
         `${JSON.stringify({ name, pid: process.pid, logFile, ...mesh }, null, 2)}\n`,
+        { mode: 0o600 },
       );
       renameSync(`${meshFile}.new`, meshFile);
     },

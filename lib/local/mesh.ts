@@ -2,13 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { ActorSpec, Manifest } from '../config/manifest.ts';
-import { type FunctionPlan, planMesh } from '../config/mesh-plan.ts';
+import type { GatewayAccess } from '../assembly/running-mesh.ts';
+import type { ActorSpec, Flow, Manifest } from '../config/manifest.ts';
+import { type FunctionPlan, GATEWAY, planMesh } from '../config/mesh-plan.ts';
 import { writeEnvironment } from '../config/write-environment.ts';
 import { type ActorRunner, startRunner } from './actor-runner.ts';
 import { type Engines, LOCAL_REGION, startEngines } from './engines.ts';
 import type { BatchReport } from './event-source.ts';
 import { findPython } from './find-python.ts';
+import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
 import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from './local-stores.ts';
 import { ensureQueue, type QueueDepths, queueDepths } from './queues.ts';
 import { runtimeCommand } from './runtime-command.ts';
@@ -17,6 +19,8 @@ import { runtimeCommand } from './runtime-command.ts';
 export interface LocalMesh {
   /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Where its flows can be called, and with which key. */
+  readonly gateway?: GatewayAccess;
   manifest(): Manifest;
   /** Makes the mesh what the manifest says now; tells what changed, in words. */
   apply(manifest: Manifest): Promise<readonly string[]>;
@@ -36,6 +40,8 @@ export interface MeshOptions {
   readonly dataDir?: string;
   readonly sqsPort?: number;
   readonly dynamodbPort?: number;
+  /** Set: it has a gateway, at this port or at any free one. */
+  readonly gateway?: { readonly port?: number };
   /** Copies of each function at the most. */
   readonly replicas: number;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -63,19 +69,56 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   if ('problem' in started) return started;
   const { engines } = started;
   let mesh: LocalMesh | undefined;
+  let gateway: LocalGateway | undefined;
   try {
     await ensureStores(engines);
-    mesh = meshOn(engines, options);
+    const flows = () => mesh?.manifest().flows ?? [];
+    const opened = await openGateway(engines, options, flows);
+    if (opened !== undefined && 'problem' in opened) {
+      await engines.close();
+      return opened;
+    }
+    gateway = opened?.gateway;
+    mesh = meshOn(engines, gateway, options);
     await mesh.apply(options.manifest);
     return { mesh };
   } catch (error) {
     // What was started before it went wrong is not to outlive it.
-    await (mesh === undefined ? engines.close() : mesh.close(0));
+    if (mesh === undefined) {
+      await gateway?.close();
+      await engines.close();
+    } else await mesh.close(0);
     throw error;
   }
 }
 
-function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
+async function openGateway(
+  engines: Engines,
+  { gateway, logLevel = 'info', tell }: MeshOptions,
+  flows: () => readonly Flow[],
+): Promise<{ gateway: LocalGateway } | { problem: string } | undefined> {
+  if (gateway === undefined) return undefined;
+  return startLocalGateway({
+    variables: variablesOf(engines),
+    ...gateway,
+    logLevel,
+    flows,
+    onLine: (line) => tell({ event: 'line', actor: GATEWAY, stream: 'stdout', line }),
+  });
+}
+
+function variablesOf({ sqsEndpoint, s3Endpoint, dynamodbEndpoint }: Engines): Record<string, string> {
+  return {
+    ASYA_SQS_ENDPOINT: sqsEndpoint,
+    ASYA_S3_ENDPOINT: s3Endpoint,
+    ASYA_DYNAMODB_ENDPOINT: dynamodbEndpoint,
+    ASYA_AWS_REGION: LOCAL_REGION,
+    ASYA_ARCHIVE_BUCKET: ARCHIVE_BUCKET,
+    ASYA_FAILURE_TABLE: FAILURE_TABLE_NAME,
+  };
+}
+
+function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: MeshOptions): LocalMesh {
   const { folder, tell, replicas, logLevel = 'info' } = options;
   const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = engines;
   const client = new SQSClient({
@@ -96,7 +139,13 @@ function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
     s3Endpoint,
     dynamoDbEndpoint: dynamodbEndpoint,
   };
-  const settings = { region: LOCAL_REGION, sqsEndpoint, storage, logLevel };
+  const settings = {
+    region: LOCAL_REGION,
+    sqsEndpoint,
+    storage,
+    logLevel,
+    ...(gateway === undefined ? {} : { gateway: { url: gateway.url, secret: gateway.secret } }),
+  };
 
   async function apply(manifest: Manifest): Promise<readonly string[]> {
     const { functions } = planMesh(manifest, settings);
@@ -149,14 +198,8 @@ function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
   }
 
   return {
-    variables: {
-      ASYA_SQS_ENDPOINT: sqsEndpoint,
-      ASYA_S3_ENDPOINT: s3Endpoint,
-      ASYA_DYNAMODB_ENDPOINT: dynamodbEndpoint,
-      ASYA_AWS_REGION: LOCAL_REGION,
-      ASYA_ARCHIVE_BUCKET: ARCHIVE_BUCKET,
-      ASYA_FAILURE_TABLE: FAILURE_TABLE_NAME,
-    },
+    variables: variablesOf(engines),
+    ...(gateway === undefined ? {} : { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,
     // One after the other: a second change of the manifest waits for the first to be in place.
     apply: (manifest) => {
@@ -176,6 +219,7 @@ function meshOn(engines: Engines, options: MeshOptions): LocalMesh {
     close: async (graceMs) => {
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
+      await gateway?.close();
       client.destroy();
       await engines.close();
       rmSync(socketFolder, { recursive: true, force: true });

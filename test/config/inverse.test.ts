@@ -179,6 +179,17 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
+  gatewaySecret: maybe(fc.string({ minLength: 32 })),
+  gateway: record({
+    keys: maybe(fc.string({ minLength: 32 })),
+    keysFile: maybe(words),
+    issuer: maybe(words),
+    audience: maybe(words),
+    jwksUrl: maybe(url('http', 'https')),
+    flowsFile: maybe(words),
+    port: fc.oneof(fc.constant(8_080), whole(0, 65_535)),
+    ratePerSecond: fc.oneof(fc.constant(50), whole(1)),
+  }).map(({ port, ratePerSecond, ...rest }) => ({ ...present(rest), port, ratePerSecond })),
   storage: record({
     bucket: maybe(words),
     kmsKey: maybe(words),
@@ -228,7 +239,8 @@ const config: fc.Arbitrary<SidecarConfig> = record({
       maxResponseBytes: given.maxResponseBytes,
       concurrency: given.concurrency,
     },
-    ...present({ gatewayUrl: given.gatewayUrl }),
+    ...present({ gatewayUrl: given.gatewayUrl, gatewaySecret: given.gatewaySecret }),
+    gateway: given.gateway,
     storage: given.storage,
     deadLettersOf: given.deadLettersOf,
     sqs: {

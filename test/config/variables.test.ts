@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../lib/config/settings.ts';
+import { SETTINGS, type SettingName } from '../../lib/config/settings.ts';
 import type { SidecarConfig } from '../../lib/config/sidecar-config.ts';
 import { configOf, refusalOf } from './an-environment.ts';
 
@@ -264,6 +264,72 @@ const VARIABLES: readonly Variable[] = [
     ],
   },
   {
+    name: 'ASYA_GATEWAY_SECRET',
+    get: ({ gatewaySecret }) => gatewaySecret,
+    byDefault: undefined,
+    good: [['ssssssssssssssssssssssssssssssss', 'ssssssssssssssssssssssssssssssss']],
+    bad: [['short', 'has 5 characters; it takes 32 characters or more']],
+  },
+  {
+    name: 'ASYA_GATEWAY_KEYS',
+    get: ({ gateway }) => gateway.keys,
+    byDefault: undefined,
+    good: [['[]', '[]']],
+    bad: [['', 'has 0 characters; it takes some text']],
+  },
+  {
+    name: 'ASYA_GATEWAY_KEYS_FILE',
+    get: ({ gateway }) => gateway.keysFile,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_GATEWAY_JWT_ISSUER',
+    get: ({ gateway }) => gateway.issuer,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_GATEWAY_JWT_AUDIENCE',
+    get: ({ gateway }) => gateway.audience,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_GATEWAY_FLOWS_FILE',
+    get: ({ gateway }) => gateway.flowsFile,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [['', 'it takes some text; unset it for the default']],
+  },
+  {
+    name: 'ASYA_GATEWAY_JWKS_URL',
+    get: ({ gateway }) => gateway.jwksUrl,
+    byDefault: undefined,
+    good: [['https://issuer/jwks', 'https://issuer/jwks']],
+    bad: [['issuer', 'a URL like']],
+  },
+  {
+    name: 'ASYA_GATEWAY_PORT',
+    get: ({ gateway }) => gateway.port,
+    byDefault: 8_080,
+    good: [
+      ['0', 0],
+      ['9000', 9_000],
+    ],
+    bad: [['65536', 'a whole number from 0 to 65535']],
+  },
+  {
+    name: 'ASYA_GATEWAY_RATE',
+    get: ({ gateway }) => gateway.ratePerSecond,
+    byDefault: 50,
+    good: [['5', 5]],
+    bad: [['0', 'a whole number from 1']],
+  },
+  {
     name: 'ASYA_ARCHIVE_BUCKET',
     get: ({ storage }) => storage.bucket,
     byDefault: undefined,
@@ -481,7 +547,10 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
   it.each(bad)('refused: %j', (text, right) => {
     const lines = refusalOf({ [name]: text, ...beside });
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(`${name}: is ${JSON.stringify(text)}; `);
+    const { isSecret } = SETTINGS[name as SettingName] as { isSecret?: boolean };
+    expect(lines[0]).toContain(
+      isSecret ? `${name}: has ${text.length} characters; ` : `${name}: is ${JSON.stringify(text)}; `,
+    );
     expect(lines[0]).toContain(right);
   });
 });
@@ -517,6 +586,7 @@ describe('what is optional and unset is not there at all', () => {
         maxResponseBytes: 6_291_456,
         concurrency: 1,
       },
+      gateway: { port: 8_080, ratePerSecond: 50 },
       storage: {},
       deadLettersOf: [],
       sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },

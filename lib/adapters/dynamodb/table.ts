@@ -3,9 +3,10 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
+  type GlobalSecondaryIndex,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { FAILURE_TABLE, type FailureTableIndex } from '../../config/failure-table.ts';
+import { FAILURE_TABLE, type FailureTableIndex, type TableIndex } from '../../config/failure-table.ts';
 import { headWithinUtf8 } from '../../core/utf8.ts';
 import type { Refusal } from '../../ports/transport.ts';
 
@@ -63,6 +64,8 @@ export interface Ask {
   /** Attributes that must have these values. */
   readonly where?: Readonly<Record<string, string>>;
   readonly cursor?: Readonly<Record<string, unknown>>;
+  /** Items of a page at the most; as many as fit without. */
+  readonly most?: number;
 }
 
 export interface ItemPage {
@@ -72,7 +75,7 @@ export interface ItemPage {
 
 /** One page of an index, newest first. Rejects where the table does not answer. */
 export async function queryIndex(table: Table, ask: Ask): Promise<ItemPage> {
-  const { index, value, sinceMs, where = {}, cursor } = ask;
+  const { index, value, sinceMs, where = {}, cursor, most } = ask;
   const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
   if (shape === undefined) throw new Error(`there is no index "${index}"`);
   const conditions = Object.entries(where);
@@ -81,6 +84,7 @@ export async function queryIndex(table: Table, ask: Ask): Promise<ItemPage> {
       TableName: table.name,
       IndexName: index,
       ScanIndexForward: false,
+      ...(most === undefined ? {} : { Limit: most }),
       KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
       ...(conditions.length === 0
         ? {}
@@ -117,7 +121,8 @@ export async function queryAll(table: Table, ask: Omit<Ask, 'cursor'>): Promise<
 /** Makes the table where it is missing: for engines on this machine. On AWS the infrastructure makes it. */
 export async function ensureTable({ client, name }: Table): Promise<void> {
   try {
-    await client.send(new DescribeTableCommand({ TableName: name }));
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    refuseOlder(name, Table?.GlobalSecondaryIndexes ?? []);
     return;
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
@@ -135,14 +140,28 @@ export async function ensureTable({ client, name }: Table): Promise<void> {
         AttributeType: one.type,
       })),
       KeySchema: [{ AttributeName: key.name, KeyType: 'HASH' }],
-      GlobalSecondaryIndexes: indexes.map((index) => ({
-        IndexName: index.name,
-        KeySchema: [
-          { AttributeName: index.hash.name, KeyType: 'HASH' },
-          { AttributeName: index.range.name, KeyType: 'RANGE' },
-        ],
-        Projection: { ProjectionType: 'ALL' },
-      })),
+      GlobalSecondaryIndexes: indexes.map(indexInput),
     }),
+  );
+}
+
+function indexInput({ name, hash, range }: TableIndex): GlobalSecondaryIndex {
+  return {
+    IndexName: name,
+    KeySchema: [
+      { AttributeName: hash.name, KeyType: 'HASH' },
+      { AttributeName: range.name, KeyType: 'RANGE' },
+    ],
+    Projection: { ProjectionType: 'ALL' },
+  };
+}
+
+/** An index cannot be added by embedded engines: they take it, and do nothing. */
+function refuseOlder(name: string, there: readonly { readonly IndexName?: string | undefined }[]): void {
+  const known = new Set(there.map(({ IndexName }) => IndexName));
+  const missing = FAILURE_TABLE.indexes.map((index) => index.name).filter((index) => !known.has(index));
+  if (missing.length === 0) return;
+  throw new Error(
+    `the table "${name}" was made by an earlier version and has no index ${missing.map((index) => `"${index}"`).join(', ')}; start once with --fresh, which forgets what was kept`,
   );
 }

@@ -51,7 +51,7 @@ describe('a report', () => {
   it.each(['', '/', '/mesh', '/mesh//'])(
     'is posted below the address of the gateway, "%s" included',
     async (path) => {
-      expect(await gatewayReports(`${base}${path}`).tell(REPORT)).toBeUndefined();
+      expect(await gatewayReports({ url: `${base}${path}` }).tell(REPORT)).toBeUndefined();
       expect(heard.at(-1)).toEqual({
         method: 'POST',
         url: `${path.replace(/\/+$/, '')}/reports`,
@@ -68,18 +68,20 @@ describe('a report', () => {
   });
 
   it('that is refused is told in words', async () => {
-    expect(await gatewayReports(`${base}/refuses`).tell(REPORT)).toBe(`${base}/refuses/reports answered 503`);
+    expect(await gatewayReports({ url: `${base}/refuses` }).tell(REPORT)).toBe(
+      `${base}/refuses/reports answered 503`,
+    );
   });
 
   it('that nobody takes is told in words', async () => {
-    expect(await gatewayReports('http://127.0.0.1:1').tell(REPORT)).toMatch(
+    expect(await gatewayReports({ url: 'http://127.0.0.1:1' }).tell(REPORT)).toMatch(
       /^http:\/\/127\.0\.0\.1:1\/reports: .*(ECONNREFUSED|bad port)/,
     );
   });
 
   it('that is not answered in time is given up', { timeout: 5_000 }, async () => {
     const replies = await Promise.all(
-      ['/hangs', '/dribbles'].map((path) => gatewayReports(`${base}${path}`).tell(REPORT)),
+      ['/hangs', '/dribbles'].map((path) => gatewayReports({ url: `${base}${path}` }).tell(REPORT)),
     );
     for (const reply of replies) expect(reply).toMatch(/reports: .*(timeout|aborted)/i);
   });

@@ -1,0 +1,13 @@
+import { Hono } from 'hono';
+import { streamHandle } from 'hono/aws-lambda';
+import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/gateway-from-config.ts';
+
+const { config, log } = gatewayConfigFrom(process.env);
+/** Begun before the first request; a bundle that is imported synchronously cannot wait for it. */
+const starting = gatewayFromConfig(config, process.env, log);
+
+const door = new Hono();
+door.all('*', async (c) => (await starting).face.app.fetch(c.req.raw, c.env));
+
+/** The gateway on Lambda: a function URL with response streaming, so that events arrive as they happen. */
+export const handler = streamHandle(door);

@@ -1,0 +1,16 @@
+import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/gateway-from-config.ts';
+import { serveGateway } from '../../lib/assembly/serve-gateway.ts';
+
+/** The gateway as a server: in a container, on Cloud Run. */
+const { config, log } = gatewayConfigFrom(process.env);
+const gateway = await gatewayFromConfig(config, process.env, log);
+const listening = await serveGateway(gateway.face, config.gateway.port, '0.0.0.0');
+log.line('info', 'the gateway listens', { port: listening.port });
+
+async function stop(): Promise<void> {
+  await listening.close();
+  await gateway.close();
+}
+
+process.once('SIGTERM', stop);
+process.once('SIGINT', stop);

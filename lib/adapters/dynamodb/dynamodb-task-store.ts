@@ -1,0 +1,189 @@
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { isFinal, type Task } from '../../core/task.ts';
+import type { Clock, Dice } from '../../ports/clock.ts';
+import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
+import { ACCEPTED, type Refusal } from '../../ports/transport.ts';
+import { cursorFromText, textFromCursor } from './cursor.ts';
+import {
+  isConditionFailed,
+  number,
+  numberOf,
+  queryIndex,
+  refusalOf,
+  type Table,
+  text,
+  textOf,
+} from './table.ts';
+import { bytesFromTask, taskFromBytes } from './task-bytes.ts';
+
+/** After its last change. */
+const TASK_KEPT_SECONDS = 30 * 86_400;
+const KEY_KEPT_SECONDS = 86_400;
+const TASKS_PER_PAGE = 50;
+/** Children of one fan-out report at the same time: each try lets one of them through at least. */
+const MOST_TRIES = 12;
+const LONGEST_PAUSE_MS = 200;
+
+export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskStore {
+  const { client, name: TableName } = table;
+
+  async function read(id: string): Promise<Task | undefined> {
+    const Key = { pk: text(taskKey(id)) };
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+    return Item === undefined ? undefined : taskFromBytes(Item['task']?.B);
+  }
+
+  /** False where somebody else wrote meanwhile. */
+  async function write(task: Task, readVersion: number): Promise<boolean> {
+    try {
+      await client.send(
+        new PutItemCommand({
+          TableName,
+          Item: itemOf(task),
+          ConditionExpression: '#version = :read',
+          ExpressionAttributeNames: { '#version': 'version' },
+          ExpressionAttributeValues: { ':read': number(readVersion) },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
+  }
+
+  async function readKey(key: string): Promise<KeyClaim | undefined> {
+    const Key = { pk: text(idempotencyKey(key)) };
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+    if (Item === undefined) return undefined;
+    return { taskId: textOf(Item, 'task_id'), digest: textOf(Item, 'digest'), atMs: numberOf(Item, 'at_ms') };
+  }
+
+  return {
+    create: async (task) => {
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName,
+            Item: itemOf(task),
+            ConditionExpression: 'attribute_not_exists(pk)',
+          }),
+        );
+        return ACCEPTED;
+      } catch (error) {
+        if (isConditionFailed(error)) return { ok: false, problem: 'a task with this id is there already' };
+        return refusalOf(error, table);
+      }
+    },
+    get: async (id) => {
+      try {
+        return { ok: true, task: await read(id) };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    update: async (id, change) => {
+      try {
+        for (let tries = 1; tries <= MOST_TRIES; tries++) {
+          const task = await read(id);
+          if (task === undefined) return { ok: true, task };
+          const changed = change(task);
+          if (changed === task || (await write(changed, task.version))) return { ok: true, task: changed };
+          await clock.sleep(dice() * Math.min(LONGEST_PAUSE_MS, 5 * 2 ** tries));
+        }
+        return tooMany(table);
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    list: async (owner, cursor) => {
+      const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
+      if (cursor !== undefined && start === undefined) return { ok: true, tasks: [] };
+      try {
+        const { items, next } = await queryIndex(table, {
+          index: 'by-owner',
+          value: owner,
+          most: TASKS_PER_PAGE,
+          ...(start === undefined ? {} : { cursor: start }),
+        });
+        const tasks = items.flatMap((item) => taskFromBytes(item['task']?.B) ?? []);
+        return { ok: true, tasks, ...(next === undefined ? {} : { next: textFromCursor(next) }) };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    claimKey: async (key, claim) => {
+      const { taskId, digest, atMs } = claim;
+      const nowSeconds = Math.floor(atMs / 1000);
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName,
+            Item: {
+              pk: text(idempotencyKey(key)),
+              task_id: text(taskId),
+              digest: text(digest),
+              at_ms: number(atMs),
+              expires_at: number(nowSeconds + KEY_KEPT_SECONDS),
+            },
+            // What is due to be let go may stay for days: it counts as gone.
+            ConditionExpression: 'attribute_not_exists(pk) OR expires_at < :now',
+            ExpressionAttributeValues: { ':now': number(nowSeconds) },
+          }),
+        );
+        return { ok: true, isFirst: true, claim };
+      } catch (error) {
+        if (!isConditionFailed(error)) return refusalOf(error, table);
+      }
+      try {
+        const first = await readKey(key);
+        if (first !== undefined) return { ok: true, isFirst: false, claim: first };
+        return { ok: false, problem: 'the key was released just now' };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    releaseKey: async (key) => {
+      try {
+        await client.send(new DeleteItemCommand({ TableName, Key: { pk: text(idempotencyKey(key)) } }));
+        return ACCEPTED;
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+  };
+}
+
+function tooMany({ name }: Table): Refusal {
+  return { ok: false, problem: `${MOST_TRIES} times somebody else wrote the task first (table "${name}")` };
+}
+
+function taskKey(id: string): string {
+  return `task#${id}`;
+}
+
+function idempotencyKey(key: string): string {
+  return `idempotency#${key}`;
+}
+
+/** The index has it under the time it was made at: a list does not move while tasks run. */
+function itemOf(task: Task): Record<string, AttributeValue> {
+  const { id, owner, flow, state, createdMs, updatedMs, deadlineMs, version } = task;
+  // An open one is not let go before its time is up.
+  const lastMs = isFinal(state) ? updatedMs : Math.max(updatedMs, deadlineMs ?? 0);
+  return {
+    pk: text(taskKey(id)),
+    owner: text(owner),
+    seen_ms: number(createdMs),
+    flow: text(flow),
+    state: text(state),
+    version: number(version),
+    task: { B: bytesFromTask(task) },
+    expires_at: number(Math.ceil(lastMs / 1000) + TASK_KEPT_SECONDS),
+  };
+}

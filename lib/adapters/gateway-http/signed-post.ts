@@ -1,0 +1,46 @@
+import { createHmac } from 'node:crypto';
+import type { Report } from '../../core/report.ts';
+import { SIGNATURE_HEADER, signatureText, signedText } from '../../core/report-signature.ts';
+
+export interface GatewayAddress {
+  readonly url: string;
+  /** Undefined: unsigned, which the gateway refuses. */
+  readonly secret?: string;
+}
+
+export type Answer = { readonly canceled: ReadonlySet<string> } | { readonly problem: string };
+
+/** Never rejects. */
+export type PostReports = (reports: readonly Report[], signal: AbortSignal) => Promise<Answer>;
+
+export function signedPost({ url: base, secret }: GatewayAddress, now: () => number): PostReports {
+  const url = `${base.replace(/\/+$/, '')}/reports`;
+  return async (reports, signal) => {
+    const body = JSON.stringify({ reports });
+    const headers = { 'content-type': 'application/json', ...signatureOf(body, secret, now()) };
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body, signal });
+      const text = await response.text();
+      return response.ok ? { canceled: canceledIn(text) } : { problem: `${url} answered ${response.status}` };
+    } catch (error) {
+      const { cause } = error as { cause?: unknown };
+      return { problem: `${url}: ${cause instanceof Error ? cause.message : String(error)}` };
+    }
+  };
+}
+
+function signatureOf(body: string, secret: string | undefined, now: number): Record<string, string> {
+  if (secret === undefined) return {};
+  const seconds = Math.floor(now / 1000);
+  const mac = createHmac('sha256', secret).update(signedText(seconds, body)).digest('hex');
+  return { [SIGNATURE_HEADER]: signatureText({ seconds, mac }) };
+}
+
+function canceledIn(text: string): ReadonlySet<string> {
+  try {
+    const { canceled } = JSON.parse(text) as { canceled?: unknown };
+    return new Set(Array.isArray(canceled) ? canceled.filter((id) => typeof id === 'string') : []);
+  } catch {
+    return new Set();
+  }
+}

@@ -1,0 +1,58 @@
+import type { TaskEvent } from '../../core/task.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { eventText } from './task-json.ts';
+
+export interface StreamOptions {
+  readonly task: string;
+  readonly events: AsyncIterable<TaskEvent>;
+  /** Nobody reads any more. */
+  readonly stop: AbortController;
+  readonly clock: Clock;
+  readonly keepAliveMs: number;
+}
+
+/** A function has fifteen minutes at the most: whoever reads comes again, and goes on where it was. */
+const LONGEST_STREAM_MS = 600_000;
+
+/** Where a connection broke, a browser comes again after so long. */
+const RETRY = 'retry: 1000\n\n';
+/** A comment, so that what lies in between does not take the silence for an end. */
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+export function eventStream(options: StreamOptions): Response {
+  const { task, events, stop, clock, keepAliveMs } = options;
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const end = () => {
+        if (stop.signal.aborted) return;
+        stop.abort();
+        controller.close();
+      };
+      const say = (text: string) => {
+        if (!stop.signal.aborted) controller.enqueue(encoder.encode(text));
+      };
+      say(RETRY);
+      void clock.sleep(LONGEST_STREAM_MS, stop.signal).then(end);
+      void (async () => {
+        while (!stop.signal.aborted) {
+          await clock.sleep(keepAliveMs, stop.signal);
+          say(KEEP_ALIVE);
+        }
+      })();
+      void (async () => {
+        for await (const event of events) say(eventText(task, event));
+      })()
+        .catch(() => {})
+        .finally(end);
+    },
+    cancel: () => stop.abort(),
+  });
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    },
+  });
+}

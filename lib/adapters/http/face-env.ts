@@ -1,0 +1,6 @@
+import type { Caller } from '../../app/gateway.ts';
+
+/** What a route knows of a request once it was let in. */
+export interface FaceEnv {
+  readonly Variables: { caller: Caller };
+}

@@ -1,0 +1,88 @@
+import type { Context, Hono } from 'hono';
+import type { CreateOptions, Gateway, GatewayFlow } from '../../app/gateway.ts';
+import { type JsonText, readJson } from '../../core/json-text.ts';
+import { isFinal } from '../../core/task.ts';
+import type { FaceEnv } from './face-env.ts';
+import { problemResponse, refusalResponse } from './problem.ts';
+import { jsonBodyOf } from './request-body.ts';
+import { taskPath, taskText } from './task-json.ts';
+
+export interface FlowRouteOptions {
+  readonly gateway: Gateway;
+  readonly longestWaitMs: number;
+}
+
+export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, longestWaitMs }: FlowRouteOptions): void {
+  app.get('/flows', (c) => c.json({ flows: gateway.flows(c.get('caller')).map(flowJson) }));
+  app.post('/flows/:name', async (c) => {
+    const body = await jsonBodyOf(c);
+    if (typeof body !== 'string') return body;
+    const json = readJson(body);
+    if (json.kind === 'broken')
+      return problemResponse({
+        status: 400,
+        detail: `the body is no JSON: it breaks at character ${json.at}`,
+      });
+    const options = optionsOf(c);
+    if (options instanceof Response) return options;
+    return create(c, json.text, options);
+  });
+
+  async function create(c: Context<FaceEnv>, payload: JsonText, options: CreateOptions): Promise<Response> {
+    const caller = c.get('caller');
+    const created = await gateway.create(caller, c.req.param('name') ?? '', payload, options);
+    if (!created.ok) return refusalResponse(created);
+    const { id } = created.task;
+    const waitMs = Math.min(waitOf(c.req.header('prefer')), longestWaitMs);
+    const headers: Record<string, string> = {
+      location: taskPath(id),
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      ...(waitMs > 0 ? { 'preference-applied': `wait=${waitMs / 1000}` } : {}),
+    };
+    const status = created.isNew ? 201 : 200;
+    const waited =
+      waitMs > 0
+        ? await gateway.untilEnded(caller, id, waitMs, c.req.raw.signal)
+        : { ok: true as const, task: created.task };
+    const task = waited.ok ? waited.task : created.task;
+    const ended = isFinal(task.state) ? await gateway.result(caller, id) : undefined;
+    const payloadThere = ended?.ok ? ended.result.payload : undefined;
+    return new Response(taskText(task, payloadThere), { status, headers });
+  }
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/;
+
+function optionsOf(c: Context): CreateOptions | Response {
+  const idempotencyKey = c.req.header('idempotency-key');
+  if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey))
+    return problemResponse({
+      status: 400,
+      detail: 'an Idempotency-Key has 1 to 200 visible ASCII characters',
+    });
+  const traceparent = c.req.header('traceparent');
+  return {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    // A broken one is as none, as W3C says.
+    ...(traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+  };
+}
+
+/** `wait=10` among the preferences (RFC 7240); what cannot be read is not preferred. */
+function waitOf(prefer: string | undefined): number {
+  const [, seconds = '0'] = /(?:^|[,;]\s*)wait\s*=\s*"?(\d{1,5})"?/i.exec(prefer ?? '') ?? [];
+  return Number(seconds) * 1000;
+}
+
+function flowJson({ name, description, timeoutSeconds, mcp, entrypoint, routeNext }: GatewayFlow) {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    route: [entrypoint, ...routeNext],
+    ...(timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds }),
+    ...(mcp === undefined ? {} : { inputSchema: mcp.inputSchema }),
+    links: { create: `/flows/${encodeURIComponent(name)}` },
+  };
+}

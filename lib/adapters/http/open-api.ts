@@ -1,0 +1,129 @@
+import type { GatewayFlow } from '../../app/gateway.ts';
+
+const TASK = { $ref: '#/components/schemas/Task' };
+const PROBLEM = {
+  description: 'What is wrong (RFC 9457)',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+
+function json(description: string, schema: object) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** The gateway in OpenAPI 3.1, with the flows that whoever asks may use. */
+export function openApi(flows: readonly GatewayFlow[]) {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Asya gateway', version: '1' },
+    security: [{ bearer: [] }],
+    paths: {
+      ...Object.fromEntries(flows.map((flow) => [`/flows/${flow.name}`, flowPath(flow)])),
+      '/flows': {
+        get: {
+          summary: 'The flows that may be used',
+          responses: { 200: json('Flows', {}), default: PROBLEM },
+        },
+      },
+      '/tasks': {
+        get: {
+          summary: 'Own tasks, newest first',
+          parameters: [{ name: 'cursor', in: 'query', schema: { type: 'string' } }],
+          responses: {
+            200: json('Tasks', { type: 'object', properties: { tasks: { type: 'array', items: TASK } } }),
+            default: PROBLEM,
+          },
+        },
+      },
+      '/tasks/{id}': {
+        parameters: [ID],
+        get: {
+          summary: 'A task, with its result once it succeeded',
+          responses: { 200: json('The task', TASK), default: PROBLEM },
+        },
+        delete: { summary: 'Cancels a task', responses: { 200: json('The task', TASK), default: PROBLEM } },
+      },
+      '/tasks/{id}/events': {
+        parameters: [ID, { name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } }],
+        get: {
+          summary: 'What happens to a task, as it happens; the first event is its present state',
+          responses: {
+            200: {
+              description: 'Server-sent events',
+              content: { 'text/event-stream': { schema: { type: 'string' } } },
+            },
+            204: { description: 'There is no more' },
+            default: PROBLEM,
+          },
+        },
+      },
+      '/healthz': {
+        get: { summary: 'Whether it is up', security: [], responses: { 200: json('It is', {}) } },
+      },
+    },
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      schemas: { Task: TASK_SCHEMA, Problem: PROBLEM_SCHEMA },
+    },
+  };
+}
+
+function flowPath({ description, mcp }: GatewayFlow) {
+  return {
+    post: {
+      summary: description ?? 'Makes a task',
+      parameters: [
+        { name: 'Prefer', in: 'header', schema: { type: 'string', examples: ['wait=10'] } },
+        { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 200 } },
+      ],
+      requestBody: { required: true, content: { 'application/json': { schema: mcp?.inputSchema ?? {} } } },
+      responses: {
+        201: json('The task', TASK),
+        200: json('The task that this Idempotency-Key had made before', TASK),
+        default: PROBLEM,
+      },
+    },
+  };
+}
+
+const TASK_SCHEMA = {
+  type: 'object',
+  required: ['id', 'flow', 'state', 'created_at', 'updated_at', 'progress', 'children', 'links'],
+  properties: {
+    id: { type: 'string' },
+    flow: { type: 'string' },
+    state: { enum: ['pending', 'running', 'paused', 'succeeded', 'failed', 'canceled'] },
+    reason: { type: 'string' },
+    error: { type: 'object', properties: { type: { type: 'string' }, message: { type: 'string' } } },
+    created_at: { type: 'string', format: 'date-time' },
+    updated_at: { type: 'string', format: 'date-time' },
+    deadline_at: { type: 'string', format: 'date-time' },
+    progress: {
+      type: 'object',
+      properties: {
+        done: { type: 'array', items: { type: 'string' } },
+        current: { type: 'string' },
+        left: { type: 'array', items: { type: 'string' } },
+        percent: { type: 'integer', minimum: 0, maximum: 100 },
+      },
+    },
+    children: { type: 'object' },
+    children_unlisted: { type: 'integer' },
+    links: { type: 'object' },
+    result: { description: 'The payload that it ended with, once it succeeded' },
+  },
+};
+
+const PROBLEM_SCHEMA = {
+  type: 'object',
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: { type: 'object', properties: { place: { type: 'string' }, problem: { type: 'string' } } },
+    },
+  },
+};

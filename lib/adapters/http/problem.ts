@@ -1,0 +1,49 @@
+import type { GatewayRefusal } from '../../app/gateway.ts';
+
+/** RFC 9457. Its words are ours alone: what came in is never said again. */
+export interface Problem {
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: GatewayRefusal['errors'];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+export function problemResponse({ status, detail, errors, headers = {} }: Problem): Response {
+  const body = {
+    type: 'about:blank',
+    title: TITLES[status] ?? 'Error',
+    status,
+    detail,
+    ...(errors === undefined ? {} : { errors }),
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
+  });
+}
+
+const STATUS_OF = { 'not-found': 404, invalid: 422, conflict: 409, unavailable: 503 } as const;
+
+export function refusalResponse({ kind, detail, errors }: GatewayRefusal): Response {
+  const retry = kind === 'unavailable' ? { headers: { 'retry-after': '5' } } : {};
+  return problemResponse({
+    status: STATUS_OF[kind],
+    detail,
+    ...(errors === undefined ? {} : { errors }),
+    ...retry,
+  });
+}

@@ -1,0 +1,45 @@
+import type { Hono } from 'hono';
+import type { Gateway } from '../../app/gateway.ts';
+import { reportsFromValue } from '../../core/report-input.ts';
+import { SIGNATURE_HEADER } from '../../core/report-signature.ts';
+import type { FaceEnv } from './face-env.ts';
+import { problemResponse } from './problem.ts';
+import { jsonBodyOf } from './request-body.ts';
+import type { VerifyReports } from './verify-reports.ts';
+
+const MOST_REPORTS = 1_000;
+
+/** What sidecars and crew tell: signed with the mesh's secret, so that nobody else can say how a task stands. */
+export function addReportRoute(
+  app: Hono<FaceEnv>,
+  path: string,
+  gateway: Gateway,
+  verify: VerifyReports | undefined,
+): void {
+  app.post(path, async (c) => {
+    const body = await jsonBodyOf(c);
+    if (typeof body !== 'string') return body;
+    if (verify === undefined || !verify(c.req.header(SIGNATURE_HEADER), body)) {
+      return problemResponse({
+        status: 401,
+        detail: `reports are signed: ${SIGNATURE_HEADER}: t=...,v1=...`,
+      });
+    }
+    const reports = reportsFromValue(parsed(body), MOST_REPORTS);
+    if (reports === undefined) {
+      const detail = `send {"reports":[...]} with ${MOST_REPORTS} reports at the most`;
+      return problemResponse({ status: 400, detail });
+    }
+    const { canceled, problem } = await gateway.report(reports);
+    if (problem !== undefined) return problemResponse({ status: 503, detail: 'not every report was noted' });
+    return c.json({ canceled });
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { JsonText } from '../../core/json-text.ts';
+import type { Task, TaskEvent } from '../../core/task.ts';
+import { timestampText } from '../../core/timestamp.ts';
+
+/** A task as a client sees it: its owner and what is only for the store are left out. */
+export function taskJson(task: Task) {
+  const { id, flow, state, reason, error, createdMs, updatedMs, deadlineMs, progress, children, unlisted } =
+    task;
+  return {
+    id,
+    flow,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    ...(error === undefined ? {} : { error }),
+    created_at: timestampText(createdMs),
+    updated_at: timestampText(updatedMs),
+    ...(deadlineMs === undefined ? {} : { deadline_at: timestampText(deadlineMs) }),
+    progress,
+    children: Object.fromEntries(
+      Object.entries(children).map(([child, { state: its, actor, reason: why }]) => [
+        child,
+        { state: its, actor, ...(why === undefined ? {} : { reason: why }) },
+      ]),
+    ),
+    ...(unlisted === undefined ? {} : { children_unlisted: unlisted }),
+    links: linksOf(id),
+  };
+}
+
+/** The payload is put in as it is kept: a number of 64 bits stays what it was. */
+export function taskText(task: Task, payload?: JsonText): string {
+  const text = JSON.stringify(taskJson(task));
+  return payload === undefined || task.state !== 'succeeded'
+    ? text
+    : `${text.slice(0, -1)},"result":${payload}}`;
+}
+
+export function taskPath(id: string): string {
+  return `/tasks/${encodeURIComponent(id)}`;
+}
+
+function linksOf(id: string) {
+  return { self: taskPath(id), events: `${taskPath(id)}/events` };
+}
+
+export function eventText(task: string, event: TaskEvent): string {
+  const { atMs, ...rest } = event;
+  const data = JSON.stringify({ task, ...rest, at: timestampText(atMs) });
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,87 @@
+import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
+import { isFields } from '../../core/fields.ts';
+
+type InputSchema = Readonly<Record<string, unknown>>;
+
+interface Fault {
+  readonly place: string;
+  readonly problem: string;
+}
+
+const MOST_FAULTS = 20;
+const LONGEST_RULE = 120;
+/** Say only that something inside them is wrong, which stands there too. */
+const AROUND = new Set([
+  'properties',
+  'items',
+  'prefixItems',
+  'allOf',
+  '$ref',
+  'additionalProperties',
+  'dependentSchemas',
+]);
+
+const validators = new WeakMap<InputSchema, Validator>();
+
+/**
+ * What is wrong with a value, in words of the schema: what came in is never said again. A place names fields that the
+ * schema knows, and `*` for others.
+ */
+export function checkInput(schema: InputSchema, value: unknown): readonly Fault[] {
+  let validator = validators.get(schema);
+  if (validator === undefined) {
+    validator = new Validator(schema as Schema, '2020-12', false);
+    validators.set(schema, validator);
+  }
+  const { valid, errors } = validator.validate(value);
+  if (valid) return [];
+  const known = namesIn(schema);
+  const deepest = errors.filter(({ keyword }) => !AROUND.has(keyword));
+  const faults = (deepest.length === 0 ? errors : deepest)
+    .slice(0, MOST_FAULTS)
+    .map((unit) => ({ place: placeOf(unit, known), problem: problemOf(unit, schema) }));
+  return faults;
+}
+
+function placeOf({ instanceLocation }: OutputUnit, known: ReadonlySet<string>): string {
+  const steps = pointerSteps(instanceLocation);
+  return steps.map((step) => `/${/^\d+$/.test(step) || known.has(step) ? step : '*'}`).join('');
+}
+
+function problemOf({ keyword, keywordLocation }: OutputUnit, schema: InputSchema): string {
+  const rule = ruleAt(schema, pointerSteps(keywordLocation));
+  if (keyword === 'false') return 'is not allowed here';
+  if (keyword === 'required') return `needs ${ruleText(rule)}`;
+  return rule === undefined ? `breaks "${keyword}"` : `breaks "${keyword}": ${ruleText(rule)}`;
+}
+
+function ruleText(rule: unknown): string {
+  const text = JSON.stringify(rule) ?? '';
+  return text.length <= LONGEST_RULE ? text : `${text.slice(0, LONGEST_RULE)}...`;
+}
+
+function ruleAt(schema: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>((here, step) => {
+    if (Array.isArray(here)) return here[Number(step)];
+    return isFields(here) && Object.hasOwn(here, step) ? here[step] : undefined;
+  }, schema);
+}
+
+function pointerSteps(pointer: string): readonly string[] {
+  const steps = pointer.replace(/^#?\/?/, '').split('/');
+  return steps.filter((step) => step !== '').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Every name of a property that the schema itself says. */
+function namesIn(schema: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const look = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) look(item);
+    if (!isFields(value)) return;
+    const { properties } = value;
+    if (isFields(properties)) for (const name of Object.keys(properties)) names.add(name);
+    for (const inner of Object.values(value)) look(inner);
+  };
+  look(schema);
+  return names;
+}

@@ -1,0 +1,166 @@
+import { encode } from '../core/encode.ts';
+import type { Envelope } from '../core/envelope.ts';
+import { FLOW, NO_HEADERS, TASK, withHeader } from '../core/headers.ts';
+import { type JsonText, readJson, shallowValueFromJson } from '../core/json-text.ts';
+import type { Task } from '../core/task.ts';
+import { createTask } from '../core/task-create.ts';
+import { endTask } from '../core/task-end.ts';
+import { timestampText } from '../core/timestamp.ts';
+import type { Caller, Created, CreateOptions, GatewayFlow, GatewayRefusal } from './gateway.ts';
+import type { GatewayParts, InputFault } from './gateway-parts.ts';
+
+/**
+ * A task, and its envelope on its way. The task is kept before anything is sent, and its backstop armed: whatever
+ * happens in between, nobody waits for ever.
+ */
+export async function createFor(
+  caller: Caller,
+  flow: GatewayFlow,
+  payload: JsonText,
+  options: CreateOptions,
+  parts: GatewayParts,
+): Promise<Created | GatewayRefusal> {
+  const faults = inputFaults(flow, payload, parts);
+  if (faults.length > 0) {
+    return {
+      ok: false,
+      kind: 'invalid',
+      detail: "the input is not what the flow's inputSchema asks for",
+      errors: faults,
+    };
+  }
+  const claimed = await claim(caller, flow, payload, options, parts);
+  if ('ok' in claimed) return claimed;
+  const { taskId, key } = claimed;
+  const envelope = envelopeFor(taskId, flow, payload, options, parts.clock.now());
+  const body = encode(envelope);
+  const bytes = parts.countBytes(body);
+  if (bytes > parts.maxBodyBytes) {
+    await release(key, parts);
+    const detail = `the envelope would have ${bytes} bytes; ${parts.maxBodyBytes} are allowed`;
+    return { ok: false, kind: 'invalid', detail };
+  }
+  return start(taskOf(caller, flow, envelope, parts.clock.now()), body, key, parts);
+}
+
+/** A check goes down as deep as the value does. */
+const DEEPEST_INPUT = 200;
+
+function inputFaults({ mcp }: GatewayFlow, payload: JsonText, parts: GatewayParts): readonly InputFault[] {
+  if (mcp === undefined) return [];
+  const read = shallowValueFromJson(payload, DEEPEST_INPUT);
+  if (read === undefined) return [{ place: '', problem: `is nested deeper than ${DEEPEST_INPUT} levels` }];
+  return parts.checkInput(mcp.inputSchema, read.value);
+}
+
+type Claimed = { readonly taskId: string; readonly key?: string };
+
+/** Whose task it will be: a new one's, or that of a key which has none yet because somebody crashed in between. */
+async function claim(
+  caller: Caller,
+  flow: GatewayFlow,
+  payload: JsonText,
+  { idempotencyKey }: CreateOptions,
+  parts: GatewayParts,
+): Promise<Claimed | Created | GatewayRefusal> {
+  const { tasks, clock, newId, deriveId } = parts;
+  if (idempotencyKey === undefined) return { taskId: newId() };
+  const key = deriveId('idempotency', caller.id, idempotencyKey);
+  const digest = deriveId('request', flow.name, payload);
+  const reply = await tasks.claimKey(key, { taskId: newId(), digest, atMs: clock.now() });
+  if (!reply.ok) return unavailable('the key could not be claimed', reply.problem, parts);
+  const { taskId } = reply.claim;
+  if (reply.isFirst) return { taskId, key };
+  if (reply.claim.digest !== digest) {
+    return {
+      ok: false,
+      kind: 'conflict',
+      detail: 'this Idempotency-Key was used for another request; take a new one',
+    };
+  }
+  const known = await tasks.get(taskId);
+  if (!known.ok) return unavailable('the task could not be read', known.problem, parts);
+  return known.task === undefined ? { taskId, key } : { ok: true, task: known.task, isNew: false };
+}
+
+async function start(
+  task: Task,
+  body: string,
+  key: string | undefined,
+  parts: GatewayParts,
+): Promise<Created | GatewayRefusal> {
+  const { tasks, send, arm } = parts;
+  const kept = await tasks.create(task);
+  if (!kept.ok) {
+    // Somebody else with the same key was quicker.
+    const there = key === undefined ? undefined : await tasks.get(task.id);
+    if (there?.ok && there.task !== undefined) return { ok: true, task: there.task, isNew: false };
+    await release(key, parts);
+    return unavailable('the task could not be kept', kept.problem, parts);
+  }
+  const armed =
+    task.deadlineMs === undefined
+      ? ({ ok: true } as const)
+      : await arm({ task: task.id, dueMs: task.deadlineMs });
+  const sent = armed.ok ? await send(task.progress.current ?? '', body) : armed;
+  if (sent.ok) return { ok: true, task, isNew: true };
+  const error = { type: 'Unavailable', message: 'the envelope could not be sent' };
+  const end = { state: 'failed', reason: 'RuntimeError', error } as const;
+  await tasks.update(task.id, (one) => endTask(one, end, parts.clock.now()));
+  await release(key, parts);
+  return unavailable('the envelope could not be sent', sent.problem, parts);
+}
+
+async function release(key: string | undefined, { tasks }: GatewayParts): Promise<void> {
+  if (key !== undefined) await tasks.releaseKey(key);
+}
+
+function taskOf(caller: Caller, flow: GatewayFlow, { id, route }: Envelope, now: number): Task {
+  const deadlineMs = deadlineOf(flow, now);
+  return createTask({
+    id,
+    flow: flow.name,
+    owner: caller.id,
+    route,
+    now,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  });
+}
+
+function deadlineOf({ timeoutSeconds }: GatewayFlow, now: number): number | undefined {
+  return timeoutSeconds === undefined ? undefined : now + timeoutSeconds * 1000;
+}
+
+/** The root: its id is the task's. */
+function envelopeFor(
+  id: string,
+  flow: GatewayFlow,
+  payload: JsonText,
+  { traceparent }: CreateOptions,
+  now: number,
+): Envelope {
+  const at = timestampText(now);
+  const deadlineMs = deadlineOf(flow, now);
+  const marked = withHeader(withHeader(NO_HEADERS, TASK, id), FLOW, flow.name);
+  const json = readJson(payload);
+  return {
+    id,
+    route: { prev: [], curr: flow.entrypoint, next: flow.routeNext },
+    headers: traceparent === undefined ? marked : withHeader(marked, 'traceparent', traceparent),
+    payload: json.kind === 'broken' ? payload : json.text,
+    status: {
+      phase: 'pending',
+      attempt: 1,
+      created_at: at,
+      updated_at: at,
+      ...(deadlineMs === undefined ? {} : { deadline_at: timestampText(deadlineMs) }),
+    },
+    extra: new Map(),
+  };
+}
+
+/** What is wrong inside is for the log: a caller can only come again. */
+export function unavailable(what: string, problem: string, parts: GatewayParts): GatewayRefusal {
+  parts.telemetry.trouble(what, { problem });
+  return { ok: false, kind: 'unavailable', detail: `${what}; try again` };
+}

@@ -1,0 +1,69 @@
+import { decode } from '../core/decode.ts';
+import type { Envelope } from '../core/envelope.ts';
+import type { EndRecord } from '../core/record.ts';
+import { finalReportOf } from '../core/report.ts';
+import { isFinal, type Task } from '../core/task.ts';
+import { endTask, expireTask } from '../core/task-end.ts';
+import { applyReport } from '../core/task-report.ts';
+import type { Refusal } from '../ports/transport.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+
+export type Settled = { readonly ok: true; readonly task: Task | undefined } | Refusal;
+
+/** An open task after a look for its end: the last report may be lost, and the archive has it. Then the clock counts. */
+export async function settleTask(task: Task, parts: GatewayParts): Promise<Settled> {
+  if (isFinal(task.state)) return { ok: true, task };
+  const ended = await endFromArchive(task, parts);
+  if (!ended.ok) return ended;
+  const { end } = ended;
+  const { tasks, clock } = parts;
+  if (end !== undefined) return tasks.update(task.id, end);
+  return isOverdue(task, clock.now())
+    ? tasks.update(task.id, (one) => expireTask(one, clock.now()))
+    : { ok: true, task };
+}
+
+export function isOverdue({ deadlineMs }: Task, now: number): boolean {
+  return deadlineMs !== undefined && now >= deadlineMs;
+}
+
+type EndFound = { readonly ok: true; readonly end?: (task: Task) => Task } | Refusal;
+
+async function endFromArchive(task: Task, parts: GatewayParts): Promise<EndFound> {
+  const found = await parts.records.ofEnvelope(task.id);
+  if (!found.ok) return found;
+  const record = firstOf(found.records);
+  if (record === undefined) return { ok: true };
+  const kept = await envelopeAt(record.archiveKey, parts);
+  if (!kept.ok) return kept;
+  const report = kept.envelope && finalReportOf(kept.envelope, record.archiveKey);
+  const { end: state, reason, actor, archiveKey } = record;
+  const why = reason === '' ? {} : { reason };
+  return {
+    ok: true,
+    end: (one) =>
+      report?.task === one.id && report.envelope_id === one.id
+        ? applyReport(one, report, parts.clock.now())
+        : endTask(one, { state, actor, archiveKey, ...why }, parts.clock.now()),
+  };
+}
+
+/** What a replay came to is another story. */
+function firstOf(records: readonly EndRecord[]): EndRecord | undefined {
+  const [first] = [...records].sort(
+    (one, other) =>
+      Number(one.replay !== undefined) - Number(other.replay !== undefined) || one.atMs - other.atMs,
+  );
+  return first;
+}
+
+type EnvelopeFound = { readonly ok: true; readonly envelope?: Envelope } | Refusal;
+
+/** Without an envelope where the archive does not hold it, or not one that can be read. */
+export async function envelopeAt(key: string, parts: GatewayParts): Promise<EnvelopeFound> {
+  const got = await parts.archive.get(key);
+  if (!got.ok) return got;
+  if (got.text === undefined) return { ok: true };
+  const arrival = decode(got.text, { actor: 'x-gateway', messageId: key, deriveId: parts.deriveId });
+  return arrival.kind === 'readable' ? { ok: true, envelope: arrival.envelope } : { ok: true };
+}

@@ -1,0 +1,68 @@
+import { isFields } from '../core/fields.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import type { Reply, Transport } from '../ports/transport.ts';
+import type { Gateway } from './gateway.ts';
+import type { Timer } from './gateway-parts.ts';
+
+/** The actor whose queue holds the timers. */
+export const TIMER_ACTOR = 'x-gateway';
+
+export interface TimerParts {
+  readonly gateway: Pick<Gateway, 'expire'>;
+  readonly arm: (timer: Timer) => Promise<Reply>;
+  readonly clock: Clock;
+  readonly telemetry: Pick<Telemetry, 'trouble'>;
+}
+
+/** A timer is a delayed message: it outlives whoever set it. What is longer than a delay may be is chained. */
+export function timerOn(
+  transport: Pick<Transport, 'sendWithDelay' | 'traits'>,
+  queue: string,
+  clock: Clock,
+): (timer: Timer) => Promise<Reply> {
+  return (timer) => {
+    const leftMs = Math.max(0, timer.dueMs - clock.now());
+    return transport.sendWithDelay(queue, textOf(timer), Math.min(leftMs, transport.traits.maxDelayMs));
+  };
+}
+
+/** At least once, and any number of times: false where it has to come again. */
+export async function handleTimer(body: string, parts: TimerParts): Promise<boolean> {
+  const { gateway, arm, clock, telemetry } = parts;
+  const timer = timerFromText(body);
+  if (timer === undefined) {
+    telemetry.trouble('a timer cannot be read; its dead-letter queue will take it', {});
+    return false;
+  }
+  if (timer.dueMs > clock.now()) {
+    const reply = await arm(timer);
+    if (!reply.ok)
+      telemetry.trouble('a timer could not be set again', { task: timer.task, problem: reply.problem });
+    return reply.ok;
+  }
+  try {
+    await gateway.expire(timer.task);
+    return true;
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    telemetry.trouble('a task could not be expired; its timer comes again', { task: timer.task, problem });
+    return false;
+  }
+}
+
+function textOf({ task, dueMs }: Timer): string {
+  return JSON.stringify({ task, due_ms: dueMs });
+}
+
+function timerFromText(text: string): Timer | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const { task, due_ms: dueMs } = isFields(parsed) ? parsed : {};
+    return typeof task === 'string' && Number.isSafeInteger(dueMs)
+      ? { task, dueMs: Number(dueMs) }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { type HttpFace, httpFace } from '../adapters/http/http-face.ts';
+import { reportVerification } from '../adapters/http/verify-reports.ts';
+import { checkInput } from '../adapters/json-schema/check-input.ts';
+import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
+import { deriveId, systemClock } from '../adapters/system/system.ts';
+import type { Gateway, GatewayFlow } from '../app/gateway.ts';
+import type { Timer } from '../app/gateway-parts.ts';
+import { timerOn } from '../app/gateway-timer.ts';
+import { makeGateway } from '../app/make-gateway.ts';
+import type { Environment } from '../config/environment.ts';
+import { GATEWAY } from '../config/mesh-plan.ts';
+import { queueName } from '../config/queue-name.ts';
+import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Reply } from '../ports/transport.ts';
+import { authenticationFromConfig } from './authentication-from-config.ts';
+import { storesFromConfig } from './crew-from-config.ts';
+import { configFromEnvironment } from './read-config.ts';
+import { flowsFromFile } from './read-flows.ts';
+import { transportFromConfig } from './transport-from-config.ts';
+
+/** The gateway without a face: what its timers need too. */
+export interface GatewayBackend {
+  readonly gateway: Gateway;
+  readonly arm: (timer: Timer) => Promise<Reply>;
+  close(): Promise<void>;
+}
+
+const POLL_MS = 250;
+/** Reports are lost seldom, and a look costs a query. */
+const SILENT_MS = 5_000;
+
+export async function backendFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  log: JsonLog,
+  flows: () => readonly GatewayFlow[],
+): Promise<GatewayBackend> {
+  const stores = storesFromConfig(config.storage, config.sqs.region, env);
+  const transport = await transportFromConfig(config, env);
+  const queueOf = (actor: string) => queueName(actor, config.namespace);
+  const clock = systemClock;
+  const arm = timerOn(transport, queueOf(GATEWAY), clock);
+  const gateway = makeGateway({
+    ...stores,
+    flows,
+    send: (actor, body) => transport.send(queueOf(actor), body),
+    arm,
+    checkInput,
+    maxBodyBytes: transport.traits.maxBodyBytes,
+    countBytes: Buffer.byteLength,
+    clock,
+    newId: randomUUID,
+    deriveId,
+    telemetry: log,
+    pollMs: POLL_MS,
+    silentMs: SILENT_MS,
+  });
+  return {
+    gateway,
+    arm,
+    close: async () => {
+      await transport.close();
+      stores.close();
+    },
+  };
+}
+
+export interface ServedGateway {
+  readonly face: HttpFace;
+  readonly gateway: Gateway;
+  close(): Promise<void>;
+}
+
+const KEEP_ALIVE_MS = 15_000;
+const LONGEST_WAIT_MS = 60_000;
+/** So many seconds' worth of requests at once. */
+const BURST = 4;
+
+/** The whole gateway for one configuration; the flows are its file's, unless they are handed in. */
+export async function gatewayFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  log: JsonLog,
+  flows: () => readonly GatewayFlow[] = fixedFlows(config),
+): Promise<ServedGateway> {
+  const authenticate = authenticationFromConfig(config.gateway);
+  const backend = await backendFromConfig(config, env, log, flows);
+  const { gatewaySecret, gateway } = config;
+  const clock = systemClock;
+  const face = httpFace({
+    gateway: backend.gateway,
+    authenticate,
+    ...(gatewaySecret === undefined ? {} : { verifyReports: reportVerification(gatewaySecret, clock.now) }),
+    clock,
+    telemetry: log,
+    rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST },
+    keepAliveMs: KEEP_ALIVE_MS,
+    longestWaitMs: LONGEST_WAIT_MS,
+  });
+  return { face, gateway: backend.gateway, close: backend.close };
+}
+
+/** Throws in words for the operator where something is wrong. */
+export function gatewayConfigFrom(env: Environment): {
+  readonly config: SidecarConfig;
+  readonly log: JsonLog;
+} {
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: GATEWAY, ...env });
+  if ('words' in reading) throw new Error(reading.words);
+  const { config } = reading;
+  const write = (line: string) => console.log(line);
+  return { config, log: jsonLog({ level: config.logLevel, actor: GATEWAY, now: systemClock.now, write }) };
+}
+
+function fixedFlows({ gateway }: SidecarConfig): () => readonly GatewayFlow[] {
+  if (gateway.flowsFile === undefined)
+    throw new Error('asya: not set: ASYA_GATEWAY_FLOWS_FILE, the file with the flows');
+  const flows = flowsFromFile(gateway.flowsFile);
+  return () => flows;
+}

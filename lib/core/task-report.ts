@@ -1,0 +1,66 @@
+import type { FinalReport, Report, StepEvent, StepReport } from './report.ts';
+import { isFinal, type Task, type TaskChild, type TaskMark } from './task.ts';
+import { endTask } from './task-end.ts';
+import { withEvent } from './task-event.ts';
+import { furtherProgress, progressOf } from './task-progress.ts';
+
+/** A fan-out may have thousands: so many are listed with their states. */
+export const MOST_CHILDREN = 200;
+
+const STAGES: Readonly<Record<StepEvent, number>> = { received: 0, processing: 1, completed: 2 };
+const END: TaskMark = [Number.MAX_SAFE_INTEGER, 0, 0];
+
+/**
+ * The task after a report. Only forward: what was told before, lies behind what is known or comes after the end
+ * changes nothing, and the task comes back as it is. An envelope with another id than the task's is a child.
+ */
+export function applyReport(task: Task, report: Report, now: number): Task {
+  if (isFinal(task.state)) return task;
+  if (report.envelope_id !== task.id) return applyToChild(task, report, now);
+  return report.event === 'final' ? endByReport(task, report, now) : applyStep(task, report, now);
+}
+
+function endByReport(task: Task, report: FinalReport, now: number): Task {
+  const { phase, reason, error, actor, archive_key } = report;
+  const why = { ...(reason === undefined ? {} : { reason }), ...(error === undefined ? {} : { error }) };
+  return endTask(task, { state: phase, actor, archiveKey: archive_key, ...why }, now);
+}
+
+function applyStep(task: Task, report: StepReport, now: number): Task {
+  const mark = markOf(report);
+  if (!isAhead(mark, task.mark)) return task;
+  const progress = furtherProgress(task.progress, progressOf(report.route));
+  const { event: type, actor } = report;
+  return withEvent({ ...task, state: 'running', mark, progress }, { type, actor }, now);
+}
+
+function applyToChild(task: Task, report: Report, now: number): Task {
+  const id = report.envelope_id;
+  const known = Object.hasOwn(task.children, id) ? task.children[id] : undefined;
+  const mark = markOf(report);
+  if (known !== undefined && !isAhead(mark, known.mark)) return task;
+  const running: Task = { ...task, state: 'running' };
+  if (known === undefined && Object.keys(task.children).length >= MOST_CHILDREN) {
+    return report.event === 'final'
+      ? { ...running, unlisted: (task.unlisted ?? 0) + 1, version: task.version + 1 }
+      : task;
+  }
+  const why = report.event === 'final' && report.reason !== undefined ? { reason: report.reason } : {};
+  const { actor } = report;
+  const state = report.event === 'final' ? report.phase : 'running';
+  const child: TaskChild = { state, actor, ...why, mark };
+  // Not by assignment: an id may be "__proto__".
+  const children = Object.fromEntries([...Object.entries(task.children), [id, child]]);
+  const type = report.event === 'final' ? 'ended' : report.event;
+  return withEvent({ ...running, children }, { type, actor, child: id, ...why }, now);
+}
+
+function markOf(report: Report): TaskMark {
+  return report.event === 'final' ? END : [report.hop, report.attempt, STAGES[report.event]];
+}
+
+function isAhead(mark: TaskMark, known: TaskMark | undefined): boolean {
+  if (known === undefined) return true;
+  const at = mark.findIndex((value, index) => value !== known[index]);
+  return at >= 0 && (mark[at] ?? 0) > (known[at] ?? 0);
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { jsonLog } from '../adapters/log/json-log.ts';
+import { systemClock } from '../adapters/system/system.ts';
+import { gatewayFromConfig } from '../assembly/gateway-from-config.ts';
+import { configFromEnvironment } from '../assembly/read-config.ts';
+import type { GatewayAccess } from '../assembly/running-mesh.ts';
+import { serveGateway } from '../assembly/serve-gateway.ts';
+import type { Flow } from '../config/manifest.ts';
+import { GATEWAY } from '../config/mesh-plan.ts';
+import type { SidecarConfig } from '../config/sidecar-config.ts';
+
+/** The gateway of a mesh on this machine: in this process, on the loopback alone. */
+export interface LocalGateway extends GatewayAccess {
+  /** What the mesh's functions sign their reports with. */
+  readonly secret: string;
+  close(): Promise<void>;
+}
+
+export interface LocalGatewayOptions {
+  /** Of the mesh's engines. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly port?: number;
+  /** As they stand now: they change with the manifest. */
+  readonly flows: () => readonly Flow[];
+  readonly logLevel: SidecarConfig['logLevel'];
+  readonly onLine: (line: string) => void;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** Its caller's id: whoever starts the mesh again finds the tasks of before. */
+const KEY_ID = 'local';
+
+export async function startLocalGateway(
+  options: LocalGatewayOptions,
+): Promise<{ gateway: LocalGateway } | { problem: string }> {
+  const { port = 0, flows, logLevel, onLine } = options;
+  const key = `asya_${randomBytes(24).toString('base64url')}`;
+  const secret = randomBytes(32).toString('hex');
+  const sha256 = createHash('sha256').update(key).digest('hex');
+  const env = {
+    ...options.variables,
+    ASYA_ACTOR_NAME: GATEWAY,
+    ASYA_LOG_LEVEL: logLevel,
+    ASYA_GATEWAY_SECRET: secret,
+    ASYA_GATEWAY_KEYS: JSON.stringify([{ id: KEY_ID, sha256 }]),
+  };
+  const reading = configFromEnvironment(env);
+  if ('words' in reading) throw new Error(reading.words);
+  const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
+  const served = await gatewayFromConfig(reading.config, env, log, flows);
+  try {
+    const listening = await serveGateway(served.face, port, LOOPBACK);
+    const url = `http://${LOOPBACK}:${listening.port}`;
+    const close = async () => {
+      await listening.close();
+      await served.close();
+    };
+    return { gateway: { url, key, secret, close } };
+  } catch (error) {
+    await served.close();
+    return { problem: `the gateway cannot listen at port ${port}: ${(error as Error).message}` };
+  }
+}

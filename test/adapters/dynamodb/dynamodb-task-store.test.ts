@@ -1,0 +1,182 @@
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-store.ts';
+import { ensureTable } from '../../../lib/adapters/dynamodb/table.ts';
+import { bytesFromTask, taskFromBytes } from '../../../lib/adapters/dynamodb/task-bytes.ts';
+import { systemClock, systemDice } from '../../../lib/adapters/system/system.ts';
+import { FAILURE_TABLE } from '../../../lib/config/failure-table.ts';
+import type { Task } from '../../../lib/core/task.ts';
+import { cancelTask, expireTask } from '../../../lib/core/task-end.ts';
+import { applyReport } from '../../../lib/core/task-report.ts';
+import type { TaskStore } from '../../../lib/ports/task-store.ts';
+import { NOW } from '../../core/a-delivery.ts';
+import { aStep, aTask } from '../../core/a-task.ts';
+import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+
+let engine: EmbeddedDynamoDb;
+let client: DynamoDBClient;
+let store: TaskStore;
+beforeAll(async () => {
+  engine = await startEmbeddedDynamoDb();
+  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+  await ensureTable({ client, name: 'tasks' });
+  store = dynamoDbTaskStore({ client, name: 'tasks' }, systemClock, systemDice);
+});
+afterAll(async () => {
+  client.destroy();
+  await engine.close();
+});
+
+const CLAIM = { taskId: 't-1', digest: 'd', atMs: NOW };
+
+async function stored(id: string): Promise<Task | undefined> {
+  const got = await store.get(id);
+  return got.ok ? got.task : undefined;
+}
+
+describe('a task', () => {
+  it('comes back as it was kept, and is made once', async () => {
+    const task = applyReport(aTask({ id: 'once' }), aStep('received', 0), NOW);
+    expect(await store.create(task)).toEqual({ ok: true });
+    expect(await stored('once')).toEqual(task);
+    expect(await store.create(aTask({ id: 'once' }))).toMatchObject({ ok: false });
+    expect(await stored('once')).toEqual(task);
+  });
+
+  it('that is not there is not there', async () => {
+    expect(await store.get('nobody')).toEqual({ ok: true, task: undefined });
+    expect(await store.update('nobody', (task) => task)).toEqual({ ok: true, task: undefined });
+  });
+
+  it('keeps every change of many writers at once', async () => {
+    await store.create(aTask({ id: 'busy' }));
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, nth) =>
+        store.update('busy', (task) =>
+          applyReport(task, aStep('received', 1, { envelope_id: `c-${nth}` }), NOW),
+        ),
+      ),
+    );
+    expect(replies.filter(({ ok }) => !ok)).toEqual([]);
+    const task = await stored('busy');
+    expect(Object.keys(task?.children ?? {})).toHaveLength(8);
+    expect(task?.version).toBe(9);
+  });
+
+  it('ends once, whoever ends it', async () => {
+    await store.create(aTask({ id: 'ends' }));
+    await Promise.all([
+      store.update('ends', (task) => cancelTask(task, NOW)),
+      store.update('ends', (task) => expireTask(task, NOW)),
+    ]);
+    const task = await stored('ends');
+    expect(task?.events.filter(({ type }) => type === 'ended')).toHaveLength(1);
+  });
+
+  it('that nobody changes is not written', async () => {
+    await store.create(aTask({ id: 'same' }));
+    await store.update('same', (task) => task);
+    expect((await stored('same'))?.version).toBe(1);
+  });
+});
+
+describe('a list of tasks', () => {
+  it('is newest first, of one owner alone, page by page', async () => {
+    for (let nth = 0; nth < 60; nth++)
+      await store.create(aTask({ id: `l-${nth}`, owner: 'lister', createdMs: NOW + nth }));
+    const first = await store.list('lister');
+    if (!first.ok || first.next === undefined) throw new Error('there is a second page');
+    expect(first.tasks.map(({ id }) => id).slice(0, 2)).toEqual(['l-59', 'l-58']);
+    const second = await store.list('lister', first.next);
+    if (!second.ok) throw new Error(second.problem);
+    expect([first.tasks.length + second.tasks.length, second.tasks.at(-1)?.id]).toEqual([60, 'l-0']);
+    expect(await store.list('somebody else')).toEqual({ ok: true, tasks: [] });
+  });
+
+  it.each(['', 'no cursor', Buffer.from('["failure#1",1]').toString('base64url')])(
+    'has nothing after a cursor that is none: "%s"',
+    async (cursor) => {
+      expect(await store.list('lister', cursor)).toEqual({ ok: true, tasks: [] });
+    },
+  );
+
+  it('never shows another owner’s, whatever cursor is handed in', async () => {
+    const first = await store.list('lister');
+    const next = first.ok ? first.next : undefined;
+    expect(await store.list('somebody else', next)).toMatchObject({ tasks: [] });
+  });
+});
+
+describe('a key', () => {
+  it('is the first one’s', async () => {
+    expect(await store.claimKey('k', CLAIM)).toEqual({ ok: true, isFirst: true, claim: CLAIM });
+    const second = await store.claimKey('k', { ...CLAIM, taskId: 't-2' });
+    expect(second).toEqual({ ok: true, isFirst: false, claim: CLAIM });
+  });
+
+  it('can be claimed anew once it was released, or is a day old', async () => {
+    await store.claimKey('r', CLAIM);
+    await store.releaseKey('r');
+    expect(await store.claimKey('r', CLAIM)).toMatchObject({ isFirst: true });
+    const later = { ...CLAIM, atMs: NOW + 86_402_000 };
+    expect(await store.claimKey('r', later)).toMatchObject({ isFirst: true, claim: later });
+  });
+});
+
+describe('a table that does not answer', () => {
+  it('refuses in words', async () => {
+    const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
+    const down = dynamoDbTaskStore({ client: nobody, name: 'tasks' }, systemClock, systemDice);
+    for (const reply of await Promise.all([
+      down.create(aTask()),
+      down.get('t'),
+      down.update('t', (task) => task),
+      down.list('me'),
+      down.claimKey('k', CLAIM),
+      down.releaseKey('k'),
+    ]))
+      expect(reply).toMatchObject({ ok: false, problem: expect.stringContaining('does not answer') });
+    nobody.destroy();
+  });
+
+  it('of an earlier version is refused, with what to do', async () => {
+    const [{ hash, range }] = FAILURE_TABLE.indexes;
+    await client.send(
+      new CreateTableCommand({
+        TableName: 'older',
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [FAILURE_TABLE.key, hash, range].map((one) => ({
+          AttributeName: one.name,
+          AttributeType: one.type,
+        })),
+        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+        GlobalSecondaryIndexes: [
+          {
+            IndexName: 'by-time',
+            KeySchema: [
+              { AttributeName: hash.name, KeyType: 'HASH' },
+              { AttributeName: range.name, KeyType: 'RANGE' },
+            ],
+            Projection: { ProjectionType: 'ALL' },
+          },
+        ],
+      }),
+    );
+    await expect(ensureTable({ client, name: 'older' })).rejects.toThrow(/no index .*"by-owner".*--fresh/);
+  });
+});
+
+describe('what a task is kept as', () => {
+  it('fits, whatever a route looks like', () => {
+    const names = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(63, 'x'));
+    let task = aTask();
+    for (let hop = 0; hop < 600; hop++) {
+      const route = { prev: names, curr: 'x', next: names.map((name) => `${name.slice(0, 50)}${hop}`) };
+      task = applyReport(task, aStep('received', hop, { route }), NOW);
+    }
+    const bytes = bytesFromTask(task);
+    expect(bytes.length).toBeLessThan(380_000);
+    expect(taskFromBytes(bytes)?.events.at(-1)).toEqual(task.events.at(-1));
+  });
+});

@@ -1,0 +1,44 @@
+import type { FinalReport, StepEvent, StepReport } from '../../lib/core/report.ts';
+import type { Task } from '../../lib/core/task.ts';
+import { createTask } from '../../lib/core/task-create.ts';
+import { NOW } from './a-delivery.ts';
+
+export const ACTORS = ['fetch', 'score', 'store'];
+
+export function aTask(changes: Partial<Task> = {}): Task {
+  const route = { prev: [], curr: 'fetch', next: ['score', 'store'] };
+  return { ...createTask({ id: 't-1', flow: 'enhance', owner: 'me', route, now: NOW }), ...changes };
+}
+
+/** The envelope is at the actor with this number; once completed, past it. */
+export function aStep(event: StepEvent, hop: number, changes: Partial<StepReport> = {}): StepReport {
+  const at = event === 'completed' ? hop + 1 : hop;
+  return {
+    task: 't-1',
+    envelope_id: 't-1',
+    event,
+    actor: ACTORS[hop] ?? 'further',
+    hop,
+    attempt: 1,
+    route: { prev: ACTORS.slice(0, at), curr: ACTORS[at] ?? '', next: ACTORS.slice(at + 1) },
+    ...changes,
+  };
+}
+
+export function anEndOf(
+  phase: FinalReport['phase'] = 'succeeded',
+  changes: Partial<FinalReport> = {},
+): FinalReport {
+  return {
+    task: 't-1',
+    envelope_id: 't-1',
+    event: 'final',
+    actor: 'store',
+    hop: 3,
+    phase,
+    reason: phase === 'succeeded' ? 'Completed' : 'RuntimeError',
+    ...(phase === 'failed' ? { error: { type: 'ValueError', message: 'no' } } : {}),
+    archive_key: `${phase}/t-1.json`,
+    ...changes,
+  };
+}

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import type { Report } from '../../../lib/core/report.ts';
+import { isFinal, type Task, type TaskState } from '../../../lib/core/task.ts';
+import { cancelTask, expireTask } from '../../../lib/core/task-end.ts';
+import { applyReport } from '../../../lib/core/task-report.ts';
+import { NOW } from '../a-delivery.ts';
+import { anEndOf, aStep, aTask } from '../a-task.ts';
+import { law } from '../law.ts';
+
+type Happening = { readonly report: Report } | 'cancel' | 'expire';
+
+const id = fc.constantFrom('t-1', 't-1', 't-1', 'c-1', 'c-2');
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('received' as const, 'processing' as const, 'completed' as const),
+        fc.nat(3),
+        fc.integer({ min: 1, max: 3 }),
+        id,
+      )
+      .map(([event, hop, attempt, envelope_id]) => ({ report: aStep(event, hop, { attempt, envelope_id }) })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom('succeeded' as const, 'failed' as const, 'canceled' as const), id)
+      .map(([phase, envelope_id]) => ({ report: anEndOf(phase, { envelope_id }) })),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('cancel' as const, 'expire' as const) },
+);
+const happenings = fc.array(happening, { maxLength: 25 });
+
+const RANKS: Readonly<Record<TaskState, number>> = {
+  pending: 0,
+  running: 1,
+  paused: 1,
+  succeeded: 2,
+  failed: 2,
+  canceled: 2,
+};
+
+function next(task: Task, what: Happening, now: number): Task {
+  if (what === 'cancel') return cancelTask(task, now);
+  return what === 'expire' ? expireTask(task, now) : applyReport(task, what.report, now);
+}
+
+function storyOf(all: readonly Happening[]): readonly Task[] {
+  const story = [aTask()];
+  for (const [index, what] of all.entries()) story.push(next(story.at(-1) as Task, what, NOW + index));
+  return story;
+}
+
+function lastOf(all: readonly Happening[]): Task {
+  return storyOf(all).at(-1) as Task;
+}
+
+function kindsOf(all: readonly Happening[]): readonly string[] {
+  const last = lastOf(all);
+  const ends = all.filter((what) => typeof what === 'string' || what.report.event === 'final').length;
+  return [last.state, ...(ends > 1 && isFinal(last.state) ? ['more than one end'] : [])];
+}
+
+const KINDS = ['pending', 'running', 'succeeded', 'failed', 'canceled', 'more than one end'];
+
+describe('whatever is told in whatever order', () => {
+  law(
+    'a task goes only forward, and an end is final',
+    happenings,
+    (all) => {
+      const story = storyOf(all);
+      for (const [index, task] of story.entries()) {
+        const before = story[index - 1];
+        if (before === undefined) continue;
+        expect(RANKS[task.state]).toBeGreaterThanOrEqual(RANKS[before.state]);
+        expect(task.progress.percent).toBeGreaterThanOrEqual(before.progress.percent);
+        if (isFinal(before.state)) expect(task).toBe(before);
+        for (const [child, { state }] of Object.entries(before.children)) {
+          if (isFinal(state)) expect(task.children[child]?.state).toBe(state);
+        }
+      }
+    },
+    kindsOf,
+    KINDS,
+  );
+
+  law(
+    'every change is one version and one event, and no change is none',
+    happenings,
+    (all) => {
+      const story = storyOf(all);
+      for (const [index, task] of story.entries()) {
+        const before = story[index - 1];
+        if (before === undefined || task === before) continue;
+        expect(task.version).toBe(before.version + 1);
+        expect(task.events.length).toBe(before.events.length + 1);
+      }
+      const { events, state, version } = story.at(-1) as Task;
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+      expect(events.at(-1)?.state).toBe(state);
+      expect(version).toBe(events.length);
+    },
+    kindsOf,
+    KINDS,
+  );
+
+  law(
+    'the root alone ends its task, and what is told twice is told once',
+    happenings,
+    (all) => {
+      const ends = all.filter(
+        (what) =>
+          typeof what === 'string' || (what.report.event === 'final' && what.report.envelope_id === 't-1'),
+      );
+      expect(isFinal(lastOf(all).state)).toBe(ends.length > 0);
+      const twice = all.flatMap((what) => [what, what]);
+      expect(lastOf(twice).events.map(({ type, child, actor }) => [type, child, actor])).toEqual(
+        lastOf(all).events.map(({ type, child, actor }) => [type, child, actor]),
+      );
+    },
+    kindsOf,
+    KINDS,
+  );
+});

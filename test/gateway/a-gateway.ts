@@ -1,0 +1,78 @@
+import type { Caller, Gateway, GatewayFlow } from '../../lib/app/gateway.ts';
+import type { CheckInput, Timer } from '../../lib/app/gateway-parts.ts';
+import { makeGateway } from '../../lib/app/make-gateway.ts';
+import type { JsonText } from '../../lib/core/json-text.ts';
+import type { Clock } from '../../lib/ports/clock.ts';
+import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
+import { recordingTelemetry, type Told } from '../app/a-line.ts';
+import { deriveId } from '../core/a-delivery.ts';
+import { type MemoryArchive, type MemoryTasks, memoryArchive, memoryTasks } from './memory-stores.ts';
+
+export const ME: Caller = { id: 'me' };
+export const PAYLOAD = '{"n":1}' as JsonText;
+
+export const FLOWS: readonly GatewayFlow[] = [
+  { name: 'enhance', entrypoint: 'fetch', routeNext: ['score', 'store'], timeoutSeconds: 120 },
+  { name: 'endless', entrypoint: 'fetch', routeNext: [] },
+  {
+    name: 'checked',
+    entrypoint: 'fetch',
+    routeNext: [],
+    mcp: { inputSchema: { type: 'object', required: ['url'] } },
+  },
+];
+
+export interface Stage {
+  readonly gateway: Gateway;
+  readonly tasks: MemoryTasks;
+  readonly archive: MemoryArchive;
+  readonly sent: { readonly actor: string; readonly body: string }[];
+  readonly timers: Timer[];
+  readonly told: Told;
+}
+
+export interface StageOptions {
+  readonly clock: Clock;
+  readonly tasks?: MemoryTasks;
+  readonly flows?: () => readonly GatewayFlow[];
+  readonly send?: (actor: string) => Promise<Reply>;
+  readonly arm?: () => Promise<Reply>;
+  readonly checkInput?: CheckInput;
+  readonly maxBodyBytes?: number;
+}
+
+/** A gateway on stores in memory; ids are t-1, t-2 and so on. */
+export function aGateway(options: StageOptions): Stage {
+  const { clock, tasks = memoryTasks(), flows = () => FLOWS } = options;
+  const archive = memoryArchive();
+  const sent: { actor: string; body: string }[] = [];
+  const timers: Timer[] = [];
+  const told = recordingTelemetry();
+  let ids = 0;
+  const gateway = makeGateway({
+    flows,
+    tasks,
+    archive,
+    records: archive,
+    send: async (actor, body) => {
+      const reply = (await options.send?.(actor)) ?? ACCEPTED;
+      if (reply.ok) sent.push({ actor, body });
+      return reply;
+    },
+    arm: async (timer) => {
+      const reply = (await options.arm?.()) ?? ACCEPTED;
+      if (reply.ok) timers.push(timer);
+      return reply;
+    },
+    checkInput: options.checkInput ?? (() => []),
+    maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
+    countBytes: Buffer.byteLength,
+    clock,
+    newId: () => `t-${++ids}`,
+    deriveId,
+    telemetry: told,
+    pollMs: 250,
+    silentMs: 5_000,
+  });
+  return { gateway, tasks, archive, sent, timers, told };
+}

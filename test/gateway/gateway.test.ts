@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { isFinal, type TaskEvent } from '../../lib/core/task.ts';
+import { virtualClock } from '../app/virtual-clock.ts';
+import { NOW } from '../core/a-delivery.ts';
+import { anEndOf, aStep } from '../core/a-task.ts';
+import { aGateway, ME, PAYLOAD, type Stage, type StageOptions } from './a-gateway.ts';
+
+const OTHER = { id: 'somebody else' };
+const DOWN = { ok: false, problem: 'the broker said no' } as const;
+const A_RECORD = {
+  identity: 'r',
+  envelopeId: 't-1',
+  end: 'succeeded',
+  actor: 'store',
+  hop: 3,
+  reason: 'Completed',
+  atMs: NOW,
+  archiveKey: 'succeeded/t-1.json',
+} as const;
+const AN_END = JSON.stringify({
+  id: 't-1',
+  route: { prev: ['fetch', 'score', 'store'], curr: '', next: [] },
+  headers: { 'x-asya-task': 't-1' },
+  payload: { big: 1 },
+  status: { phase: 'succeeded', reason: 'Completed', actor: 'store' },
+}).replace('{"big":1}', '{"big":12345678901234567890}');
+
+function staged(options: Partial<StageOptions> = {}): Stage & { clock: ReturnType<typeof virtualClock> } {
+  const clock = virtualClock();
+  return { ...aGateway({ clock, ...options }), clock };
+}
+
+async function collect(events: AsyncIterable<TaskEvent> | undefined): Promise<readonly TaskEvent[]> {
+  const all: TaskEvent[] = [];
+  for await (const event of events ?? []) all.push(event);
+  return all;
+}
+
+describe('creating a task', () => {
+  it('keeps it, arms its backstop and sends its envelope', async () => {
+    const { gateway, sent, timers } = staged();
+    const created = await gateway.create(ME, 'enhance', PAYLOAD, { traceparent: '00-a-b-01' });
+    expect(created).toMatchObject({
+      ok: true,
+      isNew: true,
+      task: { id: 't-1', state: 'pending', owner: 'me' },
+    });
+    expect(sent.map(({ actor, body }) => [actor, JSON.parse(body)])).toEqual([
+      [
+        'fetch',
+        {
+          id: 't-1',
+          route: { prev: [], curr: 'fetch', next: ['score', 'store'] },
+          headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance', traceparent: '00-a-b-01' },
+          payload: { n: 1 },
+          status: {
+            phase: 'pending',
+            attempt: 1,
+            created_at: '2026-01-01T00:00:00Z',
+            updated_at: '2026-01-01T00:00:00Z',
+            deadline_at: '2026-01-01T00:02:00Z',
+          },
+        },
+      ],
+    ]);
+    expect(timers).toEqual([{ task: 't-1', dueMs: NOW + 120_000 }]);
+  });
+
+  it('arms nothing where the flow has no timeout', async () => {
+    const { gateway, sent, timers } = staged();
+    await gateway.create(ME, 'endless', PAYLOAD);
+    expect([timers, JSON.parse(sent[0]?.body ?? '').status.deadline_at]).toEqual([[], undefined]);
+  });
+
+  it.each([
+    ['nothing', ME],
+    ['enhance', { id: 'me', flows: ['endless'] }],
+  ])('is refused for a flow that is not there or not the caller’s: %s', async (flow, caller) => {
+    const { gateway, sent } = staged();
+    expect(await gateway.create(caller, flow, PAYLOAD)).toMatchObject({ ok: false, kind: 'not-found' });
+    expect(sent).toEqual([]);
+  });
+
+  it('is refused where the input is wrong or too big', async () => {
+    const faults = [{ place: '/url', problem: 'is missing' }];
+    const { gateway, tasks } = staged({ checkInput: () => faults, maxBodyBytes: 20 });
+    expect(await gateway.create(ME, 'checked', PAYLOAD)).toMatchObject({ kind: 'invalid', errors: faults });
+    expect(await gateway.create(ME, 'endless', PAYLOAD)).toMatchObject({ kind: 'invalid' });
+    expect(tasks.all.size).toBe(0);
+  });
+
+  it.each([['send'], ['arm']] as const)('that cannot %s leaves a failed task and says so', async (what) => {
+    const { gateway, tasks, told, sent } = staged({ [what]: async () => DOWN });
+    const refused = await gateway.create(ME, 'enhance', PAYLOAD);
+    expect(refused).toMatchObject({ ok: false, kind: 'unavailable' });
+    expect(JSON.stringify(refused)).not.toContain('broker');
+    expect([tasks.all.get('t-1')?.state, told.troubles, sent]).toEqual([
+      'failed',
+      ['the envelope could not be sent'],
+      [],
+    ]);
+  });
+
+  it('sends nothing where the task cannot be kept', async () => {
+    const stage = staged();
+    stage.tasks.problem = 'down';
+    expect(await stage.gateway.create(ME, 'enhance', PAYLOAD)).toMatchObject({ kind: 'unavailable' });
+    expect(stage.sent).toEqual([]);
+  });
+
+  it('with one key makes one task, and is a conflict for something else', async () => {
+    const { gateway, sent } = staged();
+    const options = { idempotencyKey: 'k' };
+    await gateway.create(ME, 'enhance', PAYLOAD, options);
+    expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({
+      isNew: false,
+      task: { id: 't-1' },
+    });
+    expect(await gateway.create(ME, 'endless', PAYLOAD, options)).toMatchObject({ kind: 'conflict' });
+    expect(await gateway.create(OTHER, 'enhance', PAYLOAD, options)).toMatchObject({ isNew: true });
+    expect(sent).toHaveLength(2);
+  });
+
+  it('with a key whose first try could not be sent can be tried again', async () => {
+    let isDown = true;
+    const { gateway } = staged({ send: async () => (isDown ? DOWN : { ok: true }) });
+    const options = { idempotencyKey: 'k' };
+    expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: false });
+    isDown = false;
+    expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: true, isNew: true });
+  });
+});
+
+describe('a task', () => {
+  it('is there for who made it, and for nobody else', async () => {
+    const { gateway, tasks } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true });
+    const foreign = [gateway.task, gateway.cancel, gateway.result].map((ask) => ask(OTHER, 't-1'));
+    for (const reply of await Promise.all(foreign)) expect(reply).toMatchObject({ kind: 'not-found' });
+    expect(await gateway.events(OTHER, 't-1', undefined, new AbortController().signal)).toBeUndefined();
+    expect(await gateway.untilEnded(OTHER, 't-1', 10)).toMatchObject({ kind: 'not-found' });
+    expect(await gateway.tasks(OTHER)).toMatchObject({ tasks: [] });
+    expect(tasks.all.get('t-1')?.state).toBe('pending');
+  });
+
+  it('is canceled once, and those who report it are told', async () => {
+    const { gateway } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    expect(await gateway.report([aStep('received', 0)])).toEqual({ canceled: [] });
+    expect(await gateway.cancel(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'canceled' } });
+    expect(await gateway.cancel(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'canceled' } });
+    expect(await gateway.report([aStep('processing', 1), aStep('received', 2)])).toEqual({
+      canceled: ['t-1'],
+    });
+    expect(await gateway.result(ME, 't-1')).toMatchObject({ result: { task: { state: 'canceled' } } });
+  });
+
+  it('that has ended cannot be canceled any more', async () => {
+    const { gateway } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    await gateway.report([anEndOf('succeeded')]);
+    expect(await gateway.cancel(ME, 't-1')).toMatchObject({ ok: false, kind: 'conflict' });
+  });
+
+  it('has the payload it ended with, number by number', async () => {
+    const { gateway, archive } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    archive.keep(A_RECORD, AN_END);
+    await gateway.report([anEndOf('succeeded')]);
+    expect(await gateway.result(ME, 't-1')).toMatchObject({
+      ok: true,
+      result: { payload: '{"big":12345678901234567890}' },
+    });
+  });
+
+  it('whose last report was lost is made good from the archive once it was silent for a while', async () => {
+    const { gateway, archive, clock } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    archive.keep(A_RECORD, AN_END);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({ task: { state: 'pending' } });
+    await clock.pass(5_000);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({
+      task: { state: 'succeeded', archiveKey: 'succeeded/t-1.json' },
+    });
+  });
+
+  it('is shown as it stands where the archive does not answer', async () => {
+    const { gateway, archive, clock, told } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    archive.problem = 'down';
+    await clock.pass(6_000);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'pending' } });
+    expect(told.troubles).toHaveLength(1);
+  });
+
+  it('of a report that cannot be noted is told to whoever reports', async () => {
+    const stage = staged();
+    stage.tasks.problem = 'down';
+    expect(await stage.gateway.report([anEndOf()])).toEqual({ canceled: [], problem: 'down' });
+  });
+});
+
+describe('whoever watches a task', () => {
+  it('sees the present state first, then what happens, and the end', async () => {
+    const { gateway, clock } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    await gateway.report([aStep('received', 0), aStep('processing', 0)]);
+    const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
+    await clock.pass(300);
+    await gateway.report([aStep('completed', 0)]);
+    await clock.pass(300);
+    await gateway.report([anEndOf()]);
+    const seen = await clock.passUntilSettled(watching);
+    expect(seen.map(({ seq, type }) => [seq, type])).toEqual([
+      [3, 'processing'],
+      [4, 'completed'],
+      [5, 'ended'],
+    ]);
+  });
+
+  it('again after a number sees what came after it', async () => {
+    const { gateway, clock } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    await gateway.report([aStep('received', 0), aStep('processing', 0), anEndOf()]);
+    for (const [after, seqs] of [
+      [1, [2, 3, 4]],
+      [4, []],
+      [99, [4]],
+    ] as const) {
+      const events = await gateway.events(ME, 't-1', after, new AbortController().signal);
+      const seen = await clock.passUntilSettled(collect(events));
+      expect(seen.map(({ seq }) => seq)).toEqual(seqs);
+    }
+  });
+
+  it('can stop', async () => {
+    const { gateway, clock } = staged();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    const stop = new AbortController();
+    const watching = collect(await gateway.events(ME, 't-1', undefined, stop.signal));
+    await clock.pass(1_000);
+    stop.abort();
+    expect(await watching).toHaveLength(1);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it('waits no longer than told', async () => {
+    const { gateway, clock } = staged();
+    await gateway.create(ME, 'endless', PAYLOAD);
+    const waited = await clock.passUntilSettled(gateway.untilEnded(ME, 't-1', 3_000));
+    expect(waited).toMatchObject({ task: { state: 'pending' } });
+    expect(clock.now() - NOW).toBeLessThanOrEqual(3_250);
+    const waiting = gateway.untilEnded(ME, 't-1', 30_000);
+    await clock.pass(1_000);
+    await gateway.report([anEndOf()]);
+    expect(await clock.passUntilSettled(waiting)).toMatchObject({ task: { state: 'succeeded' } });
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it('is told of a store that is down for long by the end of the stream', async () => {
+    const { gateway, clock, tasks } = staged();
+    await gateway.create(ME, 'endless', PAYLOAD);
+    const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
+    await clock.pass(500);
+    tasks.problem = 'down';
+    expect(await clock.passUntilSettled(watching)).toHaveLength(1);
+    expect(clock.now() - NOW).toBeGreaterThanOrEqual(30_000);
+  });
+});
+
+describe('two hundred tasks at once', () => {
+  it('stay apart', async () => {
+    const { gateway, tasks } = staged();
+    const numbers = Array.from({ length: 200 }, (_, index) => index + 1);
+    await Promise.all(numbers.map((nth) => gateway.create({ id: `c-${nth}` }, 'endless', PAYLOAD)));
+    const phases = ['succeeded', 'failed', 'canceled'] as const;
+    await gateway.report(
+      numbers.map((nth) => {
+        const id = `t-${nth}`;
+        return anEndOf(phases[nth % 3], { task: id, envelope_id: id, archive_key: `k-${nth}` });
+      }),
+    );
+    for (const nth of numbers) {
+      const task = tasks.all.get(`t-${nth}`);
+      expect([task?.state, task?.archiveKey, task?.events.length]).toEqual([phases[nth % 3], `k-${nth}`, 2]);
+      expect(isFinal(task?.state ?? 'pending')).toBe(true);
+    }
+  });
+});

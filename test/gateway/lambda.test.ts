@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { SQSEvent } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
+
+const KEY = 'asya_on_lambda';
+
+interface Metadata {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Stream = PassThrough & { metadata?: Metadata };
+type StreamHandler = (event: unknown, stream: Stream, context: unknown) => Promise<void>;
+
+let folder: string;
+let embedded: EmbeddedStores;
+let handler: StreamHandler;
+let timer: (event: SQSEvent) => Promise<{ batchItemFailures: readonly unknown[] }>;
+beforeAll(async () => {
+  embedded = await startEmbeddedStores();
+  for (const queue of ['one', 'x-gateway']) await embedded.sqs.createQueue(queue);
+  folder = mkdtempSync(join(tmpdir(), 'asya-flows-'));
+  const flowsFile = join(folder, 'flows.yaml');
+  writeFileSync(flowsFile, 'flows:\n- {name: quick, entrypoint: one, timeout: 1}\n');
+  const sha256 = createHash('sha256').update(KEY).digest('hex');
+  const variables = {
+    ...embedded.variables,
+    ASYA_GATEWAY_FLOWS_FILE: flowsFile,
+    ASYA_GATEWAY_KEYS: JSON.stringify([{ id: 'me', sha256 }]),
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  // What Lambda's own runtime gives: the head goes with the stream, and the body is written as it comes.
+  vi.stubGlobal('awslambda', {
+    streamifyResponse: (handle: StreamHandler) => handle,
+    HttpResponseStream: {
+      from: (stream: Stream, metadata: Metadata) => Object.assign(stream, { metadata }),
+    },
+  });
+  handler = (await import('../../functions/gateway/index.ts')).handler as unknown as StreamHandler;
+  timer = (await import('../../functions/gateway-timer/index.ts')).handler;
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+  await embedded.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function ask(
+  method: string,
+  path: string,
+  body?: string,
+  key = KEY,
+): { stream: Stream; done: Promise<void> } {
+  const event = {
+    version: '2.0',
+    rawPath: path,
+    rawQueryString: '',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', host: 'gateway.example' },
+    requestContext: { http: { method, path }, domainName: 'gateway.example' },
+    body: body ?? null,
+    isBase64Encoded: false,
+  };
+  const stream: Stream = new PassThrough();
+  return { stream, done: handler(event, stream, {}) };
+}
+
+async function textOf({ stream, done }: ReturnType<typeof ask>): Promise<string> {
+  let text = '';
+  stream.on('data', (chunk) => {
+    text += chunk;
+  });
+  await done;
+  return text;
+}
+
+async function fire(): Promise<number> {
+  const [message] = await embedded.sqs.takeUntil('x-gateway', 1);
+  const Records = [{ messageId: 'm', body: message?.Body ?? '' }];
+  return (await timer({ Records } as unknown as SQSEvent)).batchItemFailures.length;
+}
+
+describe('the gateway on Lambda', () => {
+  it('lets nobody in without a key', async () => {
+    const asked = ask('GET', '/flows', undefined, 'wrong');
+    expect(JSON.parse(await textOf(asked))).toMatchObject({ status: 401 });
+    expect(asked.stream.metadata).toMatchObject({
+      statusCode: 401,
+      headers: { 'content-type': 'application/problem+json' },
+    });
+  });
+
+  it('streams events as they happen, until the timer ends the task', async () => {
+    const created = ask('POST', '/flows/quick', '{"n":1}');
+    const { id } = JSON.parse(await textOf(created));
+    expect(created.stream.metadata).toMatchObject({ statusCode: 201, headers: { location: `/tasks/${id}` } });
+    expect((await embedded.sqs.takeUntil('one', 1))[0]?.Body).toContain(id);
+    const events = ask('GET', `/tasks/${id}/events`);
+    let seen = '';
+    events.stream.on('data', (chunk) => {
+      seen += chunk;
+    });
+    await expect.poll(() => seen).toContain('event: created');
+    expect(events.stream.metadata?.headers['content-type']).toBe('text/event-stream');
+    expect(await fire()).toBe(0);
+    const task = JSON.parse(await textOf(ask('GET', `/tasks/${id}`)));
+    expect(task).toMatchObject({ state: 'failed', error: { message: 'envelope timed out' } });
+    await events.done;
+    expect(seen).toContain('event: ended');
+  });
+
+  it('has timers that come again while the table is down, and end nothing twice', async () => {
+    const { id } = JSON.parse(await textOf(ask('POST', '/flows/quick', '{}')));
+    const [message] = await embedded.sqs.takeUntil('x-gateway', 1);
+    const event = { Records: [{ messageId: 'm', body: message?.Body ?? '' }] } as unknown as SQSEvent;
+    await embedded.dynamoDb.shut();
+    expect((await timer(event)).batchItemFailures).toEqual([{ itemIdentifier: 'm' }]);
+    await embedded.dynamoDb.open();
+    for (let time = 0; time < 2; time++) expect((await timer(event)).batchItemFailures).toEqual([]);
+    const task = JSON.parse(await textOf(ask('GET', `/tasks/${id}`)));
+    expect(task.state).toBe('failed');
+  });
+});

@@ -1,0 +1,93 @@
+import type { EndRecord } from '../../lib/core/record.ts';
+import type { Task } from '../../lib/core/task.ts';
+import type { Archive } from '../../lib/ports/archive.ts';
+import type { EndRecords } from '../../lib/ports/end-records.ts';
+import type { KeyClaim, TaskStore } from '../../lib/ports/task-store.ts';
+import { ACCEPTED, type Refusal } from '../../lib/ports/transport.ts';
+
+/** Stores without a world around them: for tests in virtual time, and for those that choose who goes first. */
+export interface MemoryTasks extends TaskStore {
+  readonly all: Map<string, Task>;
+  /** Set: the store refuses everything with these words. */
+  problem?: string;
+}
+
+/** Before each read and each write it waits for this; nothing, unless a test says so. */
+export type Step = (what: 'read' | 'write', id: string) => Promise<void>;
+
+export function memoryTasks(step: Step = async () => {}): MemoryTasks {
+  const all = new Map<string, Task>();
+  const keys = new Map<string, KeyClaim>();
+  const down = (): Refusal | undefined =>
+    store.problem === undefined ? undefined : { ok: false, problem: store.problem };
+  const store: MemoryTasks = {
+    all,
+    create: async (task) => {
+      await step('write', task.id);
+      if (all.has(task.id)) return { ok: false, problem: 'it is there already' };
+      const refusal = down();
+      if (refusal === undefined) all.set(task.id, task);
+      return refusal ?? ACCEPTED;
+    },
+    get: async (id) => {
+      await step('read', id);
+      return down() ?? { ok: true, task: all.get(id) };
+    },
+    update: async (id, change) => {
+      for (;;) {
+        await step('read', id);
+        const refusal = down();
+        if (refusal !== undefined) return refusal;
+        const read = all.get(id);
+        if (read === undefined) return { ok: true, task: undefined };
+        const changed = change(read);
+        if (changed === read) return { ok: true, task: read };
+        await step('write', id);
+        if (all.get(id)?.version !== read.version) continue;
+        all.set(id, changed);
+        return { ok: true, task: changed };
+      }
+    },
+    list: async (owner) => {
+      const tasks = [...all.values()].filter((task) => task.owner === owner).reverse();
+      return down() ?? { ok: true, tasks };
+    },
+    claimKey: async (key, claim) => {
+      const first = keys.get(key);
+      const refusal = down();
+      if (refusal !== undefined) return refusal;
+      keys.set(key, first ?? claim);
+      return { ok: true, isFirst: first === undefined, claim: first ?? claim };
+    },
+    releaseKey: async (key) => {
+      keys.delete(key);
+      return ACCEPTED;
+    },
+  };
+  return store;
+}
+
+export interface MemoryArchive extends Pick<Archive, 'get'>, Pick<EndRecords, 'ofEnvelope'> {
+  keep(record: EndRecord, text: string): void;
+  problem?: string;
+}
+
+export function memoryArchive(): MemoryArchive {
+  const texts = new Map<string, string>();
+  const records: EndRecord[] = [];
+  const archive: MemoryArchive = {
+    keep: (record, text) => {
+      records.push(record);
+      texts.set(record.archiveKey, text);
+    },
+    get: async (key) =>
+      archive.problem === undefined
+        ? { ok: true, text: texts.get(key) }
+        : { ok: false, problem: archive.problem },
+    ofEnvelope: async (id) =>
+      archive.problem === undefined
+        ? { ok: true, records: records.filter(({ envelopeId }) => envelopeId === id) }
+        : { ok: false, problem: archive.problem },
+  };
+  return archive;
+}

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalMesh, type MeshEvent, startMesh } from '../../lib/local/mesh.ts';
+import { manifestIn } from '../local/a-mesh.ts';
+import { eventsOf } from './a-served-gateway.ts';
+
+/** Fans out, fails or takes its time where the payload says so; tells whether it sees what is not for it. */
+const HANDLER = `
+export async function step(payload) {
+  if (payload.many) return Array.from({ length: payload.many }, (_, nth) => ({ nth }));
+  if (payload.fail) throw new TypeError('told to fail');
+  if (payload.sleep) await new Promise((resolve) => setTimeout(resolve, payload.sleep));
+  return { ...payload, secrets: Object.keys(process.env).filter((name) => /GATEWAY_SECRET|GATEWAY_KEYS/.test(name)) };
+}
+`;
+
+function actorYaml(name: string, runtime = 'handler: step.ts.step'): string {
+  return `apiVersion: asya.sh/v1alpha1
+kind: AsyncActor
+metadata: {name: ${name}}
+spec:
+  ${runtime}
+  resiliency: {actorTimeout: 5s}
+`;
+}
+
+const FLOWS = `flows:
+- {name: two, entrypoint: one, route_next: [two], timeout: 60}
+- {name: stuck, entrypoint: broken, timeout: 3}
+`;
+
+let folder: string;
+let mesh: LocalMesh;
+const events: MeshEvent[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'asya-gateway-'));
+  writeFileSync(join(folder, 'step.ts'), HANDLER);
+  for (const name of ['one', 'two']) writeFileSync(join(folder, `${name}.yaml`), actorYaml(name));
+  writeFileSync(join(folder, 'broken.yaml'), actorYaml('broken', 'image: nobody/runs-it-here'));
+  writeFileSync(join(folder, 'flows.yaml'), FLOWS);
+  const started = await startMesh({
+    manifest: manifestIn(folder),
+    folder,
+    gateway: {},
+    replicas: 1,
+    tell: (event) => events.push(event),
+  });
+  if ('problem' in started) throw new Error(started.problem);
+  mesh = started.mesh;
+}, 60_000);
+afterAll(async () => {
+  await mesh.close(1_000);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface TaskView {
+  readonly id: string;
+  readonly state: string;
+  readonly reason?: string;
+  readonly error?: { readonly message: string };
+  readonly result?: unknown;
+  readonly children: Readonly<Record<string, { readonly state: string }>>;
+}
+
+function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${mesh.gateway?.key}`, 'content-type': 'application/json' };
+  return fetch(`${mesh.gateway?.url}${path}`, { ...init, headers: { ...headers, ...init.headers } });
+}
+
+async function create(flow: string, payload: unknown, waitSeconds = 0): Promise<TaskView> {
+  const headers = { prefer: `wait=${waitSeconds}` };
+  const response = await ask(`/flows/${flow}`, { method: 'POST', headers, body: JSON.stringify(payload) });
+  return (await response.json()) as TaskView;
+}
+
+async function taskAt(id: string): Promise<TaskView> {
+  return (await (await ask(`/tasks/${id}`)).json()) as TaskView;
+}
+
+describe('a mesh with a gateway', { timeout: 60_000 }, () => {
+  it('takes a request to its result, and tells its whole story', async () => {
+    const task = await create('two', { n: 1 }, 30);
+    expect(task).toMatchObject({ state: 'succeeded', result: { n: 1, secrets: [] } });
+    const story = await eventsOf(
+      await ask(`/tasks/${task.id}/events`, { headers: { 'last-event-id': '0' } }),
+    );
+    expect(story.map(({ data }) => data.type)).toEqual([
+      'created',
+      'received',
+      'processing',
+      'completed',
+      'received',
+      'processing',
+      'completed',
+      'ended',
+    ]);
+  });
+
+  it('tells why a task failed', async () => {
+    expect(await create('two', { fail: true }, 30)).toMatchObject({
+      state: 'failed',
+      reason: 'RuntimeError',
+      error: { type: 'TypeError', message: 'told to fail' },
+    });
+  });
+
+  it('shows the children of a fan-out under their root', async () => {
+    const task = await create('two', { many: 3 }, 30);
+    expect(task.state).toBe('succeeded');
+    // The root ends the task; what its children did before that is there.
+    for (const { state } of Object.values(task.children)) expect(['running', 'succeeded']).toContain(state);
+  });
+
+  it('cancels what runs: the next actor is not called', async () => {
+    const task = await create('two', { sleep: 1_500 });
+    await expect.poll(async () => (await taskAt(task.id)).state, { timeout: 20_000 }).toBe('running');
+    expect(await (await ask(`/tasks/${task.id}`, { method: 'DELETE' })).json()).toMatchObject({
+      state: 'canceled',
+    });
+    await expect
+      .poll(
+        () =>
+          events.some(
+            (event) => event.event === 'line' && /canceled/.test(event.line) && event.line.includes(task.id),
+          ),
+        {
+          timeout: 20_000,
+        },
+      )
+      .toBe(true);
+    expect((await taskAt(task.id)).state).toBe('canceled');
+  });
+
+  it('ends a task on time though its actor stands still', async () => {
+    const task = await create('stuck', {}, 20);
+    expect(task).toMatchObject({
+      state: 'failed',
+      reason: 'Timeout',
+      error: { message: 'envelope timed out' },
+    });
+  });
+
+  it('ends it also where nobody asks: the timer does', async () => {
+    const { id } = await create('stuck', {});
+    const stored = () =>
+      events.filter(
+        (event) => event.event === 'batch' && event.actor === 'x-gateway' && event.batch.failed.size === 0,
+      );
+    const before = stored().length;
+    await expect.poll(() => stored().length, { timeout: 20_000 }).toBeGreaterThan(before);
+    const [, ended, ...more] = await eventsOf(
+      await ask(`/tasks/${id}/events`, { headers: { 'last-event-id': '0' } }),
+    );
+    expect([ended?.data.state, ended?.data.type, more]).toEqual(['failed', 'ended', []]);
+  });
+
+  it('has the flows that its manifest has now', async () => {
+    const flows = async () => ((await (await ask('/flows')).json()) as { flows: { name: string }[] }).flows;
+    expect((await flows()).map(({ name }) => name)).toEqual(['two', 'stuck']);
+    writeFileSync(join(folder, 'flows.yaml'), 'flows:\n- {name: other, entrypoint: one}\n');
+    await mesh.apply(manifestIn(folder));
+    expect((await flows()).map(({ name }) => name)).toEqual(['other']);
+    expect((await ask('/flows/two', { method: 'POST', body: '{}' })).status).toBe(404);
+  });
+
+  it('never says its key or its secret', () => {
+    const lines = JSON.stringify(events);
+    expect(lines).not.toContain(mesh.gateway?.key);
+    expect(lines).not.toContain('ASYA_GATEWAY_SECRET');
+  });
+});
