@@ -37,7 +37,12 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   s3: ['@aws-sdk/client-s3', 'node:*'],
   dynamodb: ['@aws-sdk/client-dynamodb', 'node:*'],
   'gateway-http': ['node:*'],
+  mcp: ['@modelcontextprotocol/sdk'],
+  a2a: ['@a2a-js/sdk'],
 };
+
+/** Faces of the gateway: they translate a protocol into its use-cases, so these are what they must know. */
+const FACES: readonly string[] = ['http', 'mcp', 'a2a'];
 
 export const ROOMS: readonly Room[] = [
   { room: CORE, rooms: [], packages: [] },
@@ -47,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   { room: CONFIG, rooms: [CORE], packages: ['yaml'] },
   ...Object.entries(ADAPTER_PACKAGES).map(([name, packages]) => ({
     room: `${ADAPTERS}/${name}`,
-    rooms: name === 'http' ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
+    rooms: FACES.includes(name) ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
     packages,
   })),
   {
