@@ -86,6 +86,7 @@ export async function findViolations(
       enhancedResolveOptions: {
         extensions: ['.ts', '.js', '.mjs', '.json'],
         conditionNames: ['import', 'node', 'types'],
+        exportsFields: ['exports'],
       },
     },
     {},
