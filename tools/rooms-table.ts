@@ -39,7 +39,12 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'gateway-http': ['node:*'],
   http: ['hono', 'jose', 'node:*'],
   'json-schema': ['@cfworker/json-schema'],
+  mcp: ['@modelcontextprotocol/sdk'],
+  a2a: ['@a2a-js/sdk'],
 };
+
+/** Faces of the gateway: they translate a protocol into its use-cases, so these are what they must know. */
+const FACES: readonly string[] = ['http', 'mcp', 'a2a'];
 
 export const ROOMS: readonly Room[] = [
   { room: CORE, rooms: [], packages: [] },
@@ -49,7 +54,7 @@ export const ROOMS: readonly Room[] = [
   { room: CONFIG, rooms: [CORE], packages: ['yaml'] },
   ...Object.entries(ADAPTER_PACKAGES).map(([name, packages]) => ({
     room: `${ADAPTERS}/${name}`,
-    rooms: name === 'http' ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
+    rooms: FACES.includes(name) ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
     packages,
   })),
   {

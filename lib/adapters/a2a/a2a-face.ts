@@ -1,0 +1,111 @@
+import { AgentCard } from '@a2a-js/sdk';
+import { LegacyJsonRpcTransportHandler, LegacyRestTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
+import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { Caller } from '../../app/gateway.ts';
+import { readJson } from '../../core/json-text.ts';
+import { eventStreamResponse } from './event-stream.ts';
+import { V0_3, V1_0, versionOf } from './protocol-version.ts';
+import { type HandlerOptions, requestHandler } from './request-handler.ts';
+
+export interface A2aFaceOptions extends HandlerOptions {
+  /** Where clients reach the gateway; without it, where the request went. */
+  readonly baseUrl?: string;
+  /** No request is waited for longer. A task that still goes on then is answered as it stands. */
+  readonly waitAtMostMs?: number;
+  readonly keepAliveMs?: number;
+}
+
+export interface A2aFace {
+  /** For everybody, at `/.well-known/agent-card.json`. */
+  card(request: Request): Promise<Response>;
+  /** JSON-RPC, at `/a2a`. */
+  handle(request: Request, caller: Caller): Promise<Response>;
+}
+
+/** Reads the flows for the card, and nothing else is asked in its name. */
+const ANYBODY: Caller = { id: 'agent-card' };
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/** Flows as the skills of an A2A agent, in the two versions of the protocol that are in use. */
+export function a2aFace(options: A2aFaceOptions): A2aFace {
+  const { baseUrl, waitAtMostMs, keepAliveMs = 15_000 } = options;
+
+  function handlerFor(request: Request, caller: Caller, body: string, signal: AbortSignal) {
+    const traceparent = request.headers.get('traceparent');
+    const base = baseUrl ?? new URL(request.url).origin;
+    return requestHandler(options, {
+      caller,
+      url: `${base.replace(/\/+$/, '')}/a2a`,
+      body,
+      ...(traceparent === null ? {} : { traceparent }),
+      signal,
+    });
+  }
+
+  return {
+    card: async (request) => {
+      const handler = handlerFor(request, ANYBODY, '', request.signal);
+      const card = await handler.getAgentCard();
+      const headers = { 'cache-control': 'no-cache', vary: 'A2A-Version' };
+      if (versionOf(request) !== V0_3) return Response.json(AgentCard.toJSON(card), { headers });
+      const older = await new LegacyRestTransportHandler(handler).getAuthenticatedExtendedAgentCard(
+        new ServerCallContext(),
+      );
+      return Response.json({ ...older, supportedInterfaces: card.supportedInterfaces }, { headers });
+    },
+
+    handle: async (request, caller) => {
+      const refused = refusal(request);
+      if (refused !== undefined) return refused;
+      const body = await request.text();
+      const message = readJson(body);
+      if (message.kind === 'broken') return rpcRefusal(400, PARSE_ERROR, 'the body is not JSON');
+      const hungUp = new AbortController();
+      const long = waitAtMostMs === undefined ? [] : [AbortSignal.timeout(waitAtMostMs)];
+      const signal = AbortSignal.any([request.signal, hungUp.signal, ...long]);
+      const handler = handlerFor(request, caller, body, signal);
+      const isOlder = versionOf(request) === V0_3;
+      const transport = isOlder
+        ? new LegacyJsonRpcTransportHandler(handler)
+        : new JsonRpcTransportHandler(handler);
+      const rpcError = isOlder
+        ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError
+        : JsonRpcTransportHandler.mapToJSONRPCError;
+      const context = new ServerCallContext({ requestedVersion: isOlder ? V0_3 : V1_0 });
+      const answer = await transport.handle(body, context);
+      if (!(Symbol.asyncIterator in answer)) return Response.json(answer);
+      const id: unknown = JSON.parse(body).id ?? null;
+      const broken = (error: unknown) => ({ jsonrpc: '2.0', id, error: rpcError(error) });
+      try {
+        return await eventStreamResponse({
+          events: answer,
+          broken,
+          keepAliveMs,
+          hangUp: () => hungUp.abort(),
+        });
+      } catch (error) {
+        return Response.json(broken(error));
+      }
+    },
+  };
+}
+
+function refusal(request: Request): Response | undefined {
+  if (request.method !== 'POST') return rpcRefusal(405, INVALID_REQUEST, 'only POST', { allow: 'POST' });
+  const [mediaType = ''] = (request.headers.get('content-type') ?? '').split(';');
+  if (mediaType.trim().toLowerCase() !== 'application/json') {
+    return rpcRefusal(415, INVALID_REQUEST, 'the body has to be application/json');
+  }
+  if (versionOf(request) !== undefined) return undefined;
+  const error = JsonRpcTransportHandler.mapToJSONRPCError(
+    new VersionNotSupportedError(`this A2A-Version is not spoken; ${V1_0} and ${V0_3} are`),
+  );
+  return Response.json({ jsonrpc: '2.0', id: null, error });
+}
+
+function rpcRefusal(status: number, code: number, message: string, headers: Record<string, string> = {}) {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
+}

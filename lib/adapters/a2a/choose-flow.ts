@@ -1,0 +1,23 @@
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
+import type { GatewayFlow } from '../../app/gateway.ts';
+import type { Fields } from '../../core/fields.ts';
+
+/** The flow that a message is for: the one that its metadata names, or the only one there is. */
+export function chooseFlow(
+  flows: readonly GatewayFlow[],
+  ...metadata: readonly (Fields | undefined)[]
+): GatewayFlow {
+  const skills = flows.filter(({ a2a }) => a2a !== undefined);
+  const named = metadata.flatMap((fields) => [fields?.['skill'], fields?.['flow']]).find(isGiven);
+  const [first, ...others] = skills;
+  if (named === undefined && first !== undefined && others.length === 0) return first;
+  const chosen = skills.find(({ name }) => name === named);
+  if (chosen !== undefined) return chosen;
+  const problem = named === undefined ? 'the metadata names no "skill"' : 'there is no such skill';
+  const names = skills.map(({ name }) => `"${name}"`).join(', ') || 'none';
+  throw new RequestMalformedError(`${problem}; there are: ${names}`);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,48 @@
+import type { StreamResponse } from '@a2a-js/sdk';
+import { followTask } from '../../app/follow-task.ts';
+import type { Caller, Gateway } from '../../app/gateway.ts';
+import { isFinal, type Task, type TaskEvent } from '../../core/task.ts';
+import { refusedTask } from './a2a-error.ts';
+import { type Named, toArtifact, toStatus, toTask } from './a2a-task.ts';
+
+/**
+ * The task as it stands, then what happens to it, then what it came to; it ends sooner where the signal says so. The
+ * children of a fan-out have no place in A2A and are left to the gateway's own events.
+ */
+export async function* taskUpdates(
+  gateway: Gateway,
+  caller: Caller,
+  task: Task,
+  named: Named,
+  signal: AbortSignal,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  yield { payload: { $case: 'task', value: toTask(named, { task }) } };
+  const seen = task.events.at(-1)?.seq;
+  for await (const event of followTask(gateway, caller, task.id, seen, signal)) {
+    if (event.child === undefined && !isFinal(event.state))
+      yield statusUpdate(named, event, metadataOf(event));
+  }
+  const ended = await gateway.result(caller, task.id);
+  if (!ended.ok) throw refusedTask(ended);
+  const { result } = ended;
+  if (!isFinal(result.task.state)) return;
+  const artifact = toArtifact(result.task, result.payload);
+  if (artifact !== undefined) {
+    const update = { ...named, artifact, append: false, lastChunk: true, metadata: undefined };
+    yield { payload: { $case: 'artifactUpdate', value: update } };
+  }
+  yield statusUpdate(named, { ...result.task, atMs: result.task.updatedMs }, undefined);
+}
+
+function statusUpdate(
+  named: Named,
+  standing: Parameters<typeof toStatus>[1],
+  metadata: Record<string, unknown> | undefined,
+): StreamResponse {
+  const value = { ...named, status: toStatus(named, standing), metadata };
+  return { payload: { $case: 'statusUpdate', value } };
+}
+
+function metadataOf({ type, actor, progress }: TaskEvent): Record<string, unknown> {
+  return { event: type, percent: progress.percent, ...(actor === undefined ? {} : { actor }) };
+}

@@ -1,0 +1,38 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { exactValueFromJson } from '../../core/exact-value.ts';
+import { isFields } from '../../core/fields.ts';
+import { type JsonText, stringFromJson } from '../../core/json-text.ts';
+import type { Task, TaskResult } from '../../core/task.ts';
+
+/** By which a client that knows the gateway's HTTP finds the task again. */
+const TASK_KEY = 'asya/task';
+
+/** What a call came to: the payload, or words for a model that say why there is none. */
+export function toCallResult({ task, payload }: TaskResult): CallToolResult {
+  if (task.state !== 'succeeded') return withoutResult(task, whyNot(task));
+  if (payload === undefined) return withoutResult(task, 'succeeded, but its result cannot be read yet');
+  return {
+    content: [{ type: 'text', text: stringFromJson(payload) ?? payload }],
+    ...structured(payload),
+    _meta: { [TASK_KEY]: task.id },
+  };
+}
+
+function structured(payload: JsonText): Pick<CallToolResult, 'structuredContent'> {
+  const value = payload.startsWith('{') ? exactValueFromJson(payload)?.value : undefined;
+  return isFields(value) ? { structuredContent: value } : {};
+}
+
+function withoutResult(task: Task, text: string): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `task ${task.id} ${text}` }],
+    _meta: { [TASK_KEY]: task.id },
+  };
+}
+
+function whyNot({ state, reason, error }: Task): string {
+  if (state !== 'failed' && state !== 'canceled') return `is still ${state}; it goes on without this call`;
+  const because = reason === undefined ? '' : ` (${reason})`;
+  return error === undefined ? `${state}${because}` : `${state}${because}: ${error.type}: ${error.message}`;
+}

@@ -1,0 +1,50 @@
+import { type CallToolResult, ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import { followTask } from '../../app/follow-task.ts';
+import type { Caller, Gateway } from '../../app/gateway.ts';
+import type { JsonText } from '../../core/json-text.ts';
+import type { TaskProgress } from '../../core/task.ts';
+import { toCallResult } from './call-result.ts';
+import { RpcError, refusedCall, unknownTool } from './rpc-error.ts';
+import { isTool } from './tools.ts';
+
+export interface ToolCall {
+  readonly tool: string;
+  readonly input: JsonText;
+  readonly traceparent?: string;
+  /** Undefined where the client did not ask to be told. */
+  readonly tell?: (percent: number, message: string) => Promise<void>;
+  /** The call is waited for no longer; its task goes on. */
+  readonly signal: AbortSignal;
+}
+
+export async function callTool(gateway: Gateway, caller: Caller, call: ToolCall): Promise<CallToolResult> {
+  const { tool, input, traceparent, signal } = call;
+  if (!isTool(gateway, caller, tool)) throw unknownTool();
+  const created = await gateway.create(caller, tool, input, traceparent === undefined ? {} : { traceparent });
+  if (!created.ok) throw refusedCall(created);
+  const { id } = created.task;
+  await untilEnded(gateway, caller, id, call, signal);
+  const ended = await gateway.result(caller, id);
+  if (!ended.ok) throw new RpcError(ErrorCode.InternalError, ended.detail);
+  return toCallResult(ended.result);
+}
+
+/** A client may be told of growing progress only: that is MCP's rule. */
+async function untilEnded(
+  gateway: Gateway,
+  caller: Caller,
+  id: string,
+  { tell }: ToolCall,
+  signal: AbortSignal,
+): Promise<void> {
+  let told = -1;
+  for await (const { progress } of followTask(gateway, caller, id, undefined, signal)) {
+    if (progress.percent <= told) continue;
+    told = progress.percent;
+    await tell?.(told, inWords(id, progress));
+  }
+}
+
+function inWords(id: string, { current, done }: TaskProgress): string {
+  return current === undefined ? `task ${id}: ${done.length} done` : `task ${id}: at ${current}`;
+}

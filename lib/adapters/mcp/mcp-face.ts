@@ -1,0 +1,74 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import type { Caller } from '../../app/gateway.ts';
+import {
+  type Json,
+  type JsonReading,
+  type JsonText,
+  readJson,
+  stringFromJson,
+} from '../../core/json-text.ts';
+import { closingResponse } from './closing-response.ts';
+import { type ToolServerOptions, toolServer } from './tool-server.ts';
+
+export interface McpFaceOptions extends ToolServerOptions {
+  /** Web pages that may call; programs that are no browsers send no origin, and always may. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const NO_INPUT = '{}' as JsonText;
+
+/**
+ * Flows as MCP tools, over streamable HTTP. Every request is served by itself, with no session: on Lambda the next one
+ * may meet another instance, and an instance that waits for a task hears nothing else meanwhile.
+ */
+export function mcpFace(options: McpFaceOptions): (request: Request, caller: Caller) => Promise<Response> {
+  return async (request, caller) => {
+    const refused = refusal(request, options.allowedOrigins);
+    if (refused !== undefined) return refused;
+    const body = await request.text();
+    const message = readJson(body);
+    if (message.kind === 'array') return rpcRefusal(400, 'send one message at a time, not a batch');
+    const traceparent = request.headers.get('traceparent');
+    const server = toolServer(options, {
+      caller,
+      input: inputIn(message),
+      ...(traceparent === null ? {} : { traceparent }),
+    });
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall(message) });
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    const close = () => void server.close();
+    request.signal.addEventListener('abort', close, { once: true });
+    const { url, method, headers } = request;
+    return closingResponse(await transport.handleRequest(new Request(url, { method, headers, body })), close);
+  };
+}
+
+/** A page of somebody else's, opened in a browser next to the gateway, shall not call it: DNS rebinding. */
+function refusal({ headers, method }: Request, allowedOrigins: readonly string[]): Response | undefined {
+  const origin = headers.get('origin');
+  if (origin !== null && !allowedOrigins.includes(origin)) return rpcRefusal(403, 'this origin may not call');
+  if (method === 'POST') return undefined;
+  return rpcRefusal(405, 'only POST: there are no sessions, so there is nothing to listen to or to end', {
+    allow: 'POST',
+  });
+}
+
+function rpcRefusal(status: number, message: string, headers: Record<string, string> = {}): Response {
+  const error = { code: ErrorCode.InvalidRequest, message };
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status, headers });
+}
+
+/** A call may take its time and tells of it: it is answered with an event stream, the rest with plain JSON. */
+function isCall(message: JsonReading): boolean {
+  return stringFromJson(memberOf(message, 'method')) === 'tools/call';
+}
+
+function inputIn(message: JsonReading): JsonText {
+  const params = memberOf(message, 'params');
+  return (params === undefined ? undefined : memberOf(readJson(params), 'arguments')) ?? NO_INPUT;
+}
+
+function memberOf(value: JsonReading | Json, name: string): JsonText | undefined {
+  return value.kind === 'object' ? value.members.get(name) : undefined;
+}

@@ -1,0 +1,20 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Caller, Gateway, GatewayFlow } from '../../app/gateway.ts';
+
+/** The flows that the caller may use as tools, as they stand now. */
+export function toolsOf(gateway: Gateway, caller: Caller): Tool[] {
+  return gateway.flows(caller).flatMap((flow) => toTool(flow) ?? []);
+}
+
+export function isTool(gateway: Gateway, caller: Caller, name: string): boolean {
+  return gateway.flows(caller).some((flow) => flow.name === name && flow.mcp !== undefined);
+}
+
+function toTool({ name, description, mcp }: GatewayFlow): Tool | undefined {
+  if (mcp === undefined) return undefined;
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    inputSchema: { ...mcp.inputSchema, type: 'object' },
+  };
+}

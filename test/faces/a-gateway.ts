@@ -1,0 +1,244 @@
+import { Validator } from '@cfworker/json-schema';
+import type { Caller, Gateway, GatewayFlow, GatewayRefusal } from '../../lib/app/gateway.ts';
+import type { JsonText } from '../../lib/core/json-text.ts';
+import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/core/task.ts';
+
+/** How a flow's tasks go: by themselves to that end, or step by step as the test says. */
+export type Fate =
+  | { readonly kind: 'echo' }
+  | { readonly kind: 'answers'; readonly payload: string }
+  | { readonly kind: 'fails'; readonly reason: string; readonly error: TaskError }
+  | { readonly kind: 'held' };
+
+/** The gateway in memory, for one test: the same promises, no mesh. */
+export interface PlayedGateway extends Gateway {
+  offer(flow: Partial<GatewayFlow> & { readonly name: string }, fate?: Fate): void;
+  withdraw(name: string): void;
+  /** Resolves with the ids, oldest first, once there are so many tasks. */
+  made(count: number): Promise<readonly string[]>;
+  /** A held task goes one actor on; after the last one it succeeds with what it was given. */
+  advance(id: string): void;
+  pause(id: string): void;
+  /** Those who listen to any task now. */
+  listeners(): number;
+  /** What the task was made of. */
+  given(id: string): { readonly payload: JsonText; readonly traceparent?: string };
+}
+
+interface Entry {
+  task: Task;
+  readonly route: readonly string[];
+  readonly given: { readonly payload: JsonText; readonly traceparent?: string };
+  result?: JsonText;
+}
+
+type Turn = Pick<TaskEvent, 'type' | 'state'> & Partial<Pick<TaskEvent, 'actor' | 'reason' | 'error'>>;
+
+const NOT_FOUND: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such task' };
+
+export function playedGateway(): PlayedGateway {
+  const flows = new Map<string, { readonly flow: GatewayFlow; readonly fate: Fate }>();
+  const entries = new Map<string, Entry>();
+  const keys = new Map<string, string>();
+  const changed = new EventTarget();
+  let listening = 0;
+
+  function of(caller: Caller, id: string): Entry | undefined {
+    const entry = entries.get(id);
+    return entry?.task.owner === caller.id ? entry : undefined;
+  }
+
+  function known(id: string): Entry {
+    const entry = entries.get(id);
+    if (entry === undefined) throw new Error(`the test asks for task ${id}, which was never made`);
+    return entry;
+  }
+
+  function turn(entry: Entry, { type, state, actor, reason, error }: Turn): void {
+    const { task, route } = entry;
+    if (isFinal(task.state)) return;
+    const at = actor === undefined ? (isFinal(state) ? route.length : 0) : route.indexOf(actor);
+    const progress = {
+      done: route.slice(0, at),
+      ...(actor === undefined ? {} : { current: actor }),
+      left: route.slice(at + 1),
+      percent: Math.floor((100 * at) / route.length),
+    };
+    const told = {
+      ...(reason === undefined ? {} : { reason }),
+      ...(error === undefined ? {} : { error }),
+    };
+    const seq = task.events.length + 1;
+    const event: TaskEvent = {
+      seq,
+      atMs: seq,
+      type,
+      state,
+      ...(actor === undefined ? {} : { actor }),
+      ...told,
+      progress,
+    };
+    entry.task = {
+      ...task,
+      ...told,
+      state,
+      progress,
+      updatedMs: seq,
+      version: seq,
+      events: [...task.events, event],
+    };
+    changed.dispatchEvent(new Event('change'));
+  }
+
+  function succeed(entry: Entry, payload: JsonText): void {
+    entry.result = payload;
+    turn(entry, { type: 'ended', state: 'succeeded', reason: 'Completed' });
+  }
+
+  function play(entry: Entry, fate: Fate): void {
+    if (fate.kind === 'held') return;
+    for (const actor of entry.route) turn(entry, { type: 'processing', state: 'running', actor });
+    if (fate.kind === 'echo') succeed(entry, entry.given.payload);
+    else if (fate.kind === 'answers') succeed(entry, fate.payload as JsonText);
+    else turn(entry, { type: 'ended', state: 'failed', reason: fate.reason, error: fate.error });
+  }
+
+  async function* story(entry: Entry, afterSeq: number | undefined, signal: AbortSignal) {
+    let seq = afterSeq ?? entry.task.events.length - 1;
+    listening++;
+    try {
+      for (;;) {
+        for (const event of entry.task.events.slice(seq)) {
+          seq = event.seq;
+          yield event;
+        }
+        if (isFinal(entry.task.state) || signal.aborted) return;
+        if (entry.task.events.length === seq) await change(signal);
+      }
+    } finally {
+      listening--;
+    }
+  }
+
+  function change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      changed.addEventListener('change', () => resolve(), { once: true, signal });
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  function made(caller: Caller, flow: GatewayFlow, given: Entry['given']): Entry {
+    const id = `task-${entries.size + 1}`;
+    const entry: Entry = {
+      given,
+      route: [flow.entrypoint, ...flow.routeNext],
+      task: {
+        id,
+        flow: flow.name,
+        owner: caller.id,
+        state: 'pending',
+        createdMs: 0,
+        updatedMs: 0,
+        progress: { done: [], left: [], percent: 0 },
+        children: {},
+        events: [],
+        version: 0,
+      },
+    };
+    turn(entry, { type: 'created', state: 'pending' });
+    entries.set(id, entry);
+    changed.dispatchEvent(new Event('change'));
+    return entry;
+  }
+
+  return {
+    flows: (caller) =>
+      [...flows.values()].flatMap(({ flow }) =>
+        caller.flows === undefined || caller.flows.includes(flow.name) ? [flow] : [],
+      ),
+    create: async (caller, name, payload, { idempotencyKey, traceparent } = {}) => {
+      const offered = flows.get(name);
+      if (offered === undefined || caller.flows?.includes(name) === false) {
+        return { ok: false, kind: 'not-found', detail: 'there is no such flow' };
+      }
+      const errors = mistakesIn(payload, offered.flow.mcp?.inputSchema);
+      if (errors.length > 0) {
+        return { ok: false, kind: 'invalid', detail: 'the input does not fit the flow', errors };
+      }
+      const key = idempotencyKey === undefined ? undefined : JSON.stringify([caller.id, idempotencyKey]);
+      const before = key === undefined ? undefined : keys.get(key);
+      if (before !== undefined) return { ok: true, task: known(before).task, isNew: false };
+      const entry = made(caller, offered.flow, {
+        payload,
+        ...(traceparent === undefined ? {} : { traceparent }),
+      });
+      if (key !== undefined) keys.set(key, entry.task.id);
+      setImmediate(() => play(entry, offered.fate));
+      return { ok: true, task: entry.task, isNew: true };
+    },
+    task: async (caller, id) => {
+      const entry = of(caller, id);
+      return entry === undefined ? NOT_FOUND : { ok: true, task: entry.task };
+    },
+    tasks: async (caller) => ({
+      ok: true,
+      tasks: [...entries.values()].flatMap(({ task }) => (task.owner === caller.id ? [task] : [])).reverse(),
+    }),
+    cancel: async (caller, id) => {
+      const entry = of(caller, id);
+      if (entry === undefined) return NOT_FOUND;
+      if (isFinal(entry.task.state)) {
+        return { ok: false, kind: 'conflict', detail: `the task has ended: ${entry.task.state}` };
+      }
+      turn(entry, { type: 'ended', state: 'canceled' });
+      return { ok: true, task: entry.task };
+    },
+    result: async (caller, id) => {
+      const entry = of(caller, id);
+      if (entry === undefined) return NOT_FOUND;
+      const { task, result } = entry;
+      return { ok: true, result: { task, ...(result === undefined ? {} : { payload: result }) } };
+    },
+    untilEnded: async () => {
+      throw new Error('no face asks for this');
+    },
+    events: async (caller, id, afterSeq, signal) => {
+      const entry = of(caller, id);
+      return entry === undefined ? undefined : story(entry, afterSeq, signal);
+    },
+    report: async () => ({ canceled: [] }),
+    expire: async () => {},
+    offer: (flow, fate = { kind: 'echo' }) => {
+      const whole = { entrypoint: 'fetch', routeNext: ['enhance', 'upload', 'thank'], ...flow };
+      flows.set(flow.name, { flow: whole, fate });
+    },
+    withdraw: (name) => flows.delete(name),
+    made: async (count) => {
+      while (entries.size < count) await change(new AbortController().signal);
+      return [...entries.keys()];
+    },
+    advance: (id) => {
+      const entry = known(id);
+      const { current } = entry.task.progress;
+      const next = entry.route[current === undefined ? 0 : entry.route.indexOf(current) + 1];
+      if (next === undefined) succeed(entry, entry.given.payload);
+      else turn(entry, { type: 'received', state: 'running', actor: next });
+    },
+    pause: (id) => {
+      const { current } = known(id).task.progress;
+      turn(known(id), {
+        type: 'received',
+        state: 'paused',
+        ...(current === undefined ? {} : { actor: current }),
+      });
+    },
+    listeners: () => listening,
+    given: (id) => known(id).given,
+  };
+}
+
+function mistakesIn(payload: JsonText, schema: Readonly<Record<string, unknown>> | undefined) {
+  if (schema === undefined) return [];
+  const { errors } = new Validator(schema, '2020-12', false).validate(JSON.parse(payload));
+  return errors.map(({ instanceLocation, error }) => ({ place: instanceLocation, problem: error }));
+}

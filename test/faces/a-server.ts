@@ -1,0 +1,52 @@
+import type { AddressInfo } from 'node:net';
+import { type ServerType, serve } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { a2aFace } from '../../lib/adapters/a2a/a2a-face.ts';
+import { mcpFace } from '../../lib/adapters/mcp/mcp-face.ts';
+import type { Caller } from '../../lib/app/gateway.ts';
+import { type PlayedGateway, playedGateway } from './a-gateway.ts';
+
+export interface FacesServer {
+  readonly url: string;
+  readonly gateway: PlayedGateway;
+  /** What the faces told their host. */
+  readonly bugs: unknown[];
+  stop(): Promise<void>;
+}
+
+const about = { name: 'played', description: 'A mesh for tests', version: '1.2.3' };
+
+/** Both faces behind one port; a caller is whoever the bearer says, with the flows that are named behind a colon. */
+export async function startFaces(options: { readonly waitAtMostMs?: number } = {}): Promise<FacesServer> {
+  const gateway = playedGateway();
+  const bugs: unknown[] = [];
+  const shared = { gateway, about, onBug: (error: unknown) => void bugs.push(error), ...options };
+  const mcp = mcpFace({ ...shared, allowedOrigins: ['https://good.example'] });
+  const a2a = a2aFace({ ...shared, keepAliveMs: 5 });
+  const app = new Hono();
+  app.all('/mcp', (context) => mcp(context.req.raw, callerOf(context)));
+  app.all('/a2a', (context) => a2a.handle(context.req.raw, callerOf(context)));
+  app.get('/.well-known/agent-card.json', (context) => a2a.card(context.req.raw));
+  const server = await new Promise<ServerType>((resolve) => {
+    const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started));
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    gateway,
+    bugs,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      }),
+  };
+}
+
+export function bearer(name: string): Record<string, string> {
+  return { authorization: `Bearer ${name}` };
+}
+
+function callerOf({ req }: Context): Caller {
+  const [id = '', flows] = (req.header('authorization') ?? '').replace('Bearer ', '').split(':');
+  return flows === undefined ? { id } : { id, flows: flows.split(',') };
+}

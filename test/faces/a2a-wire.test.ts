@@ -1,0 +1,160 @@
+import { Role, TaskState } from '@a2a-js/sdk';
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import { LegacyJsonRpcTransport } from '@a2a-js/sdk/compat/v0_3/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bearer, type FacesServer, startFaces } from './a-server.ts';
+
+let faces: FacesServer;
+beforeEach(async () => {
+  faces = await startFaces();
+  faces.gateway.offer({ name: 'sharpen', a2a: {} });
+});
+afterEach(() => faces.stop());
+
+function post(body: unknown, headers: Record<string, string> = { 'A2A-Version': '1.0' }): Promise<Response> {
+  return fetch(`${faces.url}/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...bearer('ann'), ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+const SEND_0_3 = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'message/send',
+  params: {
+    message: {
+      kind: 'message',
+      messageId: 'm-1',
+      role: 'user',
+      parts: [{ kind: 'data', data: { url: 'a' } }],
+    },
+  },
+};
+
+describe('the older protocol', () => {
+  it('is spoken to whoever names no version', async () => {
+    expect(await (await post(SEND_0_3, {})).json()).toMatchObject({
+      id: 1,
+      result: {
+        kind: 'task',
+        id: 'task-1',
+        status: { state: 'completed' },
+        artifacts: [{ parts: [{ kind: 'data', data: { url: 'a' } }] }],
+      },
+    });
+    const got = { jsonrpc: '2.0', id: 2, method: 'tasks/get', params: { id: 'task-1' } };
+    expect(await (await post(got, {})).json()).toMatchObject({ result: { status: { state: 'completed' } } });
+    const cancel = { jsonrpc: '2.0', id: 3, method: 'tasks/cancel', params: { id: 'task-1' } };
+    expect(await (await post(cancel, {})).json()).toMatchObject({ error: { code: -32002 } });
+  });
+
+  it('streams', async () => {
+    const text = await (await post({ ...SEND_0_3, method: 'message/stream' }, {})).text();
+    const states = [...text.matchAll(/"state":"([a-z-]+)"/g)].map(([, state]) => state);
+    expect(states[0]).toBe('submitted');
+    expect(states.at(-1)).toBe('completed');
+  });
+
+  it('has a card of its own, which the newer one reads too', async () => {
+    const card = await (await fetch(`${faces.url}/.well-known/agent-card.json`)).json();
+    expect(card).toMatchObject({
+      protocolVersion: '0.3',
+      url: `${faces.url}/a2a`,
+      preferredTransport: 'JSONRPC',
+      skills: [{ id: 'sharpen' }],
+      securitySchemes: { bearer: { type: 'http', scheme: 'Bearer' } },
+      supportedInterfaces: [{ protocolVersion: '1.0' }, { protocolVersion: '0.3' }],
+    });
+  });
+
+  it('works with the official client', async () => {
+    const fetchImpl: typeof fetch = (input, init) =>
+      fetch(input, {
+        ...init,
+        headers: { ...Object.fromEntries(new Headers(init?.headers)), ...bearer('ann') },
+      });
+    const transport = new LegacyJsonRpcTransport({ endpoint: `${faces.url}/a2a`, fetchImpl });
+    const resolver = new DefaultAgentCardResolver({ fetchImpl, legacyCompat: { enabled: true } });
+    expect((await resolver.resolve(faces.url)).skills).toHaveLength(1);
+    const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
+    expect((await factory.createFromUrl(faces.url)).protocolVersion).toBe('1.0');
+    const message = {
+      messageId: 'm-7',
+      contextId: '',
+      taskId: '',
+      role: Role.ROLE_USER,
+      parts: [
+        { content: { $case: 'data' as const, value: [1] }, metadata: undefined, filename: '', mediaType: '' },
+      ],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    };
+    const task = await transport.sendMessage({
+      tenant: '',
+      message,
+      configuration: undefined,
+      metadata: undefined,
+    });
+    expect(task).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
+    // It wraps what is no object, and the payload is what was meant.
+    expect(faces.gateway.given('task-1').payload).toBe('[1]');
+  });
+});
+
+describe('a request', () => {
+  const SEND =
+    '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":DATA}]}}}';
+
+  it('passes numbers on as they came, both ways', async () => {
+    const data = '{"n":12345678901234567890,"half":0.50}';
+    const response = await post(SEND.replace('DATA', data), {
+      'A2A-Version': '1.0',
+      traceparent: '00-a-b-01',
+    });
+    expect(faces.gateway.given('task-1')).toEqual({ payload: data, traceparent: '00-a-b-01' });
+    expect(await response.text()).toContain(`"data":${data}`);
+  });
+
+  it('with data that is nested too deep is refused', async () => {
+    const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`;
+    expect(await (await post(SEND.replace('DATA', deep))).json()).toMatchObject({ error: { code: -32602 } });
+    expect(faces.bugs).toEqual([]);
+  });
+
+  it('is kept alive while nothing happens', async () => {
+    faces.gateway.offer({ name: 'sharpen', a2a: {} }, { kind: 'held' });
+    const response = await post(SEND.replace('SendMessage', 'SendStreamingMessage').replace('DATA', '{}'));
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes(': keep-alive\n\n')) break;
+    }
+    expect(text).toContain('data: ');
+  });
+
+  it.each([
+    ['broken JSON', '{"jsonrpc"', 400, -32700],
+    ['no JSON-RPC', '{}', 200, -32602],
+    ['a batch', '[]', 200, -32602],
+    ['no such method', '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{}}', 200, -32601],
+  ])('that holds %s is refused', async (_what, body, status, code) => {
+    const response = await post(body);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { code } });
+  });
+
+  it('of an unknown version is refused, and the version not repeated', async () => {
+    const text = await (await post(SEND, { 'A2A-Version': '9.9' })).text();
+    expect(JSON.parse(text)).toMatchObject({ error: { code: -32009 } });
+    expect(text).not.toContain('9.9');
+  });
+
+  it('of another kind is refused', async () => {
+    expect((await post(SEND, { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await fetch(`${faces.url}/a2a`)).status).toBe(405);
+  });
+});

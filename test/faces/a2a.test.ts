@@ -1,0 +1,367 @@
+import {
+  type Message,
+  type Part,
+  Role,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  TaskState,
+} from '@a2a-js/sdk';
+import {
+  type Client,
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+} from '@a2a-js/sdk/client';
+import {
+  A2AError,
+  ContentTypeNotSupportedError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bearer, type FacesServer, startFaces } from './a-server.ts';
+
+let faces: FacesServer;
+beforeEach(async () => {
+  faces = await startFaces();
+  faces.gateway.offer({
+    name: 'sharpen',
+    description: 'Makes a picture sharper',
+    mcp: { inputSchema: { type: 'object', required: ['url'] } },
+    a2a: { name: 'Sharpen', tags: ['picture'], examples: ['{"url":"https://…"}'] },
+  });
+});
+afterEach(() => faces.stop());
+
+function connected(name: string): Promise<Client> {
+  const fetchImpl: typeof fetch = (input, init) =>
+    fetch(input, {
+      ...init,
+      headers: { ...Object.fromEntries(new Headers(init?.headers)), ...bearer(name) },
+    });
+  return new ClientFactory({
+    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+  }).createFromUrl(faces.url);
+}
+
+type Sent = SendMessageRequest & { readonly message: Message };
+
+let sent = 0;
+function request(content: Part['content'], rest: Partial<Message> = {}): Sent {
+  const part: Part = { content, metadata: undefined, filename: '', mediaType: '' };
+  const message: Message = {
+    messageId: `m-${++sent}`,
+    contextId: '',
+    taskId: '',
+    role: Role.ROLE_USER,
+    parts: [part],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+    ...rest,
+  };
+  return { tenant: '', message, configuration: undefined, metadata: undefined };
+}
+
+function data(value: unknown, rest: Partial<Message> = {}): Sent {
+  return request({ $case: 'data', value }, rest);
+}
+
+async function send(client: Client, params: Sent): Promise<Task> {
+  return (await client.sendMessage(params)) as Task;
+}
+
+function polling(params: Sent) {
+  const configuration = {
+    acceptedOutputModes: [],
+    taskPushNotificationConfig: undefined,
+    returnImmediately: true,
+  };
+  return { ...params, configuration };
+}
+
+function holdSlow(): void {
+  faces.gateway.offer({ name: 'slow', a2a: {} }, { kind: 'held' });
+}
+
+describe('the agent card', () => {
+  it('is public and names the skills', async () => {
+    faces.gateway.offer({ name: 'secret' });
+    const response = await fetch(`${faces.url}/.well-known/agent-card.json`, {
+      headers: { 'A2A-Version': '1.0' },
+    });
+    expect(await response.json()).toMatchObject({
+      name: 'played',
+      version: '1.2.3',
+      supportedInterfaces: [
+        { url: `${faces.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url: `${faces.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      ],
+      capabilities: { streaming: true, extendedAgentCard: true },
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+      skills: [{ id: 'sharpen', name: 'Sharpen', description: 'Makes a picture sharper', tags: ['picture'] }],
+    });
+  });
+
+  it('changes with the flows, and shows a caller only its own', async () => {
+    holdSlow();
+    const client = await connected('ann:slow');
+    expect((await client.getAgentCard()).skills.map(({ id }) => id)).toEqual(['slow']);
+    faces.gateway.withdraw('slow');
+    expect((await client.getAgentCard()).skills).toEqual([]);
+  });
+});
+
+describe('a message', () => {
+  it('is answered with the task and its result', async () => {
+    const task = await send(await connected('ann'), data({ url: 'a' }, { contextId: 'talk-1' }));
+    expect(task).toMatchObject({
+      id: 'task-1',
+      contextId: 'talk-1',
+      status: { state: TaskState.TASK_STATE_COMPLETED },
+      artifacts: [
+        {
+          artifactId: 'result',
+          name: 'sharpen',
+          parts: [{ content: { $case: 'data', value: { url: 'a' } } }],
+        },
+      ],
+      metadata: { flow: 'sharpen', percent: 100 },
+    });
+  });
+
+  it.each([
+    [{}, '{"text":"hello"}'],
+    [{ text: 'prompt' }, '{"prompt":"hello"}'],
+  ])('of text is put where the flow says: %j', async (a2a, payload) => {
+    faces.gateway.withdraw('sharpen');
+    faces.gateway.offer({ name: 'say', a2a });
+    await send(await connected('ann'), request({ $case: 'text', value: 'hello' }));
+    expect(faces.gateway.given('task-1').payload).toBe(payload);
+  });
+
+  it.each([
+    ['"words"', { $case: 'text', value: 'words' }],
+    ['null', { $case: 'text', value: 'null' }],
+    ['[1,true]', { $case: 'data', value: [1, true] }],
+  ])('can be answered with any JSON: %s', async (payload, content) => {
+    faces.gateway.offer({ name: 'odd', a2a: {} }, { kind: 'answers', payload });
+    const task = await send(await connected('ann'), data({}, { metadata: { skill: 'odd' } }));
+    expect(task.artifacts[0]?.parts[0]?.content).toEqual(content);
+  });
+
+  it('chooses its flow by its metadata, and needs none where there is one', async () => {
+    holdSlow();
+    const client = await connected('ann');
+    const [skill, flow] = [{ skill: 'slow' }, { flow: 'slow' }];
+    const both = [data({}, { metadata: skill }), { ...data({}), metadata: flow }];
+    for (const params of both)
+      expect((await send(client, polling(params))).metadata).toMatchObject({ flow: 'slow' });
+    await expect(send(client, data({}))).rejects.toThrow(
+      'the metadata names no "skill"; there are: "sharpen", "slow"',
+    );
+    await expect(send(client, data({}, { metadata: { skill: '<b>' } }))).rejects.toThrow(
+      'there is no such skill; there are: "sharpen", "slow"',
+    );
+  });
+
+  it('that is sent again is the same task', async () => {
+    const client = await connected('ann');
+    const params = data({ url: 'a' });
+    expect((await send(client, params)).id).toBe((await send(client, params)).id);
+  });
+
+  it.each([
+    ['failed', { type: 'ValueError', message: 'no such picture' }, 'PolicyExhausted'],
+    ['timed out', { type: 'DeadlineExceeded', message: 'envelope timed out' }, 'Timeout'],
+  ])('whose task %s says why', async (_what, error, reason) => {
+    faces.gateway.offer({ name: 'breaks', a2a: {} }, { kind: 'fails', reason, error });
+    const task = await send(await connected('ann'), data({}, { metadata: { skill: 'breaks' } }));
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
+    const text = `${reason}: ${error.type}: ${error.message}`;
+    expect(task.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: text });
+    expect(task.artifacts).toEqual([]);
+  });
+
+  it('is answered where its task waits for somebody', async () => {
+    holdSlow();
+    const client = await connected('ann');
+    const answer = send(client, data({}, { metadata: { skill: 'slow' } }));
+    const [id = ''] = await faces.gateway.made(1);
+    faces.gateway.advance(id);
+    faces.gateway.pause(id);
+    expect((await answer).status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  });
+
+  it('is refused where it does not fit, with the places', async () => {
+    const client = await connected('ann');
+    const refused = send(client, data({ uri: 'a' }));
+    await expect(refused).rejects.toBeInstanceOf(RequestMalformedError);
+    await expect(refused).rejects.toMatchObject({
+      message: expect.stringMatching(/^the input does not fit the flow: #: .*url/),
+      data: [{ reason: 'INVALID_PARAMS', metadata: { '#': expect.stringContaining('url') } }],
+    });
+    await expect(send(client, request({ $case: 'url', value: 'https://a' }))).rejects.toBeInstanceOf(
+      ContentTypeNotSupportedError,
+    );
+    await expect(send(client, data({}, { parts: [] }))).rejects.toThrow('one data part, or text');
+    await expect(send(client, data({}, { messageId: '' }))).rejects.toBeInstanceOf(RequestMalformedError);
+    expect(await faces.gateway.tasks({ id: 'ann' })).toMatchObject({ tasks: [] });
+  });
+
+  it('to a task that there is, or is not, makes no other', async () => {
+    const client = await connected('ann');
+    await send(client, data({ url: 'a' }));
+    await expect(send(client, data({}, { taskId: 'task-1' }))).rejects.toBeInstanceOf(
+      UnsupportedOperationError,
+    );
+    await expect(send(client, data({}, { taskId: 'task-9' }))).rejects.toBeInstanceOf(TaskNotFoundError);
+  });
+
+  it('that asks to be called back is refused', async () => {
+    const client = await connected('ann');
+    const push = { tenant: '', id: 'p', taskId: '', url: 'https://a', token: '', authentication: undefined };
+    const { configuration } = polling(data({}));
+    const params = {
+      ...data({ url: 'a' }),
+      configuration: { ...configuration, taskPushNotificationConfig: push },
+    };
+    await expect(client.sendMessage(params)).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
+  });
+
+  it('that meets a bug tells the client nothing of it, and the host all', async () => {
+    faces.gateway.create = () => Promise.reject(new Error('table secret-table is not there'));
+    const client = await connected('ann');
+    const refused = send(client, data({ url: 'a' }));
+    await expect(refused).rejects.toThrow('internal error');
+    await expect(refused).rejects.toBeInstanceOf(A2AError);
+    expect(faces.bugs).toMatchObject([{ message: 'table secret-table is not there' }]);
+  });
+
+  it('is answered as its task stands after the longest wait', async () => {
+    await faces.stop();
+    faces = await startFaces({ waitAtMostMs: 20 });
+    holdSlow();
+    const task = await send(await connected('ann'), data({}));
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+  });
+});
+
+describe('a stream', () => {
+  it('tells the task, what happens to it, its result and its end', async () => {
+    holdSlow();
+    const client = await connected('ann');
+    const heard: StreamResponse[] = [];
+    const params = data({ n: 1 }, { metadata: { skill: 'slow' }, contextId: 'talk-1' });
+    for await (const update of client.sendMessageStream(params)) {
+      heard.push(update);
+      if (heard.length < 6) faces.gateway.advance('task-1');
+    }
+    expect(heard.map(inShort)).toEqual([
+      'task SUBMITTED',
+      'statusUpdate WORKING 0 fetch',
+      'statusUpdate WORKING 25 enhance',
+      'statusUpdate WORKING 50 upload',
+      'statusUpdate WORKING 75 thank',
+      'artifactUpdate {"n":1}',
+      'statusUpdate COMPLETED',
+    ]);
+    for (const { payload } of heard) expect(payload?.value).toMatchObject({ contextId: 'talk-1' });
+  });
+
+  it('can be joined later, and goes on over a pause', async () => {
+    holdSlow();
+    const client = await connected('ann');
+    const { id } = await send(client, polling(data({}, { metadata: { skill: 'slow' } })));
+    faces.gateway.advance(id);
+    const heard: string[] = [];
+    for await (const update of client.resubscribeTask({ tenant: '', id })) {
+      heard.push(inShort(update));
+      if (heard.length === 1) faces.gateway.pause(id);
+      else if (heard.length < 6) faces.gateway.advance(id);
+    }
+    expect(heard).toEqual([
+      'task WORKING',
+      'statusUpdate INPUT_REQUIRED 0 fetch',
+      'statusUpdate WORKING 25 enhance',
+      'statusUpdate WORKING 50 upload',
+      'statusUpdate WORKING 75 thank',
+      'artifactUpdate {}',
+      'statusUpdate COMPLETED',
+    ]);
+    await expect(client.resubscribeTask({ tenant: '', id }).next()).rejects.toBeInstanceOf(
+      UnsupportedOperationError,
+    );
+  });
+
+  it('that nobody reads any more is not followed, and its task goes on', async () => {
+    holdSlow();
+    const client = await connected('ann');
+    const leaves = new AbortController();
+    const params = data({}, { metadata: { skill: 'slow' } });
+    const stream = client.sendMessageStream(params, { signal: leaves.signal });
+    await stream.next();
+    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(1));
+    leaves.abort();
+    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(0));
+    expect(await client.getTask({ tenant: '', id: 'task-1' })).toMatchObject({ status: { state: 1 } });
+    expect(faces.bugs).toEqual([]);
+  });
+
+  it('that cannot begin is refused', async () => {
+    const client = await connected('ann');
+    await expect(client.sendMessageStream(data({})).next()).rejects.toBeInstanceOf(RequestMalformedError);
+  });
+});
+
+describe('a task', () => {
+  it('can be got and canceled by its owner alone', async () => {
+    holdSlow();
+    const [ann, bob] = [await connected('ann'), await connected('bob')];
+    const { id } = await send(ann, polling(data({}, { metadata: { skill: 'slow' } })));
+    const named = { tenant: '', id, metadata: undefined };
+    await expect(bob.getTask(named)).rejects.toBeInstanceOf(TaskNotFoundError);
+    await expect(bob.cancelTask(named)).rejects.toBeInstanceOf(TaskNotFoundError);
+    await expect(bob.resubscribeTask(named).next()).rejects.toBeInstanceOf(TaskNotFoundError);
+    await expect(send(bob, data({}, { taskId: id }))).rejects.toBeInstanceOf(TaskNotFoundError);
+    expect((await ann.getTask(named)).status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+    expect((await ann.cancelTask(named)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    await expect(ann.cancelTask(named)).rejects.toBeInstanceOf(TaskNotCancelableError);
+    expect((await ann.getTask(named)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+  });
+
+  it("is its own client's, with the same message ids at the same time", async () => {
+    const clients = [await connected('ann'), await connected('bob')];
+    const tasks = await Promise.all(
+      clients.map((client, url) => send(client, data({ url }, { messageId: 'the-same' }))),
+    );
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(2);
+    expect(tasks.map(({ artifacts }) => artifacts[0]?.parts[0]?.content?.value)).toEqual([
+      { url: 0 },
+      { url: 1 },
+    ]);
+  });
+
+  it('cannot be listed here', async () => {
+    const client = await connected('ann');
+    const all = { tenant: '', contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined };
+    await expect(client.listTasks(all)).rejects.toBeInstanceOf(UnsupportedOperationError);
+  });
+});
+
+/** One line for one update. */
+function inShort({ payload }: StreamResponse): string {
+  if (payload?.$case === 'artifactUpdate') {
+    return `artifactUpdate ${JSON.stringify(payload.value.artifact?.parts[0]?.content?.value)}`;
+  }
+  if (payload?.$case !== 'task' && payload?.$case !== 'statusUpdate') return 'nothing';
+  const { status, metadata } = payload.value;
+  const state = String(TaskState[status?.state ?? 0]).replace('TASK_STATE_', '');
+  const { percent, actor } = (payload.$case === 'task' ? undefined : metadata) ?? {};
+  return [payload.$case, state, percent, actor].filter((word) => word !== undefined).join(' ');
+}

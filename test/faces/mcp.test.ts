@@ -1,0 +1,288 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bearer, type FacesServer, startFaces } from './a-server.ts';
+
+const SCHEMA = { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] };
+
+let faces: FacesServer;
+let clients: Client[];
+beforeEach(async () => {
+  faces = await startFaces();
+  clients = [];
+  faces.gateway.offer({
+    name: 'sharpen',
+    description: 'Makes a picture sharper',
+    mcp: { inputSchema: SCHEMA },
+  });
+});
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await faces.stop();
+});
+
+async function connected(name: string): Promise<Client> {
+  const client = new Client({ name, version: '1' });
+  const url = new URL('/mcp', faces.url);
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { requestInit: { headers: bearer(name) } }) as Parameters<
+      typeof client.connect
+    >[0],
+  );
+  clients.push(client);
+  return client;
+}
+
+function post(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${faces.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...bearer('ann'),
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+describe('the tools', () => {
+  it('are the flows with `mcp`, with schema and description', async () => {
+    faces.gateway.offer({ name: 'secret' });
+    faces.gateway.offer({ name: 'bare', mcp: { inputSchema: {} } });
+    const client = await connected('ann');
+    expect(client.getServerVersion()).toMatchObject({ name: 'played', version: '1.2.3' });
+    expect((await client.listTools()).tools).toEqual([
+      { name: 'sharpen', description: 'Makes a picture sharper', inputSchema: SCHEMA },
+      { name: 'bare', inputSchema: { type: 'object' } },
+    ]);
+  });
+
+  it('are those that the caller may use', async () => {
+    const client = await connected('ann:other');
+    expect((await client.listTools()).tools).toEqual([]);
+    await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+
+  it('are gone once their flow is', async () => {
+    const client = await connected('ann');
+    faces.gateway.withdraw('sharpen');
+    expect((await client.listTools()).tools).toEqual([]);
+    await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toThrow(
+      'no such tool',
+    );
+  });
+});
+
+describe('a call', () => {
+  it('is answered with what the task came to', async () => {
+    const client = await connected('ann');
+    const result = await client.callTool({ name: 'sharpen', arguments: { url: 'a' } });
+    expect(result).toEqual({
+      content: [{ type: 'text', text: '{"url":"a"}' }],
+      structuredContent: { url: 'a' },
+      _meta: { 'asya/task': 'task-1' },
+    });
+  });
+
+  it.each([
+    ['"plain words"', 'plain words'],
+    ['[1,2]', '[1,2]'],
+    ['null', 'null'],
+  ])('has no structure where the payload is no object: %s', async (payload, text) => {
+    faces.gateway.offer({ name: 'odd', mcp: { inputSchema: {} } }, { kind: 'answers', payload });
+    const client = await connected('ann');
+    const result = await client.callTool({ name: 'odd' });
+    expect(result.content).toEqual([{ type: 'text', text }]);
+    expect(result).not.toHaveProperty('structuredContent');
+  });
+
+  it('passes numbers on as they came, both ways', async () => {
+    const call =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sharpen","arguments":{"url":"a","n":12345678901234567890}}}';
+    const text = await (await post(call, { traceparent: '00-a-b-01' })).text();
+    expect(faces.gateway.given('task-1')).toEqual({
+      payload: '{"url":"a","n":12345678901234567890}',
+      traceparent: '00-a-b-01',
+    });
+    expect(text).toContain('"structuredContent":{"url":"a","n":12345678901234567890}');
+  });
+
+  it('tells of its progress, which only grows', async () => {
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const client = await connected('ann');
+    const heard: Progress[] = [];
+    const call = client.callTool({ name: 'slow', arguments: {} }, undefined, {
+      onprogress: (p) => heard.push(p),
+    });
+    const [id = ''] = await faces.gateway.made(1);
+    for (let step = 0; step < 5; step++) {
+      await vi.waitFor(() => expect(heard).toHaveLength(Math.max(1, step)));
+      faces.gateway.advance(id);
+    }
+    await call;
+    expect(heard.map(({ progress, total }) => [progress, total])).toEqual([
+      [0, 100],
+      [25, 100],
+      [50, 100],
+      [75, 100],
+      [100, 100],
+    ]);
+    expect(heard.at(2)?.message).toBe('task task-1: at upload');
+  });
+
+  it.each([
+    [
+      'failed',
+      { kind: 'fails', reason: 'PolicyExhausted', error: { type: 'ValueError', message: 'no such picture' } },
+      'task task-1 failed (PolicyExhausted): ValueError: no such picture',
+    ],
+    [
+      'timed out',
+      {
+        kind: 'fails',
+        reason: 'Timeout',
+        error: { type: 'DeadlineExceeded', message: 'envelope timed out' },
+      },
+      'task task-1 failed (Timeout): DeadlineExceeded: envelope timed out',
+    ],
+  ] as const)('whose task %s is an error with words for a model', async (_what, fate, text) => {
+    faces.gateway.offer({ name: 'breaks', mcp: { inputSchema: {} } }, fate);
+    const client = await connected('ann');
+    expect(await client.callTool({ name: 'breaks' })).toMatchObject({ isError: true, content: [{ text }] });
+  });
+
+  it('whose task was canceled meanwhile says so', async () => {
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const client = await connected('ann');
+    const call = client.callTool({ name: 'slow' });
+    const [id = ''] = await faces.gateway.made(1);
+    await faces.gateway.cancel({ id: 'ann' }, id);
+    expect(await call).toMatchObject({ isError: true, content: [{ text: 'task task-1 canceled' }] });
+  });
+
+  it('is refused where its input does not fit, with the places', async () => {
+    const client = await connected('ann');
+    const refused = client.callTool({ name: 'sharpen', arguments: { url: 7 } });
+    await expect(refused).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^MCP error -32602: the input does not fit the flow: .*#\/url: /),
+      data: { errors: expect.arrayContaining([expect.objectContaining({ place: '#/url' })]) },
+    });
+    expect(await faces.gateway.tasks({ id: 'ann' })).toMatchObject({ tasks: [] });
+  });
+
+  it('of a tool that is none is refused', async () => {
+    faces.gateway.offer({ name: 'secret' });
+    const client = await connected('ann');
+    for (const name of ['nothing', 'secret']) {
+      await expect(client.callTool({ name })).rejects.toMatchObject({ code: -32602 });
+    }
+  });
+
+  it('that meets a bug tells the client nothing of it, and the host all', async () => {
+    faces.gateway.create = () => Promise.reject(new Error('table secret-table is not there'));
+    const client = await connected('ann');
+    await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toThrow(
+      'MCP error -32603: internal error',
+    );
+    expect(faces.bugs).toMatchObject([{ message: 'table secret-table is not there' }]);
+  });
+
+  it('is given up after the longest wait, and its task goes on', async () => {
+    await faces.stop();
+    faces = await startFaces({ waitAtMostMs: 20 });
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const client = await connected('ann');
+    expect(await client.callTool({ name: 'slow' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'task task-1 is still pending; it goes on without this call' }],
+    });
+  });
+});
+
+describe('a client that goes away', () => {
+  it('is followed no longer, and its task goes on', async () => {
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const client = await connected('ann');
+    const call = client.callTool({ name: 'slow' }).catch((error: unknown) => error);
+    const [id = ''] = await faces.gateway.made(1);
+    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(1));
+    await client.close();
+    await call;
+    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(0));
+    expect(await faces.gateway.task({ id: 'ann' }, id)).toMatchObject({ task: { state: 'pending' } });
+    expect(faces.bugs).toEqual([]);
+  });
+
+  it('leaves its task alone where it says that it waits no longer', async () => {
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const client = await connected('ann');
+    const waits = new AbortController();
+    const call = client.callTool({ name: 'slow' }, undefined, { signal: waits.signal });
+    const [id = ''] = await faces.gateway.made(1);
+    waits.abort();
+    await expect(call).rejects.toThrow();
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    expect((await post(cancelled)).status).toBe(202);
+    expect(await faces.gateway.task({ id: 'ann' }, id)).toMatchObject({ task: { state: 'pending' } });
+  });
+});
+
+describe('two clients at once', () => {
+  it('have tasks of their own, whatever numbers their requests have', async () => {
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const [ann, bob] = [await connected('ann'), await connected('bob')];
+    const heard: string[] = [];
+    const calls = [ann, bob].map((client, index) =>
+      client.callTool({ name: 'slow', arguments: { index } }, undefined, {
+        onprogress: ({ message }) => heard.push(`${index} ${message}`),
+      }),
+    );
+    for (const id of await faces.gateway.made(2))
+      for (let step = 0; step < 5; step++) faces.gateway.advance(id);
+    const results = await Promise.all(calls);
+    expect(results.map(({ structuredContent }) => structuredContent)).toEqual([{ index: 0 }, { index: 1 }]);
+    const tasks = results.map(({ _meta }) => String(_meta?.['asya/task']));
+    for (const line of heard) expect(line).toContain(`${tasks[Number(line[0])]}:`);
+    for (const [index, name] of ['ann', 'bob'].entries()) {
+      expect(await faces.gateway.tasks({ id: name })).toMatchObject({ tasks: [{ id: tasks[index] }] });
+    }
+  });
+});
+
+describe('a request', () => {
+  it.each(['https://evil.example', 'null', 'https://good.example.evil.example'])(
+    'of the origin %s is refused',
+    async (origin) => {
+      const response = await post(LIST, { origin });
+      expect(response.status).toBe(403);
+      expect(await response.text()).not.toContain('evil');
+    },
+  );
+
+  it.each([{ origin: 'https://good.example' }, {}])('with %s is answered, as plain JSON', async (headers) => {
+    const response = await post(LIST, headers as Record<string, string>);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ id: 1, result: { tools: [{ name: 'sharpen' }] } });
+  });
+
+  it.each(['GET', 'DELETE', 'PUT'])('by %s is refused: there are no sessions', async (method) => {
+    const response = await fetch(`${faces.url}/mcp`, { method, headers: { accept: 'text/event-stream' } });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+  });
+
+  it('with a batch is refused', async () => {
+    expect((await post([LIST, LIST])).status).toBe(400);
+  });
+
+  it.each(['{"jsonrpc"', '7', '{"jsonrpc":"2.0","id":1}'])('that is none is refused: %s', async (body) => {
+    expect((await post(body)).status).toBe(400);
+  });
+});
