@@ -18,6 +18,8 @@ export interface DeployEnvironment {
   readonly alarmEmail?: string;
   /** The most copies of any one function. */
   readonly concurrency?: number;
+  /** Whether the mesh has a gateway. */
+  readonly gateway: boolean;
 }
 
 const FIELDS = [
@@ -27,6 +29,7 @@ const FIELDS = [
   'logRetentionDays',
   'alarmEmail',
   'concurrency',
+  'gateway',
 ] as const;
 const REMOVAL = { destroy: RemovalPolicy.DESTROY, retain: RemovalPolicy.RETAIN } as const;
 const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
@@ -80,6 +83,7 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
     logRetention: retentionIn(fields, here),
     ...(alarmEmail === undefined ? {} : { alarmEmail }),
     ...(concurrency === undefined ? {} : { concurrency }),
+    gateway: gatewayIn(fields, here),
   };
 }
 
@@ -101,6 +105,12 @@ function concurrencyIn({ concurrency }: Fields, notes: Notes): number | undefine
       `is ${shownValue(concurrency)}; it takes a whole number from 2, where an event source starts, to 1000`,
     );
   return undefined;
+}
+
+function gatewayIn({ gateway = false }: Fields, notes: Notes): boolean {
+  if (typeof gateway !== 'boolean')
+    notes.at('gateway').add(`is ${shownValue(gateway)}; it takes true or false`);
+  return gateway === true;
 }
 
 function removalIn({ removalPolicy }: Fields, notes: Notes): RemovalPolicy {

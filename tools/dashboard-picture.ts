@@ -79,7 +79,7 @@ function widgetsOf(folder: string): readonly Widget[] {
     meshName: 'letters',
     manifest: reading.manifest,
     folder,
-    code: { actor: () => nothing, crew: () => nothing },
+    code: { actor: () => nothing, crew: () => nothing, gateway: () => nothing },
   });
   const [dashboard] = Object.values(
     Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard') as Record<string, Dashboard>,

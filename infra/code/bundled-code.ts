@@ -8,6 +8,7 @@ import type { Construct } from 'constructs';
 import { fileOfHandler } from '../../lib/config/handler-name.ts';
 import { IN_FUNCTION, lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
 import type { ActorSpec } from '../../lib/config/manifest.ts';
+import { flowsFileText, GATEWAY_FLOWS_FILE } from '../../lib/config/mesh-plan.ts';
 import { bundleFunction, bundleHandler } from './bundle.ts';
 import { imageDockerfile, pythonDockerfile } from './dockerfile.ts';
 import type { FunctionCode, MeshCode } from './mesh-code.ts';
@@ -28,6 +29,12 @@ export function bundledCode(meshFolder: string): MeshCode {
     crew: (scope, folder) => {
       const target = emptyFolder(scope, folder);
       writeFunction(folder, target);
+      return { kind: 'zip', code: Code.fromAsset(target) };
+    },
+    gateway: (scope, flows) => {
+      const target = emptyFolder(scope, 'gateway');
+      writeFunction('gateway', target);
+      writeFileSync(join(target, GATEWAY_FLOWS_FILE), flowsFileText(flows));
       return { kind: 'zip', code: Code.fromAsset(target) };
     },
     actor: (scope, spec, plan) => {

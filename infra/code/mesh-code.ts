@@ -1,6 +1,6 @@
 import type { Code, DockerImageCode } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { ActorSpec } from '../../lib/config/manifest.ts';
+import type { ActorSpec, Flow } from '../../lib/config/manifest.ts';
 import type { FunctionPlan } from '../../lib/config/mesh-plan.ts';
 
 export type FunctionCode =
@@ -13,4 +13,6 @@ export interface MeshCode {
   actor(scope: Construct, spec: ActorSpec, plan: FunctionPlan): FunctionCode;
   /** One of the crew, by its folder in `functions/`. */
   crew(scope: Construct, folder: FunctionPlan['folder']): FunctionCode;
+  /** The gateway, with the flows that it offers. */
+  gateway(scope: Construct, flows: readonly Flow[]): FunctionCode;
 }

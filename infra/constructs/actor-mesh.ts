@@ -24,6 +24,7 @@ import { Actor } from './actor.ts';
 import { type ActorOptions, type FlowOptions, specOf } from './actor-options.ts';
 import { Crew } from './crew.ts';
 import { MeshDashboard } from './mesh-dashboard.ts';
+import { type GatewayOptions, MeshGateway } from './mesh-gateway.ts';
 import { SEND_ACTIONS } from './mesh-queue.ts';
 
 export interface ActorMeshProps {
@@ -111,7 +112,8 @@ export class ActorMesh extends Construct {
   readonly alarmTopic: Topic;
   readonly dashboard: MeshDashboard;
   private readonly props: ActorMeshProps;
-  private readonly settings: PlanSettings;
+  private settings: PlanSettings;
+  private gateway: MeshGateway | undefined;
   private readonly code: MeshCode;
   private readonly actors = new Map<string, Actor>();
   /** `actor queue`: edges only ever join, so what was granted stays right. */
@@ -163,11 +165,39 @@ export class ActorMesh extends Construct {
 
   /** A way through the mesh: its actors may send to each other from now on. */
   addFlow(name: string, { entrypoint, routeNext = [], timeout }: FlowOptions): void {
+    if (this.gateway !== undefined)
+      throw new Error(
+        `asya: flow "${name}" comes after the gateway, which would not offer it; add the gateway last`,
+      );
     const timeoutSeconds = timeout?.toSeconds();
     this.join(
       [],
       [{ name, entrypoint, routeNext, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) }],
     );
+  }
+
+  /**
+   * The front door: flows as HTTP, MCP and A2A, for whoever has a key. It offers the flows that are there now, so it
+   * comes last.
+   */
+  addGateway(options: GatewayOptions = {}): MeshGateway {
+    if (this.gateway !== undefined) throw new Error(`asya: mesh "${this.namespace}" has a gateway already`);
+    const { manifest, settings, crew } = this;
+    const gateway = new MeshGateway(this, 'Gateway', {
+      ...options,
+      manifest,
+      settings,
+      code: this.code,
+      crew,
+      alarmTopic: this.alarmTopic,
+      ...chosen(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
+    });
+    for (const name of new Set(manifest.flows.map(({ entrypoint }) => entrypoint)))
+      this.actor(name).grantSend(gateway);
+    for (const made of [...crew.functions, ...this.actors.values()]) gateway.tellReports(made.function);
+    this.gateway = gateway;
+    this.settings = { ...settings, gateway: gateway.access };
+    return gateway;
   }
 
   /** One of the actors by its name. */

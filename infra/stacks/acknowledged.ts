@@ -21,3 +21,11 @@ export function acknowledgedIn({ archive }: Crew): readonly Acknowledged[] {
     })),
   ];
 }
+
+export const ACKNOWLEDGED_OF_GATEWAY: readonly Acknowledged[] = [
+  {
+    id: 'AwsSolutions-SMG4',
+    reason:
+      'Who may call is changed by people, and reports are signed by every function of the mesh: both take effect with a deployment, not by a timer.',
+  },
+];

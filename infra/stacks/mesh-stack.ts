@@ -5,7 +5,7 @@ import type { Manifest } from '../../lib/config/manifest.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
 import type { DeployEnvironment } from '../read-environment.ts';
-import { acknowledgedIn } from './acknowledged.ts';
+import { ACKNOWLEDGED_OF_GATEWAY, acknowledgedIn } from './acknowledged.ts';
 
 export interface MeshStackProps {
   readonly environment: DeployEnvironment;
@@ -50,6 +50,12 @@ export class MeshStack extends Stack {
       ...(code === undefined ? {} : { code }),
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
+    if (environment.gateway) {
+      const gateway = this.mesh.addGateway();
+      this.tell('GatewayUrl', 'Where flows are called', gateway.url);
+      this.tell('GatewayKeys', 'The secret with the keys of those who may call', gateway.keys.secretName);
+      Validations.of(this).acknowledge(...ACKNOWLEDGED_OF_GATEWAY);
+    }
     // By the names of the variables that `asya failures` and its like read.
     this.tell('AsyaNamespace', 'ASYA_NAMESPACE', namespace);
     this.tell('AsyaArchiveBucket', 'ASYA_ARCHIVE_BUCKET', crew.archive.bucketName);

@@ -15,6 +15,7 @@ import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Reply } from '../ports/transport.ts';
 import { authenticationFromConfig } from './authentication-from-config.ts';
 import { storesFromConfig } from './crew-from-config.ts';
+import { mountFaces } from './mount-faces.ts';
 import { configFromEnvironment } from './read-config.ts';
 import { flowsFromFile } from './read-flows.ts';
 import { transportFromConfig } from './transport-from-config.ts';
@@ -98,6 +99,7 @@ export async function gatewayFromConfig(
     keepAliveMs: KEEP_ALIVE_MS,
     longestWaitMs: LONGEST_WAIT_MS,
   });
+  mountFaces(face, { gateway: backend.gateway, origins: gateway.origins, log });
   return { face, gateway: backend.gateway, close: backend.close };
 }
 
@@ -109,7 +111,7 @@ export function gatewayConfigFrom(env: Environment): {
   const reading = configFromEnvironment({ ASYA_ACTOR_NAME: GATEWAY, ...env });
   if ('words' in reading) throw new Error(reading.words);
   const { config } = reading;
-  const write = (line: string) => console.log(line);
+  const write = (line: string) => process.stdout.write(`${line}\n`);
   return { config, log: jsonLog({ level: config.logLevel, actor: GATEWAY, now: systemClock.now, write }) };
 }
 

@@ -1,7 +1,7 @@
 import { type Mistake, mistakesText } from '../core/mistake.ts';
 import { edgesOf } from './edges.ts';
 import { readEnvironment } from './environment.ts';
-import type { ActorSpec, Manifest, RuntimeSpec } from './manifest.ts';
+import type { ActorSpec, Flow, Manifest, RuntimeSpec } from './manifest.ts';
 import { deadLetterQueueName, queueName } from './queue-name.ts';
 import {
   CREW_TIMEOUT_MS,
@@ -21,7 +21,7 @@ export interface MeshPlan {
 export interface FunctionPlan {
   readonly actor: string;
   /** The folder in `functions/`. */
-  readonly folder: 'sidecar' | 'x-sink' | 'x-sump' | 'x-dlq' | 'gateway-timer';
+  readonly folder: 'sidecar' | 'x-sink' | 'x-sump' | 'x-dlq' | 'gateway-timer' | 'gateway';
   /** Undefined for x-dlq, which lives on the queues of others. */
   readonly queue?: PlannedQueue;
   /** The queues whose messages invoke it. */
@@ -214,7 +214,7 @@ function timerPlan(settings: PlanSettings): FunctionPlan {
     sources: [queue.name],
     batchSize: CREW_BATCH,
     batchWindowSeconds: 0,
-    maxReplicas: 10,
+    maxReplicas: replicasOf(10, settings),
     timeoutSeconds: CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS,
     memoryMb: CREW_MEMORY_MB,
     config: {
@@ -226,6 +226,58 @@ function timerPlan(settings: PlanSettings): FunctionPlan {
     environment: {},
     sendsTo: [queue.name],
   };
+}
+
+export interface GatewayPlanSettings extends PlanSettings {
+  /** Who may call, as `ASYA_GATEWAY_KEYS` takes it. */
+  readonly keys: string;
+  /** What reports are signed with. */
+  readonly reportSecret: string;
+}
+
+/** The gateway as a function: it sends to where flows begin and to its own timers, and to nobody else. */
+export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan {
+  const base = baseConfig(GATEWAY, settings);
+  const { namespace, storage, keys, reportSecret } = settings;
+  const entrypoints = new Set(flows.map(({ entrypoint }) => queueName(entrypoint, namespace)));
+  return {
+    actor: GATEWAY,
+    folder: 'gateway',
+    sources: [],
+    batchSize: 1,
+    batchWindowSeconds: 0,
+    maxReplicas: replicasOf(GATEWAY_REPLICAS, settings),
+    // A stream of events lasts as long as its task, as far as Lambda allows.
+    timeoutSeconds: LONGEST_FUNCTION_SECONDS,
+    memoryMb: GATEWAY_MEMORY_MB,
+    config: {
+      ...base,
+      storage,
+      gatewaySecret: reportSecret,
+      gateway: { ...base.gateway, keys, flowsFile: GATEWAY_FLOWS_FILE },
+    },
+    environment: {},
+    sendsTo: [...entrypoints, queueName(GATEWAY, namespace)],
+  };
+}
+
+/** Beside the gateway's code. */
+export const GATEWAY_FLOWS_FILE = 'flows.json';
+const GATEWAY_REPLICAS = 100;
+const GATEWAY_MEMORY_MB = 512;
+
+/** As `flows.yaml` holds them: JSON is YAML too. */
+export function flowsFileText(flows: readonly Flow[]): string {
+  const entries = flows.map(({ name, entrypoint, routeNext, description, timeoutSeconds, mcp, a2a }) => ({
+    name,
+    entrypoint,
+    route_next: routeNext,
+    description,
+    timeout: timeoutSeconds,
+    mcp,
+    a2a,
+  }));
+  return `${JSON.stringify({ flows: entries }, null, 2)}\n`;
 }
 
 /** What is the same in all of them is what a sidecar is told by default: there is one table of that. */

@@ -101,6 +101,11 @@ export const SETTINGS = {
   ASYA_GATEWAY_JWT_ISSUER: unset(text, 'Whose tokens (JWT) the gateway takes.', "nobody's"),
   ASYA_GATEWAY_JWT_AUDIENCE: unset(text, 'Whom such a token must be for.', 'none'),
   ASYA_GATEWAY_JWKS_URL: unset(url('http', 'https'), "Where that issuer's public keys are.", 'none'),
+  ASYA_GATEWAY_ORIGINS: setting(
+    listOf(text),
+    'Web pages that may call the gateway by MCP, as origins; programs that are no browsers send none, and always may.',
+    '',
+  ),
   ASYA_GATEWAY_FLOWS_FILE: unset(text, "The gateway's `flows.yaml`. Required there.", 'none'),
   ASYA_GATEWAY_PORT: setting(
     wholeNumber(0, 65_535),

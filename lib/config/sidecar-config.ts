@@ -56,6 +56,7 @@ export interface GatewaySettings {
   readonly audience?: string;
   readonly jwksUrl?: string;
   readonly flowsFile?: string;
+  readonly origins: readonly string[];
   readonly port: number;
   readonly ratePerSecond: number;
 }

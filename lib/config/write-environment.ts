@@ -77,6 +77,7 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_GATEWAY_JWT_AUDIENCE: gateway.audience,
     ASYA_GATEWAY_JWKS_URL: gateway.jwksUrl,
     ASYA_GATEWAY_FLOWS_FILE: gateway.flowsFile,
+    ASYA_GATEWAY_ORIGINS: gateway.origins,
     ASYA_GATEWAY_PORT: gateway.port,
     ASYA_GATEWAY_RATE: gateway.ratePerSecond,
     ASYA_ARCHIVE_BUCKET: config.storage.bucket,

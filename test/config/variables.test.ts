@@ -306,6 +306,13 @@ const VARIABLES: readonly Variable[] = [
     bad: [['', 'it takes some text; unset it for the default']],
   },
   {
+    name: 'ASYA_GATEWAY_ORIGINS',
+    get: ({ gateway }) => gateway.origins,
+    byDefault: [],
+    good: [['https://a.example,http://localhost:3000', ['https://a.example', 'http://localhost:3000']]],
+    bad: [['https://a.example,', 'it takes names with commas between']],
+  },
+  {
     name: 'ASYA_GATEWAY_JWKS_URL',
     get: ({ gateway }) => gateway.jwksUrl,
     byDefault: undefined,
@@ -586,7 +593,7 @@ describe('what is optional and unset is not there at all', () => {
         maxResponseBytes: 6_291_456,
         concurrency: 1,
       },
-      gateway: { port: 8_080, ratePerSecond: 50 },
+      gateway: { origins: [], port: 8_080, ratePerSecond: 50 },
       storage: {},
       deadLettersOf: [],
       sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },

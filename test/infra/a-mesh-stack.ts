@@ -21,11 +21,15 @@ export const DEV: DeployEnvironment = {
   removalPolicy: RemovalPolicy.DESTROY,
   logRetention: RetentionDays.ONE_WEEK,
   alarmEmail: 'on-call@example.com',
+  gateway: false,
 };
+
+/** The same with a gateway. */
+export const DEV_WITH_GATEWAY: DeployEnvironment = { ...DEV, gateway: true };
 
 const stub: FunctionCode = { kind: 'zip', code: Code.fromInline('exports.handler = () => {}') };
 /** Functions without code, for tests that look at everything else. */
-export const STUB_CODE: MeshCode = { actor: () => stub, crew: () => stub };
+export const STUB_CODE: MeshCode = { actor: () => stub, crew: () => stub, gateway: () => stub };
 
 export const FLAGS = { '@aws-cdk/aws-iam:minimizePolicies': true };
 

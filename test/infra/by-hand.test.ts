@@ -31,7 +31,7 @@ test('actors and flows in any order have what a manifest would give them', { tim
   const { Environment, Timeout } = functionOf(template, 'score').Properties;
   expect(Environment.Variables).toMatchObject({ ASYA_ROUTE_ALLOW: 'store' });
   expect(Timeout).toBe(25);
-  expect(queuesFor(template, 'review', 'dynamodb:Query').length).toBe(4);
+  expect(queuesFor(template, 'review', 'dynamodb:Query').length).toBe(5);
 });
 
 test('what one actor says wrong is refused where it is said, all of it', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { MeshCode } from '../../infra/code/mesh-code.ts';
 import { ROOT } from '../sidecar/sidecar-process.ts';
-import { LETTERS, manifestIn, STUB_CODE, stackOf } from './a-mesh-stack.ts';
+import { DEV_WITH_GATEWAY, LETTERS, manifestIn, STUB_CODE, stackOf } from './a-mesh-stack.ts';
 
 test('every folder in functions/ is deployed by exactly one construct', () => {
   const constructs = new Map<string, Set<string>>();
@@ -14,14 +14,17 @@ test('every folder in functions/ is deployed by exactly one construct', () => {
       note(plan.folder, 'Actor');
       return STUB_CODE.actor(scope, spec, plan);
     },
+    gateway: (scope, flows) => {
+      note('gateway', 'MeshGateway');
+      return STUB_CODE.gateway(scope, flows);
+    },
     crew: (scope, folder) => {
-      note(folder, 'Crew');
+      note(folder, scope.node.id === 'Gateway' ? 'MeshGateway' : 'Crew');
       return STUB_CODE.crew(scope, folder);
     },
   };
-  stackOf(manifestIn(LETTERS), { code: noting });
-  // The gateway's construct is made together with its function.
-  const folders = readdirSync(join(ROOT, 'functions')).filter((name) => name !== 'gateway');
+  stackOf(manifestIn(LETTERS), { code: noting, environment: DEV_WITH_GATEWAY });
+  const folders = readdirSync(join(ROOT, 'functions'));
   expect([...constructs.keys()].sort()).toEqual(folders.sort());
   for (const [, by] of constructs) expect(by.size).toBe(1);
 });

@@ -232,7 +232,7 @@ describe('what is kept', () => {
     });
     expect(
       table?.Properties.GlobalSecondaryIndexes.map(({ IndexName }: { IndexName: string }) => IndexName),
-    ).toEqual(['by-time', 'by-group', 'by-envelope', 'by-replay']);
+    ).toEqual(['by-time', 'by-group', 'by-envelope', 'by-replay', 'by-owner']);
   });
 
   test('is kept or deleted with the mesh, as the environment says', () => {

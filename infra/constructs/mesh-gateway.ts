@@ -1,0 +1,171 @@
+import { type RemovalPolicy, SecretValue } from 'aws-cdk-lib';
+import { type IGrantable, type IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { FunctionUrlAuthType, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
+import type { Manifest } from '../../lib/config/manifest.ts';
+import {
+  type FunctionPlan,
+  GATEWAY,
+  gatewayPlan,
+  type PlanSettings,
+  planMesh,
+} from '../../lib/config/mesh-plan.ts';
+import type { FunctionCode, MeshCode } from '../code/mesh-code.ts';
+import { ARCHIVE_FOLDERS, type Crew } from './crew.ts';
+import { deadLetterAlarm } from './dead-letter-alarm.ts';
+import { grantKey } from './grant-key.ts';
+import { MeshFunction } from './mesh-function.ts';
+import { MeshQueue } from './mesh-queue.ts';
+
+export interface GatewayOptions {
+  /**
+   * A secret that holds the keys of those who may call, as `ASYA_GATEWAY_KEYS` takes them: only their hashes.
+   * @default one is made that lets nobody in; fill it, and deploy again
+   */
+  readonly keys?: ISecret;
+}
+
+export interface MeshGatewayProps extends GatewayOptions {
+  readonly manifest: Manifest;
+  readonly settings: PlanSettings;
+  readonly code: MeshCode;
+  /** Whose table holds the tasks, whose archive the results. */
+  readonly crew: Crew;
+  /**
+   * The key for its queue and secrets.
+   * @default the services encrypt with keys of their own
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * What becomes of its logs and secrets when it is removed.
+   * @default they are kept
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /**
+   * How long logs are kept.
+   * @default one month
+   */
+  readonly logRetention?: RetentionDays;
+  /**
+   * Whom its alarm tells.
+   * @default nobody; it is seen on the console alone
+   */
+  readonly alarmTopic?: ITopic;
+}
+
+/** Flows over a function URL that streams, with timers that outlive whoever set them. Default deny: no key, no call. */
+export class MeshGateway extends Construct implements IGrantable {
+  readonly url: string;
+  readonly keys: ISecret;
+  readonly timers: MeshQueue;
+  readonly function: MeshFunction;
+  private readonly reports: Secret;
+
+  constructor(scope: Construct, id: string, props: MeshGatewayProps) {
+    super(scope, id);
+    const { manifest, settings, code, crew, encryptionKey, alarmTopic } = props;
+    const kept = {
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...(props.removalPolicy === undefined ? {} : { removalPolicy: props.removalPolicy }),
+    };
+    this.reports = new Secret(this, 'Reports', {
+      description: 'What the functions of the mesh sign their reports with',
+      generateSecretString: { excludePunctuation: true, passwordLength: 48 },
+      ...kept,
+    });
+    this.keys =
+      props.keys ??
+      (new Secret(this, 'Keys', {
+        description: 'Who may call: [{"id":"...","sha256":"..."}]; an empty list lets nobody in',
+        secretStringValue: SecretValue.unsafePlainText('[]'),
+        ...kept,
+      }) as ISecret);
+    const plan = gatewayPlan(manifest, {
+      ...settings,
+      keys: this.keys.secretValue.unsafeUnwrap(),
+      reportSecret: this.reports.secretValue.unsafeUnwrap(),
+    });
+    this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
+    this.url = this.function.function.addFunctionUrl({
+      // Who calls is checked by the gateway itself: keys and tokens, not AWS identities.
+      authType: FunctionUrlAuthType.NONE,
+      invokeMode: InvokeMode.RESPONSE_STREAM,
+    }).url;
+    const timerPlan = timerPlanOf(settings, this.access);
+    this.timers = new MeshQueue(this, 'Timers', {
+      planned: timerPlan.queue,
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    });
+    const timer = this.functionOf('Timer', timerPlan, code.crew(this, timerPlan.folder), props);
+    timer.consume(this.timers.queue);
+    this.timers.grantSend(timer);
+    this.timers.grantSend(this.function);
+    crew.drain(this.timers.deadLetterQueue);
+    deadLetterAlarm(this.timers, timerPlan.queue.name, this.timers.deadLetterQueue, alarmTopic);
+  }
+
+  get grantPrincipal(): IPrincipal {
+    return this.function.role;
+  }
+
+  /** What the others are told of it. */
+  get access(): { readonly url: string; readonly secret: string } {
+    return { url: this.url, secret: this.reports.secretValue.unsafeUnwrap() };
+  }
+
+  /** From now on this function reports to it. */
+  tellReports(reporter: LambdaFunction): void {
+    reporter.addEnvironment('ASYA_GATEWAY_URL', this.access.url);
+    reporter.addEnvironment('ASYA_GATEWAY_SECRET', this.access.secret);
+  }
+
+  private functionOf(
+    id: string,
+    plan: FunctionPlan,
+    code: FunctionCode,
+    props: MeshGatewayProps,
+  ): MeshFunction {
+    const { crew, logRetention, removalPolicy, encryptionKey } = props;
+    const made = new MeshFunction(this, id, {
+      plan,
+      code,
+      ...(logRetention === undefined ? {} : { logRetention }),
+      ...(removalPolicy === undefined ? {} : { removalPolicy }),
+    });
+    const { failures, archive } = crew;
+    for (const statement of [
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+        resources: [failures.tableArn],
+      }),
+      new PolicyStatement({
+        actions: ['dynamodb:Query'],
+        resources: FAILURE_TABLE.indexes.map(({ name }) => `${failures.tableArn}/index/${name}`),
+      }),
+      new PolicyStatement({
+        actions: ['s3:GetObject'],
+        resources: ARCHIVE_FOLDERS.map((folder) => archive.arnForObjects(`${folder}/*`)),
+      }),
+      new PolicyStatement({ actions: ['s3:ListBucket'], resources: [archive.bucketArn] }),
+    ])
+      made.role.addToPolicy(statement);
+    grantKey(made, encryptionKey);
+    return made;
+  }
+}
+
+/** As the mesh plans it: the same queue and function as on one machine. */
+function timerPlanOf(
+  settings: PlanSettings,
+  gateway: { readonly url: string; readonly secret: string },
+): FunctionPlan & { readonly queue: NonNullable<FunctionPlan['queue']> } {
+  const { functions } = planMesh({ actors: [], flows: [] }, { ...settings, gateway });
+  const plan = functions.find(({ actor }) => actor === GATEWAY);
+  if (plan?.queue === undefined) throw new Error('asya: the gateway is planned without a queue');
+  return { ...plan, queue: plan.queue };
+}
