@@ -9,6 +9,7 @@ import {
 import { sqsClient } from '../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../lib/adapters/sqs/sqs-transport.ts';
 import { workQueue } from '../lib/app/work-queue.ts';
+import type { Progress } from '../lib/ports/reports.ts';
 import type { Transport } from '../lib/ports/transport.ts';
 import { startChild, stopChild } from './child.ts';
 import { runContest } from './measure.ts';
@@ -17,7 +18,7 @@ import { consumerPeer } from './peers/sqs-consumer-peer.ts';
 import type { Row } from './report.ts';
 import { ECHO, lineTo } from './subjects/router.ts';
 
-const MESSAGES = 600;
+export const MESSAGES = 600;
 const ROUNDS = 7;
 
 /** Envelopes from one queue to the next over a real SQS API, received, sent and deleted. */
@@ -68,14 +69,17 @@ export async function benchHops(): Promise<readonly Row[]> {
   return rows;
 }
 
-interface Queues {
+export interface Queues {
   readonly from: string;
   readonly to: string;
 }
 
-async function refill(client: SQSClient, { from, to }: Queues): Promise<void> {
+export async function refill(
+  client: SQSClient,
+  { from, to }: Queues,
+  body = envelopeOf(PAYLOADS.text(1024)),
+): Promise<void> {
   await client.send(new PurgeQueueCommand({ QueueUrl: to }));
-  const body = envelopeOf(PAYLOADS.text(1024));
   for (let index = 0; index < MESSAGES; index += 10) {
     const Entries = Array.from({ length: 10 }, (_, entry) => ({ Id: String(entry), MessageBody: body }));
     await client.send(new SendMessageBatchCommand({ QueueUrl: from, Entries }));
@@ -83,12 +87,15 @@ async function refill(client: SQSClient, { from, to }: Queues): Promise<void> {
 }
 
 /** Resolves with the last ack; what stops it is no part of the work. */
-async function moveWithSidecar(endpoint: string): Promise<void> {
+export async function moveWithSidecar(endpoint: string, progress?: Progress): Promise<void> {
   const client = sqsClient({ endpoint, region: 'us-east-1' }, {});
   const transport = sqsTransport({ client, visibilitySeconds: 600, waitSeconds: 0 });
   const stopping = new AbortController();
   let moved = 0;
-  const line = lineTo(ECHO, ({ to, body }) => transport.send(to, body));
+  const line = {
+    ...lineTo(ECHO, ({ to, body }) => transport.send(to, body)),
+    ...(progress === undefined ? {} : { progress }),
+  };
   const missingQueue = { autoCreate: false, maxAttempts: 1, backoffMs: 1 };
   await new Promise<void>((resolve, reject) => {
     const counting: Transport = {

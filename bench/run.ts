@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { benchBatch } from './batch.ts';
 import { benchHops } from './hops.ts';
+import { benchHungGateway } from './hung-gateway.ts';
 import { benchImport } from './import-time.ts';
 import { isMet, type Row, tableOf } from './report.ts';
 import { benchHttp, benchSocket } from './runtime-calls.ts';
@@ -14,6 +15,7 @@ const BENCHES = {
   http: benchHttp,
   batch: benchBatch,
   hops: benchHops,
+  gateway: benchHungGateway,
   import: benchImport,
   slope: benchSlope,
 } as const;

@@ -1,6 +1,6 @@
 import type { Envelope, Route } from './envelope.ts';
 import { errorOf } from './failure.ts';
-import { FLOW, headerText, TASK } from './headers.ts';
+import { FLOW, headerText, REPLAY, TASK } from './headers.ts';
 import { endedAt, endOf } from './record.ts';
 import { hopOf } from './route.ts';
 import { timestampText } from './timestamp.ts';
@@ -58,7 +58,7 @@ export function finalReportOf(envelope: Envelope, archiveKey: string): FinalRepo
   };
 }
 
-/** The report of a step; undefined where no task waits for it. */
+/** The report of a step; undefined where no task waits for it: that of a replay has had its end. */
 export function stepReportOf(
   envelope: Envelope,
   event: StepEvent,
@@ -66,7 +66,7 @@ export function stepReportOf(
   now: number,
   sentOn: Envelope = envelope,
 ): StepReport | undefined {
-  const reported = reportedOf(envelope);
+  const reported = envelope.headers.has(REPLAY) ? undefined : reportedOf(envelope);
   if (reported === undefined) return undefined;
   const attempt = envelope.status?.attempt ?? 1;
   return { ...reported, event, actor, attempt, route: sentOn.route, at: timestampText(now) };

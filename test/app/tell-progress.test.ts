@@ -65,6 +65,12 @@ describe('an envelope of a task', () => {
 });
 
 describe('an envelope of no task', () => {
+  it('is also that of a replay, whose task has ended: what an operator sends again is worked on', async () => {
+    const headers = { ...IN_TASK.headers, 'x-asya-replay': 'r-1' };
+    const { reports, runtime } = await told(anEnvelope({ headers }), VALUE, true);
+    expect([reports, runtime.calls.length]).toEqual([[], 1]);
+  });
+
   it('is told to nobody', async () => {
     const { reports, settle } = await told(anEnvelope());
     expect([reports, settle]).toEqual([[], 'ack']);

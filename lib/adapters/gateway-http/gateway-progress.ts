@@ -14,6 +14,9 @@ export interface ProgressOptions {
 const WAIT_MS = 250;
 /** After one that did not come, for so long nobody waits: one wait in so much time is less than a hundredth. */
 const NOBODY_WAITS_MS = 30_000;
+/** A gateway that answers, but slower than this, is waited for a tenth of the time. */
+const SLOW_MS = 100;
+const SLOW_FACTOR = 10;
 /** What a request may take that nobody waits for. */
 const REQUEST_MS = 2_000;
 const LINGER_MS = 20;
@@ -21,6 +24,7 @@ const MOST_IN_REQUEST = 100;
 /** With a gateway that hangs, the oldest are lost. */
 const MOST_WAITING = 1_000;
 const FLUSH_MS = 250;
+const MOST_REMEMBERED = 1_000;
 
 interface Waiting {
   readonly report: StepReport;
@@ -34,7 +38,9 @@ interface Waiting {
 export function gatewayProgress(gateway: GatewayAddress, options: ProgressOptions): Progress {
   const { clock, onTrouble, post = signedPost(gateway, clock.now) } = options;
   const waiting: Waiting[] = [];
+  const canceledTasks = new Set<string>();
   let nobodyWaitsUntil = 0;
+  let isHung = false;
   let isTroubled = false;
   let underWay: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -56,6 +62,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
   }
 
   async function tell(batch: readonly Waiting[]): Promise<void> {
+    const askedAt = clock.now();
     const signal = AbortSignal.timeout(REQUEST_MS);
     const answer = await post(
       batch.map(({ report }) => report),
@@ -69,23 +76,43 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       return;
     }
     isTroubled = false;
-    nobodyWaitsUntil = 0;
+    const tookMs = clock.now() - askedAt;
+    if (isHung) nobodyWaitsUntil = pauseAfter(tookMs > SLOW_MS ? WAIT_MS : 0);
+    isHung = false;
+    for (const task of canceled) canceledTasks.add(task);
+    for (const task of canceledTasks) {
+      if (canceledTasks.size <= MOST_REMEMBERED) break;
+      canceledTasks.delete(task);
+    }
+  }
+
+  function giveUp(): void {
+    isHung = true;
+    nobodyWaitsUntil = clock.now() + NOBODY_WAITS_MS;
+  }
+
+  function pauseAfter(tookMs: number): number {
+    return tookMs > SLOW_MS ? clock.now() + tookMs * SLOW_FACTOR : 0;
   }
 
   return {
     arrived: async (report) => {
+      // An answer that nobody waited for is good for whoever comes next.
+      if (canceledTasks.has(report.task)) return true;
       if (clock.now() < nobodyWaitsUntil) {
         add(report, () => {});
         send();
         return false;
       }
+      const askedAt = clock.now();
       const over = new AbortController();
       const answer = new Promise<boolean>((resolve) => add(report, resolve));
       send();
       const late = clock.sleep(WAIT_MS, over.signal).then(() => undefined);
       const isCanceled = await Promise.race([answer, late]);
       over.abort();
-      if (isCanceled === undefined) nobodyWaitsUntil = clock.now() + NOBODY_WAITS_MS;
+      if (isCanceled === undefined) giveUp();
+      else nobodyWaitsUntil = pauseAfter(clock.now() - askedAt);
       return isCanceled ?? false;
     },
     note: (report) => {
@@ -101,7 +128,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       const late = clock.sleep(FLUSH_MS, over.signal).then(() => true);
       const isLate = await Promise.race([drained(), late]);
       over.abort();
-      if (isLate) nobodyWaitsUntil = clock.now() + NOBODY_WAITS_MS;
+      if (isLate) giveUp();
     },
   };
 

@@ -57,7 +57,22 @@ describe('what is told on the way', () => {
     expect(clock.now() - startedAt).toBe(30_500);
   });
 
-  it('is waited for again as soon as the gateway answers', async () => {
+  it('is waited for a tenth of the time where the gateway is slow', async () => {
+    const { clock, progress, requests } = asked(async () => {
+      await clock.sleep(150);
+      return FINE;
+    });
+    const startedAt = clock.now();
+    for (let nth = 0; nth < 100; nth++) {
+      await clock.passUntilSettled(progress.arrived(aStep('received', nth)));
+      await clock.pass(100);
+    }
+    // A hundred times a hundred milliseconds of work, and no more than a tenth of that for waits.
+    const waitedMs = clock.now() - startedAt - 10_000;
+    expect([waitedMs > 500, waitedMs <= 1_200, requests.length > 10]).toEqual([true, true, true]);
+  });
+
+  it('is waited for again once the gateway answers', async () => {
     let release = (_: Answer) => {};
     const { clock, progress } = asked(
       () =>
@@ -67,11 +82,25 @@ describe('what is told on the way', () => {
     );
     await clock.passUntilSettled(progress.arrived(aStep('received', 0)));
     release(FINE);
-    await new Promise((resolve) => setImmediate(resolve));
+    await clock.pass(2_500);
     const asking = progress.arrived(aStep('received', 1));
     await new Promise((resolve) => setImmediate(resolve));
     release({ canceled: new Set(['t-1']) });
     expect(await asking).toBe(true);
+  });
+
+  it('tells whoever comes later what nobody had waited for', async () => {
+    let release = (_: Answer) => {};
+    const { clock, progress, requests } = asked(
+      () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    );
+    await clock.passUntilSettled(progress.arrived(aStep('received', 0)));
+    release({ canceled: new Set(['t-1']) });
+    await clock.pass(1);
+    expect([await progress.arrived(aStep('received', 1)), requests.length]).toEqual([true, 1]);
   });
 
   it('that nobody takes is said once, and fails nothing', async () => {

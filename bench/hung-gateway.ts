@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { gatewayProgress } from '../lib/adapters/gateway-http/gateway-progress.ts';
+import { sqsClient } from '../lib/adapters/sqs/sqs-client.ts';
+import { systemClock } from '../lib/adapters/system/system.ts';
+import { startChild, stopChild } from './child.ts';
+import { MESSAGES, moveWithSidecar, refill } from './hops.ts';
+import { runContest } from './measure.ts';
+import { envelopeOf, PAYLOADS } from './payloads.ts';
+import type { Row } from './report.ts';
+
+const ROUNDS = 9;
+
+/** Envelopes of a task, with a gateway that takes every report and never answers, against none at all. */
+export async function benchHungGateway(): Promise<readonly Row[]> {
+  const { child, said } = await startChild('peers/sqs-engine.ts');
+  const endpoint = String(said);
+  const client = sqsClient({ endpoint, region: 'us-east-1' }, {});
+  for (const QueueName of ['score', 'store']) await client.send(new CreateQueueCommand({ QueueName }));
+  const queues = { from: `${endpoint}/000000000000/score`, to: `${endpoint}/000000000000/store` };
+  const hung = await startHung();
+  const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`;
+  const progress = gatewayProgress({ url, secret: 's' }, { clock: systemClock, onTrouble: () => {} });
+  const body = withTask(envelopeOf(PAYLOADS.text(1024)));
+  const { subjectUs, peerUs, ratio } = await runContest({
+    name: 'hung',
+    units: MESSAGES,
+    rounds: ROUNDS,
+    before: () => refill(client, queues, body),
+    subject: () => moveWithSidecar(endpoint, progress),
+    peer: () => moveWithSidecar(endpoint),
+  });
+  client.destroy();
+  hung.closeAllConnections();
+  hung.close();
+  await stopChild(child);
+  const name = 'the gateway never answers';
+  return [{ group: 'a hop with a gateway / without', name, subjectUs, peerUs, ratio, atMost: 1.1 }];
+}
+
+async function startHung(): Promise<Server> {
+  const server = createServer((request) => request.resume());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  return server;
+}
+
+function withTask(envelope: string): string {
+  return JSON.stringify({ ...JSON.parse(envelope), headers: { 'x-asya-task': 't-1' } });
+}

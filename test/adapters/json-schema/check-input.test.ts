@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { checkInput } from '../../../lib/adapters/json-schema/check-input.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    url: { type: 'string', maxLength: 5 },
+    sizes: { type: 'array', items: { type: 'integer', minimum: 1 } },
+    kind: { enum: ['a', 'b'] },
+  },
+  required: ['url'],
+  additionalProperties: false,
+};
+const EVIL = '<script>';
+
+describe('what a flow takes', () => {
+  it.each([{ url: 'a' }, { url: 'a', sizes: [1, 2], kind: 'b' }])('is taken: %j', (value) => {
+    expect(checkInput(SCHEMA, value)).toEqual([]);
+  });
+
+  it.each([
+    [EVIL, { place: '', problem: 'breaks "type": "object"' }],
+    [{}, { place: '', problem: 'needs ["url"]' }],
+    [{ url: 7 }, { place: '/url', problem: 'breaks "type": "string"' }],
+    [{ url: EVIL }, { place: '/url', problem: 'breaks "maxLength": 5' }],
+    [
+      { url: 'a', sizes: [1, 0] },
+      { place: '/sizes/1', problem: 'breaks "minimum": 1' },
+    ],
+    [
+      { url: 'a', kind: EVIL },
+      { place: '/kind', problem: 'breaks "enum": ["a","b"]' },
+    ],
+    [
+      { url: 'a', [EVIL]: EVIL },
+      { place: '/*', problem: 'is not allowed here' },
+    ],
+  ])('is not: %j, told place by place in words of the schema', (value, fault) => {
+    const faults = checkInput(SCHEMA, value);
+    expect(faults).toContainEqual(fault);
+    expect(JSON.stringify(faults)).not.toContain(EVIL);
+  });
+
+  it('is told with no more than some of its faults', () => {
+    const sizes = Array<number>(500).fill(0);
+    expect(checkInput(SCHEMA, { url: 'a', sizes }).length).toBeLessThanOrEqual(20);
+  });
+});
