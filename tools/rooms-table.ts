@@ -75,6 +75,8 @@ export const ROOMS: readonly Room[] = [
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
   /** To be copied: they lean on nothing of ours. */
   { room: 'examples', rooms: [], packages: ['node:*'] },
+  // The one example of a library: what it shows is the import.
+  { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
   { room: 'templates', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {

@@ -17,7 +17,7 @@ function rulesFromTable(rooms: readonly Room[]): NonNullable<Rule> {
       name: `room:${room.room}`,
       comment: `${room.room} may import ${[...room.rooms, ...room.packages].join(', ') || 'itself only'}`,
       severity: 'error' as const,
-      from: { path: `^${room.room}/` },
+      from: { path: `^${room.room}/`, pathNot: roomsWithin(room, rooms) },
       to: { pathNot: allowedPaths(room) },
     })),
     ...APART.map((folder) => ({
@@ -43,6 +43,11 @@ function rulesFromTable(rooms: readonly Room[]): NonNullable<Rule> {
       to: { couldNotResolve: true, pathNot: TYPES_ALONE },
     },
   ];
+}
+
+/** A room inside another has a row of its own, and that one counts. */
+function roomsWithin({ room }: Room, rooms: readonly Room[]): string[] {
+  return rooms.filter((other) => other.room.startsWith(`${room}/`)).map((other) => `^${other.room}/`);
 }
 
 function allowedPaths(room: Room): string[] {

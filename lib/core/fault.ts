@@ -32,10 +32,10 @@ export const LONGEST_TRACEBACK_BYTES = 8 * 1024;
 const CUT = '\n... cut ...\n';
 
 /** Head and tail say the most: where it began and what was raised. */
-export function capTraceback(traceback: string): string {
-  if (traceback.length * 3 <= LONGEST_TRACEBACK_BYTES) return traceback;
-  if (utf8Bytes(traceback) <= LONGEST_TRACEBACK_BYTES) return traceback;
-  const half = (LONGEST_TRACEBACK_BYTES - CUT.length) / 2;
+export function capTraceback(traceback: string, mostBytes = LONGEST_TRACEBACK_BYTES): string {
+  if (traceback.length * 3 <= mostBytes) return traceback;
+  if (utf8Bytes(traceback) <= mostBytes) return traceback;
+  const half = (mostBytes - CUT.length) / 2;
   return headWithinUtf8(traceback, Math.floor(half)) + CUT + tailWithinUtf8(traceback, Math.floor(half));
 }
 

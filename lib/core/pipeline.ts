@@ -40,16 +40,26 @@ const PERMANENT = patterns('http:404', 'http:410');
 const SERVICE_RETRYABLE = patterns('http:423', 'http:429', 'http:500', 'http:502', 'http:503', 'http:504');
 const CLIENT_RETRYABLE = patterns('TopicPublishError', 'ClientClosedError');
 
+type Named = PipelineCase['fault'];
+
+/** Retriable by what it is called: it says enough without any HTTP status. */
+export function isClientRetryable(fault: Named): boolean {
+  return isAnyOf(CLIENT_RETRYABLE, fault);
+}
+
+function isAnyOf(kind: typeof PERMANENT, fault: Named): boolean {
+  return kind.some((pattern) => matches(pattern, fault));
+}
+
 export function decidePipeline(happened: PipelineCase, settings: PipelineSettings): PipelineAction {
   const { fault, retryCount, eventMs, now, isNormal } = happened;
-  const is = (kind: typeof PERMANENT) => kind.some((pattern) => matches(pattern, fault));
   const expired: PipelineAction = { action: 'drop', escalate: !isNormal, expired: true };
   const policy = pipelinePolicy(settings);
 
-  if (is(PERMANENT)) return { action: 'drop', escalate: false };
+  if (isAnyOf(PERMANENT, fault)) return { action: 'drop', escalate: false };
   if (hasRunOut(policy.expireAfterMs, eventMs, now)) return expired;
-  const isService = is(SERVICE_RETRYABLE);
-  if (!isService && !is(CLIENT_RETRYABLE)) return { action: 'escalate' };
+  const isService = isAnyOf(SERVICE_RETRYABLE, fault);
+  if (!isService && !isClientRetryable(fault)) return { action: 'escalate' };
   const { length } = settings.delaysSeconds;
   const hasDelayLeft = retryCount < length;
   if (length === 0 || (!hasDelayLeft && !isService)) return expired;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   DEFAULT_ERRORS_TOPIC,
   decidePipeline,
+  isClientRetryable,
   PIPELINE_DEFAULTS,
   pipelinePolicy,
 } from '../../lib/core/pipeline.ts';
@@ -90,6 +91,12 @@ describe('what can be tried again', () => {
     const fault = { type: 'Odd', mro: ['ClientClosedError'] };
     const happened = { fault, isNormal: false, retryCount: 0, eventMs: NOW, now: NOW };
     expect(decidePipeline(happened, PIPELINE_DEFAULTS).action).toBe('retry');
+  });
+
+  it('is known by its name alone, or is not', () => {
+    for (const type of TYPES_RETRIABLE) expect(isClientRetryable({ type, mro: [] })).toBe(true);
+    expect(isClientRetryable({ type: 'Odd', mro: ['ClientClosedError'] })).toBe(true);
+    expect(isClientRetryable({ type: 'Odd', mro: [], httpStatus: 503 })).toBe(false);
   });
 
   it('by no schedule at all has expired', () => {

@@ -28,6 +28,13 @@ describe('a traceback', () => {
     expect(utf8Bytes(capped)).toBeLessThanOrEqual(LONGEST_TRACEBACK_BYTES);
   });
 
+  it('is cut to what there is room for', () => {
+    expect(capTraceback('x'.repeat(33), 33)).toBe('x'.repeat(33));
+    expect(capTraceback(`${'h'.repeat(20)}${'t'.repeat(20)}`, 33)).toBe(
+      `${'h'.repeat(10)}${CUT}${'t'.repeat(10)}`,
+    );
+  });
+
   it.each([
     ['one byte above', 'x'.repeat(8_193)],
     ['one character of two bytes above', 'é'.repeat(4_097)],

@@ -5,8 +5,8 @@ import { readMesh } from '../../lib/assembly/read-mesh.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';
 
 const MESHES = ['hello', 'image-enhance', 'resilience-lab'];
-/** Containers for a sidecar of one's own: no mesh's folder. */
-const NO_MESHES = ['two-containers'];
+/** Containers for a sidecar of one's own, a consumer without any: no mesh's folders. */
+const NO_MESHES = ['pipeline', 'two-containers'];
 
 describe('the examples', () => {
   it('are all known here', () => {

@@ -48,6 +48,16 @@ const PLANTED: readonly (readonly [string, string, string])[] = [
   ],
   ['lib imports a test', 'lib/app/planted.ts', "export * from '../../test/planted.ts';"],
   [
+    'an example leans on ours',
+    'examples/one/planted.ts',
+    "export { isActorName } from '../../lib/core/actor-name.ts';",
+  ],
+  [
+    'a room in another keeps to its own row',
+    'examples/pipeline/planted.ts',
+    "export { isActorName } from '../../lib/core/actor-name.ts';",
+  ],
+  [
     'a folder that is no room',
     'lib/elsewhere/planted.ts',
     "export { isActorName } from '../core/actor-name.ts';",

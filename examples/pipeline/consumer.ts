@@ -1,0 +1,28 @@
+import { asNormal, httpError, topicPublishError } from '../../lib/error-handling/errors.ts';
+import { settingsFromEnvironment } from '../../lib/error-handling/policy.ts';
+import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
+import { fakeBroker, type Message } from './fake-broker.ts';
+
+/** A consumer of orders. Some of them meet a service that is down, or that does not know them. */
+function handleOrder({ data, attributes }: Message): string {
+  const retries = Number(attributes['retryCount'] ?? 0);
+  if (data === 'busy' && retries < 3) throw httpError(503, 'the warehouse is down');
+  if (data === 'gone') throw httpError(404, 'nobody knows this order');
+  if (data === 'bad') throw httpError(400, 'this is no order');
+  if (data === 'stuck') throw topicPublishError('invoices');
+  if (data === 'late') throw asNormal(httpError(429, 'not yet'));
+  return `${data} is done`;
+}
+
+const broker = fakeBroker(['fine', 'busy', 'gone', 'bad', 'stuck', 'late']);
+const { publish, clock, tell } = broker;
+
+// The five lines. With Pub/Sub: publish is `(topic, message) => pubsub.topic(topic).publishMessage(message)`, clock is
+// `Date`, and the last line is `subscription.on('message', async (message) => message[(await consume(message)).settle]())`.
+const read = settingsFromEnvironment(process.env);
+if ('mistakes' in read)
+  throw new Error(read.mistakes.map(({ place, problem }) => `${place}: ${problem}`).join('\n'));
+const consume = withErrorHandling(handleOrder, { ...read, topic: 'orders', publish, clock, tell });
+await broker.deliver(async (message) => message[(await consume(message)).settle]());
+
+broker.printErrors();

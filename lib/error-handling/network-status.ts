@@ -1,0 +1,31 @@
+import { textOf } from './guarded-read.ts';
+
+/**
+ * What never came to an HTTP answer, by what a gateway in between would have answered: 503 nobody is there, 502 the
+ * connection broke, 504 it took too long. `ENOTFOUND` is left out: a name that nobody knows is most often a mistake, and
+ * somebody should see it now rather than after 36 hours.
+ */
+const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
+  ['ECONNREFUSED', 503],
+  ['EHOSTUNREACH', 503],
+  ['ENETUNREACH', 503],
+  ['EAI_AGAIN', 503],
+  ['ECONNRESET', 502],
+  ['ECONNABORTED', 502],
+  ['EPIPE', 502],
+  ['ETIMEDOUT', 504],
+  ['ESOCKETTIMEDOUT', 504],
+  ['UND_ERR_SOCKET', 502],
+  ['UND_ERR_PRX_CONN', 502],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 502],
+  ['UND_ERR_CONNECT_TIMEOUT', 504],
+  ['UND_ERR_HEADERS_TIMEOUT', 504],
+  ['UND_ERR_BODY_TIMEOUT', 504],
+]);
+
+export function networkStatusIn(error: unknown): number | undefined {
+  const status = STATUS_BY_CODE.get(textOf(error, 'code') ?? '');
+  if (status !== undefined) return status;
+  // An AbortSignal.timeout, and the AWS SDK's own.
+  return textOf(error, 'name') === 'TimeoutError' ? 504 : undefined;
+}

@@ -1,0 +1,56 @@
+import type { Fault } from '../core/fault.ts';
+import { headWithinUtf8 } from '../core/utf8.ts';
+import type { Failed } from './failed.ts';
+
+/** One thing to count and to log, told after the publishing was accepted or refused. Never the data. */
+export type PipelineFact =
+  | { readonly fact: 'success'; readonly messageId: string }
+  | (Failure & { readonly fact: 'retried'; readonly delaySeconds: number })
+  | (Failure & { readonly fact: 'escalated'; readonly reason: 'escalated' | 'expired' })
+  | (Failure & { readonly fact: 'dropped'; readonly reason: 'permanent' | 'expired' })
+  /** Not published, not acked: the broker delivers it again. */
+  | (Failure & { readonly fact: 'refused'; readonly problem: string });
+
+interface Failure {
+  readonly messageId: string;
+  /** Retries made before this failure. */
+  readonly retryCount: number;
+  readonly ageMs: number;
+  readonly errorType: string;
+  readonly errorMessage: string;
+  readonly httpStatus?: number;
+}
+
+export function factsOf(failed: Failed, messageId: string): readonly PipelineFact[] {
+  const failure: Failure = {
+    messageId,
+    retryCount: failed.retryCount,
+    ageMs: failed.ageMs,
+    ...errorFields(failed.fault),
+  };
+  if (failed.settle === 'nack') return [{ fact: 'refused', ...failure, problem: failed.problem ?? '' }];
+  switch (failed.action) {
+    case 'retry':
+      return [{ fact: 'retried', ...failure, delaySeconds: failed.delaySeconds }];
+    case 'escalate':
+      return [{ fact: 'escalated', ...failure, reason: 'escalated' }];
+    case 'drop': {
+      const dropped = {
+        fact: 'dropped',
+        ...failure,
+        reason: failed.expired ? 'expired' : 'permanent',
+      } as const;
+      return failed.escalate ? [{ fact: 'escalated', ...failure, reason: 'expired' }, dropped] : [dropped];
+    }
+  }
+}
+
+const LONGEST_MESSAGE_BYTES = 1024;
+
+function errorFields({ type, message, httpStatus }: Fault) {
+  return {
+    errorType: type,
+    errorMessage: headWithinUtf8(message, LONGEST_MESSAGE_BYTES),
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Failed } from './failed.ts';
+import { type ErrorHandlingOptions, handleFailure, tellSafely } from './handle-failure.ts';
+import type { PipelineMessage } from './message.ts';
+
+/** What became of a message, as data: the consumer only has to settle it. */
+export type Handled<Result> = Done<Result> | Failed;
+
+export interface Done<Result> {
+  readonly settle: 'ack';
+  readonly action: 'done';
+  readonly result: Result;
+}
+
+/** The handler, with retry, escalation and drop around it. What comes of it never rejects. */
+export function withErrorHandling<Message extends PipelineMessage, Result>(
+  handler: (message: Message) => Result | Promise<Result>,
+  options: ErrorHandlingOptions<Message['data']>,
+): (message: Message) => Promise<Handled<Result>> {
+  return async (message) => {
+    try {
+      const result = await handler(message);
+      tellSafely(options.tell, { fact: 'success', messageId: message.id });
+      return { settle: 'ack', action: 'done', result };
+    } catch (thrown) {
+      return handleFailure(thrown, message, options);
+    }
+  };
+}

@@ -1,0 +1,84 @@
+import { durationMs } from '../../lib/core/duration.ts';
+import { DELAY, DELAYED_TOPIC } from '../../lib/error-handling/delayed-message.ts';
+import type { ErrorHandlingOptions } from '../../lib/error-handling/handle-failure.ts';
+import type { PipelineMessage } from '../../lib/error-handling/message.ts';
+import type { PipelineFact } from '../../lib/error-handling/pipeline-fact.ts';
+import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
+import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
+import type { PublishedMessage } from '../../lib/ports/publish.ts';
+
+export const START = Date.UTC(2026, 0, 1);
+export const TOPIC = 'orders';
+export const HOUR_MS = 3_600_000;
+
+export interface Publication extends PublishedMessage<string> {
+  readonly topic: string;
+  readonly atMs: number;
+}
+
+/** A consumer with its clock, and everything that it published and told. */
+export function aPipeline(changes: Partial<ErrorHandlingOptions<string>> = {}) {
+  let now = START;
+  const published: Publication[] = [];
+  const facts: PipelineFact[] = [];
+  const options: ErrorHandlingOptions<string> = {
+    settings: DEFAULT_SETTINGS,
+    topic: TOPIC,
+    clock: { now: () => now },
+    tell: (fact) => facts.push(fact),
+    publish: async (topic, message) => published.push({ topic, ...message, atMs: now }),
+    ...changes,
+  };
+  return {
+    options,
+    published,
+    facts,
+    to: (topic: string) => published.filter((one) => one.topic === topic),
+    pass: (milliseconds: number) => {
+      now += milliseconds;
+    },
+    now: () => now,
+  };
+}
+
+export function aMessage(attributes: Readonly<Record<string, string>> = {}): PipelineMessage<string> {
+  return { id: 'm-1', data: 'the data', attributes, publishTime: new Date(START) };
+}
+
+export interface Life {
+  readonly delaysSeconds: readonly number[];
+  readonly published: readonly Publication[];
+  readonly facts: readonly PipelineFact[];
+  /** Age of the message when it ended. */
+  readonly ageMs: number;
+  readonly calls: number;
+}
+
+/** One message through all of its retries: what is delayed comes back when its delay is over, and no sooner. */
+export async function liveOut(
+  handler: (call: number, ageMs: number) => unknown,
+  changes: Partial<ErrorHandlingOptions<string>> = {},
+): Promise<Life> {
+  const pipeline = aPipeline(changes);
+  const delaysSeconds: number[] = [];
+  let calls = 0;
+  let message = aMessage();
+  const consume = withErrorHandling(
+    (_message: PipelineMessage<string>) => handler(++calls, pipeline.now() - START),
+    pipeline.options,
+  );
+  for (;;) {
+    const { settle, action } = await consume(message);
+    if (settle !== 'ack') throw new Error('nobody refused anything here');
+    if (action !== 'retry') break;
+    const { topic, data, attributes } = pipeline.published.at(-1) as Publication;
+    if (topic !== 'me-pubsub-delayer' || attributes[DELAYED_TOPIC] !== TOPIC) throw new Error(topic);
+    const delayMs = durationMs(attributes[DELAY]) ?? Number.NaN;
+    delaysSeconds.push(delayMs / 1000);
+    pipeline.pass(delayMs);
+    // The delayer publishes it afresh: only attributes tell how old it is.
+    message = { id: `m-${calls + 1}`, data, attributes, publishTime: new Date(pipeline.now()) };
+  }
+  const { published, facts } = pipeline;
+  return { delaysSeconds, published, facts, ageMs: pipeline.now() - START, calls };
+}

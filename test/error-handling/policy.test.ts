@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_SETTINGS, settingsFromEnvironment } from '../../lib/error-handling/policy.ts';
+
+function mistakesIn(environment: Readonly<Record<string, string>>): readonly string[] {
+  const read = settingsFromEnvironment(environment);
+  return 'mistakes' in read ? read.mistakes.map(({ place, problem }) => `${place} ${problem}`) : [];
+}
+
+describe('the settings', () => {
+  it('are the defaults in an environment that says nothing of them', () => {
+    expect(settingsFromEnvironment({ PATH: '/bin' })).toEqual({ settings: DEFAULT_SETTINGS });
+    expect(DEFAULT_SETTINGS).toEqual({
+      delaysSeconds: [1, 1, 2, 3, 7, 30],
+      expireAfterHours: 36,
+      errorsTopic: 'sending-mg-errors',
+    });
+  });
+
+  it.each(['[5, 0.5]', '5,0.5', ' [5,0.5] '])('are read: %j', (delays) => {
+    expect(
+      settingsFromEnvironment({
+        RETRY_MESSAGE_DELAYS_SECONDS: delays,
+        EXPIRED_MESSAGE_AFTER_HOURS: '0.25',
+        ERRORS_TOPIC: 'projects/p/topics/errors',
+      }),
+    ).toEqual({
+      settings: { delaysSeconds: [5, 0.5], expireAfterHours: 0.25, errorsTopic: 'projects/p/topics/errors' },
+    });
+  });
+
+  it('may be no retries at all', () => {
+    expect(settingsFromEnvironment({ RETRY_MESSAGE_DELAYS_SECONDS: '[]' })).toMatchObject({
+      settings: { delaysSeconds: [] },
+    });
+  });
+
+  it.each([
+    ['RETRY_MESSAGE_DELAYS_SECONDS', '', 'is ""; it takes seconds like [1,1,2,3,7,30], or [] for no retries'],
+    ['RETRY_MESSAGE_DELAYS_SECONDS', '1s', 'is "1s"; it takes seconds like'],
+    ['RETRY_MESSAGE_DELAYS_SECONDS', '{"a":1}', '[0] is {"a":1}, not seconds from 0 to 2592000 (30 days)'],
+    ['RETRY_MESSAGE_DELAYS_SECONDS', '[1,"2"]', '[1] is "2", not seconds'],
+    ['RETRY_MESSAGE_DELAYS_SECONDS', '[-1]', '[0] is -1, not seconds'],
+    ['RETRY_MESSAGE_DELAYS_SECONDS', '[2592001]', '[0] is 2592001, not seconds'],
+    ['EXPIRED_MESSAGE_AFTER_HOURS', '0', 'is "0"; it takes hours above 0 like 36 or 0.5'],
+    ['EXPIRED_MESSAGE_AFTER_HOURS', '36h', 'is "36h"; it takes hours above 0'],
+    ['EXPIRED_MESSAGE_AFTER_HOURS', '1000001', 'at most 1000000'],
+    ['EXPIRED_MESSAGE_AFTER_HOURS', '', 'is ""; it takes hours'],
+    ['ERRORS_TOPIC', '', 'is ""; it takes a topic\'s name like "sending-mg-errors"'],
+    ['ERRORS_TOPIC', 'my errors', 'is "my errors"; it takes a topic\'s name'],
+  ])('%s=%j is a mistake', (name, value, words) => {
+    const [mistake, ...others] = mistakesIn({ [name]: value });
+    expect(mistake).toContain(name);
+    expect(mistake).toContain(words);
+    expect(others).toEqual([]);
+  });
+
+  it('tell every mistake at once', () => {
+    expect(
+      mistakesIn({
+        RETRY_MESSAGE_DELAYS_SECONDS: '[1,-2,"x"]',
+        EXPIRED_MESSAGE_AFTER_HOURS: 'soon',
+        ERRORS_TOPIC: '',
+      }),
+    ).toHaveLength(4);
+  });
+});

@@ -1,0 +1,154 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { Agent, Client, interceptors, request, fetch as undiciFetch } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decidePipeline } from '../../lib/core/pipeline.ts';
+import { classify } from '../../lib/error-handling/classification.ts';
+import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
+import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
+
+/** Whatever the promise was rejected with. */
+async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => expect.unreachable(`fulfilled with ${value}`),
+    (error) => error,
+  );
+}
+
+function actionFor(thrown: unknown): string {
+  const { fault, isNormal } = classify(thrown);
+  return decidePipeline({ fault, isNormal, retryCount: 0, eventMs: 0, now: 0 }, DEFAULT_SETTINGS).action;
+}
+
+let server: Server;
+let url: string;
+/** A port of this machine where nobody listens. */
+let nobody: string;
+
+beforeAll(async () => {
+  server = createServer(({ url: path = '' }, response) => {
+    if (path === '/never') return;
+    if (path === '/breaks') return response.destroy();
+    if (path === '/half') {
+      response.writeHead(200, { 'content-length': 100 }).write('half');
+      return setImmediate(() => response.destroy());
+    }
+    return response.writeHead(Number(path.slice(1)) || 503).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+  nobody = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  await new Promise((resolve) => closed.close(resolve));
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+describe("fetch's errors", () => {
+  it.each([
+    ['the platform', (path: string, init: object) => fetch(path, init)],
+    ['undici', (path: string, init: object) => undiciFetch(path, init)],
+  ])('of %s: nobody there, a connection that breaks, an answer that never comes', async (_who, get) => {
+    expect(classify(await thrownBy(get(nobody, {}))).fault).toMatchObject({
+      type: 'TypeError',
+      httpStatus: 503,
+      message: expect.stringMatching(/^fetch failed; caused by .*ECONNREFUSED/),
+    });
+    expect(classify(await thrownBy(get(`${url}/breaks`, {}))).fault.httpStatus).toBe(502);
+    const half = get(`${url}/half`, {}).then((response) => response.text());
+    expect(classify(await thrownBy(half)).fault.httpStatus).toBe(502);
+    const slow = get(`${url}/never`, { signal: AbortSignal.timeout(5) });
+    expect(classify(await thrownBy(slow)).fault).toMatchObject({ type: 'TimeoutError', httpStatus: 504 });
+  });
+
+  it('of an answer that the handler did not like', async () => {
+    const load = async () => {
+      const response = await fetch(`${url}/503`);
+      if (!response.ok) throw new Error('no stock', { cause: response });
+    };
+    expect(classify(await thrownBy(load())).fault).toMatchObject({
+      httpStatus: 503,
+      message: 'no stock; caused by Response: HTTP 503',
+    });
+  });
+});
+
+describe("undici's errors", () => {
+  it('of a slow answer', async () => {
+    const dispatcher = new Agent({ headersTimeout: 5 });
+    const thrown = await thrownBy(request(`${url}/never`, { dispatcher }));
+    expect(classify(thrown).fault).toMatchObject({ type: 'HeadersTimeoutError', httpStatus: 504 });
+    await dispatcher.destroy();
+  });
+
+  it.each([
+    [404, 'drop'],
+    [400, 'escalate'],
+    [429, 'retry'],
+  ])('of an answer with status %d', async (status, action) => {
+    const dispatcher = new Agent().compose(interceptors.responseError());
+    const thrown = await thrownBy(request(`${url}/${status}`, { dispatcher }));
+    expect(classify(thrown).fault).toMatchObject({ type: 'ResponseError', httpStatus: status });
+    expect(actionFor(thrown)).toBe(action);
+    await dispatcher.close();
+  });
+
+  it('of a client that is closed', async () => {
+    const client = new Client(url);
+    const inFlight = client.request({ path: '/200', method: 'GET' });
+    const closing = client.close();
+    const thrown = await thrownBy(client.request({ path: '/200', method: 'GET' }));
+    await (await inFlight).body.dump();
+    await closing;
+    expect(classify(thrown).fault).toMatchObject({ type: 'ClientClosedError' });
+    expect(actionFor(thrown)).toBe('retry');
+  });
+
+  it('of a mistake in the call, which no retry would mend', async () => {
+    expect(actionFor(await thrownBy(fetch('ftp://nowhere')))).toBe('escalate');
+    expect(actionFor(await thrownBy((async () => request('ftp://nowhere'))()))).toBe('escalate');
+  });
+});
+
+describe("the AWS SDK's errors", () => {
+  let sqs: EmbeddedSqs;
+  const clientOf = (endpoint: string) =>
+    new SQSClient({
+      endpoint,
+      region: 'us-east-1',
+      maxAttempts: 1,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
+  const send = (client: SQSClient, queue: string) =>
+    client.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'x' }));
+
+  beforeAll(async () => {
+    sqs = await startEmbeddedSqs();
+  });
+  afterAll(() => sqs.close());
+
+  it('of a queue that is not there: 400, which somebody has to look at', async () => {
+    const QueueUrl = `${sqs.endpoint}/000000000000/missing`;
+    const thrown = await thrownBy(sqs.client.send(new ReceiveMessageCommand({ QueueUrl })));
+    expect(classify(thrown).fault).toMatchObject({
+      type: 'QueueDoesNotExist',
+      mro: expect.arrayContaining(['ServiceException', 'Error', 'Exception']),
+      httpStatus: 400,
+    });
+    expect(actionFor(thrown)).toBe('escalate');
+  });
+
+  it('of a service that is down or not there', async () => {
+    const down = clientOf(url);
+    const gone = clientOf(nobody);
+    expect(classify(await thrownBy(send(down, url))).fault.httpStatus).toBe(503);
+    expect(classify(await thrownBy(send(gone, nobody))).fault.httpStatus).toBe(503);
+    down.destroy();
+    gone.destroy();
+  });
+});
