@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { RunningMesh } from '../../lib/assembly/running-mesh.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -66,6 +67,18 @@ describe("the README's commands", () => {
     expect(args).toEqual(['send', 'hello', '--payload', '{"name":"you"}', '--wait']);
     expect(await asya(ROOT, ...args)).toBe(printed);
     expect(await asya(ROOT, 'status')).toMatch(/^hello: runs as process \d+/);
+    const { gateway } = JSON.parse(readFileSync(join(ROOT, '.asya/hello/mesh.json'), 'utf8')) as RunningMesh;
+    const [create = '', list = '', watch = ''] = (BLOCKS.find((text) => text.startsWith('curl')) ?? '').split(
+      '\n',
+    );
+    const curl = async (line: string, id = '') => {
+      const env = { ...process.env, URL: gateway?.url, KEY: gateway?.key, ID: id };
+      return (await run('sh', ['-c', line], { env })).stdout;
+    };
+    const task = JSON.parse(await curl(create)) as { id: string; state: string };
+    expect(task.state).toBe('succeeded');
+    expect(JSON.parse(await curl(list)).tasks[0].id).toBe(task.id);
+    expect(await curl(watch, task.id)).toMatch(/^data: .*"state":"succeeded"/m);
     // npm itself is ended by the signal; the mesh ends as told, and says so by taking its mark away.
     await stop(mesh);
     await expect.poll(() => existsSync(join(ROOT, '.asya/hello/mesh.json')), { timeout: 5_000 }).toBe(false);

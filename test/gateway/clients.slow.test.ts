@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { Role, TaskState } from '@a2a-js/sdk';
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalMesh, startMesh } from '../../lib/local/mesh.ts';
+import { manifestIn } from '../local/a-mesh.ts';
+
+/** The official clients against a mesh that runs: nothing in between is played. */
+
+const HELLO = join(import.meta.dirname, '../../examples/hello');
+let mesh: LocalMesh;
+let access: { readonly url: string; readonly key: string };
+beforeAll(async () => {
+  const started = await startMesh({
+    manifest: manifestIn(HELLO),
+    folder: HELLO,
+    gateway: {},
+    replicas: 1,
+    tell: () => {},
+  });
+  if ('problem' in started) throw new Error(started.problem);
+  mesh = started.mesh;
+  if (mesh.gateway === undefined) throw new Error('the mesh has no gateway');
+  access = mesh.gateway;
+}, 60_000);
+afterAll(() => mesh.close(1_000));
+
+const bearer = () => ({ authorization: `Bearer ${access.key}` });
+
+describe('an MCP client', () => {
+  it('finds flows as tools, calls one, and hears how far it is', { timeout: 60_000 }, async () => {
+    const client = new Client({ name: 'a-client', version: '1' });
+    const transport = new StreamableHTTPClientTransport(new URL('/mcp', access.url), {
+      requestInit: { headers: bearer() },
+    });
+    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual(['hello', 'hello-py']);
+    const heard: number[] = [];
+    const result = await client.callTool({ name: 'hello', arguments: { name: 'you' } }, undefined, {
+      onprogress: ({ progress }) => heard.push(progress),
+      timeout: 50_000,
+    });
+    expect(result.structuredContent).toEqual({ greeting: 'HELLO, YOU!' });
+    expect(heard.length).toBeGreaterThan(0);
+    await expect(client.callTool({ name: 'hello', arguments: {} })).rejects.toThrow(/name/);
+    await client.close();
+  });
+
+  it('is not let in without a key', async () => {
+    const client = new Client({ name: 'a-stranger', version: '1' });
+    const transport = new StreamableHTTPClientTransport(new URL('/mcp', access.url));
+    await expect(client.connect(transport as Parameters<typeof client.connect>[0])).rejects.toThrow();
+  });
+});
+
+describe('an A2A client', () => {
+  it('reads the card, sends a message, and gets the task with its result', { timeout: 60_000 }, async () => {
+    const fetchImpl: typeof fetch = (input, init) =>
+      fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...bearer() } });
+    const client = await new ClientFactory({
+      transports: [new JsonRpcTransportFactory({ fetchImpl })],
+      cardResolver: new DefaultAgentCardResolver({ fetchImpl: fetch }),
+    }).createFromUrl(access.url);
+    const answer = await client.sendMessage({
+      tenant: '',
+      configuration: undefined,
+      metadata: undefined,
+      message: {
+        messageId: 'm-1',
+        contextId: '',
+        taskId: '',
+        role: Role.ROLE_USER,
+        parts: [
+          {
+            content: { $case: 'data', value: { name: 'you' } },
+            metadata: undefined,
+            filename: '',
+            mediaType: '',
+          },
+        ],
+        metadata: undefined,
+        extensions: [],
+        referenceTaskIds: [],
+      },
+    });
+    const task = 'status' in answer ? answer : undefined;
+    expect(task?.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(JSON.stringify(task?.artifacts)).toContain('HELLO, YOU!');
+  });
+});
