@@ -10,6 +10,7 @@ import { colors as pc } from './colors.ts';
 import { decidedText } from './decided-text.ts';
 import { failureJson } from './failure-output.ts';
 import { escaped, jsonOutput, oneLine, plainLines, shellWord } from './plain-text.ts';
+import { taskEventLines } from './task-events.ts';
 import { whenText } from './times.ts';
 
 export interface Shown {
@@ -21,7 +22,7 @@ export interface Shown {
 export async function showFailure(
   failure: Failure,
   earlier: readonly Failure[],
-  { archive, records }: Stores,
+  { archive, records, tasks }: Stores,
   now: number,
   withPayload: boolean,
 ): Promise<Shown> {
@@ -29,6 +30,7 @@ export async function showFailure(
   const ends = await records.ofEnvelope(failure.envelopeId);
   const envelope = 'envelope' in kept ? kept.envelope : undefined;
   const { flow, task, replay } = failure;
+  const events = await taskEventLines(task, tasks);
   const lines = [
     titleText(failure, envelope),
     '',
@@ -40,6 +42,7 @@ export async function showFailure(
     ...deadlineRow(envelope),
     ...(flow === undefined ? [] : [row('flow', named(flow))]),
     ...(task === undefined ? [] : [row('task', named(task))]),
+    ...events.map((line) => row('', line)),
     row('group', failure.fingerprint),
     row('decided by', decidedText(envelope, failure)),
     ...errorRows(failure, envelope),
@@ -57,6 +60,7 @@ export async function showFailure(
         ...failureJson(failure),
         ...(envelope === undefined ? kept : { route: envelope.route, status: envelope.status }),
         replays: replaysJson(failure, ends),
+        ...(events.length === 0 ? {} : { taskEvents: events }),
         earlier: earlier.map(failureJson),
       },
       withPayload ? envelope?.payload : undefined,

@@ -3,8 +3,9 @@ import { Role, TaskState } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type LocalMesh, startMesh } from '../../lib/local/mesh.ts';
+import { asya } from '../cli/a-terminal.ts';
 import { manifestIn } from '../local/a-mesh.ts';
 
 /** The official clients against a mesh that runs: nothing in between is played. */
@@ -28,6 +29,19 @@ beforeAll(async () => {
 afterAll(() => mesh.close(1_000));
 
 const bearer = () => ({ authorization: `Bearer ${access.key}` });
+
+test('a task that failed tells its story where failures are shown', { timeout: 60_000 }, async () => {
+  const headers = { ...bearer(), 'content-type': 'application/json', prefer: 'wait=30' };
+  const created = await fetch(`${access.url}/flows/hello`, { method: 'POST', headers, body: '{"name":""}' });
+  const { id, state } = (await created.json()) as { id: string; state: string };
+  expect(state).toBe('failed');
+  const show = () => asya(['failures', 'show', id], { env: { ...mesh.variables } });
+  await expect.poll(async () => (await show()).status, { timeout: 20_000 }).toBe(0);
+  const { out } = await show();
+  expect(out).toMatch(/task +\S+/);
+  expect(out).toMatch(/received at greet/);
+  expect(out).toMatch(/ended at greet: failed/);
+});
 
 describe('an MCP client', () => {
   it('finds flows as tools, calls one, and hears how far it is', { timeout: 60_000 }, async () => {
