@@ -10,4 +10,4 @@ const door = new Hono();
 door.all('*', async (c) => (await starting).face.app.fetch(c.req.raw, c.env));
 
 /** The gateway on Lambda: a function URL with response streaming, so that events arrive as they happen. */
-export const handler = streamHandle(door);
+export const handler: ReturnType<typeof streamHandle> = streamHandle(door);
