@@ -94,8 +94,8 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
       expect(JSON.parse(back?.Body ?? '')).toEqual(envelope);
       expect(await stage.sqs.counts(actor)).toEqual({ visible: 0, hidden: 0, delayed: 0 });
       expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
-      // Within the period, or the platform would have killed it; a second more for a busy machine.
-      expect(tookMs).toBeLessThan(3_000);
+      // The call itself would have gone on for as long as the actor's timeout; how busy the machine is counts too.
+      expect(tookMs).toBeLessThan(10_000);
     },
   );
 
