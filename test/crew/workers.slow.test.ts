@@ -170,7 +170,11 @@ describe('the crew at work', () => {
       (await listed({ reason: 'PolicyExhausted' })).filter(({ envelopeId }) => ids.has(envelopeId));
     const isDone = async () => (await stage.sqs.counts('x-sink')).visible === 0 && (await isEmpty('x-sump'));
     await until(isDone, 'all are forwarded', 90_000);
-    await until(async () => (await entered()).length === ids.size, 'all are entered', 20_000);
+    await until(
+      async () => (await entered()).length === ids.size,
+      () => `all are entered; released:\n${releases()}`,
+      20_000,
+    );
     const failures = await entered();
     const groups = Map.groupBy(failures, ({ fingerprint }) => fingerprint);
     expect([...groups.values()].map(({ length }) => length).sort((one, other) => other - one)).toEqual(
@@ -185,10 +189,14 @@ describe('the crew at work', () => {
     expect(await listed({ group: group ?? '' })).toHaveLength(groups.get(group ?? '')?.length ?? -1);
   });
 
-  test('has all of the outages once they are over', { timeout: 40_000 }, async () => {
+  test('has all of the outages once they are over', { timeout: 400_000 }, async () => {
     for (const envelope of outages) {
-      // A delivery that was released rests for 15 s.
-      await until(async () => (await failuresOf(envelope.id)).length === 1, 'it is entered', 25_000);
+      // A delivery that was released rests for 15 s, and for a minute where a busy machine let it be released again.
+      await until(
+        async () => (await failuresOf(envelope.id)).length === 1,
+        () => `it is entered; the workers said of it:\n${linesOf(envelope.id)}`,
+        180_000,
+      );
       expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
     }
     await until(async () => (await isEmpty('x-sink')) && (await isEmpty('x-sump')), 'they are acked');
@@ -220,6 +228,20 @@ describe('a worker that is set up wrongly says so and ends', () => {
     expect(mistaken.output()).toMatch(/not set: ASYA_ARCHIVE_BUCKET.*ASYA_FAILURE_TABLE/);
   });
 });
+
+function linesOf(id: string): string {
+  return workers
+    .flatMap((worker) => worker.output().split('\n'))
+    .filter((line) => line.includes(id))
+    .join('\n');
+}
+
+function releases(): string {
+  return workers
+    .flatMap((worker) => worker.output().split('\n'))
+    .filter((line) => /release|"level":"warn/.test(line))
+    .join('\n');
+}
 
 /** What x-sump has counted of an actor; what came twice counts twice. */
 async function countedFor(actor: string): Promise<number> {

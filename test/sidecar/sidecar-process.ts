@@ -209,12 +209,13 @@ export async function within<T>(promise: Promise<T>, withinMs: number, words: ()
 /** Polls until it holds. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  words: string,
+  words: string | (() => string),
   withinMs = 10_000,
 ): Promise<void> {
   const endsAt = Date.now() + withinMs;
   while (!(await holds())) {
-    if (Date.now() > endsAt) throw new Error(`${words}: not so within ${withinMs} ms`);
+    if (Date.now() > endsAt)
+      throw new Error(`not so within ${withinMs} ms: ${typeof words === 'string' ? words : words()}`);
     await pause(20);
   }
 }
