@@ -29,6 +29,8 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'runtime-http': ['undici', 'node:*'],
   'runtime-process': ['node:*'],
   sqs: ['@aws-sdk/client-sqs', 'node:*'],
+  pubsub: ['@google-cloud/pubsub', 'node:*'],
+  rabbitmq: ['amqplib', 'node:*'],
   system: ['node:*'],
   log: ['node:*'],
   prometheus: ['prom-client', 'node:*'],
