@@ -22,7 +22,7 @@ let stage: CrewStage;
 const workers: RunningProcess[] = [];
 beforeAll(async () => {
   stage = await setCrewStage('x-sink', 'x-sump', 'score', 'fragile');
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 const send = (queue: string, envelope: Wire) => stage.sqs.send(queue, JSON.stringify(envelope));
@@ -60,7 +60,7 @@ describe('SIGKILL of x-sink', () => {
     const envelope = failed('killed in between');
     await send('x-sink', envelope);
     const doomed = startProcess([FREEZING, step], variables);
-    await doomed.untilLine(saying('frozen'), 30_000);
+    await doomed.untilLine(saying('frozen'));
     const { key, envelope: kept } = await stage.kept(envelope.id);
     expect(kept).toEqual(envelope);
     expect((await stage.sqs.counts(queue)).visible).toBe(alreadySent);
@@ -89,7 +89,7 @@ describe('the crew at work', () => {
       }),
     ]);
     workers.push(...started);
-  }, 60_000);
+  });
 
   test('takes over what the broker gives up on, with the receives it counted', async () => {
     await stage.sqs.createQueue('not-there-yet', {
@@ -151,7 +151,7 @@ describe('the crew at work', () => {
     expect(JSON.parse(await stage.object(unreadable?.archiveKey ?? '')).payload).toEqual({ raw: body });
   });
 
-  test('sorts a thousand failures of five causes into five groups', { timeout: 120_000 }, async () => {
+  test('sorts a thousand failures of five causes into five groups', { timeout: 240_000 }, async () => {
     const causes: readonly ((at: number) => Wire)[] = [
       (at) => failed(`no such user: ${at}`),
       (at) => failed(`cannot open /data/in/file-${at}.csv`),
@@ -173,7 +173,7 @@ describe('the crew at work', () => {
     await until(
       async () => (await entered()).length === ids.size,
       () => `all are entered; released:\n${releases()}`,
-      20_000,
+      90_000,
     );
     const failures = await entered();
     const groups = Map.groupBy(failures, ({ fingerprint }) => fingerprint);

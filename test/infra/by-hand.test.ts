@@ -13,7 +13,7 @@ function aMesh(props: Partial<ActorMeshProps> = {}): { mesh: ActorMesh; stack: S
 
 const jsonOf = (stack: Stack) => Template.fromStack(stack).toJSON() as TemplateJson;
 
-test('actors and flows in any order have what a manifest would give them', { timeout: 60_000 }, () => {
+test('actors and flows in any order have what a manifest would give them', () => {
   const { mesh, stack } = aMesh();
   mesh.addFlow('main', { entrypoint: 'score', routeNext: ['store'], timeout: Duration.minutes(2) });
   mesh.addActor('score', {

@@ -79,7 +79,7 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
         new SendMessageCommand({ QueueUrl: `${endpoint}/${LOCAL_ACCOUNT}/${curr}`, MessageBody }),
       );
     },
-    untilEnded: async (id, withinMs = 30_000) => {
+    untilEnded: async (id, withinMs = 60_000) => {
       const givesUpAt = Date.now() + withinMs;
       for (;;) {
         const ends = await stores.records.ofEnvelope(id);

@@ -81,7 +81,7 @@ export async function startEmbeddedSqs(
     },
     receive,
     take,
-    takeUntil: async (queue, count, withinMs = 10_000) => {
+    takeUntil: async (queue, count, withinMs = 60_000) => {
       const taken: Message[] = [];
       const until = Date.now() + withinMs;
       while (taken.length < count) {
