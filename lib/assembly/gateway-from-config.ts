@@ -9,7 +9,7 @@ import type { Timer } from '../app/gateway-parts.ts';
 import { timerOn } from '../app/gateway-timer.ts';
 import { makeGateway } from '../app/make-gateway.ts';
 import type { Environment } from '../config/environment.ts';
-import { GATEWAY } from '../config/mesh-plan.ts';
+import { GATEWAY } from '../config/gateway-plan.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Reply } from '../ports/transport.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { eachFailure } from '../app/select-failures.ts';
-import { CREW } from '../config/mesh-plan.ts';
+import { CREW } from '../config/crew-plan.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { QueueDepths } from '../local/queues.ts';
 import { EXIT } from './exit.ts';

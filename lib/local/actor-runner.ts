@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { FunctionPlan } from '../config/mesh-plan.ts';
+import type { FunctionPlan } from '../config/function-plan.ts';
 import { writeEnvironment } from '../config/write-environment.ts';
 import { sqsEventQueue } from './event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from './event-source.ts';

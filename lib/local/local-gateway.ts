@@ -5,8 +5,8 @@ import { gatewayFromConfig } from '../assembly/gateway-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import type { GatewayAccess } from '../assembly/running-mesh.ts';
 import { serveGateway } from '../assembly/serve-gateway.ts';
+import { GATEWAY } from '../config/gateway-plan.ts';
 import type { Flow } from '../config/manifest.ts';
-import { GATEWAY } from '../config/mesh-plan.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 
 /** The gateway of a mesh on this machine: in this process, on the loopback alone. */

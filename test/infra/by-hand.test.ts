@@ -1,7 +1,8 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { ActorMesh, type ActorMeshProps } from '../../infra/constructs/actor-mesh.ts';
+import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import type { ActorMeshProps } from '../../infra/constructs/actor-mesh-props.ts';
 import { FLAGS, functionOf, queuesFor, STUB_CODE, type TemplateJson } from './a-mesh-stack.ts';
 
 /** A mesh that is written in code, and each refusal there. */
