@@ -38,7 +38,8 @@ export interface PlanSettings {
   readonly namespace?: string;
   readonly region: string;
   readonly storage: Storage;
-  readonly sqsEndpoint?: string;
+  /** What the broker is reached by, as a sidecar is told it; SQS as the function finds it without. */
+  readonly broker?: Readonly<Record<string, string>>;
   readonly gatewayUrl?: string;
   /** Set where the mesh has a gateway: then everybody reports to it, and its timers have a queue. */
   readonly gateway?: { readonly url: string; readonly secret: string };
@@ -72,19 +73,20 @@ export function reportingTo({ gateway }: PlanSettings): Pick<SidecarConfig, 'gat
   return gateway === undefined ? {} : { gatewayUrl: gateway.url, gatewaySecret: gateway.secret };
 }
 
+const SQS = { ASYA_TRANSPORT: 'sqs' };
+
 /** What is the same in all of them is what a sidecar is told by default: there is one table of that. */
 export function baseConfig(
   name: string,
-  { namespace, region, sqsEndpoint, logLevel = 'info' }: PlanSettings,
+  { namespace, region, broker = SQS, logLevel = 'info' }: PlanSettings,
 ): SidecarConfig {
   const variables = {
     ASYA_ACTOR_NAME: name,
-    ASYA_TRANSPORT: 'sqs',
+    ...broker,
     ASYA_AWS_REGION: region,
     ASYA_LOG_LEVEL: logLevel,
     ASYA_METRICS_ADDR: '',
     ...(namespace === undefined ? {} : { ASYA_NAMESPACE: namespace }),
-    ...(sqsEndpoint === undefined ? {} : { ASYA_SQS_ENDPOINT: sqsEndpoint }),
   };
   const reading = readEnvironment(variables, () => ({ problem: 'there is no file' }));
   if ('config' in reading) return reading.config;

@@ -20,7 +20,6 @@ export interface ActorRunner {
 
 export interface RunnerOptions {
   readonly plan: FunctionPlan;
-  readonly client: SQSClient;
   /** The folder of the actor's document. */
   readonly cwd: string;
   /** A short path: sockets of runtimes are made there. */
@@ -35,8 +34,9 @@ export interface RunnerOptions {
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions/', import.meta.url));
 
-export async function startRunner(options: RunnerOptions): Promise<ActorRunner> {
-  const { plan, client, cwd, onLine, onTrouble, onBatch } = options;
+/** As Lambda runs it: instances that an event source invokes. */
+export async function runOnLambda(options: RunnerOptions, client: SQSClient): Promise<ActorRunner> {
+  const { plan, cwd, onLine, onTrouble, onBatch } = options;
   const pool = functionPool({
     name: plan.actor,
     file: `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`,
@@ -85,7 +85,7 @@ export async function startRunner(options: RunnerOptions): Promise<ActorRunner> 
 const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
 
 /** No two instances share a runtime, so none share a socket. */
-function variablesOf(
+export function variablesOf(
   { plan, command, socketFolder }: RunnerOptions,
   instance: number,
 ): Record<string, string> {

@@ -22,7 +22,7 @@ kind: AsyncActor
 metadata: {name: ${name}}
 spec:
   ${runtime}
-  resiliency: {actorTimeout: 5s}
+  resiliency: {actorTimeout: 30s}
 `;
 }
 
@@ -121,7 +121,7 @@ describe('a mesh with a gateway', () => {
   });
 
   it('cancels what runs: the next actor is not called', async () => {
-    const task = await create('two', { sleep: 1_500 });
+    const task = await create('two', { sleep: 4_000 });
     await expect.poll(async () => (await taskAt(task.id)).state, { timeout: 60_000 }).toBe('running');
     expect(await (await ask(`/tasks/${task.id}`, { method: 'DELETE' })).json()).toMatchObject({
       state: 'canceled',

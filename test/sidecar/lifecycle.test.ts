@@ -148,7 +148,6 @@ describe.concurrent('SIGTERM', () => {
     // The pause doubles: by now it rests for seconds.
     await sidecar.untilLine(
       ({ message, againInMs }) => message === 'the runtime is gone' && Number(againInMs) > 3_000,
-      30_000,
     );
     const { code } = await stopped(sidecar);
     expect(code).toBe(0);
