@@ -1,15 +1,12 @@
 import type { Crew } from '../core/actor.ts';
 import { isCrewName, isRoutableName } from '../core/actor-name.ts';
-import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
-import { suggestion } from '../core/nearest.ts';
 import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
+import { noteUnknownVariables, readSettings, type SettingValues } from './read-settings.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
-import type { Setting } from './setting.ts';
-import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+import { SETTINGS } from './settings.ts';
 import { defaultVisibilitySeconds, type SidecarConfig, type TransportName } from './sidecar-config.ts';
-import { withoutPassword } from './without-password.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,8 +25,8 @@ export function readEnvironment(env: Environment, readFile: ReadFile): ConfigRea
 
 /** Where mistakes are noted, what is returned holds stand-ins and is not for use. */
 function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): SidecarConfig {
-  noteUnknownVariables(env, mistakes);
-  const values = readSettings(env, mistakes);
+  noteUnknownVariables('ASYA_', SETTINGS, env, mistakes);
+  const values = readSettings(SETTINGS, env, mistakes);
   const name = requiredActorName(env, values.ASYA_ACTOR_NAME, mistakes);
   const namespace = values.ASYA_NAMESPACE;
   const timeoutMs = values.ASYA_RESILIENCY_ACTOR_TIMEOUT ?? 0;
@@ -116,31 +113,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   };
 }
 
-type Values = { readonly [Name in SettingName]: SettingValue<Name> | undefined };
-
-/** Every variable's value, or its default's; undefined where it has neither or a mistake was noted. */
-function readSettings(env: Environment, mistakes: Mistake[]): Values {
-  const entries = Object.entries(SETTINGS).map(([name, setting]) => {
-    const text = env[name] ?? setting.fallback;
-    if (text === undefined) return [name, undefined];
-    const reading = (setting as Setting<unknown>).read(text);
-    if ('value' in reading) return [name, reading.value];
-    const came = (setting as Setting<unknown>).isSecret
-      ? `has ${text.length} characters`
-      : `is ${shownValue(withoutPassword(text))}`;
-    mistakes.push({ place: name, problem: `${came}; ${reading.problem}` });
-    return [name, undefined];
-  });
-  return Object.fromEntries(entries);
-}
-
-function noteUnknownVariables(env: Environment, mistakes: Mistake[]): void {
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('ASYA_') && !Object.hasOwn(SETTINGS, name)) {
-      mistakes.push({ place: name, problem: `is no setting${suggestion(name, Object.keys(SETTINGS))}` });
-    }
-  }
-}
+type Values = SettingValues<typeof SETTINGS>;
 
 function requiredActorName(env: Environment, name: string | undefined, mistakes: Mistake[]): string {
   if (env['ASYA_ACTOR_NAME'] === undefined) {

@@ -1,11 +1,7 @@
+import { DELAY, DELAYED_TOPIC } from '../core/delay-request.ts';
 import { durationText } from '../core/duration.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
 import { EVENT_TIME, type EventTime, type PipelineMessage, RETRY_COUNT } from './message.ts';
-
-/** How the delayer is asked: publish it to that topic, after so long. */
-export const DELAY = 'me-pubsub-delayer/delay';
-export const DELAYED_TOPIC = 'me-pubsub-delayer/topic';
-export const DEFAULT_DELAYER_TOPIC = 'me-pubsub-delayer';
 
 export interface Delayed {
   readonly topic: string;
