@@ -33,6 +33,7 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
   const closing = new AbortController();
   const inHand = new Map<number, Promise<void>>();
   let alarm = new AbortController();
+  let closed: Promise<void> | undefined;
 
   /** Looks again now: something changed. */
   function look(): void {
@@ -80,6 +81,13 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
     }
   })();
 
+  async function close(): Promise<void> {
+    closing.abort();
+    await running;
+    await Promise.all(inHand.values());
+    store.close();
+  }
+
   return {
     schedule: async (publication) => {
       if (closing.signal.aborted) return { ok: false, problem: 'the timers are about to end' };
@@ -91,11 +99,9 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
         return { ok: false, problem: `${path}: ${(error as Error).message}` };
       }
     },
-    close: async () => {
-      closing.abort();
-      await running;
-      await Promise.all(inHand.values());
-      store.close();
+    close: () => {
+      closed ??= close();
+      return closed;
     },
     get waiting() {
       return store.count();

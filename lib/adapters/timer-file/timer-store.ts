@@ -10,7 +10,10 @@ export interface Timer {
   readonly refusals: number;
 }
 
-/** Timers in a database file: what was added is on the disk, also when the power goes. One process at a time. */
+/**
+ * Timers in a database file, for one process at a time. What was added is on the disk, also when the power goes; that one
+ * fired survives a kill, but not always a power cut, after which it fires once more.
+ */
 export interface TimerStore {
   /** False where there is, or lately was, one of that queue and name. */
   add(publication: Publication): boolean;
@@ -30,7 +33,6 @@ export interface TimerStore {
 const SCHEMA = `
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
   CREATE TABLE IF NOT EXISTS timer (
     key INTEGER PRIMARY KEY,
     queue TEXT NOT NULL,
@@ -60,15 +62,39 @@ export function openTimerStore(path: string): TimerStore {
   const putOff = db.prepare('UPDATE timer SET due_ms = ?, refusals = refusals + 1 WHERE key = ?');
   const forget = db.prepare('DELETE FROM timer WHERE fired_ms < ?');
   const count = db.prepare('SELECT count(*) AS timers FROM timer WHERE fired_ms IS NULL');
+  const syncs = syncsOf(db);
   return {
-    add: ({ queue, name, dueMs, topic, body }) => add.run(queue, name, dueMs, topic, body).changes === 1,
+    add: ({ queue, name, dueMs, topic, body: text }) => {
+      syncs.choose('FULL');
+      return add.run(queue, name, dueMs, topic, text).changes === 1;
+    },
     first: (most) => first.all(most) as unknown as readonly Timer[],
     body: ({ key }) => body.get(key)?.['body'] as string,
-    fired: ({ key }, now) => void fired.run(now, key),
-    putOff: ({ key }, untilMs) => void putOff.run(untilMs, key),
-    forget: (beforeMs) => void forget.run(beforeMs),
+    fired: ({ key }, now) => {
+      syncs.choose('NORMAL');
+      fired.run(now, key);
+    },
+    putOff: ({ key }, untilMs) => {
+      syncs.choose('NORMAL');
+      putOff.run(untilMs, key);
+    },
+    forget: (beforeMs) => {
+      syncs.choose('NORMAL');
+      forget.run(beforeMs);
+    },
     count: () => count.get()?.['timers'] as number,
     close: () => db.close(),
+  };
+}
+
+/** Whether the next write waits for the disk: most of what a write costs. */
+function syncsOf(db: DatabaseSync): { choose(level: 'FULL' | 'NORMAL'): void } {
+  let current: string | undefined;
+  return {
+    choose: (level) => {
+      if (level !== current) db.exec(`PRAGMA synchronous = ${level}`);
+      current = level;
+    },
   };
 }
 
