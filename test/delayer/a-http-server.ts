@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 
 export interface HeardRequest {
   readonly method: string;
@@ -20,7 +20,17 @@ export interface HttpServer {
   readonly heard: HeardRequest[];
 }
 
-/** A real server on loopback that answers as told, until the test has ended; no answer cuts the connection. */
+const started: Server[] = [];
+/** By file, not by test: where tests run at the same time, nobody knows whose a server is. */
+afterAll(async () => {
+  for (const server of started.splice(0)) {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+});
+
+/** A real server on loopback that answers as told, until the test file has ended; no answer cuts the connection. */
 export async function anHttpServer(
   answer: (request: HeardRequest) => GivenAnswer | undefined | Promise<GivenAnswer | undefined>,
 ): Promise<HttpServer> {
@@ -36,13 +46,7 @@ export async function anHttpServer(
     else response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
+  started.push(server);
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url: `http://${host}`, host, heard };
 }
