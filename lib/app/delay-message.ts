@@ -6,7 +6,7 @@ import {
   planDelay,
   publishBody,
   refusedAttributes,
-} from '../core/delayer.ts';
+} from '../core/plan-delay.ts';
 import type { PublishRequest } from '../ports/publish-request.ts';
 import type { ScheduledPublish } from '../ports/scheduled-publish.ts';
 

@@ -1,10 +1,6 @@
 import { whatCame } from './complaint.ts';
+import { DELAY, DELAYED_TOPIC } from './delayer.ts';
 import { durationMs } from './duration.ts';
-
-/** How the delayer is asked: publish it to that topic, after so long. */
-export const DELAY = 'me-pubsub-delayer/delay';
-export const DELAYED_TOPIC = 'me-pubsub-delayer/topic';
-export const DEFAULT_DELAYER_TOPIC = 'me-pubsub-delayer';
 
 export type Attributes = Readonly<Record<string, string>>;
 

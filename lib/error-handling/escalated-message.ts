@@ -1,5 +1,5 @@
 import { LONGEST_ATTRIBUTE_BYTES, withAttributes } from '../core/attribute-limits.ts';
-import { DELAY, DELAYED_TOPIC } from '../core/delay-request.ts';
+import { DELAY, DELAYED_TOPIC } from '../core/delayer.ts';
 import { capTraceback, type Fault } from '../core/fault.ts';
 import { headWithinUtf8 } from '../core/utf8.ts';
 import type { PublishedMessage } from '../ports/publish.ts';

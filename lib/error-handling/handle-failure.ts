@@ -1,9 +1,8 @@
-import { DEFAULT_DELAYER_TOPIC } from '../core/delay-request.ts';
 import { decidePipeline, type PipelineAction } from '../core/pipeline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Publish, PublishedMessage } from '../ports/publish.ts';
 import { classify } from './classification.ts';
-import { delayedMessage } from './delayed-message.ts';
+import { DEFAULT_DELAYER_TOPIC, delayedMessage } from './delayed-message.ts';
 import { escalatedMessage } from './escalated-message.ts';
 import type { Failed } from './failed.ts';
 import { fieldOf, textOf } from './guarded-read.ts';

@@ -1,4 +1,4 @@
-import type { Publication } from '../core/delayer.ts';
+import type { Publication } from '../core/plan-delay.ts';
 import type { Refusal } from './transport.ts';
 
 /** Publishes later, whoever is still there then. Expected failures are values, never thrown. */

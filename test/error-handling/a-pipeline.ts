@@ -1,5 +1,5 @@
-import { DELAY, DELAYED_TOPIC } from '../../lib/core/delay-request.ts';
 import { durationMs } from '../../lib/core/duration.ts';
+import { DELAY, DELAYED_TOPIC } from '../../lib/error-handling/delayed-message.ts';
 import type { ErrorHandlingOptions } from '../../lib/error-handling/handle-failure.ts';
 import type { PipelineMessage } from '../../lib/error-handling/message.ts';
 import type { PipelineFact } from '../../lib/error-handling/pipeline-fact.ts';

@@ -1,4 +1,4 @@
-import type { Publication } from '../../core/delayer.ts';
+import type { Publication } from '../../core/plan-delay.ts';
 import { timestampText } from '../../core/timestamp.ts';
 import type { AccessToken } from '../../ports/publish-request.ts';
 import type { Scheduled, ScheduledPublish } from '../../ports/scheduled-publish.ts';

@@ -1,4 +1,4 @@
-import type { MessageToDelay } from '../../core/delayer.ts';
+import type { MessageToDelay } from '../../core/plan-delay.ts';
 import { instantMs } from '../../core/timestamp.ts';
 
 /** What a push subscription posts: one message with its attributes, the data left in base64. */

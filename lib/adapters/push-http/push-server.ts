@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { textWithin } from './request-text.ts';
+import { discardRest, textWithin } from './request-text.ts';
 
 export interface PushServerOptions {
   readonly host?: string;
@@ -35,14 +35,17 @@ export interface PushServer {
 
 /** Pub/Sub's largest message in base64, with the attributes around it. */
 const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
+/** For a request to come in whole. */
+const RECEIVE_WITHIN_MS = 60_000;
 /** Longer than the load balancer before it keeps a connection: who closes first must not be the one who is asked. */
 const KEEP_ALIVE_MS = 620_000;
+const TIMES = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: RECEIVE_WITHIN_MS };
 
 /** What a push subscription calls: `POST`, on whatever path it was told; and `/healthz`. */
 export async function pushServer(options: PushServerOptions): Promise<PushServer> {
   const underWay = new Set<Promise<void>>();
   let isDraining = false;
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+  const server = createServer(TIMES, (request, response) => {
     const answering = answer(request, response, options, isDraining);
     underWay.add(answering);
     answering.finally(() => underWay.delete(answering));
@@ -78,13 +81,15 @@ async function answer(
   response.once('close', () => gone.abort());
   const { status, problem } = await answerOf(request, options, isDraining, gone.signal);
   if (problem !== undefined && status !== 200) options.onTrouble('a push was refused', { status, problem });
-  // A body that was not read to its end would be taken for the next request.
-  const isUnread = !request.complete;
+  await discardRest(request);
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
-    ...(isDraining || isUnread ? { connection: 'close' } : {}),
+    ...(isDraining ? { connection: 'close' } : {}),
   });
+  const isOut = new Promise((resolve) => response.once('close', resolve));
   response.end(status === 204 ? undefined : `${problem ?? 'ok'}\n`);
+  // Until it is out: whoever waits for this answer may cut connections next.
+  if (!gone.signal.aborted) await isOut;
 }
 
 async function answerOf(

@@ -4,22 +4,33 @@ export type RequestText =
   | { readonly text: string }
   | { readonly status: 400 | 413; readonly problem: string };
 
-/** The whole body, or why it cannot be had. What is too large is left unread, so that it can still be answered. */
+/** The whole body, or why it cannot be had. Of what is too large nothing is kept. */
 export function textWithin(request: IncomingMessage, mostBytes: number): Promise<RequestText> {
-  const tooLarge = { status: 413, problem: `the body has more than ${mostBytes} bytes` } as const;
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= mostBytes) return void chunks.push(chunk);
-      request.pause();
-      resolve(tooLarge);
+      if (bytes <= mostBytes) chunks.push(chunk);
+      else chunks.length = 0;
     });
-    request.once('end', () => resolve({ text: Buffer.concat(chunks).toString('utf8') }));
-    const cutOff = () => resolve({ status: 400, problem: 'the request ended before its body did' });
-    request.once('error', cutOff);
-    request.once('close', cutOff);
+    request.once('end', () =>
+      resolve(
+        bytes <= mostBytes
+          ? { text: Buffer.concat(chunks).toString('utf8') }
+          : { status: 413, problem: `the body has ${bytes} bytes; ${mostBytes} are taken` },
+      ),
+    );
+    request.once('close', () => resolve({ status: 400, problem: 'the request ended before its body did' }));
+  });
+}
+
+/** To the end, for nothing: who is answered before may still be writing, and would hear of a broken pipe instead. */
+export function discardRest(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    request.once('end', resolve);
+    request.once('close', resolve);
+    request.resume();
   });
 }

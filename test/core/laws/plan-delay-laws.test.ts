@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { DELAY, DELAYED_TOPIC } from '../../../lib/core/delay-request.ts';
+import { DELAY, DELAYED_TOPIC, LONGEST_DELAY_MS } from '../../../lib/core/delayer.ts';
+import { durationText } from '../../../lib/core/duration.ts';
 import {
   type DelayRules,
   LARGEST_PUBLISH_BYTES,
-  LONGEST_DELAY_MS,
   type MessageToDelay,
   planDelay,
   refusedAttributes,
-} from '../../../lib/core/delayer.ts';
-import { durationText } from '../../../lib/core/duration.ts';
+} from '../../../lib/core/plan-delay.ts';
 import { utf8Bytes } from '../../../lib/core/utf8.ts';
 import { law } from '../law.ts';
 

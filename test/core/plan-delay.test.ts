@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deriveId } from '../../lib/adapters/system/system.ts';
-import { DELAY, DELAYED_TOPIC, delayMsFromText } from '../../lib/core/delay-request.ts';
+import { delayMsFromText } from '../../lib/core/delay-request.ts';
+import { DELAY, DELAYED_TOPIC } from '../../lib/core/delayer.ts';
 import {
   type DelayRules,
   LARGEST_PUBLISH_BYTES,
@@ -8,7 +9,7 @@ import {
   type MessageToDelay,
   planDelay,
   refusedAttributes,
-} from '../../lib/core/delayer.ts';
+} from '../../lib/core/plan-delay.ts';
 import { queueForTopic } from '../../lib/core/queue-mapping.ts';
 import { utf8Bytes } from '../../lib/core/utf8.ts';
 
