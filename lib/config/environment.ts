@@ -81,6 +81,14 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       port: values.ASYA_GATEWAY_PORT ?? 0,
       ratePerSecond: values.ASYA_GATEWAY_RATE ?? 0,
     },
+    push: {
+      auth: values.ASYA_PUSH_AUTH ?? 'oidc',
+      ...present({ audience: values.ASYA_PUSH_AUDIENCE }),
+      ...present({ serviceAccount: values.ASYA_PUSH_SERVICE_ACCOUNT }),
+      ...present({ jwksUrl: values.ASYA_PUSH_JWKS_URL }),
+      ackDeadlineSeconds: values.ASYA_PUSH_ACK_DEADLINE ?? 0,
+      ...present({ port: values.ASYA_PUSH_PORT }),
+    },
     storage: {
       ...present({ bucket: values.ASYA_ARCHIVE_BUCKET }),
       ...present({ kmsKey: values.ASYA_ARCHIVE_KMS_KEY }),
