@@ -341,7 +341,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ push }) => push.auth,
     byDefault: 'oidc',
     good: [['none', 'none']],
-    bad: [['nobody', 'one of oidc, none; did you mean "none"?']],
+    bad: [['off', 'it takes one of oidc, none; did you mean "oidc"?']],
   },
   {
     name: 'ASYA_PUSH_AUDIENCE',
@@ -483,7 +483,23 @@ const VARIABLES: readonly Variable[] = [
     name: 'ASYA_PUBSUB_ENDPOINT',
     get: ({ pubsub }) => pubsub.endpoint,
     byDefault: undefined,
-    good: [['127.0.0.1:8085', '127.0.0.1:8085']],
+    good: [
+      ['127.0.0.1:8085', '127.0.0.1:8085'],
+      ['europe-west1-pubsub.googleapis.com:443', 'europe-west1-pubsub.googleapis.com:443'],
+    ],
+    bad: [
+      ['', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1', 'it takes "127.0.0.1:8085"'],
+      ['http://127.0.0.1:8085', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1:0', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1:65536', 'it takes "127.0.0.1:8085"'],
+    ],
+  },
+  {
+    name: 'ASYA_PUBSUB_DELAYER_TOPIC',
+    get: ({ pubsub }) => pubsub.delayerTopic,
+    byDefault: 'me-pubsub-delayer',
+    good: [['later', 'later']],
     bad: [['', 'it takes some text; unset it for the default']],
   },
   {
@@ -643,7 +659,7 @@ describe('what is optional and unset is not there at all', () => {
       storage: {},
       deadLettersOf: [],
       sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },
-      pubsub: {},
+      pubsub: { delayerTopic: 'me-pubsub-delayer' },
       rabbitmq: { url: 'amqp://guest:guest@localhost:5672/', exchange: 'asya', prefetch: 1, delay: 'none' },
       queues: { retryMaxAttempts: 10, retryBackoffMs: 1_000, autoCreate: false },
       metrics: { port: 9_090 },
