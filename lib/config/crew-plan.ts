@@ -33,6 +33,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
         queue === undefined
           ? drained.map((actor) => deadLetterQueueName(actor, settings.namespace))
           : [queue.name],
+      ...(isDlq ? { drains: drained } : {}),
       batchSize: CREW_BATCH,
       batchWindowSeconds: 0,
       maxReplicas: replicasOf(CREW_REPLICAS, settings),

@@ -14,6 +14,8 @@ export interface FunctionPlan {
   readonly queue?: PlannedQueue;
   /** The queues whose messages invoke it. */
   readonly sources: readonly string[];
+  /** Whose dead letters those are; x-dlq's alone. */
+  readonly drains?: readonly string[];
   readonly batchSize: number;
   readonly batchWindowSeconds: number;
   readonly maxReplicas: number;

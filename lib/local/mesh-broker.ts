@@ -8,6 +8,10 @@ export interface MeshBroker {
   readonly words: string;
   /** What a sidecar is told to reach it by. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Part of every queue's name, where the broker's rules ask for one. */
+  readonly namespace?: string;
+  /** Whether the gateway has to work its timers itself: no function is invoked with them. */
+  readonly gatewayWorksTimers: boolean;
   /** The queue with its dead-letter queue, as planned. */
   ensureQueue(queue: PlannedQueue): Promise<void>;
   /** Undefined where there is no such queue, or where nobody can tell. */

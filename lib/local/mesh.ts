@@ -14,6 +14,7 @@ import { findPython } from './find-python.ts';
 import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
 import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from './local-stores.ts';
 import type { MeshBroker } from './mesh-broker.ts';
+import { startPubsubBroker } from './pubsub-broker.ts';
 import type { QueueDepths } from './queues.ts';
 import { runtimeCommand } from './runtime-command.ts';
 import { sqsBroker } from './sqs-broker.ts';
@@ -22,6 +23,8 @@ import { sqsBroker } from './sqs-broker.ts';
 export interface LocalMesh {
   /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What it stands on, in words. */
+  readonly words: string;
   /** Where its flows can be called, and with which key. */
   readonly gateway?: GatewayAccess;
   manifest(): Manifest;
@@ -39,6 +42,8 @@ export interface MeshOptions {
   readonly manifest: Manifest;
   /** The folder that the manifest's files are named from. */
   readonly folder: string;
+  /** What carries envelopes; SQS without. */
+  readonly transport?: 'sqs' | 'pubsub';
   /** Where the data lasts; in memory without. */
   readonly dataDir?: string;
   readonly sqsPort?: number;
@@ -71,21 +76,27 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   });
   if ('problem' in started) return started;
   const { engines } = started;
-  const broker = sqsBroker(engines.sqsEndpoint);
+  const opened = await openBroker(engines, options);
+  if ('problem' in opened) {
+    await engines.close();
+    return opened;
+  }
+  const { broker } = opened;
   let mesh: LocalMesh | undefined;
   let gateway: LocalGateway | undefined;
   try {
     await ensureStores(engines);
     const flows = () => mesh?.manifest().flows ?? [];
-    const opened = await openGateway({ ...variablesOf(engines), ...broker.variables }, options, flows);
-    if (opened !== undefined && 'problem' in opened) {
+    const door = await openGateway(engines, broker, options, flows);
+    if (door !== undefined && 'problem' in door) {
       await broker.close();
       await engines.close();
-      return opened;
+      return door;
     }
-    gateway = opened?.gateway;
+    gateway = door?.gateway;
     mesh = meshOn(engines, broker, gateway, options);
     await mesh.apply(options.manifest);
+    if (broker.gatewayWorksTimers) gateway?.workTimers();
     return { mesh };
   } catch (error) {
     // What was started before it went wrong is not to outlive it.
@@ -98,14 +109,27 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   }
 }
 
+async function openBroker(
+  { sqsEndpoint }: Engines,
+  { transport = 'sqs', dataDir, logLevel = 'info', tell }: MeshOptions,
+): Promise<{ broker: MeshBroker } | { problem: string }> {
+  if (transport === 'sqs') return { broker: sqsBroker(sqsEndpoint) };
+  return startPubsubBroker({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    logLevel,
+    onLine: (actor, line) => tell({ event: 'line', actor, stream: 'stdout', line }),
+  });
+}
+
 async function openGateway(
-  variables: Readonly<Record<string, string>>,
+  engines: Engines,
+  broker: MeshBroker,
   { gateway, logLevel = 'info', tell }: MeshOptions,
   flows: () => readonly Flow[],
 ): Promise<{ gateway: LocalGateway } | { problem: string } | undefined> {
   if (gateway === undefined) return undefined;
   return startLocalGateway({
-    variables,
+    variables: { ...variablesOf(engines), ...broker.variables },
     ...gateway,
     logLevel,
     flows,
@@ -147,6 +171,7 @@ function meshOn(
   const settings = {
     region: LOCAL_REGION,
     broker: broker.variables,
+    ...(broker.namespace === undefined ? {} : { namespace: broker.namespace }),
     storage,
     logLevel,
     ...(gateway === undefined ? {} : { gateway: { url: gateway.url, secret: gateway.secret } }),
@@ -200,6 +225,7 @@ function meshOn(
   }
 
   return {
+    words: broker.words,
     variables: { ...variablesOf(engines), ...broker.variables },
     ...(gateway === undefined ? {} : { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,

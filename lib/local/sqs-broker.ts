@@ -15,6 +15,7 @@ export function sqsBroker(endpoint: string): MeshBroker {
   return {
     words: `SQS at ${endpoint}`,
     variables: { ASYA_TRANSPORT: 'sqs', ASYA_SQS_ENDPOINT: endpoint },
+    gatewayWorksTimers: false,
     ensureQueue: async ({ name, plan }) => {
       await ensureQueue(client, name, plan);
     },
