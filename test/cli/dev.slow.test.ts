@@ -19,7 +19,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     const outside = outsideOf(mesh.variables);
     await outside.send(['a', 'b'], 'one');
     await outside.untilEnded('one', 60_000);
-    outside.close();
+    await outside.close();
     const family = descendantsOf(dev.pid);
     expect(family.length).toBeGreaterThanOrEqual(5);
     const toldAt = performance.now();
@@ -45,7 +45,7 @@ test('SIGKILL of the whole mesh in the middle of work: with its data kept, every
   const family = descendantsOf(first.pid);
   first.signal('SIGKILL');
   await first.exited;
-  before.close();
+  await before.close();
   await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
 
   const second = startDev(cwd, 'five');
@@ -58,7 +58,7 @@ test('SIGKILL of the whole mesh in the middle of work: with its data kept, every
     const ends = await after.stores.records.ofEnvelope(id);
     expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(1);
   }
-  after.close();
+  await after.close();
   second.signal('SIGTERM');
   await second.exited;
 });
@@ -104,7 +104,7 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     rmSync(code);
     writeFive(join(cwd, 'five'), ['a']);
     expect(await outside.untilEnded('patient', 60_000)).toMatchObject({ end: 'succeeded' });
-    outside.close();
+    await outside.close();
     noTrace(dev.output());
     expect(dev.output().match(/cannot host/g)).toHaveLength(1);
     dev.signal('SIGTERM');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  outside.close();
+  await outside.close();
   await mesh.close(1_000);
   rmSync(folder, { recursive: true, force: true });
 });
