@@ -5,14 +5,21 @@ const MISSING = { ok: false, problem: expect.any(String), isQueueMissing: true }
 
 export const QUEUE_LAWS: readonly Law[] = [
   {
-    name: 'a missing queue is a refusal that says so, whatever is asked of it',
+    name: 'a missing queue is a refusal that says so, whoever sends or receives',
     needs: ['tellsMissingQueues'],
-    run: async ({ bench, queue, transport, newName, never }) => {
+    run: async ({ transport, newName, never }) => {
       const one = await transport();
       const missing = newName();
       expect(await one.receive(missing, 1, never)).toEqual(MISSING);
       expect(await one.send(missing, '1')).toEqual(MISSING);
       expect(await one.reach(missing)).toEqual(MISSING);
+    },
+  },
+  {
+    name: 'settling what came from a queue that is gone is refused as such',
+    needs: ['tellsMissingQueues', 'confirmsSettling'],
+    run: async ({ bench, queue, transport }) => {
+      const one = await transport();
       await sendAll(one, queue, ['1']);
       const delivery = await receiveOne(one, queue);
       await bench.deleteQueue(queue);
