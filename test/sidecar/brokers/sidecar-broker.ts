@@ -1,0 +1,20 @@
+import type { Ability } from '../../../lib/ports/transport-features.ts';
+import type { Variables } from '../sidecar-process.ts';
+
+/** A real broker for sidecars to work with, and the test's own way into its queues. */
+export interface SidecarBroker {
+  readonly name: string;
+  /** What a sidecar needs to know of it. */
+  readonly variables: Variables;
+  readonly delays: Ability;
+  /** A body can be any bytes. */
+  readonly anyBytes: Ability;
+  /** The queue with its dead-letter queue. */
+  createQueue(queue: string): Promise<void>;
+  send(queue: string, body: string | Uint8Array): Promise<void>;
+  /** Takes what is there now, for good. */
+  take(queue: string): Promise<readonly string[]>;
+  /** How many messages the queue still holds, in nobody's hands or in somebody's. */
+  leftIn(queue: string): Promise<number>;
+  close(): Promise<void>;
+}
