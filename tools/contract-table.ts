@@ -25,8 +25,8 @@ export function writeColumn(folder: string, column: Column): void {
 export function readColumns(folder: string): readonly Column[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
-    .sort()
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Column);
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Column)
+    .sort((one, other) => (one.subject < other.subject ? -1 : 1));
 }
 
 /** Whether every law holds, or is skipped for a reason. */

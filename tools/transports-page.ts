@@ -1,6 +1,6 @@
-import { PUBSUB } from '../lib/adapters/pubsub/pubsub-features.ts';
-import { RABBITMQ, RABBITMQ_TTL } from '../lib/adapters/rabbitmq/rabbitmq-features.ts';
-import { SQS } from '../lib/adapters/sqs/sqs-features.ts';
+import { PUBSUB_RECORD } from '../lib/adapters/pubsub/pubsub-features.ts';
+import { RABBITMQ_RECORD, RABBITMQ_TTL_RECORD } from '../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import { SQS_RECORD } from '../lib/adapters/sqs/sqs-features.ts';
 import type { TransportFeatures, TransportRecord } from '../lib/ports/transport-features.ts';
 
 const HEAD = `# Transports
@@ -34,13 +34,17 @@ const WORDS: Readonly<Record<keyof TransportFeatures, string>> = {
   deadLetters: 'what failed too often goes to the dead-letter queue, for x-dlq',
   limitsBodies: 'refuses a body that is too big',
   batchesSends: 'sends in batches',
-  confirmsSettling: 'answers acks, so that one which did not count is known',
   settlesAfterReconnect: 'a delivery outlives the connection it came over',
   tellsMissingQueues: 'tells a missing queue from other trouble, and heals when it is there',
   createsQueues: 'creates queues (`ASYA_QUEUE_AUTO_CREATE=true`), with their dead-letter queues',
 };
 
-const TRANSPORTS: readonly TransportRecord[] = [SQS, PUBSUB, RABBITMQ, RABBITMQ_TTL];
+const TRANSPORTS: readonly TransportRecord[] = [
+  SQS_RECORD,
+  PUBSUB_RECORD,
+  RABBITMQ_RECORD,
+  RABBITMQ_TTL_RECORD,
+];
 
 export function transportsPage(): string {
   const reasons: string[] = [];

@@ -16,8 +16,6 @@ export interface TransportFeatures {
   readonly limitsBodies: Ability;
   /** Sends made at about the same time leave in one request. */
   readonly batchesSends: Ability;
-  /** The broker answers an ack and a release, so that one which did not count is known. */
-  readonly confirmsSettling: Ability;
   /** What was received over a connection that broke can still be settled over the next. */
   readonly settlesAfterReconnect: Ability;
   /** A queue that is not there can be told from other trouble. */

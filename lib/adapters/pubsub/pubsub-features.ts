@@ -1,6 +1,6 @@
 import type { TransportRecord } from '../../ports/transport-features.ts';
 
-export const PUBSUB: TransportRecord = {
+export const PUBSUB_RECORD: TransportRecord = {
   name: 'Pub/Sub',
   limits: { maxBodyBytes: 10_000_000, maxDelayMs: 30 * 86_400_000, maxBatch: 100 },
   features: {
@@ -10,7 +10,6 @@ export const PUBSUB: TransportRecord = {
     deadLetters: 'yes',
     limitsBodies: 'yes',
     batchesSends: 'yes',
-    confirmsSettling: 'yes',
     settlesAfterReconnect: 'yes',
     tellsMissingQueues: 'yes',
     createsQueues: 'yes',

@@ -1,7 +1,7 @@
 import type { TransportRecord } from '../../ports/transport-features.ts';
 import { SQS_LIMITS, SQS_MAX_BATCH } from './sqs-limits.ts';
 
-export const SQS: TransportRecord = {
+export const SQS_RECORD: TransportRecord = {
   name: 'SQS',
   limits: { ...SQS_LIMITS, maxBatch: SQS_MAX_BATCH },
   features: {
@@ -11,7 +11,6 @@ export const SQS: TransportRecord = {
     deadLetters: 'yes',
     limitsBodies: 'yes',
     batchesSends: 'yes',
-    confirmsSettling: 'yes',
     settlesAfterReconnect: 'yes',
     tellsMissingQueues: 'yes',
     createsQueues: 'yes',

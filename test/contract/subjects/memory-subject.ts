@@ -11,7 +11,6 @@ export const MEMORY: ContractSubject = {
     deadLetters: 'yes',
     limitsBodies: 'yes',
     batchesSends: { no: 'it sends one by one' },
-    confirmsSettling: 'yes',
     settlesAfterReconnect: 'yes',
     rawAstralCharacters: 'yes',
     tellsMissingQueues: 'yes',

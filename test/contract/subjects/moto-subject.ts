@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { SQS } from '../../../lib/adapters/sqs/sqs-features.ts';
+import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { type SqsEngine, sqsBench } from './sqs-bench.ts';
 
@@ -12,7 +12,7 @@ export const MOTO: ContractSubject = {
   name: 'sqs (moto)',
   ...absenceOf('moto_server'),
   features: {
-    ...SQS.features,
+    ...SQS_RECORD.features,
     rawAstralCharacters: 'yes',
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',

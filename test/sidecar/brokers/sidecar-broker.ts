@@ -14,7 +14,7 @@ export interface SidecarBroker {
   send(queue: string, body: string | Uint8Array): Promise<void>;
   /** Takes what is there now, for good. */
   take(queue: string): Promise<readonly string[]>;
-  /** How many messages the queue still holds, in nobody's hands or in somebody's. */
-  leftIn(queue: string): Promise<number>;
+  /** How many messages each queue still holds, in nobody's hands or in somebody's. */
+  leftIn(queues: readonly string[]): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { SQS } from '../../../lib/adapters/sqs/sqs-features.ts';
+import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { EmbeddedSqs } from '../../support/embedded-sqs.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';
 
@@ -6,16 +6,20 @@ export function sqsBroker(sqs: EmbeddedSqs): SidecarBroker {
   return {
     name: 'sqs',
     variables: { ASYA_SQS_ENDPOINT: sqs.endpoint, ASYA_SQS_WAIT_TIME_SECONDS: '1' },
-    delays: SQS.features.delays,
+    delays: SQS_RECORD.features.delays,
     anyBytes: { no: 'SQS carries text' },
     createQueue: async (queue) => {
       await sqs.createQueue(queue);
     },
     send: (queue, body) => sqs.send(queue, typeof body === 'string' ? body : new TextDecoder().decode(body)),
     take: async (queue) => (await sqs.take(queue)).map(({ Body = '' }) => Body),
-    leftIn: async (queue) => {
-      const { visible, hidden, delayed } = await sqs.counts(queue);
-      return visible + hidden + delayed;
+    leftIn: async (queues) => {
+      const left: Record<string, number> = {};
+      for (const queue of queues) {
+        const { visible, hidden, delayed } = await sqs.counts(queue);
+        left[queue] = visible + hidden + delayed;
+      }
+      return left;
     },
     close: () => sqs.close(),
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SidecarBroker } from '../brokers/sidecar-broker.ts';
 import { envelopeAt } from '../envelopes.ts';
@@ -146,12 +147,18 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
           queue,
         ).toEqual([]);
       }
-      for (const actor of [...Object.keys(SIDECARS), 'shared', 'orphan']) {
-        // The last acks may be under way.
-        const kept = KEPT[actor] ?? 0;
-        await until(async () => (await broker.leftIn(actor)) === kept, `${actor} keeps ${kept}`, PATIENCE_MS);
-        expect(await broker.leftIn(`${actor}-dlq`), `${actor}-dlq`).toBe(0);
-      }
+      const queues = [...Object.keys(SIDECARS), 'shared', 'orphan'].flatMap((actor) => [actor, `${actor}-dlq`]);
+      const expected = Object.fromEntries(queues.map((queue) => [queue, KEPT[queue] ?? 0]));
+      let left: Readonly<Record<string, number>> = {};
+      // The last acks may be under way.
+      await until(
+        async () => {
+          left = await broker.leftIn(queues);
+          return isDeepStrictEqual(left, expected);
+        },
+        () => `only what is meant to stay is left, but there is ${JSON.stringify(left)}`,
+        PATIENCE_MS,
+      );
     });
   });
 }
