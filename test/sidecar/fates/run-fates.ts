@@ -147,7 +147,10 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
           queue,
         ).toEqual([]);
       }
-      const queues = [...Object.keys(SIDECARS), 'shared', 'orphan'].flatMap((actor) => [actor, `${actor}-dlq`]);
+      const queues = [...Object.keys(SIDECARS), 'shared', 'orphan'].flatMap((actor) => [
+        actor,
+        `${actor}-dlq`,
+      ]);
       const expected = Object.fromEntries(queues.map((queue) => [queue, KEPT[queue] ?? 0]));
       let left: Readonly<Record<string, number>> = {};
       // The last acks may be under way.
