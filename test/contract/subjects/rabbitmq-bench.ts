@@ -1,10 +1,8 @@
-import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
 import { type RabbitMqBroker, startRabbitMq } from '../../support/rabbitmq-broker.ts';
+import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import type { Bench, QueueDescription } from '../contract-subject.ts';
-
-const EXCHANGE = 'asya';
 
 /** A broker that ends with the last who uses it. */
 export interface Lease {
@@ -33,7 +31,7 @@ export async function leaseRabbitMq(): Promise<Lease> {
 export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
   const { broker, end } = await leaseRabbitMq();
   const proxy = await startTcpProxy(broker.port);
-  const connection = await connect(broker.url);
+  const desk = rabbitMqDesk(broker.url);
   const unavailable = () => {
     throw new Error('no law asks for this, by the features of the subject');
   };
@@ -43,24 +41,9 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
     maker: { module, options: { url: broker.url, delay } },
     breakableMaker: { module, options: { url: proxied, delay } },
     maxReceiveCount: LEAST_RECEIVE_COUNT,
-    createQueue: (queue) =>
-      withChannel(connection, async (channel) => {
-        await channel.assertExchange(EXCHANGE, 'topic');
-        await makeQueue(channel, `${queue}-dlq`, {});
-        await makeQueue(channel, queue, {
-          'x-delivery-limit': LEAST_RECEIVE_COUNT - 1,
-          'x-dead-letter-exchange': '',
-          'x-dead-letter-routing-key': `${queue}-dlq`,
-        });
-      }),
-    createPlainQueue: (queue) =>
-      withChannel(connection, async (channel) => {
-        await channel.assertQueue(queue);
-      }),
-    deleteQueue: (queue) =>
-      withChannel(connection, async (channel) => {
-        await channel.deleteQueue(queue);
-      }),
+    createQueue: desk.createQueue,
+    createPlainQueue: desk.createPlainQueue,
+    deleteQueue: desk.deleteQueue,
     describeQueue: (queue) => describeQueue(broker, queue),
     plannedQueues: (queue) => ({
       [queue]: {
@@ -85,29 +68,11 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
       return proxy.resume;
     },
     close: async () => {
-      await connection.close();
+      await desk.close();
       await proxy.close();
       await end();
     },
   };
-}
-
-async function withChannel(
-  connection: ChannelModel,
-  work: (channel: Channel) => Promise<void>,
-): Promise<void> {
-  const channel = await connection.createChannel();
-  await work(channel);
-  await channel.close();
-}
-
-async function makeQueue(
-  channel: Channel,
-  queue: string,
-  others: Readonly<Record<string, string | number>>,
-): Promise<void> {
-  await channel.assertQueue(queue, { arguments: { 'x-queue-type': 'quorum', ...others } });
-  await channel.bindQueue(queue, EXCHANGE, queue);
 }
 
 /** Over AMQP a queue tells how many messages it has, and nothing else. */
