@@ -4,6 +4,7 @@ import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
+import { noteUnfitTopicName, readPubsub } from './pubsub-settings.ts';
 import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
 import type { Setting } from './setting.ts';
@@ -44,10 +45,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   );
   const transport = readTransport(env, values.ASYA_TRANSPORT, mistakes);
   if (transport === 'sqs') noteLongQueueName(name, namespace, mistakes);
-  const projectId = values.ASYA_PUBSUB_PROJECT_ID;
-  if (transport === 'pubsub' && projectId === undefined) {
-    mistakes.push({ place: 'ASYA_PUBSUB_PROJECT_ID', problem: 'is not set, and ASYA_TRANSPORT is "pubsub"' });
-  }
+  if (transport === 'pubsub' && name !== '') noteUnfitTopicName(name, namespace, mistakes);
   return {
     actor: {
       name,
@@ -64,7 +62,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
     sump: values.ASYA_ACTOR_SUMP ?? '',
     transport,
     runtime: {
-      address: readRuntimeAddress(values.ASYA_RUNTIME_URL, values.ASYA_SOCKET_PATH),
+      address: values.ASYA_RUNTIME_URL ?? { kind: 'socket', path: values.ASYA_SOCKET_PATH ?? '' },
       protocol: values.ASYA_RUNTIME_PROTOCOL ?? 'payload',
       ...present({ command: values.ASYA_RUNTIME_COMMAND }),
       passEnv: values.ASYA_RUNTIME_PASS_ENV ?? [],
@@ -98,7 +96,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       visibilitySeconds: readVisibility(values.ASYA_SQS_VISIBILITY_TIMEOUT, timeoutMs, transport, mistakes),
       waitSeconds: values.ASYA_SQS_WAIT_TIME_SECONDS ?? 0,
     },
-    pubsub: { ...present({ projectId }), ...present({ endpoint: values.ASYA_PUBSUB_ENDPOINT }) },
+    pubsub: readPubsub(values, transport === 'pubsub', env['PUBSUB_EMULATOR_HOST'], mistakes),
     rabbitmq: {
       url: values.ASYA_RABBITMQ_URL ?? '',
       exchange: values.ASYA_RABBITMQ_EXCHANGE ?? '',
@@ -217,13 +215,6 @@ function readTransport(
     mistakes.push({ place: 'ASYA_TRANSPORT', problem });
   }
   return hasRabbit ? 'rabbitmq' : 'pubsub';
-}
-
-function readRuntimeAddress(
-  address: SidecarConfig['runtime']['address'] | undefined,
-  socketPath: string | undefined,
-): SidecarConfig['runtime']['address'] {
-  return address ?? { kind: 'socket', path: socketPath ?? '' };
 }
 
 /** Below the actor's timeout the broker would deliver again what is still worked on. */

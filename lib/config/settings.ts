@@ -1,4 +1,5 @@
-import { listenAddress, runtimeAddress } from './addresses.ts';
+import { DEFAULT_DELAYER_TOPIC } from '../core/delayer.ts';
+import { hostAndPort, listenAddress, runtimeAddress } from './addresses.ts';
 import {
   absolutePath,
   actorName,
@@ -144,7 +145,16 @@ export const SETTINGS = {
   ),
   ASYA_SQS_WAIT_TIME_SECONDS: setting(wholeNumber(0, 20), 'How long a poll waits for a message.', '20'),
   ASYA_PUBSUB_PROJECT_ID: unset(text, "Google Cloud's project.", 'none'),
-  ASYA_PUBSUB_ENDPOINT: unset(text, 'Another Pub/Sub, `host:port`: an emulator.', "Google's"),
+  ASYA_PUBSUB_ENDPOINT: unset(
+    hostAndPort,
+    "Another Pub/Sub than Google's: an emulator, unless it is one of `googleapis.com`'s.",
+    "`PUBSUB_EMULATOR_HOST`, then Google's",
+  ),
+  ASYA_PUBSUB_DELAYER_TOPIC: setting(
+    text,
+    "The delayer's topic, where messages go that are to arrive later.",
+    DEFAULT_DELAYER_TOPIC,
+  ),
   ASYA_RABBITMQ_URL: setting(url('amqp', 'amqps'), 'The broker.', 'amqp://guest:guest@localhost:5672/'),
   ASYA_RABBITMQ_EXCHANGE: setting(text, 'The topic exchange.', 'asya'),
   ASYA_RABBITMQ_PREFETCH: setting(

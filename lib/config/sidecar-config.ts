@@ -31,7 +31,11 @@ export interface SidecarConfig {
     readonly visibilitySeconds: number;
     readonly waitSeconds: number;
   };
-  readonly pubsub: { readonly projectId?: string; readonly endpoint?: string };
+  readonly pubsub: {
+    readonly projectId?: string;
+    readonly endpoint?: string;
+    readonly delayerTopic: string;
+  };
   readonly rabbitmq: {
     readonly url: string;
     readonly exchange: string;

@@ -92,6 +92,7 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_SQS_WAIT_TIME_SECONDS: sqs.waitSeconds,
     ASYA_PUBSUB_PROJECT_ID: pubsub.projectId,
     ASYA_PUBSUB_ENDPOINT: pubsub.endpoint,
+    ASYA_PUBSUB_DELAYER_TOPIC: pubsub.delayerTopic,
     ASYA_RABBITMQ_URL: rabbitmq.url,
     ASYA_RABBITMQ_EXCHANGE: rabbitmq.exchange,
     ASYA_RABBITMQ_PREFETCH: rabbitmq.prefetch,

@@ -141,10 +141,14 @@ const listening: fc.Arbitrary<SidecarConfig['metrics']> = fc.oneof(
 const transport: fc.Arbitrary<Pick<SidecarConfig, 'transport' | 'pubsub'>> = record({
   transport: fc.constantFrom('sqs', 'pubsub', 'rabbitmq'),
   projectId: maybe(words),
-  endpoint: maybe(words),
-}).map(({ transport: named, projectId, endpoint }) => ({
+  endpoint: maybe(whole(1, 65_535).map((port) => `localhost:${port}`)),
+  delayerTopic: fc.oneof(fc.constant('me-pubsub-delayer'), words),
+}).map(({ transport: named, projectId, endpoint, delayerTopic }) => ({
   transport: named,
-  pubsub: present({ projectId: named === 'pubsub' ? (projectId ?? 'p') : projectId, endpoint }),
+  pubsub: {
+    ...present({ projectId: named === 'pubsub' ? (projectId ?? 'p') : projectId, endpoint }),
+    delayerTopic,
+  },
 }));
 
 /** The timeout, and a visibility that SQS allows for it. */
@@ -223,6 +227,11 @@ const config: fc.Arbitrary<SidecarConfig> = record({
 })
   // What fails would come back to where it failed.
   .filter((given) => given.sink !== given.name)
+  // Pub/Sub's names begin with a letter and have three or more, which a namespace sees to.
+  .filter(
+    ({ transport: { transport: named }, namespace, name }) =>
+      named !== 'pubsub' || namespace !== undefined || /^(?!goog)[a-z].{2}/.test(name),
+  )
   .map((given) => ({
     actor: {
       name: given.name,

@@ -438,7 +438,23 @@ const VARIABLES: readonly Variable[] = [
     name: 'ASYA_PUBSUB_ENDPOINT',
     get: ({ pubsub }) => pubsub.endpoint,
     byDefault: undefined,
-    good: [['127.0.0.1:8085', '127.0.0.1:8085']],
+    good: [
+      ['127.0.0.1:8085', '127.0.0.1:8085'],
+      ['europe-west1-pubsub.googleapis.com:443', 'europe-west1-pubsub.googleapis.com:443'],
+    ],
+    bad: [
+      ['', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1', 'it takes "127.0.0.1:8085"'],
+      ['http://127.0.0.1:8085', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1:0', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1:65536', 'it takes "127.0.0.1:8085"'],
+    ],
+  },
+  {
+    name: 'ASYA_PUBSUB_DELAYER_TOPIC',
+    get: ({ pubsub }) => pubsub.delayerTopic,
+    byDefault: 'me-pubsub-delayer',
+    good: [['later', 'later']],
     bad: [['', 'it takes some text; unset it for the default']],
   },
   {
@@ -597,7 +613,7 @@ describe('what is optional and unset is not there at all', () => {
       storage: {},
       deadLettersOf: [],
       sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },
-      pubsub: {},
+      pubsub: { delayerTopic: 'me-pubsub-delayer' },
       rabbitmq: { url: 'amqp://guest:guest@localhost:5672/', exchange: 'asya', prefetch: 1, delay: 'none' },
       queues: { retryMaxAttempts: 10, retryBackoffMs: 1_000, autoCreate: false },
       metrics: { port: 9_090 },
