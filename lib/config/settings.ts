@@ -1,5 +1,6 @@
 import { DEFAULT_DELAYER_TOPIC } from '../core/delayer.ts';
 import { hostAndPort, listenAddress, runtimeAddress } from './addresses.ts';
+import { pushAuth, serviceAccount } from './push-settings.ts';
 import {
   absolutePath,
   actorName,
@@ -17,7 +18,11 @@ import {
   url,
   wholeNumber,
 } from './setting.ts';
-import { LONGEST_VISIBILITY_SECONDS } from './sidecar-config.ts';
+import {
+  LONGEST_ACK_DEADLINE_SECONDS,
+  LONGEST_VISIBILITY_SECONDS,
+  SHORTEST_ACK_DEADLINE_SECONDS,
+} from './sidecar-config.ts';
 
 function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
   return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
@@ -117,6 +122,32 @@ export const SETTINGS = {
     wholeNumber(1),
     'Requests a second that the gateway takes from one caller.',
     '50',
+  ),
+  ASYA_PUSH_AUTH: setting(
+    pushAuth,
+    "Read by the host on Cloud Run, as the others of its name. `oidc`: a push needs a token of Google's. `none`: anybody may push, for an emulator, which sends none.",
+    'oidc',
+  ),
+  ASYA_PUSH_AUDIENCE: unset(text, 'Whom the token of a push must be for. Required with `oidc`.', 'none'),
+  ASYA_PUSH_SERVICE_ACCOUNT: unset(
+    serviceAccount,
+    'The service account that subscriptions push as. Required with `oidc`.',
+    'none',
+  ),
+  ASYA_PUSH_JWKS_URL: unset(
+    url('http', 'https'),
+    'Where the keys are that those tokens are signed with.',
+    "Google's",
+  ),
+  ASYA_PUSH_ACK_DEADLINE: setting(
+    wholeNumber(SHORTEST_ACK_DEADLINE_SECONDS, LONGEST_ACK_DEADLINE_SECONDS),
+    "For how many seconds a push is waited for: the subscription's ack deadline.",
+    '600',
+  ),
+  ASYA_PUSH_PORT: unset(
+    wholeNumber(0, 65_535),
+    'Where pushes are taken. 0: any free port.',
+    '`PORT`, which Cloud Run sets, then 8080',
   ),
   ASYA_ARCHIVE_BUCKET: unset(
     text,

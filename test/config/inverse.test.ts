@@ -184,6 +184,14 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
   gatewaySecret: maybe(fc.string({ minLength: 32 })),
+  push: record({
+    auth: fc.constantFrom('oidc' as const, 'none' as const),
+    audience: maybe(words),
+    serviceAccount: maybe(fc.constantFrom('push@shop.iam.gserviceaccount.com')),
+    jwksUrl: maybe(fc.constantFrom('https://issuer/jwks')),
+    ackDeadlineSeconds: whole(10, 600),
+    port: maybe(whole(0, 65_535)),
+  }).map(({ auth, ackDeadlineSeconds, ...optional }) => ({ auth, ackDeadlineSeconds, ...present(optional) })),
   gateway: record({
     keys: maybe(fc.string({ minLength: 32 })),
     keysFile: maybe(words),
@@ -256,6 +264,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
     },
     ...present({ gatewayUrl: given.gatewayUrl, gatewaySecret: given.gatewaySecret }),
     gateway: given.gateway,
+    push: given.push,
     storage: given.storage,
     deadLettersOf: given.deadLettersOf,
     sqs: {

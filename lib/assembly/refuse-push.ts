@@ -1,0 +1,10 @@
+import type { JsonLog } from '../adapters/log/json-log.ts';
+import { pushTokenCheck, type RefusePush } from '../adapters/push-token/push-token.ts';
+import type { PushTrust } from '../config/push-settings.ts';
+
+/** Who may push, as configured; that everybody may is said in the log. */
+export function refusePushFromConfig(trust: PushTrust, log: JsonLog): RefusePush {
+  if (trust.auth === 'oidc') return pushTokenCheck(trust);
+  log.line('warn', 'pushes are taken from anybody: no token is asked for');
+  return async () => undefined;
+}
