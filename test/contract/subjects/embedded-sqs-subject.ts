@@ -14,6 +14,7 @@ export const EMBEDDED_SQS: ContractSubject = {
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',
     outages: 'yes',
+    forgetsLostConsumers: 'yes',
     deepQueues: 'yes',
   },
   start: async () => {

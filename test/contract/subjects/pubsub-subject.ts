@@ -21,6 +21,9 @@ export const PUBSUB: ContractSubject = {
     tellsAttributes: 'yes',
     failsSingleEntries: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
     outages: 'yes',
+    forgetsLostConsumers: {
+      no: 'the emulator goes on delivering to streams whose connection is gone, a deadline at a time; Pub/Sub does not',
+    },
     deepQueues: 'yes',
   },
   start: async () => {
