@@ -1,8 +1,9 @@
 import type { TransportRecord } from '../../ports/transport-features.ts';
+import { PUBSUB_LIMITS, PUBSUB_MAX_BATCH } from './pubsub-limits.ts';
 
 export const PUBSUB_RECORD: TransportRecord = {
   name: 'Pub/Sub',
-  limits: { maxBodyBytes: 10_000_000, maxDelayMs: 30 * 86_400_000, maxBatch: 100 },
+  limits: { ...PUBSUB_LIMITS, maxBatch: PUBSUB_MAX_BATCH },
   features: {
     delays: 'yes',
     hidesForATime: 'yes',

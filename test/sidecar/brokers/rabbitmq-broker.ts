@@ -10,6 +10,7 @@ export function rabbitMqSidecarBroker(broker: RabbitMqBroker, delay: 'none' | 't
     variables: { ASYA_RABBITMQ_URL: broker.url, ASYA_RABBITMQ_DELAY: delay },
     delays: (delay === 'ttl' ? RABBITMQ_TTL_RECORD : RABBITMQ_RECORD).features.delays,
     anyBytes: 'yes',
+    countsHidden: true,
     createQueue,
     send,
     take,

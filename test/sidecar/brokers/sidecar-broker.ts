@@ -14,7 +14,9 @@ export interface SidecarBroker {
   send(queue: string, body: string | Uint8Array): Promise<void>;
   /** Takes what is there now, for good. */
   take(queue: string): Promise<readonly string[]>;
-  /** How many messages each queue still holds, in nobody's hands or in somebody's. */
+  /** What is in somebody's hands, or waits, is among what is left. */
+  readonly countsHidden: boolean;
+  /** How many messages each queue still holds when nobody works on them any more. It may take them. */
   leftIn(queues: readonly string[]): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }

@@ -8,6 +8,7 @@ export function sqsBroker(sqs: EmbeddedSqs): SidecarBroker {
     variables: { ASYA_SQS_ENDPOINT: sqs.endpoint, ASYA_SQS_WAIT_TIME_SECONDS: '1' },
     delays: SQS_RECORD.features.delays,
     anyBytes: { no: 'SQS carries text' },
+    countsHidden: true,
     createQueue: async (queue) => {
       await sqs.createQueue(queue);
     },

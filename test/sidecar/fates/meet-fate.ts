@@ -6,7 +6,7 @@ import type { SidecarBroker } from '../brokers/sidecar-broker.ts';
 import { type Arrived, envelopeAt, TRACEPARENT, TRACESTATE, type Wire } from '../envelopes.ts';
 import type { RunningProcess } from '../sidecar-process.ts';
 import type { BrokerStage } from '../stage.ts';
-import type { End, Fate, FateActor } from './fate.ts';
+import type { End, Fate } from './fate.ts';
 
 /** A busy machine starts runtimes in seconds. */
 export const PATIENCE_MS = 60_000;
@@ -14,7 +14,7 @@ export const PATIENCE_MS = 60_000;
 export interface Scene {
   readonly broker: SidecarBroker;
   readonly stage: BrokerStage;
-  readonly sidecars: ReadonlyMap<FateActor, RunningProcess>;
+  readonly sidecars: ReadonlyMap<string, RunningProcess>;
 }
 
 /** Sends it, and expects all that is said of it. */

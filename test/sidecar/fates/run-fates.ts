@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SidecarBroker } from '../brokers/sidecar-broker.ts';
 import { envelopeAt } from '../envelopes.ts';
@@ -69,17 +68,32 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
   describe(`the fates on ${name}`, () => {
     let broker: SidecarBroker;
     let stage: BrokerStage;
-    const sidecars = new Map<FateActor, RunningProcess>();
+    const sidecars = new Map<FateActor | 'shared' | 'orphan', RunningProcess>();
     const inPython = {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
       ASYA_RUNTIME_MAX_RESPONSE: String(maxBodyBytes + 1024 * 1024),
     };
 
+    async function begin(
+      actor: FateActor | 'shared' | 'orphan',
+      variables: Variables,
+    ): Promise<RunningProcess> {
+      const sidecar = await stage.sidecar(actor, { ...inPython, ...variables });
+      sidecars.set(actor, sidecar);
+      return sidecar;
+    }
+
+    /** As a platform does it: each finishes what it has in hand. */
+    async function endInOrder(): Promise<void> {
+      for (const sidecar of sidecars.values()) sidecar.signal('SIGTERM');
+      for (const [actor, sidecar] of sidecars)
+        expect(await sidecar.untilExit(PATIENCE_MS), actor).toEqual({ code: 0, signal: null });
+    }
+
     beforeAll(async () => {
       broker = await start();
       stage = await setStageOn(broker, QUEUES);
-      for (const [actor, variables] of Object.entries(SIDECARS))
-        sidecars.set(actor as FateActor, await stage.sidecar(actor, { ...inPython, ...variables }));
+      for (const [actor, variables] of Object.entries(SIDECARS)) await begin(actor as FateActor, variables);
     }, 4 * PATIENCE_MS);
     afterAll(() => stage?.close(), PATIENCE_MS);
 
@@ -92,20 +106,16 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
       }
 
       test('other calls of a runtime that is killed go back unchanged', { timeout: TIMEOUT_MS }, async () => {
-        await stage.sidecar('shared', {
-          ...inPython,
-          ASYA_CONCURRENCY: '2',
-          ASYA_RESILIENCY_ACTOR_TIMEOUT: '10s',
-        });
-        const begin = async (payload: object) => {
+        await begin('shared', { ASYA_CONCURRENCY: '2', ASYA_RESILIENCY_ACTOR_TIMEOUT: '10s' });
+        const call = async (payload: object) => {
           const counter = join(stage.folder, randomUUID());
           const envelope = envelopeAt('shared', { ...payload, counter });
           await stage.send(envelope);
           await until(() => existsSync(counter), 'the call has begun', PATIENCE_MS);
           return { id: envelope.id, counter };
         };
-        const hung = await begin({ do: 'hang', times: 9 });
-        const other = await begin({ do: 'hang', value: 'after all' });
+        const hung = await call({ do: 'hang', times: 9 });
+        const other = await call({ do: 'hang', value: 'after all' });
         const { status } = await stage.inbox.next('x-sink', hung.id, PATIENCE_MS);
         expect(status).toMatchObject({ phase: 'failed', reason: 'ActorTimeout', attempt: 1 });
         expect(await stage.inbox.next('x-sink', other.id, PATIENCE_MS)).toMatchObject({
@@ -116,11 +126,7 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
       });
 
       test('a refused send means no ack, and nothing is lost', { timeout: 2 * TIMEOUT_MS }, async () => {
-        const sidecar = await stage.sidecar('orphan', {
-          ...inPython,
-          ASYA_ACTOR_SINK: 'x-late',
-          ASYA_LOG_LEVEL: 'debug',
-        });
+        const sidecar = await begin('orphan', { ASYA_ACTOR_SINK: 'x-late', ASYA_LOG_LEVEL: 'debug' });
         const envelopes = [
           envelopeAt('orphan', { value: 1 }),
           envelopeAt('orphan', { do: 'raise', error: 'ValueError' }),
@@ -147,17 +153,22 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
           queue,
         ).toEqual([]);
       }
+      await endInOrder();
       const queues = [...Object.keys(SIDECARS), 'shared', 'orphan'].flatMap((actor) => [
         actor,
         `${actor}-dlq`,
       ]);
-      const expected = Object.fromEntries(queues.map((queue) => [queue, KEPT[queue] ?? 0]));
+      const isAsMeant = (left: Readonly<Record<string, number>>) =>
+        queues.every((queue) => {
+          const [is = Number.NaN, kept = 0] = [left[queue], KEPT[queue]];
+          return broker.countsHidden ? is === kept : is <= kept;
+        });
       let left: Readonly<Record<string, number>> = {};
-      // The last acks may be under way.
+      // A broker's numbers may lag behind.
       await until(
         async () => {
           left = await broker.leftIn(queues);
-          return isDeepStrictEqual(left, expected);
+          return isAsMeant(left);
         },
         () => `only what is meant to stay is left, but there is ${JSON.stringify(left)}`,
         PATIENCE_MS,
