@@ -16,6 +16,11 @@ This page is made from the features records beside the adapters (\`lib/adapters/
 const TAIL = `
 A body that is too big for its transport is a failed send: the envelope goes to x-sink as \`PayloadTooLarge\`, with the
 payload that came. A delay that is longer than one send can do is done in several, with the header \`x-asya-not-before\`.
+A retry that cannot be delayed, because the transport cannot or its body is too big for that, ends at x-sink as
+\`RuntimeError\`.
+
+Delays on Pub/Sub go through the delayer (\`functions/pubsub-delayer\`), a service of its own that has to run beside the
+mesh; without it they are refused.
 
 ## What the contract says
 
@@ -60,6 +65,7 @@ export function transportsPage(): string {
   ]);
   const limits = [
     ['largest body', ...TRANSPORTS.map(({ limits: { maxBodyBytes } }) => bytesText(maxBodyBytes))],
+    ['largest body of a send with a delay', ...TRANSPORTS.map(({ limits: one }) => delayedBytesText(one))],
     ['longest delay of one send', ...TRANSPORTS.map(({ limits: { maxDelayMs } }) => delayText(maxDelayMs))],
     ['sends in one request', ...TRANSPORTS.map(({ limits: { maxBatch } }) => String(maxBatch))],
   ];
@@ -86,8 +92,16 @@ function bytesText(bytes: number): string {
   return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${bytes / 1e6} MB`;
 }
 
+function delayedBytesText({
+  maxDelayMs,
+  maxBodyBytes,
+  maxDelayedBodyBytes,
+}: TransportRecord['limits']): string {
+  return maxDelayMs === 0 ? 'none' : bytesText(maxDelayedBodyBytes ?? maxBodyBytes);
+}
+
 function delayText(ms: number): string {
   if (ms === 0) return 'none';
   const days = Math.floor(ms / 86_400_000);
-  return days > 0 ? `${days} days` : `${ms / 1000} s`;
+  return days > 0 ? `${days} ${days === 1 ? 'day' : 'days'}` : `${ms / 1000} s`;
 }

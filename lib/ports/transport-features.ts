@@ -29,6 +29,8 @@ export interface TransportRecord {
   readonly limits: Limits & {
     /** How many sends one request takes; 1 where each leaves by itself. */
     readonly maxBatch: number;
+    /** The largest body of a send with a delay, where that is another. */
+    readonly maxDelayedBodyBytes?: number;
   };
   readonly features: TransportFeatures;
 }

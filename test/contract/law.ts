@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Delivery, Receipt, Reply, Transport } from '../../lib/ports/transport.ts';
+import type { Delivery, Receipt, Refusal, Reply, Transport } from '../../lib/ports/transport.ts';
 import {
   type Bench,
   type Feature,
@@ -110,6 +110,17 @@ export function deliveriesOf(receipt: Receipt): readonly Delivery[] {
 export async function sendAll(transport: Transport, queue: string, bodies: readonly string[]): Promise<void> {
   const replies = await Promise.all(bodies.map((body) => transport.send(queue, body)));
   expect(replies.filter((reply) => !reply.ok)).toEqual([]);
+}
+
+/** Receives until that is refused: a wait that is over before the broker has answered says nothing. */
+export async function receiveRefusal(transport: Transport, queue: string): Promise<Refusal> {
+  const until = Date.now() + PATIENCE_MS;
+  while (Date.now() < until) {
+    const receipt = await transport.receive(queue, 1, new AbortController().signal);
+    if (!receipt.ok) return receipt;
+    expect(receipt.deliveries).toEqual([]);
+  }
+  throw new Error(`${queue}: no receive was refused within ${PATIENCE_MS} ms`);
 }
 
 /** Asks until it is accepted: what was cut off from its broker may take a while to come back to it. */

@@ -40,6 +40,15 @@ export const DELAY_LAWS: readonly Law[] = [
     },
   },
   {
+    name: 'a delayed send that is too big is refused too',
+    needs: ['delays', 'limitsBodies'],
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      const body = `"${'x'.repeat(one.traits.maxBodyBytes)}"`;
+      expect(await one.sendWithDelay(queue, body, 1_000)).toEqual({ ok: false, problem: expect.any(String) });
+    },
+  },
+  {
     name: 'without delays, a delayed send is refused and does not arrive at once instead',
     lacks: 'delays',
     run: async ({ queue, transport }) => {

@@ -5,7 +5,7 @@ import { runInProcess } from '../child-process.ts';
 import { deliveriesOf, type Law, OK, receiveOne, sendAll, textOf } from '../law.ts';
 
 /** Far above what it takes, far below the wait that is cut short. */
-const AT_ONCE_MS = 8_000;
+const AT_ONCE_MS = 15_000;
 const LONG_WAIT_MS = 20_000;
 const MANY = 5_000;
 const CONSUMERS = 4;

@@ -6,6 +6,7 @@ import {
   OK,
   receiveNothing,
   receiveOne,
+  receiveRefusal,
   receiveSome,
   sendAll,
   textOf,
@@ -27,7 +28,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
       const delivery = await receiveOne(one, queue);
       const end = bench.beginOutage();
       const asked = [
-        one.receive(queue, 1, never),
+        receiveRefusal(one, queue),
         one.send(queue, '"during"'),
         one.ack(delivery),
         one.nack(delivery, 0),
