@@ -20,8 +20,6 @@ export interface Features extends TransportFeatures {
   readonly failsSingleEntries: Ability;
   /** The test can cut it off from its broker. */
   readonly outages: Ability;
-  /** It gives nothing more to a consumer whose connection broke. */
-  readonly forgetsLostConsumers: Ability;
   /** Thousands of messages in a queue are no trouble. */
   readonly deepQueues: Ability;
 }

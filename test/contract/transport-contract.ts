@@ -20,7 +20,7 @@ const LAWS: readonly Law[] = [
   ...OUTAGE_LAWS,
   ...ENDING_LAWS,
 ];
-const LAW_TIMEOUT_MS = 90_000;
+const LAW_TIMEOUT_MS = 150_000;
 
 /** Every transport behaves so. What a subject cannot do by its features is skipped, with the reason printed. */
 export function transportContract(subject: ContractSubject): void {

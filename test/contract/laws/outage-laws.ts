@@ -46,7 +46,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
   },
   {
     name: 'what was in hand when the connection broke comes again, and so does what is sent afterwards',
-    needs: ['outages', 'forgetsLostConsumers'],
+    needs: ['outages'],
     isAlone: true,
     run: async ({ bench, queue, breakableTransport }) => {
       const one = await breakableTransport();
@@ -64,7 +64,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
   },
   {
     name: 'what was received before a short outage can be settled after it',
-    needs: ['outages', 'settlesAfterReconnect', 'forgetsLostConsumers'],
+    needs: ['outages', 'settlesAfterReconnect'],
     isAlone: true,
     run: async ({ bench, queue, breakableTransport }) => {
       const one = await breakableTransport();

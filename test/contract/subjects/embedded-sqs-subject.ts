@@ -14,7 +14,6 @@ export const EMBEDDED_SQS: ContractSubject = {
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',
     outages: 'yes',
-    forgetsLostConsumers: 'yes',
     deepQueues: 'yes',
   },
   start: async () => {

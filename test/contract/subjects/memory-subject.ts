@@ -18,7 +18,6 @@ export const MEMORY: ContractSubject = {
     tellsAttributes: { no: 'its queues have no attributes' },
     failsSingleEntries: { no: 'it sends one by one: there is no batch' },
     outages: { no: 'it lives in this process: there is no network to cut' },
-    forgetsLostConsumers: 'yes',
     deepQueues: { no: 'it looks at every message in turn, which is all that the worker tests need' },
   },
   start: async () => {

@@ -17,7 +17,6 @@ export const MOTO: ContractSubject = {
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',
     outages: 'yes',
-    forgetsLostConsumers: 'yes',
     deepQueues: { no: "moto's cost of a receive grows with the queue's depth: shallow queues only" },
   },
   start: async () => sqsBench(await startMoto()),

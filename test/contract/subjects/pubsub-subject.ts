@@ -2,9 +2,9 @@ import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
 import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/delayer.ts';
+import { startGrpcProxy } from '../../support/grpc-proxy.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import type { Bench, ContractSubject, QueueDescription } from '../contract-subject.ts';
 
 /** Google's own emulator of Pub/Sub with the delayer beside it, where it is on the machine. */
@@ -17,9 +17,6 @@ export const PUBSUB: ContractSubject = {
     tellsAttributes: 'yes',
     failsSingleEntries: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
     outages: 'yes',
-    forgetsLostConsumers: {
-      no: 'the emulator goes on delivering to streams whose connection is gone, a deadline at a time; Pub/Sub does not',
-    },
     deepQueues: 'yes',
   },
   start: async () => {
@@ -31,7 +28,7 @@ export const PUBSUB: ContractSubject = {
 const DAY_SECONDS = 86_400;
 
 async function pubsubBench(endpoint: string, close: () => Promise<void>): Promise<Bench> {
-  const proxy = await startTcpProxy(Number(endpoint.split(':')[1]));
+  const proxy = await startGrpcProxy(endpoint);
   const client = await pubsubClient({ projectId: PROJECT, endpoint });
   const { publisher, subscriber } = client;
   const topicName = (queue: string) => `projects/${PROJECT}/topics/${queue}`;
@@ -76,7 +73,7 @@ async function pubsubBench(endpoint: string, close: () => Promise<void>): Promis
   const options = { projectId: PROJECT, delayerTopic: DEFAULT_DELAYER_TOPIC };
   return {
     maker: { module, options: { ...options, endpoint } },
-    breakableMaker: { module, options: { ...options, endpoint: `127.0.0.1:${proxy.port}` } },
+    breakableMaker: { module, options: { ...options, endpoint: proxy.endpoint } },
     maxReceiveCount: LEAST_RECEIVE_COUNT,
     createQueue: async (queue) => {
       // Some laws make the same queue twice: its dead-letter queue is there from the first time.
@@ -108,11 +105,7 @@ async function pubsubBench(endpoint: string, close: () => Promise<void>): Promis
     failEntries: () => {
       throw new Error('no law asks for this, by the features above');
     },
-    beginOutage: () => {
-      proxy.refuse();
-      proxy.reset();
-      return proxy.resume;
-    },
+    beginOutage: () => proxy.cut(),
     close: async () => {
       await client.close();
       await proxy.close();

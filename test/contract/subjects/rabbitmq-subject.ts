@@ -15,7 +15,6 @@ function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportR
       tellsAttributes: 'yes',
       failsSingleEntries: { no: 'it sends one by one: there is no batch' },
       outages: 'yes',
-      forgetsLostConsumers: 'yes',
       deepQueues: 'yes',
     },
     start: () => rabbitMqBench(delay),
