@@ -178,9 +178,10 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
       await stage.pubsub.subscription('lost-dlq', { pushTo: host.url });
       const envelope = envelopeAt('lost', { value: 1 });
       await stage.pubsub.publish('lost-dlq', JSON.stringify(envelope));
-      const keyOf = async () => (await embedded.keys()).find((key) => key.endsWith(`/${envelope.id}.json`));
-      await until(async () => (await keyOf()) !== undefined, 'it is kept', 60_000);
-      const key = (await keyOf()) ?? '';
+      expect(await host.process.untilLine(saying('delivery'), 60_000)).toMatchObject({ settle: 'ack' });
+      host.process.signal('SIGTERM');
+      expect(await host.process.untilExit(30_000)).toEqual({ code: 0, signal: null });
+      const key = (await embedded.keys()).find((one) => one.endsWith(`/${envelope.id}.json`)) ?? '';
       expect(key).toMatch(/^dlq\/.*\/lost\//);
       expect(JSON.parse(await embedded.object(key))).toMatchObject({
         payload: { value: 1 },
