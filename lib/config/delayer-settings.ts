@@ -57,13 +57,17 @@ export const DELAYER_SETTINGS = {
   ),
   DELAYER_PUSH_AUTH: setting(
     pushAuth,
-    "`oidc`: a push needs a token of Google's. `none`: anybody may push, for an emulator, which sends none.",
+    "`oidc`: a push needs a token of Google's, whose signature is checked here. `iam`: the same, but Cloud Run asks for authentication itself, and takes the signature out. `none`: anybody may push, for an emulator, which sends no token.",
     'oidc',
   ),
-  DELAYER_PUSH_AUDIENCE: unset(text, 'Whom the token of a push must be for. Required with `oidc`.', '-'),
+  DELAYER_PUSH_AUDIENCE: unset(
+    text,
+    'Whom the token of a push must be for. Required unless `DELAYER_PUSH_AUTH` is `none`.',
+    '-',
+  ),
   DELAYER_PUSH_SERVICE_ACCOUNT: unset(
     serviceAccount,
-    'The service account that the subscription pushes as. Required with `oidc`.',
+    'The service account that the subscription pushes as. Required unless `DELAYER_PUSH_AUTH` is `none`.',
     '-',
   ),
   DELAYER_PUSH_JWKS_URL: unset(

@@ -4,7 +4,8 @@ import { type Kind, oneOf } from './setting.ts';
 /** Whose pushes a host takes. */
 export type PushTrust =
   | {
-      readonly auth: 'oidc';
+      /** `iam`: Cloud Run has asked for the token before us. */
+      readonly auth: 'oidc' | 'iam';
       readonly audience: string;
       readonly serviceAccount: string;
       readonly jwksUrl?: string;
@@ -12,7 +13,7 @@ export type PushTrust =
   /** Anybody's. */
   | { readonly auth: 'none' };
 
-export const pushAuth = oneOf('oidc', 'none');
+export const pushAuth = oneOf('oidc', 'iam', 'none');
 
 const EMAIL = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 
@@ -26,7 +27,7 @@ export const serviceAccount: Kind<string> = {
 };
 
 export interface PushValues {
-  readonly auth: 'oidc' | 'none' | undefined;
+  readonly auth: PushTrust['auth'] | undefined;
   readonly audience: string | undefined;
   readonly serviceAccount: string | undefined;
   readonly jwksUrl: string | undefined;
@@ -46,7 +47,7 @@ export function pushTrustFrom(values: PushValues, prefix: string, mistakes: Mist
   if (account === undefined)
     isNeeded('SERVICE_ACCOUNT', 'the service account that the subscription pushes as');
   return {
-    auth: 'oidc',
+    auth: auth ?? 'oidc',
     audience: audience ?? '',
     serviceAccount: account ?? '',
     ...(jwksUrl === undefined ? {} : { jwksUrl }),

@@ -125,13 +125,13 @@ export const SETTINGS = {
   ),
   ASYA_PUSH_AUTH: setting(
     pushAuth,
-    "Read by the host on Cloud Run, as the others of its name. `oidc`: a push needs a token of Google's. `none`: anybody may push, for an emulator, which sends none.",
+    "Read by the host on Cloud Run, as the others of its name. `oidc`: a push needs a token of Google's, whose signature is checked here. `iam`: the same, but Cloud Run asks for authentication itself, and takes the signature out. `none`: anybody may push, for an emulator, which sends no token.",
     'oidc',
   ),
-  ASYA_PUSH_AUDIENCE: unset(text, 'Whom the token of a push must be for. Required with `oidc`.', 'none'),
+  ASYA_PUSH_AUDIENCE: unset(text, 'Whom the token of a push must be for. Required unless `none`.', 'none'),
   ASYA_PUSH_SERVICE_ACCOUNT: unset(
     serviceAccount,
-    'The service account that subscriptions push as. Required with `oidc`.',
+    'The service account that subscriptions push as. Required unless `none`.',
     'none',
   ),
   ASYA_PUSH_JWKS_URL: unset(
@@ -188,7 +188,11 @@ export const SETTINGS = {
   ),
   ASYA_RABBITMQ_URL: setting(url('amqp', 'amqps'), 'The broker.', 'amqp://guest:guest@localhost:5672/'),
   ASYA_RABBITMQ_EXCHANGE: setting(text, 'The topic exchange.', 'asya'),
-  ASYA_RABBITMQ_PREFETCH: setting(wholeNumber(1, 65_535), 'Deliveries taken ahead.', '1'),
+  ASYA_RABBITMQ_PREFETCH: setting(
+    wholeNumber(1, 65_535),
+    'Deliveries held at once, those in work included; never fewer than `ASYA_CONCURRENCY`.',
+    '1',
+  ),
   ASYA_RABBITMQ_DELAY: setting(
     oneOf('none', 'ttl'),
     '`ttl`: delays through queues whose messages expire. `none`: a retry ends at x-sink.',

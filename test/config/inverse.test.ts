@@ -185,7 +185,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   gatewayUrl: maybe(url('http', 'https')),
   gatewaySecret: maybe(fc.string({ minLength: 32 })),
   push: record({
-    auth: fc.constantFrom('oidc' as const, 'none' as const),
+    auth: fc.constantFrom('oidc' as const, 'iam' as const, 'none' as const),
     audience: maybe(words),
     serviceAccount: maybe(fc.constantFrom('push@shop.iam.gserviceaccount.com')),
     jwksUrl: maybe(fc.constantFrom('https://issuer/jwks')),

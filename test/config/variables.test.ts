@@ -340,8 +340,11 @@ const VARIABLES: readonly Variable[] = [
     name: 'ASYA_PUSH_AUTH',
     get: ({ push }) => push.auth,
     byDefault: 'oidc',
-    good: [['none', 'none']],
-    bad: [['off', 'it takes one of oidc, none; did you mean "oidc"?']],
+    good: [
+      ['none', 'none'],
+      ['iam', 'iam'],
+    ],
+    bad: [['off', 'it takes one of oidc, iam, none; did you mean "oidc"?']],
   },
   {
     name: 'ASYA_PUSH_AUDIENCE',

@@ -1,58 +1,95 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 
-/** Passes bytes on between its clients and a server, and can be cut. */
+/** A piece of network between a client and a server of this machine, for what networks do. */
 export interface TcpProxy {
-  /** `host:port` */
-  readonly endpoint: string;
-  /** Every connection breaks, and none is made, until the returned function is called. */
-  cut(): () => void;
+  readonly port: number;
+  /** How many connections pass through it now. */
+  readonly connections: number;
+  /** Cuts every connection, without a farewell to either side. */
+  reset(): void;
+  /** New connections are cut at once. */
+  refuse(): void;
+  /**
+   * Half open: from now on nothing passes, on new connections neither, and no side is told. What was sent meanwhile
+   * is lost, so that a connection that was open now stays so for good.
+   */
+  freeze(): void;
+  /** New connections pass again. */
+  resume(): void;
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const [host = '', port = ''] = target.split(':');
-  const sockets = new Set<Socket>();
-  let isCut = false;
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  isFrozen: boolean;
+}
 
-  function track(socket: Socket): void {
-    sockets.add(socket);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => sockets.delete(socket));
-  }
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const pairs = new Set<Pair>();
+  let mode: 'open' | 'refusing' | 'frozen' = 'open';
 
-  const server = createServer((client) => {
-    if (isCut) {
-      client.destroy();
+  const listener = createServer((client) => {
+    client.on('error', () => {});
+    if (mode === 'refusing') {
+      client.resetAndDestroy();
       return;
     }
-    const upstream = connect({ host, port: Number(port) });
-    for (const socket of [client, upstream]) track(socket);
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
-    client.pipe(upstream).pipe(client);
+    const server = connect(target, '127.0.0.1');
+    const pair: Pair = { client, server, isFrozen: mode === 'frozen' };
+    pairs.add(pair);
+    pass(client, server, pair);
+    pass(server, client, pair);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
 
-  function breakAll(): void {
-    for (const socket of sockets) socket.destroy();
+  function pass(from: Socket, to: Socket, pair: Pair): void {
+    from.on('data', (bytes) => {
+      if (pair.isFrozen || to.write(bytes)) return;
+      from.pause();
+      to.once('drain', () => from.resume());
+    });
+    from.on('error', () => {});
+    from.on('close', () => {
+      if (from.closed && to.closed) pairs.delete(pair);
+      // Across a cut network nobody hears of the other's end.
+      if (!pair.isFrozen) cut(to);
+    });
   }
 
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const reset = () => {
+    for (const { client, server } of pairs) {
+      cut(client);
+      cut(server);
+    }
+  };
   return {
-    endpoint: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut: () => {
-      isCut = true;
-      breakAll();
-      return () => {
-        isCut = false;
-      };
+    port: (listener.address() as AddressInfo).port,
+    get connections() {
+      return pairs.size;
+    },
+    reset,
+    refuse: () => {
+      mode = 'refusing';
+    },
+    freeze: () => {
+      mode = 'frozen';
+      for (const pair of pairs) pair.isFrozen = true;
+    },
+    resume: () => {
+      mode = 'open';
     },
     close: async () => {
-      breakAll();
-      const closed = once(server, 'close');
-      server.close();
-      await closed;
+      mode = 'refusing';
+      reset();
+      await promisify(listener.close.bind(listener))();
     },
   };
+}
+
+function cut(socket: Socket): void {
+  if (!socket.destroyed) socket.resetAndDestroy();
 }

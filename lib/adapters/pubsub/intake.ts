@@ -23,11 +23,12 @@ export interface IntakeOptions {
 const NOTHING: Receipt = { ok: true, deliveries: [] };
 /** A stream that ends sooner than this did not end in the course of things. */
 const SHORT_LIFE_MS = 5_000;
-/** A window is not made narrower more often than this, nor for less than this. */
+/** A stream that still brings something is not replaced more often than this, nor for being only a little too wide. */
+const WIDENED_AFTER_MS = 1_000;
 const NARROWED_AFTER_MS = 5_000;
 const MUCH_TOO_WIDE = 4;
 /** What is on its way when a stream is left may take so long. */
-const LAST_CALL_MS = 1_000;
+const LAST_CALL_MS = 3_000;
 
 interface Waiter {
   readonly most: number;
@@ -62,9 +63,11 @@ export function intake({ queue, leases, waitMs, open }: IntakeOptions): Intake {
       return;
     }
     const { window, unsettled, openedAtMs } = current;
-    const isTooNarrow = Math.max(0, window - unsettled) + buffer.length < most;
-    const isTooWide = window > wanted * MUCH_TOO_WIDE;
-    if (isTooNarrow || (isTooWide && performance.now() - openedAtMs > NARROWED_AFTER_MS)) openFor(wanted);
+    const ageMs = performance.now() - openedAtMs;
+    const room = Math.max(0, window - unsettled) + buffer.length;
+    const isTooNarrow = room === 0 || (room < most && ageMs > WIDENED_AFTER_MS);
+    const isTooWide = window > wanted * MUCH_TOO_WIDE && ageMs > NARROWED_AFTER_MS;
+    if (isTooNarrow || isTooWide) openFor(wanted);
   }
 
   function onMessages(messages: readonly ReceivedMessage[], stream: PullStream): void {

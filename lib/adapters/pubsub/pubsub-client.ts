@@ -26,6 +26,7 @@ function isGoogles(endpoint: string): boolean {
   return /\.googleapis\.com(:\d+)?$/.test(endpoint);
 }
 
+/** Rejects where there are no credentials to be had. */
 export async function pubsubClient({ projectId, endpoint }: PubsubAddress): Promise<PubsubClient> {
   const isEmulator = endpoint !== undefined && !isGoogles(endpoint);
   const publisher = new PubSub({
@@ -38,6 +39,8 @@ export async function pubsubClient({ projectId, endpoint }: PubsubAddress): Prom
   } as ClientConfig);
   const config = await publisher.getClientConfig();
   const subscriber = new v1.SubscriberClient(config as ConstructorParameters<typeof v1.SubscriberClient>[0]);
+  // Where this fails later, the client throws into nowhere, and the process with it.
+  await subscriber.initialize();
   return {
     projectId,
     publisher,

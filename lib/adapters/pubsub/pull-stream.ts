@@ -33,6 +33,8 @@ const SIGN_OF_LIFE_MS = 30_000;
 const MOST_BYTES = 256 * 1024 * 1024;
 /** The service ends streams itself, sooner than this. */
 const LONGEST_MS = 3_600_000;
+/** A stream that was left and does not end is cut off. */
+const LEFT_FOR_MS = 5_000;
 
 export function openPullStream(options: PullStreamOptions): PullStream {
   const { subscriber, subscription, window, deadlineSeconds, onMessages, onEnd } = options;
@@ -42,6 +44,7 @@ export function openPullStream(options: PullStreamOptions): PullStream {
   });
   let isOver = false;
   let noteEnd = () => {};
+  let cutOff: NodeJS.Timeout | undefined;
   const signs = setInterval(() => call.write({}), SIGN_OF_LIFE_MS);
 
   const stream: PullStream = {
@@ -49,8 +52,10 @@ export function openPullStream(options: PullStreamOptions): PullStream {
     openedAtMs: performance.now(),
     unsettled: 0,
     leave: () => {
+      if (isOver || cutOff !== undefined) return;
       clearInterval(signs);
-      if (!isOver) call.end();
+      cutOff = setTimeout(() => call.cancel(), LEFT_FOR_MS);
+      call.end();
     },
     cancel: () => call.cancel(),
     ended: new Promise((resolve) => {
@@ -61,6 +66,7 @@ export function openPullStream(options: PullStreamOptions): PullStream {
     if (isOver) return;
     isOver = true;
     clearInterval(signs);
+    clearTimeout(cutOff);
     noteEnd();
     onEnd(error, stream);
   };

@@ -4,9 +4,11 @@ import { pushTokenCheck } from '../../../lib/adapters/push-token/push-token.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { AUDIENCE, aTokenIssuer, PUSHER, type TokenIssuer } from './a-token-issuer.ts';
 
-async function aCheck() {
+const RULES = { audience: AUDIENCE, serviceAccount: PUSHER, isCheckedBefore: false, now: Date.now };
+
+async function aCheck(isCheckedBefore = false) {
   const issuer = await aTokenIssuer();
-  const check = pushTokenCheck({ audience: AUDIENCE, serviceAccount: PUSHER, jwksUrl: issuer.url });
+  const check = pushTokenCheck({ ...RULES, jwksUrl: issuer.url, isCheckedBefore });
   return { issuer, check };
 }
 
@@ -70,7 +72,37 @@ describe('a push', () => {
   ])('is to come again where the keys %s', async (_, answer) => {
     const issuer = await aTokenIssuer();
     const broken = await anHttpServer(() => answer);
-    const check = pushTokenCheck({ audience: AUDIENCE, serviceAccount: PUSHER, jwksUrl: broken.url });
+    const check = pushTokenCheck({ ...RULES, jwksUrl: broken.url });
     expect(await check(`Bearer ${await issuer.token()}`)).toMatchObject({ status: 503 });
+  });
+});
+
+describe('a token whose signature Cloud Run took out', () => {
+  it('is refused where nobody said that Cloud Run asks for one, and what to do is told', async () => {
+    const { issuer, check } = await aCheck();
+    expect(await check(`Bearer ${await issuer.stripped()}`)).toMatchObject({
+      status: 401,
+      problem: expect.stringContaining('PUSH_AUTH=iam'),
+    });
+  });
+
+  it('comes in where it does, and everything but the signature is looked at', async () => {
+    const { issuer, check } = await aCheck(true);
+    const eve = { claims: { email: 'eve@shop.iam.gserviceaccount.com' } };
+    const statusOf = async (token: Promise<string>) => (await check(`Bearer ${await token}`))?.status;
+    expect(await statusOf(issuer.stripped())).toBeUndefined();
+    expect(await statusOf(issuer.stripped(eve))).toBe(403);
+    expect(await statusOf(issuer.stripped({ claims: { email_verified: false } }))).toBe(403);
+    expect(await statusOf(issuer.stripped({ issuer: 'https://accounts.example.com' }))).toBe(401);
+    expect(await statusOf(issuer.stripped({ audience: 'https://other.example.com' }))).toBe(401);
+    expect(await statusOf(issuer.stripped({ expiresInSeconds: -120 }))).toBe(401);
+    expect(await check('Bearer nonsense.SIGNATURE_REMOVED_BY_GOOGLE')).toMatchObject({ status: 401 });
+    expect(issuer.heard, 'no key was needed').toEqual([]);
+  });
+
+  it('and one that has its signature is checked by it there too', async () => {
+    const { issuer, check } = await aCheck(true);
+    expect(await check(`Bearer ${await issuer.token()}`)).toBeUndefined();
+    expect(await check(`Bearer ${await issuer.forged()}`)).toMatchObject({ status: 401 });
   });
 });
