@@ -33,7 +33,7 @@ export type DelayPlan =
   /** It will never work: for the errors topic. */
   | { readonly kind: 'refuse'; readonly reason: DelayRefusal; readonly problem: string };
 
-export type DelayRefusal = 'unreadable' | 'too-far-ahead' | 'too-large' | 'rejected';
+export type DelayRefusal = 'unreadable' | 'empty' | 'too-far-ahead' | 'too-large' | 'rejected';
 
 export interface DelayRules {
   readonly project: string;
@@ -56,6 +56,11 @@ export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan
     const problem = `the delay is ${durationText(delayMs)}; Cloud Tasks takes ${durationText(LONGEST_DELAY_MS)} (30 days) at most`;
     return { kind: 'refuse', reason: 'too-far-ahead', problem };
   }
+  if (message.dataBase64 === '' && Object.keys(request.attributes).length === 0) {
+    const problem =
+      'it has no data, and no attributes but those that ask for the delay; Pub/Sub takes no empty message';
+    return { kind: 'refuse', reason: 'empty', problem };
+  }
   const body = publishBody(message.dataBase64, request.attributes);
   const bytes = rules.countBytes(body);
   if (bytes > LARGEST_PUBLISH_BYTES) {
@@ -64,7 +69,8 @@ export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan
   }
   const topic = fullTopicName(request.topic, rules.project);
   const publication = {
-    name: rules.deriveId('delayed', message.subscription, message.id),
+    // The time too: an emulator counts its ids from 1 whenever it starts, and names outlive it.
+    name: rules.deriveId('delayed', message.subscription, message.id, message.publishMs),
     queue: queueForTopic(topic, rules.project, rules.queues),
     dueMs: message.publishMs + delayMs,
     topic,

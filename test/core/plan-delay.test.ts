@@ -85,7 +85,7 @@ describe('a message', () => {
     expect(planDelay(aMessage(), RULES), 'delivered again').toEqual(plan);
   });
 
-  it('is named by its id and subscription, whatever else is the same', () => {
+  it('is named by its id, its subscription and its time, whatever else is the same', () => {
     const nameOf = (changes: Partial<MessageToDelay>) => {
       const plan = planDelay(aMessage(changes), RULES);
       return plan.kind === 'schedule' ? plan.publication.name : undefined;
@@ -94,8 +94,10 @@ describe('a message', () => {
       nameOf({}),
       nameOf({ id: '1002' }),
       nameOf({ subscription: 'projects/shop/subscriptions/other' }),
+      // An emulator that was started again counts from 1 again.
+      nameOf({ publishMs: PUBLISHED + 60_000 }),
     ];
-    expect(new Set(names).size).toBe(3);
+    expect(new Set(names).size).toBe(4);
   });
 
   it('without data is published without, as Pub/Sub takes it', () => {
@@ -103,6 +105,14 @@ describe('a message', () => {
     expect(plan).toMatchObject({
       publication: { body: '{"messages":[{"attributes":{"eventTime":"2026-01-01T00:00:00Z"}}]}' },
     });
+  });
+
+  it('of which nothing is left to publish is refused: Pub/Sub would never take it', () => {
+    expect(planDelay(aMessage({ dataBase64: '', attributes: asking('1s') }), RULES)).toMatchObject({
+      kind: 'refuse',
+      reason: 'empty',
+    });
+    expect(planDelay(aMessage({ attributes: asking('1s') }), RULES)).toMatchObject({ kind: 'schedule' });
   });
 
   it('may name a topic of another project', () => {

@@ -124,6 +124,8 @@ describe.concurrent('the delayer', { timeout: 60_000 }, () => {
       text: expect.stringContaining('unwrapping'),
     });
     expect(await post(url, '{}')).toMatchObject({ status: 400 });
+    const garbled = pushBody({ attributes: asking('1s') }).replace('dGhlIGRhdGE', 'dGhl*GRhdGE');
+    expect(await post(url, garbled)).toMatchObject({ status: 400, text: expect.stringContaining('base64') });
     expect(await post(url, 'x'.repeat(17 * 1024 * 1024))).toMatchObject({ status: 413 });
   });
 

@@ -1,4 +1,5 @@
 import type { Delivery } from '../../ports/transport.ts';
+import { isBase64 } from './base64.ts';
 import { receiveCountOf } from './receive-count.ts';
 
 export type PushReading =
@@ -47,11 +48,6 @@ export function deliveryFromPush(text: string): PushReading {
 const WHAT_IS_RIGHT =
   'a push subscription posts {"message":{"data","messageId",...},"subscription"}, unless payload unwrapping is switched on: switch it off';
 const SUBSCRIPTION = /^projects\/[^/]+\/subscriptions\/[^/]+$/;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
-function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && BASE64.test(text);
-}
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;

@@ -1,5 +1,6 @@
 import type { MessageToDelay } from '../../core/plan-delay.ts';
 import { instantMs } from '../../core/timestamp.ts';
+import { isBase64 } from './base64.ts';
 
 /** What a push subscription posts: one message with its attributes, the data left in base64. */
 export function messageFromPush(text: string): MessageToDelay | { readonly problem: string } {
@@ -14,7 +15,8 @@ export function messageFromPush(text: string): MessageToDelay | { readonly probl
   if (typeof subscription !== 'string') return notAPush('it has no "subscription"');
   if (typeof id !== 'string' || id === '') return notAPush('its message has no "messageId"');
   if (publishMs === undefined) return notAPush('its message has no readable "publishTime"');
-  if (typeof data !== 'string') return notAPush('its "data" is no text');
+  // Nobody here reads it, but Pub/Sub would refuse to publish it, again and again.
+  if (typeof data !== 'string' || !isBase64(data)) return notAPush('its "data" is not base64');
   if (attributes === undefined) return notAPush('its "attributes" are no texts by name');
   return { id, subscription, dataBase64: data, attributes, publishMs };
 }
