@@ -118,6 +118,7 @@ async function openBroker(
     ...(dataDir === undefined ? {} : { dataDir }),
     logLevel,
     onLine: (actor, line) => tell({ event: 'line', actor, stream: 'stdout', line }),
+    onTrouble: (words) => tell({ event: 'trouble', actor: transport, words }),
   });
 }
 

@@ -21,6 +21,7 @@ export interface PubsubBrokerOptions {
   readonly dataDir?: string;
   readonly logLevel: SidecarConfig['logLevel'];
   readonly onLine: (actor: string, line: string) => void;
+  readonly onTrouble: (words: string) => void;
 }
 
 const PROJECT = 'asya-local';
@@ -37,21 +38,31 @@ export async function startPubsubBroker(
 ): Promise<{ broker: MeshBroker } | { problem: string }> {
   const found = findPubsubEmulator(process.env);
   if ('absence' in found) return { problem: found.absence };
-  const emulator = await startPubsubEmulator(found);
-  const { endpoint } = emulator;
-  const client = await pubsubClient({ projectId: PROJECT, endpoint });
+  const closers: (() => Promise<void>)[] = [];
   try {
-    const delayer = await openDelayer(client, endpoint, options);
-    return { broker: brokerOn(emulator, client, delayer) };
+    const emulator = await startPubsubEmulator(found);
+    closers.unshift(emulator.close);
+    const client = await pubsubClient({ projectId: PROJECT, endpoint: emulator.endpoint });
+    closers.unshift(client.close);
+    const delayer = await openDelayer(client, emulator.endpoint, options);
+    return { broker: brokerOn(emulator, client, delayer, options.onTrouble) };
   } catch (error) {
-    await client.close();
-    await emulator.close();
-    throw error;
+    for (const close of closers) await close();
+    return { problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-function brokerOn(emulator: PubsubEmulator, client: PubsubClient, delayer: LocalDelayer): MeshBroker {
+function brokerOn(
+  emulator: PubsubEmulator,
+  client: PubsubClient,
+  delayer: LocalDelayer,
+  onTrouble: PubsubBrokerOptions['onTrouble'],
+): MeshBroker {
   const { endpoint } = emulator;
+  let isClosing = false;
+  emulator.exited.then((how) => {
+    if (!isClosing) onTrouble(`Google's Pub/Sub emulator ${how}; ${WHAT_IS_LOST}`);
+  });
   const transport = pubsubTransport({
     client,
     visibilityMs: VISIBILITY_MS,
@@ -82,12 +93,15 @@ function brokerOn(emulator: PubsubEmulator, client: PubsubClient, delayer: Local
       return runAsWorkers(options, drains.length === 0 ? {} : { ASYA_DEAD_LETTERS_OF: drains.join(',') });
     },
     close: async () => {
+      isClosing = true;
       await delayer.close();
       await transport.close();
       await emulator.close();
     },
   };
 }
+
+const WHAT_IS_LOST = 'what waited in its queues is gone: stop the mesh and start it again';
 
 interface LocalDelayer {
   close(): Promise<void>;
@@ -113,16 +127,21 @@ async function openDelayer(
   if ('mistakes' in reading) throw new Error(mistakesText(reading.mistakes));
   const write = (line: string) => onLine(DELAYER, line);
   const log = jsonLog({ level: logLevel, actor: DELAYER, now: systemClock.now, write });
-  const delayer: RunningDelayer = await startDelayer(reading.config, log, LOOPBACK);
-  for (const topic of [DEFAULT_DELAYER_TOPIC, DEFAULT_ERRORS_TOPIC]) await publisher.createTopic(topic);
-  await publisher.createSubscription(DEFAULT_DELAYER_TOPIC, DEFAULT_DELAYER_TOPIC, {
-    pushConfig: { pushEndpoint: `http://${LOOPBACK}:${delayer.port}/` },
-  });
-  await publisher.createSubscription(DEFAULT_ERRORS_TOPIC, DEFAULT_ERRORS_TOPIC);
-  return {
-    close: async () => {
-      await delayer.stop();
-      if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
-    },
+  let delayer: RunningDelayer | undefined;
+  const close = async () => {
+    await delayer?.stop();
+    if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
   };
+  try {
+    delayer = await startDelayer(reading.config, log, LOOPBACK);
+    for (const topic of [DEFAULT_DELAYER_TOPIC, DEFAULT_ERRORS_TOPIC]) await publisher.createTopic(topic);
+    await publisher.createSubscription(DEFAULT_DELAYER_TOPIC, DEFAULT_DELAYER_TOPIC, {
+      pushConfig: { pushEndpoint: `http://${LOOPBACK}:${delayer.port}/` },
+    });
+    await publisher.createSubscription(DEFAULT_ERRORS_TOPIC, DEFAULT_ERRORS_TOPIC);
+    return { close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -7,6 +7,8 @@ export interface PubsubEmulator {
   /** `host:port`, as `ASYA_PUBSUB_ENDPOINT` takes it. */
   readonly endpoint: string;
   readonly pid: number;
+  /** Resolves when it is gone, with how. */
+  readonly exited: Promise<string>;
   close(): Promise<void>;
 }
 
@@ -56,7 +58,8 @@ async function runOn(
   const first = await Promise.race([ready, child.exited, late]);
   clearTimeout(timer);
   if (first === 'ready') {
-    return { endpoint: `${HOST}:${port}`, pid: child.pid, close: () => child.stop(STOPS_WITHIN_MS) };
+    const { pid, exited } = child;
+    return { endpoint: `${HOST}:${port}`, pid, exited, close: () => child.stop(STOPS_WITHIN_MS) };
   }
   child.kill();
   return { problem: `Google's Pub/Sub emulator ${first}:\n${words.join('\n')}` };

@@ -5,7 +5,8 @@ import { runSidecar } from '../cli/sidecar.ts';
 process.env['FUNCTION_PID'] = String(process.pid);
 
 const stop = new AbortController();
-process.once('SIGTERM', () => stop.abort());
+// However often it is told: a second time must not cut off what the first one lets it finish.
+process.on('SIGTERM', () => stop.abort());
 // Ctrl-C in a terminal reaches every process there: when a sidecar ends is up to the mesh.
 process.on('SIGINT', () => {});
 process.exitCode = await runSidecar({

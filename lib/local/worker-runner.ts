@@ -21,6 +21,8 @@ export function runAsWorkers(
   const { plan, cwd, onLine, onTrouble } = options;
   const closing = new AbortController();
   const children = new Set<Child>();
+  /** Those that were asked to end: their end is no trouble. */
+  const leaving = new Set<Child>();
   let started = 0;
 
   async function keepOne(): Promise<void> {
@@ -36,7 +38,8 @@ export function runAsWorkers(
       });
       children.add(child);
       const how = await child.exited;
-      const wasAsked = !children.delete(child);
+      children.delete(child);
+      const wasAsked = leaving.delete(child);
       if (closing.signal.aborted) return;
       if (wasAsked || systemClock.now() - startedAt > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
       if (wasAsked) continue;
@@ -51,8 +54,8 @@ export function runAsWorkers(
     plan,
     renew: () => {
       for (const child of children) {
-        // Off the list: its end is no trouble.
-        children.delete(child);
+        if (leaving.has(child)) continue;
+        leaving.add(child);
         void child.stop(RENEWED_WITHIN_MS);
       }
     },

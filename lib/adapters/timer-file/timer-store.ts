@@ -107,7 +107,9 @@ function openWithSchema(path: string): DatabaseSync {
   } catch (error) {
     db?.close();
     const { message } = error as Error;
-    const words = message.includes('locked') ? 'another process has it open' : message;
-    throw new Error(`the timer file ${path} cannot be used: ${words}`);
+    const words = message.includes('locked')
+      ? 'another process has it open; end that one'
+      : `${message}; mend or remove it`;
+    throw new Error(`the timer file ${path} cannot be used: ${words}, or name another file`);
   }
 }
