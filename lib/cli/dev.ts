@@ -83,8 +83,13 @@ async function work(
         view.trouble(`the manifest was not taken over:\n${mistakesText(reading.mistakes)}`);
         return;
       }
-      for (const words of await mesh.apply(reading.manifest)) view.note(words);
-      announce();
+      try {
+        for (const words of await mesh.apply(reading.manifest)) view.note(words);
+        announce();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        view.trouble(`the manifest was not taken over: ${why}; save it again to try again`);
+      }
     },
     onHandlers: (actors) => {
       for (const actor of actors) {

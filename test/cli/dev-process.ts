@@ -81,6 +81,21 @@ export function descendantsOf(pid: number): readonly number[] {
   return [...children, ...children.flatMap(descendantsOf)];
 }
 
+/** Of those that descend from a process, the one that runs this program. */
+export function descendantNamed(pid: number, name: string): number {
+  const found = descendantsOf(pid).find((one) => programOf(one) === name);
+  if (found === undefined) throw new Error(`no ${name} descends from ${pid}`);
+  return found;
+}
+
+function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
 function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

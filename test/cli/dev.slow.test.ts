@@ -2,11 +2,15 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { isAlive, outsideOf, writeFive } from '../local/a-mesh.ts';
+import { findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
+import { actorYaml, isAlive, outsideOf, writeFive } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
-import { descendantsOf, endDevs, startDev } from './dev-process.ts';
+import { descendantNamed, descendantsOf, endDevs, startDev } from './dev-process.ts';
 
 afterAll(endDevs);
+
+const emulator = findPubsubEmulator(process.env);
+if ('absence' in emulator) console.log(`asya dev on Pub/Sub: left out, because ${emulator.absence}`);
 
 const IN_THREE_SECONDS = 3_000;
 
@@ -110,6 +114,28 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     dev.signal('SIGTERM');
     await dev.exited;
   });
+
+  test.skipIf('absence' in emulator)(
+    'a new actor on a Pub/Sub that is gone',
+    {
+      timeout: 180_000,
+    },
+    async () => {
+      const cwd = aFolder({});
+      writeFive(join(cwd, 'five'), ['a']);
+      const dev = startDev(cwd, 'five', '--transport', 'pubsub');
+      await dev.untilRunning();
+      const family = descendantsOf(dev.pid);
+      process.kill(descendantNamed(dev.pid, 'java'), 'SIGKILL');
+      await dev.untilSays('emulator was ended by SIGKILL', 60_000);
+      writeFileSync(join(cwd, 'five', 'b.yaml'), actorYaml('b'));
+      await dev.untilSays('the manifest was not taken over: 14 UNAVAILABLE', 90_000);
+      dev.signal('SIGINT');
+      expect(await dev.exited).toEqual({ code: 0, signal: null });
+      await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+      noTrace(dev.output());
+    },
+  );
 
   test('a mesh that runs already', async () => {
     const cwd = aFolder({});

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../lib/local/mesh.ts';
+import { descendantNamed } from '../cli/dev-process.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { manifestIn, type Outside, outsideOf } from './a-mesh.ts';
 
@@ -68,8 +68,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     const first = await live(folder);
     await first.outside.send(['work'], 'one', { fail: true });
     expect(await first.outside.untilEnded('one')).toMatchObject({ reason: 'PolicyExhausted' });
-    const { stdout } = spawnSync('pgrep', ['-P', String(process.pid), '-x', 'java'], { encoding: 'utf8' });
-    process.kill(Number(stdout), 'SIGKILL');
+    process.kill(descendantNamed(process.pid, 'java'), 'SIGKILL');
     await expect
       .poll(() => first.troubles, { timeout: 30_000 })
       .toContainEqual(expect.stringMatching(/emulator was ended by SIGKILL.*start it again/));

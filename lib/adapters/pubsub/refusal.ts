@@ -41,11 +41,13 @@ export function refusalOf(error: unknown, queue: string): Refusal {
 
 /** The client tells every attempt that failed before it gave up; the last one says it. */
 const GAVE_UP = /retrying error Error: (.*?)\s+(?:Resolution note:.*?)?before any response was received/s;
+/** A heading of the client's under which it says nothing. */
+const EMPTY_NOTE = /\s*Resolution note:\s*$/;
 
 function wordsOf(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   const [, last] = GAVE_UP.exec(words) ?? [];
-  return last === undefined ? words : `${last}; given up after trying again`;
+  return last === undefined ? words.replace(EMPTY_NOTE, '') : `${last}; given up after trying again`;
 }
 
 export function missing(queue: string, why = ''): Refusal {
