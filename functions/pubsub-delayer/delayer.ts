@@ -2,7 +2,9 @@ import { cloudTasks } from '../../lib/adapters/cloud-tasks/cloud-tasks.ts';
 import { fixedAccessToken, metadataAccessToken } from '../../lib/adapters/google-metadata/access-token.ts';
 import type { JsonLog } from '../../lib/adapters/log/json-log.ts';
 import { publishRequest } from '../../lib/adapters/pubsub/publish-request.ts';
+import { publishWhereHeard } from '../../lib/adapters/pubsub/publish-where-heard.ts';
 import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
+import type { RestOptions } from '../../lib/adapters/pubsub/rest-call.ts';
 import { type PushAnswer, pushServer } from '../../lib/adapters/push-http/push-server.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
 import { timerFile } from '../../lib/adapters/timer-file/timer-file.ts';
@@ -10,7 +12,7 @@ import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/dela
 import { refusePushFromConfig } from '../../lib/assembly/refuse-push.ts';
 import type { DelayerConfig } from '../../lib/config/delayer-config.ts';
 import { timestampText } from '../../lib/core/timestamp.ts';
-import type { AccessToken, PublishRequest } from '../../lib/ports/publish-request.ts';
+import type { AccessToken } from '../../lib/ports/publish-request.ts';
 import type { ScheduledPublish } from '../../lib/ports/scheduled-publish.ts';
 
 export interface RunningDelayer {
@@ -30,12 +32,12 @@ export async function startDelayer(
     config.accessToken === undefined
       ? metadataAccessToken({ ...hostOf(config), now: systemClock.now })
       : fixedAccessToken(config.accessToken);
-  const publish = publisherFor(config, accessToken);
-  const engine = engineFor(config, accessToken, publish, log);
+  const rest = restOf(config, accessToken);
+  const engine = engineFor(config, accessToken, rest, log);
   const delayer: Delayer = {
     rules: { project: config.project, queues: config.queues, deriveId, countBytes: Buffer.byteLength },
     schedule: engine.schedule,
-    publish,
+    publish: publishRequest(rest),
     errorsTopic: config.errorsTopic,
     tell: (fact) => tell(fact, log),
   };
@@ -67,14 +69,14 @@ async function takePush(body: string, delayer: Delayer): Promise<PushAnswer> {
 }
 
 /** Another Pub/Sub than Google's is told no token. */
-function publisherFor({ pubSubEndpoint }: DelayerConfig, accessToken: AccessToken): PublishRequest {
-  return publishRequest(pubSubEndpoint === undefined ? { accessToken } : { endpoint: pubSubEndpoint });
+function restOf({ pubSubEndpoint }: DelayerConfig, accessToken: AccessToken): RestOptions {
+  return pubSubEndpoint === undefined ? { accessToken } : { endpoint: pubSubEndpoint };
 }
 
 function engineFor(
   { engine, pubSubEndpoint }: DelayerConfig,
   accessToken: AccessToken,
-  publish: PublishRequest,
+  rest: RestOptions,
   log: JsonLog,
 ): ScheduledPublish {
   switch (engine.kind) {
@@ -89,6 +91,7 @@ function engineFor(
     }
     case 'timer-file': {
       const { path } = engine;
+      const publish = publishWhereHeard(rest);
       const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.trouble });
       const { waiting } = timers;
       log.line('warn', 'a file of timers stands in for Cloud Tasks: for one machine, not for production', {

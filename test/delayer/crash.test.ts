@@ -24,13 +24,14 @@ test('what was acked survives SIGKILL, and is published once it is due', { timeo
   ).toBeDefined();
 
   const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
-  const bodyOf = (id: string) =>
+  const pushes = ids.map((id) =>
     pushBody({
       id,
       data: `data ${id}`,
       attributes: { ...asking(Number(id) % 2 === 0 ? '100ms' : '3s'), number: id },
-    });
-  for (const id of ids) expect(await post(url, bodyOf(id))).toMatchObject({ status: 204 });
+    }),
+  );
+  for (const push of pushes) expect(await post(url, push)).toMatchObject({ status: 204 });
   // Some are due and cannot be published, the others wait: the worst moment for each.
   await first.untilLine(saying('a timer could not be published'), 20_000);
   first.signal('SIGKILL');
@@ -42,7 +43,7 @@ test('what was acked survives SIGKILL, and is published once it is due', { timeo
   const urlAgain = await listeningAt(second);
   expect(second.lines.find((line) => line['waiting'] !== undefined)?.['waiting']).toBe(20);
   // Pub/Sub never heard of the ack for these: delivered again, they are no second timers.
-  for (const id of ids.slice(0, 5)) expect(await post(urlAgain, bodyOf(id))).toMatchObject({ status: 204 });
+  for (const push of pushes.slice(0, 5)) expect(await post(urlAgain, push)).toMatchObject({ status: 204 });
   await until(
     () => pubSub.published.length >= ids.length,
     () => `${pubSub.published.length} published`,

@@ -66,14 +66,16 @@ export interface PublishedThere {
   readonly authorization: string | undefined;
 }
 
-/** Pub/Sub's publish endpoint, which remembers; `answer` may say no. */
+/** Pub/Sub's publish endpoint, which remembers, of topics that are heard; `answer` may say no. */
 export async function aPubSub(
   answer: () => GivenAnswer | undefined = () => ({ status: 200, body: '{"messageIds":["1"]}' }),
 ): Promise<HttpServer & { readonly published: PublishedThere[] }> {
   const published: PublishedThere[] = [];
-  const server = await anHttpServer(({ path, text, headers }) => {
+  const server = await anHttpServer(({ method, path, text, headers }) => {
     const given = answer();
     if (given?.status !== 200) return given;
+    if (method === 'GET')
+      return { status: 200, body: '{"subscriptions":["projects/shop/subscriptions/one"]}' };
     const [, topic = ''] = /^\/v1\/projects\/shop\/topics\/(.+):publish$/.exec(path) ?? [];
     for (const { data = '', attributes } of JSON.parse(text).messages)
       published.push({
