@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Setting } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
+import { transportsPage } from './transports-page.ts';
 
 /** `npm run docs`: writes the pages that are made from code. A test holds them to it. */
 
@@ -37,6 +38,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configurationPage,
+  'docs/transports.md': transportsPage,
   'docs/dashboard.svg': () => dashboardPicture(ROOT),
 };
 

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import { streamHandle } from 'hono/aws-lambda';
 import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/gateway-from-config.ts';
+import { transportOnLambda } from '../../lib/assembly/sqs-from-config.ts';
 
 const { config, log } = gatewayConfigFrom(process.env);
 /** Begun before the first request; a bundle that is imported synchronously cannot wait for it. */
-const starting = gatewayFromConfig(config, process.env, log);
+const starting = gatewayFromConfig(config, process.env, log, transportOnLambda);
 
 const door = new Hono();
 door.all('*', async (c) => (await starting).face.app.fetch(c.req.raw, c.env));

@@ -1,9 +1,10 @@
 import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/gateway-from-config.ts';
 import { serveGateway } from '../../lib/assembly/serve-gateway.ts';
+import { transportFromConfig } from '../../lib/assembly/transport-from-config.ts';
 
 /** The gateway as a server: in a container, on Cloud Run. */
 const { config, log } = gatewayConfigFrom(process.env);
-const gateway = await gatewayFromConfig(config, process.env, log);
+const gateway = await gatewayFromConfig(config, process.env, log, transportFromConfig);
 const listening = await serveGateway(gateway.face, config.gateway.port, '0.0.0.0');
 log.line('info', 'the gateway listens', { port: listening.port });
 

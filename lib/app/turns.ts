@@ -32,3 +32,17 @@ export function turnsFor(atOnce: number): Turns {
     },
   };
 }
+
+/** False where the end came before the turn; the turn that comes all the same goes on to the next at once. */
+export function takeTurn(turns: Turns, giveUp: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const turnAway = () => resolve(false);
+    giveUp.addEventListener('abort', turnAway, { once: true });
+    if (giveUp.aborted) turnAway();
+    turns.take().then(() => {
+      giveUp.removeEventListener('abort', turnAway);
+      if (giveUp.aborted) turns.give();
+      resolve(!giveUp.aborted);
+    });
+  });
+}

@@ -2,7 +2,7 @@ import type { Delivery, Transport } from '../ports/transport.ts';
 import { handleDelivery, type Line } from './handle-delivery.ts';
 import { holdDelivery } from './hold-delivery.ts';
 import { releasePauseMs } from './release-pause.ts';
-import type { Turns } from './turns.ts';
+import { type Turns, takeTurn } from './turns.ts';
 
 export interface Desk {
   readonly transport: Transport;
@@ -42,20 +42,6 @@ export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<vo
     // A bug must not keep the others waiting for a turn that never comes.
     turn.end();
   }
-}
-
-/** False where the end of work came before the turn; the turn that comes all the same goes on to the next at once. */
-function takeTurn(turns: Turns, stop: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const giveUp = () => resolve(false);
-    stop.addEventListener('abort', giveUp, { once: true });
-    if (stop.aborted) giveUp();
-    turns.take().then(() => {
-      stop.removeEventListener('abort', giveUp);
-      if (stop.aborted) turns.give();
-      resolve(!stop.aborted);
-    });
-  });
 }
 
 /** A turn that ends once, whoever ends it first. */

@@ -18,7 +18,7 @@ import { storesFromConfig } from './crew-from-config.ts';
 import { mountFaces } from './mount-faces.ts';
 import { configFromEnvironment } from './read-config.ts';
 import { flowsFromFile } from './read-flows.ts';
-import { transportFromConfig } from './transport-from-config.ts';
+import type { MakeTransport } from './transport-from-config.ts';
 
 /** The gateway without a face: what its timers need too. */
 export interface GatewayBackend {
@@ -35,10 +35,11 @@ export async function backendFromConfig(
   config: SidecarConfig,
   env: Environment,
   log: JsonLog,
+  makeTransport: MakeTransport,
   flows: () => readonly GatewayFlow[],
 ): Promise<GatewayBackend> {
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
-  const transport = await transportFromConfig(config, env);
+  const transport = await makeTransport(config, env);
   const queueOf = (actor: string) => queueName(actor, config.namespace);
   const clock = systemClock;
   const arm = timerOn(transport, queueOf(GATEWAY), clock);
@@ -83,10 +84,11 @@ export async function gatewayFromConfig(
   config: SidecarConfig,
   env: Environment,
   log: JsonLog,
+  makeTransport: MakeTransport,
   flows: () => readonly GatewayFlow[] = fixedFlows(config),
 ): Promise<ServedGateway> {
   const authenticate = authenticationFromConfig(config.gateway);
-  const backend = await backendFromConfig(config, env, log, flows);
+  const backend = await backendFromConfig(config, env, log, makeTransport, flows);
   const { gatewaySecret, gateway } = config;
   const clock = systemClock;
   const face = httpFace({

@@ -2,18 +2,16 @@ import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { emfTelemetry } from '../adapters/emf/emf-telemetry.ts';
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
-import { sqsClient } from '../adapters/sqs/sqs-client.ts';
-import { sqsTransport } from '../adapters/sqs/sqs-transport.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import { telemetryToAll } from '../app/telemetry-to-all.ts';
 import type { Environment } from '../config/environment.ts';
-import { isOnThisMachine } from '../config/local-endpoint.ts';
 import { queueName } from '../config/queue-name.ts';
 import { HOST_RESERVE_MS, type SidecarConfig } from '../config/sidecar-config.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { handleBatch } from './handle-batch.ts';
 import { lineFromConfig } from './line-from-config.ts';
 import { configFromEnvironment } from './read-config.ts';
+import { transportOnLambda } from './sqs-from-config.ts';
 
 /** What is called on Lambda: a runtime that outlives invocations, started in the init phase. */
 export type MakeRuntime = (config: SidecarConfig, env: Environment, log: JsonLog) => Promise<Runtime>;
@@ -32,11 +30,7 @@ export function handlerOnLambda(env: Environment, makeRuntime: MakeRuntime): Sqs
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
   const metrics = emfTelemetry(place);
-  const transport = sqsTransport({
-    client: sqsClient(config.sqs, env),
-    ...config.sqs,
-    escapesPairs: isOnThisMachine(config.sqs.endpoint),
-  });
+  const transport = transportOnLambda(config, env);
   /** Begun before the first event; a bundle that is imported synchronously cannot wait for it. */
   const starting = makeRuntime(config, env, log).then((runtime) =>
     lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Environment, readEnvironment } from '../config/environment.ts';
 import type { ReadFile } from '../config/resiliency.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
-import { mistakesText } from '../core/mistake.ts';
+import { type Mistake, mistakesText } from '../core/mistake.ts';
 
 const readFile: ReadFile = (path) => {
   try {
@@ -16,7 +16,10 @@ const readFile: ReadFile = (path) => {
 export function configFromEnvironment(env: Environment): { config: SidecarConfig } | { words: string } {
   const reading = readEnvironment(env, readFile);
   if ('config' in reading) return reading;
-  const { mistakes } = reading;
+  return { words: wordsForMistakes(reading.mistakes) };
+}
+
+export function wordsForMistakes(mistakes: readonly Mistake[]): string {
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  return { words: `asya: ${count} in the configuration\n${mistakesText(mistakes).replace(/^/gm, '  ')}` };
+  return `asya: ${count} in the configuration\n${mistakesText(mistakes).replace(/^/gm, '  ')}`;
 }

@@ -3,11 +3,12 @@ import { systemClock } from '../adapters/system/system.ts';
 import { handleTimer } from '../app/gateway-timer.ts';
 import type { Environment } from '../config/environment.ts';
 import { backendFromConfig, gatewayConfigFrom } from './gateway-from-config.ts';
+import { transportOnLambda } from './sqs-from-config.ts';
 
 /** The gateway's timers on Lambda: each by itself, and what cannot be done now comes again. */
 export function timerOnLambda(env: Environment): (event: SQSEvent) => Promise<SQSBatchResponse> {
   const { config, log } = gatewayConfigFrom(env);
-  const starting = backendFromConfig(config, env, log, () => []);
+  const starting = backendFromConfig(config, env, log, transportOnLambda, () => []);
   return async ({ Records }) => {
     const { gateway, arm } = await starting;
     const parts = { gateway, arm, clock: systemClock, telemetry: log };

@@ -3,18 +3,17 @@ import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../adapters/prometheus/prometheus-telemetry.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import { telemetryToAll } from '../app/telemetry-to-all.ts';
+import { watchRuntime } from '../app/watch-runtime.ts';
 import { type Work, type WorkEnd, workQueue } from '../app/work-queue.ts';
 import { lineFromConfig } from '../assembly/line-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
-import { runtimeFromConfig } from '../assembly/runtime-from-config.ts';
+import { runtimeOrCrew } from '../assembly/runtime-or-crew.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import type { Environment } from '../config/environment.ts';
 import { deadLetterQueueName, queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
-import type { Runtime } from '../ports/runtime.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Transport } from '../ports/transport.ts';
-import { watchRuntime } from './watch-runtime.ts';
 
 export interface SidecarHost {
   readonly env: Environment;
@@ -155,13 +154,6 @@ async function whatIfMissing(config: SidecarConfig, transport: Transport): Promi
     await Promise.all(deadLettersOf.map((name) => transport.ensureQueue(queueName(name, namespace))));
   }
   return { autoCreate: false, maxAttempts: Number.POSITIVE_INFINITY, backoffMs };
-}
-
-/** The crew's stores are loaded only where one of the crew is at work. */
-async function runtimeOrCrew(config: SidecarConfig, env: Environment, log: JsonLog): Promise<Runtime> {
-  if (config.actor.crew === undefined) return runtimeFromConfig(config, env, systemClock, log);
-  const { crewFromConfig } = await import('../assembly/crew-from-config.ts');
-  return crewFromConfig(config.actor.name)(config, env, log);
 }
 
 async function firstProblem(transport: Transport, queues: readonly string[]): Promise<string | undefined> {

@@ -51,3 +51,14 @@ export const listenAddress: Kind<ListenAddress | undefined> = {
   },
   write: (address) => (address === undefined ? '' : `${address.host ?? ''}:${address.port}`),
 };
+
+/** Of somebody else's server. */
+export const hostAndPort: Kind<string> = {
+  takes: '`host:port`',
+  read: (text) => {
+    const [, digits = ''] = /^[^\s:/]+:(\d{1,5})$/.exec(text) ?? [];
+    const port = Number(digits);
+    return port >= 1 && port <= 65_535 ? { value: text } : { problem: 'it takes "127.0.0.1:8085"' };
+  },
+  write: (text) => text,
+};

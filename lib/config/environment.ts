@@ -1,15 +1,13 @@
 import type { Crew } from '../core/actor.ts';
 import { isCrewName, isRoutableName } from '../core/actor-name.ts';
-import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
-import { suggestion } from '../core/nearest.ts';
+import { noteUnfitTopicName, readPubsub } from './pubsub-settings.ts';
 import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
+import { noteUnknownVariables, readSettings, type SettingValues } from './read-settings.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
-import type { Setting } from './setting.ts';
-import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+import { SETTINGS } from './settings.ts';
 import { defaultVisibilitySeconds, type SidecarConfig, type TransportName } from './sidecar-config.ts';
-import { withoutPassword } from './without-password.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,8 +26,8 @@ export function readEnvironment(env: Environment, readFile: ReadFile): ConfigRea
 
 /** Where mistakes are noted, what is returned holds stand-ins and is not for use. */
 function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): SidecarConfig {
-  noteUnknownVariables(env, mistakes);
-  const values = readSettings(env, mistakes);
+  noteUnknownVariables('ASYA_', SETTINGS, env, mistakes);
+  const values = readSettings(SETTINGS, env, mistakes);
   const name = requiredActorName(env, values.ASYA_ACTOR_NAME, mistakes);
   const namespace = values.ASYA_NAMESPACE;
   const timeoutMs = values.ASYA_RESILIENCY_ACTOR_TIMEOUT ?? 0;
@@ -44,10 +42,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   );
   const transport = readTransport(env, values.ASYA_TRANSPORT, mistakes);
   if (transport === 'sqs') noteLongQueueName(name, namespace, mistakes);
-  const projectId = values.ASYA_PUBSUB_PROJECT_ID;
-  if (transport === 'pubsub' && projectId === undefined) {
-    mistakes.push({ place: 'ASYA_PUBSUB_PROJECT_ID', problem: 'is not set, and ASYA_TRANSPORT is "pubsub"' });
-  }
+  if (transport === 'pubsub' && name !== '') noteUnfitTopicName(name, namespace, mistakes);
   return {
     actor: {
       name,
@@ -64,7 +59,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
     sump: values.ASYA_ACTOR_SUMP ?? '',
     transport,
     runtime: {
-      address: readRuntimeAddress(values.ASYA_RUNTIME_URL, values.ASYA_SOCKET_PATH),
+      address: values.ASYA_RUNTIME_URL ?? { kind: 'socket', path: values.ASYA_SOCKET_PATH ?? '' },
       protocol: values.ASYA_RUNTIME_PROTOCOL ?? 'payload',
       ...present({ command: values.ASYA_RUNTIME_COMMAND }),
       passEnv: values.ASYA_RUNTIME_PASS_ENV ?? [],
@@ -84,6 +79,14 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       port: values.ASYA_GATEWAY_PORT ?? 0,
       ratePerSecond: values.ASYA_GATEWAY_RATE ?? 0,
     },
+    push: {
+      auth: values.ASYA_PUSH_AUTH ?? 'oidc',
+      ...present({ audience: values.ASYA_PUSH_AUDIENCE }),
+      ...present({ serviceAccount: values.ASYA_PUSH_SERVICE_ACCOUNT }),
+      ...present({ jwksUrl: values.ASYA_PUSH_JWKS_URL }),
+      ackDeadlineSeconds: values.ASYA_PUSH_ACK_DEADLINE ?? 0,
+      ...present({ port: values.ASYA_PUSH_PORT }),
+    },
     storage: {
       ...present({ bucket: values.ASYA_ARCHIVE_BUCKET }),
       ...present({ kmsKey: values.ASYA_ARCHIVE_KMS_KEY }),
@@ -98,7 +101,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       visibilitySeconds: readVisibility(values.ASYA_SQS_VISIBILITY_TIMEOUT, timeoutMs, transport, mistakes),
       waitSeconds: values.ASYA_SQS_WAIT_TIME_SECONDS ?? 0,
     },
-    pubsub: { ...present({ projectId }), ...present({ endpoint: values.ASYA_PUBSUB_ENDPOINT }) },
+    pubsub: readPubsub(values, transport === 'pubsub', env['PUBSUB_EMULATOR_HOST'], mistakes),
     rabbitmq: {
       url: values.ASYA_RABBITMQ_URL ?? '',
       exchange: values.ASYA_RABBITMQ_EXCHANGE ?? '',
@@ -116,31 +119,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   };
 }
 
-type Values = { readonly [Name in SettingName]: SettingValue<Name> | undefined };
-
-/** Every variable's value, or its default's; undefined where it has neither or a mistake was noted. */
-function readSettings(env: Environment, mistakes: Mistake[]): Values {
-  const entries = Object.entries(SETTINGS).map(([name, setting]) => {
-    const text = env[name] ?? setting.fallback;
-    if (text === undefined) return [name, undefined];
-    const reading = (setting as Setting<unknown>).read(text);
-    if ('value' in reading) return [name, reading.value];
-    const came = (setting as Setting<unknown>).isSecret
-      ? `has ${text.length} characters`
-      : `is ${shownValue(withoutPassword(text))}`;
-    mistakes.push({ place: name, problem: `${came}; ${reading.problem}` });
-    return [name, undefined];
-  });
-  return Object.fromEntries(entries);
-}
-
-function noteUnknownVariables(env: Environment, mistakes: Mistake[]): void {
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('ASYA_') && !Object.hasOwn(SETTINGS, name)) {
-      mistakes.push({ place: name, problem: `is no setting${suggestion(name, Object.keys(SETTINGS))}` });
-    }
-  }
-}
+type Values = SettingValues<typeof SETTINGS>;
 
 function requiredActorName(env: Environment, name: string | undefined, mistakes: Mistake[]): string {
   if (env['ASYA_ACTOR_NAME'] === undefined) {
@@ -217,13 +196,6 @@ function readTransport(
     mistakes.push({ place: 'ASYA_TRANSPORT', problem });
   }
   return hasRabbit ? 'rabbitmq' : 'pubsub';
-}
-
-function readRuntimeAddress(
-  address: SidecarConfig['runtime']['address'] | undefined,
-  socketPath: string | undefined,
-): SidecarConfig['runtime']['address'] {
-  return address ?? { kind: 'socket', path: socketPath ?? '' };
 }
 
 /** Below the actor's timeout the broker would deliver again what is still worked on. */

@@ -1,4 +1,6 @@
-import { listenAddress, runtimeAddress } from './addresses.ts';
+import { DEFAULT_DELAYER_TOPIC } from '../core/delayer.ts';
+import { hostAndPort, listenAddress, runtimeAddress } from './addresses.ts';
+import { pushAuth, serviceAccount } from './push-settings.ts';
 import {
   absolutePath,
   actorName,
@@ -16,7 +18,11 @@ import {
   url,
   wholeNumber,
 } from './setting.ts';
-import { LONGEST_VISIBILITY_SECONDS } from './sidecar-config.ts';
+import {
+  LONGEST_ACK_DEADLINE_SECONDS,
+  LONGEST_VISIBILITY_SECONDS,
+  SHORTEST_ACK_DEADLINE_SECONDS,
+} from './sidecar-config.ts';
 
 function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
   return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
@@ -117,6 +123,32 @@ export const SETTINGS = {
     'Requests a second that the gateway takes from one caller.',
     '50',
   ),
+  ASYA_PUSH_AUTH: setting(
+    pushAuth,
+    "Read by the host on Cloud Run, as the others of its name. `oidc`: a push needs a token of Google's, whose signature is checked here. `iam`: the same, but Cloud Run asks for authentication itself, and takes the signature out. `none`: anybody may push, for an emulator, which sends no token.",
+    'oidc',
+  ),
+  ASYA_PUSH_AUDIENCE: unset(text, 'Whom the token of a push must be for. Required unless `none`.', 'none'),
+  ASYA_PUSH_SERVICE_ACCOUNT: unset(
+    serviceAccount,
+    'The service account that subscriptions push as. Required unless `none`.',
+    'none',
+  ),
+  ASYA_PUSH_JWKS_URL: unset(
+    url('http', 'https'),
+    'Where the keys are that those tokens are signed with.',
+    "Google's",
+  ),
+  ASYA_PUSH_ACK_DEADLINE: setting(
+    wholeNumber(SHORTEST_ACK_DEADLINE_SECONDS, LONGEST_ACK_DEADLINE_SECONDS),
+    "For how many seconds a push is waited for: the subscription's ack deadline.",
+    '600',
+  ),
+  ASYA_PUSH_PORT: unset(
+    wholeNumber(0, 65_535),
+    'Where pushes are taken. 0: any free port.',
+    '`PORT`, which Cloud Run sets, then 8080',
+  ),
   ASYA_ARCHIVE_BUCKET: unset(
     text,
     'Where x-sink and x-dlq keep whole envelopes. Required there, and by `asya failures` and `asya replay`.',
@@ -144,7 +176,16 @@ export const SETTINGS = {
   ),
   ASYA_SQS_WAIT_TIME_SECONDS: setting(wholeNumber(0, 20), 'How long a poll waits for a message.', '20'),
   ASYA_PUBSUB_PROJECT_ID: unset(text, "Google Cloud's project.", 'none'),
-  ASYA_PUBSUB_ENDPOINT: unset(text, 'Another Pub/Sub, `host:port`: an emulator.', "Google's"),
+  ASYA_PUBSUB_ENDPOINT: unset(
+    hostAndPort,
+    "Another Pub/Sub than Google's: an emulator, unless it is one of `googleapis.com`'s.",
+    "`PUBSUB_EMULATOR_HOST`, then Google's",
+  ),
+  ASYA_PUBSUB_DELAYER_TOPIC: setting(
+    text,
+    "The delayer's topic, where messages go that are to arrive later.",
+    DEFAULT_DELAYER_TOPIC,
+  ),
   ASYA_RABBITMQ_URL: setting(url('amqp', 'amqps'), 'The broker.', 'amqp://guest:guest@localhost:5672/'),
   ASYA_RABBITMQ_EXCHANGE: setting(text, 'The topic exchange.', 'asya'),
   ASYA_RABBITMQ_PREFETCH: setting(

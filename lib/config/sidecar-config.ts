@@ -22,6 +22,8 @@ export interface SidecarConfig {
   readonly gatewaySecret?: string;
   /** Read by the gateway alone. */
   readonly gateway: GatewaySettings;
+  /** Read by the host that is pushed to, alone. */
+  readonly push: PushSettings;
   readonly storage: Storage;
   /** Whose dead-letter queues x-dlq drains. */
   readonly deadLettersOf: readonly string[];
@@ -31,7 +33,11 @@ export interface SidecarConfig {
     readonly visibilitySeconds: number;
     readonly waitSeconds: number;
   };
-  readonly pubsub: { readonly projectId?: string; readonly endpoint?: string };
+  readonly pubsub: {
+    readonly projectId?: string;
+    readonly endpoint?: string;
+    readonly delayerTopic: string;
+  };
   readonly rabbitmq: {
     readonly url: string;
     readonly exchange: string;
@@ -61,6 +67,16 @@ export interface GatewaySettings {
   readonly ratePerSecond: number;
 }
 
+/** Whose pushes are taken, where, and how long they wait. Undefined is refused where it is needed. */
+export interface PushSettings {
+  readonly auth: 'oidc' | 'iam' | 'none';
+  readonly audience?: string;
+  readonly serviceAccount?: string;
+  readonly jwksUrl?: string;
+  readonly ackDeadlineSeconds: number;
+  readonly port?: number;
+}
+
 /** Where the crew keeps things. Undefined is refused where it is needed. */
 export interface Storage {
   readonly bucket?: string;
@@ -69,6 +85,10 @@ export interface Storage {
   readonly s3Endpoint?: string;
   readonly dynamoDbEndpoint?: string;
 }
+
+/** What Pub/Sub allows for the ack deadline of a subscription. */
+export const SHORTEST_ACK_DEADLINE_SECONDS = 10;
+export const LONGEST_ACK_DEADLINE_SECONDS = 600;
 
 /** The longest that SQS hides a delivery: twelve hours. */
 export const LONGEST_VISIBILITY_SECONDS = 43_200;

@@ -48,7 +48,7 @@ function textOf(name: SettingName, value: unknown): string | undefined {
 }
 
 function valuesOf(config: SidecarConfig): Values {
-  const { actor, runtime, sqs, pubsub, rabbitmq, queues, gateway } = config;
+  const { actor, runtime, sqs, pubsub, rabbitmq, queues, gateway, push } = config;
   const visibilitySeconds =
     sqs.visibilitySeconds === defaultVisibilitySeconds(actor.timeoutMs) ? undefined : sqs.visibilitySeconds;
   return {
@@ -80,6 +80,12 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_GATEWAY_ORIGINS: gateway.origins,
     ASYA_GATEWAY_PORT: gateway.port,
     ASYA_GATEWAY_RATE: gateway.ratePerSecond,
+    ASYA_PUSH_AUTH: push.auth,
+    ASYA_PUSH_AUDIENCE: push.audience,
+    ASYA_PUSH_SERVICE_ACCOUNT: push.serviceAccount,
+    ASYA_PUSH_JWKS_URL: push.jwksUrl,
+    ASYA_PUSH_ACK_DEADLINE: push.ackDeadlineSeconds,
+    ASYA_PUSH_PORT: push.port,
     ASYA_ARCHIVE_BUCKET: config.storage.bucket,
     ASYA_ARCHIVE_KMS_KEY: config.storage.kmsKey,
     ASYA_FAILURE_TABLE: config.storage.table,
@@ -92,6 +98,7 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_SQS_WAIT_TIME_SECONDS: sqs.waitSeconds,
     ASYA_PUBSUB_PROJECT_ID: pubsub.projectId,
     ASYA_PUBSUB_ENDPOINT: pubsub.endpoint,
+    ASYA_PUBSUB_DELAYER_TOPIC: pubsub.delayerTopic,
     ASYA_RABBITMQ_URL: rabbitmq.url,
     ASYA_RABBITMQ_EXCHANGE: rabbitmq.exchange,
     ASYA_RABBITMQ_PREFETCH: rabbitmq.prefetch,

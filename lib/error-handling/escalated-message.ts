@@ -1,12 +1,9 @@
+import { LONGEST_ATTRIBUTE_BYTES, withAttributes } from '../core/attribute-limits.ts';
+import { DELAY, DELAYED_TOPIC } from '../core/delayer.ts';
 import { capTraceback, type Fault } from '../core/fault.ts';
 import { headWithinUtf8 } from '../core/utf8.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
-import { DELAY, DELAYED_TOPIC } from './delayed-message.ts';
 import { type Attributes, EVENT_TIME, type EventTime, type PipelineMessage, RETRY_COUNT } from './message.ts';
-
-/** Pub/Sub's own limits. */
-const MOST_ATTRIBUTES = 100;
-const LONGEST_VALUE_BYTES = 1024;
 
 export interface Escalation {
   readonly fault: Fault;
@@ -26,7 +23,7 @@ export function escalatedMessage<Data>(
   escalation: Escalation,
 ): PublishedMessage<Data> {
   const { [DELAY]: _delay, [DELAYED_TOPIC]: _topic, ...kept } = message.attributes ?? {};
-  return { data: message.data, attributes: withinLimit(kept, errorAttributes(message, escalation)) };
+  return { data: message.data, attributes: withAttributes(kept, errorAttributes(message, escalation)) };
 }
 
 /** What matters most comes first: the last ones give way where there is no room. */
@@ -36,22 +33,12 @@ function errorAttributes({ id }: PipelineMessage, escalation: Escalation): Attri
   return {
     [RETRY_COUNT]: String(retryCount),
     [EVENT_TIME]: eventTime.text,
-    errorType: headWithinUtf8(type, LONGEST_VALUE_BYTES),
-    errorMessage: headWithinUtf8(message, LONGEST_VALUE_BYTES),
+    errorType: headWithinUtf8(type, LONGEST_ATTRIBUTE_BYTES),
+    errorMessage: headWithinUtf8(message, LONGEST_ATTRIBUTE_BYTES),
     errorReason: reason,
     errorTopic: topic,
     errorMessageId: String(id),
     ...(httpStatus === undefined ? {} : { errorHttpStatus: String(httpStatus) }),
-    errorTraceback: capTraceback(traceback, LONGEST_VALUE_BYTES),
+    errorTraceback: capTraceback(traceback, LONGEST_ATTRIBUTE_BYTES),
   };
-}
-
-/** A message with too many attributes would be refused for ever. */
-function withinLimit(kept: Attributes, added: Attributes): Attributes {
-  const isReplaced = (name: string) => Object.hasOwn(kept, name);
-  const room = MOST_ATTRIBUTES - Object.keys(kept).length;
-  const names = Object.keys(added);
-  const fitting = names.filter((name) => !isReplaced(name)).slice(0, Math.max(0, room));
-  const chosen = names.filter((name) => isReplaced(name) || fitting.includes(name));
-  return { ...kept, ...Object.fromEntries(chosen.map((name) => [name, added[name] ?? ''])) };
 }

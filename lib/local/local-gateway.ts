@@ -5,6 +5,7 @@ import { gatewayFromConfig } from '../assembly/gateway-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import type { GatewayAccess } from '../assembly/running-mesh.ts';
 import { serveGateway } from '../assembly/serve-gateway.ts';
+import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import type { Flow } from '../config/manifest.ts';
 import { GATEWAY } from '../config/mesh-plan.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
@@ -47,7 +48,7 @@ export async function startLocalGateway(
   const reading = configFromEnvironment(env);
   if ('words' in reading) throw new Error(reading.words);
   const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
-  const served = await gatewayFromConfig(reading.config, env, log, flows);
+  const served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, flows);
   try {
     const listening = await serveGateway(served.face, port, LOOPBACK);
     const url = `http://${LOOPBACK}:${listening.port}`;

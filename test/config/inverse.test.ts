@@ -141,10 +141,14 @@ const listening: fc.Arbitrary<SidecarConfig['metrics']> = fc.oneof(
 const transport: fc.Arbitrary<Pick<SidecarConfig, 'transport' | 'pubsub'>> = record({
   transport: fc.constantFrom('sqs', 'pubsub', 'rabbitmq'),
   projectId: maybe(words),
-  endpoint: maybe(words),
-}).map(({ transport: named, projectId, endpoint }) => ({
+  endpoint: maybe(whole(1, 65_535).map((port) => `localhost:${port}`)),
+  delayerTopic: fc.oneof(fc.constant('me-pubsub-delayer'), words),
+}).map(({ transport: named, projectId, endpoint, delayerTopic }) => ({
   transport: named,
-  pubsub: present({ projectId: named === 'pubsub' ? (projectId ?? 'p') : projectId, endpoint }),
+  pubsub: {
+    ...present({ projectId: named === 'pubsub' ? (projectId ?? 'p') : projectId, endpoint }),
+    delayerTopic,
+  },
 }));
 
 /** The timeout, and a visibility that SQS allows for it. */
@@ -180,6 +184,14 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
   gatewaySecret: maybe(fc.string({ minLength: 32 })),
+  push: record({
+    auth: fc.constantFrom('oidc' as const, 'iam' as const, 'none' as const),
+    audience: maybe(words),
+    serviceAccount: maybe(fc.constantFrom('push@shop.iam.gserviceaccount.com')),
+    jwksUrl: maybe(fc.constantFrom('https://issuer/jwks')),
+    ackDeadlineSeconds: whole(10, 600),
+    port: maybe(whole(0, 65_535)),
+  }).map(({ auth, ackDeadlineSeconds, ...optional }) => ({ auth, ackDeadlineSeconds, ...present(optional) })),
   gateway: record({
     keys: maybe(fc.string({ minLength: 32 })),
     keysFile: maybe(words),
@@ -223,6 +235,11 @@ const config: fc.Arbitrary<SidecarConfig> = record({
 })
   // What fails would come back to where it failed.
   .filter((given) => given.sink !== given.name)
+  // Pub/Sub's names begin with a letter and have three or more, which a namespace sees to.
+  .filter(
+    ({ transport: { transport: named }, namespace, name }) =>
+      named !== 'pubsub' || namespace !== undefined || /^(?!goog)[a-z].{2}/.test(name),
+  )
   .map((given) => ({
     actor: {
       name: given.name,
@@ -247,6 +264,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
     },
     ...present({ gatewayUrl: given.gatewayUrl, gatewaySecret: given.gatewaySecret }),
     gateway: given.gateway,
+    push: given.push,
     storage: given.storage,
     deadLettersOf: given.deadLettersOf,
     sqs: {

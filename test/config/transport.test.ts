@@ -34,4 +34,23 @@ describe('the transport', () => {
       'ASYA_PUBSUB_PROJECT_ID: is not set, and ASYA_TRANSPORT is "pubsub"',
     ]);
   });
+
+  it("Pub/Sub is an emulator where Google's own variable names one, unless ours names another", () => {
+    const env = { ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost:8085' };
+    expect(configOf(env).pubsub.endpoint).toBe('localhost:8085');
+    expect(configOf({ ...env, ASYA_PUBSUB_ENDPOINT: '127.0.0.1:1' }).pubsub.endpoint).toBe('127.0.0.1:1');
+    expect(configOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: '' }).pubsub.endpoint).toBeUndefined();
+    expect(configOf({ PUBSUB_EMULATOR_HOST: 'whatever' }).pubsub.endpoint).toBeUndefined();
+    expect(refusalOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost' })).toEqual([
+      'PUBSUB_EMULATOR_HOST: is "localhost"; it takes "127.0.0.1:8085"',
+    ]);
+  });
+
+  it.each(['ab', '3d-model', 'google'])('%s is no name of a topic', (name) => {
+    expect(refusalOf({ ...PUBSUB, ASYA_ACTOR_NAME: name })).toEqual([
+      expect.stringMatching(`^ASYA_ACTOR_NAME: .*Pub/Sub refuses, "${name}".*set ASYA_NAMESPACE`),
+    ]);
+    expect(configOf({ ...PUBSUB, ASYA_ACTOR_NAME: name, ASYA_NAMESPACE: 'prod' }).actor.name).toBe(name);
+    expect(configOf({ ASYA_ACTOR_NAME: name }).actor.name).toBe(name);
+  });
 });

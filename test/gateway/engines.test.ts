@@ -4,6 +4,7 @@ import { jsonLog } from '../../lib/adapters/log/json-log.ts';
 import { gatewayFromConfig, type ServedGateway } from '../../lib/assembly/gateway-from-config.ts';
 import { configFromEnvironment } from '../../lib/assembly/read-config.ts';
 import { type Listening, serveGateway } from '../../lib/assembly/serve-gateway.ts';
+import { transportFromConfig } from '../../lib/assembly/transport-from-config.ts';
 import type { FinalReport } from '../../lib/core/report.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 import { sha256 } from './a-served-gateway.ts';
@@ -36,7 +37,7 @@ beforeAll(async () => {
     now: Date.now,
     write: (line) => lines.push(line),
   });
-  served = await gatewayFromConfig(reading.config, env, log, () => FLOWS);
+  served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, () => FLOWS);
   listening = await serveGateway(served.face, 0, '127.0.0.1');
 });
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordOf } from '../functions/sidecar/lambda-process.ts';
+import { sqsBroker } from '../sidecar/brokers/sqs-broker.ts';
 import { envelopeAt, type Mailbox, mailbox } from '../sidecar/envelopes.ts';
 import { plainEnvironment } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   assets = manifest.files;
   images = manifest.dockerImages;
   sqs = await startEmbeddedSqs();
-  inbox = mailbox(sqs);
+  inbox = mailbox(sqsBroker(sqs).take);
   sockets = mkdtempSync(join(tmpdir(), 'asya-'));
   for (const actor of ['count', 'store', 'review', 'x-sink'])
     await sqs.createQueue(`asya-dev-letters-${actor}`);

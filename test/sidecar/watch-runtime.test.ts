@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type RuntimeWatch, watchRuntime } from '../../lib/cli/watch-runtime.ts';
+import { type RuntimeWatch, watchRuntime } from '../../lib/app/watch-runtime.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import type { Runtime } from '../../lib/ports/runtime.ts';
 

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { type SqsEngine, sqsBench } from './sqs-bench.ts';
 
@@ -11,14 +12,8 @@ export const MOTO: ContractSubject = {
   name: 'sqs (moto)',
   ...absenceOf('moto_server'),
   features: {
-    delays: 'yes',
-    hidesForATime: 'yes',
-    countsReceives: 'yes',
-    deadLetters: 'yes',
-    limitsBodies: 'yes',
+    ...SQS_RECORD.features,
     rawAstralCharacters: 'yes',
-    tellsMissingQueues: 'yes',
-    createsQueues: 'yes',
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',
     outages: 'yes',

@@ -1,23 +1,17 @@
+import { RABBITMQ_RECORD, RABBITMQ_TTL_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import type { TransportRecord } from '../../../lib/ports/transport-features.ts';
 import { rabbitMqAbsence } from '../../support/rabbitmq-broker.ts';
-import type { Ability, ContractSubject } from '../contract-subject.ts';
+import type { ContractSubject } from '../contract-subject.ts';
 import { rabbitMqBench } from './rabbitmq-bench.ts';
 
-function rabbitMqSubject(name: string, delay: 'none' | 'ttl', delays: Ability): ContractSubject {
+function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportRecord): ContractSubject {
   const absence = rabbitMqAbsence();
   return {
     name,
     ...(absence === undefined ? {} : { absence }),
     features: {
-      delays,
-      hidesForATime: {
-        no: 'RabbitMQ knows no visibility time: a delivery is its consumer’s for as long as the channel lives',
-      },
-      countsReceives: 'yes',
-      deadLetters: 'yes',
-      limitsBodies: 'yes',
+      ...record.features,
       rawAstralCharacters: 'yes',
-      tellsMissingQueues: 'yes',
-      createsQueues: 'yes',
       tellsAttributes: 'yes',
       failsSingleEntries: { no: 'it sends one by one: there is no batch' },
       outages: 'yes',
@@ -27,9 +21,7 @@ function rabbitMqSubject(name: string, delay: 'none' | 'ttl', delays: Ability): 
   };
 }
 
-export const RABBITMQ = rabbitMqSubject('rabbitmq', 'none', {
-  no: 'RabbitMQ delays nothing by itself; with ASYA_RABBITMQ_DELAY=ttl, the next subject, queues do',
-});
+export const RABBITMQ = rabbitMqSubject('rabbitmq', 'none', RABBITMQ_RECORD);
 
 /** With delays by queues whose messages expire. */
-export const RABBITMQ_TTL = rabbitMqSubject('rabbitmq (ttl)', 'ttl', 'yes');
+export const RABBITMQ_TTL = rabbitMqSubject('rabbitmq (ttl)', 'ttl', RABBITMQ_TTL_RECORD);

@@ -1,0 +1,14 @@
+import { runOnCloudRun } from '../../lib/assembly/on-cloud-run.ts';
+
+/** An actor on Cloud Run: Pub/Sub pushes, the runtime is a child or a second container. */
+const stop = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+
+process.exitCode = await runOnCloudRun({
+  env: process.env,
+  write: (line) => process.stdout.write(`${line}\n`),
+  complain: (words) => process.stderr.write(`${words}\n`),
+  stop: stop.signal,
+});
+// Kept connections of clients would hold the process for a while.
+process.exit();

@@ -1,0 +1,112 @@
+import { cloudTasks } from '../../lib/adapters/cloud-tasks/cloud-tasks.ts';
+import { fixedAccessToken, metadataAccessToken } from '../../lib/adapters/google-metadata/access-token.ts';
+import type { JsonLog } from '../../lib/adapters/log/json-log.ts';
+import { publishRequest } from '../../lib/adapters/pubsub/publish-request.ts';
+import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
+import { type PushAnswer, pushServer } from '../../lib/adapters/push-http/push-server.ts';
+import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
+import { timerFile } from '../../lib/adapters/timer-file/timer-file.ts';
+import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/delay-message.ts';
+import { refusePushFromConfig } from '../../lib/assembly/refuse-push.ts';
+import type { DelayerConfig } from '../../lib/config/delayer-config.ts';
+import { timestampText } from '../../lib/core/timestamp.ts';
+import type { AccessToken, PublishRequest } from '../../lib/ports/publish-request.ts';
+import type { ScheduledPublish } from '../../lib/ports/scheduled-publish.ts';
+
+export interface RunningDelayer {
+  readonly port: number;
+  /** Takes no more, waits for what is in flight within the grace period, and leaves nothing running. */
+  stop(): Promise<void>;
+}
+
+/** Rejects where it cannot work: the port is taken, the file of timers is somebody else's. */
+export async function startDelayer(config: DelayerConfig, log: JsonLog): Promise<RunningDelayer> {
+  const accessToken =
+    config.accessToken === undefined
+      ? metadataAccessToken({ ...hostOf(config), now: systemClock.now })
+      : fixedAccessToken(config.accessToken);
+  const publish = publisherFor(config, accessToken);
+  const engine = engineFor(config, accessToken, publish, log);
+  const delayer: Delayer = {
+    rules: { project: config.project, queues: config.queues, deriveId, countBytes: Buffer.byteLength },
+    schedule: engine.schedule,
+    publish,
+    errorsTopic: config.errorsTopic,
+    tell: (fact) => tell(fact, log),
+  };
+  const server = await pushServer({
+    port: config.port,
+    refuse: refusePushFromConfig(config.push, log),
+    take: (body) => takePush(body, delayer),
+    sickness: () => undefined,
+    onTrouble: log.trouble,
+  });
+  return {
+    port: server.port,
+    stop: async () => {
+      const over = new AbortController();
+      await Promise.race([server.drain(), systemClock.sleep(config.gracePeriodMs, over.signal)]);
+      over.abort();
+      await server.close();
+      await engine.close();
+    },
+  };
+}
+
+async function takePush(body: string, delayer: Delayer): Promise<PushAnswer> {
+  const message = messageFromPush(body);
+  if ('problem' in message) return { status: 400, problem: message.problem };
+  const settle = await delayMessage(message, delayer);
+  return settle === 'ack' ? { status: 204 } : { status: 503, problem: 'not kept; deliver it again' };
+}
+
+/** Another Pub/Sub than Google's is told no token. */
+function publisherFor({ pubSubEndpoint }: DelayerConfig, accessToken: AccessToken): PublishRequest {
+  return publishRequest(pubSubEndpoint === undefined ? { accessToken } : { endpoint: pubSubEndpoint });
+}
+
+function engineFor(
+  { engine, pubSubEndpoint }: DelayerConfig,
+  accessToken: AccessToken,
+  publish: PublishRequest,
+  log: JsonLog,
+): ScheduledPublish {
+  switch (engine.kind) {
+    case 'cloud-tasks': {
+      const { serviceAccount, endpoint } = engine;
+      return cloudTasks({
+        accessToken,
+        serviceAccount,
+        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(pubSubEndpoint === undefined ? {} : { pubSubEndpoint }),
+      });
+    }
+    case 'timer-file': {
+      const { path } = engine;
+      const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.trouble });
+      const { waiting } = timers;
+      log.line('warn', 'a file of timers stands in for Cloud Tasks: for one machine, not for production', {
+        path,
+        waiting,
+      });
+      return timers;
+    }
+  }
+}
+
+function tell(fact: DelayerFact, { line }: JsonLog): void {
+  if (fact.fact === 'scheduled') {
+    const { messageId, topic, dueMs, isNew } = fact;
+    line('info', 'scheduled', { messageId, topic, dueAt: timestampText(dueMs), isNew });
+  } else if (fact.fact === 'refused') {
+    const { messageId, reason, problem } = fact;
+    line('error', 'not delayed, to the errors topic', { messageId, reason, problem });
+  } else {
+    const { messageId, problem } = fact;
+    line('error', 'not kept, to be delivered again', { messageId, problem });
+  }
+}
+
+function hostOf({ metadataHost }: DelayerConfig): { readonly host?: string } {
+  return metadataHost === undefined ? {} : { host: metadataHost };
+}

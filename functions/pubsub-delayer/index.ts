@@ -1,0 +1,38 @@
+import { jsonLog } from '../../lib/adapters/log/json-log.ts';
+import { systemClock } from '../../lib/adapters/system/system.ts';
+import { delayerConfigFrom } from '../../lib/config/delayer-config.ts';
+import { mistakesText } from '../../lib/core/mistake.ts';
+import { startDelayer } from './delayer.ts';
+
+/** The delayer as a server, for Cloud Run: its topic's push subscription is what calls it. */
+const EXIT_FAILED = 1;
+const EXIT_MISTAKEN = 2;
+
+const reading = delayerConfigFrom(process.env);
+if ('mistakes' in reading) {
+  const { mistakes } = reading;
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  const words = mistakesText(mistakes).replace(/^/gm, '  ');
+  process.stderr.write(`pubsub-delayer: ${count} in the configuration\n${words}\n`);
+  process.exit(EXIT_MISTAKEN);
+}
+const { config } = reading;
+const write = (line: string) => process.stdout.write(`${line}\n`);
+const log = jsonLog({ level: config.logLevel, actor: 'pubsub-delayer', now: systemClock.now, write });
+
+try {
+  const delayer = await startDelayer(config, log);
+  log.line('info', 'listening', { port: delayer.port, engine: config.engine.kind });
+  const stop = async () => {
+    log.line('info', 'told to stop');
+    await delayer.stop();
+    log.line('info', 'ended');
+    // Kept connections of the HTTP client would hold the process for a while.
+    process.exit();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+} catch (error) {
+  log.line('error', 'failed', { problem: error instanceof Error ? error.message : String(error) });
+  process.exitCode = EXIT_FAILED;
+}

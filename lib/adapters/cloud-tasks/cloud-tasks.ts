@@ -1,0 +1,112 @@
+import type { Publication } from '../../core/plan-delay.ts';
+import { timestampText } from '../../core/timestamp.ts';
+import type { AccessToken } from '../../ports/publish-request.ts';
+import type { Scheduled, ScheduledPublish } from '../../ports/scheduled-publish.ts';
+
+export interface CloudTasksOptions {
+  /** @default Google's */
+  readonly endpoint?: string;
+  readonly accessToken: AccessToken;
+  /** In whose name a task publishes. */
+  readonly serviceAccount: string;
+  /** Where a task publishes. @default Google's */
+  readonly pubSubEndpoint?: string;
+}
+
+const TASKS = 'https://cloudtasks.googleapis.com';
+const PUBSUB = 'https://pubsub.googleapis.com';
+/** Cloud Tasks asks for a token of this scope when a task is due; it is good for nothing else. */
+const SCOPE = 'https://www.googleapis.com/auth/pubsub';
+const ANSWER_WITHIN_MS = 10_000;
+
+/** A task for each publication, whose target is Pub/Sub itself: when it is due, nothing of ours has to be there. */
+export function cloudTasks(options: CloudTasksOptions): ScheduledPublish {
+  const { endpoint = TASKS, accessToken } = options;
+  const underWay = new Set<Promise<unknown>>();
+
+  async function create(publication: Publication): Promise<Scheduled> {
+    const url = `${endpoint}/v2/${publication.queue}/tasks`;
+    const body = JSON.stringify({ task: taskOf(publication, options) });
+    const reply = await post(url, body, accessToken);
+    if (reply !== 'unauthorized') return reply;
+    // A token may end between two looks at its clock; one that is fresh and not taken either is a mistake.
+    accessToken.forget();
+    const again = await post(url, body, accessToken);
+    return again === 'unauthorized'
+      ? { ok: false, problem: `${url} answered 401: the access token is not taken` }
+      : again;
+  }
+
+  return {
+    schedule: (publication) => {
+      const creating = create(publication);
+      underWay.add(creating);
+      creating.finally(() => underWay.delete(creating));
+      return creating;
+    },
+    close: async () => {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+function taskOf(
+  { name, queue, dueMs, topic, body }: Publication,
+  { serviceAccount, pubSubEndpoint = PUBSUB }: CloudTasksOptions,
+): object {
+  return {
+    name: `${queue}/tasks/${name}`,
+    scheduleTime: timestampText(dueMs),
+    httpRequest: {
+      httpMethod: 'POST',
+      url: `${pubSubEndpoint}/v1/${topic}:publish`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(body).toString('base64'),
+      oauthToken: { serviceAccountEmail: serviceAccount, scope: SCOPE },
+    },
+  };
+}
+
+async function post(
+  url: string,
+  body: string,
+  accessToken: AccessToken,
+): Promise<Scheduled | 'unauthorized'> {
+  const token = await accessToken.get();
+  if (!token.ok) return token;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token.token}` };
+  try {
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const response = await fetch(url, { method: 'POST', headers, body, signal });
+    const text = await response.text();
+    return response.status === 401 ? 'unauthorized' : replyFrom(url, response.status, text);
+  } catch (error) {
+    return { ok: false, problem: `${url}: ${wordsOf(error)}` };
+  }
+}
+
+function replyFrom(url: string, status: number, text: string): Scheduled {
+  if (status >= 200 && status < 300) return { ok: true, isNew: true };
+  // Waiting, or done and still remembered: this very message came before.
+  if (status === 409) return { ok: true, isNew: false };
+  const problem = `${url} answered ${status}: ${messageIn(text)}`;
+  return status === 400 || status === 413 ? { ok: false, problem, isHopeless: true } : { ok: false, problem };
+}
+
+const LONGEST_MESSAGE = 500;
+
+/** `{"error":{"message"}}`, Google's own; of anything else the beginning. */
+function messageIn(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: unknown } };
+    if (typeof error?.message === 'string') return error.message.slice(0, LONGEST_MESSAGE);
+  } catch {
+    // No JSON: a proxy in between.
+  }
+  return text.slice(0, LONGEST_MESSAGE);
+}
+
+function wordsOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error ? cause.message : String(error);
+}

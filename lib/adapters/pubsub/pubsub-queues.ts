@@ -1,0 +1,161 @@
+import type { Topic } from '@google-cloud/pubsub';
+import type { QueuePlan } from '../../config/queue-plan.ts';
+import { ACCEPTED, type Reply } from '../../ports/transport.ts';
+import { CALL, type PubsubClient } from './pubsub-client.ts';
+import {
+  LEAST_DELIVERY_ATTEMPTS,
+  LONGEST_DEADLINE_SECONDS,
+  LONGEST_RETENTION_SECONDS,
+  PUBSUB_MAX_BATCH,
+  SHORTEST_DEADLINE_SECONDS,
+} from './pubsub-limits.ts';
+import { isDenied, isMissing, isThereAlready, missing, refusalOf } from './refusal.ts';
+
+/** A queue is a topic and a subscription of the same name. */
+export interface PubsubQueues {
+  topicOf(queue: string): Topic;
+  subscriptionOf(queue: string): string;
+  /** Whether what is sent there is kept for anybody: a topic without a subscription drops it, and says nothing. */
+  hear(queue: string): Promise<Reply>;
+  /** Forgets what is known of a queue that proved wrong. */
+  forget(queue: string): void;
+  look(queue: string): Promise<Reply>;
+  /** Makes the queue with its dead-letter queue; what is there already stays as it is. */
+  ensure(queue: string): Promise<Reply>;
+  /** What waits for others to be sent along leaves now. */
+  flush(): void;
+}
+
+/** As little waiting as makes batches of what ends together. */
+const BATCHING = { maxMessages: PUBSUB_MAX_BATCH, maxBytes: 9_000_000, maxMilliseconds: 4 };
+/** For so long a topic is taken to have the subscription that it had. */
+const HEARD_FOR_MS = 60_000;
+/** What a subscription says whose topic is gone: it never gets another. */
+const NO_TOPIC = '_deleted-topic_';
+
+export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueues {
+  const { projectId, publisher, subscriber } = client;
+  const topics = new Map<string, Topic>();
+  const heard = new Map<string, { readonly untilMs: number; readonly reply: Promise<Reply> }>();
+  const subscriptionOf = (queue: string) => `projects/${projectId}/subscriptions/${queue}`;
+
+  function topicOf(queue: string): Topic {
+    const known = topics.get(queue);
+    if (known !== undefined) return known;
+    const topic = publisher.topic(queue, { batching: BATCHING, gaxOpts: CALL });
+    topics.set(queue, topic);
+    return topic;
+  }
+
+  async function askWhoHears(queue: string): Promise<Reply> {
+    try {
+      const page = { pageSize: 1, autoPaginate: false, gaxOpts: CALL };
+      const [subscriptions] = await topicOf(queue).getSubscriptions(page);
+      if (subscriptions.length > 0) return ACCEPTED;
+      return missing(queue, ': its topic has no subscription, and would drop what is sent to it');
+    } catch (error) {
+      if (!isDenied(error)) return refusalOf(error, queue);
+      const problem = `it cannot be seen whether the topic "${queue}" has a subscription, without which it drops what is sent to it; grant roles/pubsub.viewer`;
+      return { ok: false, problem };
+    }
+  }
+
+  function hear(queue: string): Promise<Reply> {
+    const known = heard.get(queue);
+    if (known !== undefined && performance.now() < known.untilMs) return known.reply;
+    const reply = askWhoHears(queue);
+    const asked = { untilMs: performance.now() + HEARD_FOR_MS, reply };
+    heard.set(queue, asked);
+    reply.then(({ ok }) => {
+      if (!ok && heard.get(queue) === asked) heard.delete(queue);
+    });
+    return reply;
+  }
+
+  async function stateOf(queue: string): Promise<'there' | 'missing' | 'without-topic'> {
+    try {
+      const [{ topic }] = await subscriber.getSubscription({ subscription: subscriptionOf(queue) }, CALL);
+      return topic === NO_TOPIC ? 'without-topic' : 'there';
+    } catch (error) {
+      if (isMissing(error)) return 'missing';
+      throw error;
+    }
+  }
+
+  /** Both, each unless it is there. */
+  async function make(
+    queue: string,
+    deadlineSeconds: number,
+    retentionSeconds: number,
+    deadLetterQueue?: string,
+  ): Promise<void> {
+    await unlessThere(topicOf(queue).create(CALL));
+    const deadLetterPolicy =
+      deadLetterQueue === undefined
+        ? {}
+        : {
+            deadLetterPolicy: {
+              deadLetterTopic: topicOf(deadLetterQueue).name,
+              maxDeliveryAttempts: Math.max(plan.maxReceiveCount, LEAST_DELIVERY_ATTEMPTS),
+            },
+          };
+    const subscription = {
+      name: subscriptionOf(queue),
+      topic: topicOf(queue).name,
+      ackDeadlineSeconds: deadlineWithin(deadlineSeconds),
+      messageRetentionDuration: { seconds: Math.min(retentionSeconds, LONGEST_RETENTION_SECONDS) },
+      // One that nobody asks for a month would be deleted otherwise, and its topic drop what is sent.
+      expirationPolicy: {},
+      ...deadLetterPolicy,
+    };
+    await unlessThere(subscriber.createSubscription(subscription, CALL));
+    heard.delete(queue);
+  }
+
+  return {
+    topicOf,
+    subscriptionOf,
+    hear,
+    forget: (queue) => heard.delete(queue),
+    look: async (queue) => {
+      try {
+        const state = await stateOf(queue);
+        return state === 'there' ? ACCEPTED : missing(queue, state === 'missing' ? '' : `: ${WITHOUT_TOPIC}`);
+      } catch (error) {
+        return refusalOf(error, queue);
+      }
+    },
+    ensure: async (queue) => {
+      const deadLetterQueue = `${queue}-dlq`;
+      try {
+        const state = await stateOf(queue);
+        if (state === 'there') return ACCEPTED;
+        // Not for us to delete: it may still hold messages.
+        if (state === 'without-topic') return { ok: false, problem: `queue "${queue}": ${WITHOUT_TOPIC}` };
+        await make(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
+        await make(queue, plan.visibilitySeconds, plan.retentionSeconds, deadLetterQueue);
+        return ACCEPTED;
+      } catch (error) {
+        return refusalOf(error, queue);
+      }
+    },
+    flush: () => {
+      for (const topic of topics.values()) topic.flush();
+    },
+  };
+}
+
+const WITHOUT_TOPIC =
+  "its subscription's topic was deleted, and a subscription never gets another; delete the subscription once it is drained";
+
+async function unlessThere(making: Promise<unknown>): Promise<void> {
+  try {
+    await making;
+  } catch (error) {
+    if (!isThereAlready(error)) throw error;
+  }
+}
+
+export function deadlineWithin(seconds: number): number {
+  return Math.min(Math.max(Math.ceil(seconds), SHORTEST_DEADLINE_SECONDS), LONGEST_DEADLINE_SECONDS);
+}

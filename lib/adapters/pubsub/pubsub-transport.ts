@@ -1,0 +1,175 @@
+import { queuePlan } from '../../config/queue-plan.ts';
+import { delayAttributes, MOST_DELAYED_BYTES } from '../../core/delayer.ts';
+import type { Delivery, Refusal, Reply, Transport } from '../../ports/transport.ts';
+import { type Gatherer, gatherer } from './gatherer.ts';
+import { type Intake, intake } from './intake.ts';
+import { type Lease, leases } from './leases.ts';
+import { CALL, type PubsubClient } from './pubsub-client.ts';
+import { LONGEST_DEADLINE_SECONDS, PUBSUB_LIMITS, SHORTEST_DEADLINE_SECONDS } from './pubsub-limits.ts';
+import { pubsubQueues } from './pubsub-queues.ts';
+import { openPullStream } from './pull-stream.ts';
+import { isMissing, refusalOf, replyOf } from './refusal.ts';
+
+export interface PubsubTransportOptions {
+  readonly client: PubsubClient;
+  readonly visibilityMs: number;
+  /** Where messages go that are to arrive later. */
+  readonly delayerTopic: string;
+  /** How long a receive waits for messages. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 20_000;
+const MAX_BATCH = 100;
+/** Pub/Sub takes requests of 512 KB, and its handles have less than 200 bytes. */
+const MOST_HANDLES = 2_000;
+
+/** Pub/Sub: a queue is a topic and a subscription of the same name. Messages are streamed here, and settled in batches. */
+export function pubsubTransport(options: PubsubTransportOptions): Transport {
+  const { client, visibilityMs, delayerTopic, waitMs = WAIT_MS } = options;
+  const { subscriber } = client;
+  const queues = pubsubQueues(client, queuePlan(visibilityMs / 1000));
+  const intakes = new Map<string, Intake & { readonly leases: ReturnType<typeof leases> }>();
+  const gatherers = new Map<string, Gatherer<string>>();
+  const sending = new Set<Promise<Reply>>();
+
+  /** One for each queue and operation: handles that leave at about the same time go in one request. */
+  function gathered(
+    what: string,
+    queue: string,
+    request: (ackIds: string[], subscription: string) => Promise<unknown>,
+  ): Gatherer<string> {
+    const key = `${what} ${queue}`;
+    const known = gatherers.get(key);
+    if (known !== undefined) return known;
+    const made = gatherer<string>({
+      most: MOST_HANDLES,
+      request: (ackIds) => replyOf(request([...ackIds], queues.subscriptionOf(queue)), queue),
+    });
+    gatherers.set(key, made);
+    return made;
+  }
+
+  function setDeadline(queue: string, ackId: string, seconds: number): Promise<Reply> {
+    const settings = gathered(`deadline ${seconds}`, queue, (ackIds, subscription) =>
+      subscriber.modifyAckDeadline({ subscription, ackIds, ackDeadlineSeconds: seconds }, CALL),
+    );
+    return settings.add(ackId);
+  }
+
+  function intakeOf(queue: string) {
+    const known = intakes.get(queue);
+    if (known !== undefined) return known;
+    const held = leases({
+      visibilityMs,
+      shortestFirstMs: SHORTEST_DEADLINE_SECONDS * 1000,
+      setDeadline: (ackId, seconds) => setDeadline(queue, ackId, seconds),
+    });
+    const { receive, close } = intake({
+      queue,
+      leases: held,
+      waitMs,
+      open: (window, onMessages, onEnd) =>
+        openPullStream({
+          subscriber,
+          subscription: queues.subscriptionOf(queue),
+          window,
+          deadlineSeconds: held.firstSeconds,
+          onMessages,
+          onEnd,
+        }),
+    });
+    const made = { receive, close, leases: held };
+    intakes.set(queue, made);
+    return made;
+  }
+
+  async function publish(
+    queue: string,
+    data: Buffer,
+    attributes: Readonly<Record<string, string>>,
+  ): Promise<Reply> {
+    try {
+      await queues.topicOf(queue).publishMessage({ data, attributes });
+      return { ok: true };
+    } catch (error) {
+      if (isMissing(error)) queues.forget(queue);
+      return refusalOf(error, queue);
+    }
+  }
+
+  async function send(queue: string, body: string): Promise<Reply> {
+    const data = Buffer.from(body);
+    if (data.length > PUBSUB_LIMITS.maxBodyBytes) return tooBig(data, PUBSUB_LIMITS.maxBodyBytes, 'Pub/Sub');
+    const hearing = await queues.hear(queue);
+    return hearing.ok ? publish(queue, data, {}) : hearing;
+  }
+
+  async function sendWithDelay(queue: string, body: string, delayMs: number): Promise<Reply> {
+    if (delayMs <= 0) return send(queue, body);
+    const data = Buffer.from(body);
+    if (data.length > MOST_DELAYED_BYTES) return tooBig(data, MOST_DELAYED_BYTES, 'the delayer');
+    const hearing = await queues.hear(queue);
+    if (!hearing.ok) return hearing;
+    const delayer = await queues.hear(delayerTopic);
+    if (!delayer.ok) return withoutDelayer(delayer);
+    const reply = await publish(delayerTopic, data, delayAttributes(queue, delayMs));
+    return reply.ok ? reply : withoutDelayer(reply);
+  }
+
+  /** Closing waits for it. */
+  function underWay(reply: Promise<Reply>): Promise<Reply> {
+    sending.add(reply);
+    return reply.finally(() => sending.delete(reply));
+  }
+
+  return {
+    traits: {
+      name: 'pubsub',
+      ...PUBSUB_LIMITS,
+      maxBatch: MAX_BATCH,
+      visibilityMs,
+      countsReceives: true,
+    },
+    receive: (queue, most, signal) => intakeOf(queue).receive(most, signal),
+    send: (queue, body) => underWay(send(queue, body)),
+    sendWithDelay: (queue, body, delayMs) => underWay(sendWithDelay(queue, body, delayMs)),
+    ack: (delivery) => {
+      const lease = leaseOf(delivery);
+      intakeOf(delivery.queue).leases.end(lease);
+      const acks = gathered('ack', delivery.queue, (ackIds, subscription) =>
+        subscriber.acknowledge({ subscription, ackIds }, CALL),
+      );
+      return acks.add(lease.ackId);
+    },
+    nack: (delivery, pauseMs) => {
+      const seconds = Math.min(Math.ceil(pauseMs / 1000), LONGEST_DEADLINE_SECONDS);
+      return intakeOf(delivery.queue).leases.release(leaseOf(delivery), seconds);
+    },
+    extend: (delivery) => intakeOf(delivery.queue).leases.extend(leaseOf(delivery)),
+    ensureQueue: (queue) => queues.ensure(queue),
+    reach: (queue) => queues.look(queue),
+    close: async () => {
+      const all = [...intakes.values()];
+      await Promise.all(all.map((one) => one.close()));
+      for (const one of all) one.leases.stop();
+      queues.flush();
+      await Promise.all(sending);
+      await Promise.all([...gatherers.values()].map((one) => one.drain()));
+      await client.close();
+    },
+  };
+}
+
+function leaseOf({ handle }: Delivery): Lease {
+  return handle as Lease;
+}
+
+function tooBig(data: Buffer, most: number, taker: string): Refusal {
+  return { ok: false, problem: `the message has ${data.length} bytes; ${taker} takes ${most}` };
+}
+
+/** The queue is there: it is the way to it that is missing. */
+function withoutDelayer({ problem }: Refusal): Refusal {
+  return { ok: false, problem: `the delayer cannot be asked: ${problem}` };
+}

@@ -1,0 +1,45 @@
+import type { MessageToDelay } from '../../core/plan-delay.ts';
+import { instantMs } from '../../core/timestamp.ts';
+
+/** What a push subscription posts: one message with its attributes, the data left in base64. */
+export function messageFromPush(text: string): MessageToDelay | { readonly problem: string } {
+  const push = parsed(text);
+  if (push === undefined) return notAPush('it is no JSON object');
+  const { subscription } = push;
+  const message = asRecord(push['message']);
+  if (message === undefined) return notAPush('it has no "message"');
+  const { messageId: id, publishTime, data = '' } = message;
+  const attributes = attributesFrom(message['attributes']);
+  const publishMs = instantMs(publishTime);
+  if (typeof subscription !== 'string') return notAPush('it has no "subscription"');
+  if (typeof id !== 'string' || id === '') return notAPush('its message has no "messageId"');
+  if (publishMs === undefined) return notAPush('its message has no readable "publishTime"');
+  if (typeof data !== 'string') return notAPush('its "data" is no text');
+  if (attributes === undefined) return notAPush('its "attributes" are no texts by name');
+  return { id, subscription, dataBase64: data, attributes, publishMs };
+}
+
+function notAPush(what: string): { readonly problem: string } {
+  return {
+    problem: `this is not what a push subscription of Pub/Sub posts: ${what}; is payload unwrapping switched on there?`,
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return asRecord(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord ? (value as Record<string, unknown>) : undefined;
+}
+
+function attributesFrom(value: unknown): MessageToDelay['attributes'] | undefined {
+  const attributes = asRecord(value ?? {});
+  const areTexts = Object.values(attributes ?? {}).every((text) => typeof text === 'string');
+  return areTexts ? (attributes as MessageToDelay['attributes'] | undefined) : undefined;
+}

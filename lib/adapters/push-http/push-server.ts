@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { discardRest, textWithin } from './request-text.ts';
+
+export interface PushServerOptions {
+  readonly host?: string;
+  readonly port: number;
+  /** Undefined: it may come in. Asked before the body is read. */
+  readonly refuse: (authorization: string | undefined) => Promise<PushAnswer | undefined>;
+  /** One push. What it throws is a bug, answered with 500 and told. */
+  readonly take: (body: string, arrival: Arrival) => Promise<PushAnswer>;
+  /** Undefined: well. Otherwise what is wrong, for `/healthz`. */
+  readonly sickness: () => string | undefined;
+  readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
+}
+
+/** A status from 200 to 299 acks; Pub/Sub delivers again after any other. */
+export interface PushAnswer {
+  readonly status: number;
+  readonly problem?: string;
+}
+
+export interface Arrival {
+  /** Aborts where the caller has gone: nobody hears the answer any more. */
+  readonly gone: AbortSignal;
+}
+
+export interface PushServer {
+  readonly port: number;
+  /** Takes no more pushes, and waits for those under way. */
+  drain(): Promise<void>;
+  /** Cuts off whoever is left. */
+  close(): Promise<void>;
+}
+
+/** Pub/Sub's largest message in base64, with the attributes around it. */
+const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
+/** For a request to come in whole. */
+const RECEIVE_WITHIN_MS = 60_000;
+/** Longer than the load balancer before it keeps a connection: who closes first must not be the one who is asked. */
+const KEEP_ALIVE_MS = 620_000;
+const TIMES = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: RECEIVE_WITHIN_MS };
+
+/** What a push subscription calls: `POST`, on whatever path it was told; and `/healthz`. */
+export async function pushServer(options: PushServerOptions): Promise<PushServer> {
+  const underWay = new Set<Promise<void>>();
+  let isDraining = false;
+  const server = createServer(TIMES, (request, response) => {
+    const answering = answer(request, response, options, isDraining);
+    underWay.add(answering);
+    answering.finally(() => underWay.delete(answering));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    drain: async () => {
+      isDraining = true;
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: PushServerOptions,
+  isDraining: boolean,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const { status, problem } = await answerOf(request, options, isDraining, gone.signal);
+  if (problem !== undefined && status !== 200) options.onTrouble('a push was refused', { status, problem });
+  await discardRest(request);
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    ...(isDraining ? { connection: 'close' } : {}),
+  });
+  const isOut = new Promise((resolve) => response.once('close', resolve));
+  response.end(status === 204 ? undefined : `${problem ?? 'ok'}\n`);
+  // Until it is out: whoever waits for this answer may cut connections next.
+  if (!gone.signal.aborted) await isOut;
+}
+
+async function answerOf(
+  request: IncomingMessage,
+  options: PushServerOptions,
+  isDraining: boolean,
+  gone: AbortSignal,
+): Promise<PushAnswer> {
+  if (request.method === 'GET' && request.url?.split('?')[0] === '/healthz')
+    return health(options.sickness());
+  if (request.method !== 'POST')
+    return { status: 405, problem: 'there are GET /healthz, and POST for a push subscription' };
+  if (isDraining) return { status: 503, problem: 'this instance is about to end' };
+  try {
+    const refusal = await options.refuse(request.headers.authorization);
+    if (refusal !== undefined) return refusal;
+    const body = await textWithin(request, LARGEST_BODY_BYTES);
+    return 'text' in body ? await options.take(body.text, { gone }) : body;
+  } catch (error) {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    options.onTrouble('a bug in the host', { problem });
+    return { status: 500, problem: 'a bug in the host; its log says more' };
+  }
+}
+
+function health(sickness: string | undefined): PushAnswer {
+  return sickness === undefined ? { status: 200 } : { status: 503, problem: sickness };
+}

@@ -1,0 +1,46 @@
+import { durationText } from '../core/duration.ts';
+import type { Mistake } from '../core/mistake.ts';
+import type { Environment } from './environment.ts';
+import { type PushTrust, pushTrustFrom } from './push-settings.ts';
+import { wholeNumber } from './setting.ts';
+import { HOST_RESERVE_MS, type SidecarConfig } from './sidecar-config.ts';
+
+/** What a host that is pushed to needs besides, compiled. */
+export interface PushHost {
+  readonly trust: PushTrust;
+  readonly port: number;
+  /** From the arrival of a push to the last moment for its sends to begin. */
+  readonly budgetMs: number;
+}
+
+const DEFAULT_PORT = '8080';
+
+/** Where there are mistakes, every one of them. */
+export function pushHostFrom(
+  config: SidecarConfig,
+  env: Environment,
+): { readonly host: PushHost } | { readonly mistakes: readonly Mistake[] } {
+  const mistakes: Mistake[] = [];
+  const { auth, audience, serviceAccount, jwksUrl, ackDeadlineSeconds } = config.push;
+  const trust = pushTrustFrom({ auth, audience, serviceAccount, jwksUrl }, 'ASYA_PUSH_', mistakes);
+  if (config.transport !== 'pubsub') {
+    const problem = `is "${config.transport}", and what pushes is Pub/Sub; set it to pubsub, and ASYA_PUBSUB_PROJECT_ID`;
+    mistakes.push({ place: 'ASYA_TRANSPORT', problem });
+  }
+  const budgetMs = ackDeadlineSeconds * 1000 - HOST_RESERVE_MS;
+  if (config.actor.timeoutMs > budgetMs) {
+    const problem =
+      `is ${durationText(config.actor.timeoutMs)}, and a push is waited for only ${ackDeadlineSeconds} s (ASYA_PUSH_ACK_DEADLINE); ` +
+      `it takes ${durationText(budgetMs)} at most`;
+    mistakes.push({ place: 'ASYA_RESILIENCY_ACTOR_TIMEOUT', problem });
+  }
+  const port = config.push.port ?? portFrom(env['PORT'] ?? DEFAULT_PORT, mistakes);
+  return mistakes.length === 0 ? { host: { trust, port, budgetMs } } : { mistakes };
+}
+
+function portFrom(text: string, mistakes: Mistake[]): number {
+  const reading = wholeNumber(0, 65_535).read(text);
+  if ('value' in reading) return reading.value;
+  mistakes.push({ place: 'PORT', problem: `is "${text}"; ${reading.problem}` });
+  return 0;
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { deliveryFromPush } from '../../../lib/adapters/pubsub/push-delivery.ts';
+
+const SUBSCRIPTION = 'projects/demo/subscriptions/asya-prod-score';
+
+function pushOf(message: unknown, more: object = {}): string {
+  return JSON.stringify({ message, subscription: SUBSCRIPTION, ...more });
+}
+
+function messageOf(data: string | Uint8Array, more: object = {}): object {
+  return {
+    data: Buffer.from(data).toString('base64'),
+    attributes: { retryCount: '1' },
+    messageId: '2070443601311540',
+    message_id: '2070443601311540',
+    publishTime: '2026-02-26T19:13:55.749Z',
+    ...more,
+  };
+}
+
+describe('what a push subscription posts', () => {
+  test('is a delivery', () => {
+    const reading = deliveryFromPush(pushOf(messageOf('{"n":1}'), { deliveryAttempt: 3 }));
+    expect(reading).toEqual({
+      delivery: {
+        body: Buffer.from('{"n":1}'),
+        messageId: '2070443601311540',
+        receiveCount: 3,
+        queue: 'asya-prod-score',
+        handle: undefined,
+      },
+    });
+  });
+
+  test('counts as the first where Pub/Sub does not count', () => {
+    expect(deliveryFromPush(pushOf(messageOf('1')))).toMatchObject({ delivery: { receiveCount: 1 } });
+  });
+
+  test('is an empty body where the message has attributes alone', () => {
+    const push = pushOf({ messageId: '1', attributes: { a: 'b' } });
+    expect(deliveryFromPush(push)).toMatchObject({ delivery: { body: Buffer.from('') } });
+  });
+
+  test('keeps every byte', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const reading = deliveryFromPush(pushOf(messageOf(bytes)));
+        expect(reading).toMatchObject({ delivery: { body: Buffer.from(bytes) } });
+      }),
+    );
+  });
+});
+
+describe('what is no push is told in words, without the payload', () => {
+  test.each([
+    ['no JSON', 'secret', /6 characters.*no JSON object/],
+    ['an array', '["secret"]', /no JSON object/],
+    [
+      'an envelope, because payload unwrapping is on',
+      '{"payload":"secret"}',
+      /"message".*payload unwrapping/,
+    ],
+    ['a message that is none', pushOf(['secret']), /no object "message"/],
+    ['no id', pushOf({ data: 'secret==' }), /"messageId"/],
+    ['an empty id', pushOf(messageOf('secret', { messageId: '' })), /"messageId"/],
+    ['no subscription', JSON.stringify({ message: messageOf('secret') }), /"subscription" is undefined/],
+    [
+      'another subscription',
+      pushOf(messageOf('secret'), { subscription: 'score' }),
+      /"score".*projects\/\{project\}/,
+    ],
+    ['data that is not text', pushOf(messageOf('', { data: 7 })), /2070443601311540 is not base64/],
+    ['data that is not base64', pushOf(messageOf('', { data: 'secret!!' })), /not base64/],
+    ['data that was cut off', pushOf(messageOf('', { data: 'secret' })), /not base64/],
+    ['a count that is none', pushOf(messageOf('secret'), { deliveryAttempt: 0 }), /is 0; it counts from 1/],
+  ])('%s', (_, text, words) => {
+    const reading = deliveryFromPush(text);
+    expect(reading).toEqual({ problem: expect.stringMatching(words) });
+    expect(JSON.stringify(reading)).not.toContain('secret');
+  });
+});

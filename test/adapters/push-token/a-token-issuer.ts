@@ -1,0 +1,49 @@
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { anHttpServer, type HttpServer } from '../../delayer/a-http-server.ts';
+
+export const AUDIENCE = 'https://score.example.com';
+export const PUSHER = 'pusher@shop.iam.gserviceaccount.com';
+
+export interface TokenIssuer extends HttpServer {
+  /** What Google would sign for a push, with these changes. */
+  token(changes?: TokenChanges): Promise<string>;
+  /** As Cloud Run hands it on where it checked it. */
+  stripped(changes?: TokenChanges): Promise<string>;
+  /** The same, signed with a key that nobody published. */
+  forged(): Promise<string>;
+}
+
+export interface TokenChanges {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly claims?: JWTPayload;
+  readonly expiresInSeconds?: number;
+}
+
+/** Signs as Google does, and publishes its keys. */
+export async function aTokenIssuer(): Promise<TokenIssuer> {
+  const keys = await generateKeyPair('RS256');
+  const others = await generateKeyPair('RS256');
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
+  const server = await anHttpServer(() => ({ status: 200, body: JSON.stringify({ keys: [jwk] }) }));
+
+  function sign(key: typeof keys.privateKey, changes: TokenChanges): Promise<string> {
+    const { issuer = 'https://accounts.google.com', audience = AUDIENCE, expiresInSeconds = 3_600 } = changes;
+    const seconds = Math.floor(Date.now() / 1000);
+    return new SignJWT({ email: PUSHER, email_verified: true, sub: '113', azp: '113', ...changes.claims })
+      .setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'JWT' })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt(seconds - 60)
+      .setExpirationTime(seconds + expiresInSeconds)
+      .sign(key);
+  }
+
+  return {
+    ...server,
+    token: (changes = {}) => sign(keys.privateKey, changes),
+    stripped: async (changes = {}) =>
+      (await sign(keys.privateKey, changes)).replace(/[^.]*$/, 'SIGNATURE_REMOVED_BY_GOOGLE'),
+    forged: () => sign(others.privateKey, {}),
+  };
+}

@@ -1,0 +1,108 @@
+import { UnsecuredJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { pushTokenCheck } from '../../../lib/adapters/push-token/push-token.ts';
+import { anHttpServer } from '../../delayer/a-http-server.ts';
+import { AUDIENCE, aTokenIssuer, PUSHER, type TokenIssuer } from './a-token-issuer.ts';
+
+const RULES = { audience: AUDIENCE, serviceAccount: PUSHER, isCheckedBefore: false, now: Date.now };
+
+async function aCheck(isCheckedBefore = false) {
+  const issuer = await aTokenIssuer();
+  const check = pushTokenCheck({ ...RULES, jwksUrl: issuer.url, isCheckedBefore });
+  return { issuer, check };
+}
+
+describe('a push', () => {
+  it("with Google's token for us comes in, whichever way Google writes its name", async () => {
+    const { issuer, check } = await aCheck();
+    expect(await check(`Bearer ${await issuer.token()}`)).toBeUndefined();
+    expect(await check(`bearer ${await issuer.token({ issuer: 'accounts.google.com' })}`)).toBeUndefined();
+    expect(issuer.heard, 'the keys are asked for once').toHaveLength(1);
+  });
+
+  const refused: readonly [string, 401 | 403, (issuer: TokenIssuer) => Promise<string> | string][] = [
+    ['another issuer', 401, (issuer) => issuer.token({ issuer: 'https://accounts.example.com' })],
+    ['another audience', 401, (issuer) => issuer.token({ audience: 'https://other.example.com' })],
+    ['an end in the past', 401, (issuer) => issuer.token({ expiresInSeconds: -120 })],
+    ['a signature of somebody else', 401, (issuer) => issuer.forged()],
+    ['no e-mail', 401, (issuer) => issuer.token({ claims: { email: undefined } })],
+    [
+      'another account',
+      403,
+      (issuer) => issuer.token({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } }),
+    ],
+    ['an account nobody verified', 403, (issuer) => issuer.token({ claims: { email_verified: false } })],
+    [
+      'no signature',
+      401,
+      () =>
+        new UnsecuredJWT({ email: PUSHER, email_verified: true })
+          .setIssuer('https://accounts.google.com')
+          .setAudience(AUDIENCE)
+          .setExpirationTime('1h')
+          .encode(),
+    ],
+    ['no token at all', 401, () => 'nonsense'],
+    ['a token without end', 401, () => 'x'.repeat(10_000)],
+  ];
+
+  it.each(refused)('whose token has %s is refused with %s', async (_, status, make) => {
+    const { issuer, check } = await aCheck();
+    expect(await check(`Bearer ${await make(issuer)}`)).toEqual({
+      status,
+      problem: expect.stringMatching(/./),
+    });
+  });
+
+  it.each([undefined, '', 'Bearer', 'Basic dXNlcjpwYXNz'])(
+    'with the header %j is refused',
+    async (header) => {
+      const { check } = await aCheck();
+      expect(await check(header)).toMatchObject({
+        status: 401,
+        problem: expect.stringContaining('no token'),
+      });
+    },
+  );
+
+  it.each([
+    ['fail', { status: 500, body: 'no' }],
+    ['are none', { status: 200, body: '{"keys":"none"}' }],
+    ['cannot be reached', undefined],
+  ])('is to come again where the keys %s', async (_, answer) => {
+    const issuer = await aTokenIssuer();
+    const broken = await anHttpServer(() => answer);
+    const check = pushTokenCheck({ ...RULES, jwksUrl: broken.url });
+    expect(await check(`Bearer ${await issuer.token()}`)).toMatchObject({ status: 503 });
+  });
+});
+
+describe('a token whose signature Cloud Run took out', () => {
+  it('is refused where nobody said that Cloud Run asks for one, and what to do is told', async () => {
+    const { issuer, check } = await aCheck();
+    expect(await check(`Bearer ${await issuer.stripped()}`)).toMatchObject({
+      status: 401,
+      problem: expect.stringContaining('PUSH_AUTH=iam'),
+    });
+  });
+
+  it('comes in where it does, and everything but the signature is looked at', async () => {
+    const { issuer, check } = await aCheck(true);
+    const eve = { claims: { email: 'eve@shop.iam.gserviceaccount.com' } };
+    const statusOf = async (token: Promise<string>) => (await check(`Bearer ${await token}`))?.status;
+    expect(await statusOf(issuer.stripped())).toBeUndefined();
+    expect(await statusOf(issuer.stripped(eve))).toBe(403);
+    expect(await statusOf(issuer.stripped({ claims: { email_verified: false } }))).toBe(403);
+    expect(await statusOf(issuer.stripped({ issuer: 'https://accounts.example.com' }))).toBe(401);
+    expect(await statusOf(issuer.stripped({ audience: 'https://other.example.com' }))).toBe(401);
+    expect(await statusOf(issuer.stripped({ expiresInSeconds: -120 }))).toBe(401);
+    expect(await check('Bearer nonsense.SIGNATURE_REMOVED_BY_GOOGLE')).toMatchObject({ status: 401 });
+    expect(issuer.heard, 'no key was needed').toEqual([]);
+  });
+
+  it('and one that has its signature is checked by it there too', async () => {
+    const { issuer, check } = await aCheck(true);
+    expect(await check(`Bearer ${await issuer.token()}`)).toBeUndefined();
+    expect(await check(`Bearer ${await issuer.forged()}`)).toMatchObject({ status: 401 });
+  });
+});

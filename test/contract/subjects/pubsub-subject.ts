@@ -1,0 +1,115 @@
+import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
+import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
+import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
+import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/delayer.ts';
+import { startGrpcProxy } from '../../support/grpc-proxy.ts';
+import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
+import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
+import type { Bench, ContractSubject, QueueDescription } from '../contract-subject.ts';
+
+/** Google's own emulator of Pub/Sub with the delayer beside it, where it is on the machine. */
+export const PUBSUB: ContractSubject = {
+  name: 'pubsub (emulator)',
+  ...(PUBSUB_ABSENCE === undefined ? {} : { absence: PUBSUB_ABSENCE }),
+  features: {
+    ...PUBSUB_RECORD.features,
+    rawAstralCharacters: 'yes',
+    tellsAttributes: 'yes',
+    failsSingleEntries: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
+    outages: 'yes',
+    deepQueues: 'yes',
+  },
+  start: async () => {
+    const { endpoint, close } = await startPubsubWithDelayer();
+    return pubsubBench(endpoint, close);
+  },
+};
+
+const DAY_SECONDS = 86_400;
+
+async function pubsubBench(endpoint: string, close: () => Promise<void>): Promise<Bench> {
+  const proxy = await startGrpcProxy(endpoint);
+  const client = await pubsubClient({ projectId: PROJECT, endpoint });
+  const { publisher, subscriber } = client;
+  const topicName = (queue: string) => `projects/${PROJECT}/topics/${queue}`;
+  const subscriptionName = (queue: string) => `projects/${PROJECT}/subscriptions/${queue}`;
+
+  async function create(queue: string, deadLetterQueue?: string): Promise<void> {
+    await publisher.topic(queue).create();
+    const policy =
+      deadLetterQueue === undefined
+        ? {}
+        : {
+            deadLetterPolicy: {
+              deadLetterTopic: topicName(deadLetterQueue),
+              maxDeliveryAttempts: LEAST_RECEIVE_COUNT,
+            },
+          };
+    await subscriber.createSubscription({
+      name: subscriptionName(queue),
+      topic: topicName(queue),
+      ...policy,
+    });
+  }
+
+  async function describeQueue(queue: string): Promise<QueueDescription> {
+    const [{ topic, ackDeadlineSeconds, messageRetentionDuration, expirationPolicy, deadLetterPolicy }] =
+      await subscriber.getSubscription({ subscription: subscriptionName(queue) });
+    return {
+      topic: topic ?? '',
+      visibilitySeconds: ackDeadlineSeconds ?? 0,
+      retentionSeconds: Number(messageRetentionDuration?.seconds),
+      expires: expirationPolicy?.ttl ? 'yes' : 'never',
+      ...(deadLetterPolicy
+        ? {
+            deadLetterTarget: deadLetterPolicy.deadLetterTopic ?? '',
+            maxReceiveCount: deadLetterPolicy.maxDeliveryAttempts ?? 0,
+          }
+        : {}),
+    };
+  }
+
+  const module = new URL('make-pubsub-transport.ts', import.meta.url).href;
+  const options = { projectId: PROJECT, delayerTopic: DEFAULT_DELAYER_TOPIC };
+  return {
+    maker: { module, options: { ...options, endpoint } },
+    breakableMaker: { module, options: { ...options, endpoint: proxy.endpoint } },
+    maxReceiveCount: LEAST_RECEIVE_COUNT,
+    createQueue: async (queue) => {
+      // Some laws make the same queue twice: its dead-letter queue is there from the first time.
+      await create(`${queue}-dlq`).catch(() => {});
+      await create(queue, `${queue}-dlq`);
+    },
+    createPlainQueue: (queue) => create(queue),
+    deleteQueue: async (queue) => {
+      await publisher.topic(queue).delete();
+      await subscriber.deleteSubscription({ subscription: subscriptionName(queue) });
+    },
+    describeQueue,
+    plannedQueues: (queue, visibilityMs) => ({
+      [queue]: {
+        topic: topicName(queue),
+        visibilitySeconds: visibilityMs / 1000,
+        retentionSeconds: 4 * DAY_SECONDS,
+        expires: 'never',
+        deadLetterTarget: topicName(`${queue}-dlq`),
+        maxReceiveCount: LEAST_RECEIVE_COUNT,
+      },
+      [`${queue}-dlq`]: {
+        topic: topicName(`${queue}-dlq`),
+        visibilitySeconds: 70,
+        retentionSeconds: 7 * DAY_SECONDS,
+        expires: 'never',
+      },
+    }),
+    failEntries: () => {
+      throw new Error('no law asks for this, by the features above');
+    },
+    beginOutage: () => proxy.cut(),
+    close: async () => {
+      await client.close();
+      await proxy.close();
+      await close();
+    },
+  };
+}

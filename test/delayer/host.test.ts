@@ -1,0 +1,196 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { AUDIENCE, aTokenIssuer, PUSHER } from '../adapters/push-token/a-token-issuer.ts';
+import { endProcesses, saying, until } from '../sidecar/sidecar-process.ts';
+import { anHttpServer } from './a-http-server.ts';
+import { aTaskService } from './a-task-service.ts';
+import { aPubSub, asking, listeningAt, post, pushBody, QUEUE, startDelayer } from './delayer-process.ts';
+
+/** The delayer as a process, with servers that behave as Google's. */
+
+afterAll(endProcesses);
+
+const ON_CLOUD_TASKS = {
+  DELAYER_PROJECT_ID: 'shop',
+  DELAYER_LOCATION: 'europe-west1',
+  DELAYER_QUEUE: 'delays',
+  DELAYER_TASK_SERVICE_ACCOUNT: 'tasks@shop.iam.gserviceaccount.com',
+  DELAYER_ACCESS_TOKEN: 'good',
+  DELAYER_PUSH_AUTH: 'none',
+};
+
+async function aDelayer(variables: Readonly<Record<string, string>> = {}, pubSub = aPubSub()) {
+  const tasks = await aTaskService(QUEUE);
+  const errors = await pubSub;
+  const delayer = startDelayer({
+    ...ON_CLOUD_TASKS,
+    DELAYER_TASKS_ENDPOINT: tasks.url,
+    DELAYER_PUBSUB_ENDPOINT: errors.url,
+    ...variables,
+  });
+  return { delayer, url: await listeningAt(delayer), tasks, pubSub: errors };
+}
+
+describe.concurrent('the delayer', { timeout: 60_000 }, () => {
+  test('makes a task of a push, one for however many deliveries', async () => {
+    const queues = { DELAYER_QUEUES: '{"slow-*":"slow"}' };
+    const { url, tasks, pubSub, delayer } = await aDelayer(queues);
+    tasks.queues.add(QUEUE.replace('delays', 'slow'));
+    const publishTime = '2026-01-01T00:00:00.5Z';
+    const push = pushBody({ id: '7', attributes: { ...asking('1d12h'), retryCount: '3' }, publishTime });
+    for (let delivery = 1; delivery <= 3; delivery++)
+      expect(await post(url, push)).toMatchObject({ status: 204 });
+    expect(await post(url, pushBody({ id: '8', attributes: asking('2s', 'slow-orders') }))).toMatchObject({
+      status: 204,
+    });
+    expect(tasks.tasks).toHaveLength(2);
+    const [first, second] = tasks.tasks;
+    expect(first).toMatchObject({
+      name: expect.stringContaining(`${QUEUE}/tasks/`),
+      scheduleTime: '2026-01-02T12:00:00.5Z',
+      httpRequest: { url: `${pubSub.url}/v1/projects/shop/topics/orders:publish` },
+    });
+    expect(JSON.parse(Buffer.from(first?.httpRequest.body ?? '', 'base64').toString())).toEqual({
+      messages: [{ data: Buffer.from('the data').toString('base64'), attributes: { retryCount: '3' } }],
+    });
+    expect(second?.name).toContain('/queues/slow/tasks/');
+    expect(pubSub.published).toEqual([]);
+    expect(delayer.lines.filter(saying('scheduled')).map(({ isNew }) => isNew)).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(delayer.output(), 'never the data').not.toMatch(/the data|dGhlIGRhdGE/);
+  });
+
+  test('hands what cannot be delayed to the errors topic, with the reason', async () => {
+    const { url, tasks, pubSub } = await aDelayer();
+    const pushes = [
+      pushBody({ id: '1', attributes: { ...asking('soon'), eventTime: '2026-01-01T00:00:00Z' } }),
+      pushBody({ id: '2', attributes: asking('31d') }),
+      pushBody({ id: '3', attributes: asking('1s'), data: 'x'.repeat(800_000) }),
+    ];
+    for (const push of pushes) expect(await post(url, push)).toMatchObject({ status: 204 });
+    expect(tasks.heard).toEqual([]);
+    expect(pubSub.published).toMatchObject([
+      {
+        topic: 'sending-mg-errors',
+        data: 'the data',
+        attributes: {
+          ...asking('soon'),
+          eventTime: '2026-01-01T00:00:00Z',
+          errorType: 'DelayRefused',
+          errorReason: 'unreadable',
+          errorMessageId: '1',
+        },
+        // Another Pub/Sub than Google's is told no token.
+        authorization: undefined,
+      },
+      { attributes: { errorReason: 'too-far-ahead' } },
+      { data: 'x'.repeat(800_000), attributes: { errorReason: 'too-large' } },
+    ]);
+    tasks.troubles.push(400);
+    await post(url, pushBody({ id: '4', attributes: asking('1s') }));
+    expect(pubSub.published.at(-1)).toMatchObject({
+      attributes: { errorReason: 'rejected', errorMessageId: '4' },
+    });
+  });
+
+  test('acks nothing that nobody has kept', async () => {
+    let isDown = true;
+    const pubSub = aPubSub(() => (isDown ? { status: 503, body: 'down' } : { status: 200, body: '{}' }));
+    const { url, tasks, pubSub: errors } = await aDelayer({}, pubSub);
+    const unreadable = pushBody({ attributes: {} });
+    expect(await post(url, unreadable)).toMatchObject({ status: 503 });
+    isDown = false;
+    expect(await post(url, unreadable)).toMatchObject({ status: 204 });
+    expect(errors.published).toHaveLength(1);
+    const delayed = pushBody({ id: '9', attributes: asking('1s') });
+    for (const trouble of [429, 503, 0, 403]) {
+      tasks.troubles.push(trouble);
+      expect(await post(url, delayed)).toMatchObject({ status: 503 });
+    }
+    expect(await post(url, delayed)).toMatchObject({ status: 204 });
+    expect(tasks.tasks).toHaveLength(1);
+    expect(errors.published).toHaveLength(1);
+  });
+
+  test('says what it is for, and what is no push', async () => {
+    const { url } = await aDelayer();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(url)).status).toBe(405);
+    expect(await post(url, 'hello')).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('unwrapping'),
+    });
+    expect(await post(url, '{}')).toMatchObject({ status: 400 });
+    expect(await post(url, 'x'.repeat(17 * 1024 * 1024))).toMatchObject({ status: 413 });
+  });
+
+  test('takes pushes of the right account alone', async () => {
+    const issuer = await aTokenIssuer();
+    const { url, tasks, pubSub } = await aDelayer({
+      DELAYER_PUSH_AUTH: 'oidc',
+      DELAYER_PUSH_AUDIENCE: AUDIENCE,
+      DELAYER_PUSH_SERVICE_ACCOUNT: PUSHER,
+      DELAYER_PUSH_JWKS_URL: issuer.url,
+    });
+    const push = pushBody({ attributes: asking('1s') });
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    expect(await post(url, push)).toMatchObject({ status: 401 });
+    expect(await post(url, push, bearer(await issuer.forged()))).toMatchObject({ status: 401 });
+    const eve = await issuer.token({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } });
+    expect(await post(url, push, bearer(eve))).toMatchObject({ status: 403 });
+    expect([...tasks.heard, ...pubSub.heard]).toEqual([]);
+    expect(await post(url, push, bearer(await issuer.token()))).toMatchObject({ status: 204 });
+    expect(tasks.tasks).toHaveLength(1);
+  });
+
+  test('told to stop, answers what is in flight and takes no more', async () => {
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const slow = await anHttpServer(async () => {
+      await finished;
+      return { status: 200, body: '{}' };
+    });
+    const { url, delayer } = await aDelayer({
+      DELAYER_TASKS_ENDPOINT: slow.url,
+      DELAYER_GRACE_PERIOD: '30s',
+    });
+    const answering = post(url, pushBody({ attributes: asking('1s') }));
+    await until(() => slow.heard.length === 1, 'the task is asked for', 20_000);
+    delayer.signal('SIGTERM');
+    await delayer.untilLine(saying('told to stop'), 20_000);
+    expect(await post(url, pushBody({ id: '2', attributes: asking('1s') }))).toMatchObject({ status: 503 });
+    finish();
+    expect(await answering).toMatchObject({ status: 204 });
+    expect(await delayer.untilExit(20_000)).toEqual({ code: 0, signal: null });
+    expect(slow.heard).toHaveLength(1);
+  });
+
+  test('that is configured wrongly tells every mistake, and does not start', async () => {
+    const delayer = startDelayer({
+      DELAYER_QUEUE: 'two words',
+      DELAYER_QUEUES: '{"orders":7}',
+      DELAYER_ENGIN: 'timer-file',
+      DELAYER_PUSH_SERVICE_ACCOUNT: 'nobody',
+      PORT: 'http',
+    });
+    expect(await delayer.untilExit(30_000)).toEqual({ code: 2, signal: null });
+    const words = delayer.errorOutput();
+    for (const mistake of [
+      '8 mistakes',
+      'DELAYER_PROJECT_ID: is not set',
+      'DELAYER_QUEUE: is "two words"',
+      'DELAYER_QUEUES: is "{\\"orders\\":7}"; "orders" has 7',
+      'DELAYER_ENGIN: is no setting; did you mean "DELAYER_ENGINE"?',
+      'DELAYER_TASK_SERVICE_ACCOUNT: is not set',
+      'DELAYER_PUSH_SERVICE_ACCOUNT: is "nobody"',
+      'DELAYER_PUSH_AUDIENCE: is not set',
+      'PORT: is "http"',
+    ])
+      expect(words).toContain(mistake);
+  });
+});

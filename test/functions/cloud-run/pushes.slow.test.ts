@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AUDIENCE, aTokenIssuer, PUSHER } from '../../adapters/push-token/a-token-issuer.ts';
+import { listeningAt, post, startDelayer } from '../../delayer/delayer-process.ts';
+import { envelopeAt } from '../../sidecar/envelopes.ts';
+import { freePort } from '../../sidecar/free-port.ts';
+import {
+  isAlive,
+  pause,
+  pythonRuntime,
+  saying,
+  startShell,
+  temporaryFolder,
+  until,
+} from '../../sidecar/sidecar-process.ts';
+import { startEmbeddedStores } from '../../support/embedded-stores.ts';
+import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
+import { type CloudRunStage, pushOf, setCloudRunStage } from './a-cloud-run-stage.ts';
+
+/** The host on Cloud Run as a process, with a real runtime, and pushed to by Google's own emulator. */
+
+if (PUBSUB_ABSENCE !== undefined) console.log(`pushes of Pub/Sub: skipped, because ${PUBSUB_ABSENCE}`);
+
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000 }, () => {
+  let stage: CloudRunStage;
+  beforeAll(async () => {
+    stage = await setCloudRunStage('x-sink');
+  }, 120_000);
+  afterAll(() => stage?.close());
+
+  const send = (envelope: ReturnType<typeof envelopeAt>) =>
+    stage.pubsub.publish(envelope.route.curr, JSON.stringify(envelope));
+
+  test('what is pushed is worked on and sent on, and acked', async () => {
+    const host = await stage.host('score');
+    await stage.subscribe('score', host);
+    const envelopes = Array.from({ length: 20 }, (_, value) => envelopeAt('score', { value }));
+    await Promise.all(envelopes.map(send));
+    for (const [value, { id }] of envelopes.entries())
+      expect(await stage.arrives('x-sink', id)).toMatchObject({
+        payload: value,
+        route: { prev: ['score'], curr: '', next: [] },
+        status: { phase: 'succeeded', reason: 'Completed' },
+      });
+    expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
+    expect((await fetch(host.url)).status).toBe(405);
+    expect(await post(host.url, '{"message":{}}')).toMatchObject({ status: 400 });
+    await pause(2_000);
+    expect(host.process.lines.filter(saying('delivery')), 'once each').toHaveLength(20);
+  });
+
+  test('only with a token of the right account, else nothing is worked on', async () => {
+    const issuer = await aTokenIssuer();
+    const { url, process } = await stage.host('guarded', {
+      ASYA_PUSH_AUTH: 'oidc',
+      ASYA_PUSH_AUDIENCE: AUDIENCE,
+      ASYA_PUSH_SERVICE_ACCOUNT: PUSHER,
+      ASYA_PUSH_JWKS_URL: issuer.url,
+    });
+    const envelope = envelopeAt('guarded', { value: 'mine' });
+    const statusWith = async (token: string) =>
+      (await post(url, pushOf(envelope), { authorization: `Bearer ${token}` })).status;
+    expect((await post(url, pushOf(envelope))).status).toBe(401);
+    expect(await statusWith(await issuer.forged())).toBe(401);
+    expect(await statusWith(await issuer.token({ issuer: 'https://accounts.example.com' }))).toBe(401);
+    expect(await statusWith(await issuer.token({ audience: 'https://other.example.com' }))).toBe(401);
+    expect(await statusWith(await issuer.token({ expiresInSeconds: -120 }))).toBe(401);
+    expect(
+      await statusWith(await issuer.token({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } })),
+    ).toBe(403);
+    expect(process.lines.filter(saying('delivery'))).toEqual([]);
+    expect(await statusWith(await issuer.token())).toBe(204);
+    expect(await stage.arrives('x-sink', envelope.id)).toMatchObject({ payload: 'mine' });
+    expect(process.lines.filter(saying('delivery'))).toHaveLength(1);
+  });
+
+  test('a refused send is a 503, and Pub/Sub delivers again until it is accepted', async () => {
+    const host = await stage.host('patient');
+    await stage.subscribe('patient', host);
+    const route = { prev: [], curr: 'patient', next: ['later-there'] };
+    const envelope = envelopeAt('patient', { value: 1 }, { route });
+    await send(envelope);
+    await host.process.untilLine((line) => line['settle'] === 'release', 60_000);
+    await stage.pubsub.topic('later-there');
+    await stage.pubsub.subscription('later-there');
+    expect(await stage.arrives('later-there', envelope.id)).toMatchObject({ payload: 1 });
+  });
+
+  test('what is never accepted ends in the dead-letter topic, whole', async () => {
+    const host = await stage.host('doomed');
+    await stage.subscribe('doomed', host);
+    const route = { prev: [], curr: 'doomed', next: ['never-there'] };
+    const envelope = envelopeAt('doomed', { value: 1 }, { route });
+    await send(envelope);
+    expect(await stage.arrives('doomed-dlq', envelope.id, 120_000)).toEqual(envelope);
+    expect(host.process.lines.filter((line) => line['settle'] === 'release')).toHaveLength(5);
+  });
+
+  test('a call that hangs ends with its runtime, and the next one meets a fresh one', async () => {
+    const pidFile = join(stage.folder, 'hanging.pid');
+    const host = await stage.host('hanging', { ASYA_RESILIENCY_ACTOR_TIMEOUT: '3s', PID_FILE: pidFile });
+    await stage.subscribe('hanging', host);
+    const hanging = envelopeAt('hanging', { do: 'spin' });
+    await send(hanging);
+    expect(await stage.arrives('x-sink', hanging.id)).toMatchObject({
+      status: { phase: 'failed', reason: 'ActorTimeout' },
+    });
+    const [first = 0] = pidsIn(pidFile);
+    await until(() => !isAlive(first), 'the runtime is gone', 20_000);
+    const next = envelopeAt('hanging', { value: 'well' });
+    await send(next);
+    expect(await stage.arrives('x-sink', next.id)).toMatchObject({ payload: 'well' });
+    expect(pidsIn(pidFile).length).toBeGreaterThan(1);
+  });
+
+  test('a second container as the runtime: hung, it ends the host after the ack', async () => {
+    const port = await freePort();
+    const runtimeUrl = `http://127.0.0.1:${port}/invoke`;
+    startShell(pythonRuntime('behaviours.handle'), { ASYA_RUNTIME_URL: runtimeUrl });
+    const host = await stage.host('paired', {
+      ASYA_RUNTIME_URL: runtimeUrl,
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '3s',
+    });
+    const well = envelopeAt('paired', { value: 'well' });
+    expect(await post(host.url, pushOf(well))).toMatchObject({ status: 204 });
+    expect(await stage.arrives('x-sink', well.id)).toMatchObject({ payload: 'well' });
+    const hanging = envelopeAt('paired', { do: 'hang' });
+    expect(await post(host.url, pushOf(hanging))).toMatchObject({ status: 204 });
+    expect(await host.process.untilExit(30_000)).toEqual({ code: 1, signal: null });
+    expect(await stage.arrives('x-sink', hanging.id)).toMatchObject({ status: { reason: 'ActorTimeout' } });
+  });
+
+  test('more pushes than turns: who would wait too long is told to come again', async () => {
+    const host = await stage.host('busy', {
+      ASYA_PUSH_ACK_DEADLINE: '60',
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '57s',
+      ASYA_LOG_LEVEL: 'debug',
+    });
+    const slow = envelopeAt('busy', { do: 'sleep', seconds: 8 });
+    const answering = post(host.url, pushOf(slow));
+    await host.process.untilLine(saying('call'), 30_000);
+    const turnedAway = envelopeAt('busy', { value: 1 });
+    expect(await post(host.url, pushOf(turnedAway))).toMatchObject({ status: 429 });
+    expect(await answering).toMatchObject({ status: 204 });
+    expect(await post(host.url, pushOf(turnedAway))).toMatchObject({ status: 204 });
+  });
+
+  test('told to stop: what can end does, what cannot goes back unchanged, nothing new is begun', async () => {
+    await stage.pubsub.topic('leaving');
+    await stage.pubsub.subscription('leaving');
+    const pidFile = join(stage.folder, 'leaving.pid');
+    const host = await stage.host('leaving', {
+      ASYA_CONCURRENCY: '2',
+      ASYA_GRACE_PERIOD: '6s',
+      ASYA_LOG_LEVEL: 'debug',
+      PID_FILE: pidFile,
+    });
+    const short = envelopeAt('leaving', { do: 'sleep', seconds: 1 });
+    const long = envelopeAt('leaving', { do: 'sleep', seconds: 60 });
+    const answering = [post(host.url, pushOf(short)), post(host.url, pushOf(long))];
+    await until(() => host.process.lines.filter(saying('call')).length === 2, 'both are called', 30_000);
+    host.process.signal('SIGTERM');
+    await host.process.untilLine(saying('draining'), 30_000);
+    expect(await post(host.url, pushOf(envelopeAt('leaving', { value: 1 })))).toMatchObject({ status: 503 });
+    expect((await Promise.all(answering)).map(({ status }) => status)).toEqual([204, 204]);
+    expect(await host.process.untilExit(60_000)).toEqual({ code: 0, signal: null });
+    expect(await stage.arrives('x-sink', short.id)).toMatchObject({ payload: 'slept' });
+    expect(await stage.arrives('leaving', long.id)).toEqual(long);
+    for (const pid of pidsIn(pidFile)) expect(isAlive(pid)).toBe(false);
+  });
+
+  test('the crew is pushed to as well: x-dlq keeps what a dead-letter topic holds', async () => {
+    const embedded = await startEmbeddedStores();
+    try {
+      const host = await stage.host('x-dlq', { ...embedded.variables, ASYA_TRANSPORT: 'pubsub' });
+      await stage.pubsub.topic('lost-dlq');
+      await stage.pubsub.subscription('lost-dlq', { pushTo: host.url });
+      const envelope = envelopeAt('lost', { value: 1 });
+      await stage.pubsub.publish('lost-dlq', JSON.stringify(envelope));
+      expect(await host.process.untilLine(saying('delivery'), 60_000)).toMatchObject({ settle: 'ack' });
+      host.process.signal('SIGTERM');
+      expect(await host.process.untilExit(30_000)).toEqual({ code: 0, signal: null });
+      const key = (await embedded.keys()).find((one) => one.endsWith(`/${envelope.id}.json`)) ?? '';
+      expect(key).toMatch(/^dlq\/.*\/lost\//);
+      expect(JSON.parse(await embedded.object(key))).toMatchObject({
+        payload: { value: 1 },
+        status: { phase: 'failed', reason: 'DeliveryExhausted' },
+      });
+    } finally {
+      await embedded.close();
+    }
+  });
+
+  test('a retry waits in the delayer, and comes back by another push', async () => {
+    for (const topic of ['me-pubsub-delayer', 'sending-mg-errors']) await stage.pubsub.topic(topic);
+    await stage.pubsub.subscription('sending-mg-errors');
+    const delayer = startDelayer({
+      DELAYER_PROJECT_ID: PROJECT,
+      DELAYER_ENGINE: 'timer-file',
+      DELAYER_TIMER_FILE: join(await temporaryFolder(), 'timers.db'),
+      DELAYER_PUBSUB_ENDPOINT: stage.pubsub.url,
+      DELAYER_PUSH_AUTH: 'none',
+    });
+    await stage.pubsub.subscription('me-pubsub-delayer', { pushTo: await listeningAt(delayer) });
+    const host = await stage.host('retrying', {
+      ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttempts":3,"initialDelay":"1s","backoff":"constant"}}',
+    });
+    await stage.subscribe('retrying', host);
+    const counter = join(stage.folder, 'retrying.count');
+    const payload = { do: 'raise', error: 'ValueError', counter, times: 2, value: 'at last' };
+    const envelope = envelopeAt('retrying', payload);
+    await send(envelope);
+    expect(await stage.arrives('x-sink', envelope.id, 90_000)).toMatchObject({
+      payload: 'at last',
+      status: { phase: 'succeeded' },
+    });
+    expect(readFileSync(counter, 'utf8')).toBe('xxx');
+    expect(delayer.lines.filter(saying('scheduled'))).toHaveLength(2);
+    expect(await stage.pubsub.rest('sending-mg-errors')).toEqual([]);
+  });
+});
+
+function pidsIn(path: string): readonly number[] {
+  return readFileSync(path, 'utf8').trim().split('\n').map(Number);
+}

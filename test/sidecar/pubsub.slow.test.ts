@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
+import { PUBSUB_ABSENCE } from '../support/pubsub.ts';
+import { envelopeAt, type Wire } from './envelopes.ts';
+import { type PubsubStage, setPubsubStage, withId } from './pubsub-stage.ts';
+import {
+  nodeRuntime,
+  pythonRuntime,
+  saying,
+  startProcess,
+  startSidecar,
+  until,
+  untilWorking,
+} from './sidecar-process.ts';
+
+/** `asya sidecar` on Pub/Sub, as a process, against Google's emulator. */
+
+if (PUBSUB_ABSENCE !== undefined) console.log(`the sidecar on Pub/Sub: left out, because ${PUBSUB_ABSENCE}`);
+
+const PATIENCE_MS = 90_000;
+
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeout: PATIENCE_MS }, () => {
+  let stage: PubsubStage;
+  beforeAll(async () => {
+    stage = await setPubsubStage('x-sink', 'after');
+    await Promise.all([
+      stage.sidecar('double', { ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle') }),
+      stage.sidecar('hasty', {
+        ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
+        ASYA_RESILIENCY_POLICIES: '{"again":{"maxAttempts":3,"initialDelay":"1s"}}',
+        ASYA_RESILIENCY_RULES: '[{"errors":["ValueError"],"policy":"again"}]',
+      }),
+    ]);
+  }, PATIENCE_MS);
+  afterAll(() => stage.close());
+
+  function atDouble(payload: unknown, next: string[] = []): Wire {
+    return envelopeAt('double', payload, { route: { prev: [], curr: 'double', next } });
+  }
+
+  test('an envelope goes on to the next actor', async () => {
+    const sent = atDouble({ value: { n: 1 } }, ['after']);
+    await stage.send(sent);
+    expect(await stage.next('after', withId(sent.id))).toMatchObject({
+      route: { prev: ['double'], curr: 'after', next: [] },
+      payload: { n: 1 },
+      headers: sent.headers,
+      status: { phase: 'pending', actor: 'double' },
+    });
+  });
+
+  test('a fan-out goes on one by one, and the end is x-sink', async () => {
+    const sent = atDouble({ value: ['a', 'b', 'c'] });
+    await stage.send(sent);
+    const isOurs = ({ id, parent_id }: Wire) => id === sent.id || parent_id === sent.id;
+    const ends = [];
+    for (let n = 0; n < 3; n++) ends.push(await stage.next('x-sink', isOurs));
+    expect(ends.map(({ payload }) => payload).toSorted()).toEqual(['a', 'b', 'c']);
+    for (const { status } of ends) expect(status).toMatchObject({ phase: 'succeeded', reason: 'Completed' });
+  });
+
+  test('what is no envelope fails at x-sink, whole', async () => {
+    await stage.sendText('double', '{"half":');
+    const failed = await stage.next('x-sink', ({ status }) => status?.reason === 'ParseError');
+    expect(failed.payload).toEqual({ raw: '{"half":' });
+  });
+
+  test('an error without a policy fails at x-sink', async () => {
+    const sent = atDouble({ do: 'raise', error: 'ValueError', message: 'no' }, ['after']);
+    await stage.send(sent);
+    expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
+      payload: sent.payload,
+      status: {
+        phase: 'failed',
+        reason: 'RuntimeError',
+        error: { type: expect.stringMatching('ValueError') },
+      },
+    });
+  });
+
+  test('a call that takes too long fails at x-sink, and the next one is answered', async () => {
+    const slow = envelopeAt('hasty', { do: 'sleep', seconds: 60 });
+    const quick = envelopeAt('hasty', { value: 1 });
+    await stage.send(slow);
+    await stage.send(quick);
+    expect(await stage.next('x-sink', withId(slow.id))).toMatchObject({
+      status: { phase: 'failed', reason: 'ActorTimeout' },
+    });
+    expect(await stage.next('x-sink', withId(quick.id))).toMatchObject({ payload: 1 });
+  });
+
+  test('a retry without a delayer ends at x-sink: nothing is lost by waiting for nobody', async () => {
+    const sent = envelopeAt('hasty', { do: 'raise', error: 'ValueError', message: 'no' });
+    await stage.send(sent);
+    expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
+      payload: sent.payload,
+      status: {
+        max_attempts: 3,
+        phase: 'failed',
+        reason: 'RuntimeError',
+        error: { type: expect.stringMatching('ValueError') },
+      },
+    });
+  });
+
+  test('a queue that is missing is made with its dead-letter queue where that is asked for', async () => {
+    const sidecar = startSidecar(
+      stage.variables('made-late', {
+        ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
+        ASYA_QUEUE_AUTO_CREATE: 'true',
+      }),
+    );
+    await untilWorking(sidecar);
+    const { publisher } = stage.client;
+    await until(
+      async () => (await publisher.subscription('made-late').exists())[0],
+      'the queue is made',
+      PATIENCE_MS,
+    );
+    expect(await publisher.subscription('made-late-dlq').exists()).toEqual([true]);
+    const sent = envelopeAt('made-late', { value: 1 });
+    await stage.send(sent);
+    await stage.next('x-sink', withId(sent.id));
+  });
+
+  test('told to stop, it finishes what it has and leaves the rest to others', async () => {
+    const variables = {
+      ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
+      ASYA_LOG_LEVEL: 'debug',
+    };
+    const first = await stage.sidecar('stopped', variables);
+    const slow = envelopeAt('stopped', { do: 'sleep', seconds: 2, value: 'slow' });
+    const others = Array.from({ length: 20 }, (_, n) => envelopeAt('stopped', { value: n }));
+    await stage.send(slow);
+    await first.untilLine(saying('received'), PATIENCE_MS);
+    for (const other of others) await stage.send(other);
+    first.signal('SIGTERM');
+    expect(await first.untilExit(PATIENCE_MS)).toEqual({ code: 0, signal: null });
+    await stage.sidecar('stopped', variables);
+    for (const { id } of [slow, ...others]) await stage.next('x-sink', withId(id));
+  });
+
+  describe('a crash loop', () => {
+    let stores: EmbeddedStores;
+    beforeAll(async () => {
+      stores = await startEmbeddedStores();
+    }, PATIENCE_MS);
+    afterAll(() => stores.close());
+
+    const FROZEN = [join(import.meta.dirname, 'freeze-at.ts'), 'called'];
+
+    test('one crash: the envelope comes again, to another', async () => {
+      const variables = stage.doomedVariables('killed', {
+        ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
+      });
+      await stage.createQueue('killed');
+      const sent = envelopeAt('killed', { value: 'survives' });
+      await stage.send(sent);
+      const doomed = startProcess(FROZEN, variables);
+      await doomed.untilLine(saying('frozen'), PATIENCE_MS);
+      doomed.signal('SIGKILL');
+      startSidecar(variables);
+      expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
+        payload: 'survives',
+        status: { phase: 'succeeded', attempt: 1 },
+      });
+    });
+
+    test('crash upon crash: the dead-letter topic takes it, and x-dlq archives it', {
+      timeout: 240_000,
+    }, async () => {
+      const variables = stage.doomedVariables('doomed', {
+        ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
+      });
+      await stage.createQueue('doomed');
+      const { ASYA_RUNTIME_URL: _none, ...crew } = stage.variables('x-dlq', {
+        ...stores.variables,
+        ASYA_DEAD_LETTERS_OF: 'doomed',
+      });
+      await untilWorking(startSidecar(crew));
+      const sent = envelopeAt('doomed', { value: 'crashes' });
+      await stage.send(sent);
+      const isOurs = (key: string) => key.startsWith('dlq/') && key.endsWith(`/doomed/${sent.id}.json`);
+      const archived = async () => (await stores.keys()).find(isOurs);
+
+      let crashes = 0;
+      while ((await archived()) === undefined) {
+        const sidecar = startProcess(FROZEN, variables);
+        const isFrozen = () => sidecar.lines.some(saying('frozen'));
+        await until(
+          async () => isFrozen() || (await archived()) !== undefined,
+          () => `after ${crashes} crashes it came again or was archived:\n${sidecar.output()}`,
+          PATIENCE_MS,
+        );
+        if (isFrozen()) crashes++;
+        sidecar.signal('SIGKILL');
+        await sidecar.exited;
+        console.log(`${crashes} crashes`);
+      }
+      // One may be on its way to a sidecar that is already gone, which counts too.
+      expect(crashes).toBeGreaterThanOrEqual(3);
+      expect(crashes).toBeLessThanOrEqual(5);
+      expect(JSON.parse(await stores.object((await archived()) ?? ''))).toMatchObject({
+        id: sent.id,
+        payload: sent.payload,
+        status: { phase: 'failed', reason: 'DeliveryExhausted' },
+      });
+      expect(await stage.take('doomed')).toEqual([]);
+    });
+  });
+});

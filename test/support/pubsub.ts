@@ -1,0 +1,16 @@
+import type { Environment } from '../../lib/config/environment.ts';
+import { type FoundEmulator, findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
+import { type PubsubEmulator, startPubsubEmulator } from '../../lib/local/pubsub-emulator.ts';
+
+/** Looked for once in a test file. */
+const FOUND: FoundEmulator = findPubsubEmulator(process.env as Environment);
+
+/** Why Google's emulator cannot be had on this machine; undefined where it can. */
+export const PUBSUB_ABSENCE: string | undefined = 'absence' in FOUND ? FOUND.absence : undefined;
+
+export const PROJECT = 'asya-test';
+
+export function startPubsub(): Promise<PubsubEmulator> {
+  if ('absence' in FOUND) throw new Error(FOUND.absence);
+  return startPubsubEmulator(FOUND);
+}
