@@ -33,7 +33,7 @@ export interface Stage {
 
 const TIMES: TransportTimes = { visibilityMs: 30_000, waitMs: 1_000 };
 /** Longer than any law needs: engines on this machine are waited for, not measured. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 export async function onStage(bench: Bench, law: Law): Promise<void> {
   const transports: Transport[] = [];

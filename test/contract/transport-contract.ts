@@ -7,7 +7,7 @@ import { ENDING_LAWS } from './laws/ending-laws.ts';
 import { QUEUE_LAWS } from './laws/queue-laws.ts';
 
 const LAWS: readonly Law[] = [...DELIVERY_LAWS, ...BODY_LAWS, ...QUEUE_LAWS, ...ENDING_LAWS];
-const LAW_TIMEOUT_MS = 90_000;
+const LAW_TIMEOUT_MS = 150_000;
 
 type Verdict = 'holds' | 'BROKEN' | 'not run' | { readonly skippedBecause: string };
 

@@ -1,5 +1,6 @@
 import { type PubsubClient, pubsubClient } from '../../lib/adapters/pubsub/pubsub-client.ts';
 import { pubsubTransport } from '../../lib/adapters/pubsub/pubsub-transport.ts';
+import { startGrpcProxy } from '../support/grpc-proxy.ts';
 import { PROJECT, startPubsub } from '../support/pubsub.ts';
 import type { Wire } from './envelopes.ts';
 import {
@@ -19,6 +20,8 @@ export interface PubsubStage {
   createQueue(queue: string): Promise<void>;
   /** What a sidecar of this actor needs to work here. */
   variables(actor: string, more?: Variables): Variables;
+  /** The same for one that will be killed, which the emulator by itself does not notice. */
+  doomedVariables(actor: string, more?: Variables): Variables;
   /** Makes the actor's queue, and resolves when the sidecar works on it. */
   sidecar(actor: string, more: Variables): Promise<RunningProcess>;
   /** To the queue of the actor it is at. */
@@ -36,6 +39,7 @@ const PATIENCE_MS = 40_000;
 export async function setPubsubStage(...queues: readonly string[]): Promise<PubsubStage> {
   const emulator = await startPubsub();
   const folder = await temporaryFolder();
+  const proxy = await startGrpcProxy(emulator.endpoint);
   const { endpoint } = emulator;
   const client = await pubsubClient({ projectId: PROJECT, endpoint });
   const maker = pubsubTransport({
@@ -83,6 +87,7 @@ export async function setPubsubStage(...queues: readonly string[]): Promise<Pubs
     client,
     createQueue,
     variables,
+    doomedVariables: (actor, more) => variables(actor, { ASYA_PUBSUB_ENDPOINT: proxy.endpoint, ...more }),
     sidecar: async (actor, more) => {
       await createQueue(actor);
       const sidecar = startSidecar(variables(actor, more));
@@ -110,6 +115,7 @@ export async function setPubsubStage(...queues: readonly string[]): Promise<Pubs
       await endProcesses();
       await maker.close();
       await client.close();
+      await proxy.close();
       await emulator.close();
     },
   };

@@ -149,10 +149,10 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     }, PATIENCE_MS);
     afterAll(() => stores.close());
 
-    const FROZEN = [join(import.meta.dirname, 'freeze-at.ts'), 'received'];
+    const FROZEN = [join(import.meta.dirname, 'freeze-at.ts'), 'called'];
 
     test('one crash: the envelope comes again, to another', async () => {
-      const variables = stage.variables('killed', {
+      const variables = stage.doomedVariables('killed', {
         ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
         ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
       });
@@ -172,7 +172,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     test('crash upon crash: the dead-letter topic takes it, and x-dlq archives it', {
       timeout: 240_000,
     }, async () => {
-      const variables = stage.variables('doomed', {
+      const variables = stage.doomedVariables('doomed', {
         ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
         ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
       });
@@ -201,8 +201,8 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
         await sidecar.exited;
         console.log(`${crashes} crashes`);
       }
-      // The emulator also counts what it sends down the connections of those that it has not noticed are gone.
-      expect(crashes).toBeGreaterThanOrEqual(1);
+      // One may be on its way to a sidecar that is already gone, which counts too.
+      expect(crashes).toBeGreaterThanOrEqual(3);
       expect(crashes).toBeLessThanOrEqual(5);
       expect(JSON.parse(await stores.object((await archived()) ?? ''))).toMatchObject({
         id: sent.id,

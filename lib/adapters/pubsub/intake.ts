@@ -28,7 +28,7 @@ const WIDENED_AFTER_MS = 1_000;
 const NARROWED_AFTER_MS = 5_000;
 const MUCH_TOO_WIDE = 4;
 /** What is on its way when a stream is left may take so long. */
-const LAST_CALL_MS = 1_000;
+const LAST_CALL_MS = 3_000;
 
 interface Waiter {
   readonly most: number;

@@ -16,12 +16,14 @@ export interface Lease {
 
 /**
  * Deadlines are short and renewed: what a killed process held comes again within one of them, and what is worked on
- * stays hidden for the whole visibility time all the same. After that time nobody renews, and it comes again. The first
- * deadline is the shortest: what is lost on its way here has only that one, and what is done soon needs no other.
+ * stays hidden for the whole visibility time all the same. After that time nobody renews, and it comes again. Most are
+ * done before half of their first deadline, which their stream asked for, and cost no request.
  */
 export interface Leases {
   /** How many are handed out. */
   readonly inHand: number;
+  /** The deadline that streams are to ask for. */
+  readonly firstSeconds: number;
   /** Here, and hidden for as long as nobody asks for it. */
   begin(ackId: string, stream: PullStream): Lease;
   /** Handed out: hidden for the visibility time from now on. */
@@ -36,8 +38,8 @@ export interface Leases {
 
 export interface LeasesOptions {
   readonly visibilityMs: number;
-  /** The deadline that streams ask for. */
-  readonly firstMs: number;
+  /** The shortest that streams can ask for. */
+  readonly shortestFirstMs: number;
   readonly setDeadline: (ackId: string, seconds: number) => Promise<Reply>;
 }
 
@@ -46,7 +48,9 @@ const LEASE_MS = 30_000;
 const RENEWED_AFTER = 1 / 2;
 const LOOKED_AFTER = 1 / 4;
 
-export function leases({ visibilityMs, firstMs, setDeadline }: LeasesOptions): Leases {
+export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOptions): Leases {
+  const firstSeconds = Math.ceil(Math.min(LEASE_MS, Math.max(visibilityMs, shortestFirstMs)) / 1000);
+  const firstMs = firstSeconds * 1000;
   const held = new Set<Lease>();
   let inHand = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -96,6 +100,7 @@ export function leases({ visibilityMs, firstMs, setDeadline }: LeasesOptions): L
     get inHand() {
       return inHand;
     },
+    firstSeconds,
     begin: (ackId, stream) => {
       const lease: Lease = {
         ackId,

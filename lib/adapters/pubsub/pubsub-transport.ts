@@ -62,7 +62,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     if (known !== undefined) return known;
     const held = leases({
       visibilityMs,
-      firstMs: SHORTEST_DEADLINE_SECONDS * 1000,
+      shortestFirstMs: SHORTEST_DEADLINE_SECONDS * 1000,
       setDeadline: (ackId, seconds) => setDeadline(queue, ackId, seconds),
     });
     const { receive, close } = intake({
@@ -74,7 +74,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
           subscriber,
           subscription: queues.subscriptionOf(queue),
           window,
-          deadlineSeconds: SHORTEST_DEADLINE_SECONDS,
+          deadlineSeconds: held.firstSeconds,
           onMessages,
           onEnd,
         }),

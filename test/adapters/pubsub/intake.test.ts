@@ -22,7 +22,7 @@ function anIntake() {
   const released: string[] = [];
   const held = leases({
     visibilityMs: 600_000,
-    firstMs: 10_000,
+    shortestFirstMs: 10_000,
     setDeadline: async (ackId, seconds) => {
       if (seconds === 0) released.push(ackId);
       return { ok: true };
@@ -147,7 +147,7 @@ describe('what nobody is given goes back', () => {
     await first;
     const closing = close();
     expect(last().did).toEqual(['left']);
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(3_000);
     await closing;
     expect(last().did).toEqual(['left', 'cancelled']);
     expect(released).toEqual(['ack-b', 'ack-c']);

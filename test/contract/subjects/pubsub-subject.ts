@@ -1,8 +1,8 @@
 import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/delayer.ts';
+import { startGrpcProxy } from '../../support/grpc-proxy.ts';
 import { PROJECT, PUBSUB_ABSENCE, startPubsub } from '../../support/pubsub.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import type { Ability, Bench, ContractSubject, QueueDescription } from '../contract-subject.ts';
 
 /** To be had once something in the tests stands at the delayer's topic. */
@@ -35,7 +35,7 @@ export const PUBSUB: ContractSubject = {
 const DAY_SECONDS = 86_400;
 
 async function pubsubBench(endpoint: string, close: () => Promise<void>): Promise<Bench> {
-  const proxy = await startTcpProxy(endpoint);
+  const proxy = await startGrpcProxy(endpoint);
   const client = await pubsubClient({ projectId: PROJECT, endpoint });
   const { publisher, subscriber } = client;
   const topicName = (queue: string) => `projects/${PROJECT}/topics/${queue}`;
