@@ -1,14 +1,34 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-const isSlow = process.env['SLOW'] !== undefined;
+const SLOW = 'test/**/*.slow.test.ts';
+const CONTRACT = 'test/contract/**/*.test.ts';
+
+/** Each test file is run by one command of `.ci/run`. */
+const SUITES = {
+  // `npm test`, with the contract of what runs inside the tests.
+  quick: { include: ['test/**/*.test.ts'], exclude: [SLOW] },
+  // `npm run test:slow`
+  slow: { include: [SLOW], exclude: [CONTRACT] },
+  // `npm run test:transports`, which leaves out what the quick suite has tried in the same run.
+  transports: { include: [CONTRACT], exclude: [] },
+};
+
+function chosenSuite(): keyof typeof SUITES {
+  if (process.env['TRANSPORTS'] !== undefined) return 'transports';
+  return process.env['SLOW'] === undefined ? 'quick' : 'slow';
+}
+
+const { include, exclude } = SUITES[chosenSuite()];
 
 export default defineConfig({
   test: {
-    include: [isSlow ? 'test/**/*.slow.test.ts' : 'test/**/*.test.ts'],
-    // `npm run test:slow` runs these, and so does `.ci/run`.
-    exclude: [...configDefaults.exclude, ...(isSlow ? [] : ['test/**/*.slow.test.ts'])],
-    testTimeout: 30_000,
+    include,
+    exclude: [...configDefaults.exclude, ...exclude],
+    // Waits are for what must come, not measurements: a busy machine is given time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // The processes that tests start load the same files again and again.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/asya-node', import.meta.url)) },
     // Most tests wait for a process or a broker: more of them at once than there are cores.

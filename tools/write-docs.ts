@@ -5,6 +5,7 @@ import type { SettingTable } from '../lib/config/read-settings.ts';
 import type { Setting } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
+import { transportsPage } from './transports-page.ts';
 
 /** `npm run docs`: writes the pages that are made from code. A test holds them to it. */
 
@@ -58,6 +59,7 @@ const ROOT = join(import.meta.dirname, '..');
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configurationPage,
   'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER_SETTINGS),
+  'docs/transports.md': transportsPage,
   'docs/dashboard.svg': () => dashboardPicture(ROOT),
 };
 

@@ -4,8 +4,15 @@ import type { Transport } from '../ports/transport.ts';
 
 export type MakeTransport = (config: SidecarConfig, env: Environment) => Transport | Promise<Transport>;
 
-/** The broker that a configuration names. Each one's client is loaded only where it is used. */
-export async function transportFromConfig(config: SidecarConfig, env: Environment): Promise<Transport> {
+/**
+ * The broker that a configuration names. Each one's client is loaded only where it is used. Whoever works on what it
+ * delivers is warned of what the broker may not like; who only sends need not listen.
+ */
+export async function transportFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  warn: (words: string) => void = () => {},
+): Promise<Transport> {
   switch (config.transport) {
     case 'sqs': {
       const { sqsFromConfig } = await import('./sqs-from-config.ts');
@@ -15,9 +22,9 @@ export async function transportFromConfig(config: SidecarConfig, env: Environmen
       const { pubsubFromConfig } = await import('./pubsub-from-config.ts');
       return pubsubFromConfig(config);
     }
-    case 'rabbitmq':
-      throw new Error(
-        `ASYA_TRANSPORT is "${config.transport}", which this version does not speak yet; use sqs or pubsub`,
-      );
+    case 'rabbitmq': {
+      const { rabbitMqFromConfig } = await import('./rabbitmq-from-config.ts');
+      return rabbitMqFromConfig(config, warn);
+    }
   }
 }

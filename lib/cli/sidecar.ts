@@ -68,7 +68,7 @@ async function work(
   const graceLeftMs = graceLeftFor(config.gracePeriodMs, stop);
   const closers: (() => Promise<void>)[] = [];
   try {
-    const transport = await transportFromConfig(config, env);
+    const transport = await transportFromConfig(config, env, (words) => log.line('warn', words));
     closers.unshift(transport.close);
     const runtime = await runtimeOrCrew(config, env, log);
     closers.unshift(() => runtime.close(graceLeftMs()));

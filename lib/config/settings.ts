@@ -188,7 +188,11 @@ export const SETTINGS = {
   ),
   ASYA_RABBITMQ_URL: setting(url('amqp', 'amqps'), 'The broker.', 'amqp://guest:guest@localhost:5672/'),
   ASYA_RABBITMQ_EXCHANGE: setting(text, 'The topic exchange.', 'asya'),
-  ASYA_RABBITMQ_PREFETCH: setting(wholeNumber(1, 65_535), 'Deliveries taken ahead.', '1'),
+  ASYA_RABBITMQ_PREFETCH: setting(
+    wholeNumber(1, 65_535),
+    'Deliveries held at once, those in work included; never fewer than `ASYA_CONCURRENCY`.',
+    '1',
+  ),
   ASYA_RABBITMQ_DELAY: setting(
     oneOf('none', 'ttl'),
     '`ttl`: delays through queues whose messages expire. `none`: a retry ends at x-sink.',

@@ -11,7 +11,7 @@ const transport = await makeTransport(maker, times);
 const never = new AbortController().signal;
 await transport.ensureQueue(queue);
 await Promise.all([transport.send(queue, '1'), transport.send(queue, '2')]);
-const receipt = await transport.receive(queue, 10, never);
+const receipt = await transport.receive(queue, transport.traits.maxBatch, never);
 if (!receipt.ok || receipt.deliveries.length === 0)
   throw new Error(`nothing came: ${JSON.stringify(receipt)}`);
 const [first, ...others] = receipt.deliveries;

@@ -1,4 +1,5 @@
 import type { Transport } from '../../lib/ports/transport.ts';
+import type { Ability, TransportFeatures } from '../../lib/ports/transport-features.ts';
 
 /** A transport that the contract is tried on, and what is known of it beforehand. */
 export interface ContractSubject {
@@ -9,23 +10,10 @@ export interface ContractSubject {
   start(): Promise<Bench>;
 }
 
-/** What it can do, or why not: a gap is data, and becomes a skip that says its reason. */
-export type Ability = 'yes' | { readonly no: string };
-
-export interface Features {
-  /** A send can be told to arrive later. */
-  readonly delays: Ability;
-  /** A delivery that nobody settles comes again by itself after a while. */
-  readonly hidesForATime: Ability;
-  readonly countsReceives: Ability;
-  readonly deadLetters: Ability;
-  /** A send of more than it takes is refused, not cut or passed. */
-  readonly limitsBodies: Ability;
+/** What its transport can do by itself, and what this engine and this bench add to the gaps. */
+export interface Features extends TransportFeatures {
   /** Characters beyond U+FFFF travel as they are. */
   readonly rawAstralCharacters: Ability;
-  /** A queue that is not there can be told from other trouble. */
-  readonly tellsMissingQueues: Ability;
-  readonly createsQueues: Ability;
   /** What a queue was made with can be asked for. */
   readonly tellsAttributes: Ability;
   /** The test can make one entry of a batch fail. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Delivery, Receipt, Transport } from '../../lib/ports/transport.ts';
+import type { Delivery, Receipt, Refusal, Reply, Transport } from '../../lib/ports/transport.ts';
 import {
   type Bench,
   type Feature,
+  type Features,
   makeTransport,
   type TransportMaker,
   type TransportTimes,
@@ -14,6 +16,8 @@ export interface Law {
   readonly name: string;
   /** Where one of these is missing, the law is skipped. */
   readonly needs?: readonly Feature[];
+  /** It is about the want of this, and is skipped where there is none. */
+  readonly lacks?: Feature;
   /** Nothing else may run beside it: it disturbs the broker, or fills it. */
   readonly isAlone?: boolean;
   readonly run: (stage: Stage) => Promise<void>;
@@ -22,12 +26,13 @@ export interface Law {
 /** What a law acts on: a queue of its own, and transports that are closed after it. */
 export interface Stage {
   readonly bench: Bench;
+  readonly features: Features;
   readonly queue: string;
   readonly deadLetterQueue: string;
   /** The name of a queue that is not there. */
   newName(): string;
   transport(times?: Partial<TransportTimes>): Promise<Transport>;
-  breakableTransport(): Promise<Transport>;
+  breakableTransport(times?: Partial<TransportTimes>): Promise<Transport>;
   readonly never: AbortSignal;
 }
 
@@ -35,7 +40,7 @@ const TIMES: TransportTimes = { visibilityMs: 30_000, waitMs: 1_000 };
 /** Longer than any law needs: engines on this machine are waited for, not measured. */
 const PATIENCE_MS = 60_000;
 
-export async function onStage(bench: Bench, law: Law): Promise<void> {
+export async function onStage(bench: Bench, features: Features, law: Law): Promise<void> {
   const transports: Transport[] = [];
   const newName = () => `law-${randomUUID().slice(0, 13)}`;
   const queue = newName();
@@ -48,11 +53,12 @@ export async function onStage(bench: Bench, law: Law): Promise<void> {
   try {
     await law.run({
       bench,
+      features,
       queue,
       deadLetterQueue: `${queue}-dlq`,
       newName,
       transport: (times) => make(bench.maker, times),
-      breakableTransport: () => make(bench.breakableMaker),
+      breakableTransport: (times) => make(bench.breakableMaker, times),
       never: new AbortController().signal,
     });
   } finally {
@@ -86,8 +92,9 @@ export async function receiveOne(transport: Transport, queue: string): Promise<D
 /** Nothing comes for so long. */
 export async function receiveNothing(transport: Transport, queue: string, forMs: number): Promise<void> {
   const until = Date.now() + forMs;
+  const most = transport.traits.maxBatch;
   do {
-    const deliveries = deliveriesOf(await transport.receive(queue, 10, new AbortController().signal));
+    const deliveries = deliveriesOf(await transport.receive(queue, most, new AbortController().signal));
     expect(
       deliveries.map(({ body }) => body),
       `deliveries of ${queue}`,
@@ -105,8 +112,33 @@ export async function sendAll(transport: Transport, queue: string, bodies: reado
   expect(replies.filter((reply) => !reply.ok)).toEqual([]);
 }
 
+/** Receives until that is refused: a wait that is over before the broker has answered says nothing. */
+export async function receiveRefusal(transport: Transport, queue: string): Promise<Refusal> {
+  const until = Date.now() + PATIENCE_MS;
+  while (Date.now() < until) {
+    const receipt = await transport.receive(queue, 1, new AbortController().signal);
+    if (!receipt.ok) return receipt;
+    expect(receipt.deliveries).toEqual([]);
+  }
+  throw new Error(`${queue}: no receive was refused within ${PATIENCE_MS} ms`);
+}
+
+/** Asks until it is accepted: what was cut off from its broker may take a while to come back to it. */
+export async function untilAccepted(ask: () => Promise<Reply>): Promise<void> {
+  const until = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const reply = await ask();
+    if (reply.ok) return;
+    if (Date.now() > until) throw new Error(`still refused after ${PATIENCE_MS} ms: ${reply.problem}`);
+    await sleep(100);
+  }
+}
+
 export function textOf({ body }: Delivery): string {
   return typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body);
 }
+
+/** Both clocks are this machine's; a broker may cut fractions of a millisecond off. */
+export const CLOCK_SLACK_MS = 5;
 
 export const OK = { ok: true } as const;

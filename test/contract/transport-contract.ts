@@ -1,19 +1,26 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COLUMNS_FOLDER, type Verdict, writeColumn } from '../../tools/contract-table.ts';
 import type { Bench, ContractSubject, Features } from './contract-subject.ts';
 import { type Law, onStage } from './law.ts';
 import { BODY_LAWS } from './laws/body-laws.ts';
+import { DELAY_LAWS } from './laws/delay-laws.ts';
 import { DELIVERY_LAWS } from './laws/delivery-laws.ts';
 import { ENDING_LAWS } from './laws/ending-laws.ts';
+import { OUTAGE_LAWS } from './laws/outage-laws.ts';
 import { QUEUE_LAWS } from './laws/queue-laws.ts';
+import { TRAIT_LAWS } from './laws/trait-laws.ts';
 
-const LAWS: readonly Law[] = [...DELIVERY_LAWS, ...BODY_LAWS, ...QUEUE_LAWS, ...ENDING_LAWS];
+const LAWS: readonly Law[] = [
+  ...TRAIT_LAWS,
+  ...DELIVERY_LAWS,
+  ...DELAY_LAWS,
+  ...BODY_LAWS,
+  ...QUEUE_LAWS,
+  ...OUTAGE_LAWS,
+  ...ENDING_LAWS,
+];
 const LAW_TIMEOUT_MS = 150_000;
-
-type Verdict = 'holds' | 'BROKEN' | 'not run' | { readonly skippedBecause: string };
-
-/** By subject, then by law: for the table. */
-const verdicts = new Map<string, Map<string, Verdict>>();
-let unfinished = 0;
 
 /** Every transport behaves so. What a subject cannot do by its features is skipped, with the reason printed. */
 export function transportContract(subject: ContractSubject): void {
@@ -24,8 +31,6 @@ export function transportContract(subject: ContractSubject): void {
       return [law.name, reason === undefined ? 'not run' : { skippedBecause: reason }];
     }),
   );
-  verdicts.set(name, column);
-  unfinished++;
 
   describe(`the transport contract: ${name}`, () => {
     let bench: Bench | undefined;
@@ -36,9 +41,9 @@ export function transportContract(subject: ContractSubject): void {
 
     afterAll(async () => {
       await bench?.close();
-      printSkips(name, absence, column);
-      unfinished--;
-      if (unfinished === 0 && process.env['CONTRACT_TABLE']) console.log(tableText());
+      const folder = process.env[COLUMNS_FOLDER];
+      if (folder === undefined) printSkips(name, absence, column);
+      else writeColumn(folder, { subject: name, testFile: testFile(), laws: [...column] });
     }, LAW_TIMEOUT_MS);
 
     const register = (law: Law, isConcurrent: boolean) =>
@@ -47,7 +52,7 @@ export function transportContract(subject: ContractSubject): void {
         if (typeof verdict === 'object') return test.skip(verdict.skippedBecause);
         if (bench === undefined) throw new Error(`${name} did not start`);
         column.set(law.name, 'BROKEN');
-        await onStage(bench, law);
+        await onStage(bench, features, law);
         column.set(law.name, 'holds');
       });
 
@@ -62,12 +67,17 @@ export function transportContract(subject: ContractSubject): void {
 }
 
 /** Why the law does not apply; undefined where it does. */
-function gapFor({ needs = [] }: Law, features: Features): string | undefined {
+function gapFor({ needs = [], lacks }: Law, features: Features): string | undefined {
+  if (lacks !== undefined && features[lacks] === 'yes') return `this one is for those without "${lacks}"`;
   for (const feature of needs) {
     const ability = features[feature];
     if (ability !== 'yes') return ability.no;
   }
   return undefined;
+}
+
+function testFile(): string {
+  return relative(join(import.meta.dirname, '../..'), expect.getState().testPath ?? '');
 }
 
 function printSkips(
@@ -83,28 +93,4 @@ function printSkips(
     if (typeof verdict === 'object')
       console.log(`contract, ${subject}: "${law}" skipped, because ${verdict.skippedBecause}`);
   }
-}
-
-function tableText(): string {
-  const subjects = [...verdicts.keys()];
-  const reasons: string[] = [];
-  const word = (verdict: Verdict | undefined): string => {
-    if (typeof verdict !== 'object') return verdict ?? 'not run';
-    if (!reasons.includes(verdict.skippedBecause)) reasons.push(verdict.skippedBecause);
-    return `skip [${reasons.indexOf(verdict.skippedBecause) + 1}]`;
-  };
-  const rows = LAWS.map(({ name }) => [
-    name,
-    ...subjects.map((subject) => word(verdicts.get(subject)?.get(name))),
-  ]);
-  const head = ['law', ...subjects];
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const lineOf = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [
-    lineOf(head),
-    lineOf(widths.map((width) => '-'.repeat(width))),
-    ...rows.map(lineOf),
-    ...reasons.map((reason, index) => `[${index + 1}] ${reason}`),
-  ].join('\n');
 }

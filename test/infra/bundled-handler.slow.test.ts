@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordOf } from '../functions/sidecar/lambda-process.ts';
+import { sqsBroker } from '../sidecar/brokers/sqs-broker.ts';
 import { envelopeAt, type Mailbox, mailbox } from '../sidecar/envelopes.ts';
 import { plainEnvironment } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   assets = manifest.files;
   images = manifest.dockerImages;
   sqs = await startEmbeddedSqs();
-  inbox = mailbox(sqs);
+  inbox = mailbox(sqsBroker(sqs).take);
   sockets = mkdtempSync(join(tmpdir(), 'asya-'));
   for (const actor of ['count', 'store', 'review', 'x-sink'])
     await sqs.createQueue(`asya-dev-letters-${actor}`);
@@ -104,7 +105,7 @@ function start(actor: string) {
   };
 }
 
-describe('a Node actor, as it is deployed', { timeout: 60_000 }, () => {
+describe('a Node actor, as it is deployed', () => {
   test('calls its handler, sends on, retries by its bundled policies, and knows its variables', async () => {
     const lambda = start('count');
     const route = { prev: [], curr: 'count', next: ['store'] };
@@ -127,7 +128,7 @@ describe('a Node actor, as it is deployed', { timeout: 60_000 }, () => {
   });
 });
 
-test('the same mesh makes the same assets, wherever it is made', { timeout: 60_000 }, async () => {
+test('the same mesh makes the same assets, wherever it is made', async () => {
   const again = await anApp();
   const stack = stackOf(manifestIn(LETTERS), { app: again.app, code: 'bundled' });
   again.app.synth();

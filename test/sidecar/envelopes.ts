@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { EmbeddedSqs } from '../support/embedded-sqs.ts';
 import { pause } from './sidecar-process.ts';
 
 /** Envelopes as they travel, for tests that look from outside. */
@@ -66,14 +65,15 @@ export interface Mailbox {
   rest(queue: string): Promise<readonly Arrived[]>;
 }
 
-export function mailbox(sqs: EmbeddedSqs): Mailbox {
+/** Of what this takes out of a queue, for good. */
+export function mailbox(take: (queue: string) => Promise<readonly string[]>): Mailbox {
   const kept = new Map<string, Arrived[]>();
 
   async function empty(queue: string): Promise<Arrived[]> {
     const letters = kept.get(queue) ?? [];
     kept.set(queue, letters);
-    for (const { Body = '' } of await sqs.take(queue)) {
-      letters.push({ ...(JSON.parse(Body) as Wire), body: Body, arrivedAt: Date.now() });
+    for (const body of await take(queue)) {
+      letters.push({ ...(JSON.parse(body) as Wire), body, arrivedAt: Date.now() });
     }
     return letters;
   }
@@ -82,7 +82,7 @@ export function mailbox(sqs: EmbeddedSqs): Mailbox {
     queue: string,
     isIt: (envelope: Arrived) => boolean,
     what: string,
-    withinMs = 10_000,
+    withinMs = 60_000,
   ): Promise<Arrived> {
     const endsAt = Date.now() + withinMs;
     for (;;) {

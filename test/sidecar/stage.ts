@@ -1,4 +1,6 @@
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
+import type { SidecarBroker } from './brokers/sidecar-broker.ts';
+import { sqsBroker } from './brokers/sqs-broker.ts';
 import { type Mailbox, mailbox, type Wire } from './envelopes.ts';
 import {
   endProcesses,
@@ -10,8 +12,7 @@ import {
 } from './sidecar-process.ts';
 
 /** A broker, a folder for sockets, and sidecars that work against them: one for each test file. */
-export interface Stage {
-  readonly sqs: EmbeddedSqs;
+export interface BrokerStage {
   readonly inbox: Mailbox;
   readonly folder: string;
   /** What a sidecar of this actor needs to work here. */
@@ -23,33 +24,40 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+/** On the embedded SQS, which can be looked into. */
+export interface Stage extends BrokerStage {
+  readonly sqs: EmbeddedSqs;
+}
+
 export async function setStage(...queues: readonly string[]): Promise<Stage> {
   const sqs = await startEmbeddedSqs();
+  return { ...(await setStageOn(sqsBroker(sqs), queues)), sqs };
+}
+
+export async function setStageOn(broker: SidecarBroker, queues: readonly string[]): Promise<BrokerStage> {
   const folder = await temporaryFolder();
-  for (const queue of queues) await sqs.createQueue(queue);
+  for (const queue of queues) await broker.createQueue(queue);
   const variables = (actor: string, more: Variables = {}): Variables => ({
     ASYA_ACTOR_NAME: actor,
-    ASYA_SQS_ENDPOINT: sqs.endpoint,
-    ASYA_SQS_WAIT_TIME_SECONDS: '1',
+    ...broker.variables,
     ASYA_RUNTIME_URL: `unix:${folder}/${actor}.sock`,
     ASYA_METRICS_ADDR: '',
     ...more,
   });
   return {
-    sqs,
     folder,
-    inbox: mailbox(sqs),
+    inbox: mailbox(broker.take),
     variables,
     sidecar: async (actor, more) => {
-      await sqs.createQueue(actor);
+      await broker.createQueue(actor);
       const sidecar = startSidecar(variables(actor, more));
       await untilWorking(sidecar);
       return sidecar;
     },
-    send: (envelope) => sqs.send(envelope.route.curr, JSON.stringify(envelope)),
+    send: (envelope) => broker.send(envelope.route.curr, JSON.stringify(envelope)),
     close: async () => {
       await endProcesses();
-      await sqs.close();
+      await broker.close();
     },
   };
 }

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 
-/** An SQS in this process, on a free port of this machine alone. */
+/** An SQS on a free port of this machine alone. */
 export interface EmbeddedSqs {
   readonly endpoint: string;
   readonly client: SQSClient;
@@ -28,6 +28,7 @@ export interface EmbeddedSqs {
 
 const ACCOUNT = '000000000000';
 
+/** In this process. */
 export async function startEmbeddedSqs(
   options: { dataDir?: string; port?: number } = {},
 ): Promise<EmbeddedSqs> {
@@ -35,7 +36,18 @@ export async function startEmbeddedSqs(
     logger: false,
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
   });
-  const endpoint = await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const sqs = sqsAt(await app.listen({ host: '127.0.0.1', port: options.port ?? 0 }));
+  return {
+    ...sqs,
+    close: async () => {
+      await sqs.close();
+      await app.close();
+    },
+  };
+}
+
+/** The same ways into an engine that somebody else runs, and ends. */
+export function sqsAt(endpoint: string): EmbeddedSqs {
   const client = new SQSClient({
     endpoint,
     region: 'us-east-1',
@@ -81,7 +93,7 @@ export async function startEmbeddedSqs(
     },
     receive,
     take,
-    takeUntil: async (queue, count, withinMs = 10_000) => {
+    takeUntil: async (queue, count, withinMs = 60_000) => {
       const taken: Message[] = [];
       const until = Date.now() + withinMs;
       while (taken.length < count) {
@@ -106,7 +118,6 @@ export async function startEmbeddedSqs(
     },
     close: async () => {
       client.destroy();
-      await app.close();
     },
   };
 }

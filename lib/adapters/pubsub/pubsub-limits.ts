@@ -7,6 +7,9 @@ import { LONGEST_DELAY_MS } from '../../core/delayer.ts';
  */
 export const PUBSUB_LIMITS: Limits = { maxDelayMs: LONGEST_DELAY_MS, maxBodyBytes: 9_990_000 };
 
+/** As many messages as Pub/Sub takes in one request. */
+export const PUBSUB_MAX_BATCH = 1_000;
+
 /** The bounds of an ack deadline; setting one by itself may go down to 0. */
 export const SHORTEST_DEADLINE_SECONDS = 10;
 export const LONGEST_DEADLINE_SECONDS = 600;

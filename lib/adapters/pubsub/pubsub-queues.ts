@@ -6,6 +6,7 @@ import {
   LEAST_DELIVERY_ATTEMPTS,
   LONGEST_DEADLINE_SECONDS,
   LONGEST_RETENTION_SECONDS,
+  PUBSUB_MAX_BATCH,
   SHORTEST_DEADLINE_SECONDS,
 } from './pubsub-limits.ts';
 import { isDenied, isMissing, isThereAlready, missing, refusalOf } from './refusal.ts';
@@ -25,8 +26,8 @@ export interface PubsubQueues {
   flush(): void;
 }
 
-/** As many as Pub/Sub takes in one request, and as little waiting as makes batches of what ends together. */
-const BATCHING = { maxMessages: 1_000, maxBytes: 9_000_000, maxMilliseconds: 4 };
+/** As little waiting as makes batches of what ends together. */
+const BATCHING = { maxMessages: PUBSUB_MAX_BATCH, maxBytes: 9_000_000, maxMilliseconds: 4 };
 /** For so long a topic is taken to have the subscription that it had. */
 const HEARD_FOR_MS = 60_000;
 /** What a subscription says whose topic is gone: it never gets another. */

@@ -17,7 +17,7 @@ import {
   type Transport,
 } from '../../ports/transport.ts';
 import { type Batcher, batcher } from './batcher.ts';
-import { delaySecondsFrom, SQS_LIMITS } from './sqs-limits.ts';
+import { delaySecondsFrom, SQS_LIMITS, SQS_MAX_BATCH } from './sqs-limits.ts';
 import { isQueueMissing, sqsQueues } from './sqs-queues.ts';
 
 export interface SqsTransportOptions {
@@ -30,7 +30,6 @@ export interface SqsTransportOptions {
   readonly escapesPairs?: boolean;
 }
 
-const MAX_ENTRIES = 10;
 const MAX_BYTES = SQS_LIMITS.maxBodyBytes;
 const LONGEST_VISIBILITY_SECONDS = 43_200;
 /** Long enough to gather what ends together, short against a request to SQS. */
@@ -54,7 +53,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     const known = batchers.get(key) as Batcher<Item, Reply> | undefined;
     if (known !== undefined) return known;
     const made = batcher<Item, Reply>({
-      maxItems: MAX_ENTRIES,
+      maxItems: SQS_MAX_BATCH,
       maxBytes: MAX_BYTES,
       lingerMs,
       flush: async (items) => {
@@ -140,7 +139,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     traits: {
       name: 'sqs',
       ...SQS_LIMITS,
-      maxBatch: MAX_ENTRIES,
+      maxBatch: SQS_MAX_BATCH,
       visibilityMs: visibilitySeconds * 1000,
       countsReceives: true,
     },

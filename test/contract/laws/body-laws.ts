@@ -24,6 +24,11 @@ const ESCAPED = Array.from({ length: 0x20 }, (_, code) => `\\u${code.toString(16
 );
 const ESCAPES = `"${ESCAPED}\\ud800\\udfff\\ufffe\\uffff\\/\\b\\f\\n\\r\\t\\\\\\""`;
 
+const RAW_CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
+
+/** Characters of one, two and three bytes at every offset that a buffer may be cut at. */
+const MEGABYTE = `"${'aé€'.repeat(Math.floor(1_000_000 / 6)).padEnd(500_000, 'x')}"`;
+
 export const BODY_LAWS: readonly Law[] = [
   {
     name: 'the shortest JSON survives untouched',
@@ -71,6 +76,23 @@ export const BODY_LAWS: readonly Law[] = [
     },
   },
   {
+    name: 'raw control characters survive untouched, or are refused',
+    run: async ({ queue, transport }) => {
+      const one = await transport();
+      const bodies = RAW_CONTROLS.map((character) => `"${character}"`);
+      const accepted: string[] = [];
+      for (const body of bodies) if ((await one.send(queue, body)).ok) accepted.push(body);
+      // These three are whitespace in JSON.
+      expect(accepted).toEqual(expect.arrayContaining(['"\t"', '"\n"', '"\r"']));
+      const deliveries = await receiveSome(one, queue, accepted.length);
+      expect(deliveries.map(textOf).toSorted()).toEqual(accepted.toSorted());
+    },
+  },
+  {
+    name: '1 MB survives untouched',
+    run: async ({ queue, transport }) => expectUntouched(await transport(), queue, [MEGABYTE]),
+  },
+  {
     name: 'the largest body that the traits allow survives untouched',
     needs: ['limitsBodies'],
     run: async ({ queue, transport }) => {
@@ -98,7 +120,7 @@ export const BODY_LAWS: readonly Law[] = [
   },
   {
     name: 'a batch in which one entry fails reports exactly that one',
-    needs: ['failsSingleEntries'],
+    needs: ['batchesSends', 'failsSingleEntries'],
     run: async ({ bench, queue, breakableTransport }) => {
       const one = await breakableTransport();
       const bodies = Array.from({ length: 10 }, (_, index) => `{"batch":"${queue}","n":${index}}`);

@@ -1,3 +1,4 @@
+import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import { startEmbeddedSqs } from '../../support/embedded-sqs.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { sqsBench } from './sqs-bench.ts';
@@ -6,16 +7,10 @@ import { sqsBench } from './sqs-bench.ts';
 export const EMBEDDED_SQS: ContractSubject = {
   name: 'sqs (embedded)',
   features: {
-    delays: 'yes',
-    hidesForATime: 'yes',
-    countsReceives: 'yes',
-    deadLetters: 'yes',
-    limitsBodies: 'yes',
+    ...SQS_RECORD.features,
     rawAstralCharacters: {
       no: 'fauxqs 2.4.1 takes the halves of a surrogate pair for invalid characters; SQS takes U+10000 to U+10FFFF',
     },
-    tellsMissingQueues: 'yes',
-    createsQueues: 'yes',
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',
     outages: 'yes',

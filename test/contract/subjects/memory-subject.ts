@@ -10,6 +10,8 @@ export const MEMORY: ContractSubject = {
     countsReceives: 'yes',
     deadLetters: 'yes',
     limitsBodies: 'yes',
+    batchesSends: { no: 'it sends one by one' },
+    settlesAfterReconnect: 'yes',
     rawAstralCharacters: 'yes',
     tellsMissingQueues: 'yes',
     createsQueues: 'yes',

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { type SqsEngine, sqsBench } from './sqs-bench.ts';
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 const ADDRESS = /Running on (http:\/\/127\.0\.0\.1:\d+)/;
 
 /** A second opinion on SQS, where it is on the machine. */
@@ -11,14 +12,8 @@ export const MOTO: ContractSubject = {
   name: 'sqs (moto)',
   ...absenceOf('moto_server'),
   features: {
-    delays: 'yes',
-    hidesForATime: 'yes',
-    countsReceives: 'yes',
-    deadLetters: 'yes',
-    limitsBodies: 'yes',
+    ...SQS_RECORD.features,
     rawAstralCharacters: 'yes',
-    tellsMissingQueues: 'yes',
-    createsQueues: 'yes',
     tellsAttributes: 'yes',
     failsSingleEntries: 'yes',
     outages: 'yes',

@@ -1,34 +1,27 @@
 import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
+import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
 import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/delayer.ts';
 import { startGrpcProxy } from '../../support/grpc-proxy.ts';
-import { PROJECT, PUBSUB_ABSENCE, startPubsub } from '../../support/pubsub.ts';
-import type { Ability, Bench, ContractSubject, QueueDescription } from '../contract-subject.ts';
+import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
+import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
+import type { Bench, ContractSubject, QueueDescription } from '../contract-subject.ts';
 
-/** To be had once something in the tests stands at the delayer's topic. */
-const DELAYS: Ability = { no: 'a delay goes through the delayer, and none runs beside the emulator here' };
-
-/** Google's own emulator of Pub/Sub, where it is on the machine. */
+/** Google's own emulator of Pub/Sub with the delayer beside it, where it is on the machine. */
 export const PUBSUB: ContractSubject = {
   name: 'pubsub (emulator)',
   ...(PUBSUB_ABSENCE === undefined ? {} : { absence: PUBSUB_ABSENCE }),
   features: {
-    delays: DELAYS,
-    hidesForATime: 'yes',
-    countsReceives: 'yes',
-    deadLetters: 'yes',
-    limitsBodies: 'yes',
+    ...PUBSUB_RECORD.features,
     rawAstralCharacters: 'yes',
-    tellsMissingQueues: 'yes',
-    createsQueues: 'yes',
     tellsAttributes: 'yes',
     failsSingleEntries: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
     outages: 'yes',
     deepQueues: 'yes',
   },
   start: async () => {
-    const emulator = await startPubsub();
-    return pubsubBench(emulator.endpoint, emulator.close);
+    const { endpoint, close } = await startPubsubWithDelayer();
+    return pubsubBench(endpoint, close);
   },
 };
 

@@ -1,0 +1,166 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { ConsumeMessage } from 'amqplib';
+import { ACCEPTED, type Delivery, type Receipt, type Reply } from '../../ports/transport.ts';
+import type { Link } from './link.ts';
+import { isNotFound, missingQueue, refusalOf } from './refusal.ts';
+import { openSession, type Session, type Settling } from './session.ts';
+
+/** A queue's deliveries, asked for by whoever has room for them, though the broker pushes. */
+export interface Intake {
+  receive(most: number, signal: AbortSignal): Promise<Receipt>;
+}
+
+export interface IntakeOptions {
+  readonly link: Link;
+  readonly queue: string;
+  /** How many unsettled deliveries the broker gives at once. */
+  readonly prefetch: number;
+  readonly waitMs: number;
+  /** Ends every receive. */
+  readonly closing: AbortSignal;
+}
+
+interface Handle {
+  readonly session: Session;
+  readonly message: ConsumeMessage;
+}
+
+const NOTHING: Receipt = { ok: true, deliveries: [] };
+
+export function intakeOf({ link, queue, prefetch, waitMs, closing }: IntakeOptions): Intake {
+  let opening: Promise<Session> | undefined;
+  let told: AbortSignal | undefined;
+
+  function sessionNow(): Promise<Session> {
+    opening ??= openSession(link, queue, prefetch).catch((error) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  /** Whoever asked last is told to stop: nothing more is fetched for nobody, also where no receive is under way. */
+  function standDownWith(signal: AbortSignal): void {
+    if (told === signal) return;
+    told?.removeEventListener('abort', standDown);
+    told = signal;
+    signal.addEventListener('abort', standDown, { once: true });
+  }
+
+  function standDown(): void {
+    const standing = opening;
+    opening = undefined;
+    standing?.then(
+      (session) => session.retire(),
+      () => {},
+    );
+  }
+
+  /** The session that is there; one that ended while nobody asked is of no interest any more. */
+  async function livingSession(): Promise<Session> {
+    const standing = sessionNow();
+    const session = await standing;
+    if (session.end === undefined) return session;
+    if (opening === standing) opening = undefined;
+    return livingSession();
+  }
+
+  async function receive(most: number, ending: AbortSignal, isLastTry: boolean): Promise<Receipt> {
+    const session = await unlessAborted(livingSession(), ending);
+    while (session !== undefined && !ending.aborted) {
+      const messages = session.take(most);
+      if (messages.length > 0)
+        return { ok: true, deliveries: messages.map((message) => deliveryFrom(queue, { session, message })) };
+      if (session.end === undefined) {
+        await session.change(ending);
+        continue;
+      }
+      if (session.end.why === 'lost') return refusalOf(session.end.error, queue);
+      // Deleted, or moved to another node of the broker: asking again tells which.
+      return isLastTry ? missingQueue(queue) : receive(most, ending, true);
+    }
+    return NOTHING;
+  }
+
+  return {
+    receive: async (most, signal) => {
+      if (signal.aborted || closing.aborted) return NOTHING;
+      standDownWith(signal);
+      const ending = endingWith(waitMs, signal, closing);
+      try {
+        return await receive(most, ending.signal, false);
+      } catch (error) {
+        return refusalOf(error, queue);
+      } finally {
+        ending.letGo();
+      }
+    },
+  };
+}
+
+/** What is refused here comes again: the broker takes back what it has heard nothing of when its channel ends. */
+export async function settleDelivery(
+  delivery: Delivery,
+  how: Settling,
+  reach: (queue: string) => Promise<Reply>,
+): Promise<Reply> {
+  const { session, message } = delivery.handle as Handle;
+  try {
+    await session.settle(message, how);
+    return ACCEPTED;
+  } catch (error) {
+    if (isNotFound(error)) return missingQueue(delivery.queue);
+    const reply = await reach(delivery.queue);
+    if (!reply.ok || how.kind === 'release') return reply;
+    const problem = `the channel that it came on has ended, and the broker delivers it again: ${(error as Error).message}`;
+    return { ok: false, problem: `${problem} (queue "${delivery.queue}")` };
+  }
+}
+
+function deliveryFrom(queue: string, handle: Handle): Delivery {
+  const { content, fields, properties } = handle.message;
+  const before = Number(properties.headers?.['x-delivery-count'] ?? fields.redelivered);
+  return {
+    body: isUtf8(content) ? content.toString('utf8') : content,
+    messageId: messageIdOf(handle.message),
+    receiveCount: before + 1,
+    queue,
+    handle,
+  };
+}
+
+/** Other senders may give none; the broker has none of its own, and what came says as much when it comes again. */
+function messageIdOf({ properties, content }: ConsumeMessage): string {
+  const { messageId } = properties;
+  if (typeof messageId === 'string' && messageId !== '') return messageId;
+  return createHash('sha256').update(content).digest('hex').slice(0, 32);
+}
+
+/** Undefined when the signal aborts first; what was waited for goes on for others. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const abort = () => resolve(undefined);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** Aborts with any of them and after so long; let go of, it leaves nothing behind. */
+function endingWith(
+  waitMs: number,
+  ...signals: readonly AbortSignal[]
+): { readonly signal: AbortSignal; letGo(): void } {
+  const ending = new AbortController();
+  const abort = () => ending.abort();
+  const timer = setTimeout(abort, waitMs);
+  for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
+  return {
+    signal: ending.signal,
+    letGo: () => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', abort);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Options } from 'amqplib';
+import { LEAST_RECEIVE_COUNT } from '../../config/queue-plan.ts';
+import { type Link, onChannel } from './link.ts';
+import { isNotFound } from './refusal.ts';
+
+/** Queues by name: looked for, and made where they are missing. All of it rejects where the broker refuses. */
+export interface RabbitMqQueues {
+  /** Rejects where the queue is not there. */
+  look(queue: string): Promise<void>;
+  /** Makes the queue with its dead-letter queue and binds both by their names; what is there already stays as it is. */
+  ensure(queue: string): Promise<void>;
+  ensureExchange(): Promise<void>;
+  /** Makes the queue in which messages for another wait for so long. */
+  ensureDelay(queue: string, delayMs: number): Promise<string>;
+}
+
+/** The broker counts what went before the last delivery, so that this makes five of them. */
+const DELIVERY_LIMIT = LEAST_RECEIVE_COUNT - 1;
+/** Said, because RabbitMQ 4 would otherwise throw away what was delivered twenty times. */
+const NO_DELIVERY_LIMIT = 2_147_483_647;
+/** A queue for delays that nobody used for so long, after what it holds was due, goes by itself. */
+const IDLE_DELAY_QUEUE_MS = 4 * 86_400_000;
+
+export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
+  async function look(queue: string): Promise<void> {
+    await onChannel(link, (channel) => channel.checkQueue(queue));
+  }
+
+  async function isThere(look: Promise<unknown>): Promise<boolean> {
+    try {
+      await look;
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async function make(queue: string, options: Options.AssertQueue): Promise<void> {
+    // Asked first: what differs from this is somebody's choice, and making it again would be refused.
+    const isMade = await isThere(look(queue));
+    await onChannel(link, async (channel) => {
+      if (!isMade) await channel.assertQueue(queue, options);
+      await channel.bindQueue(queue, exchange, queue);
+    });
+  }
+
+  async function ensureExchange(): Promise<void> {
+    const isMade = await isThere(onChannel(link, (channel) => channel.checkExchange(exchange)));
+    if (isMade) return;
+    await onChannel(link, (channel) => channel.assertExchange(exchange, 'topic', { durable: true }));
+  }
+
+  return {
+    look,
+    ensureExchange,
+    ensure: async (queue) => {
+      await ensureExchange();
+      const deadLetterQueue = `${queue}-dlq`;
+      await make(deadLetterQueue, quorumQueue({ 'x-delivery-limit': NO_DELIVERY_LIMIT }));
+      await make(
+        queue,
+        quorumQueue({ 'x-delivery-limit': DELIVERY_LIMIT, ...deadLettersTo(deadLetterQueue) }),
+      );
+    },
+    ensureDelay: async (queue, delayMs) => {
+      await look(queue);
+      // With a dot, which no actor's name has.
+      const waiting = `${queue}.delay.${delayMs}ms`;
+      const options = quorumQueue({
+        'x-message-ttl': delayMs,
+        'x-expires': delayMs + IDLE_DELAY_QUEUE_MS,
+        ...deadLettersTo(queue),
+      });
+      await onChannel(link, (channel) => channel.assertQueue(waiting, options));
+      return waiting;
+    },
+  };
+}
+
+function quorumQueue(others: Readonly<Record<string, string | number>>): Options.AssertQueue {
+  return { durable: true, arguments: { 'x-queue-type': 'quorum', ...others } };
+}
+
+/**
+ * By the nameless exchange, which nobody can delete and which knows every queue by its name; kept until the other
+ * queue has it, which the broker does only for queues that refuse rather than drop.
+ */
+function deadLettersTo(queue: string): Readonly<Record<string, string>> {
+  return {
+    'x-dead-letter-exchange': '',
+    'x-dead-letter-routing-key': queue,
+    'x-dead-letter-strategy': 'at-least-once',
+    'x-overflow': 'reject-publish',
+  };
+}

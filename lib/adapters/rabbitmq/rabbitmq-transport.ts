@@ -1,0 +1,119 @@
+import { ACCEPTED, type Reply, type Transport } from '../../ports/transport.ts';
+import { delayStepMs } from './delay-steps.ts';
+import { type Intake, intakeOf, settleDelivery } from './intake.ts';
+import { linkTo } from './link.ts';
+import { publisherOn } from './publisher.ts';
+import { type RabbitMqDelay, rabbitMqLimits } from './rabbitmq-limits.ts';
+import { rabbitMqQueues } from './rabbitmq-queues.ts';
+import { refusalOf } from './refusal.ts';
+import { underWay } from './under-way.ts';
+
+export interface RabbitMqTransportOptions {
+  readonly url: string;
+  readonly exchange: string;
+  /** How many unsettled deliveries of a queue the broker gives at once. */
+  readonly prefetch: number;
+  readonly delay: RabbitMqDelay;
+  /** What operators see in the broker's list of connections. */
+  readonly name: string;
+  /** How long a receive waits for a delivery. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 20_000;
+/** Looked for again after so long: a queue for delays lasts for days after that. */
+const DELAY_QUEUE_KNOWN_MS = 60_000;
+const CLOSE_WITHIN_MS = 5_000;
+
+/** RabbitMQ's quorum queues behind a topic exchange. */
+export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport {
+  const { url, exchange, prefetch, delay, name, waitMs = WAIT_MS } = options;
+  const limits = rabbitMqLimits(delay);
+  // Apart, because a broker that is short of memory stops reading from whoever sends: acks must go on all the same.
+  const outgoing = linkTo({ url, name: `${name}, sends` });
+  const incoming = linkTo({ url, name });
+  const queues = rabbitMqQueues(incoming, exchange);
+  const publisher = publisherOn(outgoing, rabbitMqQueues(outgoing, exchange).ensureExchange);
+  const intakes = new Map<string, Intake>();
+  const delayQueues = new Map<string, { readonly name: Promise<string>; readonly madeAt: number }>();
+  const closing = new AbortController();
+  const doing = underWay();
+
+  function tooBig(bytes: number): Reply | undefined {
+    if (bytes <= limits.maxBodyBytes) return undefined;
+    return {
+      ok: false,
+      problem: `the message has ${bytes} bytes; on RabbitMQ it may have ${limits.maxBodyBytes}`,
+    };
+  }
+
+  async function send(queue: string, text: string): Promise<Reply> {
+    const body = Buffer.from(text);
+    return tooBig(body.length) ?? publisher.publish(exchange, queue, body, queue);
+  }
+
+  async function sendWithDelay(queue: string, text: string, delayMs: number): Promise<Reply> {
+    if (delayMs <= 0) return send(queue, text);
+    if (delayMs > limits.maxDelayMs) return { ok: false, problem: tooLate(delayMs, limits.maxDelayMs) };
+    const body = Buffer.from(text);
+    const refused = tooBig(body.length);
+    if (refused !== undefined) return refused;
+    const stepMs = delayStepMs(delayMs);
+    const reply = await publisher.publish('', await delayQueue(queue, stepMs), body, queue);
+    if (!reply.ok) delayQueues.delete(`${queue} ${stepMs}`);
+    return reply;
+  }
+
+  function delayQueue(queue: string, stepMs: number): Promise<string> {
+    const key = `${queue} ${stepMs}`;
+    const known = delayQueues.get(key);
+    if (known !== undefined && Date.now() - known.madeAt < DELAY_QUEUE_KNOWN_MS) return known.name;
+    const made = queues.ensureDelay(queue, stepMs);
+    delayQueues.set(key, { name: made, madeAt: Date.now() });
+    made.catch(() => delayQueues.delete(key));
+    return made;
+  }
+
+  function intake(queue: string): Intake {
+    const known =
+      intakes.get(queue) ?? intakeOf({ link: incoming, queue, prefetch, waitMs, closing: closing.signal });
+    intakes.set(queue, known);
+    return known;
+  }
+
+  /** Accepted where it is done; refused where the broker refuses. */
+  async function reply(queue: string, work: Promise<void>): Promise<Reply> {
+    try {
+      await work;
+      return ACCEPTED;
+    } catch (error) {
+      return refusalOf(error, queue);
+    }
+  }
+
+  const reach = (queue: string) => reply(queue, queues.look(queue));
+  return {
+    traits: { name: 'rabbitmq', ...limits, maxBatch: prefetch, countsReceives: true },
+    receive: (queue, most, signal) => doing.add(intake(queue).receive(most, signal)),
+    send: (queue, body) => doing.add(send(queue, body)),
+    sendWithDelay: (queue, body, delayMs) =>
+      doing.add(sendWithDelay(queue, body, delayMs).catch((error) => refusalOf(error, queue))),
+    ack: (delivery) => doing.add(settleDelivery(delivery, { kind: 'ack' }, reach)),
+    nack: (delivery, pauseMs) => doing.add(settleDelivery(delivery, { kind: 'release', pauseMs }, reach)),
+    extend: (delivery) => doing.add(settleDelivery(delivery, { kind: 'keep' }, reach)),
+    ensureQueue: (queue) => doing.add(reply(queue, queues.ensure(queue))),
+    reach: (queue) => doing.add(reach(queue)),
+    close: async () => {
+      closing.abort();
+      await doing.over(CLOSE_WITHIN_MS);
+      // What was delivered and not settled goes back to its queue with the connection.
+      await Promise.all([outgoing.close(), incoming.close()]);
+    },
+  };
+}
+
+function tooLate(delayMs: number, mostMs: number): string {
+  return mostMs === 0
+    ? 'RabbitMQ delays nothing by itself; ASYA_RABBITMQ_DELAY=ttl makes queues that do'
+    : `${delayMs} ms of delay are more than ${mostMs}`;
+}

@@ -1,0 +1,24 @@
+import type { Refusal } from '../../ports/transport.ts';
+
+const NOT_FOUND = 404;
+
+export function missingQueue(queue: string): Refusal {
+  return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
+}
+
+export function refusalOf(error: unknown, queue: string): Refusal {
+  return isNotFound(error)
+    ? missingQueue(queue)
+    : { ok: false, problem: `${wordsOf(error)} (queue "${queue}")` };
+}
+
+/** The broker's own code, which comes with the end of the channel that asked. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { code?: unknown }).code === NOT_FOUND;
+}
+
+/** A host with several addresses fails once for each, and the whole of it says nothing. */
+function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,24 @@
+import { expect } from 'vitest';
+import type { Law } from '../law.ts';
+
+export const TRAIT_LAWS: readonly Law[] = [
+  {
+    name: 'its traits say what its features say',
+    run: async ({ features, transport }) => {
+      const { traits } = await transport({ visibilityMs: 30_000 });
+      expect({
+        delays: traits.maxDelayMs > 0,
+        hidesForATime: traits.visibilityMs !== undefined,
+        countsReceives: traits.countsReceives,
+        limitsBodies: Number.isFinite(traits.maxBodyBytes),
+      }).toEqual({
+        delays: features.delays === 'yes',
+        hidesForATime: features.hidesForATime === 'yes',
+        countsReceives: features.countsReceives === 'yes',
+        limitsBodies: features.limitsBodies === 'yes',
+      });
+      expect(traits.maxBatch).toBeGreaterThanOrEqual(1);
+      expect(traits.name).toMatch(/^[a-z]+$/);
+    },
+  },
+];

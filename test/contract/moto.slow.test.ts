@@ -1,0 +1,4 @@
+import { MOTO } from './subjects/moto-subject.ts';
+import { transportContract } from './transport-contract.ts';
+
+transportContract(MOTO);

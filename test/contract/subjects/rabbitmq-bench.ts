@@ -1,0 +1,93 @@
+import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
+import { type RabbitMqBroker, startRabbitMq } from '../../support/rabbitmq-broker.ts';
+import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import type { Bench, QueueDescription } from '../contract-subject.ts';
+
+/** A broker that ends with the last who uses it. */
+export interface Lease {
+  readonly broker: RabbitMqBroker;
+  end(): Promise<void>;
+}
+
+let running: Promise<RabbitMqBroker> | undefined;
+let leases = 0;
+
+export async function leaseRabbitMq(): Promise<Lease> {
+  leases++;
+  running ??= startRabbitMq();
+  const broker = await running;
+  return {
+    broker,
+    end: async () => {
+      leases--;
+      if (leases > 0) return;
+      running = undefined;
+      await broker.close();
+    },
+  };
+}
+
+export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
+  const { broker, end } = await leaseRabbitMq();
+  const proxy = await startTcpProxy(broker.port);
+  const desk = rabbitMqDesk(broker.url);
+  const unavailable = () => {
+    throw new Error('no law asks for this, by the features of the subject');
+  };
+  const module = new URL('make-rabbitmq-transport.ts', import.meta.url).href;
+  const proxied = `amqp://guest:guest@127.0.0.1:${proxy.port}/`;
+  return {
+    maker: { module, options: { url: broker.url, delay } },
+    breakableMaker: { module, options: { url: proxied, delay } },
+    maxReceiveCount: LEAST_RECEIVE_COUNT,
+    createQueue: desk.createQueue,
+    createPlainQueue: desk.createPlainQueue,
+    deleteQueue: desk.deleteQueue,
+    describeQueue: (queue) => describeQueue(broker, queue),
+    plannedQueues: (queue) => ({
+      [queue]: {
+        durable: 'true',
+        'x-queue-type': 'quorum',
+        'x-delivery-limit': LEAST_RECEIVE_COUNT - 1,
+        'x-dead-letter-exchange': '',
+        'x-dead-letter-routing-key': `${queue}-dlq`,
+        'x-dead-letter-strategy': 'at-least-once',
+        'x-overflow': 'reject-publish',
+      },
+      [`${queue}-dlq`]: {
+        durable: 'true',
+        'x-queue-type': 'quorum',
+        'x-delivery-limit': 2_147_483_647,
+      },
+    }),
+    failEntries: unavailable,
+    beginOutage: () => {
+      proxy.refuse();
+      proxy.reset();
+      return proxy.resume;
+    },
+    close: async () => {
+      await desk.close();
+      await proxy.close();
+      await end();
+    },
+  };
+}
+
+/** Over AMQP a queue tells how many messages it has, and nothing else. */
+async function describeQueue(broker: RabbitMqBroker, queue: string): Promise<QueueDescription> {
+  const columns = ['name', 'durable', 'arguments'];
+  const text = await broker.control('--quiet', '--formatter', 'json', 'list_queues', ...columns);
+  const rows = JSON.parse(text) as {
+    name: string;
+    durable: boolean;
+    arguments: [string, string, string | number][];
+  }[];
+  const row = rows.find(({ name }) => name === queue);
+  if (row === undefined) throw new Error(`there is no queue ${queue}`);
+  return {
+    durable: String(row.durable),
+    ...Object.fromEntries(row.arguments.map(([name, , value]) => [name, value])),
+  };
+}

@@ -1,0 +1,28 @@
+import { RABBITMQ_RECORD, RABBITMQ_TTL_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import type { RabbitMqBroker } from '../../support/rabbitmq-broker.ts';
+import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
+import type { SidecarBroker } from './sidecar-broker.ts';
+
+export function rabbitMqSidecarBroker(broker: RabbitMqBroker, delay: 'none' | 'ttl'): SidecarBroker {
+  const { createQueue, send, take, close } = rabbitMqDesk(broker.url);
+  return {
+    name: 'rabbitmq',
+    variables: { ASYA_RABBITMQ_URL: broker.url, ASYA_RABBITMQ_DELAY: delay },
+    delays: (delay === 'ttl' ? RABBITMQ_TTL_RECORD : RABBITMQ_RECORD).features.delays,
+    anyBytes: 'yes',
+    countsHidden: true,
+    createQueue,
+    send,
+    take,
+    leftIn: async (queues) => {
+      const told = ['--quiet', '--formatter', 'json', 'list_queues', 'name', 'messages'];
+      const rows = JSON.parse(await broker.control(...told)) as { name: string; messages: number }[];
+      const known = new Map(rows.map(({ name, messages }) => [name, messages]));
+      return Object.fromEntries(queues.map((queue) => [queue, known.get(queue) ?? -1]));
+    },
+    close: async () => {
+      await close();
+      await broker.close();
+    },
+  };
+}

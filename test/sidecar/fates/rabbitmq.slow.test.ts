@@ -1,0 +1,13 @@
+import { RABBITMQ_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import { rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
+import { rabbitMqSidecarBroker } from '../brokers/rabbitmq-broker.ts';
+import { runFates } from './run-fates.ts';
+
+const absence = rabbitMqAbsence();
+
+runFates({
+  name: 'rabbitmq',
+  ...(absence === undefined ? {} : { absence }),
+  maxBodyBytes: RABBITMQ_RECORD.limits.maxBodyBytes,
+  start: async () => rabbitMqSidecarBroker(await startRabbitMq(), 'none'),
+});

@@ -1,0 +1,76 @@
+import { type RabbitMqBroker, startRabbitMq } from '../support/rabbitmq-broker.ts';
+import { type RabbitMqDesk, rabbitMqDesk } from '../support/rabbitmq-desk.ts';
+import type { Wire } from './envelopes.ts';
+import {
+  endProcesses,
+  pause,
+  type RunningProcess,
+  startSidecar,
+  temporaryFolder,
+  untilWorking,
+  type Variables,
+} from './sidecar-process.ts';
+
+/** A RabbitMQ, a folder for sockets, and sidecars that work against them: one for each test file. */
+export interface RabbitMqStage {
+  readonly broker: RabbitMqBroker;
+  readonly desk: RabbitMqDesk;
+  readonly folder: string;
+  /** What a sidecar of this actor needs to work here. */
+  variables(actor: string, more?: Variables): Variables;
+  /** Makes the actor's queue, and resolves when the sidecar works on it. */
+  sidecar(actor: string, more: Variables): Promise<RunningProcess>;
+  /** To the queue of the actor it is at. */
+  send(envelope: Wire): Promise<void>;
+  /** The envelope with this id that arrives in this queue. */
+  arrival(queue: string, id: string, withinMs?: number): Promise<Wire>;
+  close(): Promise<void>;
+}
+
+/** A busy machine is waited for. */
+const PATIENCE_MS = 60_000;
+
+export async function setRabbitMqStage(...queues: readonly string[]): Promise<RabbitMqStage> {
+  const broker = await startRabbitMq();
+  const desk = rabbitMqDesk(broker.url);
+  const folder = await temporaryFolder();
+  for (const queue of queues) await desk.createQueue(queue);
+  const arrived = new Map<string, Wire[]>();
+  const variables = (actor: string, more: Variables = {}): Variables => ({
+    ASYA_ACTOR_NAME: actor,
+    ASYA_RABBITMQ_URL: broker.url,
+    ASYA_RUNTIME_URL: `unix:${folder}/${actor}.sock`,
+    ASYA_METRICS_ADDR: '',
+    ...more,
+  });
+  return {
+    broker,
+    desk,
+    folder,
+    variables,
+    sidecar: async (actor, more) => {
+      await desk.createQueue(actor);
+      const sidecar = startSidecar(variables(actor, more));
+      await untilWorking(sidecar);
+      return sidecar;
+    },
+    send: (envelope) => desk.send(envelope.route.curr, JSON.stringify(envelope)),
+    arrival: async (queue, id, withinMs = PATIENCE_MS) => {
+      const letters = arrived.get(queue) ?? [];
+      arrived.set(queue, letters);
+      const endsAt = Date.now() + withinMs;
+      for (;;) {
+        letters.push(...(await desk.take(queue)).map((body) => JSON.parse(body) as Wire));
+        const found = letters.find((letter) => letter.id === id);
+        if (found !== undefined) return found;
+        if (Date.now() > endsAt) throw new Error(`${id} did not arrive in ${queue} within ${withinMs} ms`);
+        await pause(50);
+      }
+    },
+    close: async () => {
+      await endProcesses();
+      await desk.close();
+      await broker.close();
+    },
+  };
+}

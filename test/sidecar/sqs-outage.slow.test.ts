@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedSqs, sqsAt } from '../support/embedded-sqs.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { sqsBroker } from './brokers/sqs-broker.ts';
+import { envelopeAt } from './envelopes.ts';
+import {
+  isAlive,
+  pause,
+  pythonRuntime,
+  type RunningProcess,
+  saying,
+  startProcess,
+  temporaryFolder,
+  until,
+} from './sidecar-process.ts';
+import { type BrokerStage, setStageOn } from './stage.ts';
+
+/** SQS goes away in the midst of work, in each way that it can: nothing is lost, and the sidecars come back alone. */
+
+const COUNT = 300;
+const OUTAGE_MS = 3_000;
+/** Connections that only seem open are given up after 35 s, and what was in hand then comes again later. */
+const PATIENCE_MS = 240_000;
+const ACTORS = ['first', 'second'] as const;
+
+let sqs: EmbeddedSqs;
+let proxy: TcpProxy;
+let stage: BrokerStage;
+let engine: RunningProcess;
+let sidecars: readonly RunningProcess[];
+let dataDir: string;
+
+async function startEngine(port: string): Promise<string> {
+  const program = join(import.meta.dirname, '../local/hold-engines.ts');
+  engine = startProcess([program, dataDir, port], {});
+  const { sqsEndpoint } = await engine.untilLine(saying('started'), 60_000);
+  return String(sqsEndpoint);
+}
+
+beforeAll(async () => {
+  dataDir = await temporaryFolder();
+  sqs = sqsAt(await startEngine('0'));
+  proxy = await startTcpProxy(Number(new URL(sqs.endpoint).port));
+  const broker = sqsBroker(sqs);
+  const variables = { ...broker.variables, ASYA_SQS_ENDPOINT: `http://127.0.0.1:${proxy.port}` };
+  stage = await setStageOn({ ...broker, variables }, ['x-sink']);
+  sidecars = await Promise.all(
+    ACTORS.map((actor) =>
+      stage.sidecar(actor, {
+        ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+        ASYA_CONCURRENCY: '5',
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
+      }),
+    ),
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await stage?.close();
+  await proxy?.close();
+}, 60_000);
+
+interface Outage {
+  readonly name: string;
+  begin(): void | Promise<void>;
+  end(): void | Promise<void>;
+}
+
+const OUTAGES: readonly Outage[] = [
+  {
+    name: 'the engine is killed, and started again with its data',
+    begin: async () => {
+      engine.signal('SIGKILL');
+      await engine.exited;
+    },
+    end: async () => {
+      await startEngine(new URL(sqs.endpoint).port);
+    },
+  },
+  {
+    name: 'connections are reset, and refused for a while',
+    begin: () => {
+      proxy.refuse();
+      proxy.reset();
+    },
+    end: () => proxy.resume(),
+  },
+  {
+    name: 'connections are half open',
+    begin: () => proxy.freeze(),
+    end: () => proxy.resume(),
+  },
+];
+
+test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, begin, end }) => {
+  const route = { prev: [], curr: ACTORS[0], next: [ACTORS[1]] };
+  // Twice: the first actor hands on what the second is told.
+  const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
+  const sent = new Set<string>();
+  for (let n = 0; n < COUNT; n++) {
+    const envelope = envelopeAt(ACTORS[0], told, { route });
+    sent.add(envelope.id);
+    await sqs.send(ACTORS[0], JSON.stringify(envelope));
+  }
+  const met = new Map<string, number>();
+  let lastSentAt = 0;
+  const takeSome = async () => {
+    for (const { Body = '' } of await sqs.take('x-sink')) {
+      const { id, status } = JSON.parse(Body) as { id: string; status: Record<string, string> };
+      expect({ id: sent.has(id), phase: status['phase'] }).toEqual({ id: true, phase: 'succeeded' });
+      met.set(id, (met.get(id) ?? 0) + 1);
+      lastSentAt = Math.max(lastSentAt, Date.parse(status['updated_at'] ?? ''));
+    }
+    return met.size;
+  };
+  await until(async () => (await takeSome()) >= COUNT / 6, 'a part has arrived', 60_000);
+
+  const before = met.size;
+  expect(before).toBeLessThan(COUNT);
+  await begin();
+  await pause(OUTAGE_MS);
+  await end();
+  const endedAt = Date.now();
+  // By the sidecar's own clock: what had arrived before tells nothing.
+  await until(async () => (await takeSome()) > 0 && lastSentAt > endedAt, 'the work goes on', PATIENCE_MS);
+  const backMs = lastSentAt - endedAt;
+  await until(
+    async () => (await takeSome()) === COUNT,
+    () =>
+      `${met.size} of ${COUNT} have arrived; ${sidecars.map((one) => one.output().slice(-500)).join('\n')}`,
+    PATIENCE_MS,
+  );
+  const allMs = Date.now() - endedAt;
+
+  for (const actor of ACTORS) {
+    await until(
+      async () => {
+        await takeSome();
+        const { visible, hidden, delayed } = await sqs.counts(actor);
+        return visible + hidden + delayed === 0;
+      },
+      `${actor}'s queue is empty`,
+      PATIENCE_MS,
+    );
+    expect((await sqs.counts(`${actor}-dlq`)).visible).toBe(0);
+  }
+  await takeSome();
+  const repeated = [...met.values()].filter((times) => times > 1).length;
+  console.log(
+    `${name} for ${OUTAGE_MS} ms after ${before} of ${COUNT}: back ${backMs} ms after its end, ` +
+      `all arrived after ${allMs} ms, ${repeated} of them more than once, 0 lost`,
+  );
+  expect(sidecars.map(({ pid }) => isAlive(pid))).toEqual([true, true]);
+});

@@ -1,0 +1,214 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { connect } from 'amqplib';
+
+/** A RabbitMQ of the test's own: its node, its ports, its directories, on this machine alone. */
+export interface RabbitMqBroker {
+  readonly port: number;
+  readonly url: string;
+  /** At once and without a word, as the kernel or a power cut does it; its data stays. */
+  kill(): Promise<void>;
+  /** In order; its data stays. */
+  stop(): Promise<void>;
+  /** Again on the same port, with its data. Resolves when it takes connections. */
+  start(): Promise<void>;
+  /** What `rabbitmqctl` prints; for what cannot be asked over AMQP. */
+  control(...words: readonly string[]): Promise<string>;
+  /** Leaves nothing running and nothing on disk. */
+  close(): Promise<void>;
+}
+
+const PROGRAMS = '/usr/lib/rabbitmq/bin';
+/** A busy machine takes its time to start an Erlang node. */
+const PATIENCE_MS = 120_000;
+
+/** Why it cannot be had here; undefined where it can. */
+export function rabbitMqAbsence(): string | undefined {
+  try {
+    accessSync(join(PROGRAMS, 'rabbitmq-server'), constants.X_OK);
+    return undefined;
+  } catch {
+    return `there is no ${PROGRAMS}/rabbitmq-server; test/support/install-rabbitmq.sh installs it on Debian`;
+  }
+}
+
+export async function startRabbitMq(): Promise<RabbitMqBroker> {
+  const folder = await mkdtemp(join(tmpdir(), 'asya-rabbitmq-'));
+  const [port, distributionPort, epmdPort] = await freePorts(3);
+  const env = await environmentFor(folder, port, distributionPort, epmdPort);
+  const log = join(folder, 'server.log');
+  const url = `amqp://guest:guest@127.0.0.1:${port}/`;
+  // Started here and not by the node, which would leave it behind as a daemon.
+  const epmd = spawn('epmd', ['-port', String(epmdPort), '-address', '127.0.0.1'], { stdio: 'ignore', env });
+  const epmdGone = once(epmd, 'exit');
+  let server: ChildProcess | undefined;
+
+  /** The whole group: the server is a script, and the node its child. */
+  function signal(name: 'SIGKILL' | 'SIGTERM'): void {
+    if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    process.kill(-server.pid, name);
+  }
+  // Also where the tests end before their time.
+  const onExit = () => {
+    signal('SIGKILL');
+    epmd.kill('SIGKILL');
+  };
+  process.once('exit', onExit);
+
+  async function start(): Promise<void> {
+    const output = openSync(log, 'a');
+    const starting = spawn(join(PROGRAMS, 'rabbitmq-server'), [], {
+      env,
+      cwd: folder,
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    closeSync(output);
+    server = starting;
+    const endsAt = Date.now() + PATIENCE_MS;
+    while (!(await takesConnections(url))) {
+      const hasEnded = starting.exitCode !== null || starting.signalCode !== null;
+      if (!hasEnded && Date.now() < endsAt) {
+        await pause(200);
+        continue;
+      }
+      signal('SIGKILL');
+      throw new Error(
+        `RabbitMQ ${hasEnded ? 'ended' : 'was not ready'}: ${readFileSync(log, 'utf8').slice(-2_000)}`,
+      );
+    }
+  }
+
+  async function end(name: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (server === undefined) return;
+    const gone =
+      server.exitCode === null && server.signalCode === null ? once(server, 'exit') : Promise.resolve();
+    signal(name);
+    await gone;
+    // The script is gone before its node may be, and the node holds the port.
+    await untilFree(port);
+  }
+
+  const close = async () => {
+    await end('SIGKILL');
+    epmd.kill('SIGKILL');
+    await epmdGone;
+    process.off('exit', onExit);
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+
+  try {
+    await start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    port,
+    url,
+    start,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    control: async (...words) => {
+      const { stdout } = await promisify(execFile)(join(PROGRAMS, 'rabbitmqctl'), words, {
+        env,
+        cwd: folder,
+        timeout: PATIENCE_MS,
+      });
+      return stdout;
+    },
+    close,
+  };
+}
+
+async function environmentFor(
+  folder: string,
+  port: number,
+  distributionPort: number,
+  epmdPort: number,
+): Promise<Record<string, string>> {
+  const config = join(folder, 'rabbitmq.conf');
+  await writeFile(
+    config,
+    [
+      `listeners.tcp.local = 127.0.0.1:${port}`,
+      'log.console = true',
+      'log.file = false',
+      // The machine is shared: what matters here is that no alarm of somebody else's making stops a test.
+      'vm_memory_high_watermark.relative = 0.9',
+      'disk_free_limit.absolute = 50MB',
+      'raft.wal_max_size_bytes = 67108864',
+      '',
+    ].join('\n'),
+  );
+  await writeFile(join(folder, 'enabled_plugins'), '[].\n');
+  return {
+    PATH: process.env['PATH'] ?? '',
+    // Where Erlang keeps its cookie.
+    HOME: folder,
+    ERL_EPMD_PORT: String(epmdPort),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODENAME: `asya-${port}@localhost`,
+    RABBITMQ_DIST_PORT: String(distributionPort),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    RABBITMQ_BASE: folder,
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_CONFIG_FILE: config,
+    RABBITMQ_ADVANCED_CONFIG_FILE: join(folder, 'advanced.config'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
+    RABBITMQ_MNESIA_BASE: join(folder, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(folder, 'log'),
+    RABBITMQ_SCHEMA_DIR: join(folder, 'schema'),
+    RABBITMQ_GENERATED_CONFIG_DIR: join(folder, 'generated'),
+    RABBITMQ_PID_FILE: join(folder, 'server.pid'),
+  };
+}
+
+async function takesConnections(url: string): Promise<boolean> {
+  try {
+    const connection = await connect(url, { timeout: 5_000 });
+    await connection.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Free a moment ago, and different ones. */
+async function freePorts(count: number): Promise<[number, number, number]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => promisify(server.close.bind(server))()));
+  return ports as [number, number, number];
+}
+
+async function untilFree(port: number): Promise<void> {
+  const endsAt = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    });
+    if (isFree) return;
+    if (Date.now() > endsAt) throw new Error(`port ${port} is still taken after ${PATIENCE_MS} ms`);
+    await pause(100);
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,105 @@
+import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import { LEAST_RECEIVE_COUNT } from '../../lib/config/queue-plan.ts';
+
+/** The test's own way into a RabbitMQ's queues, around the transport. After an outage it connects again. */
+export interface RabbitMqDesk {
+  /** The queue with its dead-letter queue, bound as actors' queues are. */
+  createQueue(queue: string): Promise<void>;
+  /** The queue alone, with whatever the broker gives a queue by itself. */
+  createPlainQueue(queue: string): Promise<void>;
+  deleteQueue(queue: string): Promise<void>;
+  /** Resolves when the broker has it. */
+  send(queue: string, body: string | Uint8Array): Promise<void>;
+  /** Takes what is there now, for good. */
+  take(queue: string): Promise<readonly string[]>;
+  /** How many messages are there in nobody's hands; undefined where there is no such queue. */
+  depth(queue: string): Promise<number | undefined>;
+  close(): Promise<void>;
+}
+
+const EXCHANGE = 'asya';
+
+export function rabbitMqDesk(url: string): RabbitMqDesk {
+  let connecting: Promise<ChannelModel> | undefined;
+
+  function connection(): Promise<ChannelModel> {
+    connecting ??= connect(url, { timeout: 10_000 }).then(
+      (model) => {
+        model.on('error', () => {});
+        model.on('close', () => {
+          connecting = undefined;
+        });
+        return model;
+      },
+      (error) => {
+        connecting = undefined;
+        throw error;
+      },
+    );
+    return connecting;
+  }
+
+  async function onChannel<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
+    const channel = await (await connection()).createConfirmChannel();
+    channel.on('error', () => {});
+    try {
+      return await work(channel);
+    } finally {
+      channel.close().catch(() => {});
+    }
+  }
+
+  return {
+    createQueue: (queue) =>
+      onChannel(async (channel) => {
+        await channel.assertExchange(EXCHANGE, 'topic');
+        await makeQueue(channel, `${queue}-dlq`, {});
+        await makeQueue(channel, queue, {
+          'x-delivery-limit': LEAST_RECEIVE_COUNT - 1,
+          'x-dead-letter-exchange': '',
+          'x-dead-letter-routing-key': `${queue}-dlq`,
+        });
+      }),
+    createPlainQueue: (queue) =>
+      onChannel(async (channel) => {
+        await channel.assertQueue(queue);
+      }),
+    deleteQueue: (queue) =>
+      onChannel(async (channel) => {
+        await channel.deleteQueue(queue);
+      }),
+    send: (queue, body) =>
+      onChannel(async (channel) => {
+        channel.publish('', queue, Buffer.from(body), { persistent: true });
+        await channel.waitForConfirms();
+      }),
+    take: (queue) =>
+      onChannel(async (channel) => {
+        const bodies: string[] = [];
+        for (;;) {
+          const message = await channel.get(queue);
+          if (message === false) return bodies;
+          channel.ack(message);
+          bodies.push(message.content.toString());
+        }
+      }),
+    depth: (queue) =>
+      onChannel(async (channel) => (await channel.checkQueue(queue)).messageCount).catch((error) => {
+        if ((error as { code?: number }).code === 404) return undefined;
+        throw error;
+      }),
+    close: async () => {
+      const model = await connecting?.catch(() => undefined);
+      await model?.close().catch(() => {});
+    },
+  };
+}
+
+async function makeQueue(
+  channel: Channel,
+  queue: string,
+  others: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  await channel.assertQueue(queue, { arguments: { 'x-queue-type': 'quorum', ...others } });
+  await channel.bindQueue(queue, EXCHANGE, queue);
+}

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COLUMNS_FOLDER, isKept, readColumns, tableText } from './contract-table.ts';
+
+/**
+ * `npm run test:transports`: tries the transport contract on every subject and prints what holds where. Words after
+ * `--` choose test files, as with vitest. Where the environment names a folder of verdicts, what the same run of CI has
+ * found there already is not tried again.
+ */
+const ROOT = join(import.meta.dirname, '..');
+const words = process.argv.slice(2);
+const given = process.env[COLUMNS_FOLDER];
+const folder = given ?? mkdtempSync(join(tmpdir(), 'asya-contract-'));
+mkdirSync(folder, { recursive: true });
+
+const known = new Set(readColumns(folder).map(({ testFile }) => testFile));
+const files = globSync('test/contract/**/*.test.ts', { cwd: ROOT }).filter((file) => !known.has(file));
+const chosen = words.length === 0 ? files : words;
+const { status } =
+  chosen.length === 0
+    ? { status: 0 }
+    : spawnSync('npx', ['vitest', 'run', ...chosen], {
+        cwd: ROOT,
+        stdio: 'inherit',
+        env: { ...process.env, TRANSPORTS: '1', [COLUMNS_FOLDER]: folder },
+      });
+const columns = readColumns(folder);
+if (given === undefined) rmSync(folder, { recursive: true });
+
+console.log(`\n${tableText(columns)}`);
+const isGood = status === 0 && isKept(columns);
+console.log(
+  `\ntransports: ${isGood ? 'every law holds, or is skipped for the reason given' : 'NOT all is well'}`,
+);
+process.exitCode = isGood ? 0 : 1;
