@@ -168,7 +168,7 @@ describe('asya replay', () => {
   it('over a broker that this version does not speak it is refused before anything is noted', async () => {
     const { scene, variables } = await office.desk();
     await scene.fail(['e-1']);
-    const env = { ...variables, ASYA_TRANSPORT: 'pubsub' };
+    const env = { ...variables, ASYA_TRANSPORT: 'pubsub', ASYA_PUBSUB_PROJECT_ID: 'none' };
     const run = await asya(['replay', 'e-1', '--go'], { env });
     expect(run).toMatchObject({ status: 2, err: expect.stringContaining('does not speak yet') });
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
