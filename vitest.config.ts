@@ -25,7 +25,10 @@ export default defineConfig({
   test: {
     include,
     exclude: [...configDefaults.exclude, ...exclude],
-    testTimeout: 30_000,
+    // Waits are for what must come, not measurements: a busy machine is given time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // The processes that tests start load the same files again and again.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/asya-node', import.meta.url)) },
     // Most tests wait for a process or a broker: more of them at once than there are cores.

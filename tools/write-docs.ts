@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DELAYER_SETTINGS } from '../lib/config/delayer-settings.ts';
+import type { SettingTable } from '../lib/config/read-settings.ts';
 import type { Setting } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
@@ -15,7 +17,9 @@ silence. A variable that begins with \`ASYA_\` and is not in this table is a mis
 
 This page is made from the schema (\`lib/config/settings.ts\`) by \`npm run docs\`.
 
-| Variable | Takes | Default | What it says |
+`;
+
+const TABLE_HEAD = `| Variable | Takes | Default | What it says |
 |---|---|---|---|
 `;
 
@@ -25,8 +29,24 @@ Durations are written as Go writes them: \`300ms\`, \`1.5s\`, \`5m\`, \`1h30m\`.
 `;
 
 export function configurationPage(): string {
-  const rows = Object.entries(SETTINGS).map(([name, setting]) => row(name, setting as Setting<unknown>));
-  return HEAD + rows.join('\n') + TAIL;
+  return HEAD + settingsTable(SETTINGS) + TAIL;
+}
+
+function settingsTable(table: SettingTable): string {
+  const rows = Object.entries(table).map(([name, setting]) => row(name, setting));
+  return TABLE_HEAD + rows.join('\n');
+}
+
+const BEGIN = '<!-- settings: begin -->';
+const END = '<!-- settings: end -->';
+
+/** Written by hand but for its table. */
+function pageWithTable(path: string, table: SettingTable): string {
+  const page = readFileSync(join(ROOT, path), 'utf8');
+  const [before, rest = ''] = page.split(BEGIN);
+  const [, after] = rest.split(END);
+  if (after === undefined) throw new Error(`${path} has no place for its table: ${BEGIN}, ${END}`);
+  return `${before}${BEGIN}\n${settingsTable(table)}\n${END}${after}`;
 }
 
 function row(name: string, { takes, about, fallback, fallbackWords }: Setting<unknown>): string {
@@ -39,6 +59,7 @@ const ROOT = join(import.meta.dirname, '..');
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configurationPage,
   'docs/transports.md': transportsPage,
+  'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER_SETTINGS),
   'docs/dashboard.svg': () => dashboardPicture(ROOT),
 };
 

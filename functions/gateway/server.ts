@@ -8,8 +8,14 @@ const gateway = await gatewayFromConfig(config, process.env, log, transportFromC
 const listening = await serveGateway(gateway.face, config.gateway.port, '0.0.0.0');
 log.line('info', 'the gateway listens', { port: listening.port });
 
+const stopping = new AbortController();
+// Where a function is invoked with them too, whoever is first ends the task; the other finds it ended.
+const timers = gateway.workTimers(stopping.signal);
+
 async function stop(): Promise<void> {
+  stopping.abort();
   await listening.close();
+  await timers;
   await gateway.close();
 }
 

@@ -20,7 +20,12 @@ export interface RunningDelayer {
 }
 
 /** Rejects where it cannot work: the port is taken, the file of timers is somebody else's. */
-export async function startDelayer(config: DelayerConfig, log: JsonLog): Promise<RunningDelayer> {
+export async function startDelayer(
+  config: DelayerConfig,
+  log: JsonLog,
+  /** Every address without: what calls it comes from outside. */
+  host?: string,
+): Promise<RunningDelayer> {
   const accessToken =
     config.accessToken === undefined
       ? metadataAccessToken({ ...hostOf(config), now: systemClock.now })
@@ -35,6 +40,7 @@ export async function startDelayer(config: DelayerConfig, log: JsonLog): Promise
     tell: (fact) => tell(fact, log),
   };
   const server = await pushServer({
+    ...(host === undefined ? {} : { host }),
     port: config.port,
     refuse: refusePushFromConfig(config.push, log),
     take: (body) => takePush(body, delayer),

@@ -1,12 +1,11 @@
-import { ArnFormat, type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { actorByHand } from '../../lib/config/actor-by-hand.ts';
 import { promisedSeconds } from '../../lib/config/flow-promises.ts';
+import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
 import {
   actorMistakes,
@@ -15,87 +14,18 @@ import {
   wholeMistakes,
 } from '../../lib/config/lambda-limits.ts';
 import type { ActorSpec, Flow, Manifest } from '../../lib/config/manifest.ts';
-import { type FunctionPlan, type PlanSettings, planMesh } from '../../lib/config/mesh-plan.ts';
+import { planMesh } from '../../lib/config/mesh-plan.ts';
 import { queueName } from '../../lib/config/queue-name.ts';
 import { type Mistake, mistakesText } from '../../lib/core/mistake.ts';
 import { bundledCode } from '../code/bundled-code.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { Actor } from './actor.ts';
+import { type ActorMeshProps, settingsOf } from './actor-mesh-props.ts';
 import { type ActorOptions, type FlowOptions, specOf } from './actor-options.ts';
 import { Crew } from './crew.ts';
 import { MeshDashboard } from './mesh-dashboard.ts';
 import { type GatewayOptions, MeshGateway } from './mesh-gateway.ts';
 import { SEND_ACTIONS } from './mesh-queue.ts';
-
-export interface ActorMeshProps {
-  /** Environment and mesh, `dev-hello`: queues are called `asya-{namespace}-{actor}`. */
-  readonly namespace: string;
-  /**
-   * Actors and flows, as their folder says them.
-   * @default none; they are added by `addActor` and `addFlow`
-   */
-  readonly manifest?: Manifest;
-  /**
-   * The folder that handlers are found from.
-   * @default the one that the app is run in
-   */
-  readonly folder?: string;
-  /**
-   * The key for queues, archive and table.
-   * @default the services encrypt with keys of their own
-   */
-  readonly encryptionKey?: IKey;
-  /**
-   * What becomes of archive, table and logs when the mesh is removed. Queues always go with their actor.
-   * @default they are kept
-   */
-  readonly removalPolicy?: RemovalPolicy;
-  /**
-   * How long logs are kept.
-   * @default one month
-   */
-  readonly logRetention?: RetentionDays;
-  /**
-   * After how long archived envelopes are deleted.
-   * @default they are kept
-   */
-  readonly archiveExpiry?: Duration;
-  /**
-   * Who is written to when an alarm goes off; has to confirm once.
-   * @default nobody; subscribe to `alarmTopic`
-   */
-  readonly alarmEmail?: string;
-  /**
-   * No function has more copies at once, whatever its manifest says.
-   * @default as many as each actor's `maxReplicas`
-   */
-  readonly concurrency?: number;
-  /**
-   * Deliveries without an ack, before the dead-letter queue takes an envelope.
-   * @default 5, which is the least
-   */
-  readonly maxReceiveCount?: number;
-  /**
-   * How long queues keep what nobody takes.
-   * @default four days
-   */
-  readonly retention?: Duration;
-  /**
-   * How long dead-letter queues do; longer than the queues.
-   * @default 14 days, which is the most
-   */
-  readonly deadLetterRetention?: Duration;
-  /**
-   * The least that is logged.
-   * @default info
-   */
-  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
-  /**
-   * Where functions get their code.
-   * @default it is bundled from this package and the mesh's folder
-   */
-  readonly code?: MeshCode;
-}
 
 /**
  * A whole mesh: the crew, and every actor with what it may reach and nothing else. From a manifest, or by hand:
@@ -287,23 +217,6 @@ export class ActorMesh extends Construct {
       ...manifest.actors.flatMap((spec) => actorMistakes(spec, settings, manifest.flows)),
     ];
   }
-}
-
-function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
-  const { namespace, logLevel, concurrency, maxReceiveCount, retention, deadLetterRetention } = props;
-  return {
-    namespace,
-    region: Stack.of(scope).region,
-    ...(logLevel === undefined ? {} : { logLevel }),
-    ...(concurrency === undefined ? {} : { mostReplicas: concurrency }),
-    queues: {
-      ...(maxReceiveCount === undefined ? {} : { maxReceiveCount }),
-      ...(retention === undefined ? {} : { retentionSeconds: retention.toSeconds() }),
-      ...(deadLetterRetention === undefined
-        ? {}
-        : { deadLetterRetentionSeconds: deadLetterRetention.toSeconds() }),
-    },
-  };
 }
 
 /** With a policy of its own a topic has lost the one that lets CloudWatch publish: it is said again. */

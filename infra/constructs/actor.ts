@@ -13,7 +13,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { FunctionPlan, PlannedQueue } from '../../lib/config/mesh-plan.ts';
+import type { FunctionPlan, PlannedQueue } from '../../lib/config/function-plan.ts';
 import type { FailedReason, Result } from '../../lib/core/plan.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';

@@ -7,14 +7,10 @@ import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
+import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
+import { GATEWAY, gatewayPlan } from '../../lib/config/gateway-plan.ts';
 import type { Manifest } from '../../lib/config/manifest.ts';
-import {
-  type FunctionPlan,
-  GATEWAY,
-  gatewayPlan,
-  type PlanSettings,
-  planMesh,
-} from '../../lib/config/mesh-plan.ts';
+import { planMesh } from '../../lib/config/mesh-plan.ts';
 import type { FunctionCode, MeshCode } from '../code/mesh-code.ts';
 import { ARCHIVE_FOLDERS, type Crew } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';

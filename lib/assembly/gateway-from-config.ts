@@ -8,8 +8,9 @@ import type { Gateway, GatewayFlow } from '../app/gateway.ts';
 import type { Timer } from '../app/gateway-parts.ts';
 import { timerOn } from '../app/gateway-timer.ts';
 import { makeGateway } from '../app/make-gateway.ts';
+import { workTimers } from '../app/work-timers.ts';
 import type { Environment } from '../config/environment.ts';
-import { GATEWAY } from '../config/mesh-plan.ts';
+import { GATEWAY } from '../config/gateway-plan.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Reply } from '../ports/transport.ts';
@@ -24,6 +25,8 @@ import type { MakeTransport } from './transport-from-config.ts';
 export interface GatewayBackend {
   readonly gateway: Gateway;
   readonly arm: (timer: Timer) => Promise<Reply>;
+  /** Until told to stop: for a gateway that lives long. */
+  workTimers(stop: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,8 @@ export async function backendFromConfig(
   return {
     gateway,
     arm,
+    workTimers: (stop) =>
+      workTimers(queueOf(GATEWAY), transport, { gateway, arm, clock, telemetry: log }, stop),
     close: async () => {
       await transport.close();
       stores.close();
@@ -71,6 +76,7 @@ export async function backendFromConfig(
 export interface ServedGateway {
   readonly face: HttpFace;
   readonly gateway: Gateway;
+  workTimers(stop: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -102,7 +108,7 @@ export async function gatewayFromConfig(
     longestWaitMs: LONGEST_WAIT_MS,
   });
   mountFaces(face, { gateway: backend.gateway, origins: gateway.origins, log });
-  return { face, gateway: backend.gateway, close: backend.close };
+  return { face, ...backend };
 }
 
 /** Throws in words for the operator where something is wrong. */

@@ -8,6 +8,7 @@ export function addDev(program: Command, terminal: Terminal, exit: (status: numb
     .argument('[DIR]', "the mesh's folder", '.')
     .description('runs a whole mesh on this machine: queues, functions, runtimes, crew, gateway')
     .option('--fresh', 'forgets everything kept from before')
+    .option('--transport <broker>', "sqs, or pubsub on Google's emulator", 'sqs')
     .option('--sqs-port <port>', 'for SQS and S3; any free one without')
     .option('--dynamodb-port <port>', 'for DynamoDB; any free one without')
     .option('--gateway-port <port>', 'for the gateway; any free one without')

@@ -14,6 +14,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface DevOptions {
   readonly fresh?: boolean;
+  readonly transport: string;
   readonly sqsPort?: string;
   readonly dynamodbPort?: string;
   readonly gatewayPort?: string;
@@ -42,6 +43,7 @@ export async function runDev(folder: string, options: DevOptions, terminal: Term
     manifest,
     folder: resolve(cwd, folder),
     dataDir: state.dataDir,
+    transport: transportOption(options.transport),
     ...portOption('sqsPort', '--sqs-port', options.sqsPort),
     ...portOption('dynamodbPort', '--dynamodb-port', options.dynamodbPort),
     gateway: portOption('port', '--gateway-port', options.gatewayPort),
@@ -161,7 +163,7 @@ function namesOf({ actors, flows }: Manifest) {
 function startWords(mesh: LocalMesh, folder: string): string {
   const { actors, flows } = mesh.manifest();
   const names = flows.map(({ name }) => name).join(', ');
-  return `${folder}: ${actors.length} actors${names === '' ? '' : `, flows ${names}`}, SQS and S3 at ${mesh.variables['ASYA_SQS_ENDPOINT']}`;
+  return `${folder}: ${actors.length} actors${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
 }
 
 function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
@@ -190,6 +192,17 @@ function wholeOption(name: string, text: string): number {
   if (number < 1 || number > 65_535)
     throw new Mistaken(`asya: ${name} is "${text}"; it takes a whole number from 1`);
   return number;
+}
+
+const TRANSPORTS = ['sqs', 'pubsub'] as const;
+
+function transportOption(text: string): (typeof TRANSPORTS)[number] {
+  const transport = TRANSPORTS.find((one) => one === text);
+  if (transport === undefined)
+    throw new Mistaken(
+      `asya: --transport is "${text}"; a mesh on this machine runs on ${TRANSPORTS.join(' or ')}`,
+    );
+  return transport;
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { eachFailure } from '../app/select-failures.ts';
-import { CREW } from '../config/mesh-plan.ts';
+import { CREW } from '../config/crew-plan.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { QueueDepths } from '../local/queues.ts';
 import { EXIT } from './exit.ts';
@@ -61,6 +61,9 @@ async function within(
   }
 }
 
+const UNTOLD =
+  'how full queues are is seen on SQS alone; Pub/Sub tells it to Cloud Monitoring (num_undelivered_messages), RabbitMQ by rabbitmqctl list_queues';
+
 interface Row extends QueueDepths {
   readonly actor: string;
 }
@@ -70,6 +73,7 @@ async function rowsOf(
   { actors }: QueueOptions,
   env: Terminal['env'],
 ): Promise<readonly Row[]> {
+  if (config.transport !== 'sqs') throw new Mistaken(`asya: ${UNTOLD}`);
   const { sqsClient } = await import('../adapters/sqs/sqs-client.ts');
   const { queueDepths } = await import('../local/queues.ts');
   const names = actors?.split(',') ?? mesh?.actors;
@@ -114,7 +118,8 @@ async function printStatus(
   const { mesh, stores } = operator;
   if (mesh === undefined)
     throw new Mistaken('asya: status tells of a mesh on this machine; asya queues and asya failures of any');
-  const rows = await rowsOf(operator, options, env);
+  const isTold = operator.config.transport === 'sqs';
+  const rows = isTold ? await rowsOf(operator, options, env) : [];
   let failures = 0;
   const refusal = await eachFailure({}, stores.failures, () => failures++);
   if (refusal !== undefined) {
@@ -127,7 +132,7 @@ async function printStatus(
   }
   print(`${mesh.name}: runs as process ${mesh.pid} from ${mesh.folder}`);
   print(`flows: ${mesh.flows.map(({ name }) => name).join(', ') || 'none'}`);
-  print(`\n${tableText(COLUMNS, rows)}\n`);
+  print(`\n${isTold ? tableText(COLUMNS, rows) : UNTOLD}\n`);
   print(failures === 0 ? 'no failures' : `${failures} failures: asya failures`);
   return EXIT.fine;
 }

@@ -1,6 +1,6 @@
+import type { FunctionPlan } from './function-plan.ts';
 import { fileOfHandler, languageOf } from './handler-name.ts';
 import type { RuntimeSpec } from './manifest.ts';
-import type { FunctionPlan } from './mesh-plan.ts';
 import { commandOf } from './shell-command.ts';
 import { type WrittenEnvironment, writeEnvironment } from './write-environment.ts';
 

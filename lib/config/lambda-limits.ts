@@ -2,19 +2,14 @@ import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
 import { type Mistake, type Notes, notesInto } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
+import { CREW } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
+import { LONGEST_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts';
 import { languageOf } from './handler-name.ts';
 import { environmentBytes, lambdaEnvironment, MOST_ENVIRONMENT_BYTES } from './lambda-environment.ts';
 import { isOnThisMachine } from './local-endpoint.ts';
 import type { ActorSpec, Flow, Manifest } from './manifest.ts';
-import {
-  CREW,
-  heldSeconds,
-  LONGEST_ACTOR_TIMEOUT_MS,
-  type PlanSettings,
-  planMesh,
-  visibilityOf,
-} from './mesh-plan.ts';
+import { heldSeconds, planMesh, visibilityOf } from './mesh-plan.ts';
 import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
 import { LEAST_RECEIVE_COUNT, LONGEST_RETENTION_SECONDS, queuePlan } from './queue-plan.ts';
 import { namespace as namespaceKind } from './setting.ts';

@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { FunctionPlan } from '../config/mesh-plan.ts';
+import type { FunctionPlan } from '../config/function-plan.ts';
 import { writeEnvironment } from '../config/write-environment.ts';
 import { sqsEventQueue } from './event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from './event-source.ts';
@@ -20,7 +20,6 @@ export interface ActorRunner {
 
 export interface RunnerOptions {
   readonly plan: FunctionPlan;
-  readonly client: SQSClient;
   /** The folder of the actor's document. */
   readonly cwd: string;
   /** A short path: sockets of runtimes are made there. */
@@ -35,8 +34,9 @@ export interface RunnerOptions {
 
 const FUNCTIONS = fileURLToPath(new URL('../../functions/', import.meta.url));
 
-export async function startRunner(options: RunnerOptions): Promise<ActorRunner> {
-  const { plan, client, cwd, onLine, onTrouble, onBatch } = options;
+/** As Lambda runs it: instances that an event source invokes. */
+export async function runOnLambda(options: RunnerOptions, client: SQSClient): Promise<ActorRunner> {
+  const { plan, cwd, onLine, onTrouble, onBatch } = options;
   const pool = functionPool({
     name: plan.actor,
     file: `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`,
@@ -85,7 +85,7 @@ export async function startRunner(options: RunnerOptions): Promise<ActorRunner> 
 const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
 
 /** No two instances share a runtime, so none share a socket. */
-function variablesOf(
+export function variablesOf(
   { plan, command, socketFolder }: RunnerOptions,
   instance: number,
 ): Record<string, string> {

@@ -6,14 +6,16 @@ import { configFromEnvironment } from '../assembly/read-config.ts';
 import type { GatewayAccess } from '../assembly/running-mesh.ts';
 import { serveGateway } from '../assembly/serve-gateway.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
+import { GATEWAY } from '../config/gateway-plan.ts';
 import type { Flow } from '../config/manifest.ts';
-import { GATEWAY } from '../config/mesh-plan.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 
 /** The gateway of a mesh on this machine: in this process, on the loopback alone. */
 export interface LocalGateway extends GatewayAccess {
   /** What the mesh's functions sign their reports with. */
   readonly secret: string;
+  /** From now on, where no function is invoked with them: once their queue is there. */
+  workTimers(): void;
   close(): Promise<void>;
 }
 
@@ -52,11 +54,18 @@ export async function startLocalGateway(
   try {
     const listening = await serveGateway(served.face, port, LOOPBACK);
     const url = `http://${LOOPBACK}:${listening.port}`;
+    const stop = new AbortController();
+    let timers: Promise<void> | undefined;
+    const workTimers = () => {
+      timers ??= served.workTimers(stop.signal);
+    };
     const close = async () => {
+      stop.abort();
       await listening.close();
+      await timers;
       await served.close();
     };
-    return { gateway: { url, key, secret, close } };
+    return { gateway: { url, key, secret, workTimers, close } };
   } catch (error) {
     await served.close();
     return { problem: `the gateway cannot listen at port ${port}: ${(error as Error).message}` };

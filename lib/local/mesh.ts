@@ -1,24 +1,30 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import type { GatewayAccess } from '../assembly/running-mesh.ts';
+import type { FunctionPlan } from '../config/function-plan.ts';
+import { GATEWAY } from '../config/gateway-plan.ts';
 import type { ActorSpec, Flow, Manifest } from '../config/manifest.ts';
-import { type FunctionPlan, GATEWAY, planMesh } from '../config/mesh-plan.ts';
+import { planMesh } from '../config/mesh-plan.ts';
 import { writeEnvironment } from '../config/write-environment.ts';
-import { type ActorRunner, startRunner } from './actor-runner.ts';
+import type { ActorRunner } from './actor-runner.ts';
 import { type Engines, LOCAL_REGION, startEngines } from './engines.ts';
 import type { BatchReport } from './event-source.ts';
 import { findPython } from './find-python.ts';
 import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
 import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from './local-stores.ts';
-import { ensureQueue, type QueueDepths, queueDepths } from './queues.ts';
+import type { MeshBroker } from './mesh-broker.ts';
+import { startPubsubBroker } from './pubsub-broker.ts';
+import type { QueueDepths } from './queues.ts';
 import { runtimeCommand } from './runtime-command.ts';
+import { sqsBroker } from './sqs-broker.ts';
 
 /** A whole mesh on this machine. */
 export interface LocalMesh {
   /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What it stands on, in words. */
+  readonly words: string;
   /** Where its flows can be called, and with which key. */
   readonly gateway?: GatewayAccess;
   manifest(): Manifest;
@@ -36,6 +42,8 @@ export interface MeshOptions {
   readonly manifest: Manifest;
   /** The folder that the manifest's files are named from. */
   readonly folder: string;
+  /** What carries envelopes; SQS without. */
+  readonly transport?: 'sqs' | 'pubsub';
   /** Where the data lasts; in memory without. */
   readonly dataDir?: string;
   readonly sqsPort?: number;
@@ -68,38 +76,60 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   });
   if ('problem' in started) return started;
   const { engines } = started;
+  const opened = await openBroker(engines, options);
+  if ('problem' in opened) {
+    await engines.close();
+    return opened;
+  }
+  const { broker } = opened;
   let mesh: LocalMesh | undefined;
   let gateway: LocalGateway | undefined;
   try {
     await ensureStores(engines);
     const flows = () => mesh?.manifest().flows ?? [];
-    const opened = await openGateway(engines, options, flows);
-    if (opened !== undefined && 'problem' in opened) {
+    const door = await openGateway(engines, broker, options, flows);
+    if (door !== undefined && 'problem' in door) {
+      await broker.close();
       await engines.close();
-      return opened;
+      return door;
     }
-    gateway = opened?.gateway;
-    mesh = meshOn(engines, gateway, options);
+    gateway = door?.gateway;
+    mesh = meshOn(engines, broker, gateway, options);
     await mesh.apply(options.manifest);
+    if (broker.gatewayWorksTimers) gateway?.workTimers();
     return { mesh };
   } catch (error) {
     // What was started before it went wrong is not to outlive it.
     if (mesh === undefined) {
       await gateway?.close();
+      await broker.close();
       await engines.close();
     } else await mesh.close(0);
     throw error;
   }
 }
 
+async function openBroker(
+  { sqsEndpoint }: Engines,
+  { transport = 'sqs', dataDir, logLevel = 'info', tell }: MeshOptions,
+): Promise<{ broker: MeshBroker } | { problem: string }> {
+  if (transport === 'sqs') return { broker: sqsBroker(sqsEndpoint) };
+  return startPubsubBroker({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    logLevel,
+    onLine: (actor, line) => tell({ event: 'line', actor, stream: 'stdout', line }),
+  });
+}
+
 async function openGateway(
   engines: Engines,
+  broker: MeshBroker,
   { gateway, logLevel = 'info', tell }: MeshOptions,
   flows: () => readonly Flow[],
 ): Promise<{ gateway: LocalGateway } | { problem: string } | undefined> {
   if (gateway === undefined) return undefined;
   return startLocalGateway({
-    variables: variablesOf(engines),
+    variables: { ...variablesOf(engines), ...broker.variables },
     ...gateway,
     logLevel,
     flows,
@@ -107,9 +137,9 @@ async function openGateway(
   });
 }
 
-function variablesOf({ sqsEndpoint, s3Endpoint, dynamodbEndpoint }: Engines): Record<string, string> {
+/** Of the stores. */
+function variablesOf({ s3Endpoint, dynamodbEndpoint }: Engines): Record<string, string> {
   return {
-    ASYA_SQS_ENDPOINT: sqsEndpoint,
     ASYA_S3_ENDPOINT: s3Endpoint,
     ASYA_DYNAMODB_ENDPOINT: dynamodbEndpoint,
     ASYA_AWS_REGION: LOCAL_REGION,
@@ -118,15 +148,14 @@ function variablesOf({ sqsEndpoint, s3Endpoint, dynamodbEndpoint }: Engines): Re
   };
 }
 
-function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: MeshOptions): LocalMesh {
+function meshOn(
+  engines: Engines,
+  broker: MeshBroker,
+  gateway: LocalGateway | undefined,
+  options: MeshOptions,
+): LocalMesh {
   const { folder, tell, replicas, logLevel = 'info' } = options;
-  const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = engines;
-  const client = new SQSClient({
-    endpoint: sqsEndpoint,
-    region: LOCAL_REGION,
-    useQueueUrlAsEndpoint: false,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const { s3Endpoint, dynamodbEndpoint } = engines;
   // A socket's path may have 107 characters: the mesh's own folder may lie too deep.
   const socketFolder = mkdtempSync(join(tmpdir(), 'asya-'));
   const runners = new Map<string, ActorRunner>();
@@ -141,7 +170,8 @@ function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: Me
   };
   const settings = {
     region: LOCAL_REGION,
-    sqsEndpoint,
+    broker: broker.variables,
+    ...(broker.namespace === undefined ? {} : { namespace: broker.namespace }),
     storage,
     logLevel,
     ...(gateway === undefined ? {} : { gateway: { url: gateway.url, secret: gateway.secret } }),
@@ -162,9 +192,7 @@ function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: Me
     );
     // Every queue before the first runner: x-dlq drains them all.
     await Promise.all(
-      changed.flatMap(({ queue }) =>
-        queue === undefined ? [] : [ensureQueue(client, queue.name, queue.plan)],
-      ),
+      changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
     );
     await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor))));
     current = manifest;
@@ -183,9 +211,8 @@ function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: Me
       tell({ event: 'trouble', actor, words: `actor "${actor}" is not started: ${how.problem}` });
       return;
     }
-    const runner = await startRunner({
+    const runner = await broker.run({
       plan,
-      client,
       cwd: spec === undefined ? folder : resolve(folder, dirname(spec.file)),
       socketFolder,
       replicas,
@@ -198,7 +225,8 @@ function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: Me
   }
 
   return {
-    variables: variablesOf(engines),
+    words: broker.words,
+    variables: { ...variablesOf(engines), ...broker.variables },
     ...(gateway === undefined ? {} : { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,
     // One after the other: a second change of the manifest waits for the first to be in place.
@@ -211,7 +239,7 @@ function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: Me
     depths: async () => {
       const names = [...runners.values()].flatMap(({ plan }) => (plan.queue === undefined ? [] : [plan]));
       const entries = await Promise.all(
-        names.map(async ({ actor, queue }) => [actor, await queueDepths(client, queue?.name ?? '')] as const),
+        names.map(async ({ actor, queue }) => [actor, await broker.depths(queue?.name ?? '')] as const),
       );
       return new Map(entries.flatMap(([actor, depths]) => (depths === undefined ? [] : [[actor, depths]])));
     },
@@ -220,7 +248,7 @@ function meshOn(engines: Engines, gateway: LocalGateway | undefined, options: Me
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
       await gateway?.close();
-      client.destroy();
+      await broker.close();
       await engines.close();
       rmSync(socketFolder, { recursive: true, force: true });
     },

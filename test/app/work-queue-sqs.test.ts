@@ -87,7 +87,7 @@ async function shift(
       }
     },
     arrived: async (count: number) => {
-      const messages = await sqs.takeUntil(next, count, 20_000);
+      const messages = await sqs.takeUntil(next, count);
       return messages.map(({ Body = '{}' }) => (JSON.parse(Body) as { id: string }).id).toSorted();
     },
   };
@@ -158,7 +158,7 @@ describe('the worker on SQS', () => {
     const { ended, actor, told } = await shift(
       { queues: 'missing', missingQueue },
       async ({ actor: queue, put, arrived }) => {
-        await expect.poll(() => sqs.counts(queue), { timeout: 5_000 }).toEqual(NOTHING);
+        await expect.poll(() => sqs.counts(queue), { timeout: 60_000 }).toEqual(NOTHING);
         await put(2);
         await arrived(2);
       },
@@ -181,7 +181,7 @@ describe('the worker on SQS', () => {
         await put(1);
         await arrived(1);
         await put(8);
-        await expect.poll(() => calls.running, { timeout: 5_000 }).toBe(1);
+        await expect.poll(() => calls.running, { timeout: 60_000 }).toBe(1);
       },
     );
     expect(ended).toEqual({ why: 'stopped' });

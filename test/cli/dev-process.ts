@@ -45,7 +45,7 @@ export function startDev(cwd: string, ...args: readonly string[]): DevProcess {
     exited,
     untilRunning: (withinMs = 60_000) =>
       until(() => announced(cwd, args[0] ?? '', child.pid ?? 0), 'it did not start', withinMs),
-    untilSays: async (words, withinMs = 30_000) => {
+    untilSays: async (words, withinMs = 60_000) => {
       const isThere = () =>
         (typeof words === 'string' ? output.includes(words) : words.test(output)) || undefined;
       await until(isThere, `it did not say ${words}`, withinMs);

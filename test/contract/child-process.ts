@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 60_000;
 
 export interface ChildEnd {
   readonly words: string;

@@ -19,7 +19,7 @@ beforeAll(async () => {
     stage.function('x-sump', SHORT),
     stage.function('x-dlq', { ...SHORT, ASYA_NAMESPACE: 'prod' }),
   ]);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 /** Shorter than a gateway may take to answer. */

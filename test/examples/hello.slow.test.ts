@@ -45,7 +45,7 @@ describe('hello on this machine', { timeout: 120_000 }, () => {
     const withPython = PYTHON.missing === undefined ? ['greet-py', 'shout-py'] : [];
     hello = await startExample(FOLDER, ['greet', 'shout', ...withPython]);
   }, 120_000);
-  afterAll(() => hello.close(), 30_000);
+  afterAll(() => hello.close());
 
   const flows = PYTHON.missing === undefined ? ['hello', 'hello-py'] : ['hello'];
 

@@ -25,18 +25,18 @@ beforeAll(async () => {
   mesh = started.mesh;
   if (mesh.gateway === undefined) throw new Error('the mesh has no gateway');
   access = mesh.gateway;
-}, 60_000);
+});
 afterAll(() => mesh.close(1_000));
 
 const bearer = () => ({ authorization: `Bearer ${access.key}` });
 
-test('a task that failed tells its story where failures are shown', { timeout: 60_000 }, async () => {
+test('a task that failed tells its story where failures are shown', async () => {
   const headers = { ...bearer(), 'content-type': 'application/json', prefer: 'wait=30' };
   const created = await fetch(`${access.url}/flows/hello`, { method: 'POST', headers, body: '{"name":""}' });
   const { id, state } = (await created.json()) as { id: string; state: string };
   expect(state).toBe('failed');
   const show = () => asya(['failures', 'show', id], { env: { ...mesh.variables } });
-  await expect.poll(async () => (await show()).status, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await show()).status, { timeout: 60_000 }).toBe(0);
   const { out } = await show();
   expect(out).toMatch(/task +\S+/);
   expect(out).toMatch(/received at greet/);
@@ -44,7 +44,7 @@ test('a task that failed tells its story where failures are shown', { timeout: 6
 });
 
 describe('an MCP client', () => {
-  it('finds flows as tools, calls one, and hears how far it is', { timeout: 60_000 }, async () => {
+  it('finds flows as tools, calls one, and hears how far it is', async () => {
     const client = new Client({ name: 'a-client', version: '1' });
     const transport = new StreamableHTTPClientTransport(new URL('/mcp', access.url), {
       requestInit: { headers: bearer() },
@@ -71,7 +71,7 @@ describe('an MCP client', () => {
 });
 
 describe('an A2A client', () => {
-  it('reads the card, sends a message, and gets the task with its result', { timeout: 60_000 }, async () => {
+  it('reads the card, sends a message, and gets the task with its result', async () => {
     const fetchImpl: typeof fetch = (input, init) =>
       fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...bearer() } });
     const client = await new ClientFactory({

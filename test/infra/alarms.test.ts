@@ -16,7 +16,7 @@ beforeAll(() => {
   template = templateOf(manifestIn(LETTERS));
   const entries = resourcesOf(template, 'AWS::CloudWatch::Alarm');
   alarms = new Map(entries.map(({ Properties }) => [Properties.AlarmName, Properties]));
-}, 60_000);
+});
 
 const alarm = (name: string) => alarms.get(`asya-dev-letters-${name}`);
 

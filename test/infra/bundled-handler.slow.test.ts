@@ -105,7 +105,7 @@ function start(actor: string) {
   };
 }
 
-describe('a Node actor, as it is deployed', { timeout: 60_000 }, () => {
+describe('a Node actor, as it is deployed', () => {
   test('calls its handler, sends on, retries by its bundled policies, and knows its variables', async () => {
     const lambda = start('count');
     const route = { prev: [], curr: 'count', next: ['store'] };
@@ -128,7 +128,7 @@ describe('a Node actor, as it is deployed', { timeout: 60_000 }, () => {
   });
 });
 
-test('the same mesh makes the same assets, wherever it is made', { timeout: 60_000 }, async () => {
+test('the same mesh makes the same assets, wherever it is made', async () => {
   const again = await anApp();
   const stack = stackOf(manifestIn(LETTERS), { app: again.app, code: 'bundled' });
   again.app.synth();

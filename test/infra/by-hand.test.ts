@@ -1,7 +1,8 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { ActorMesh, type ActorMeshProps } from '../../infra/constructs/actor-mesh.ts';
+import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import type { ActorMeshProps } from '../../infra/constructs/actor-mesh-props.ts';
 import { FLAGS, functionOf, queuesFor, STUB_CODE, type TemplateJson } from './a-mesh-stack.ts';
 
 /** A mesh that is written in code, and each refusal there. */
@@ -13,7 +14,7 @@ function aMesh(props: Partial<ActorMeshProps> = {}): { mesh: ActorMesh; stack: S
 
 const jsonOf = (stack: Stack) => Template.fromStack(stack).toJSON() as TemplateJson;
 
-test('actors and flows in any order have what a manifest would give them', { timeout: 60_000 }, () => {
+test('actors and flows in any order have what a manifest would give them', () => {
   const { mesh, stack } = aMesh();
   mesh.addFlow('main', { entrypoint: 'score', routeNext: ['store'], timeout: Duration.minutes(2) });
   mesh.addActor('score', {

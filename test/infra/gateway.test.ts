@@ -17,7 +17,7 @@ import {
 let template: TemplateJson;
 beforeAll(() => {
   template = templateOf(manifestIn(LETTERS), { environment: DEV_WITH_GATEWAY });
-}, 60_000);
+});
 
 const functions = () => resourcesOf(template, 'AWS::Lambda::Function');
 const variablesOf = ({ Properties }: Resource) => Properties.Environment.Variables as Record<string, unknown>;

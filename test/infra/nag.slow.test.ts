@@ -7,7 +7,7 @@ import { anApp, DEV_WITH_GATEWAY, LETTERS, manifestIn, STUB_CODE, stackOf } from
 
 /** cdk-nag's AwsSolutions over a whole mesh. */
 
-test('no finding is left unexplained', { timeout: 60_000 }, async () => {
+test('no finding is left unexplained', async () => {
   const { app } = await anApp();
   const checks = new AwsSolutionsChecks(app);
   Validations.of(app).addPlugins(checks);
@@ -16,7 +16,7 @@ test('no finding is left unexplained', { timeout: 60_000 }, async () => {
   expect(() => app.synth()).not.toThrow();
 });
 
-test('nothing is explained that is not found', { timeout: 60_000 }, async () => {
+test('nothing is explained that is not found', async () => {
   const { app } = await anApp();
   const stack = new Stack(app, 'Plain');
   const mesh = new ActorMesh(stack, 'Mesh', {

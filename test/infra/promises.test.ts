@@ -25,7 +25,7 @@ import {
 let template: TemplateJson;
 beforeAll(() => {
   template = templateOf(manifestIn(LETTERS));
-}, 60_000);
+});
 
 const ACTORS = ['count', 'store', 'translate', 'review'];
 const CREW = ['x-sink', 'x-sump', 'x-dlq'];

@@ -3,7 +3,7 @@ import { LETTERS, manifestIn, templateOf } from './a-mesh-stack.ts';
 
 /** The whole template, so that a change of the CDK or of ours is seen. What is hashed is erased. */
 
-test('the stack of a mesh', { timeout: 60_000 }, async () => {
+test('the stack of a mesh', async () => {
   const text = JSON.stringify(templateOf(manifestIn(LETTERS)), undefined, 1)
     .replaceAll(/[0-9a-f]{64}/g, 'HASH')
     .replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}(?=\b|[A-Z])/g, '');

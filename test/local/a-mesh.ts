@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
 import { type Stores, storesFromConfig } from '../../lib/assembly/crew-from-config.ts';
+import { configFromEnvironment } from '../../lib/assembly/read-config.ts';
 import { readMesh } from '../../lib/assembly/read-mesh.ts';
+import { transportFromConfig } from '../../lib/assembly/transport-from-config.ts';
 import type { Manifest } from '../../lib/config/manifest.ts';
+import { queueName } from '../../lib/config/queue-name.ts';
 import type { EndRecord } from '../../lib/core/record.ts';
-import { LOCAL_ACCOUNT, LOCAL_REGION } from '../../lib/local/engines.ts';
+import { LOCAL_REGION } from '../../lib/local/engines.ts';
 
 export const FIVE = ['a', 'b', 'c', 'd', 'e'];
 
@@ -27,7 +28,7 @@ metadata: {name: ${name}}
 spec:
   handler: step.ts.step
   environment: {STEP: ${name}}
-  resiliency: {actorTimeout: 2s, visibilityTimeout: 8s}
+  resiliency: {actorTimeout: 8s, visibilityTimeout: 8s}
 ${more}`;
 }
 
@@ -52,10 +53,16 @@ export function manifestIn(folder: string): Manifest {
 /** What a test asks of a mesh from outside, by the variables that it announces. */
 export interface Outside {
   readonly stores: Stores;
-  send(route: readonly string[], id: string, payload?: unknown): Promise<void>;
+  send(route: readonly string[], id: string, payload?: unknown, timeoutSeconds?: number): Promise<void>;
   untilEnded(id: string, withinMs?: number): Promise<EndRecord>;
   payloadOf(record: EndRecord): Promise<unknown>;
-  close(): void;
+  envelopeOf(record: EndRecord): Promise<KeptEnvelope>;
+  close(): Promise<void>;
+}
+
+export interface KeptEnvelope {
+  readonly payload: unknown;
+  readonly status: { readonly attempt?: number };
 }
 
 export function outsideOf(variables: Readonly<Record<string, string>>): Outside {
@@ -69,17 +76,32 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
     LOCAL_REGION,
     {},
   );
-  const endpoint = variables['ASYA_SQS_ENDPOINT'] ?? '';
-  const sqs = sqsClient({ endpoint, region: LOCAL_REGION }, {});
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
+  if ('words' in reading) throw new Error(reading.words);
+  const { config } = reading;
+  const opening = transportFromConfig(config, {});
+  /** An end is claimed first and archived after. */
+  async function envelopeOf({ archiveKey }: EndRecord): Promise<KeptEnvelope> {
+    const givesUpAt = Date.now() + 60_000;
+    for (;;) {
+      const kept = await stores.archive.get(archiveKey);
+      if (kept.ok && kept.text !== undefined) return JSON.parse(kept.text) as KeptEnvelope;
+      if (Date.now() > givesUpAt) throw new Error(`nothing under ${archiveKey}`);
+      await pause(50);
+    }
+  }
   return {
     stores,
-    send: async ([curr = '', ...next], id, payload = {}) => {
-      const MessageBody = JSON.stringify({ id, route: { prev: [], curr, next }, payload });
-      await sqs.send(
-        new SendMessageCommand({ QueueUrl: `${endpoint}/${LOCAL_ACCOUNT}/${curr}`, MessageBody }),
-      );
+    send: async ([curr = '', ...next], id, payload = {}, timeoutSeconds) => {
+      const status =
+        timeoutSeconds === undefined
+          ? {}
+          : { status: { deadline_at: new Date(Date.now() + timeoutSeconds * 1000).toISOString() } };
+      const body = JSON.stringify({ id, route: { prev: [], curr, next }, payload, ...status });
+      const reply = await (await opening).send(queueName(curr, config.namespace), body);
+      if (!reply.ok) throw new Error(reply.problem);
     },
-    untilEnded: async (id, withinMs = 30_000) => {
+    untilEnded: async (id, withinMs = 60_000) => {
       const givesUpAt = Date.now() + withinMs;
       for (;;) {
         const ends = await stores.records.ofEnvelope(id);
@@ -89,19 +111,11 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
         await pause(50);
       }
     },
-    // An end is claimed first and archived after.
-    payloadOf: async ({ archiveKey }) => {
-      const givesUpAt = Date.now() + 10_000;
-      for (;;) {
-        const kept = await stores.archive.get(archiveKey);
-        if (kept.ok && kept.text !== undefined) return JSON.parse(kept.text).payload;
-        if (Date.now() > givesUpAt) throw new Error(`nothing under ${archiveKey}`);
-        await pause(50);
-      }
-    },
-    close: () => {
+    payloadOf: async (record) => (await envelopeOf(record)).payload,
+    envelopeOf,
+    close: async () => {
       stores.close();
-      sqs.destroy();
+      await (await opening).close();
     },
   };
 }

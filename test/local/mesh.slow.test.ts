@@ -17,10 +17,10 @@ beforeAll(async () => {
   writeFive(folder);
   mesh = await start(folder, events);
   outside = outsideOf(mesh.variables);
-}, 60_000);
+});
 
 afterAll(async () => {
-  outside.close();
+  await outside.close();
   await mesh.close(1_000);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -53,7 +53,7 @@ describe('a mesh on this machine', () => {
           const page = await outside.stores.failures.ofEnvelope('fails-at-c');
           return page.ok ? page.failures.map(({ errorType, actor }) => [errorType, actor]) : page;
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toEqual([['TypeError', 'c']]);
   });
@@ -85,7 +85,7 @@ describe('a mesh on this machine', () => {
   });
 });
 
-test('two meshes stand side by side, and neither leaves anything behind', { timeout: 60_000 }, async () => {
+test('two meshes stand side by side, and neither leaves anything behind', async () => {
   const other = aFolder({});
   writeFive(other, ['p', 'q']);
   const second = await start(other, []);
@@ -104,7 +104,7 @@ test('two meshes stand side by side, and neither leaves anything behind', { time
   expect(await outside.untilEnded('still-there')).toMatchObject({ end: 'succeeded' });
 });
 
-test('an actor that cannot be run here is told, and the others run', { timeout: 60_000 }, async () => {
+test('an actor that cannot be run here is told, and the others run', async () => {
   const told: MeshEvent[] = [];
   const odd = aFolder({
     'step.ts': 'export const step = (payload: unknown) => payload;\n',

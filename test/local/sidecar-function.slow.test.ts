@@ -133,7 +133,6 @@ test('a function that is killed each time costs a receive each time, and the fif
   await until(
     async () => (await queueDepths(floor.sqs, 'doomed'))?.deadLettered === 1,
     'it is dead-lettered',
-    20_000,
   );
   expect((await take('doomed-dlq', () => true)).body).toBe(body);
   const killed = 'its process was ended by SIGKILL in the middle of an invocation';

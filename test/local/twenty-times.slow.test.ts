@@ -35,7 +35,7 @@ test('a mesh of five actors, started and stopped twenty times, leaves no process
       const outside = outsideOf(mesh.variables);
       await outside.send(['a', 'b', 'c', 'd', 'e'], `time-${time}`);
       await outside.untilEnded(`time-${time}`, 60_000);
-      outside.close();
+      await outside.close();
     }
     for (const pid of mesh.pids()) pids.add(pid);
     await mesh.close(1_000);

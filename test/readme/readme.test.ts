@@ -86,7 +86,7 @@ describe("the README's first actor", () => {
         { timeout: 15_000 },
       )
       .toBe(true);
-    const [arrived] = await sqs.takeUntil('store', 1, 15_000);
+    const [arrived] = await sqs.takeUntil('store', 1);
     expect(JSON.parse(arrived?.Body ?? '')).toMatchObject({
       id: '1',
       payload: { n: 2 },
@@ -94,7 +94,7 @@ describe("the README's first actor", () => {
     });
 
     await sqs.send('score', envelope.replace('"n":1', '"n":-1'));
-    const [failed] = await sqs.takeUntil('x-sink', 1, 15_000);
+    const [failed] = await sqs.takeUntil('x-sink', 1);
     expect(JSON.parse(failed?.Body ?? '')).toMatchObject({
       payload: { n: -1 },
       status: {
@@ -103,5 +103,5 @@ describe("the README's first actor", () => {
         error: { type: 'ValueError', message: 'n is negative' },
       },
     });
-  }, 60_000);
+  });
 });

@@ -19,7 +19,7 @@ let mesh: RunningMesh;
 let group = '';
 beforeAll(async () => {
   mesh = await startMesh();
-}, 30_000);
+});
 afterAll(async () => {
   await mesh.close();
   await endProcesses();
@@ -31,7 +31,7 @@ const listed = async (...argv: readonly string[]): Promise<Record<string, unknow
   return out === '' ? [] : out.split('\n').map((line) => JSON.parse(line));
 };
 const untilListed = (count: number, ...argv: readonly string[]) =>
-  until(async () => (await listed(...argv)).length === count, `${count} failures`, 20_000);
+  until(async () => (await listed(...argv)).length === count, `${count} failures`);
 
 const FAILED = ids(13);
 

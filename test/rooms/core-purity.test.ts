@@ -46,7 +46,7 @@ describe('lib/core', () => {
     spawnSync('git', ['init', '-q'], { cwd: copy });
     writeFileSync(join(copy, 'lib/core', HARMLESS), 'export const one = 1;\n');
     for (const fence of ['linter', 'types'] as const) said[fence] = withPlanted(fence);
-  }, 60_000);
+  });
   afterAll(() => rmSync(copy, { recursive: true }));
 
   function withPlanted(fence: Fence): string {

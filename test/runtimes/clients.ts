@@ -45,7 +45,7 @@ export async function connectTo(path: string): Promise<FramedConnection> {
   };
   const hasFrame = (): boolean => size >= 4 && size >= frameEnd();
   const receive = async (): Promise<string | undefined> => {
-    await waitFor(() => hasFrame() || isClosed, 'a frame', 15_000);
+    await waitFor(() => hasFrame() || isClosed, 'a frame');
     if (!hasFrame()) return undefined;
     const [all, end] = [Buffer.concat(chunks), frameEnd()];
     chunks = [all.subarray(end)];
@@ -100,7 +100,7 @@ export function ask(runtime: RuntimeProcess, asked: HttpAsk = {}): Promise<HttpA
     sent.on('error', reject);
     sent.end(body);
   });
-  return within(answer, `an answer to ${method} ${path}`, 15_000);
+  return within(answer, `an answer to ${method} ${path}`, 60_000);
 }
 
 export function keepingAgent(): Agent {

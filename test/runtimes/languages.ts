@@ -33,7 +33,7 @@ export const PYTHON: Language = {
 function findPython(): { command: string; missing?: string } {
   const asked = process.env['PYTHON'] ?? 'python3';
   const program = 'import sys; print(sys.executable); sys.exit(sys.version_info < (3, 9))';
-  const { status, stdout } = spawnSync(asked, ['-c', program], { encoding: 'utf8', timeout: 20_000 });
+  const { status, stdout } = spawnSync(asked, ['-c', program], { encoding: 'utf8', timeout: 60_000 });
   if (status === 0) return { command: stdout.trim() };
   return { command: asked, missing: `${asked} is not there, or older than 3.9` };
 }

@@ -52,7 +52,7 @@ async function startFamily(language: Language, handler: string): Promise<Family>
     if (pid() > 0 && isAlive(pid())) process.kill(pid(), 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
-  await waitFor(() => /pid \d+/.test(told) && / is ready at /.test(told), 'the runtime', 15_000);
+  await waitFor(() => /pid \d+/.test(told) && / is ready at /.test(told), 'the runtime');
   return { parent, pid: pid(), socketPath };
 }
 
@@ -64,7 +64,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     const answer = busy.call(1);
     await pause(200);
     runtime.child.kill(signal);
-    await waitFor(() => !existsSync(runtime.socketPath), 'the socket file to go', 3_000);
+    await waitFor(() => !existsSync(runtime.socketPath), 'the socket file to go');
     await expect(connectTo(runtime.socketPath)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
     expect(await answer).toBe('slept');
     expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
@@ -87,7 +87,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     const connection = await connectTo(runtime.socketPath);
     expect(await connection.call(1)).toBe(1);
     runtime.child.kill('SIGTERM');
-    expect(await within(runtime.ended, 'the end', 4_000)).toEqual({ code: 0, signal: null });
+    expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
     expect(await connection.receive()).toBeUndefined();
   });
 
@@ -96,7 +96,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     (await connectTo(runtime.socketPath)).send('60');
     await pause(200);
     runtime.child.kill('SIGTERM');
-    expect(await within(runtime.ended, 'the end', 12_000)).toEqual({ code: 0, signal: null });
+    expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
     expect(runtime.stderr()).toMatch(/1 calls still ran after 5 s and are cut off/);
   });
 
@@ -106,7 +106,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     await pause(300);
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    await waitFor(() => !isAlive(pid), 'the runtime to go', 2_000);
+    await waitFor(() => !isAlive(pid), 'the runtime to go');
   });
 
   it.each(['sleep', 'spin', 'echo'])('goes when stdin ends, also during %s', async (handler) => {
@@ -117,7 +117,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     await pause(300);
     expect(isAlive(runtime.pid)).toBe(true);
     runtime.child.stdin?.end();
-    const ended = await within(runtime.ended, 'the end', 4_000);
+    const ended = await within(runtime.ended, 'the end', 60_000);
     expect(ended).toEqual(
       language.name === 'python' ? { code: 0, signal: null } : { code: null, signal: 'SIGKILL' },
     );
@@ -128,7 +128,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     const runtime = await startForTest({ language, handler: language.handler('echo'), env, stdin: 'pipe' });
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
     runtime.child.kill('SIGTERM');
-    expect(await within(runtime.ended, 'the end', 4_000)).toEqual({ code: 0, signal: null });
+    expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
   });
 
   it('takes no notice of stdin where nobody asked it to', async () => {

@@ -96,7 +96,7 @@ async function refusalOf(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Refused> {
   const runtime = launch({ language, cwd: folder, env, ...(handler === undefined ? {} : { handler }) });
-  const ended = await within(runtime.ended, 'the refusal', 15_000);
+  const ended = await within(runtime.ended, 'the refusal', 60_000);
   return { ended, stderr: runtime.stderr() };
 }
 

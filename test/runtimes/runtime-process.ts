@@ -120,7 +120,7 @@ function collect(stream: NodeJS.ReadableStream | null): () => string {
   return () => text;
 }
 
-export async function waitFor(isTrue: () => boolean, what: string, longestMs = 10_000): Promise<void> {
+export async function waitFor(isTrue: () => boolean, what: string, longestMs = 60_000): Promise<void> {
   const until = performance.now() + longestMs;
   while (!isTrue()) {
     if (performance.now() > until) throw new Error(`waited ${longestMs} ms for ${what}, in vain`);
@@ -128,7 +128,7 @@ export async function waitFor(isTrue: () => boolean, what: string, longestMs = 1
   }
 }
 
-export async function within<T>(promise: Promise<T>, what: string, longestMs = 10_000): Promise<T> {
+export async function within<T>(promise: Promise<T>, what: string, longestMs = 60_000): Promise<T> {
   const late = new AbortController();
   const timeout = pause(longestMs, undefined, { signal: late.signal }).then(() => {
     throw new Error(`waited ${longestMs} ms for ${what}, in vain`);

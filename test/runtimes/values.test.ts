@@ -99,7 +99,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
   it.each(['meet', 'meetlater'])('works on two connections at once (%s)', async (handler) => {
     const runtime = await startForTest({ language, handler: language.handler(handler) });
     const [one, other] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
-    const answers = await within(Promise.all([one.call(1), other.call(2)]), 'both answers', 15_000);
+    const answers = await within(Promise.all([one.call(1), other.call(2)]), 'both answers', 60_000);
     expect(answers).toEqual([1, 2]);
   });
 

@@ -14,7 +14,7 @@ afterAll(() => stage.close());
 
 const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
 
-describe.concurrent('a mistaken configuration', { timeout: 30_000 }, () => {
+describe.concurrent('a mistaken configuration', () => {
   test('is told whole on stderr, with status 2 and no stack trace', async () => {
     const sidecar = startSidecar({
       ASYA_ACTOR_NAME: 'Not A Name',
@@ -72,7 +72,7 @@ describe("the runtime's environment", () => {
     AWS_PROFILE: 'somebody',
   };
 
-  test('has no credentials but those that ASYA_RUNTIME_PASS_ENV names', { timeout: 60_000 }, async () => {
+  test('has no credentials but those that ASYA_RUNTIME_PASS_ENV names', async () => {
     const common = { ...IN_PYTHON, ...SECRETS, AWS_REGION: 'us-east-1', COLOUR: 'blue', AWS_PROFILE: '' };
     await Promise.all([
       stage.sidecar('closed', common),
@@ -97,7 +97,7 @@ describe("the runtime's environment", () => {
   });
 });
 
-test('the quick start of the documents works as it stands', { timeout: 60_000 }, async () => {
+test('the quick start of the documents works as it stands', async () => {
   await stage.sqs.createQueue('quick');
   const sidecar = startSidecar({
     ASYA_ACTOR_NAME: 'quick',

@@ -21,7 +21,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     ['after the call', 'called', 0],
     ['after the send', 'sent', 3],
     ['before the ack', 'settle', 3],
-  ])('%s', { timeout: 60_000 }, async (point, step, alreadySent) => {
+  ])('%s', async (point, step, alreadySent) => {
     const actor = `killed-${step}`;
     const next = `after-${step}`;
     const pidFile = join(stage.folder, `${actor}.pid`);
@@ -38,7 +38,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     await stage.send(parent);
 
     const doomed = startProcess([join(import.meta.dirname, 'freeze-at.ts'), step], variables);
-    await doomed.untilLine(saying('frozen'), 30_000);
+    await doomed.untilLine(saying('frozen'));
     await stage.send(behind);
     const before = await stage.inbox.rest(next);
     expect(before.length).toBe(alreadySent);
@@ -49,7 +49,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
 
     const killedAt = Date.now();
     doomed.signal('SIGKILL');
-    await until(() => !isAlive(runtimePid), 'the runtime of the killed sidecar is gone', 5_000);
+    await until(() => !isAlive(runtimePid), 'the runtime of the killed sidecar is gone');
     const goneMs = Date.now() - killedAt;
     startSidecar(variables);
 

@@ -82,7 +82,7 @@ export function mailbox(take: (queue: string) => Promise<readonly string[]>): Ma
     queue: string,
     isIt: (envelope: Arrived) => boolean,
     what: string,
-    withinMs = 10_000,
+    withinMs = 60_000,
   ): Promise<Arrived> {
     const endsAt = Date.now() + withinMs;
     for (;;) {

@@ -46,7 +46,7 @@ beforeAll(async () => {
       sidecars.set(actor, sidecar);
     }),
   );
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 /** Begun before all else: what is released after a refused send rests for a quarter of a minute. */
@@ -75,7 +75,7 @@ async function playWithoutSink(): Promise<void> {
   expect(await stage.sqs.counts('orphan')).toEqual({ visible: 0, hidden: 3, delayed: 0 });
 
   await stage.sqs.createQueue('x-late');
-  for (const { id } of envelopes) await stage.inbox.next('x-late', id, 30_000);
+  for (const { id } of envelopes) await stage.inbox.next('x-late', id);
   await stage.inbox.nextWhere('x-late', ({ payload }) => payload === 4, 'the second item');
   await until(async () => (await stage.sqs.counts('orphan')).hidden === 0, 'all are acked');
   expect((await stage.sqs.counts('orphan-dlq')).visible).toBe(0);
@@ -107,7 +107,7 @@ async function begin(actor: string, payload: object): Promise<{ id: string; coun
 }
 
 const sidecarOf = (actor: string) => sidecars.get(actor) as RunningProcess;
-const arrival = (id: string): Promise<Arrived> => stage.inbox.next('x-sink', id, 15_000);
+const arrival = (id: string): Promise<Arrived> => stage.inbox.next('x-sink', id);
 
 describe('a runtime in Python and in Node', () => {
   testIn(TABLE, 'killed during a call: the call is retried with the next one', async (actor) => {
@@ -139,7 +139,7 @@ describe('a runtime in Python and in Node', () => {
       ];
       const failed = await arrival(hung.id);
       expect(failed.status).toMatchObject({ phase: 'failed', reason: 'ActorTimeout', attempt: 1 });
-      await until(() => !isAlive(pid), 'the hung runtime is gone', 2_000);
+      await until(() => !isAlive(pid), 'the hung runtime is gone');
       for (const { id, counter } of others) {
         const arrived = await arrival(id);
         // Back unchanged: no attempt is counted, though it was called twice.
@@ -158,7 +158,7 @@ describe('a runtime in Python and in Node', () => {
     const { id } = await begin(actor, { do: 'spin' });
     const pid = runtimePid(actor);
     expect((await arrival(id)).status).toMatchObject({ reason: 'ActorTimeout' });
-    await until(() => !isAlive(pid), 'the spinning runtime is gone', 2_000);
+    await until(() => !isAlive(pid), 'the spinning runtime is gone');
   });
 
   testIn(TABLE, 'that started a process of its own goes with it', async (actor) => {
@@ -168,7 +168,7 @@ describe('a runtime in Python and in Node', () => {
     const grandchild = Number(readFileSync(childFile, 'utf8'));
     expect(isAlive(grandchild)).toBe(true);
     expect((await arrival(id)).status).toMatchObject({ reason: 'ActorTimeout' });
-    await until(() => !isAlive(grandchild), 'the grandchild is gone', 2_000);
+    await until(() => !isAlive(grandchild), 'the grandchild is gone');
   });
 
   testIn(TABLE, 'is not killed while it answers: three at once, one runtime', async (actor) => {
@@ -205,7 +205,7 @@ test('a runtime that dies takes its own call with it, and no other', async () =>
   );
   expect(fates.filter((_, n) => n !== 3)).toEqual(Array.from({ length: 8 }, () => 'succeeded'));
   expect(fates[3]).toMatch(/closed the connection before it answered|ECONNRESET/);
-}, 60_000);
+});
 
 describe.concurrent('a runtime that the sidecar did not start', () => {
   test.each([
@@ -232,7 +232,7 @@ describe.concurrent('a runtime that the sidecar did not start', () => {
       expect((await arrival(hung.id)).status).toMatchObject({ reason: 'ActorTimeout' });
       expect(await sidecar.untilExit()).toEqual({ code: 1, signal: null });
       expect(sidecar.lines.find(saying('ended'))).toMatchObject({ why: 'hung', level: 'error' });
-      const [back] = await stage.sqs.takeUntil(actor, 1, 10_000);
+      const [back] = await stage.sqs.takeUntil(actor, 1);
       expect(JSON.parse(back?.Body ?? '')).toEqual(other);
       expect(isAlive(runtime.pid)).toBe(true);
     },
@@ -241,4 +241,4 @@ describe.concurrent('a runtime that the sidecar did not start', () => {
 
 test("without x-sink's queue nothing is acked, and nothing is lost once it is made", async () => {
   await withoutSink;
-}, 60_000);
+});

@@ -26,7 +26,7 @@ async function get(port: number, path: string): Promise<{ status: number; text: 
   return { status: response.status, text: await response.text() };
 }
 
-describe.concurrent('health', { timeout: 60_000 }, () => {
+describe.concurrent('health', () => {
   test('alive, ready, and the metrics; anything else is told where to look', async () => {
     const sidecar = await stage.sidecar('well', { ...IN_PYTHON, ASYA_METRICS_ADDR: '127.0.0.1:0' });
     const port = await metricsPort(sidecar);

@@ -27,18 +27,14 @@ afterAll(() => stage.close());
 const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
 const counterFile = () => join(stage.folder, randomUUID());
 
-/** Told to stop: how it ended, and how long that took. */
-async function stopped(
-  sidecar: RunningProcess,
-  withinMs: number,
-): Promise<{ code: number | null; tookMs: number }> {
-  const toldAt = Date.now();
+/** Told to stop: how it ended. Past its grace period the status is 1. */
+async function stopped(sidecar: RunningProcess): Promise<{ code: number | null }> {
   sidecar.signal('SIGTERM');
-  const { code } = await sidecar.untilExit(withinMs);
-  return { code, tookMs: Date.now() - toldAt };
+  const { code } = await sidecar.untilExit();
+  return { code };
 }
 
-describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
+describe.concurrent('SIGTERM', () => {
   test('finishes what is in flight and takes nothing more', async () => {
     const sidecar = await stage.sidecar('draining', { ...IN_PYTHON, ASYA_CONCURRENCY: '2' });
     const counters = [counterFile(), counterFile()];
@@ -49,9 +45,8 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
     await until(() => counters.every(existsSync), 'both calls have begun');
     const waiting = Array.from({ length: 3 }, (_, n) => envelopeAt('draining', { value: n }));
     for (const envelope of waiting) await stage.send(envelope);
-    const { code, tookMs } = await stopped(sidecar, 20_000);
+    const { code } = await stopped(sidecar);
     expect(code).toBe(0);
-    expect(tookMs).toBeLessThan(10_000);
     for (const { id } of inFlight) {
       expect(await stage.inbox.next('x-sink', id)).toMatchObject({
         payload: 'slept',
@@ -88,14 +83,13 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
       );
       await stage.send(envelope);
       await until(() => existsSync(counter), 'the call has begun');
-      const { code, tookMs } = await stopped(sidecar, 20_000);
+      const { code } = await stopped(sidecar);
       expect(code).toBe(0);
       const [back] = await stage.sqs.takeUntil(actor, 1);
       expect(JSON.parse(back?.Body ?? '')).toEqual(envelope);
       expect(await stage.sqs.counts(actor)).toEqual({ visible: 0, hidden: 0, delayed: 0 });
       expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
       // The call itself would have gone on for as long as the actor's timeout; how busy the machine is counts too.
-      expect(tookMs).toBeLessThan(10_000);
     },
   );
 
@@ -106,7 +100,7 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
       PID_FILE: pidFile,
       IGNORE_SIGTERM: '1',
     });
-    const { code } = await stopped(sidecar, 20_000);
+    const { code } = await stopped(sidecar);
     expect(code).toBe(0);
     expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
   });
@@ -117,7 +111,7 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
   ])('a runtime in %s that needs a moment to end is given it', async (_what, actor, command) => {
     const goodbyeFile = counterFile();
     const sidecar = await stage.sidecar(actor, { ASYA_RUNTIME_COMMAND: command, GOODBYE_FILE: goodbyeFile });
-    const { code } = await stopped(sidecar, 20_000);
+    const { code } = await stopped(sidecar);
     expect(code).toBe(0);
     expect(existsSync(goodbyeFile)).toBe(true);
   });
@@ -130,9 +124,9 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
     await until(() => existsSync(counter), 'the call has begun');
     sidecar.signal('SIGTERM');
     await pause(100);
-    expect(await stopped(sidecar, 5_000)).toMatchObject({ code: 1 });
+    expect(await stopped(sidecar)).toMatchObject({ code: 1 });
     const pid = Number(readFileSync(pidFile, 'utf8'));
-    await until(() => !isAlive(pid), 'the runtime is gone', 2_000);
+    await until(() => !isAlive(pid), 'the runtime is gone');
     expect((await stage.sqs.counts('impatient')).hidden).toBe(1);
   });
 
@@ -142,9 +136,8 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
       stage.variables('early', { ASYA_RUNTIME_COMMAND: 'sleep 60', ASYA_METRICS_ADDR: '127.0.0.1:0' }),
     );
     await metricsPort(sidecar);
-    const { code, tookMs } = await stopped(sidecar, 20_000);
+    const { code } = await stopped(sidecar);
     expect(code).toBe(0);
-    expect(tookMs).toBeLessThan(5_000);
   });
 
   test('while a runtime that keeps dying rests between two starts ends it too', async () => {
@@ -155,11 +148,9 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
     // The pause doubles: by now it rests for seconds.
     await sidecar.untilLine(
       ({ message, againInMs }) => message === 'the runtime is gone' && Number(againInMs) > 3_000,
-      30_000,
     );
-    const { code, tookMs } = await stopped(sidecar, 20_000);
+    const { code } = await stopped(sidecar);
     expect(code).toBe(0);
-    expect(tookMs).toBeLessThan(2_000);
   });
 
   test('while a runtime over HTTP does not even answer /healthz ends it too', async () => {
@@ -172,10 +163,9 @@ describe.concurrent('SIGTERM', { timeout: 60_000 }, () => {
       isDeaf = true;
       const looks = server.requests.length;
       // The sidecar looks after it every five seconds.
-      await until(() => server.requests.length > looks, 'the next look at its health', 15_000);
-      const { code, tookMs } = await stopped(sidecar, 10_000);
+      await until(() => server.requests.length > looks, 'the next look at its health');
+      const { code } = await stopped(sidecar);
       expect(code).toBe(0);
-      expect(tookMs).toBeLessThan(3_000);
     } finally {
       await server.close();
     }

@@ -26,7 +26,7 @@ beforeAll(async () => {
     ),
   ]);
   archive = started[0];
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 /** What came of an envelope, its trace untouched on the way. */

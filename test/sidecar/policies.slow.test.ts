@@ -55,7 +55,7 @@ beforeAll(async () => {
       ASYA_RESILIENCY_RULES: JSON.stringify([{ errors: ['TimeoutError'], policy: 'once' }]),
     }),
   ]);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 async function outcomeOf(envelope: Wire, queue = 'x-sink'): Promise<Arrived> {

@@ -37,7 +37,7 @@ beforeAll(async () => {
       ASYA_RUNTIME_URL: `http+unix:${stage.folder}/whole.sock:/invoke`,
     }),
   ]);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 async function outcomeOf(envelope: Wire, queue = 'x-sink'): Promise<Arrived> {

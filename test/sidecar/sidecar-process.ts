@@ -144,7 +144,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
     output: () => printed.join('\n'),
     errorOutput: () => complaints.join('\n'),
     exited,
-    untilLine: (isIt, withinMs = 10_000) =>
+    untilLine: (isIt, withinMs = 60_000) =>
       new Promise((resolve, reject) => {
         const finish = (act: () => void) => {
           clearTimeout(timer);
@@ -164,7 +164,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
         listeners.add(look);
         look();
       }),
-    untilExit: (withinMs = 10_000) => within(exited, withinMs, () => `it did not end:\n${tail()}`),
+    untilExit: (withinMs = 60_000) => within(exited, withinMs, () => `it did not end:\n${tail()}`),
     signal: (signal) => {
       child.kill(signal);
     },
@@ -210,7 +210,7 @@ export async function within<T>(promise: Promise<T>, withinMs: number, words: ()
 export async function until(
   holds: () => boolean | Promise<boolean>,
   words: string | (() => string),
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const endsAt = Date.now() + withinMs;
   while (!(await holds())) {

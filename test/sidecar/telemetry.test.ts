@@ -41,7 +41,7 @@ beforeAll(async () => {
     }),
     stage.sidecar('spaced', { ...common, ASYA_NAMESPACE: 'prod' }),
   ]);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 interface Row {
@@ -247,7 +247,7 @@ describe('a run with known counts', () => {
     all = [...rows(), lostConnection()];
     await sendAndWait(all.slice(0, -1));
     await sendAndWait(all.slice(-1));
-  }, 60_000);
+  });
 
   test('every metric of the specification is there, with its labels and its kind', async () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -304,7 +304,7 @@ describe('in a namespace', () => {
     await stage.sqs.takeUntil('asya-prod-x-sink', 1);
     await spaced.untilLine(({ message }) => message === 'delivery');
     series = await scrape(await metricsPort(spaced));
-  }, 30_000);
+  });
 
   test('a queue has the same name in every label', () => {
     expect(series.get('asya_actor_messages_total{queue="asya-prod-spaced",result="success"}')).toBe(1);

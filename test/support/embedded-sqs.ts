@@ -93,7 +93,7 @@ export function sqsAt(endpoint: string): EmbeddedSqs {
     },
     receive,
     take,
-    takeUntil: async (queue, count, withinMs = 10_000) => {
+    takeUntil: async (queue, count, withinMs = 60_000) => {
       const taken: Message[] = [];
       const until = Date.now() + withinMs;
       while (taken.length < count) {

@@ -1,6 +1,7 @@
 import type { Delivery, Receipt } from '../../ports/transport.ts';
 import type { Lease, Leases } from './leases.ts';
 import type { PullStream, ReceivedMessage } from './pull-stream.ts';
+import { receiveCountOf } from './receive-count.ts';
 import { isPassing, refusalOf } from './refusal.ts';
 
 /** A queue's messages, which come by themselves, handed out to whoever asks for them. */
@@ -156,12 +157,11 @@ export function intake({ queue, leases, waitMs, open }: IntakeOptions): Intake {
 }
 
 function deliveryFrom({ message, deliveryAttempt }: ReceivedMessage, lease: Lease, queue: string): Delivery {
-  const { data, messageId } = message ?? {};
+  const { data, messageId, attributes } = message ?? {};
   return {
     body: typeof data === 'string' ? Buffer.from(data, 'base64') : (data ?? ''),
     messageId: messageId ?? '',
-    // It counts only where the subscription has a dead-letter policy.
-    receiveCount: Math.max(1, deliveryAttempt ?? 1),
+    receiveCount: receiveCountOf(deliveryAttempt, attributes),
     queue,
     handle: lease,
   };

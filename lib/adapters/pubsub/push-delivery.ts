@@ -1,4 +1,5 @@
 import type { Delivery } from '../../ports/transport.ts';
+import { receiveCountOf } from './receive-count.ts';
 
 export type PushReading =
   | { readonly delivery: Delivery }
@@ -17,7 +18,7 @@ export function deliveryFromPush(text: string): PushReading {
   if (!isRecord(message)) {
     return { problem: `the request's body has no object "message"; ${WHAT_IS_RIGHT}` };
   }
-  const { data = '', messageId } = message;
+  const { data = '', messageId, attributes } = message;
   if (typeof messageId !== 'string' || messageId === '') {
     return { problem: 'the pushed message has no "messageId", which Pub/Sub gives to every message' };
   }
@@ -36,8 +37,7 @@ export function deliveryFromPush(text: string): PushReading {
     delivery: {
       body: Buffer.from(data, 'base64'),
       messageId,
-      // Pub/Sub counts only where the subscription has a dead-letter policy.
-      receiveCount: deliveryAttempt,
+      receiveCount: receiveCountOf(deliveryAttempt, isRecord(attributes) ? attributes : undefined),
       queue: subscription.slice(subscription.lastIndexOf('/') + 1),
       handle: undefined,
     },

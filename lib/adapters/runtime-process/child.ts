@@ -16,6 +16,8 @@ export interface Child {
 export interface ChildOptions {
   readonly command: string;
   readonly env: Record<string, string>;
+  /** Where it is started; where this process was without. */
+  readonly cwd?: string;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
 }
 
@@ -27,11 +29,12 @@ export interface ChildOptions {
 const GUARDED = '(trap "" TERM; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; ';
 const GUARD_FD = 3;
 
-export function startChild({ command, env, onLine }: ChildOptions): Child {
+export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
   const child = spawn('/bin/sh', ['-c', GUARDED + command], {
     env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
   });
   // The pipe breaks when the group is killed, which is as it should be.
   (child.stdio[GUARD_FD] as Writable | null)?.on('error', () => {});

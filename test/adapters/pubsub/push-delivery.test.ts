@@ -37,6 +37,16 @@ describe('what a push subscription posts', () => {
     expect(deliveryFromPush(pushOf(messageOf('1')))).toMatchObject({ delivery: { receiveCount: 1 } });
   });
 
+  test('counts on where the message was dead-lettered', () => {
+    const attributes = { CloudPubSubDeadLetterSourceDeliveryCount: '5' };
+    const push = pushOf(messageOf('1', { attributes }), { deliveryAttempt: 2 });
+    expect(deliveryFromPush(push)).toMatchObject({ delivery: { receiveCount: 7 } });
+    const forged = { CloudPubSubDeadLetterSourceDeliveryCount: 'many' };
+    expect(deliveryFromPush(pushOf(messageOf('1', { attributes: forged })))).toMatchObject({
+      delivery: { receiveCount: 1 },
+    });
+  });
+
   test('is an empty body where the message has attributes alone', () => {
     const push = pushOf({ messageId: '1', attributes: { a: 'b' } });
     expect(deliveryFromPush(push)).toMatchObject({ delivery: { body: Buffer.from('') } });

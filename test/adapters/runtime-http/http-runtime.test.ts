@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type HttpRuntimeOptions, httpRuntime } from '../../../lib/adapters/runtime-http/http-runtime.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
-import { detailOf, envelopeWith, ROUTE, requestWith, timed, valueIn } from '../runtime-socket/a-request.ts';
+import { detailOf, envelopeWith, ROUTE, requestWith, valueIn } from '../runtime-socket/a-request.ts';
 import { type Behaviour, eventsOf, type RawServer, responseOf, startRawServer } from './raw-server.ts';
 
 /** HTTP: what is asked, what an answer means, and how connections are used. */
@@ -269,32 +269,14 @@ describe('the eye on it', () => {
     const { runtime } = await start((socket, { line }) => {
       if (line === 'GET /healthz') socket.write(responseOf(200, 'ok'));
     });
-    const call = timed(runtime.call(requestWith(1)));
-    const { tookMs } = await timedProblem(runtime);
-    expect(tookMs).toBeLessThan(3_000);
+    const call = runtime.call(requestWith(1));
+    expect(await runtime.problem()).toBeUndefined();
     runtime.interrupt();
-    expect((await call).end).toEqual({ kind: 'interrupted' });
+    expect(await call).toEqual({ kind: 'interrupted' });
   });
 
   test('does not stare for ever at a runtime that never answers', async () => {
     const { runtime } = await start(() => {});
-    const { problem } = await timedProblem(runtime);
-    expect(problem).toMatch(/\S/);
-    expect(problem).not.toBe('never');
+    expect(await runtime.problem()).toMatch(/\S/);
   });
 });
-
-/** More than a probe of a container's health waits for. */
-const LONGEST_LOOK_MS = 6_000;
-
-/** What it says and after how long; `never` where it says nothing for longer than anybody waits. */
-async function timedProblem(runtime: Runtime): Promise<{ problem: string | undefined; tookMs: number }> {
-  const startedAt = performance.now();
-  let timer: NodeJS.Timeout | undefined;
-  const never = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('never'), LONGEST_LOOK_MS);
-  });
-  const problem = await Promise.race([runtime.problem(), never]);
-  clearTimeout(timer);
-  return { problem, tookMs: performance.now() - startedAt };
-}

@@ -16,7 +16,7 @@ export function envelopeWith(payload: unknown, more: object = {}): Envelope {
 }
 
 /** A call with a payload, in which nothing should come near its timeout. */
-export function requestWith(payload: unknown, timeoutMs = 5_000): RuntimeRequest {
+export function requestWith(payload: unknown, timeoutMs = 30_000): RuntimeRequest {
   return { envelope: envelopeWith(payload), timeoutMs };
 }
 

@@ -123,7 +123,7 @@ describe('many timers', () => {
     const count = 200;
     for (let index = 0; index < count; index++)
       await timers.schedule(
-        aPublication({ name: `t${index}`, body: `${index}`, dueMs: start + ((index * 7_919) % 100) }),
+        aPublication({ name: `t${index}`, body: `${index}`, dueMs: start + ((index * 7_919) % 10) }),
       );
     await stage.clock.passUntil(() => stage.published.length === count);
     await stage.clock.pass(1_000);
@@ -131,7 +131,7 @@ describe('many timers', () => {
     expect(stage.published).toHaveLength(count);
     expect(most).toBe(50);
     for (const { body, atMs } of stage.published)
-      expect(atMs - start).toBeGreaterThanOrEqual((Number(body) * 7_919) % 100);
+      expect(atMs - start).toBeGreaterThanOrEqual((Number(body) * 7_919) % 10);
   });
 });
 

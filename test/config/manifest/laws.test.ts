@@ -149,7 +149,7 @@ it('a mesh reads to what it says', () => {
     'python',
     'url',
   ]);
-}, 60_000);
+});
 
 /** Cuts, doubles and replaces pieces of a good text: what people and merges do. */
 const mutated = fc
@@ -262,4 +262,4 @@ it('whatever the files hold, there is an answer, and every mistake has a place i
   );
   expect(met.read).toBeGreaterThan(0);
   expect(met.refused).toBeGreaterThan(0);
-}, 60_000);
+});

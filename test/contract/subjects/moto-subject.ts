@@ -4,7 +4,7 @@ import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { type SqsEngine, sqsBench } from './sqs-bench.ts';
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 const ADDRESS = /Running on (http:\/\/127\.0\.0\.1:\d+)/;
 
 /** A second opinion on SQS, where it is on the machine. */

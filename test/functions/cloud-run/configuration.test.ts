@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { endProcesses } from '../../sidecar/sidecar-process.ts';
+import { parse } from 'yaml';
+import { delayerConfigFrom } from '../../../lib/config/delayer-config.ts';
+import { pushHostFrom } from '../../../lib/config/push-host.ts';
+import { configOf } from '../../config/an-environment.ts';
+import { endProcesses, ROOT } from '../../sidecar/sidecar-process.ts';
 import { startHost } from './a-cloud-run-stage.ts';
 
 /** Nobody is let in by leaving something out. */
@@ -45,5 +51,35 @@ describe.concurrent('a host that is configured wrongly', { timeout: 60_000 }, ()
     expect(await refusalOf({ ...TRUSTING, ASYA_PUSH_AUDIENC: 'x' })).toContain(
       'ASYA_PUSH_AUDIENC: is no setting; did you mean "ASYA_PUSH_AUDIENCE"?',
     );
+  });
+});
+
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+test('the service of the example is one that starts, and agrees with itself', () => {
+  const { metadata, spec } = parse(textOf('examples/cloud-run/service.yaml'));
+  const { containers, containerConcurrency, timeoutSeconds } = spec.template.spec;
+  const [host, runtime] = containers as readonly { env: readonly { name: string; value: string }[] }[];
+  const env = Object.fromEntries((host?.env ?? []).map(({ name, value }) => [name, value]));
+  const config = configOf(env);
+  expect(pushHostFrom(config, env)).toMatchObject({ host: { trust: { auth: 'iam' }, port: 8_080 } });
+  expect(containerConcurrency).toBe(config.runtime.concurrency);
+  expect(timeoutSeconds).toBeGreaterThanOrEqual(config.push.ackDeadlineSeconds);
+  expect(JSON.parse(metadata.annotations['run.googleapis.com/custom-audiences'])).toEqual([
+    config.push.audience,
+  ]);
+  expect(config.runtime.address).toEqual({ kind: 'http', url: 'http://127.0.0.1:8081/invoke' });
+  expect(textOf('examples/cloud-run/Dockerfile.runtime')).toContain(
+    'ASYA_RUNTIME_URL=http://127.0.0.1:8081/invoke',
+  );
+  expect(runtime).toMatchObject({ startupProbe: { httpGet: { path: '/healthz', port: 8_081 } } });
+});
+
+test("the variables of the delayer's page make a delayer that starts", () => {
+  const [, list = ''] = /--set-env-vars=(\S+)/.exec(textOf('docs/pubsub-delayer.md')) ?? [];
+  const text = list.replaceAll('$P', 'my-project').replaceAll('$R', 'europe-west1');
+  const env = Object.fromEntries(text.split(',').map((one) => one.split('=') as [string, string]));
+  expect(delayerConfigFrom(env)).toMatchObject({
+    config: { queues: { otherwise: 'projects/my-project/locations/europe-west1/queues/delays' } },
   });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     }),
   );
   await lambda.loaded;
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 const scored = (payload: unknown, more = {}) => envelopeAt('score', payload, more);
@@ -153,7 +153,7 @@ describe('with three calls at once', () => {
     );
     await wide.loaded;
     await wide.invoke([recordOf('wide', envelopeAt('wide', { value: 'warm' }))]);
-  }, 60_000);
+  });
 
   test('a slow record holds back neither the calls nor the sends of the others', async () => {
     const slow = envelopeAt('wide', { do: 'sleep', seconds: 2, value: 'slow' });
@@ -187,7 +187,7 @@ test("a function's timeout below a call's is refused, also the second time", {
   }
 });
 
-test('an end actor whose runtime fails keeps the record', { timeout: 60_000 }, async () => {
+test('an end actor whose runtime fails keeps the record', async () => {
   const archive = startLambda(
     stage.variables('archive', {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
@@ -207,7 +207,7 @@ test('a mistaken configuration fails the init phase, with every mistake', async 
   expect((await mistaken.untilExit(20_000)).code).not.toBe(0);
   for (const word of ['ASYA_CONCURRENCY', 'ASYA_FANOUT', '2 mistakes'])
     expect(mistaken.errorOutput()).toContain(word);
-}, 30_000);
+});
 
 interface EmfLine {
   readonly _aws?: {

@@ -1,0 +1,2 @@
+def score(payload):
+    return {**payload, "score": len(payload.get("text", ""))}

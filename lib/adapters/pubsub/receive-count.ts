@@ -1,0 +1,15 @@
+/** What Pub/Sub writes on a message that it moves to a dead-letter topic. */
+const SOURCE_COUNT = 'CloudPubSubDeadLetterSourceDeliveryCount';
+
+/**
+ * How often a message was delivered, this time included. Pub/Sub counts only where the subscription has a dead-letter
+ * policy; what was moved to a dead-letter topic is counted on, as on SQS.
+ */
+export function receiveCountOf(
+  deliveryAttempt: number | null | undefined,
+  attributes: Readonly<Record<string, unknown>> | null | undefined,
+): number {
+  const before = attributes?.[SOURCE_COUNT];
+  const count = typeof before === 'string' && /^\d{1,9}$/.test(before) ? Number(before) : 0;
+  return count + Math.max(1, deliveryAttempt ?? 1);
+}

@@ -1,0 +1,63 @@
+import {
+  baseConfig,
+  type FunctionPlan,
+  LONGEST_FUNCTION_SECONDS,
+  type PlanSettings,
+  replicasOf,
+} from './function-plan.ts';
+import type { Flow, Manifest } from './manifest.ts';
+import { queueName } from './queue-name.ts';
+
+/** The gateway's name among the mesh's own actors, and its queue's. */
+export const GATEWAY = 'x-gateway';
+/** Beside the gateway's code. */
+export const GATEWAY_FLOWS_FILE = 'flows.json';
+const GATEWAY_REPLICAS = 100;
+const GATEWAY_MEMORY_MB = 512;
+
+export interface GatewayPlanSettings extends PlanSettings {
+  /** Who may call, as `ASYA_GATEWAY_KEYS` takes it. */
+  readonly keys: string;
+  /** What reports are signed with. */
+  readonly reportSecret: string;
+}
+
+/** The gateway as a function: it sends to where flows begin and to its own timers, and to nobody else. */
+export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan {
+  const base = baseConfig(GATEWAY, settings);
+  const { namespace, storage, keys, reportSecret } = settings;
+  const entrypoints = new Set(flows.map(({ entrypoint }) => queueName(entrypoint, namespace)));
+  return {
+    actor: GATEWAY,
+    folder: 'gateway',
+    sources: [],
+    batchSize: 1,
+    batchWindowSeconds: 0,
+    maxReplicas: replicasOf(GATEWAY_REPLICAS, settings),
+    // A stream of events lasts as long as its task, as far as Lambda allows.
+    timeoutSeconds: LONGEST_FUNCTION_SECONDS,
+    memoryMb: GATEWAY_MEMORY_MB,
+    config: {
+      ...base,
+      storage,
+      gatewaySecret: reportSecret,
+      gateway: { ...base.gateway, keys, flowsFile: GATEWAY_FLOWS_FILE },
+    },
+    environment: {},
+    sendsTo: [...entrypoints, queueName(GATEWAY, namespace)],
+  };
+}
+
+/** As `flows.yaml` holds them: JSON is YAML too. */
+export function flowsFileText(flows: readonly Flow[]): string {
+  const entries = flows.map(({ name, entrypoint, routeNext, description, timeoutSeconds, mcp, a2a }) => ({
+    name,
+    entrypoint,
+    route_next: routeNext,
+    description,
+    timeout: timeoutSeconds,
+    mcp,
+    a2a,
+  }));
+  return `${JSON.stringify({ flows: entries }, null, 2)}\n`;
+}
