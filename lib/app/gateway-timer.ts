@@ -21,11 +21,16 @@ export function timerOn(
   queue: string,
   clock: Clock,
 ): (timer: Timer) => Promise<Reply> {
-  return (timer) => {
+  return async (timer) => {
     const leftMs = Math.max(0, timer.dueMs - clock.now());
+    // It would come back at once, again and again.
+    if (leftMs > 0 && transport.traits.maxDelayMs === 0) return { ok: false, problem: NO_DELAYS };
     return transport.sendWithDelay(queue, textOf(timer), Math.min(leftMs, transport.traits.maxDelayMs));
   };
 }
+
+const NO_DELAYS =
+  'a flow with a timeout needs a transport that delays: its backstop is a delayed message; on RabbitMQ set ASYA_RABBITMQ_DELAY=ttl';
 
 /** At least once, and any number of times: false where it has to come again. */
 export async function handleTimer(body: string, parts: TimerParts): Promise<boolean> {

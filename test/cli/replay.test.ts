@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ids } from '../replay/a-replay.ts';
+import { freePort } from '../sidecar/free-port.ts';
 import { endProcesses, temporaryFolder } from '../sidecar/sidecar-process.ts';
 import { type Office, openOffice } from './a-desk.ts';
 import { asya } from './a-terminal.ts';
@@ -165,12 +166,13 @@ describe('asya replay', () => {
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
   });
 
-  it('over a broker that this version does not speak it is refused before anything is noted', async () => {
+  it('over a broker that is out of reach nothing is replayed, and that is said', async () => {
     const { scene, variables } = await office.desk();
     await scene.fail(['e-1']);
-    const env = { ...variables, ASYA_TRANSPORT: 'pubsub' };
+    const port = await freePort();
+    const env = { ...variables, ASYA_TRANSPORT: 'rabbitmq', ASYA_RABBITMQ_URL: `amqp://127.0.0.1:${port}/` };
     const run = await asya(['replay', 'e-1', '--go'], { env });
-    expect(run).toMatchObject({ status: 2, err: expect.stringContaining('does not speak yet') });
+    expect(run).toMatchObject({ status: 1, err: expect.stringContaining('ECONNREFUSED') });
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
   });
 });

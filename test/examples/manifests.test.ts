@@ -6,7 +6,7 @@ import { EXAMPLES, readExample } from './example-mesh.ts';
 
 const MESHES = ['hello', 'image-enhance', 'resilience-lab'];
 /** Containers for a sidecar of one's own, a consumer without any: no mesh's folders. */
-const NO_MESHES = ['pipeline', 'two-containers'];
+const NO_MESHES = ['cloud-run', 'pipeline', 'two-containers'];
 
 describe('the examples', () => {
   it('are all known here', () => {

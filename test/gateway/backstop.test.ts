@@ -79,6 +79,25 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(tasks.all.get('t-1')).toBe(ended);
   });
 
+  it('is refused where nothing can be delayed, in place of coming back at once for ever', async () => {
+    const clock = virtualClock();
+    const sent: string[] = [];
+    const transport = {
+      traits: { ...memoryBroker({ clock }).transport({}).traits, maxDelayMs: 0 },
+      sendWithDelay: async (queue: string) => {
+        sent.push(queue);
+        return { ok: true } as const;
+      },
+    };
+    const arm = timerOn(transport, TIMER_ACTOR, clock);
+    expect(await arm({ task: 't-1', dueMs: clock.now() + 1 })).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('ASYA_RABBITMQ_DELAY=ttl'),
+    });
+    expect(sent).toEqual([]);
+    expect(await arm({ task: 't-1', dueMs: clock.now() })).toEqual({ ok: true });
+  });
+
   it('of an hour is chained, and fires no earlier', async () => {
     const { gateway, tasks, until, fired } = atWork(3_600);
     await gateway.create(ME, 'enhance', PAYLOAD);

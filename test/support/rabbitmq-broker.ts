@@ -25,6 +25,16 @@ export interface RabbitMqBroker {
 }
 
 const PROGRAMS = '/usr/lib/rabbitmq/bin';
+/**
+ * The node, and the port mapper that it would otherwise leave behind as a daemon. All of them go with one of them, and
+ * with the test: however that ends, its end of the pipe is closed.
+ */
+const TOGETHER = [
+  'epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 &',
+  '("$0"; kill -KILL 0) &',
+  'cat >/dev/null',
+  'kill -KILL 0',
+].join('\n');
 /** A busy machine takes its time to start an Erlang node. */
 const PATIENCE_MS = 120_000;
 
@@ -44,62 +54,48 @@ export async function startRabbitMq(): Promise<RabbitMqBroker> {
   const env = await environmentFor(folder, port, distributionPort, epmdPort);
   const log = join(folder, 'server.log');
   const url = `amqp://guest:guest@127.0.0.1:${port}/`;
-  // Started here and not by the node, which would leave it behind as a daemon.
-  const epmd = spawn('epmd', ['-port', String(epmdPort), '-address', '127.0.0.1'], { stdio: 'ignore', env });
-  const epmdGone = once(epmd, 'exit');
-  let server: ChildProcess | undefined;
+  let group: ChildProcess | undefined;
 
-  /** The whole group: the server is a script, and the node its child. */
-  function signal(name: 'SIGKILL' | 'SIGTERM'): void {
-    if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
-    process.kill(-server.pid, name);
-  }
-  // Also where the tests end before their time.
-  const onExit = () => {
-    signal('SIGKILL');
-    epmd.kill('SIGKILL');
-  };
-  process.once('exit', onExit);
+  const hasEnded = () => group === undefined || group.exitCode !== null || group.signalCode !== null;
 
   async function start(): Promise<void> {
     const output = openSync(log, 'a');
-    const starting = spawn(join(PROGRAMS, 'rabbitmq-server'), [], {
+    group = spawn('/bin/sh', ['-c', TOGETHER, join(PROGRAMS, 'rabbitmq-server')], {
       env,
       cwd: folder,
       detached: true,
-      stdio: ['ignore', output, output],
+      stdio: ['pipe', output, output],
     });
     closeSync(output);
-    server = starting;
     const endsAt = Date.now() + PATIENCE_MS;
     while (!(await takesConnections(url))) {
-      const hasEnded = starting.exitCode !== null || starting.signalCode !== null;
-      if (!hasEnded && Date.now() < endsAt) {
+      if (!hasEnded() && Date.now() < endsAt) {
         await pause(200);
         continue;
       }
-      signal('SIGKILL');
-      throw new Error(
-        `RabbitMQ ${hasEnded ? 'ended' : 'was not ready'}: ${readFileSync(log, 'utf8').slice(-2_000)}`,
-      );
+      const what = hasEnded() ? 'ended' : `was not ready within ${PATIENCE_MS} ms`;
+      throw new Error(`RabbitMQ ${what}: ${readFileSync(log, 'utf8').slice(-2_000)}`);
     }
   }
 
-  async function end(name: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    if (server === undefined) return;
-    const gone =
-      server.exitCode === null && server.signalCode === null ? once(server, 'exit') : Promise.resolve();
-    signal(name);
-    await gone;
-    // The script is gone before its node may be, and the node holds the port.
+  async function kill(): Promise<void> {
+    if (group?.pid !== undefined && !hasEnded()) {
+      const gone = once(group, 'exit');
+      process.kill(-group.pid, 'SIGKILL');
+      await gone;
+    }
+    // The shell may be gone a moment before the node, which holds the port.
     await untilFree(port);
   }
 
+  async function control(...words: readonly string[]): Promise<string> {
+    const options = { env, cwd: folder, timeout: PATIENCE_MS };
+    const { stdout } = await promisify(execFile)(join(PROGRAMS, 'rabbitmqctl'), words, options);
+    return stdout;
+  }
+
   const close = async () => {
-    await end('SIGKILL');
-    epmd.kill('SIGKILL');
-    await epmdGone;
-    process.off('exit', onExit);
+    await kill();
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   };
 
@@ -113,16 +109,12 @@ export async function startRabbitMq(): Promise<RabbitMqBroker> {
     port,
     url,
     start,
-    kill: () => end('SIGKILL'),
-    stop: () => end('SIGTERM'),
-    control: async (...words) => {
-      const { stdout } = await promisify(execFile)(join(PROGRAMS, 'rabbitmqctl'), words, {
-        env,
-        cwd: folder,
-        timeout: PATIENCE_MS,
-      });
-      return stdout;
+    kill,
+    stop: async () => {
+      await control('stop', env['RABBITMQ_PID_FILE'] ?? '');
+      await kill();
     },
+    control,
     close,
   };
 }

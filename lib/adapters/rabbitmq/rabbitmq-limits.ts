@@ -10,7 +10,10 @@ const DAY_MS = 86_400_000;
  */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** RabbitMQ itself delays nothing; queues whose messages expire do, for as long as such a queue is kept. */
+/**
+ * RabbitMQ itself delays nothing; queues whose messages expire do. Longer delays are made of several, so that there
+ * need not be queues for them too.
+ */
 export function rabbitMqLimits(delay: RabbitMqDelay): Limits {
   return { maxDelayMs: delay === 'ttl' ? DAY_MS : 0, maxBodyBytes: MAX_BODY_BYTES };
 }

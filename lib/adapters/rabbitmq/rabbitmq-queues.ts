@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
 import { LEAST_RECEIVE_COUNT } from '../../config/queue-plan.ts';
 import { type Link, onChannel } from './link.ts';
@@ -18,8 +19,8 @@ export interface RabbitMqQueues {
 const DELIVERY_LIMIT = LEAST_RECEIVE_COUNT - 1;
 /** Said, because RabbitMQ 4 would otherwise throw away what was delivered twenty times. */
 const NO_DELIVERY_LIMIT = 2_147_483_647;
-/** A queue for delays that nobody used for so long, after what it holds was due, goes by itself. */
-const IDLE_DELAY_QUEUE_MS = 4 * 86_400_000;
+/** A broker that dies right after it made a queue may forget it, and what it confirmed for it: seen within 0.1 s. */
+const QUEUE_IS_SAFE_AFTER_MS = 1_000;
 
 export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
   async function look(queue: string): Promise<void> {
@@ -67,12 +68,11 @@ export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
       await look(queue);
       // With a dot, which no actor's name has.
       const waiting = `${queue}.delay.${delayMs}ms`;
-      const options = quorumQueue({
-        'x-message-ttl': delayMs,
-        'x-expires': delayMs + IDLE_DELAY_QUEUE_MS,
-        ...deadLettersTo(queue),
-      });
+      if (await isThere(look(waiting))) return waiting;
+      // It never goes by itself: a quorum queue that expires does so with all it holds, however often it is declared.
+      const options = quorumQueue({ 'x-message-ttl': delayMs, ...deadLettersTo(queue) });
       await onChannel(link, (channel) => channel.assertQueue(waiting, options));
+      await sleep(QUEUE_IS_SAFE_AFTER_MS);
       return waiting;
     },
   };

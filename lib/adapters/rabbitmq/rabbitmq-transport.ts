@@ -21,7 +21,7 @@ export interface RabbitMqTransportOptions {
 }
 
 const WAIT_MS = 20_000;
-/** Looked for again after so long: a queue for delays lasts for days after that. */
+/** Looked for again after so long. */
 const DELAY_QUEUE_KNOWN_MS = 60_000;
 const CLOSE_WITHIN_MS = 5_000;
 

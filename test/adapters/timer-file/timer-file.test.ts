@@ -122,16 +122,15 @@ describe('many timers', () => {
     };
     const count = 200;
     for (let index = 0; index < count; index++)
-      await timers.schedule(
-        aPublication({ name: `t${index}`, body: `${index}`, dueMs: start + ((index * 7_919) % 100) }),
-      );
+      await timers.schedule(aPublication({ name: `t${index}`, body: `${index}`, dueMs: start + 10 }));
+    expect(underWay).toBe(0);
+    await stage.clock.pass(10);
+    await expect.poll(() => underWay).toBe(50);
     await stage.clock.passUntil(() => stage.published.length === count);
     await stage.clock.pass(1_000);
     expect(new Set(stage.published.map(({ body }) => body)).size).toBe(count);
     expect(stage.published).toHaveLength(count);
     expect(most).toBe(50);
-    for (const { body, atMs } of stage.published)
-      expect(atMs - start).toBeGreaterThanOrEqual((Number(body) * 7_919) % 100);
   });
 });
 
