@@ -107,13 +107,16 @@ export const positiveDuration: Kind<number> = {
   },
 };
 
+const ESCAPES = 'in a password write "/" as %2F, "?" as %3F, "#" as %23, "@" as %40 and "%" as %25';
+
 export function url(...schemes: readonly string[]): Kind<string> {
   const right = `it takes a URL like "${schemes[0]}://host:port"`;
   return {
     takes: `a URL (${schemes.map((scheme) => `\`${scheme}:\``).join(', ')})`,
     read: (value) => {
-      const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : '';
-      return schemes.includes(scheme) ? { value } : { problem: right };
+      if (!URL.canParse(value)) return { problem: value.includes('@') ? `${right}; ${ESCAPES}` : right };
+      const { protocol, hostname } = new URL(value);
+      return schemes.includes(protocol.slice(0, -1)) && hostname !== '' ? { value } : { problem: right };
     },
     write: (value) => value,
   };

@@ -105,11 +105,20 @@ describe('a password', () => {
   it.each([
     ['http://user:secret@rabbit/', '"http://***@rabbit/"'],
     ['amq://secret@rabbit', '"amq://***@rabbit"'],
+    ['http://user:sec@ret@rabbit/', '"http://***@rabbit/"'],
+    ['amqp://user:sec/ret@rabbit/', '"amqp://***@rabbit/"'],
+    ['amqp://user:sec ret#@rabbit/', '"amqp://***@rabbit/"'],
+    ['user:secret@rabbit:5672', '"***@rabbit:5672"'],
     ['rabbit/a@b', '"rabbit/a@b"'],
   ])('is not printed: %s', (url, shown) => {
     expect(refusalOf({ ASYA_RABBITMQ_URL: url })).toEqual([
-      `ASYA_RABBITMQ_URL: is ${shown}; it takes a URL like "amqp://host:port"`,
+      expect.stringContaining(`ASYA_RABBITMQ_URL: is ${shown}; it takes a URL like "amqp://host:port"`),
     ]);
+  });
+
+  it('that makes a URL unreadable is told how to be written', () => {
+    const [mistake] = refusalOf({ ASYA_RABBITMQ_URL: 'amqp://user:sec/ret@rabbit/' });
+    expect(mistake).toContain('in a password write "/" as %2F');
   });
 });
 

@@ -516,6 +516,8 @@ const VARIABLES: readonly Variable[] = [
     bad: [
       ['http://rabbit', 'a URL like "amqp://host:port"'],
       ['rabbit', 'a URL like "amqp://host:port"'],
+      ['amqp:rabbit', 'a URL like "amqp://host:port"'],
+      ['amqp://', 'a URL like "amqp://host:port"'],
     ],
   },
   {
