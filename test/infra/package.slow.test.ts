@@ -54,10 +54,10 @@ beforeAll(() => {
       join(folder, 'handlers', `${name}.ts`),
       `export const ${name} = (payload: object) => payload;\n`,
     );
-}, 180_000);
+}, 400_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the installed package', { timeout: 120_000 }, () => {
+describe('the installed package', { timeout: 300_000 }, () => {
   test('synthesises the ten lines of the docs, with everything that its functions need', () => {
     run('app.ts');
     const template = readFileSync(join(folder, 'cdk.out/Letters.template.json'), 'utf8');
