@@ -13,6 +13,14 @@ export interface PushDesk {
   readonly onHung: () => void;
 }
 
+/** The way it came in. */
+export interface PushArrival {
+  /** Aborts where nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
+  /** For how long whoever pushes had waited before it came to here. */
+  readonly tookMs: number;
+}
+
 export type PushEnd =
   | 'acked'
   /** A send was refused: it has to come again. */
@@ -24,17 +32,22 @@ export type PushEnd =
  * A delivery for which somebody holds a line open. It waits for its turn only as long as a whole call would still fit
  * into the time that is left, because what comes back from there was worked on in vain.
  */
-export async function workOnPush(delivery: Delivery, gone: AbortSignal, desk: PushDesk): Promise<PushEnd> {
-  const { line, turns, budgetMs, stop, onHung } = desk;
+export async function workOnPush(
+  delivery: Delivery,
+  { gone, tookMs }: PushArrival,
+  desk: PushDesk,
+): Promise<PushEnd> {
+  const { line, turns, stop, onHung } = desk;
   const { clock, actor, runtime, telemetry } = line;
-  const endsAt = clock.now() + budgetMs;
+  const leftMs = desk.budgetMs - tookMs;
+  const endsAt = clock.now() + leftMs;
   const { messageId, receiveCount } = delivery;
   telemetry.received(1, 0);
   telemetry.step('received', { messageId, receiveCount });
   const patience = new AbortController();
   const giveUp = AbortSignal.any([stop, gone, patience.signal]);
   const waiting = new AbortController();
-  clock.sleep(budgetMs - actor.timeoutMs, waiting.signal).then(() => patience.abort());
+  clock.sleep(leftMs - actor.timeoutMs, waiting.signal).then(() => patience.abort());
   const hasTurn = await takeTurn(turns, giveUp);
   waiting.abort();
   if (!hasTurn) return 'turned-away';

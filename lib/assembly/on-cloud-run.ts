@@ -2,7 +2,12 @@ import { healthServer } from '../adapters/health-http/health-server.ts';
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../adapters/prometheus/prometheus-telemetry.ts';
 import { deliveryFromPush } from '../adapters/pubsub/push-delivery.ts';
-import { type PushAnswer, type PushServer, pushServer } from '../adapters/push-http/push-server.ts';
+import {
+  type Arrival,
+  type PushAnswer,
+  type PushServer,
+  pushServer,
+} from '../adapters/push-http/push-server.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import type { Line } from '../app/handle-delivery.ts';
 import { telemetryToAll } from '../app/telemetry-to-all.ts';
@@ -101,7 +106,7 @@ async function takePushes(
     const server = await pushServer({
       port,
       refuse: refusePushFromConfig(trust, log),
-      take: (body, { gone }) => takePush(body, gone, desk),
+      take: (body, arrival) => takePush(body, arrival, desk),
       sickness: watch.sickness,
       onTrouble: log.trouble,
     });
@@ -118,10 +123,10 @@ async function takePushes(
   }
 }
 
-async function takePush(body: string, gone: AbortSignal, desk: PushDesk): Promise<PushAnswer> {
+async function takePush(body: string, arrival: Arrival, desk: PushDesk): Promise<PushAnswer> {
   const reading = deliveryFromPush(body);
   if ('problem' in reading) return { status: 400, problem: reading.problem };
-  const end = await workOnPush(reading.delivery, gone, desk);
+  const end = await workOnPush(reading.delivery, arrival, desk);
   await flushProgress(desk.line);
   return ANSWERS[end];
 }

@@ -14,6 +14,11 @@ export interface PushHost {
 }
 
 const DEFAULT_PORT = '8080';
+/**
+ * What a push may take to come in whole, its token's keys included. Without it a call that needs all of the budget would
+ * never fit, and every push be sent again for ever.
+ */
+const ARRIVAL_MS = 3_000;
 
 /** Where there are mistakes, every one of them. */
 export function pushHostFrom(
@@ -28,10 +33,11 @@ export function pushHostFrom(
     mistakes.push({ place: 'ASYA_TRANSPORT', problem });
   }
   const budgetMs = ackDeadlineSeconds * 1000 - HOST_RESERVE_MS;
-  if (config.actor.timeoutMs > budgetMs) {
+  const longestCallMs = budgetMs - ARRIVAL_MS;
+  if (config.actor.timeoutMs > longestCallMs) {
     const problem =
       `is ${durationText(config.actor.timeoutMs)}, and a push is waited for only ${ackDeadlineSeconds} s (ASYA_PUSH_ACK_DEADLINE); ` +
-      `it takes ${durationText(budgetMs)} at most`;
+      `it takes ${durationText(longestCallMs)} at most`;
     mistakes.push({ place: 'ASYA_RESILIENCY_ACTOR_TIMEOUT', problem });
   }
   const port = config.push.port ?? portFrom(env['PORT'] ?? DEFAULT_PORT, mistakes);

@@ -49,11 +49,11 @@ function aHost(setting: Setting = {}) {
       timesHung++;
     },
   };
-  const push = (id: string, gone = NEVER): Promise<PushEnd> => {
+  const push = (id: string, gone = NEVER, tookMs = 0): Promise<PushEnd> => {
     const body = JSON.stringify(anEnvelope({ id }));
     return workOnPush(
       { body, messageId: id, receiveCount: 1, queue: 'score', handle: undefined },
-      gone,
+      { gone, tookMs },
       desk,
     );
   };
@@ -90,6 +90,14 @@ describe('a push', () => {
     // Too little time for a call: sent again unchanged, without one.
     expect(runtime.calls).toEqual([]);
     expect(idsIn('score')).toEqual(['e-1']);
+  });
+
+  it('that took its time to come in has less of it left', async () => {
+    const { push, clock, runtime } = aHost({ budgetMs: 6 * MINUTE_MS });
+    expect(await clock.passUntilSettled(push('e-1', NEVER, MINUTE_MS))).toBe('acked');
+    expect(runtime.calls).toHaveLength(1);
+    expect(await clock.passUntilSettled(push('e-2', NEVER, MINUTE_MS + 1))).toBe('acked');
+    expect(runtime.calls, 'it would have been answered too late').toHaveLength(1);
   });
 });
 

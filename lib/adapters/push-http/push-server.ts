@@ -23,6 +23,8 @@ export interface PushAnswer {
 export interface Arrival {
   /** Aborts where the caller has gone: nobody hears the answer any more. */
   readonly gone: AbortSignal;
+  /** What it took to come in and be checked: whoever pushes has waited so long already. */
+  readonly tookMs: number;
 }
 
 export interface PushServer {
@@ -77,9 +79,11 @@ async function answer(
   options: PushServerOptions,
   isDraining: boolean,
 ): Promise<void> {
+  const beganAt = performance.now();
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const { status, problem } = await answerOf(request, options, isDraining, gone.signal);
+  const arrival = () => ({ gone: gone.signal, tookMs: performance.now() - beganAt });
+  const { status, problem } = await answerOf(request, options, isDraining, arrival);
   if (problem !== undefined && status !== 200) options.onTrouble('a push was refused', { status, problem });
   await discardRest(request);
   response.writeHead(status, {
@@ -96,7 +100,7 @@ async function answerOf(
   request: IncomingMessage,
   options: PushServerOptions,
   isDraining: boolean,
-  gone: AbortSignal,
+  arrival: () => Arrival,
 ): Promise<PushAnswer> {
   if (request.method === 'GET' && request.url?.split('?')[0] === '/healthz')
     return health(options.sickness());
@@ -107,7 +111,7 @@ async function answerOf(
     const refusal = await options.refuse(request.headers.authorization);
     if (refusal !== undefined) return refusal;
     const body = await textWithin(request, LARGEST_BODY_BYTES);
-    return 'text' in body ? await options.take(body.text, { gone }) : body;
+    return 'text' in body ? await options.take(body.text, arrival()) : body;
   } catch (error) {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     options.onTrouble('a bug in the host', { problem });

@@ -33,11 +33,14 @@ export function intakeOf({ link, queue, prefetch, waitMs, closing }: IntakeOptio
   let told: AbortSignal | undefined;
 
   function sessionNow(): Promise<Session> {
-    opening ??= openSession(link, queue, prefetch).catch((error) => {
-      opening = undefined;
+    if (opening !== undefined) return opening;
+    const standing = openSession(link, queue, prefetch).catch((error) => {
+      // Another may have been opened meanwhile, for whoever asked after this one was told to stop.
+      if (opening === standing) opening = undefined;
       throw error;
     });
-    return opening;
+    opening = standing;
+    return standing;
   }
 
   /** Whoever asked last is told to stop: nothing more is fetched for nobody, also where no receive is under way. */
@@ -120,7 +123,9 @@ export async function settleDelivery(
 
 function deliveryFrom(queue: string, handle: Handle): Delivery {
   const { content, fields, properties } = handle.message;
-  const before = Number(properties.headers?.['x-delivery-count'] ?? fields.redelivered);
+  const counted: unknown = properties.headers?.['x-delivery-count'];
+  // Other senders may write anything there, and a queue that does not count leaves it.
+  const before = typeof counted === 'number' && counted >= 0 ? counted : Number(fields.redelivered);
   return {
     body: isUtf8(content) ? content.toString('utf8') : content,
     messageId: messageIdOf(handle.message),

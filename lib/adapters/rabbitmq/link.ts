@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib';
+import { brokerAddress } from './broker-address.ts';
 
 /** A connection to the broker, made when it is needed and made again when it was lost. */
 export interface Link {
@@ -24,8 +25,6 @@ interface Connected {
   destroy(): void;
 }
 
-/** A silent broker is given up after two to three of these: RabbitMQ's own advice is 5 to 20. */
-const HEARTBEAT_SECONDS = 10;
 const CONNECT_WITHIN_MS = 5_000;
 const CLOSE_WITHIN_MS = 2_000;
 const FIRST_PAUSE_MS = 100;
@@ -34,7 +33,7 @@ const LONGEST_PAUSE_MS = 5_000;
 const STEADY_AFTER_MS = 5_000;
 
 export function linkTo({ url, name }: LinkOptions): Link {
-  const address = withHeartbeat(url);
+  const address = brokerAddress(url);
   const closing = new AbortController();
   let current: Promise<Connected> | undefined;
   let connected: Connected | undefined;
@@ -60,13 +59,14 @@ export function linkTo({ url, name }: LinkOptions): Link {
       noDelay: true,
       signal: destruction.signal,
       clientProperties: { connection_name: name },
+      ...address.credentials,
     };
     try {
-      return watched({ model: await connect(address, options), blockedBecause: undefined, destroy });
+      return watched({ model: await connect(address.url, options), blockedBecause: undefined, destroy });
     } catch (error) {
       current = undefined;
       onFailure();
-      throw error;
+      throw address.problemWith(error);
     } finally {
       closing.signal.removeEventListener('abort', destroy);
     }
@@ -150,12 +150,4 @@ export async function onChannel<T>(link: Link, work: (channel: Channel) => Promi
 /** Not waited for: the library never answers where the connection is lost meanwhile. */
 export function endChannel(channel: Channel): void {
   channel.close().catch(() => {});
-}
-
-/** What the address asks for itself goes first. */
-function withHeartbeat(url: string): string {
-  const address = new URL(url);
-  if (!address.searchParams.has('heartbeat'))
-    address.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));
-  return address.href;
 }

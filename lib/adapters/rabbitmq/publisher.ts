@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConfirmChannel } from 'amqplib';
+import { type ConfirmChannel, IllegalOperationError } from 'amqplib';
 import { ACCEPTED, type Reply } from '../../ports/transport.ts';
 import type { Link } from './link.ts';
 import { missingQueue, refusalOf } from './refusal.ts';
@@ -50,8 +50,9 @@ export function publisherOn(link: Link, prepare: () => Promise<void>): Publisher
 
   return {
     publish: async (exchange, routingKey, body, queue) => {
+      const asked = deskNow();
       try {
-        const desk = await deskNow();
+        const desk = await asked;
         if (link.blockedBecause !== undefined)
           return { ok: false, problem: `the broker takes no messages for now: ${link.blockedBecause}` };
         const messageId = randomUUID();
@@ -61,6 +62,8 @@ export function publisherOn(link: Link, prepare: () => Promise<void>): Publisher
         // Bound to nothing, it is not lost: nobody was told that it arrived.
         return desk.returned.delete(messageId) ? missingQueue(queue) : ACCEPTED;
       } catch (error) {
+        // Closed before anybody listened for that: nobody else would ever ask for another.
+        if (error instanceof IllegalOperationError && opening === asked) opening = undefined;
         // Where it is the exchange that is missing, no queue is bound to it either.
         return refusalOf(error, queue);
       }
@@ -84,7 +87,7 @@ function confirmed(
     const onConfirm = (error: unknown) => {
       clearTimeout(tooLate);
       if (error === null) resolve();
-      else reject(error);
+      else reject(isNack(error) ? new Error(WHY_NACKED) : error);
     };
     try {
       channel.publish(exchange, routingKey, body, properties, onConfirm);
@@ -92,4 +95,10 @@ function confirmed(
       onConfirm(error);
     }
   });
+}
+
+const WHY_NACKED = 'the broker did not take the message: the queue is full (x-max-length), or out of order';
+
+function isNack(error: unknown): boolean {
+  return error instanceof Error && error.message === 'message nacked';
 }

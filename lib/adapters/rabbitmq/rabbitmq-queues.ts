@@ -48,8 +48,14 @@ export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
 
   async function ensureExchange(): Promise<void> {
     const isMade = await isThere(onChannel(link, (channel) => channel.checkExchange(exchange)));
-    if (isMade) return;
-    await onChannel(link, (channel) => channel.assertExchange(exchange, 'topic', { durable: true }));
+    try {
+      await onChannel(link, (channel) => channel.assertExchange(exchange, 'topic', { durable: true }));
+    } catch (error) {
+      const wrongType = typeIn(error);
+      if (wrongType !== undefined) throw new Error(wrongTypeWords(exchange, wrongType));
+      // One that is there is made again only to hear of its type; that nobody may make it is as well.
+      if (!isMade) throw error;
+    }
   }
 
   return {
@@ -93,4 +99,18 @@ function deadLettersTo(queue: string): Readonly<Record<string, string>> {
     'x-dead-letter-strategy': 'at-least-once',
     'x-overflow': 'reject-publish',
   };
+}
+
+/** The type of an exchange that is there, where that is what keeps it from being made as asked. */
+function typeIn(error: unknown): string | undefined {
+  const words = error instanceof Error ? error.message : '';
+  return /inequivalent arg 'type' .* current is '([^']*)'/.exec(words)?.[1];
+}
+
+/** One that gives every queue a copy would send each envelope to every actor, and each mismatch to all of them again. */
+function wrongTypeWords(exchange: string, type: string): string {
+  return (
+    `the exchange "${exchange}" is of type ${type}, and envelopes need a topic exchange: ` +
+    'delete it, or name another one by ASYA_RABBITMQ_EXCHANGE'
+  );
 }

@@ -18,7 +18,7 @@ export function isNotFound(error: unknown): boolean {
 }
 
 /** A host with several addresses fails once for each, and the whole of it says nothing. */
-function wordsOf(error: unknown): string {
+export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }

@@ -84,6 +84,7 @@ export async function openSession(link: Link, queue: string, prefetch: number): 
     } catch {
       // The channel is closing, which releases all that it had.
     }
+    renewWhereBlocked();
     endWhenDone();
   }
 

@@ -5,6 +5,8 @@ export const AUDIENCE = 'https://score.example.com';
 export const PUSHER = 'pusher@shop.iam.gserviceaccount.com';
 
 export interface TokenIssuer extends HttpServer {
+  /** What it publishes. */
+  readonly keys: string;
   /** What Google would sign for a push, with these changes. */
   token(changes?: TokenChanges): Promise<string>;
   /** As Cloud Run hands it on where it checked it. */
@@ -21,17 +23,18 @@ export interface TokenChanges {
 }
 
 /** Signs as Google does, and publishes its keys. */
-export async function aTokenIssuer(): Promise<TokenIssuer> {
+export async function aTokenIssuer(kid = 'k1'): Promise<TokenIssuer> {
   const keys = await generateKeyPair('RS256');
   const others = await generateKeyPair('RS256');
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
-  const server = await anHttpServer(() => ({ status: 200, body: JSON.stringify({ keys: [jwk] }) }));
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid, alg: 'RS256', use: 'sig' };
+  const published = JSON.stringify({ keys: [jwk] });
+  const server = await anHttpServer(() => ({ status: 200, body: published }));
 
   function sign(key: typeof keys.privateKey, changes: TokenChanges): Promise<string> {
     const { issuer = 'https://accounts.google.com', audience = AUDIENCE, expiresInSeconds = 3_600 } = changes;
     const seconds = Math.floor(Date.now() / 1000);
     return new SignJWT({ email: PUSHER, email_verified: true, sub: '113', azp: '113', ...changes.claims })
-      .setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'JWT' })
+      .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT' })
       .setIssuer(issuer)
       .setAudience(audience)
       .setIssuedAt(seconds - 60)
@@ -41,6 +44,7 @@ export async function aTokenIssuer(): Promise<TokenIssuer> {
 
   return {
     ...server,
+    keys: published,
     token: (changes = {}) => sign(keys.privateKey, changes),
     stripped: async (changes = {}) =>
       (await sign(keys.privateKey, changes)).replace(/[^.]*$/, 'SIGNATURE_REMOVED_BY_GOOGLE'),

@@ -1,5 +1,5 @@
 import { UnsecuredJWT } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pushTokenCheck } from '../../../lib/adapters/push-token/push-token.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { AUDIENCE, aTokenIssuer, PUSHER, type TokenIssuer } from './a-token-issuer.ts';
@@ -74,6 +74,28 @@ describe('a push', () => {
     const broken = await anHttpServer(() => answer);
     const check = pushTokenCheck({ ...RULES, jwksUrl: broken.url });
     expect(await check(`Bearer ${await issuer.token()}`)).toMatchObject({ status: 503 });
+  });
+});
+
+describe("Google's keys", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are asked for again where a token is signed with a new one, but not for every stranger', async () => {
+    const [old, fresh] = [await aTokenIssuer('old'), await aTokenIssuer('fresh')];
+    let published = old;
+    const keys = await anHttpServer(() => ({ status: 200, body: published.keys }));
+    const check = pushTokenCheck({ ...RULES, jwksUrl: keys.url });
+    expect(await check(`Bearer ${await old.token()}`)).toBeUndefined();
+    for (let n = 0; n < 3; n++)
+      expect(await check(`Bearer ${await fresh.token()}`)).toMatchObject({ status: 401 });
+    expect(keys.heard).toHaveLength(1);
+    published = fresh;
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+    expect(await check(`Bearer ${await fresh.token()}`)).toBeUndefined();
+    expect(await check(`Bearer ${await old.token()}`)).toMatchObject({ status: 401 });
+    expect(keys.heard).toHaveLength(2);
   });
 });
 

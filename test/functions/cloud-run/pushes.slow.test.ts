@@ -134,7 +134,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
   test('more pushes than turns: who would wait too long is told to come again', async () => {
     const host = await stage.host('busy', {
       ASYA_PUSH_ACK_DEADLINE: '60',
-      ASYA_RESILIENCY_ACTOR_TIMEOUT: '57s',
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '55s',
       ASYA_LOG_LEVEL: 'debug',
     });
     const slow = envelopeAt('busy', { do: 'sleep', seconds: 8 });

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Arrival,
+  type PushServer,
+  type PushServerOptions,
+  pushServer,
+} from '../../../lib/adapters/push-http/push-server.ts';
+
+const servers: PushServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function aServer(options: Partial<PushServerOptions> = {}) {
+  const troubles: string[] = [];
+  const server = await pushServer({
+    host: '127.0.0.1',
+    port: 0,
+    refuse: async () => undefined,
+    take: async () => ({ status: 204 }),
+    sickness: () => undefined,
+    onTrouble: (what) => troubles.push(what),
+    ...options,
+  });
+  servers.push(server);
+  const url = `http://127.0.0.1:${server.port}/`;
+  const post = async (body: string | Uint8Array<ArrayBuffer>) =>
+    (await fetch(url, { method: 'POST', body })).status;
+  return { server, url, post, troubles };
+}
+
+const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+describe('what is pushed to', () => {
+  it('counts the time that a push took to be checked', async () => {
+    const arrivals: Arrival[] = [];
+    const { post } = await aServer({
+      refuse: () => sleep(100).then(() => undefined),
+      take: async (_, arrival) => {
+        arrivals.push(arrival);
+        return { status: 204 };
+      },
+    });
+    expect(await post('{}')).toBe(204);
+    expect(arrivals[0]?.tookMs).toBeGreaterThanOrEqual(95);
+  });
+
+  it('refuses what is too large, and hears it to its end', async () => {
+    const { post } = await aServer();
+    expect(await post(new Uint8Array(16 * 1024 * 1024 + 1))).toBe(413);
+  });
+
+  it('answers a bug with 500, and lives on', async () => {
+    const { post, troubles } = await aServer({
+      take: async (body) => {
+        if (body === 'bug') throw new Error('unexpected');
+        return { status: 204 };
+      },
+    });
+    expect(await post('bug')).toBe(500);
+    expect(troubles).toContain('a bug in the host');
+    expect(await post('fine')).toBe(204);
+  });
+
+  it('lives on where a caller goes in the middle of a body', async () => {
+    const { server, post } = await aServer();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf');
+    await sleep(50);
+    socket.destroy();
+    await once(socket, 'close');
+    expect(await post('fine')).toBe(204);
+  });
+
+  it('takes no more while it drains, and waits for what is under way', async () => {
+    const entered = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const { server, post } = await aServer({
+      take: async () => {
+        entered.resolve();
+        await finish.promise;
+        return { status: 204 };
+      },
+    });
+    const first = post('first');
+    await entered.promise;
+    const drained = server.drain();
+    expect(await post('second')).toBe(503);
+    finish.resolve();
+    expect(await first).toBe(204);
+    await drained;
+  });
+});
