@@ -21,27 +21,17 @@ function chosenSuite(): keyof typeof SUITES {
 
 const { include, exclude } = SUITES[chosenSuite()];
 
-/** They hold nothing that another could trip over, so they share a worker: to start one takes longer than most of them. */
-const PURE = ['core', 'config', 'conformance', 'error-handling'].map((room) => `test/${room}/**/*.test.ts`);
-
-const excluded = [...configDefaults.exclude, ...exclude];
-const PROJECTS = [
-  { extends: true as const, test: { name: 'pure', include: PURE, exclude: excluded, isolate: false } },
-  { extends: true as const, test: { name: 'whole', include, exclude: [...excluded, ...PURE] } },
-];
-
 export default defineConfig({
   test: {
     include,
-    exclude: excluded,
-    ...(chosenSuite() === 'quick' ? { projects: PROJECTS } : {}),
+    exclude: [...configDefaults.exclude, ...exclude],
     // Waits are for what must come, not measurements: a busy machine is given time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     // The processes that tests start load the same files again and again.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/asya-node', import.meta.url)) },
-    // Most tests wait for a process or a broker, the slow ones the most: more of them at once than there are cores.
-    maxWorkers: chosenSuite() === 'slow' ? 4 : 3,
+    // Most tests wait for a process or a broker: more of them at once than there are cores.
+    maxWorkers: 3,
   },
 });
