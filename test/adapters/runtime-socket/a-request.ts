@@ -29,10 +29,3 @@ export function valueIn(end: CallEnd): unknown {
 export function detailOf(end: CallEnd): string {
   return end.kind === 'unreachable' ? end.detail : `not unreachable: ${JSON.stringify(end)}`;
 }
-
-/** How it ended, and how long that took. */
-export async function timed(call: Promise<CallEnd>): Promise<{ end: CallEnd; tookMs: number }> {
-  const startedAt = performance.now();
-  const end = await call;
-  return { end, tookMs: performance.now() - startedAt };
-}

@@ -4,7 +4,7 @@ import {
   socketRuntime,
 } from '../../../lib/adapters/runtime-socket/socket-runtime.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
-import { detailOf, envelopeWith, ROUTE, requestWith, timed, valueIn } from './a-request.ts';
+import { detailOf, envelopeWith, ROUTE, requestWith, valueIn } from './a-request.ts';
 import { type Behaviour, type FrameServer, frameOf, startFrameServer } from './frame-server.ts';
 
 /** Frames over a Unix socket: what is asked, what an answer means, and how connections are used. */
@@ -219,10 +219,10 @@ describe('connections', () => {
     const { server, runtime } = await start((socket, request) => {
       if (request !== '"hang"') socket.write(frameOf(request));
     });
-    const calls = [timed(runtime.call(requestWith('hang'))), timed(runtime.call(requestWith('hang')))];
+    const calls = [runtime.call(requestWith('hang')), runtime.call(requestWith('hang'))];
     await expect.poll(() => server.requests.length).toBe(2);
     runtime.interrupt();
-    for (const { end } of await Promise.all(calls)) expect(end).toEqual({ kind: 'interrupted' });
+    for (const end of await Promise.all(calls)) expect(end).toEqual({ kind: 'interrupted' });
     await expect.poll(() => server.open()).toBe(0);
     expect(valueIn(await runtime.call(requestWith('on')))).toBe('on');
   });
