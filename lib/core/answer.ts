@@ -105,7 +105,7 @@ export function faultFromErrorObject(object: Fields): Fault {
   const details = isFields(object['details']) ? object['details'] : {};
   const code = textOf(object['error']) || 'Error';
   const httpStatus = [details['http_status'], object['http_status']].find(isHttpStatus);
-  const retryAfter = details['retry_after'] ?? object['retry_after'];
+  const retryAfter = details['retry_after'] ?? object['retry_after'] ?? undefined;
   const mro = [details['mro'], object['mro']].find(Array.isArray) ?? [];
   return {
     type: textOf(details['type']) || textOf(object['type']) || code,

@@ -1,12 +1,16 @@
-/** The word that takes the fewest edits to become: what somebody who mistyped most likely meant. */
+/** Half of any other edit: who writes ASYA_GRACE for ASYA_GRACE_PERIOD left a word out, and mistyped none. */
+const MORE_OR_LESS = 1;
+const OTHER = 2;
+
+/** The word that takes the least editing to become: what somebody who mistyped most likely meant. */
 export function nearestWord(typed: string, words: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  let fewest = Number.POSITIVE_INFINITY;
+  let least = Number.POSITIVE_INFINITY;
   for (const word of words) {
-    const edits = editsBetween(typed.toLowerCase(), word.toLowerCase());
-    if (edits < fewest) {
+    const weight = editsBetween(typed.toLowerCase(), word.toLowerCase());
+    if (weight < least) {
       nearest = word;
-      fewest = edits;
+      least = weight;
     }
   }
   return nearest;
@@ -18,22 +22,22 @@ export function suggestion(typed: string, words: Iterable<string>): string {
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 
-/** Levenshtein's distance, with two swapped neighbours as one edit. */
+/** Levenshtein's distance, weighed, with two swapped neighbours as one edit. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index * MORE_OR_LESS);
   for (let row = 1; row <= from.length; row++) {
-    const current = [row];
+    const current = [row * MORE_OR_LESS];
     for (let column = 1; column <= to.length; column++) {
       const isSame = from[row - 1] === to[column - 1];
       const isSwapped =
         row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
       current.push(
         Math.min(
-          at(last, column) + 1,
-          at(current, column - 1) + 1,
-          at(last, column - 1) + (isSame ? 0 : 1),
-          isSwapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+          at(last, column) + MORE_OR_LESS,
+          at(current, column - 1) + MORE_OR_LESS,
+          at(last, column - 1) + (isSame ? 0 : OTHER),
+          isSwapped ? at(beforeLast, column - 2) + OTHER : Number.POSITIVE_INFINITY,
         ),
       );
     }

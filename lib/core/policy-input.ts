@@ -90,8 +90,8 @@ function compileBackoff(fields: PolicyFields, notes: Notes): Backoff {
   }
   if (backoff === 'schedule') return compileSchedule(fields, notes);
   if (delays !== undefined) notes.at('delays').add('goes with "backoff":"schedule" only');
-  const place = initialInterval === undefined ? 'initialDelay' : 'initialInterval';
-  const initialMs = optionalDuration(fields[place], notes.at(place)) ?? 0;
+  const delayMs = optionalDuration(initialDelay, notes.at('initialDelay'));
+  const initialMs = optionalDuration(initialInterval, notes.at('initialInterval')) ?? delayMs ?? 0;
   return { kind: backoff === 'fixed' ? 'constant' : (backoff as 'constant'), initialMs };
 }
 
@@ -140,10 +140,10 @@ function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
 
 function compileAction(value: Fields, notes: Notes): Exhaustion {
   const { action, topic } = value;
+  noteUnknownKeys(notes, value, ['action', 'topic']);
   if (action === 'drop') {
     if (topic !== undefined)
       notes.at('topic').add('does not go with "action":"drop"; what is dropped goes nowhere');
-    noteUnknownKeys(notes, value, ['action', 'topic']);
     return { action };
   }
   if (action !== 'escalate') {
@@ -151,7 +151,6 @@ function compileAction(value: Fields, notes: Notes): Exhaustion {
     notes.at('action').add(`${whatCame(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
     return { action: 'sink' };
   }
-  noteUnknownKeys(notes, value, ['action', 'topic']);
   if (typeof topic !== 'string' || topic === '' || topic.startsWith('x-')) {
     notes.at('topic').add(`${whatCame(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
     return { action: 'sink' };

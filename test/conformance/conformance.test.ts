@@ -74,6 +74,18 @@ if (files.length === 0) {
       expect(passingAfter(file, change)).toBe(0);
     });
 
+    it('bytes that are UTF-8 are kept as text, those that are not as base64', () => {
+      const path = join(folder, 'decode-bytes.json');
+      const expected = { to: 'x-sink', reason: 'ParseError' };
+      const bodies = ['bm90IGpzb24=', '/f7//w=='].map((bodyBase64) => ({
+        actor: 'score',
+        bodyBase64,
+        expect: expected,
+      }));
+      writeFileSync(path, JSON.stringify(bodies));
+      expect(runFile(path).map(({ differences }) => differences)).toEqual([[], []]);
+    });
+
     it('a file of no known kind is refused', () => {
       const path = join(folder, 'riddle.json');
       writeFileSync(path, '[{"what":"is this"}]');

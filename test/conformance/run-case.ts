@@ -142,7 +142,9 @@ export function runDecode(given: DecodeCase): Difference[] {
   const sends = plan.dispatches.map(({ to, body: sent }) => ({ to, envelope: JSON.parse(sent) }));
   const envelope = sends[0]?.envelope;
   const { to, reason } = given.expect;
-  const raw = given.bodyBase64 === undefined ? { raw: given.body } : { raw_base64: given.bodyBase64 };
+  const text = body.toString();
+  const isText = Buffer.from(text).equals(Buffer.from(body));
+  const raw = isText ? { raw: text } : { raw_base64: given.bodyBase64 };
   return [
     ...compareExactly('to', to, sends[0]?.to),
     ...compareExactly('status.reason', reason, envelope?.status?.reason),

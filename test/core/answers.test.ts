@@ -176,6 +176,8 @@ describe('over HTTP the status alone tells an error', () => {
     expect(wishOf('{"error":"e"}')).toBe('7');
     expect(wishOf('{"error":"e","message":"m","type":"t"}')).toBe('7');
     expect(wishOf('{"error":"e","retry_after":9}')).toBe(9);
+    expect(wishOf('{"error":"e","retry_after":null}')).toBe('7');
+    expect(wishOf('{"error":"e","details":{"retry_after":null},"retry_after":null}')).toBe('7');
     const without = answerFromHttp({ status: 503, text: '' }, 'array');
     expect(without.kind === 'fault' && without.fault).not.toHaveProperty('retryAfter');
   });

@@ -24,6 +24,14 @@ describe('the nearest word', () => {
     ['two other letters are no swap', 'ab', ['cd', 'abc'], 'abc'],
     ['half a swap is none: the second letter comes first', 'ab', ['bx', 'abc'], 'abc'],
     ['half a swap is none: the first letter comes second', 'ab', ['xa', 'abc'], 'abc'],
+    [
+      'a word left out at the end',
+      'ASYA_SQS_WAIT_TIME',
+      ['ASYA_SQS_ENDPOINT', 'ASYA_SQS_WAIT_TIME_SECONDS'],
+      'ASYA_SQS_WAIT_TIME_SECONDS',
+    ],
+    ['a word left out inside', 'ASYA_SINK', ['ASYA_FANOUT', 'ASYA_ACTOR_SINK'], 'ASYA_ACTOR_SINK'],
+    ['a word too many', 'ASYA_QUEUE_MAX_HOPS', ['ASYA_QUEUE_AUTO_CREATE', 'ASYA_MAX_HOPS'], 'ASYA_MAX_HOPS'],
   ])('%s', (_what, typed, words, nearest) => {
     expect(nearestWord(typed, words)).toBe(nearest);
   });

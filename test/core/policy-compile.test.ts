@@ -294,6 +294,21 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     ]);
   });
 
+  it.each([
+    [
+      'in a word beside its alias',
+      { initialDelay: 'soon', initialInterval: '1d' },
+      ['p.initialInterval', 'p.initialDelay', 'p.initialInterval'],
+    ],
+    [
+      'beside an unknown action',
+      { onExhausted: { action: 'escalat', topik: 't' } },
+      ['p.onExhausted.topik', 'p.onExhausted.action'],
+    ],
+  ])('also %s', (_what, policy, places) => {
+    expect(mistakesOf(policy).map((mistake) => mistake.split(' ')[0])).toEqual(places);
+  });
+
   it('in an alias, it is told of the alias', () => {
     expect(mistakesOf({ initialInterval: 'x' })[0]).toContain('p.initialInterval');
   });

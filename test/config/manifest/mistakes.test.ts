@@ -288,7 +288,7 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     'a field beside spec',
     `${python('score')}status: {}\n`,
-    '7:1 status: is no field here; did you mean "spec"?',
+    '7:1 status: is no field here; did you mean "metadata"?',
   ],
   [
     'a field of metadata',
