@@ -167,7 +167,15 @@ describe('asya failures show', () => {
     [{ decided_by: { policy: 'default' } }, 'policy "default": no rule matched'],
     [
       { decided_by: { policy: 'connection' }, reason: 'RuntimeError' },
-      'policy "connection", which is built in',
+      'policy "connection", which is built in: no rule matched\n',
+    ],
+    [
+      { decided_by: { policy: 'default' }, reason: 'Timeout', attempt: 1 },
+      'policy "default": no rule matched; its retry would have come after the deadline (SLA)',
+    ],
+    [
+      { decided_by: { policy: 'slow', rule: 0 }, reason: 'RuntimeError', attempt: 1 },
+      'policy "slow", named by rule 1; its retry could not be sent',
     ],
     [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none covered it'],
     [{ decided_by: undefined, reason: 'Timeout' }, 'the deadline (SLA)'],
