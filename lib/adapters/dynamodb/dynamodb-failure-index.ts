@@ -84,9 +84,12 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         const { Item } = await client.send(
           new GetItemCommand({ TableName, Key: Key(identity), ConsistentRead: true }),
         );
-        return Item === undefined
-          ? { ok: false, problem: 'it is no longer in the failure index', why: 'gone' }
-          : { ok: false, problem: 'it was replayed before', why: 'already-replayed' };
+        if (Item === undefined)
+          return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
+        // The client repeats a request whose answer was lost, and the note it finds then is this one.
+        return Item['replays']?.M?.[note.replay] === undefined
+          ? { ok: false, problem: 'it was replayed before', why: 'already-replayed' }
+          : { ok: true };
       } catch (error) {
         return refusalOf(error, table);
       }

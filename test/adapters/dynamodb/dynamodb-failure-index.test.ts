@@ -191,6 +191,13 @@ describe('the note of a replay', () => {
     expect(await replaysOf(failure)).toHaveLength(1);
   });
 
+  it('of the same replay is made once: the answer to the first may have been lost, and the client asks again', async () => {
+    const failure = await entered();
+    for (let time = 0; time < 2; time++)
+      expect(await index.noteReplay(failure.identity, note('r-1'), false)).toEqual({ ok: true });
+    expect(await replaysOf(failure)).toEqual(['r-1']);
+  });
+
   it('that is taken back leaves the others, and the way free again', async () => {
     const failure = await entered();
     await index.noteReplay(failure.identity, note('r-1'), false);
