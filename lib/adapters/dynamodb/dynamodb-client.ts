@@ -8,8 +8,8 @@ export interface DynamoDbAddress {
 }
 
 const CONNECT_WITHIN_MS = 3_000;
-/** The SDK's own limit for a request only warns, and waits on for ever. */
-const SILENT_AT_MOST_MS = 5_000;
+/** The SDK's own limit for a request only warns, and waits on for ever. An engine on a busy machine takes its time. */
+const SILENT_AT_MOST_MS = 15_000;
 
 export function dynamoDbClient({ region, endpoint }: DynamoDbAddress, env: Environment): DynamoDBClient {
   return new DynamoDBClient({

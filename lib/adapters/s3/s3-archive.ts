@@ -20,7 +20,7 @@ export interface S3Options {
 
 const CONNECT_WITHIN_MS = 3_000;
 /** The SDK's own limit for a request only warns, and waits on for ever; it does not look at a body that stops either. */
-const SILENT_AT_MOST_MS = 10_000;
+const SILENT_AT_MOST_MS = 15_000;
 
 export function s3Archive(options: S3Options, env: Environment): Archive & { close(): void } {
   const { bucket: Bucket, region, endpoint, kmsKey } = options;
