@@ -152,8 +152,12 @@ async function sendOne(failure: Failure, options: ReplayOptions, tools: ReplayTo
         };
       case 'gone':
         return { kind: 'skipped', skipped: { problem } };
-      case undefined:
-        return { kind: 'refused', problem };
+      case undefined: {
+        // Perhaps only the answer was lost: a note that stayed would keep it from ever being sent.
+        const { ok } = await failures.withdrawReplay(failure.identity, options.replay);
+        const also = ok ? '' : `; ${failure.envelopeId} may be noted as replayed, and was not sent`;
+        return { kind: 'refused', problem: `${problem}${also}` };
+      }
     }
   }
   const reply = await send(prepared.to, prepared.body);

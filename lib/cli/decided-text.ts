@@ -4,9 +4,13 @@ import { isFields } from '../core/fields.ts';
 import { oneLine } from './plain-text.ts';
 
 /** Who decided that an envelope failed, in words: a policy and the rule that named it, or whatever else. */
-export function decidedText(envelope: Envelope | undefined, { reason, errorType }: Failure): string {
+export function decidedText(envelope: Envelope | undefined, failure: Failure): string {
+  const { reason, errorType } = failure;
   const by = envelope?.status?.decided_by;
-  if (isFields(by)) return policyText(by['policy'], by['rule']);
+  if (isFields(by)) {
+    const policy = policyText(by['policy'], by['rule']);
+    return `${policy}${unlikeThePolicy(failure, envelope?.status?.max_attempts)}`;
+  }
   const known = OF_REASON.get(reason);
   if (known !== undefined) return known;
   if (envelope === undefined) return 'not known without the envelope';
@@ -18,6 +22,13 @@ function policyText(policy: unknown, rule: unknown): string {
   const name = `policy "${oneLine(String(policy), 60)}"`;
   if (typeof rule === 'number') return `${name}, named by rule ${rule + 1}`;
   return policy === 'default' ? `${name}: no rule matched` : `${name}, which is built in: no rule matched`;
+}
+
+/** The policy wanted another attempt, and something else had the last word. */
+function unlikeThePolicy({ reason, attempts }: Failure, most: unknown): string {
+  if (reason === 'Timeout') return '; its retry would have come after the deadline (SLA)';
+  const hasMore = typeof most !== 'number' || attempts < most;
+  return reason === 'RuntimeError' && hasMore ? '; its retry could not be sent' : '';
 }
 
 /** Ends that no policy is asked about. */

@@ -158,7 +158,7 @@ async function printOne(
   }
   const [newest, ...earlier] = selected.failures;
   if (newest === undefined) {
-    say(`asya: no failure of an envelope "${id}"; \`asya failures list\` tells the ids`);
+    say(`asya: no failure of an envelope "${id}"; \`asya failures list --json\` tells the ids whole`);
     return EXIT.failed;
   }
   const shown = await showFailure(newest, earlier, stores, now(), options.payload === true);

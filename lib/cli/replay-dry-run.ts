@@ -4,6 +4,7 @@ import { type ReplayOptions, replayedBefore } from '../app/replay.ts';
 import type { Stores } from '../assembly/crew-from-config.ts';
 import type { Failure } from '../core/failure.ts';
 import { EXIT } from './exit.ts';
+import { LONGEST_ID } from './failure-output.ts';
 import { escaped, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -60,7 +61,7 @@ function goText(count: number, isRamp: boolean): string {
 }
 
 const COLUMNS: readonly Column<Prepared>[] = [
-  { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: 40 },
+  { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: LONGEST_ID },
   { title: 'FAILED AT', text: ({ failure }) => failure.actor, most: 63 },
   { title: 'TO', text: (one) => ('to' in one ? one.to : '-') },
   { title: 'DEADLINE', text: (one) => ('to' in one ? (one.envelope.status?.deadline_at ?? 'none') : '-') },

@@ -173,11 +173,14 @@ function hintRows({ envelopeId, fingerprint, replays }: Failure): readonly strin
   const isPlain = oneLine(envelopeId) === envelopeId;
   return [
     '',
-    ...(isPlain ? [pc.dim(`replay it:  asya replay ${idArgument(envelopeId)}   (--go sends it)`)] : []),
+    ...(isPlain ? [pc.dim(`replay it:  asya replay ${replayArguments(envelopeId)}`)] : []),
     pc.dim(`its group:  asya replay --group ${fingerprint}`),
   ];
 }
 
-function idArgument(id: string): string {
-  return id.startsWith('-') ? `-- ${shellWord(id)}` : shellWord(id);
+/** What stands after `--` is an id, `--go` too. */
+function replayArguments(id: string): string {
+  return id.startsWith('-')
+    ? `-- ${shellWord(id)}   (--go before the -- sends it)`
+    : `${shellWord(id)}   (--go sends it)`;
 }

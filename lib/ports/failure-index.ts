@@ -11,7 +11,8 @@ export interface FailureIndex {
   ofEnvelope(envelopeId: string): Promise<FailurePage | Refusal>;
   /**
    * Notes that it is being sent once more. Refused as `already-replayed` where that was done before and is not said to
-   * be wanted again, also against somebody who does the same at the same time; as `gone` where it was removed.
+   * be wanted again, also against somebody who does the same at the same time; as `gone` where it was removed. The same replay's note
+   * once more is accepted: its answer may have been lost.
    */
   noteReplay(identity: string, note: ReplayNote, again: boolean): Promise<NoteReply>;
   /** Takes the note back: the send was refused. */

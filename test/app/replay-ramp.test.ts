@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReplayProgress } from '../../lib/app/replay.ts';
+import type { FailureIndex } from '../../lib/ports/failure-index.ts';
 import { aScene, type Fate, ids, type Scene } from '../replay/a-replay.ts';
 import { type MemoryStores, memoryStores } from '../replay/memory-stores.ts';
 
@@ -244,6 +245,21 @@ describe('what is refused', () => {
     expect(scene.sent).toEqual([]);
     expect(end.left).toHaveLength(3);
     for (const id of ids(3)) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+  });
+
+  it('by a store that noted it and lost the answer: the note is taken back', async () => {
+    const stores = memoryStores();
+    let losesAnswers = true;
+    const noteReplay: FailureIndex['noteReplay'] = async (...note) => {
+      const reply = await stores.failures.noteReplay(...note);
+      return losesAnswers ? { ok: false, problem: 'no answer' } : reply;
+    };
+    const scene = aScene({ ...stores, failures: { ...stores.failures, noteReplay } });
+    await scene.fail(ids(3));
+    const end = await scene.replay(await scene.select());
+    expect(end).toMatchObject({ why: 'refused', sent: [], problem: 'no answer' });
+    losesAnswers = false;
+    expect(await scene.replay(await scene.select())).toMatchObject({ why: 'all-sent', skipped: [] });
   });
 
   it('by the store while ends are waited for: it stops there', async () => {

@@ -70,6 +70,20 @@ describe('asya failures', () => {
     expect(await listed('list', '--group', group ?? '')).toEqual(['e-1']);
   });
 
+  it('tells ids whole, as they are copied, unless no screen has room for them', async () => {
+    const { scene, type } = await office.desk();
+    const hash = 'f'.repeat(64);
+    await scene.fail([hash, 'x'.repeat(101)]);
+    for (const command of [
+      ['failures', 'list'],
+      ['replay', '--all'],
+    ]) {
+      const [, first, second] = (await type(...command)).out.split('\n');
+      expect(first).toMatch(/^x{99}… /);
+      expect(second?.split(' ')[0]).toBe(hash);
+    }
+  });
+
   it('speaks JSON for scripts: groups as a list, failures by line', async () => {
     const { scene, type } = await office.desk();
     await scene.fail(ids(2));
@@ -167,7 +181,15 @@ describe('asya failures show', () => {
     [{ decided_by: { policy: 'default' } }, 'policy "default": no rule matched'],
     [
       { decided_by: { policy: 'connection' }, reason: 'RuntimeError' },
-      'policy "connection", which is built in',
+      'policy "connection", which is built in: no rule matched\n',
+    ],
+    [
+      { decided_by: { policy: 'default' }, reason: 'Timeout', attempt: 1 },
+      'policy "default": no rule matched; its retry would have come after the deadline (SLA)',
+    ],
+    [
+      { decided_by: { policy: 'slow', rule: 0 }, reason: 'RuntimeError', attempt: 1 },
+      'policy "slow", named by rule 1; its retry could not be sent',
     ],
     [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none covered it'],
     [{ decided_by: undefined, reason: 'Timeout' }, 'the deadline (SLA)'],
@@ -235,7 +257,7 @@ describe('asya failures show', () => {
     expect(await type('failures', 'show', 'nobody')).toMatchObject({
       status: 1,
       out: '',
-      err: 'asya: no failure of an envelope "nobody"; `asya failures list` tells the ids',
+      err: 'asya: no failure of an envelope "nobody"; `asya failures list --json` tells the ids whole',
     });
   });
 
@@ -249,7 +271,7 @@ describe('asya failures show', () => {
         .find((line) => line.startsWith('replay it:'));
     expect(await hintOf("x'; rm -rf ~ #")).toContain(`asya replay 'x'\\''; rm -rf ~ #'   (`);
     expect(await hintOf('$(reboot)')).toContain(`asya replay '$(reboot)'`);
-    expect(await hintOf('--all')).toContain(`asya replay -- '--all'  `);
+    expect(await hintOf('--all')).toContain(`asya replay -- '--all'   (--go before the -- sends it)`);
     expect(await hintOf('a b')).toContain(`asya replay 'a b'`);
     expect((await type('replay', '--', '--all')).out).toMatch(/^ENVELOPE.*\n--all /);
   });

@@ -60,15 +60,15 @@ describe('what comes from outside', () => {
 
   it('is cut where it is long, and counted in columns where it is wide', async () => {
     const { scene, type } = await office.desk();
-    await scene.fail(['漢'.repeat(50), 'x'.repeat(300), `${'y'.repeat(38)}😀😀`, 'e-1']);
+    await scene.fail(['漢'.repeat(60), 'x'.repeat(300), `${'y'.repeat(98)}😀😀`, 'e-1']);
     const { out } = await type('failures', 'list');
     const cells = out.split('\n').map((line) => line.split(/ {2,}/)[0]);
     expect(cells).toEqual([
       'ENVELOPE',
       'e-1',
-      `${'y'.repeat(38)}…`,
-      `${'x'.repeat(39)}…`,
-      `${'漢'.repeat(19)}…`,
+      `${'y'.repeat(98)}…`,
+      `${'x'.repeat(99)}…`,
+      `${'漢'.repeat(49)}…`,
     ]);
     expect(out.isWellFormed()).toBe(true);
   });

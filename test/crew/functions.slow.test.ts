@@ -15,15 +15,17 @@ let dlq: LambdaProcess;
 beforeAll(async () => {
   stage = await setCrewStage('x-sink', 'x-sump');
   [sink, sump, dlq] = await Promise.all([
-    stage.function('x-sink', SHORT),
-    stage.function('x-sump', SHORT),
-    stage.function('x-dlq', { ...SHORT, ASYA_NAMESPACE: 'prod' }),
+    stage.function('x-sink', PATIENT),
+    stage.function('x-sump', PATIENT),
+    stage.function('x-dlq', { ...PATIENT, ASYA_NAMESPACE: 'prod' }),
   ]);
 });
 afterAll(() => stage.close());
 
+/** Twenty at once on a busy machine take their time. */
+const PATIENT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_CONCURRENCY: '10' };
 /** Shorter than a gateway may take to answer. */
-const SHORT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms', ASYA_CONCURRENCY: '10' };
+const SHORT = { ...PATIENT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms' };
 const DONE = { batchItemFailures: [] };
 const TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
 
@@ -189,7 +191,7 @@ describe('x-sink', () => {
   });
 
   test('does not ack where the queue of x-sump is missing, and forwards once it is there', async () => {
-    const lost = await stage.function('x-sink', { ...SHORT, ASYA_ACTOR_SUMP: 'x-sump-later' });
+    const lost = await stage.function('x-sink', { ...PATIENT, ASYA_ACTOR_SUMP: 'x-sump-later' });
     const envelope = failed('nowhere to go');
     const fine = ended();
     const record = toSink(envelope);
@@ -385,8 +387,9 @@ describe('storage that is down', () => {
   test('and that hangs is given up in time, and not acked', async () => {
     const envelope = ended();
     const record = toSink(envelope);
+    const hurried = await stage.function('x-sink', SHORT);
     await whileIn(stage.dynamoDb, 'hush', async () => {
-      expect(await sink.invoke([record])).toEqual(again(record));
+      expect(await hurried.invoke([record])).toEqual(again(record));
     });
     expect(await sink.invoke([record])).toEqual(DONE);
     await stage.kept(envelope.id);
@@ -395,15 +398,19 @@ describe('storage that is down', () => {
 
 describe('a gateway', () => {
   test.each([
-    ['that is down', 'shut'],
-    ['that hangs', 'hush'],
-  ] as const)('%s costs no envelope anything', async (_what, state) => {
+    ['that is down', 'shut', PATIENT],
+    ['that hangs', 'hush', SHORT],
+  ] as const)('%s costs no envelope anything', async (_what, state, settings) => {
     const envelope = failed('nobody hears', {}, TASK);
     const lost = envelopeAt('score', PAYLOAD, TASK);
+    const [keeper, drain] = await Promise.all([
+      stage.function('x-sink', settings),
+      stage.function('x-dlq', { ...settings, ASYA_NAMESPACE: 'prod' }),
+    ]);
     await whileIn(stage.gateway, state, async () => {
       const [kept, drained] = await Promise.all([
-        sink.invoke([toSink(envelope)]),
-        dlq.invoke([dead('score', lost)]),
+        keeper.invoke([toSink(envelope)]),
+        drain.invoke([dead('score', lost)]),
       ]);
       expect([kept, drained]).toEqual([DONE, DONE]);
     });

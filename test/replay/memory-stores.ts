@@ -83,6 +83,7 @@ export function memoryStores(): MemoryStores {
       const failure = entries.get(identity);
       if (failure === undefined)
         return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
+      if (failure.replays.some(({ replay }) => replay === note.replay)) return ACCEPTED;
       if (failure.replays.length > 0 && !again)
         return { ok: false, problem: 'it was replayed before', why: 'already-replayed' };
       entries.set(identity, { ...failure, replays: [...failure.replays, note] });

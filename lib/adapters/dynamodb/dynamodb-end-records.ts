@@ -1,7 +1,8 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/decode.ts';
-import { type End, type EndRecord, safeName } from '../../core/record.ts';
+import type { End, EndRecord } from '../../core/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
+import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
   type Ask,
   type Item,
@@ -63,7 +64,7 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
         return refusalOf(error, table);
       }
     },
-    ofEnvelope: (envelopeId) => ask({ index: 'by-envelope', value: safeName(envelopeId, deriveId) }),
+    ofEnvelope: (envelopeId) => ask({ index: 'by-envelope', value: envelopeKey(envelopeId, deriveId) }),
     ofReplay: (replay, sinceMs = 0) => ask({ index: 'by-replay', value: replay, sinceMs }),
   };
 }
@@ -78,8 +79,7 @@ function itemOf(record: EndRecord, deriveId: DeriveId): Record<string, Item[stri
   const { identity, envelopeId, end, actor, hop, reason, replay, atMs, archiveKey } = record;
   return {
     pk: text(keyOf(identity)),
-    envelope_key: text(safeName(envelopeId, deriveId)),
-    envelope_id: text(envelopeId),
+    ...envelopeAttributes(envelopeId, deriveId),
     end: text(end),
     actor: text(actor),
     hop: number(hop),

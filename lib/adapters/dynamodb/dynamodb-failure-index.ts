@@ -7,9 +7,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/decode.ts';
 import type { Failure, ReplayNote } from '../../core/failure.ts';
-import { safeName } from '../../core/record.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import { ACCEPTED } from '../../ports/transport.ts';
+import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
   type Ask,
   type Item,
@@ -52,7 +52,10 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
     },
     ofEnvelope: async (envelopeId) => {
       try {
-        const items = await queryAll(table, { index: 'by-envelope', value: safeName(envelopeId, deriveId) });
+        const items = await queryAll(table, {
+          index: 'by-envelope',
+          value: envelopeKey(envelopeId, deriveId),
+        });
         const failures = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(failureFromItem);
         return { ok: true, failures };
       } catch (error) {
@@ -84,9 +87,12 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         const { Item } = await client.send(
           new GetItemCommand({ TableName, Key: Key(identity), ConsistentRead: true }),
         );
-        return Item === undefined
-          ? { ok: false, problem: 'it is no longer in the failure index', why: 'gone' }
-          : { ok: false, problem: 'it was replayed before', why: 'already-replayed' };
+        if (Item === undefined)
+          return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
+        // The client repeats a request whose answer was lost, and the note it finds then is this one.
+        return Item['replays']?.M?.[note.replay] === undefined
+          ? { ok: false, problem: 'it was replayed before', why: 'already-replayed' }
+          : { ok: true };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -144,8 +150,7 @@ function itemOf(failure: Failure, deriveId: DeriveId): Record<string, AttributeV
   return {
     pk: text(keyOf(failure.identity)),
     inbox: text(INBOX),
-    envelope_key: text(safeName(failure.envelopeId, deriveId)),
-    envelope_id: text(failure.envelopeId),
+    ...envelopeAttributes(failure.envelopeId, deriveId),
     actor: text(failure.actor),
     ...(flow === undefined ? {} : { flow: text(flow) }),
     ...(task === undefined ? {} : { task: text(task) }),

@@ -28,7 +28,7 @@ export function isConditionFailed(error: unknown): boolean {
 }
 
 /** What an index takes as a key, and what leaves an item far below its 400 KB whatever an envelope holds. */
-const LONGEST_TEXT_BYTES = 2_048;
+export const LONGEST_TEXT_BYTES = 2_048;
 
 /** Half a pair of surrogates is refused by the table: such a text would be delivered for ever and never noted. */
 export const text = (value: string): AttributeValue => ({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
+import { newestOfEach } from '../../../lib/app/select-failures.ts';
 import { type Failure, failureOf } from '../../../lib/core/failure.ts';
 import type { Cursor, FailureFilter, FailureIndex } from '../../../lib/ports/failure-index.ts';
 import { NOW } from '../../core/a-delivery.ts';
@@ -88,6 +89,23 @@ describe('a failure', () => {
       await entered({ ...changes, flow: words, replay: words });
     }
     expect((await listed({ reason: half.toWellFormed() })).failures).toHaveLength(1);
+  });
+});
+
+describe('an id that the table cannot hold whole', () => {
+  it('is not taken for another that begins alike, and is found by itself and by what is shown of it', async () => {
+    const ids = ['x'.repeat(2_049), `${'x'.repeat(2_048)}y`, '\ud800', '\ud801'];
+    const shown: string[] = [];
+    for (const envelopeId of ids) {
+      const { identity } = await entered({ envelopeId, fingerprint: 'not whole' });
+      const page = await index.ofEnvelope(envelopeId);
+      const [found, ...others] = page.ok ? page.failures : [];
+      expect([found?.identity, others]).toEqual([identity, []]);
+      expect(await index.ofEnvelope(found?.envelopeId ?? '')).toEqual(page);
+      shown.push(found?.envelopeId ?? '');
+    }
+    expect(new Set(shown).size).toBe(ids.length);
+    expect(newestOfEach((await listed({ group: 'not whole' })).failures)).toHaveLength(ids.length);
   });
 });
 
@@ -189,6 +207,13 @@ describe('the note of a replay', () => {
     expect(notes.filter(({ ok }) => ok)).toHaveLength(1);
     expect(notes.filter((reply) => 'why' in reply && reply.why === 'already-replayed')).toHaveLength(19);
     expect(await replaysOf(failure)).toHaveLength(1);
+  });
+
+  it('of the same replay is made once: the answer to the first may have been lost, and the client asks again', async () => {
+    const failure = await entered();
+    for (let time = 0; time < 2; time++)
+      expect(await index.noteReplay(failure.identity, note('r-1'), false)).toEqual({ ok: true });
+    expect(await replaysOf(failure)).toEqual(['r-1']);
   });
 
   it('that is taken back leaves the others, and the way free again', async () => {
