@@ -19,12 +19,24 @@ function chosenSuite(): keyof typeof SUITES {
   return process.env['SLOW'] === undefined ? 'quick' : 'slow';
 }
 
+/** They hold nothing that another could trip over, so they share workers: to start one takes longer than most of them. */
+const PURE = ['core', 'config', 'conformance', 'error-handling'].map((room) => `test/${room}/**/*.test.ts`);
+
 const { include, exclude } = SUITES[chosenSuite()];
+const excluded = [...configDefaults.exclude, ...exclude];
+
+// Files are named here alone: lists of the root and of a project are added up, and everything would run twice.
+const PROJECTS =
+  chosenSuite() === 'quick'
+    ? [
+        { name: 'pure', include: PURE, exclude: excluded, isolate: false },
+        { name: 'whole', include, exclude: [...excluded, ...PURE] },
+      ]
+    : [{ name: chosenSuite(), include, exclude: excluded }];
 
 export default defineConfig({
   test: {
-    include,
-    exclude: [...configDefaults.exclude, ...exclude],
+    projects: PROJECTS.map((test) => ({ extends: true as const, test })),
     // Waits are for what must come, not measurements: a busy machine is given time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
