@@ -3,10 +3,11 @@ import { settingsFromEnvironment } from '../../lib/error-handling/policy.ts';
 import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
 import { fakeBroker, type Message } from './fake-broker.ts';
 
+let callsToWarehouse = 0;
+
 /** A consumer of orders. Some of them meet a service that is down, or that does not know them. */
-function handleOrder({ data, attributes }: Message): string {
-  const retries = Number(attributes['retryCount'] ?? 0);
-  if (data === 'busy' && retries < 3) throw httpError(503, 'the warehouse is down');
+function handleOrder({ data }: Message): string {
+  if (data === 'busy' && ++callsToWarehouse <= 3) throw httpError(503, 'the warehouse is down');
   if (data === 'gone') throw httpError(404, 'nobody knows this order');
   if (data === 'bad') throw httpError(400, 'this is no order');
   if (data === 'stuck') throw topicPublishError('invoices');

@@ -48,6 +48,10 @@ export async function startDelayer(
     take: (body) => takePush(body, delayer),
     sickness: () => undefined,
     onTrouble: log.trouble,
+  }).catch(async (error) => {
+    // Timers that go on firing would keep the process, and their file, for nobody.
+    await engine.close();
+    throw error;
   });
   return {
     port: server.port,

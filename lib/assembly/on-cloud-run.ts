@@ -19,6 +19,7 @@ import { type PushHost, pushHostFrom } from '../config/push-host.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Runtime } from '../ports/runtime.ts';
+import { failureWords } from './failure-words.ts';
 import { lineFromConfig } from './line-from-config.ts';
 import { configFromEnvironment, wordsForMistakes } from './read-config.ts';
 import { refusePushFromConfig } from './refuse-push.ts';
@@ -58,8 +59,7 @@ export async function runOnCloudRun({ env, write, complain, stop }: CloudRunProc
     log.line(why === 'stopped' ? 'info' : 'error', 'ended', { why });
     return why === 'stopped' ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    log.line('error', 'failed', { problem });
+    log.line('error', 'failed', { problem: failureWords(error) });
     return EXIT_FAILED;
   }
 }

@@ -5,6 +5,7 @@ import { systemClock } from '../adapters/system/system.ts';
 import { telemetryToAll } from '../app/telemetry-to-all.ts';
 import { watchRuntime } from '../app/watch-runtime.ts';
 import { type Work, type WorkEnd, workQueue } from '../app/work-queue.ts';
+import { failureWords } from '../assembly/failure-words.ts';
 import { lineFromConfig } from '../assembly/line-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import { runtimeOrCrew } from '../assembly/runtime-or-crew.ts';
@@ -46,9 +47,7 @@ export async function runSidecar(host: SidecarHost): Promise<number> {
     log.line(end.why === 'stopped' ? 'info' : 'error', 'ended', { ...end });
     return end.why === 'stopped' ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    log.line('error', 'failed', {
-      problem: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
+    log.line('error', 'failed', { problem: failureWords(error) });
     return EXIT_FAILED;
   }
 }

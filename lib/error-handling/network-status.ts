@@ -13,8 +13,12 @@ const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['ECONNRESET', 502],
   ['ECONNABORTED', 502],
   ['EPIPE', 502],
+  // What node-fetch, and with it Google's clients, makes of an answer that breaks off.
+  ['ERR_STREAM_PREMATURE_CLOSE', 502],
   ['ETIMEDOUT', 504],
   ['ESOCKETTIMEDOUT', 504],
+  // gaxios writes the name of what ended the call here.
+  ['TimeoutError', 504],
   ['UND_ERR_SOCKET', 502],
   ['UND_ERR_PRX_CONN', 502],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 502],

@@ -70,3 +70,16 @@ test('a file that another delayer has is told in words', { timeout: 60_000 }, as
   expect(await second.untilExit(30_000)).toEqual({ code: 1, signal: null });
   expect(second.lines.find(saying('failed'))?.['problem']).toMatch(/another process has it open/);
 });
+
+test('a port that somebody else has ends it, and it lets go of its timers', { timeout: 60_000 }, async () => {
+  const { url } = await aPubSub();
+  const variables = {
+    DELAYER_PROJECT_ID: 'shop',
+    DELAYER_ENGINE: 'timer-file',
+    DELAYER_TIMER_FILE: join(await temporaryFolder(), 'timers.db'),
+    DELAYER_PUSH_AUTH: 'none',
+  };
+  const delayer = startDelayer({ ...variables, PORT: new URL(url).port });
+  expect(await delayer.untilExit(30_000)).toEqual({ code: 1, signal: null });
+  expect(delayer.lines.find(saying('failed'))?.['problem']).toMatch(/EADDRINUSE/);
+});

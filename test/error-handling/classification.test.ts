@@ -44,6 +44,8 @@ describe('the status of an error', () => {
     ['a Response as the cause', new Error('no', { cause: new Response('', { status: 423 }) }), 423],
     ['gaxios', error({ code: 403, status: 403, response: { status: 403 } }), 403],
     ['gaxios, before 6', error({ code: '503', response: { status: 503 } }), 503],
+    ['gaxios, too slow', error({ code: 'TimeoutError', cause: error({ name: 'AbortError' }) }), 504],
+    ['gaxios, broken off', error({ code: 'ERR_STREAM_PREMATURE_CLOSE' }), 502],
     ["Google's body", error({ code: 404, status: 'NOT_FOUND' }), 404],
     ["Google's name alone", error({ status: 'RESOURCE_EXHAUSTED' }), 429],
     ['AWS', error({ name: 'InternalError', $fault: 'server', $metadata: { httpStatusCode: 500 } }), 500],

@@ -31,6 +31,14 @@ describe('the pipeline example', () => {
     ]);
   });
 
+  it('ends alike on the other schedule that its page shows', () => {
+    expect(run({ RETRY_MESSAGE_DELAYS_SECONDS: '[5,60]' }).trim().split('\n').slice(-3)).toEqual([
+      expect.stringMatching(/^\d+ retries in all$/),
+      'in the errors topic: bad: escalated, HttpError after 0 retries',
+      'in the errors topic: stuck: expired, TopicPublishError after 2 retries',
+    ]);
+  });
+
   it('tells every mistake in its settings', () => {
     const wrong = { RETRY_MESSAGE_DELAYS_SECONDS: '1s', EXPIRED_MESSAGE_AFTER_HOURS: '0' };
     expect(() => run(wrong)).toThrow(/RETRY_MESSAGE_DELAYS_SECONDS: [\s\S]+EXPIRED_MESSAGE_AFTER_HOURS: /);

@@ -26,7 +26,7 @@ function isGoogles(endpoint: string): boolean {
   return /\.googleapis\.com(:\d+)?$/.test(endpoint);
 }
 
-/** Rejects where there are no credentials to be had. */
+/** Rejects in words for whoever starts it where there are no credentials to be had. */
 export async function pubsubClient({ projectId, endpoint }: PubsubAddress): Promise<PubsubClient> {
   const isEmulator = endpoint !== undefined && !isGoogles(endpoint);
   const publisher = new PubSub({
@@ -37,10 +37,7 @@ export async function pubsubClient({ projectId, endpoint }: PubsubAddress): Prom
     ...(isEmulator ? NO_CREDENTIALS : {}),
     ...RECONNECT,
   } as ClientConfig);
-  const config = await publisher.getClientConfig();
-  const subscriber = new v1.SubscriberClient(config as ConstructorParameters<typeof v1.SubscriberClient>[0]);
-  // Where this fails later, the client throws into nowhere, and the process with it.
-  await subscriber.initialize();
+  const subscriber = await subscriberOf(publisher);
   return {
     projectId,
     publisher,
@@ -49,6 +46,30 @@ export async function pubsubClient({ projectId, endpoint }: PubsubAddress): Prom
       await Promise.all([publisher.close(), subscriber.close()]);
     },
   };
+}
+
+async function subscriberOf(publisher: PubSub): Promise<v1.SubscriberClient> {
+  try {
+    const config = await publisher.getClientConfig();
+    const subscriber = new v1.SubscriberClient(
+      config as ConstructorParameters<typeof v1.SubscriberClient>[0],
+    );
+    // Where this fails later, the client throws into nowhere, and the process with it.
+    await subscriber.initialize();
+    return subscriber;
+  } catch (error) {
+    throw withoutCredentials(error);
+  }
+}
+
+const HOW_TO_GET_SOME =
+  'set GOOGLE_APPLICATION_CREDENTIALS or run where Google gives some, or name an emulator in ASYA_PUBSUB_ENDPOINT';
+
+/** Without a stack: nothing in our code would mend it, and it hides the words. */
+function withoutCredentials(error: unknown): Error {
+  const why = error instanceof Error ? error.message : String(error);
+  const words = `no credentials for Pub/Sub: ${why.replace(/\.$/, '')}; ${HOW_TO_GET_SOME}`;
+  return Object.assign(new Error(words), { stack: undefined });
 }
 
 /** By gRPC's numbers. */

@@ -67,9 +67,15 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     const asked = { untilMs: performance.now() + HEARD_FOR_MS, reply };
     heard.set(queue, asked);
     reply.then(({ ok }) => {
-      if (!ok && heard.get(queue) === asked) heard.delete(queue);
+      if (!ok && heard.get(queue) === asked) forget(queue);
     });
     return reply;
+  }
+
+  /** The topic too: routes may name any number of queues that are not there. */
+  function forget(queue: string): void {
+    heard.delete(queue);
+    topics.delete(queue);
   }
 
   async function stateOf(queue: string): Promise<'there' | 'missing' | 'without-topic'> {
@@ -116,7 +122,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     topicOf,
     subscriptionOf,
     hear,
-    forget: (queue) => heard.delete(queue),
+    forget,
     look: async (queue) => {
       try {
         const state = await stateOf(queue);

@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { shownValue } from '../../core/complaint.ts';
 
 /** Whose pushes are taken. */
 export interface PushTokenRules {
@@ -56,13 +57,11 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
       const isWithoutSignature = token.endsWith(SIGNATURE_TAKEN_OUT);
       if (isWithoutSignature && !isCheckedBefore) return { status: 401, problem: WHY_WITHOUT_SIGNATURE };
       const claims = isWithoutSignature ? claimsBelieved(token, audience, now()) : await claimsOf(token);
-      if (claims['email'] === serviceAccount && claims['email_verified'] === true) return undefined;
-      return { status: 403, problem: 'the token is not that of the service account that may push' };
+      return refusalOfAccount(claims, serviceAccount);
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
       // The keys could not be had, which says nothing about the token.
-      if (isOurTrouble(error)) return { status: 503, problem: `Google's keys: ${problem}` };
-      return { status: 401, problem };
+      if (isOurTrouble(error)) return { status: 503, problem: `Google's keys: ${messageOf(error)}` };
+      return { status: 401, problem: problemOfToken(error) };
     }
   };
 }
@@ -74,12 +73,43 @@ const WHY_WITHOUT_SIGNATURE =
 /** Who signed it was checked; that it is meant for us is still ours to see. Throws as `jwtVerify` would. */
 function claimsBelieved(token: string, audience: string, nowMs: number): JWTPayload {
   const claims = decodeJwt(token);
-  const { iss = '', aud, exp = 0 } = claims;
-  if (!ISSUERS.includes(iss)) throw new errors.JWTInvalid('unexpected "iss" claim value');
-  if (![aud].flat().includes(audience)) throw new errors.JWTInvalid('unexpected "aud" claim value');
-  if (exp + CLOCKS_MAY_DIFFER_BY_SECONDS < nowMs / 1000)
-    throw new errors.JWTInvalid('"exp" claim timestamp check failed');
+  const { iss = '', aud, exp } = claims;
+  const isOver = typeof exp !== 'number' || exp + CLOCKS_MAY_DIFFER_BY_SECONDS < nowMs / 1000;
+  if (!ISSUERS.includes(iss)) throw new errors.JWTClaimValidationFailed('another issuer', claims, 'iss');
+  if (![aud].flat().includes(audience))
+    throw new errors.JWTClaimValidationFailed('another audience', claims, 'aud');
+  if (isOver) throw new errors.JWTExpired('over', claims, 'exp');
   return claims;
+}
+
+/** What came is told, and what is expected is not: whoever asks may be anybody. */
+function problemOfToken(error: unknown): string {
+  if (!(error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired))
+    return messageOf(error);
+  const { iss, aud, exp } = error.payload;
+  if (error.claim === 'aud')
+    return `the token is for ${shownValue(aud)}, not for this service; let its subscription ask for the audience that PUSH_AUDIENCE names`;
+  if (error.claim === 'iss') return `the token was issued by ${shownValue(iss)}, not by Google`;
+  if (error.claim === 'exp') return `the token's time is over: its "exp" is ${shownValue(exp)}`;
+  return messageOf(error);
+}
+
+function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefusal | undefined {
+  const { email, email_verified: isVerified } = claims;
+  if (email !== serviceAccount) {
+    const problem = `the token is that of ${shownValue(email)}, who may not push here; let the subscription push as the account that PUSH_SERVICE_ACCOUNT names`;
+    return { status: 403, problem };
+  }
+  return isVerified === true
+    ? undefined
+    : {
+        status: 403,
+        problem: `the token is that of ${shownValue(email)}, an address that Google has not verified`,
+      };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function isOurTrouble(error: unknown): boolean {

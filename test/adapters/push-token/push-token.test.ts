@@ -2,7 +2,7 @@ import { UnsecuredJWT } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pushTokenCheck } from '../../../lib/adapters/push-token/push-token.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
-import { AUDIENCE, aTokenIssuer, PUSHER, type TokenIssuer } from './a-token-issuer.ts';
+import { AUDIENCE, aTokenIssuer, PUSHER, type TokenChanges, type TokenIssuer } from './a-token-issuer.ts';
 
 const RULES = { audience: AUDIENCE, serviceAccount: PUSHER, isCheckedBefore: false, now: Date.now };
 
@@ -19,6 +19,28 @@ describe('a push', () => {
     expect(await check(`bearer ${await issuer.token({ issuer: 'accounts.google.com' })}`)).toBeUndefined();
     expect(issuer.heard, 'the keys are asked for once').toHaveLength(1);
   });
+
+  it.each([false, true])(
+    'that is refused is told what came (signature taken out: %s)',
+    async (isStripped) => {
+      const { issuer, check } = await aCheck(isStripped);
+      const make = isStripped ? issuer.stripped : issuer.token;
+      const problemOf = async (changes: TokenChanges) =>
+        (await check(`Bearer ${await make(changes)}`))?.problem ?? '';
+      const audience = await problemOf({ audience: 'https://other.example.com' });
+      expect(audience).toMatch(/is for "https:\/\/other\.example\.com", .* PUSH_AUDIENCE/);
+      const account = await problemOf({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } });
+      expect(account).toMatch(/is that of "eve@shop\..*PUSH_SERVICE_ACCOUNT/);
+      expect(audience + account, 'strangers are not told what would be right').not.toMatch(
+        new RegExp(`${AUDIENCE}|${PUSHER}`),
+      );
+      expect(await problemOf({ issuer: 'https://accounts.example.com' })).toMatch(
+        /issued by "https:\/\/accounts\.example\.com", not by Google/,
+      );
+      expect(await problemOf({ expiresInSeconds: -120 })).toMatch(/time is over: its "exp" is \d+/);
+      expect(await problemOf({ claims: { email_verified: false } })).toMatch(/has not verified/);
+    },
+  );
 
   const refused: readonly [string, 401 | 403, (issuer: TokenIssuer) => Promise<string> | string][] = [
     ['another issuer', 401, (issuer) => issuer.token({ issuer: 'https://accounts.example.com' })],
@@ -99,6 +121,15 @@ describe("Google's keys", () => {
   });
 });
 
+/** Its end is a text that no time is later than. */
+const NEVER_OVER = [
+  { alg: 'RS256' },
+  { iss: 'accounts.google.com', aud: AUDIENCE, email: PUSHER, email_verified: true, exp: '9e99' },
+]
+  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .concat('SIGNATURE_REMOVED_BY_GOOGLE')
+  .join('.');
+
 describe('a token whose signature Cloud Run took out', () => {
   it('is refused where nobody said that Cloud Run asks for one, and what to do is told', async () => {
     const { issuer, check } = await aCheck();
@@ -118,6 +149,7 @@ describe('a token whose signature Cloud Run took out', () => {
     expect(await statusOf(issuer.stripped({ issuer: 'https://accounts.example.com' }))).toBe(401);
     expect(await statusOf(issuer.stripped({ audience: 'https://other.example.com' }))).toBe(401);
     expect(await statusOf(issuer.stripped({ expiresInSeconds: -120 }))).toBe(401);
+    expect(await statusOf(Promise.resolve(NEVER_OVER))).toBe(401);
     expect(await check('Bearer nonsense.SIGNATURE_REMOVED_BY_GOOGLE')).toMatchObject({ status: 401 });
     expect(issuer.heard, 'no key was needed').toEqual([]);
   });
