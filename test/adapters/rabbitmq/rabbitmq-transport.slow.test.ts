@@ -182,7 +182,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
     const queue = await newQueue(one);
     await sendAll(one, queue, ['"before"']);
     const delivery = await receiveOne(one, queue);
-    await broker.control('set_vm_memory_high_watermark', '0.00001');
+    await broker.evaluate(memoryFor(0.00001));
     try {
       // The first that is sent then tells the broker whom to tell.
       const waiting = one.send(queue, '"meanwhile"');
@@ -196,10 +196,10 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       }
       expect(problem).toContain('takes no messages');
       expect(await one.ack(delivery)).toEqual(OK);
-      await broker.control('set_vm_memory_high_watermark', '0.9');
+      await broker.evaluate(memoryFor(0.9));
       await waiting;
     } finally {
-      await broker.control('set_vm_memory_high_watermark', '0.9');
+      await broker.evaluate(memoryFor(0.9));
     }
     expect(await one.send(queue, '"after"')).toEqual(OK);
   });
@@ -208,9 +208,8 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
     const one = transport({ exchange: 'short-lived' });
     const queue = await newQueue(one);
     await sendAll(one, queue, ['1']);
-    await broker.control(
-      'eval',
-      'rabbit_exchange:delete(rabbit_misc:r(<<"/">>, exchange, <<"short-lived">>), false, <<"t">>).',
+    await broker.evaluate(
+      'rabbit_exchange:delete(rabbit_misc:r(<<"/">>, exchange, <<"short-lived">>), false, <<"t">>)',
     );
     const missing = { ok: false, problem: expect.any(String), isQueueMissing: true };
     expect(await one.send(queue, '2')).toEqual(missing);
@@ -240,6 +239,11 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
     expect(JSON.stringify(reply)).not.toContain('not-the-password');
   });
 });
+
+/** The part of the machine's memory that the broker may use. */
+function memoryFor(part: number): string {
+  return `vm_memory_monitor:set_vm_memory_high_watermark(${part.toFixed(5)})`;
+}
 
 function nothingFor(milliseconds: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), milliseconds));
