@@ -152,6 +152,16 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       expect((await receiveOne(one, queue)).messageId).toBe(first.messageId);
     });
 
+    test('a delay whose queue somebody deleted is kept all the same', async () => {
+      const one = transport({ delay: 'ttl' });
+      const queue = await newQueue(one);
+      expect(await one.sendWithDelay(queue, '"before"', 100)).toEqual(OK);
+      expect(textOf(await receiveOne(one, queue))).toBe('"before"');
+      await desk.deleteQueue(`${queue}.delay.100ms`);
+      expect(await one.sendWithDelay(queue, '"after"', 100)).toEqual(OK);
+      expect(textOf(await receiveOne(one, queue))).toBe('"after"');
+    });
+
     test('without delays one is refused, with what to set', async () => {
       const one = transport();
       const queue = await newQueue(one);

@@ -93,7 +93,9 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
     beforeAll(async () => {
       broker = await start();
       stage = await setStageOn(broker, QUEUES);
-      for (const [actor, variables] of Object.entries(SIDECARS)) await begin(actor as FateActor, variables);
+      await Promise.all(
+        Object.entries(SIDECARS).map(([actor, variables]) => begin(actor as FateActor, variables)),
+      );
     }, 4 * PATIENCE_MS);
     afterAll(() => stage?.close(), PATIENCE_MS);
 
