@@ -92,6 +92,7 @@ interface Source {
 }
 
 const NOTHING = { ok: true, deliveries: [] } as const;
+const WHAT_TO_DO = 'make it, or set ASYA_QUEUE_AUTO_CREATE=true';
 /** A queue that was made may be deleted by somebody: looked after every five minutes. */
 const QUEUE_CHECK_MS = 300_000;
 
@@ -126,7 +127,7 @@ function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
       if (receipt.isQueueMissing) {
         checkedAt = Number.NEGATIVE_INFINITY;
         if (!missingQueue.autoCreate && timesMissing >= missingQueue.maxAttempts)
-          return { problem: receipt.problem };
+          return { problem: `${receipt.problem}: looked for it ${timesMissing} times; ${WHAT_TO_DO}` };
       }
       await clock.sleep(Math.min(missingQueue.backoffMs * 2 ** (failures - 1), LONGEST_PAUSE_MS), stop);
       return NOTHING;

@@ -8,7 +8,11 @@ describe('a queue that is missing', () => {
     const { start, clock, transport, elapsedMs, told } = aWorkshop({ queues: ELSEWHERE });
     const startedAt = clock.now();
     const end = await clock.passUntilSettled(start());
-    expect(end).toEqual({ why: 'queue-missing', problem: 'there is no queue "score"' });
+    expect(end).toEqual({
+      why: 'queue-missing',
+      problem:
+        'there is no queue "score": looked for it 10 times; make it, or set ASYA_QUEUE_AUTO_CREATE=true',
+    });
     const seconds = transport.operationsOf('receive').map(({ beganAt }) => (beganAt - startedAt) / 1000);
     // Doubling from 1 s, and at most 30 s.
     expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 61, 91, 121, 151]);

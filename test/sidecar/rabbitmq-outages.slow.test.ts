@@ -1,10 +1,18 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rabbitMqAbsence } from '../support/rabbitmq-broker.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { envelopeAt, type Wire } from './envelopes.ts';
 import { type RabbitMqStage, setRabbitMqStage } from './rabbitmq-stage.ts';
-import { isAlive, type LogLine, pause, type RunningProcess, saying, until } from './sidecar-process.ts';
+import {
+  isAlive,
+  type LogLine,
+  pause,
+  pythonRuntime,
+  type RunningProcess,
+  saying,
+  until,
+  type Variables,
+} from './sidecar-process.ts';
 
 /** What networks and brokers do to two sidecars in a row, while work goes on: nothing is lost, nobody is restarted. */
 
@@ -12,92 +20,107 @@ const absence = rabbitMqAbsence();
 if (absence !== undefined) console.log(`outages of RabbitMQ: left out, because ${absence}`);
 
 const COUNT = 300;
-const BETWEEN_SENDS_MS = 20;
+/** Through both actors before anything happens. */
+const FIRST = 50;
 const PATIENCE_MS = 150_000;
-const ROUTE = { prev: [], curr: 'first', next: ['second'] };
+
+interface Pair {
+  readonly actors: readonly [string, string];
+  readonly sidecars: readonly RunningProcess[];
+}
 
 describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000 }, () => {
   let stage: RabbitMqStage;
   let proxy: TcpProxy;
-  let sidecars: readonly RunningProcess[];
+  let pair: Pair;
+  /** How often each came to x-sink. */
+  const arrived = new Map<string, number>();
 
   beforeAll(async () => {
     stage = await setRabbitMqStage('x-sink');
     proxy = await startTcpProxy(stage.broker.port);
-    sidecars = await Promise.all(
-      ['first', 'second'].map((actor) =>
-        stage.sidecar(actor, {
-          // A silent connection is given up after 10 to 15 s; with the 10 that nobody has to ask for, after 20 to 30.
-          ASYA_RABBITMQ_URL: `amqp://guest:guest@127.0.0.1:${proxy.port}/?heartbeat=5`,
-          ASYA_RUNTIME_COMMAND: `${process.execPath} ${join(import.meta.dirname, 'echo-runtime.ts')}`,
-          ASYA_CONCURRENCY: '4',
-          ASYA_RABBITMQ_PREFETCH: '8',
-        }),
-      ),
-    );
+    pair = await startPair(['first', 'second'], {
+      // A silent connection is given up after 10 to 15 s; with the 10 that nobody has to ask for, after 20 to 30.
+      ASYA_RABBITMQ_URL: `amqp://guest:guest@127.0.0.1:${proxy.port}/?heartbeat=5`,
+    });
   }, 240_000);
   afterAll(async () => {
     await stage?.close();
     await proxy?.close();
   }, 60_000);
 
-  /**
-   * Sends them one after the other, while something happens in the middle of it and tells when it was over; then all
-   * have to arrive.
-   */
-  async function work(what: string, happens: () => Promise<number>): Promise<void> {
-    const envelopes = Array.from({ length: COUNT }, (_, n) => envelopeAt('first', { n }, { route: ROUTE }));
-    let happening: Promise<number> | undefined;
-    for (const [n, envelope] of envelopes.entries()) {
-      if (n === COUNT / 3) happening = happens();
-      await sendSurely(envelope);
-      await pause(BETWEEN_SENDS_MS);
-    }
-    const restoredAt = (await happening) ?? 0;
-    const arrivals = await arrivalsOf(envelopes);
-    const recoveredMs = Math.max(
-      ...sidecars.map((sidecar) => firstAckAfter(sidecar, restoredAt) - restoredAt),
-    );
-    console.log(
-      `${what}: ${COUNT} envelopes through two actors, ${arrivals.unique} arrived, ` +
-        `${arrivals.all - arrivals.unique} twice, at work again ${(recoveredMs / 1000).toFixed(1)} s after the end of it`,
-    );
-    expect(arrivals.unique).toBe(COUNT);
-    for (const { pid } of sidecars) expect(isAlive(pid)).toBe(true);
-    for (const queue of ['first', 'second', 'first-dlq', 'second-dlq']) {
-      await until(async () => (await stage.desk.depth(queue)) === 0, `${queue} is empty`, PATIENCE_MS);
-    }
+  async function startPair(actors: Pair['actors'], more: Variables = {}): Promise<Pair> {
+    const variables = {
+      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+      ASYA_CONCURRENCY: '4',
+      ASYA_RABBITMQ_PREFETCH: '8',
+      ...more,
+    };
+    return { actors, sidecars: await Promise.all(actors.map((actor) => stage.sidecar(actor, variables))) };
   }
 
-  /** The test's own sends are no part of it: what the broker has not confirmed is sent again. */
-  async function sendSurely(envelope: Wire): Promise<void> {
-    const isSent = () =>
-      stage.send(envelope).then(
-        () => true,
-        () => false,
-      );
-    await until(isSent, 'the broker takes an envelope', PATIENCE_MS);
+  async function send({ actors: [curr, next] }: Pair, count: number): Promise<readonly Wire[]> {
+    // Twice: the first actor hands on what the second is told.
+    const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
+    const route = { prev: [], curr, next: [next] };
+    const envelopes = Array.from({ length: count }, () => envelopeAt(curr, told, { route }));
+    await stage.desk.send(curr, ...envelopes.map((envelope) => JSON.stringify(envelope)));
+    return envelopes;
   }
 
   async function arrivalsOf(sent: readonly Wire[]): Promise<{ unique: number; all: number }> {
-    const wanted = new Set(sent.map(({ id }) => id));
-    const seen = new Set<string>();
-    let all = 0;
-    const look = async () => {
-      for (const body of await stage.desk.take('x-sink')) {
-        const { id } = JSON.parse(body) as Wire;
-        if (!wanted.has(id)) continue;
-        seen.add(id);
-        all++;
-      }
-      return seen.size === wanted.size;
+    for (const body of await stage.desk.take('x-sink')) {
+      const { id, status } = JSON.parse(body) as Wire;
+      expect(status).toMatchObject({ phase: 'succeeded' });
+      arrived.set(id, (arrived.get(id) ?? 0) + 1);
+    }
+    const times = sent.map(({ id }) => arrived.get(id) ?? 0);
+    return {
+      unique: times.filter((count) => count > 0).length,
+      all: times.reduce((one, two) => one + two, 0),
     };
-    const words = () =>
-      `${seen.size} of ${wanted.size} arrived\n${sidecars.map((one) => one.output().slice(-3_000)).join('\n')}`;
-    await until(look, words, PATIENCE_MS);
-    await pause(1_000);
-    await look();
-    return { unique: seen.size, all };
+  }
+
+  /** All of them, and nothing is left anywhere; what came twice has come by then. */
+  async function expectAll(
+    sent: readonly Wire[],
+    { actors, sidecars }: Pair,
+  ): Promise<{ unique: number; all: number }> {
+    let unique = 0;
+    await until(
+      async () => {
+        ({ unique } = await arrivalsOf(sent));
+        return unique === sent.length;
+      },
+      () =>
+        `${unique} of ${sent.length} arrived\n${sidecars.map((one) => one.output().slice(-3_000)).join('\n')}`,
+      PATIENCE_MS,
+    );
+    for (const queue of actors) {
+      await until(async () => (await stage.desk.depth(queue)) === 0, `${queue} is empty`, PATIENCE_MS);
+      expect(await stage.desk.depth(`${queue}-dlq`)).toBe(0);
+    }
+    for (const { pid } of sidecars) expect(isAlive(pid)).toBe(true);
+    return arrivalsOf(sent);
+  }
+
+  /** Something happens in the midst of work, and tells when it was over. */
+  async function work(what: string, happens: () => Promise<number>): Promise<void> {
+    const [, second] = pair.sidecars as readonly [RunningProcess, RunningProcess];
+    const before = acksOf(second);
+    const sent = await send(pair, COUNT);
+    await until(() => acksOf(second) - before >= FIRST, 'a part has arrived', PATIENCE_MS);
+    const underWay = COUNT - (acksOf(second) - before);
+    expect(underWay).toBeGreaterThan(0);
+    const restoredAt = await happens();
+    const { unique, all } = await expectAll(sent, pair);
+    const recoveredMs = Math.max(
+      ...pair.sidecars.map((sidecar) => firstAckAfter(sidecar, restoredAt) - restoredAt),
+    );
+    console.log(
+      `${what}: ${COUNT} envelopes through two actors, ${underWay} of them under way, ${unique} arrived, ` +
+        `${all - unique} twice, at work again ${(recoveredMs / 1000).toFixed(1)} s after the end of it`,
+    );
   }
 
   test('the broker is killed and started again with its data', async () => {
@@ -111,61 +134,64 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   test('every connection is reset, three times', async () => {
     await work('connections reset three times', async () => {
       proxy.reset();
-      await pause(2_000);
+      await pause(1_500);
       proxy.reset();
-      await pause(2_000);
+      await pause(1_500);
       proxy.reset();
       return Date.now();
     });
   });
 
   test('the broker cannot be reached for a while', async () => {
-    await work('broker out of reach for 5 s', async () => {
+    await work('broker out of reach for 3 s', async () => {
       proxy.refuse();
       proxy.reset();
-      await pause(5_000);
+      await pause(3_000);
       proxy.resume();
       return Date.now();
     });
   });
 
-  test('the network falls silent: both ends think that they are connected', async () => {
-    await work('connections half open', async () => {
-      const silentAt = Date.now();
-      proxy.freeze();
-      await Promise.all(
-        sidecars.map((sidecar) => sidecar.untilLine(isAfter(silentAt, saying('receiving failed')), 120_000)),
+  // Both are waited for most of the time: sidecars of their own keep them apart.
+  describe.concurrent('side by side', () => {
+    test('the network falls silent: both ends think that they are connected', async () => {
+      await work('connections half open', async () => {
+        const silentAt = Date.now();
+        proxy.freeze();
+        await Promise.all(
+          pair.sidecars.map((sidecar) =>
+            sidecar.untilLine(isAfter(silentAt, saying('receiving failed')), PATIENCE_MS),
+          ),
+        );
+        console.log(
+          `connections half open: noticed by both sidecars after ${(Date.now() - silentAt) / 1000} s, with a heartbeat of 5 s`,
+        );
+        await pause(2_000);
+        proxy.resume();
+        return Date.now();
+      });
+    });
+
+    test('a queue is deleted and made again: what was to be sent there waits', async ({ expect }) => {
+      const other = await startPair(['third', 'fourth']);
+      const [third, fourth] = other.sidecars as readonly [RunningProcess, RunningProcess];
+      const deletedAt = Date.now();
+      await stage.desk.deleteQueue('fourth');
+      await fourth.untilLine(isAfter(deletedAt, saying('receiving failed')), PATIENCE_MS);
+      const sent = await send(other, 20);
+      await third.untilLine(
+        isAfter(deletedAt, (line) => line['settle'] === 'release'),
+        PATIENCE_MS,
       );
+      expect((await arrivalsOf(sent)).unique).toBe(0);
+      await stage.desk.createQueue('fourth');
+      const madeAt = Date.now();
+      const { unique, all } = await expectAll(sent, other);
       console.log(
-        `connections half open: noticed by both sidecars after ${(Date.now() - silentAt) / 1000} s, with a heartbeat of 5 s`,
+        `queue deleted and made again: ${sent.length} envelopes sent meanwhile, ${unique} arrived, ` +
+          `${all - unique} twice, the last ${((Date.now() - madeAt) / 1000).toFixed(1)} s after it was back`,
       );
-      await pause(2_000);
-      proxy.resume();
-      return Date.now();
     });
-  });
-
-  test('a queue is deleted and made again: what was to be sent there waits', async () => {
-    const [first, second] = sidecars as readonly [RunningProcess, RunningProcess];
-    const deletedAt = Date.now();
-    await stage.desk.deleteQueue('second');
-    await second.untilLine(isAfter(deletedAt, saying('receiving failed')), 60_000);
-    const envelopes = Array.from({ length: 20 }, (_, n) => envelopeAt('first', { n }, { route: ROUTE }));
-    for (const envelope of envelopes) await sendSurely(envelope);
-    await first.untilLine(
-      isAfter(deletedAt, (line) => line['settle'] === 'release'),
-      60_000,
-    );
-    await stage.desk.createQueue('second');
-    const madeAt = Date.now();
-    const arrivals = await arrivalsOf(envelopes);
-    console.log(
-      `queue deleted and made again: ${envelopes.length} envelopes sent meanwhile, ${arrivals.unique} arrived, ` +
-        `${arrivals.all - arrivals.unique} twice, the last ${((Date.now() - madeAt) / 1000).toFixed(1)} s after it was back`,
-    );
-    expect(arrivals.unique).toBe(envelopes.length);
-    for (const { pid } of sidecars) expect(isAlive(pid)).toBe(true);
-    expect(await stage.desk.depth('first-dlq')).toBe(0);
   });
 });
 
@@ -177,7 +203,15 @@ function isAfter(ms: number, isIt: (line: LogLine) => boolean): (line: LogLine) 
   return (line) => timeOf(line) >= ms && isIt(line);
 }
 
+function isAck(line: LogLine): boolean {
+  return line['message'] === 'delivery' && line['settle'] === 'ack';
+}
+
+function acksOf({ lines }: RunningProcess): number {
+  return lines.filter(isAck).length;
+}
+
 function firstAckAfter({ lines }: RunningProcess, ms: number): number {
-  const line = lines.find(isAfter(ms, (one) => one['message'] === 'delivery' && one['settle'] === 'ack'));
+  const line = lines.find(isAfter(ms, isAck));
   return line === undefined ? Number.NaN : timeOf(line);
 }

@@ -1,49 +1,34 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rabbitMqTransport } from '../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
+import { OK, receiveOne } from '../contract/law.ts';
+import { startEmbeddedStores } from '../support/embedded-stores.ts';
 import { rabbitMqAbsence } from '../support/rabbitmq-broker.ts';
 import { envelopeAt, type Wire } from './envelopes.ts';
 import { type RabbitMqStage, setRabbitMqStage } from './rabbitmq-stage.ts';
 import { pythonRuntime, saying, startShell, startSidecar, until, untilWorking } from './sidecar-process.ts';
 
+/** What is the sidecar's own on RabbitMQ; what becomes of deliveries there, the fates show. */
+
 const absence = rabbitMqAbsence();
 if (absence !== undefined) console.log(`sidecars on RabbitMQ: left out, because ${absence}`);
 
 const HANDLER = pythonRuntime('behaviours.handle');
-const RESILIENCY = {
-  ASYA_RESILIENCY_POLICIES: JSON.stringify({
-    patient: { maxAttempts: 3, backoff: 'constant', initialDelay: '1200ms' },
-    routed: { onExhausted: ['mend', 'tell'] },
-  }),
-  ASYA_RESILIENCY_RULES: JSON.stringify([
-    { errors: ['ValueError'], policy: 'patient' },
-    { errors: ['TypeError'], policy: 'noRetry' },
-    { errors: ['KeyError'], policy: 'routed' },
-  ]),
-};
 
 describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_000 }, () => {
   let stage: RabbitMqStage;
   beforeAll(async () => {
-    stage = await setRabbitMqStage('x-sink', 'mend');
-    await Promise.all([
-      stage.sidecar('plain', { ...RESILIENCY, ASYA_RUNTIME_COMMAND: HANDLER }),
-      stage.sidecar('waiting', {
-        ...RESILIENCY,
-        ASYA_RUNTIME_COMMAND: HANDLER,
-        ASYA_RABBITMQ_DELAY: 'ttl',
-      }),
-    ]);
+    stage = await setRabbitMqStage('x-sink');
+    await Promise.all(
+      ['first', 'second'].map((actor) => stage.sidecar(actor, { ASYA_RUNTIME_COMMAND: HANDLER })),
+    );
   }, 240_000);
   afterAll(() => stage?.close(), 60_000);
 
-  async function endOf(envelope: Wire, queue = 'x-sink'): Promise<Wire> {
+  async function endOf(envelope: Wire): Promise<Wire> {
     await stage.send(envelope);
-    return stage.arrival(queue, envelope.id);
+    return stage.arrival('x-sink', envelope.id);
   }
-
-  const counterFile = () => `${stage.folder}/${randomUUID()}`;
-  const callsOf = (counter: string) => readFileSync(counter, 'utf8').length;
 
   test('with a name and a URL alone it works: the transport goes without saying', async () => {
     await stage.desk.createQueue('quick');
@@ -70,11 +55,11 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
   });
 
   test('it goes from actor to actor', async () => {
-    const route = { prev: [], curr: 'plain', next: ['waiting'] };
-    const end = await endOf(envelopeAt('plain', { value: { value: 'through both' } }, { route }));
+    const route = { prev: [], curr: 'first', next: ['second'] };
+    const end = await endOf(envelopeAt('first', { value: { value: 'through both' } }, { route }));
     expect(end).toMatchObject({
       payload: 'through both',
-      route: { prev: ['plain', 'waiting'], curr: '', next: [] },
+      route: { prev: ['first', 'second'], curr: '', next: [] },
     });
   });
 
@@ -95,52 +80,38 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     expect((await endOf(envelopeAt('patient', { value: 'found' }))).payload).toBe('found');
   });
 
-  test('without delays the first retry ends at x-sink as RuntimeError', async () => {
-    const counter = counterFile();
-    const payload = { do: 'raise', error: 'ValueError', counter, times: 9 };
-    const end = await endOf(envelopeAt('plain', payload));
-    expect(end).toMatchObject({
-      payload,
-      status: { phase: 'failed', reason: 'RuntimeError', attempt: 1, error: { message: 'as told' } },
+  test('what is delivered too often ends with x-dlq, in the archive', async () => {
+    const stores = await startEmbeddedStores();
+    const { ASYA_SQS_ENDPOINT: _sqs, ...storage } = stores.variables;
+    const { ASYA_RUNTIME_URL: _none, ...variables } = stage.variables('x-dlq', {
+      ...storage,
+      ASYA_DEAD_LETTERS_OF: 'doomed',
+      ASYA_QUEUE_AUTO_CREATE: 'true',
     });
-    expect(callsOf(counter)).toBe(1);
-  });
-
-  test.each(['plain', 'waiting'])('noRetry works (%s)', async (actor) => {
-    const end = await endOf(envelopeAt(actor, { do: 'raise', error: 'TypeError' }));
-    expect(end.status).toMatchObject({ phase: 'failed', reason: 'NonRetryableFailure', max_attempts: 1 });
-  });
-
-  test.each(['plain', 'waiting'])('onExhausted works (%s)', async (actor) => {
-    const end = await endOf(envelopeAt(actor, { do: 'raise', error: 'KeyError' }), 'mend');
-    expect(end).toMatchObject({
-      route: { prev: [actor], curr: 'mend', next: ['tell'] },
-      status: { phase: 'failed', reason: 'PolicyRouted' },
+    const transport = rabbitMqTransport({
+      ...{ url: stage.broker.url, exchange: 'asya', prefetch: 1, delay: 'none', name: 'test' },
     });
-  });
-
-  test('with ttl a retry comes after its delay, and the one that succeeds goes on', async () => {
-    const counter = counterFile();
-    const sentAt = Date.now();
-    const payload = { do: 'raise', error: 'ValueError', counter, times: 2, value: 'at last' };
-    const end = await endOf(envelopeAt('waiting', payload));
-    expect(Date.now() - sentAt).toBeGreaterThanOrEqual(2_400);
-    expect(callsOf(counter)).toBe(3);
-    expect(end).toMatchObject({
-      payload: 'at last',
-      status: { phase: 'succeeded', reason: 'Completed', attempt: 3 },
-    });
-  });
-
-  test('with ttl it ends as exhausted when no attempt is left', async () => {
-    const counter = counterFile();
-    const payload = { do: 'raise', error: 'ValueError', counter, times: 9 };
-    const end = await endOf(envelopeAt('waiting', payload));
-    expect(callsOf(counter)).toBe(3);
-    expect(end).toMatchObject({
-      payload,
-      status: { reason: 'PolicyExhausted', attempt: 3, max_attempts: 3 },
-    });
+    try {
+      await untilWorking(startSidecar(variables));
+      const sent = envelopeAt('doomed', { value: 'never done' });
+      const isMade = async () => (await stage.desk.depth('doomed')) !== undefined;
+      await until(isMade, 'the queue is there', 60_000);
+      await stage.send(sent);
+      for (let count = 1; count <= 5; count++)
+        expect(await transport.nack(await receiveOne(transport, 'doomed'), 0)).toEqual(OK);
+      const isOurs = (key: string) => key.startsWith('dlq/') && key.endsWith(`/doomed/${sent.id}.json`);
+      const archived = async () => (await stores.keys()).find(isOurs);
+      await until(async () => (await archived()) !== undefined, 'x-dlq has archived it', 60_000);
+      expect(JSON.parse(await stores.object((await archived()) ?? ''))).toMatchObject({
+        id: sent.id,
+        payload: sent.payload,
+        status: { phase: 'failed', reason: 'DeliveryExhausted' },
+      });
+      await until(async () => (await stage.desk.depth('doomed-dlq')) === 0, 'x-dlq has taken it', 60_000);
+    } finally {
+      await transport.close();
+      await stores.close();
+    }
   });
 
   test('a call that the broker would not wait for is warned of, with the setting to change', async () => {

@@ -184,13 +184,16 @@ export function saying(message: string): (line: LogLine) => boolean {
   return (line) => line['message'] === message;
 }
 
+/** Several are started at once, with their runtimes, on a machine that may be busy. */
+const START_WITHIN_MS = 110_000;
+
 export function untilWorking(sidecar: RunningProcess): Promise<LogLine> {
-  return sidecar.untilLine(saying('working'), 30_000);
+  return sidecar.untilLine(saying('working'), START_WITHIN_MS);
 }
 
 /** The port that it logs where it may choose one itself. */
 export async function metricsPort(sidecar: RunningProcess): Promise<number> {
-  const line = await sidecar.untilLine(saying('serving /healthz, /readyz and /metrics'), 30_000);
+  const line = await sidecar.untilLine(saying('serving /healthz, /readyz and /metrics'), START_WITHIN_MS);
   return line['port'] as number;
 }
 

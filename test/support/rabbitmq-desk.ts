@@ -8,8 +8,8 @@ export interface RabbitMqDesk {
   /** The queue alone, with whatever the broker gives a queue by itself. */
   createPlainQueue(queue: string): Promise<void>;
   deleteQueue(queue: string): Promise<void>;
-  /** Resolves when the broker has it. */
-  send(queue: string, body: string | Uint8Array): Promise<void>;
+  /** Resolves when the broker has them all. */
+  send(queue: string, ...bodies: readonly (string | Uint8Array)[]): Promise<void>;
   /** Takes what is there now, for good. */
   take(queue: string): Promise<readonly string[]>;
   /** How many messages are there in nobody's hands; undefined where there is no such queue. */
@@ -68,9 +68,9 @@ export function rabbitMqDesk(url: string): RabbitMqDesk {
       onChannel(async (channel) => {
         await channel.deleteQueue(queue);
       }),
-    send: (queue, body) =>
+    send: (queue, ...bodies) =>
       onChannel(async (channel) => {
-        channel.publish('', queue, Buffer.from(body), { persistent: true });
+        for (const body of bodies) channel.publish('', queue, Buffer.from(body), { persistent: true });
         await channel.waitForConfirms();
       }),
     take: (queue) =>

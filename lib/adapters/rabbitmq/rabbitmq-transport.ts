@@ -59,9 +59,12 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     const refused = tooBig(body.length);
     if (refused !== undefined) return refused;
     const stepMs = delayStepMs(delayMs);
-    const reply = await publisher.publish('', await delayQueue(queue, stepMs), body, queue);
-    if (!reply.ok) delayQueues.delete(`${queue} ${stepMs}`);
-    return reply;
+    const publish = async () => publisher.publish('', await delayQueue(queue, stepMs), body, queue);
+    const reply = await publish();
+    if (reply.ok || !reply.isQueueMissing) return reply;
+    // Deleted since it was known: made again, because a retry that is refused is a failure for good.
+    delayQueues.delete(`${queue} ${stepMs}`);
+    return publish();
   }
 
   function delayQueue(queue: string, stepMs: number): Promise<string> {

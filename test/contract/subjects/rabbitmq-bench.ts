@@ -76,18 +76,17 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
 }
 
 /** Over AMQP a queue tells how many messages it has, and nothing else. */
+const DESCRIBED =
+  '[#{name => element(4, amqqueue:get_name(Q)), durable => amqqueue:is_durable(Q), ' +
+  'arguments => [[Name, Value] || {Name, _, Value} <- amqqueue:get_arguments(Q)]} || Q <- rabbit_amqqueue:list()]';
+
 async function describeQueue(broker: RabbitMqBroker, queue: string): Promise<QueueDescription> {
-  const columns = ['name', 'durable', 'arguments'];
-  const text = await broker.control('--quiet', '--formatter', 'json', 'list_queues', ...columns);
-  const rows = JSON.parse(text) as {
+  const rows = (await broker.evaluate(DESCRIBED)) as {
     name: string;
     durable: boolean;
-    arguments: [string, string, string | number][];
+    arguments: [string, string | number][];
   }[];
   const row = rows.find(({ name }) => name === queue);
   if (row === undefined) throw new Error(`there is no queue ${queue}`);
-  return {
-    durable: String(row.durable),
-    ...Object.fromEntries(row.arguments.map(([name, , value]) => [name, value])),
-  };
+  return { durable: String(row.durable), ...Object.fromEntries(row.arguments) };
 }

@@ -3,6 +3,11 @@ import type { RabbitMqBroker } from '../../support/rabbitmq-broker.ts';
 import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';
 
+/** Those in somebody's hands too, of which AMQP does not tell. */
+const COUNTED =
+  '[#{name => element(4, amqqueue:get_name(Q)), ' +
+  'messages => proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages]))} || Q <- rabbit_amqqueue:list()]';
+
 export function rabbitMqSidecarBroker(broker: RabbitMqBroker, delay: 'none' | 'ttl'): SidecarBroker {
   const { createQueue, send, take, close } = rabbitMqDesk(broker.url);
   return {
@@ -15,8 +20,7 @@ export function rabbitMqSidecarBroker(broker: RabbitMqBroker, delay: 'none' | 't
     send,
     take,
     leftIn: async (queues) => {
-      const told = ['--quiet', '--formatter', 'json', 'list_queues', 'name', 'messages'];
-      const rows = JSON.parse(await broker.control(...told)) as { name: string; messages: number }[];
+      const rows = (await broker.evaluate(COUNTED)) as { name: string; messages: number }[];
       const known = new Map(rows.map(({ name, messages }) => [name, messages]));
       return Object.fromEntries(queues.map((queue) => [queue, known.get(queue) ?? -1]));
     },
