@@ -7,6 +7,8 @@ export interface MeshState {
   readonly name: string;
   readonly dataDir: string;
   readonly logFile: string;
+  /** What it says of itself while it runs. */
+  readonly meshFile: string;
   /** For the commands of another shell. */
   announce(mesh: Omit<RunningMesh, 'name' | 'pid' | 'logFile'>): void;
   log(line: string): void;
@@ -28,6 +30,7 @@ export function meshState(cwd: string, folder: string): MeshState {
     name,
     dataDir: join(root, 'data'),
     logFile,
+    meshFile,
     announce: (mesh) => {
       mkdirSync(root, { recursive: true });
       if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG_BYTES) {
