@@ -20,8 +20,13 @@ export interface DevProcess {
 const started: ChildProcess[] = [];
 
 export function startDev(cwd: string, ...args: readonly string[]): DevProcess {
+  return startDevIn(cwd, process.env, ...args);
+}
+
+export function startDevIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): DevProcess {
   const child = spawn(process.execPath, [join(ROOT, 'bin/asya.js'), 'dev', ...args], {
     cwd,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.push(child);
