@@ -73,7 +73,8 @@ export function screenView(
   function upAgain({ columns, rows }: ScreenSize): string {
     if (drawn === undefined) return '';
     const isSame = drawn.columns === columns && drawn.rows === rows;
-    return isSame ? `\x1b[${drawn.lines}A\x1b[0J` : '\x1b[H\x1b[2J';
+    // From the left: what a terminal echoes, such as ^C, has moved the cursor to the right.
+    return isSame ? `\r\x1b[${drawn.lines}A\x1b[0J` : '\x1b[H\x1b[2J';
   }
 
   /** What does not fit cannot be drawn over again: the recent lines give way first, then the table's end. */

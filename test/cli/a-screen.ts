@@ -14,39 +14,41 @@ const WIDE = /\p{Script=Han}|\p{Emoji_Presentation}/u;
 
 export function aScreen(columns: number, rows: number): Screen {
   let size = { columns, rows };
+  /** A wide letter has an empty cell after it. */
+  let lines: string[][] = [[]];
   let top = 0;
-  let lines: string[] = [''];
   let row = 0;
-
-  function scroll(): void {
-    top = Math.max(top, row - size.rows + 1);
-  }
+  let column = 0;
 
   function put(character: string): void {
-    if (widthOf(`${lines[row] ?? ''}${character}`) > size.columns) down();
-    lines[row] = `${lines[row] ?? ''}${character}`;
+    const cells = WIDE.test(character) ? [character, ''] : [character];
+    if (column + cells.length > size.columns) down();
+    lines[row]?.splice(column, cells.length, ...cells);
+    column += cells.length;
   }
 
   function down(): void {
     row++;
-    lines[row] ??= '';
-    scroll();
+    column = 0;
+    lines[row] ??= [];
+    top = Math.max(top, row - size.rows + 1);
   }
 
   function move(count: string, how: string): void {
     if (how === 'A') row = Math.max(top, row - Number(count));
-    if (how === 'H') row = top;
-    if (how === 'J' && count === '0') lines = lines.slice(0, row);
-    if (how === 'J' && count === '2') lines = lines.slice(0, top);
-    for (let at = 0; at <= row; at++) lines[at] ??= '';
+    if (how === 'H') [row, column] = [top, 0];
+    if (how === 'J' && count === '0') lines = [...lines.slice(0, row), lines[row]?.slice(0, column) ?? []];
+    if (how === 'J' && count === '2') lines = [...lines.slice(0, top), []];
   }
 
+  const textOf = (line: readonly string[]) => line.join('').trimEnd();
   return {
     write: (text) => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
       for (const [part, count, how] of text.matchAll(/\x1b\[([0-9;]*)([a-zA-Z])|./gsu)) {
         if (how !== undefined) move(count ?? '', how);
         else if (part === '\n') down();
+        else if (part === '\r') column = 0;
         else put(part);
       }
     },
@@ -54,20 +56,14 @@ export function aScreen(columns: number, rows: number): Screen {
     resize: (newColumns, newRows) => {
       const before = lines;
       size = { columns: newColumns, rows: newRows };
-      lines = [''];
-      row = 0;
-      top = 0;
+      lines = [[]];
+      [top, row, column] = [0, 0, 0];
       for (const [index, line] of before.entries()) {
         if (index > 0) down();
-        for (const character of line) put(character);
+        for (const character of line) if (character !== '') put(character);
       }
-      scroll();
     },
-    shown: () => lines.slice(top).map((line) => line.trimEnd()),
-    gone: () => lines.slice(0, top).map((line) => line.trimEnd()),
+    shown: () => lines.slice(top).map(textOf),
+    gone: () => lines.slice(0, top).map(textOf),
   };
-}
-
-function widthOf(line: string): number {
-  return [...line].reduce((width, character) => width + (WIDE.test(character) ? 2 : 1), 0);
 }

@@ -74,6 +74,14 @@ describe("asya dev's screen", () => {
     expect(screen.shown().length).toBeLessThanOrEqual(rows);
   });
 
+  it('is drawn from the left, though the terminal has echoed a Ctrl-C', () => {
+    const { view, screen } = onScreen(80, 24);
+    view.depths(queues(2));
+    screen.write('^C');
+    view.note('stopping');
+    expect(screen.shown()[0]).toBe(TITLE);
+  });
+
   it('does not creep where letters are two columns wide', () => {
     const { view, screen } = onScreen(60, 24);
     view.line({ kind: 'output', time: '2026-01-01T00:00:00Z', actor: 'a', text: '漢字'.repeat(60) });
