@@ -142,6 +142,26 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     await dev.exited;
   });
 
+  test('an actor in Python where there is none: the others run', { timeout: 90_000 }, async () => {
+    const cwd = aFolder({
+      'five/p.yaml': actorYaml('p').replace('step.ts.step', 'step.step'),
+      'five/step.py': 'def step(payload):\n    return payload\n',
+      'bin/.keep': '',
+    });
+    writeFive(join(cwd, 'five'), ['a']);
+    const dev = startDevIn(cwd, { ...process.env, PATH: join(cwd, 'bin') }, 'five');
+    const outside = outsideOf((await dev.untilRunning()).variables);
+    expect(dev.output()).toContain(
+      '! actor "p" is not started: it is written in Python, and there is no python3 on the PATH; install it',
+    );
+    await outside.send(['a'], 'one');
+    expect(await outside.untilEnded('one', 60_000)).toMatchObject({ end: 'succeeded' });
+    await outside.close();
+    noTrace(dev.output());
+    dev.signal('SIGTERM');
+    await dev.exited;
+  });
+
   test.skipIf('absence' in emulator)(
     'a new actor on a Pub/Sub that is gone',
     {
