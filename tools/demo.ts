@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storesFromConfig } from '../lib/assembly/crew-from-config.ts';
 import { readMesh } from '../lib/assembly/read-mesh.ts';
+import { EXIT } from '../lib/cli/exit.ts';
 import { main } from '../lib/cli/main.ts';
 import { tableText } from '../lib/cli/table.ts';
 import type { Terminal } from '../lib/cli/terminal.ts';
@@ -65,15 +66,22 @@ const stores = storesFromConfig(
   {},
 );
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void leave().then(() => process.exit(EXIT.stopped)));
+}
 let isAsTold = false;
 try {
   isAsTold = await play();
 } finally {
+  await leave();
+}
+process.exit(isAsTold ? EXIT.fine : EXIT.failed);
+
+async function leave(): Promise<void> {
   stores.close();
   await mesh.close(1_000);
   rmSync(home, { recursive: true, force: true });
 }
-process.exit(isAsTold ? 0 : 1);
 
 async function play(): Promise<boolean> {
   say('sending one envelope to each flow; the slowest takes half a minute on purpose\n');
