@@ -166,7 +166,8 @@ function payloadFrom(given: string, cwd: string): JsonText {
 
 function readText(file: string | number, given: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    // Nothing in it is replaced in silence.
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     throw new Mistaken(`asya: --payload: ${given} cannot be read: ${(error as Error).message}`);
   }

@@ -22,7 +22,7 @@ interface Seat extends Desk {
 }
 
 /** In the folder of a mesh that says it is there: this very process. */
-async function aSeat(files: Readonly<Record<string, string>> = {}): Promise<Seat> {
+async function aSeat(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<Seat> {
   const desk = await office.desk();
   const folder = aFolder(files);
   const home = join(folder, '.asya', 'scores');
@@ -82,9 +82,13 @@ describe('asya send', () => {
     [['--id', ''], '--id is empty; leave it out for a new one'],
     [['--payload', 'folder'], '--payload: folder cannot be read: EISDIR'],
     [['--payload', '{"n":'], '--payload: is neither JSON nor a file: the text ends at line 1, column 6'],
+    [['--payload', 'folder/latin1.json'], '--payload: folder/latin1.json cannot be read: The encoded data'],
     [['--payload', 'folder/broken.json'], '--payload: folder/broken.json is no JSON: the text ends'],
   ])('refuses %j before anything is sent', async (options, words) => {
-    const seat = await aSeat({ 'folder/broken.json': '[' });
+    const seat = await aSeat({
+      'folder/broken.json': '[',
+      'folder/latin1.json': Buffer.from('"Zo\xeb"', 'latin1'),
+    });
     const before = await waitingAt('fetch', seat);
     const run = await seat.asya(['send', 'scores', ...options]);
     expect(run).toMatchObject({ status: 2, out: '', err: expect.stringContaining(`asya: ${words}`) });
