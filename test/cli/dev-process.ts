@@ -14,7 +14,7 @@ export interface DevProcess {
   /** Resolves when it runs, with what it says of itself. */
   untilRunning(withinMs?: number): Promise<RunningMesh>;
   untilSays(words: string | RegExp, withinMs?: number): Promise<void>;
-  signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
+  signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void;
 }
 
 const started: ChildProcess[] = [];

@@ -14,7 +14,7 @@ if ('absence' in emulator) console.log(`asya dev on Pub/Sub: left out, because $
 
 const IN_THREE_SECONDS = 3_000;
 
-describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
   test('ends the mesh with status 0 and leaves nothing but its data', async () => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a', 'b']);
