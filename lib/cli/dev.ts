@@ -24,8 +24,8 @@ export interface DevOptions {
   readonly plain?: boolean;
 }
 
-/** In all, Ctrl-C has three seconds. */
-const STOP_WITHIN_MS = 2_000;
+/** In all, Ctrl-C has three seconds: the other half is for ending the processes and the engines on a busy machine. */
+const STOP_WITHIN_MS = 1_500;
 const LOOK_EVERY_MS = 1_000;
 
 /** `asya dev`: a mesh's folder at work on this machine until told to stop. */
