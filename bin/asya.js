@@ -15,7 +15,11 @@ enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/asya-node', imp
 // Nobody reads on, as with `| head`: the end of a program by SIGPIPE, without a stack trace.
 process.stdout.on('error', (error) => {
   if (error.code === 'EPIPE') process.exit(141);
-  throw error;
+  if (error.code !== 'EIO') throw error;
+});
+// The window is closed: what is told goes nowhere, and what is being stopped is stopped all the same.
+process.stderr.on('error', (error) => {
+  if (error.code !== 'EIO') throw error;
 });
 // A package holds what was built; here the source itself is run.
 const source = new URL('../lib/cli/main.ts', import.meta.url);

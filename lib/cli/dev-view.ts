@@ -1,7 +1,7 @@
 import type { LogLine } from '../local/log-line.ts';
 import type { QueueDepths } from '../local/queues.ts';
 import { colors as pc } from './colors.ts';
-import { oneLine } from './plain-text.ts';
+import { cutTo, oneLine, plainLines, wrapTo } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 
 /** What `asya dev` shows of a mesh at work. */
@@ -9,6 +9,8 @@ export interface DevView {
   line(line: LogLine): void;
   trouble(words: string): void;
   note(words: string): void;
+  /** What is needed for as long as it runs. */
+  keep(words: string): void;
   /** Once a second: how full the queues are. */
   depths(depths: ReadonlyMap<string, QueueDepths>): void;
   end(): void;
@@ -38,38 +40,65 @@ function numberText(value: number): string {
 }
 
 const RECENT_LINES = 12;
+/** So many lines of what happened are seen however long the table is: troubles stand there alone. */
+const LEAST_RECENT_LINES = 6;
+
+export interface ScreenSize {
+  readonly columns: number;
+  readonly rows: number;
+}
 
 /** One calm screen, drawn anew in its place; troubles and changes stand in the recent lines. */
 export function screenView(
   title: string,
   hint: string,
   write: (text: string) => void,
-  size: () => { readonly columns: number; readonly rows: number },
+  size: () => ScreenSize,
 ): DevView {
   const counts = new Map<string, Counts>();
-  const recent: string[] = [];
+  const recent: ((columns: number) => readonly string[])[] = [];
+  const kept: string[] = [];
   let queues: ReadonlyMap<string, QueueDepths> = new Map();
-  let drawn = 0;
+  let drawn: (ScreenSize & { readonly lines: number }) | undefined;
 
   function draw(): void {
+    const { columns, rows } = size();
+    // The last column stays empty: some terminals wrap as soon as it is written.
+    const lines = fitting(columns - 1, rows - 1);
+    write(`${upAgain({ columns, rows })}${lines.join('\n')}\n`);
+    drawn = { columns, rows, lines: lines.length };
+  }
+
+  /** Another size has broken the lines anew, nobody knows where. */
+  function upAgain({ columns, rows }: ScreenSize): string {
+    if (drawn === undefined) return '';
+    const isSame = drawn.columns === columns && drawn.rows === rows;
+    // From the left: what a terminal echoes, such as ^C, has moved the cursor to the right.
+    return isSame ? `\r\x1b[${drawn.lines}A\x1b[0J` : '\x1b[H\x1b[2J';
+  }
+
+  /** What does not fit cannot be drawn over again: the recent lines give way first, then the table's end. */
+  function fitting(columns: number, height: number): readonly string[] {
+    const news = recent.flatMap((linesIn) => linesIn(columns));
+    const bottom = ['', ...kept, pc.dim(hint)];
+    const besides = 1 + 1 + 1 + bottom.length;
+    const table = shortened(tableLines(), height - besides - Math.min(news.length, LEAST_RECENT_LINES));
+    const room = Math.max(0, height - besides - table.length);
+    const lines = [pc.bold(title), '', ...table, '', ...(room === 0 ? [] : news.slice(-room)), ...bottom];
+    return lines.slice(0, Math.max(0, height)).map((line) => cutTo(line, columns));
+  }
+
+  function tableLines(): readonly string[] {
     const rows = [...queues].map(([actor, depths]) => ({
       actor,
       ...depths,
       ...(counts.get(actor) ?? NOTHING),
     }));
-    const { columns, rows: height } = size();
-    const top = [pc.bold(title), '', ...tableText(COLUMNS, rows).split('\n'), ''];
-    const bottom = ['', pc.dim(hint)];
-    // What does not fit cannot be drawn over again: the recent lines give way first, then the table's end.
-    const room = Math.max(0, height - 1 - top.length - bottom.length);
-    const lines = [...top, ...(room === 0 ? [] : recent.slice(-room)), ...bottom].slice(0, height - 1);
-    const fitting = lines.map((line) => cut(line, columns));
-    write(`${drawn > 0 ? `\x1b[${drawn}A\x1b[0J` : ''}${fitting.join('\n')}\n`);
-    drawn = fitting.length;
+    return tableText(COLUMNS, rows).split('\n');
   }
 
-  function push(text: string): void {
-    recent.push(text);
+  function push(linesIn: (columns: number) => readonly string[]): void {
+    recent.push(linesIn);
     recent.splice(0, recent.length - RECENT_LINES);
   }
 
@@ -77,14 +106,21 @@ export function screenView(
     line: (line) => {
       count(counts, line);
       const text = lineText(line);
-      if (text !== undefined) push(text);
+      if (text !== undefined) push(() => [text]);
     },
+    // Whole, however narrow it is: what to do stands at its end.
     trouble: (words) => {
-      push(pc.yellow(`! ${words}`));
+      push((columns) =>
+        plainLines(`! ${words}`).flatMap((line) => wrapTo(line, columns).map((part) => pc.yellow(part))),
+      );
       draw();
     },
     note: (words) => {
-      push(words);
+      push((columns) => wrapTo(oneLine(words), columns));
+      draw();
+    },
+    keep: (words) => {
+      kept.push(oneLine(words));
       draw();
     },
     depths: (depths) => {
@@ -104,9 +140,16 @@ export function plainView(print: (text: string) => void): DevView {
     },
     trouble: (words) => print(`! ${words}`),
     note: print,
+    keep: print,
     depths: () => {},
     end: () => {},
   };
+}
+
+function shortened(table: readonly string[], most: number): readonly string[] {
+  if (table.length <= most) return table;
+  const shown = Math.max(1, most - 1);
+  return [...table.slice(0, shown), pc.dim(`… ${table.length - shown} more; a taller window shows them`)];
 }
 
 const NOTHING: Counts = { done: 0, failed: 0 };
@@ -135,19 +178,4 @@ export function lineText(line: LogLine): string | undefined {
         ? `${pc.dim(clock)} ${line.actor} ${pc.yellow(oneLine(line.words, 300))}`
         : undefined;
   }
-}
-
-/** Escape sequences count nothing; a line that is too long must not wrap, or the screen would creep. */
-function cut(line: string, width: number): string {
-  let shown = 0;
-  let text = '';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-  for (const [part] of line.matchAll(/\x1b\[[0-9;]*m|./gsu)) {
-    if (part.startsWith('\x1b')) text += part;
-    else if (shown < width - 1) {
-      text += part;
-      shown++;
-    }
-  }
-  return text;
 }

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { readMesh } from '../assembly/read-mesh.ts';
 import { runningMeshes } from '../assembly/running-mesh.ts';
 import type { Manifest } from '../config/manifest.ts';
@@ -10,6 +10,7 @@ import { watchFolder } from '../local/watch-folder.ts';
 import { type DevView, plainView, screenView } from './dev-view.ts';
 import { EXIT } from './exit.ts';
 import { Mistaken } from './mistaken.ts';
+import { sendExample } from './send-example.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface DevOptions {
@@ -23,8 +24,8 @@ export interface DevOptions {
   readonly plain?: boolean;
 }
 
-/** In all, Ctrl-C has three seconds. */
-const STOP_WITHIN_MS = 2_000;
+/** In all, Ctrl-C has three seconds: the other half is for ending the processes and the engines on a busy machine. */
+const STOP_WITHIN_MS = 1_500;
 const LOOK_EVERY_MS = 1_000;
 
 /** `asya dev`: a mesh's folder at work on this machine until told to stop. */
@@ -32,23 +33,26 @@ export async function runDev(folder: string, options: DevOptions, terminal: Term
   const { cwd, say } = terminal;
   const manifest = readOrRefuse(resolve(cwd, folder), say);
   const state = meshState(cwd, folder);
-  if (runningMeshes(cwd).some(({ name }) => name === state.name)) {
-    throw new Mistaken(
-      `asya: the mesh "${state.name}" runs already; stop it first, or start this one from another folder`,
-    );
-  }
-  if (options.fresh) state.empty();
-  const view = viewOn(terminal, options, manifest, state.name);
-  const started = await startMesh({
-    manifest,
-    folder: resolve(cwd, folder),
-    dataDir: state.dataDir,
+  refuseSecond(state, cwd);
+  const told = {
     transport: transportOption(options.transport),
     ...portOption('sqsPort', '--sqs-port', options.sqsPort),
     ...portOption('dynamodbPort', '--dynamodb-port', options.dynamodbPort),
     gateway: portOption('port', '--gateway-port', options.gatewayPort),
     replicas: wholeOption('--replicas', options.replicas),
     logLevel: levelOption(options.logLevel),
+  };
+  // Only now: a call that is refused throws nothing away.
+  if (options.fresh) state.empty();
+  const view = viewOn(terminal, options, manifest, state.name);
+  view.note(`${folder}: ${counted(manifest.actors.length, 'actor')} to start`);
+  // Before anything is started: whoever stops it in the middle of that is to find nothing left behind either.
+  terminal.stop();
+  const started = await startMesh({
+    ...told,
+    manifest,
+    folder: resolve(cwd, folder),
+    dataDir: state.dataDir,
     tell: teller(state, view),
   });
   if ('problem' in started) {
@@ -56,6 +60,14 @@ export async function runDev(folder: string, options: DevOptions, terminal: Term
     return EXIT.failed;
   }
   return work(started.mesh, folder, state, view, terminal);
+}
+
+function refuseSecond({ name, meshFile }: MeshState, cwd: string): void {
+  const running = runningMeshes(cwd).find((mesh) => mesh.name === name && mesh.pid !== process.pid);
+  if (running === undefined) return;
+  throw new Mistaken(
+    `asya: the mesh "${name}" runs already, as process ${running.pid}; stop it first, or start this one from another folder (if that process is something else, remove ${relative(cwd, meshFile)})`,
+  );
 }
 
 async function work(
@@ -75,18 +87,23 @@ async function work(
     });
   announce();
   view.note(startWords(mesh, folder));
-  if (mesh.gateway !== undefined) view.note(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
+  if (mesh.gateway !== undefined) view.keep(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
+  let isRefused = false;
   const watch = watchFolder(root, mesh.manifest, {
     onManifest: async () => {
       const reading = readMesh(root);
       if ('mistakes' in reading) {
+        isRefused = true;
         view.trouble(`the manifest was not taken over:\n${mistakesText(reading.mistakes)}`);
         return;
       }
       try {
         for (const words of await mesh.apply(reading.manifest)) view.note(words);
         announce();
+        if (isRefused) view.note('the manifest is in order again');
+        isRefused = false;
       } catch (error) {
+        isRefused = true;
         const why = error instanceof Error ? error.message : String(error);
         view.trouble(`the manifest was not taken over: ${why}; save it again to try again`);
       }
@@ -128,16 +145,18 @@ function readOrRefuse(folder: string, say: (words: string) => void): Manifest {
 }
 
 function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, name: string): DevView {
-  const { print } = terminal;
-  if (plain || !terminal.isInteractive || !process.stdout.isTTY) return plainView(print);
+  const { print, env } = terminal;
+  const isScreen = terminal.isInteractive && process.stdout.isTTY && env['TERM'] !== 'dumb';
+  if (plain || !isScreen) return plainView(print);
   const [flow] = flows;
-  const send = flow === undefined ? '' : ` · send one: npx asya send ${flow.name} --payload '{}' --wait`;
+  const send = flow === undefined ? '' : ` · send one: npx asya ${sendExample(flow)}`;
   const hint = `Ctrl-C stops${send}`;
   return screenView(
     `asya dev · ${name}`,
     hint,
     (text) => process.stdout.write(text),
-    () => process.stdout,
+    // A terminal that does not know its size says 0.
+    () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }),
   );
 }
 
@@ -168,7 +187,11 @@ function namesOf({ actors, flows }: Manifest) {
 function startWords(mesh: LocalMesh, folder: string): string {
   const { actors, flows } = mesh.manifest();
   const names = flows.map(({ name }) => name).join(', ');
-  return `${folder}: ${actors.length} actors${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
+  return `${folder}: ${counted(actors.length, 'actor')}${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
@@ -189,13 +212,13 @@ function portOption<Key extends string>(
   name: string,
   text: string | undefined,
 ): { [K in Key]?: number } {
-  return (text === undefined ? {} : { [key]: wholeOption(name, text) }) as { [K in Key]?: number };
+  return (text === undefined ? {} : { [key]: wholeOption(name, text, 65_535) }) as { [K in Key]?: number };
 }
 
-function wholeOption(name: string, text: string): number {
+function wholeOption(name: string, text: string, most = 1_000): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 65_535)
-    throw new Mistaken(`asya: ${name} is "${text}"; it takes a whole number from 1`);
+  if (number < 1 || number > most)
+    throw new Mistaken(`asya: ${name} is "${text}"; it takes a whole number from 1 to ${most}`);
   return number;
 }
 

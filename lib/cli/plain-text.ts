@@ -47,6 +47,32 @@ function headOf(line: string, most: number): string {
   return head;
 }
 
+/** Cut to so many columns; the colours of our own count nothing, and are all kept. */
+export function cutTo(line: string, most: number): string {
+  let width = 0;
+  let text = '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+  for (const [part] of line.matchAll(/\x1b\[[0-9;]*m|./gsu)) {
+    if (!part.startsWith('\x1b')) width += columnsOf(part);
+    if (part.startsWith('\x1b') || width <= most) text += part;
+  }
+  return text;
+}
+
+/** All of it, in lines of so many columns, broken between words where that is possible. */
+export function wrapTo(line: string, most: number): readonly string[] {
+  const lines: string[] = [];
+  let rest = line;
+  while (widthOf(rest) > most) {
+    const head = headOf(rest, most) || String.fromCodePoint(rest.codePointAt(0) ?? 0);
+    const space = rest[head.length] === ' ' ? -1 : head.lastIndexOf(' ');
+    const part = space > 0 ? head.slice(0, space) : head;
+    lines.push(part);
+    rest = rest.slice(part.length).trimStart();
+  }
+  return [...lines, rest];
+}
+
 /**
  * JSON for a screen and for scripts alike: it parses to the same, and what would move the cursor is escaped. A payload
  * goes in as it is kept, so that its numbers keep their digits.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { deriveId, systemClock } from '../adapters/system/system.ts';
 import type { RunningFlow } from '../assembly/running-mesh.ts';
@@ -15,6 +16,7 @@ import { EXIT } from './exit.ts';
 import { durationOption } from './filter-options.ts';
 import { Mistaken } from './mistaken.ts';
 import { type Operator, operatorFrom } from './operator.ts';
+import { escaped, oneLine, shellWord } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
 interface SendOptions {
@@ -46,10 +48,12 @@ Examples:
 Exit status: 0 sent, and with --wait ended well; 1 not sent, failed, or no end in time; 2 called wrongly.`,
     )
     .action(async (target: string, options: SendOptions) => {
-      const payload = payloadFrom(options.payload);
+      const payload = payloadFrom(options.payload, terminal.cwd);
+      const waitMs = durationOption('--timeout', options.timeout);
+      if (options.id === '') throw new Mistaken('asya: --id is empty; leave it out for a new one');
       const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
       try {
-        exit(await send(target, payload, options, operator, terminal));
+        exit(await send(target, payload, { ...options, waitMs }, operator, terminal));
       } finally {
         await operator.close();
       }
@@ -59,7 +63,7 @@ Exit status: 0 sent, and with --wait ended well; 1 not sent, failed, or no end i
 async function send(
   target: string,
   payload: JsonText,
-  options: SendOptions,
+  options: SendOptions & { readonly waitMs: number },
   operator: Operator,
   { print, say, now }: Terminal,
 ): Promise<number> {
@@ -73,18 +77,18 @@ async function send(
     print(envelope.id);
     return EXIT.fine;
   }
-  const waitMs = durationOption('--timeout', options.timeout);
-  const end = await untilEnded(envelope.id, now() + waitMs, operator);
+  const end = await untilEnded(envelope.id, Date.now() + options.waitMs, operator);
   if ('problem' in end) {
-    say(`asya: ${envelope.id}: ${end.problem}`);
+    say(`asya: ${oneLine(envelope.id)}: ${end.problem}`);
     return EXIT.failed;
   }
   if (end.phase === 'succeeded') {
-    print(end.envelope.payload);
+    print(escaped(end.envelope.payload));
     return EXIT.fine;
   }
+  const tells = `; asya failures show ${shellWord(oneLine(envelope.id))} tells why`;
   say(
-    `asya: ${envelope.id} ${end.phase}: ${end.reason}${end.phase === 'failed' ? `; asya failures show ${envelope.id} tells why` : ''}`,
+    `asya: ${oneLine(envelope.id)} ${end.phase}: ${oneLine(end.reason)}${end.phase === 'failed' ? tells : ''}`,
   );
   return EXIT.failed;
 }
@@ -142,19 +146,29 @@ async function untilEnded(id: string, givesUpAt: number, { stores }: Operator): 
       return { phase: record.end, reason: record.reason, envelope };
     }
     if (Date.now() >= givesUpAt) {
-      return { problem: `no end yet; asya watch ${id} follows it, --timeout waits longer` };
+      return {
+        problem: `no end yet; asya watch ${shellWord(oneLine(id))} follows it, --timeout waits longer`,
+      };
     }
     await systemClock.sleep(LOOK_EVERY_MS);
   }
 }
 
-function payloadFrom(given: string): JsonText {
-  const isFile = given === '-' || existsSync(given);
-  const text = isFile ? readFileSync(given === '-' ? 0 : given, 'utf8') : given;
+function payloadFrom(given: string, cwd: string): JsonText {
+  const isPiped = given === '-';
+  const isFile = isPiped || existsSync(resolve(cwd, given));
+  const text = isFile ? readText(isPiped ? 0 : resolve(cwd, given), given) : given;
   const json = readJson(text);
   if (json.kind !== 'broken') return json.text;
-  const what = isFile
-    ? `${given === '-' ? 'what was piped in' : given} is no JSON`
-    : 'is neither JSON nor a file';
+  const what = isFile ? `${isPiped ? 'what was piped in' : given} is no JSON` : 'is neither JSON nor a file';
   throw new Mistaken(`asya: --payload: ${what}: ${describeBreak(text, json.at)}`);
+}
+
+function readText(file: string | number, given: string): string {
+  try {
+    // Nothing in it is replaced in silence.
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    throw new Mistaken(`asya: --payload: ${given} cannot be read: ${(error as Error).message}`);
+  }
 }

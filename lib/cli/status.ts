@@ -6,6 +6,7 @@ import type { QueueDepths } from '../local/queues.ts';
 import { EXIT } from './exit.ts';
 import { Mistaken } from './mistaken.ts';
 import { type Operator, operatorFrom } from './operator.ts';
+import { oneLine } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -68,16 +69,22 @@ interface Row extends QueueDepths {
   readonly actor: string;
 }
 
+function namesIn({ actors }: QueueOptions, { mesh }: Operator): readonly string[] {
+  const names = actors?.split(',').map((name) => name.trim()) ?? mesh?.actors;
+  if (names === undefined) throw new Mistaken('asya: whose queues? name the actors with --actors a,b');
+  return names;
+}
+
 async function rowsOf(
-  { config, mesh }: Operator,
-  { actors }: QueueOptions,
+  operator: Operator,
+  options: QueueOptions,
   env: Terminal['env'],
 ): Promise<readonly Row[]> {
+  const { config } = operator;
   if (config.transport !== 'sqs') throw new Mistaken(`asya: ${UNTOLD}`);
   const { sqsClient } = await import('../adapters/sqs/sqs-client.ts');
   const { queueDepths } = await import('../local/queues.ts');
-  const names = actors?.split(',') ?? mesh?.actors;
-  if (names === undefined) throw new Mistaken('asya: whose queues? name the actors with --actors a,b');
+  const names = namesIn(options, operator);
   const client = sqsClient(config.sqs, env);
   try {
     const rows = await Promise.all(
@@ -103,11 +110,14 @@ const COLUMNS: readonly Column<Row>[] = [
 async function printQueues(
   operator: Operator,
   options: QueueOptions,
-  { print, env }: Terminal,
+  { print, say, env }: Terminal,
 ): Promise<number> {
   const rows = await rowsOf(operator, options, env);
   print(options.json ? JSON.stringify(rows, null, 2) : tableText(COLUMNS, rows));
-  return EXIT.fine;
+  const missing = namesIn(options, operator).filter((name) => rows.every(({ actor }) => actor !== name));
+  if (missing.length === 0) return EXIT.fine;
+  say(`asya: there is no queue of ${missing.map((name) => oneLine(name)).join(', ')}`);
+  return EXIT.failed;
 }
 
 async function printStatus(
@@ -133,6 +143,7 @@ async function printStatus(
   print(`${mesh.name}: runs as process ${mesh.pid} from ${mesh.folder}`);
   print(`flows: ${mesh.flows.map(({ name }) => name).join(', ') || 'none'}`);
   print(`\n${isTold ? tableText(COLUMNS, rows) : UNTOLD}\n`);
-  print(failures === 0 ? 'no failures' : `${failures} failures: asya failures`);
+  const told = failures === 1 ? '1 failure' : `${failures} failures`;
+  print(failures === 0 ? 'no failures' : `${told}: asya failures`);
   return EXIT.fine;
 }

@@ -13,7 +13,7 @@ export interface Terminal {
   /** A person sits there: progress may be drawn, questions may be asked. */
   readonly isInteractive: boolean;
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Aborts at Ctrl-C or when the platform says stop; asked twice, the process ends at once. */
+  /** Aborts at Ctrl-C, when the window is closed or when the platform says stop; asked twice, the process ends at once. */
   readonly stop: () => AbortSignal;
 }
 
@@ -45,15 +45,15 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** One Ctrl-C under npm arrives twice: from the terminal, and from npm, which hands it on. */
+/** One Ctrl-C under npm arrives twice: from the terminal, and from npm, which hands it on. So does a closed window. */
 const SAME_SIGNAL_MS = 1_000;
 
 function stopOnSignals(): AbortController {
   const stopping = new AbortController();
   let askedAt = 0;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      const isSame = signal === 'SIGINT' && performance.now() - askedAt < SAME_SIGNAL_MS;
+      const isSame = signal !== 'SIGTERM' && performance.now() - askedAt < SAME_SIGNAL_MS;
       if (stopping.signal.aborted && !isSame) process.exit(1);
       if (!stopping.signal.aborted) askedAt = performance.now();
       stopping.abort();

@@ -7,6 +7,7 @@ import { lineText } from './dev-view.ts';
 import { EXIT } from './exit.ts';
 import { Mistaken } from './mistaken.ts';
 import { type Operator, operatorFrom } from './operator.ts';
+import { oneLine } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
 interface WatchOptions {
@@ -34,6 +35,7 @@ export function addWatch(program: Command, terminal: Terminal, exit: (status: nu
 }
 
 const LOOK_EVERY_MS = 200;
+const LOOKS_UNTIL_TOLD = 10;
 
 /** Over when the end is recorded and the log has been read once more after that. */
 async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal): Promise<number> {
@@ -41,12 +43,15 @@ async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal)
   const { print, say } = terminal;
   const stop = terminal.stop();
   const log = tailOf(mesh.logFile);
+  let isUnseen = true;
   try {
-    while (!stop.aborted) {
+    for (let looks = 1; !stop.aborted; looks++) {
       const ends = await stores.records.ofEnvelope(id);
       for (const line of log.read()) {
         const text = isAbout(line, id) ? lineText(line) : undefined;
-        if (text !== undefined) print(text);
+        if (text === undefined) continue;
+        print(text);
+        isUnseen = false;
       }
       if (!ends.ok) {
         say(`asya: ${ends.problem}`);
@@ -54,9 +59,11 @@ async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal)
       }
       const [end] = ends.records;
       if (end !== undefined) {
-        print(`${end.end} at ${end.actor}: ${end.reason}`);
+        print(oneLine(`${end.end} at ${end.actor}: ${end.reason}`));
         return end.end === 'succeeded' ? EXIT.fine : EXIT.failed;
       }
+      if (isUnseen && looks === LOOKS_UNTIL_TOLD)
+        say(`nothing of ${oneLine(id)} yet: it waits in a queue, or nobody sent it; Ctrl-C stops waiting`);
       await systemClock.sleep(LOOK_EVERY_MS, stop);
     }
     return EXIT.stopped;

@@ -68,6 +68,10 @@ export async function startLocalGateway(
     return { gateway: { url, key, secret, workTimers, close } };
   } catch (error) {
     await served.close();
-    return { problem: `the gateway cannot listen at port ${port}: ${(error as Error).message}` };
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'it is taken' : message;
+    return {
+      problem: `the gateway cannot listen at port ${port} of ${LOOPBACK}: ${why}; stop what listens there, or choose another --gateway-port`,
+    };
   }
 }

@@ -79,7 +79,10 @@ function textOf(value: unknown): string {
 /** "retried → score · policy default, rule 2 · ValueError: n is negative · 12 ms" */
 function deliveryWords(fields: Fields): string {
   const { outcome, failed, to, policy, rule, problem, processingMs, settle } = fields;
-  const ends = [outcome, failed].filter((word) => typeof word === 'string').join(', ');
+  const ends = [outcome, failed]
+    .filter((word) => typeof word === 'string')
+    .join(',')
+    .replaceAll(',', ', ');
   const parts = [
     `${ends === '' ? 'done' : ends}${typeof to === 'string' ? ` → ${to}` : ''}`,
     ...(settle === 'release' ? ['not acked: it comes again'] : []),

@@ -7,6 +7,8 @@ export interface MeshState {
   readonly name: string;
   readonly dataDir: string;
   readonly logFile: string;
+  /** What it says of itself while it runs. */
+  readonly meshFile: string;
   /** For the commands of another shell. */
   announce(mesh: Omit<RunningMesh, 'name' | 'pid' | 'logFile'>): void;
   log(line: string): void;
@@ -19,20 +21,31 @@ export interface MeshState {
 const LOG_FILE = 'log.jsonl';
 const LONGEST_LOG_BYTES = 50 * 1024 * 1024;
 
-export function meshState(cwd: string, folder: string): MeshState {
+export function meshState(cwd: string, folder: string, longestLogBytes = LONGEST_LOG_BYTES): MeshState {
   const name = basename(resolve(cwd, folder));
   const root = join(cwd, STATE_FOLDER, name);
   const meshFile = join(root, MESH_FILE);
   const logFile = join(root, LOG_FILE);
+  let loggedBytes: number | undefined;
+
+  /** One log before this one is kept, and no more: a mesh may run for weeks. */
+  function log(line: string): void {
+    loggedBytes ??= statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+    if (loggedBytes > longestLogBytes) {
+      renameSync(logFile, `${logFile}.1`);
+      loggedBytes = 0;
+    }
+    appendFileSync(logFile, `${line}\n`);
+    loggedBytes += Buffer.byteLength(line) + 1;
+  }
+
   return {
     name,
     dataDir: join(root, 'data'),
     logFile,
+    meshFile,
     announce: (mesh) => {
       mkdirSync(root, { recursive: true });
-      if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG_BYTES) {
-        renameSync(logFile, `${logFile}.1`);
-      }
       // Whole or not at all: somebody may be reading it. It holds a key, which is its owner's.
       rmSync(`${meshFile}.new`, { force: true });
       writeFileSync(
@@ -42,7 +55,7 @@ export function meshState(cwd: string, folder: string): MeshState {
       );
       renameSync(`${meshFile}.new`, meshFile);
     },
-    log: (line) => appendFileSync(logFile, `${line}\n`),
+    log,
     withdraw: () => rmSync(meshFile, { force: true }),
     empty: () => rmSync(root, { recursive: true, force: true }),
   };

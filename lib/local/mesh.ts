@@ -160,6 +160,8 @@ function meshOn(
   // A socket's path may have 107 characters: the mesh's own folder may lie too deep.
   const socketFolder = mkdtempSync(join(tmpdir(), 'asya-'));
   const runners = new Map<string, ActorRunner>();
+  /** The folders that they were started in. */
+  const homes = new Map<string, string>();
   let current: Manifest = { actors: [], flows: [] };
   let applying: Promise<unknown> = Promise.resolve();
 
@@ -184,10 +186,15 @@ function meshOn(
     const planned = new Map(functions.map((plan) => [plan.actor, plan]));
     const known = new Set(current.actors.map(({ name }) => name));
     const removed = [...runners.values()].filter(({ plan }) => !planned.has(plan.actor));
-    const changed = functions.filter((plan) => !isSamePlan(runners.get(plan.actor)?.plan, plan));
+    const homeOf = (actor: string) => resolve(folder, dirname(specs.get(actor)?.file ?? ''));
+    const changed = functions.filter(
+      (plan) =>
+        !isSamePlan(runners.get(plan.actor)?.plan, plan) || homes.get(plan.actor) !== homeOf(plan.actor),
+    );
     await Promise.all(
       [...removed, ...changed.flatMap(({ actor }) => runners.get(actor) ?? [])].map(async (runner) => {
         runners.delete(runner.plan.actor);
+        homes.delete(runner.plan.actor);
         await runner.stop(STOP_ONE_MS);
       }),
     );
@@ -195,17 +202,17 @@ function meshOn(
     await Promise.all(
       changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
     );
-    await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor))));
+    await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor), homeOf(plan.actor))));
     current = manifest;
     return [
       ...removed.map(({ plan }) => `${plan.actor} is gone; what is in its queue stays there`),
       ...changed
-        .filter(({ folder: kind }) => kind === 'sidecar')
+        .filter(({ folder: kind, actor }) => kind === 'sidecar' && runners.has(actor))
         .map(({ actor }) => `${actor} ${known.has(actor) ? 'changed' : 'is there'}`),
     ];
   }
 
-  async function start(plan: FunctionPlan, spec: ActorSpec | undefined): Promise<void> {
+  async function start(plan: FunctionPlan, spec: ActorSpec | undefined, cwd: string): Promise<void> {
     const { actor } = plan;
     const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
     if ('problem' in how) {
@@ -214,7 +221,7 @@ function meshOn(
     }
     const runner = await broker.run({
       plan,
-      cwd: spec === undefined ? folder : resolve(folder, dirname(spec.file)),
+      cwd,
       socketFolder,
       replicas,
       ...how,
@@ -223,6 +230,7 @@ function meshOn(
       onBatch: (batch) => tell({ event: 'batch', actor, batch }),
     });
     runners.set(actor, runner);
+    homes.set(actor, cwd);
   }
 
   return {

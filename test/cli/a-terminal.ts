@@ -19,11 +19,14 @@ export interface Sitting {
   /** Somebody sits there and answers so. */
   readonly answers?: boolean;
   readonly stop?: AbortSignal;
+  /** Told of words beside the output as they are said. */
+  readonly onSay?: () => void;
 }
 
 /** `asya` with these arguments, at a terminal that keeps what is said. */
 export async function asya(argv: readonly string[], sitting: Sitting = {}): Promise<Run> {
-  const { env = {}, cwd = '/', now = Date.now, answers, stop = new AbortController().signal } = sitting;
+  const { env = {}, cwd = '/', now = Date.now, answers, onSay } = sitting;
+  const { stop = new AbortController().signal } = sitting;
   const out: string[] = [];
   const err: string[] = [];
   const questions: string[] = [];
@@ -32,7 +35,10 @@ export async function asya(argv: readonly string[], sitting: Sitting = {}): Prom
     cwd,
     now,
     print: (text) => out.push(text),
-    say: (text) => err.push(text),
+    say: (text) => {
+      err.push(text);
+      onSay?.();
+    },
     isInteractive: answers !== undefined,
     confirm: async (question) => {
       questions.push(question);

@@ -14,14 +14,19 @@ export interface DevProcess {
   /** Resolves when it runs, with what it says of itself. */
   untilRunning(withinMs?: number): Promise<RunningMesh>;
   untilSays(words: string | RegExp, withinMs?: number): Promise<void>;
-  signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
+  signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void;
 }
 
 const started: ChildProcess[] = [];
 
 export function startDev(cwd: string, ...args: readonly string[]): DevProcess {
+  return startDevIn(cwd, process.env, ...args);
+}
+
+export function startDevIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): DevProcess {
   const child = spawn(process.execPath, [join(ROOT, 'bin/asya.js'), 'dev', ...args], {
     cwd,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.push(child);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
 import { actorYaml, isAlive, outsideOf, writeFive } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
-import { descendantNamed, descendantsOf, endDevs, startDev } from './dev-process.ts';
+import { descendantNamed, descendantsOf, endDevs, startDev, startDevIn } from './dev-process.ts';
 
 afterAll(endDevs);
 
@@ -14,7 +14,7 @@ if ('absence' in emulator) console.log(`asya dev on Pub/Sub: left out, because $
 
 const IN_THREE_SECONDS = 3_000;
 
-describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
   test('ends the mesh with status 0 and leaves nothing but its data', async () => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a', 'b']);
@@ -33,6 +33,22 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect(performance.now() - toldAt).toBeLessThan(3 * IN_THREE_SECONDS);
     await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
     expect(readdirSync(join(cwd, '.asya', 'five')).sort()).toEqual(['data', 'log.jsonl']);
+  });
+
+  test('in the middle of the start leaves nothing behind either', { timeout: 90_000 }, async () => {
+    const cwd = aFolder({ 'tmp/.keep': '' });
+    const sockets = join(cwd, 'tmp');
+    writeFive(join(cwd, 'five'), ['a', 'b']);
+    const dev = startDevIn(cwd, { ...process.env, TMPDIR: sockets }, 'five');
+    // Its runtimes' sockets have a folder by now, and nobody has been told that it runs.
+    const made = () => readdirSync(sockets).some((name) => name.startsWith('asya-'));
+    await expect.poll(made, { timeout: 60_000, interval: 5 }).toBe(true);
+    const family = descendantsOf(dev.pid);
+    dev.signal(signal);
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+    expect(readdirSync(sockets)).toEqual(['.keep']);
+    await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+    expect(existsSync(join(cwd, '.asya', 'five', 'mesh.json'))).toBe(false);
   });
 });
 
@@ -78,16 +94,27 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     noTrace(dev.output());
   });
 
-  test('a port that is taken', async () => {
+  test.each([
+    ['--sqs-port', (port: number) => `asya: port ${port} of 127.0.0.1 is taken; stop what listens there`],
+    [
+      '--dynamodb-port',
+      (port: number) => `asya: port ${port} of 127.0.0.1 is taken; stop what listens there`,
+    ],
+    [
+      '--gateway-port',
+      (port: number) =>
+        `asya: the gateway cannot listen at port ${port} of 127.0.0.1: it is taken; stop what listens there`,
+    ],
+  ])('a port that is taken, by %s', async (option, words) => {
     const server = createServer();
     const port = await new Promise<number>((resolve) =>
       server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
     );
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a']);
-    const dev = startDev(cwd, 'five', '--sqs-port', String(port));
+    const dev = startDev(cwd, 'five', option, String(port));
     expect((await dev.exited).code).toBe(1);
-    expect(dev.output()).toContain(`port ${port} of 127.0.0.1 is taken`);
+    expect(dev.output()).toContain(words(port));
     noTrace(dev.output());
     server.close();
     expect(existsSync(join(cwd, '.asya', 'five', 'mesh.json'))).toBe(false);
@@ -115,6 +142,26 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     await dev.exited;
   });
 
+  test('an actor in Python where there is none: the others run', { timeout: 90_000 }, async () => {
+    const cwd = aFolder({
+      'five/p.yaml': actorYaml('p').replace('step.ts.step', 'step.step'),
+      'five/step.py': 'def step(payload):\n    return payload\n',
+      'bin/.keep': '',
+    });
+    writeFive(join(cwd, 'five'), ['a']);
+    const dev = startDevIn(cwd, { ...process.env, PATH: join(cwd, 'bin') }, 'five');
+    const outside = outsideOf((await dev.untilRunning()).variables);
+    expect(dev.output()).toContain(
+      '! actor "p" is not started: it is written in Python, and there is no python3 on the PATH; install it',
+    );
+    await outside.send(['a'], 'one');
+    expect(await outside.untilEnded('one', 60_000)).toMatchObject({ end: 'succeeded' });
+    await outside.close();
+    noTrace(dev.output());
+    dev.signal('SIGTERM');
+    await dev.exited;
+  });
+
   test.skipIf('absence' in emulator)(
     'a new actor on a Pub/Sub that is gone',
     {
@@ -137,6 +184,28 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     },
   );
 
+  test('a manifest that is broken for a while: what is wrong, and that it is in order again', {
+    timeout: 90_000,
+  }, async () => {
+    const cwd = aFolder({});
+    writeFive(join(cwd, 'five'), ['a']);
+    const dev = startDev(cwd, 'five');
+    await dev.untilRunning();
+    await dev.untilSays('five: 1 actor, flows all, on SQS at');
+    const flows = join(cwd, 'five', 'flows.yaml');
+    // Again and again: whether its folder is watched yet, nobody can tell from outside.
+    const isTold = () => {
+      writeFileSync(flows, 'flows:\n- {name: all, entrypoint: b}\n');
+      return dev.output().includes('! the manifest was not taken over:\nflows.yaml:2:');
+    };
+    await expect.poll(isTold, { timeout: 60_000, interval: 1_000 }).toBe(true);
+    writeFive(join(cwd, 'five'), ['a']);
+    await dev.untilSays('the manifest is in order again');
+    noTrace(dev.output());
+    dev.signal('SIGTERM');
+    await dev.exited;
+  });
+
   test('a mesh that runs already', async () => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a']);
@@ -144,7 +213,7 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     await dev.untilRunning();
     const again = startDev(cwd, 'five');
     expect((await again.exited).code).toBe(2);
-    expect(again.output()).toContain('the mesh "five" runs already');
+    expect(again.output()).toContain(`the mesh "five" runs already, as process ${dev.pid}; stop it first`);
     dev.signal('SIGTERM');
     await dev.exited;
   });

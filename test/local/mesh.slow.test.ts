@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +75,22 @@ describe('a mesh on this machine', () => {
     expect([...(await mesh.depths()).keys()]).toEqual(expect.not.arrayContaining(['f']));
   });
 
+  test('runs an actor where its document stands now, its handler beside it', async () => {
+    const before = manifestIn(folder);
+    writeFileSync(join(folder, 'f.yaml'), actorYaml('f'));
+    await mesh.apply(manifestIn(folder));
+    rmSync(join(folder, 'f.yaml'));
+    mkdirSync(join(folder, 'deeper'));
+    writeFileSync(join(folder, 'deeper', 'f.yaml'), actorYaml('f'));
+    writeFileSync(join(folder, 'deeper', 'step.ts'), 'export const step = () => ({ path: ["deeper"] });\n');
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f changed']);
+    expect(await mesh.apply(manifestIn(folder))).toEqual([]);
+    await outside.send(['f'], 'to-deeper-f');
+    expect(await outside.payloadOf(await outside.untilEnded('to-deeper-f'))).toEqual({ path: ['deeper'] });
+    rmSync(join(folder, 'deeper'), { recursive: true });
+    await mesh.apply(before);
+  });
+
   test('starts an actor again with new code', async () => {
     writeFileSync(join(folder, 'step.ts'), 'export const step = () => ({ path: ["new"] });\n');
     mesh.renew('a');
@@ -121,6 +137,8 @@ spec: {runtime: image, image: "example/boxed:1"}
     actor: 'boxed',
     words: expect.stringMatching(/"boxed" is not started: it is the image "example\/boxed:1"/),
   });
+  // Nothing has become of it at the next change either.
+  expect(await partial.apply(manifestIn(odd))).toEqual([]);
   const reach = outsideOf(partial.variables);
   await reach.send(['good'], 'well');
   expect(await reach.untilEnded('well')).toMatchObject({ end: 'succeeded' });
