@@ -1,4 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Resource,
   resourcesOf,
   STUB_CODE,
+  stackOf,
   type TemplateJson,
   templateOf,
 } from './a-mesh-stack.ts';
@@ -37,6 +39,11 @@ function allowed({ Properties }: Resource, action: string): readonly string[] {
     .flatMap(({ Resource: on }) => [on].flat().map((arn) => nameIn(template, arn)))
     .sort();
 }
+
+const keysIn = (some: TemplateJson): string =>
+  resourcesOf(some, 'AWS::Lambda::Function')
+    .map((one) => JSON.stringify(variablesOf(one)['ASYA_GATEWAY_KEYS'] ?? ''))
+    .join();
 
 describe('the gateway', () => {
   test('is a function URL that streams, and checks for itself who calls', () => {
@@ -86,6 +93,29 @@ describe('the gateway', () => {
       ({ Properties }) => Properties.SecretString !== undefined,
     );
     expect(keys?.Properties.SecretString).toBe('[]');
+  });
+
+  test('names the version of its keys: CloudFormation reads a secret again only where its reference changed', async () => {
+    const { app } = await anApp();
+    const stack = new Stack(app, 'Hand');
+    const mesh = new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE });
+    expect(() => mesh.addGateway({ keysVersion: '2' })).toThrow(
+      'asya: the version of the gateway\'s keys is "2"; it takes the VersionId that put-secret-value told',
+    );
+    const keysVersion = '7a0e8b1c-0000-4000-8000-000000000001';
+    expect(keysIn(template)).toContain(':SecretString:::}}');
+    const named = new ActorMesh(stack, 'Named', { namespace: 'dev-named', code: STUB_CODE });
+    named.addGateway({ keysVersion });
+    expect(keysIn(Template.fromStack(stack).toJSON() as TemplateJson)).toContain(
+      `:SecretString:::${keysVersion}}}`,
+    );
+  });
+
+  test('keys for a gateway that the environment does not have are a mistake, not nothing', () => {
+    const keysVersion = '7a0e8b1c-0000-4000-8000-000000000001';
+    expect(() => stackOf({ actors: [], flows: [] }, { keysVersion })).toThrow(
+      /^asya: keys of version "7a0e8b1c-.*" are given, and "dev" has no gateway to take them/,
+    );
   });
 
   test('comes last: it offers the flows that are there', async () => {
