@@ -6,7 +6,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
+import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/failure-table.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
 import { GATEWAY, gatewayPlan } from '../../lib/config/gateway-plan.ts';
 import type { Manifest } from '../../lib/config/manifest.ts';
@@ -32,6 +32,9 @@ export interface GatewayOptions {
    */
   readonly keysVersion?: string;
 }
+
+/** Whose tasks there are, and the ends of an envelope. */
+const ASKED_INDEXES: readonly FailureTableIndex[] = ['by-owner', 'by-envelope'];
 
 /** As Secrets Manager calls versions. */
 const VERSION_ID = /^[\w-]{32,64}$/;
@@ -104,6 +107,14 @@ export class MeshGateway extends Construct implements IGrantable {
       reportSecret: this.reports.secretValue.unsafeUnwrap(),
     });
     this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
+    // The key of a request that came to nothing, so that it can be sent again; no task and no failure.
+    this.function.role.addToPolicy(
+      new PolicyStatement({
+        actions: ['dynamodb:DeleteItem'],
+        resources: [crew.failures.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${IDEMPOTENCY_PREFIX}*`] } },
+      }),
+    );
     this.url = this.function.function.addFunctionUrl({
       // Who calls is checked by the gateway itself: keys and tokens, not AWS identities.
       authType: FunctionUrlAuthType.NONE,
@@ -153,12 +164,12 @@ export class MeshGateway extends Construct implements IGrantable {
     const { failures, archive } = crew;
     for (const statement of [
       new PolicyStatement({
-        actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+        actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
         resources: [failures.tableArn],
       }),
       new PolicyStatement({
         actions: ['dynamodb:Query'],
-        resources: FAILURE_TABLE.indexes.map(({ name }) => `${failures.tableArn}/index/${name}`),
+        resources: ASKED_INDEXES.map((name) => `${failures.tableArn}/index/${name}`),
       }),
       new PolicyStatement({
         actions: ['s3:GetObject'],

@@ -1,7 +1,12 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
+import { dynamoDbTaskStore } from '../../lib/adapters/dynamodb/dynamodb-task-store.ts';
+import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
+import { aTask } from '../core/a-task.ts';
 import {
   anApp,
   DEV_WITH_GATEWAY,
@@ -61,6 +66,45 @@ describe('the gateway', () => {
     );
     expect(allowed(gateway(), 'sqs:ReceiveMessage')).toEqual([]);
     expect(allowed(gateway(), 's3:PutObject')).toEqual([]);
+  });
+
+  test('may do to the table what its store of tasks does, and delete no more than what it claimed', async () => {
+    const asked = new Set<string>();
+    const send = async (command: { input: { IndexName?: string } }) => {
+      asked.add(command.constructor.name.replace('Command', '') + (command.input.IndexName ?? ''));
+      throw new Error('not here');
+    };
+    const table = { client: { send } as unknown as DynamoDBClient, name: 'failures' };
+    const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
+    await tasks.create(aTask());
+    await tasks.get('t-1');
+    await tasks.update('t-1', (task) => task);
+    await tasks.list('me');
+    await tasks.claimKey('k', { taskId: 't-1', digest: 'd', atMs: 0 });
+    await tasks.releaseKey('k');
+    await dynamoDbEndRecords(table, deriveId).ofEnvelope('t-1');
+    expect([...asked].sort()).toEqual([
+      'DeleteItem',
+      'GetItem',
+      'PutItem',
+      'Queryby-envelope',
+      'Queryby-owner',
+    ]);
+    const statements = resourcesOf(template, 'AWS::IAM::Policy')
+      .filter(({ id }) => id.startsWith('MeshGatewayFunctionRole'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'));
+    expect(statements.flatMap(({ Action }) => Action).sort()).toEqual(
+      ['DeleteItem', 'GetItem', 'PutItem', 'Query'].map((action) => `dynamodb:${action}`),
+    );
+    expect(allowed(gateway(), 'dynamodb:Query').map((arn) => arn.split('/').at(-1))).toEqual([
+      'by-envelope',
+      'by-owner',
+    ]);
+    expect(statements.find(({ Action }) => Action === 'dynamodb:DeleteItem').Condition).toEqual({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['idempotency#*'] },
+    });
+    expect(allowed(timer(), 'dynamodb:DeleteItem')).toEqual([]);
   });
 
   test('has timers that come again from its own queue, which x-dlq drains too', () => {
