@@ -113,6 +113,11 @@ export class ActorMesh extends Construct {
   addGateway(options: GatewayOptions = {}): MeshGateway {
     if (this.gateway !== undefined) throw new Error(`asya: mesh "${this.namespace}" has a gateway already`);
     const { manifest, settings, crew } = this;
+    const withGateway = { ...settings, gateway: { url: '', secret: '' } };
+    refuse(
+      manifest.actors.flatMap((spec) => actorMistakes(spec, withGateway, manifest.flows)),
+      `of mesh "${this.namespace}"`,
+    );
     const gateway = new MeshGateway(this, 'Gateway', {
       ...options,
       manifest,

@@ -170,5 +170,8 @@ describe('the gateway', () => {
     mesh.addGateway();
     expect(() => mesh.addFlow('late', { entrypoint: 'score' })).toThrow(/"late" comes after the gateway/);
     expect(() => mesh.addGateway()).toThrow(/has a gateway already/);
+    const full = new ActorMesh(new Stack(app, 'Full'), 'Mesh', { namespace: 'dev-full', code: STUB_CODE });
+    full.addActor('score', { handler: 'score.ts.score', environment: { PROMPT: 'x'.repeat(3700) } });
+    expect(() => full.addGateway()).toThrow(/^asya: a mistake .*\n.*environment of 41\d\d bytes/);
   });
 });
