@@ -18,6 +18,10 @@ import { namespace as namespaceKind } from './setting.ts';
 /** An event source for SQS takes no lower `MaximumConcurrency`. */
 export const LEAST_REPLICAS = 2;
 
+/** What SQS takes. */
+const MOST_RECEIVES = 1_000;
+const SHORTEST_RETENTION_SECONDS = 60;
+
 /** Everything that SQS and Lambda would refuse, or do otherwise than the mesh says. All of it at once. */
 export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
   return [
@@ -41,7 +45,19 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
       .add(
         `is ${maxReceiveCount}; polls that Lambda throttles count as receives too, and would dead-letter what never failed; give ${LEAST_RECEIVE_COUNT} or more`,
       );
+  } else if (!Number.isInteger(maxReceiveCount) || maxReceiveCount > MOST_RECEIVES) {
+    notes
+      .at('maxReceiveCount')
+      .add(
+        `is ${maxReceiveCount}; SQS takes a whole number, from ${LEAST_RECEIVE_COUNT} here to ${MOST_RECEIVES}`,
+      );
   }
+  if (retentionSeconds < SHORTEST_RETENTION_SECONDS)
+    notes
+      .at('retention')
+      .add(
+        `is ${secondsText(retentionSeconds)}; SQS keeps messages for ${secondsText(SHORTEST_RETENTION_SECONDS)} at the least`,
+      );
   if (deadLetterRetentionSeconds <= retentionSeconds) {
     notes
       .at('deadLetterRetention')

@@ -151,6 +151,14 @@ test('choices for all queues', () => {
   expect(words).toMatch(/^concurrency: is 1; an event source starts at 2 copies/m);
 });
 
+test.each([
+  [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; SQS takes a whole number, from 5 here to 1000'],
+  [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; SQS takes a whole number, from 5 here to 1000'],
+  [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for 1m at the least'],
+])('a choice that SQS would refuse, %j', (queues, words) => {
+  expect(told(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(words);
+});
+
 test('all at once', () => {
   const manifest = manifestOf({
     'a.yaml': python('one', 'scaling: {maxReplicas: 1}', 'resiliency: {actorTimeout: 20m}'),
