@@ -8,7 +8,7 @@ import { MeshStack, namespaceOf } from './stacks/mesh-stack.ts';
 
 /**
  * The CDK app: `npx cdk synth -c mesh=DIR -c env=NAME`. Defaults stand in cdk.json; `-c name=NAME` calls the mesh
- * otherwise than its folder.
+ * otherwise than its folder, `-c keys=VERSION` lets the gateway read its keys again.
  */
 
 const app = new App();
@@ -29,6 +29,7 @@ const named: { readonly mistakes?: readonly Mistake[] } = isActorName(meshName)
       ],
     };
 
+const keys: unknown = app.node.tryGetContext('keys');
 const mistakes: readonly Mistake[] = [reading, chosen, named].flatMap((one) =>
   'mistakes' in one ? one.mistakes : [],
 );
@@ -42,6 +43,7 @@ if ('manifest' in reading && 'environment' in chosen && mistakes.length === 0) {
       meshName,
       manifest: reading.manifest,
       folder,
+      ...(keys === undefined ? {} : { keysVersion: String(keys) }),
     });
     app.synth();
   } catch (error) {

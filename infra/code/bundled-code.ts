@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Names, Stage } from 'aws-cdk-lib';
@@ -57,7 +57,7 @@ function addRuntime(target: string, { name, runtime }: ActorSpec, folder: string
       return { kind: 'zip', code: Code.fromAsset(target) };
     case 'python':
       copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
-      cpSync(folder, join(target, IN_FUNCTION.app), { recursive: true, filter: isOfApp(folder) });
+      copyApp(folder, join(target, IN_FUNCTION.app), dirname(target));
       return imageCode(target, pythonDockerfile(existsSync(join(folder, 'requirements.txt'))));
     case 'image':
       copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
@@ -104,11 +104,15 @@ function bundleOf(actor: string, handler: string, folder: string): string {
 /** What others leave beside a handler is no part of it. */
 const FOREIGN = new Set(['node_modules', 'cdk.out', 'dist', 'coverage', '__pycache__', 'venv']);
 
-function isOfApp(folder: string): (path: string) => boolean {
-  return (path) => {
-    const name = path.slice(folder.length).split('/').at(-1) ?? '';
-    return !FOREIGN.has(name) && !name.startsWith('.');
-  };
+/** One by one: a folder that holds the output of the app cannot be copied into it as a whole. */
+function copyApp(from: string, to: string, outdir: string): void {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const path = join(from, entry.name);
+    if (FOREIGN.has(entry.name) || entry.name.startsWith('.') || path === outdir) continue;
+    if (entry.isDirectory()) copyApp(path, join(to, entry.name), outdir);
+    else cpSync(path, join(to, entry.name), { verbatimSymlinks: true });
+  }
 }
 
 /** In the output of the app, where whoever wonders what is deployed can look. One each: CDK knows assets by their paths. */

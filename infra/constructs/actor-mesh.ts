@@ -3,7 +3,9 @@ import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { handlerCheckIn } from '../../lib/assembly/check-handler.ts';
 import { actorByHand } from '../../lib/config/actor-by-hand.ts';
+import type { HandlerCheck } from '../../lib/config/actor-document.ts';
 import { promisedSeconds } from '../../lib/config/flow-promises.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
@@ -16,6 +18,7 @@ import {
 import type { ActorSpec, Flow, Manifest } from '../../lib/config/manifest.ts';
 import { planMesh } from '../../lib/config/mesh-plan.ts';
 import { queueName } from '../../lib/config/queue-name.ts';
+import { shownValue } from '../../lib/core/complaint.ts';
 import { type Mistake, mistakesText } from '../../lib/core/mistake.ts';
 import { bundledCode } from '../code/bundled-code.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
@@ -45,6 +48,8 @@ export class ActorMesh extends Construct {
   private settings: PlanSettings;
   private gateway: MeshGateway | undefined;
   private readonly code: MeshCode;
+  /** Undefined where the code comes from elsewhere. */
+  private readonly checkHandler: HandlerCheck | undefined;
   private readonly actors = new Map<string, Actor>();
   /** `actor queue`: edges only ever join, so what was granted stays right. */
   private readonly granted = new Set<string>();
@@ -64,6 +69,7 @@ export class ActorMesh extends Construct {
       `of mesh "${namespace}"`,
     );
     this.code = props.code ?? bundledCode(folder);
+    if (props.code === undefined) this.checkHandler = handlerCheckIn(folder, `in ${shownValue(folder)}`);
     this.alarmTopic = alarmTopicOf(this);
     if (props.alarmEmail !== undefined)
       this.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail));
@@ -84,7 +90,7 @@ export class ActorMesh extends Construct {
 
   /** An actor of its own, with everything that belongs to it. Those whom it names may be added later. */
   addActor(name: string, options: ActorOptions): Actor {
-    const reading = actorByHand(name, specOf(options));
+    const reading = actorByHand(name, specOf(options), this.checkHandler);
     if ('mistakes' in reading) return refuse(reading.mistakes, `of mesh "${this.namespace}"`);
     refuse(actorMistakes(reading.actor, this.settings), `of mesh "${this.namespace}"`);
     if (this.actors.has(name))
@@ -113,6 +119,11 @@ export class ActorMesh extends Construct {
   addGateway(options: GatewayOptions = {}): MeshGateway {
     if (this.gateway !== undefined) throw new Error(`asya: mesh "${this.namespace}" has a gateway already`);
     const { manifest, settings, crew } = this;
+    const withGateway = { ...settings, gateway: { url: '', secret: '' } };
+    refuse(
+      manifest.actors.flatMap((spec) => actorMistakes(spec, withGateway, manifest.flows)),
+      `of mesh "${this.namespace}"`,
+    );
     const gateway = new MeshGateway(this, 'Gateway', {
       ...options,
       manifest,

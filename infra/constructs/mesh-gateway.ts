@@ -6,11 +6,12 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
+import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/failure-table.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
 import { GATEWAY, gatewayPlan } from '../../lib/config/gateway-plan.ts';
 import type { Manifest } from '../../lib/config/manifest.ts';
 import { planMesh } from '../../lib/config/mesh-plan.ts';
+import { shownValue } from '../../lib/core/complaint.ts';
 import type { FunctionCode, MeshCode } from '../code/mesh-code.ts';
 import { ARCHIVE_FOLDERS, type Crew } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
@@ -21,10 +22,22 @@ import { MeshQueue } from './mesh-queue.ts';
 export interface GatewayOptions {
   /**
    * A secret that holds the keys of those who may call, as `ASYA_GATEWAY_KEYS` takes them: only their hashes.
-   * @default one is made that lets nobody in; fill it, and deploy again
+   * @default one is made that lets nobody in; fill it, and deploy again with its `keysVersion`
    */
   readonly keys?: ISecret;
+  /**
+   * The version of that secret, by its `VersionId`. CloudFormation reads a secret only when the reference to it changes,
+   * so this is how keys that were put in later reach the gateway.
+   * @default the newest at the time that the function is changed next
+   */
+  readonly keysVersion?: string;
 }
+
+/** Whose tasks there are, and the ends of an envelope. */
+const ASKED_INDEXES: readonly FailureTableIndex[] = ['by-owner', 'by-envelope'];
+
+/** As Secrets Manager calls versions. */
+const VERSION_ID = /^[\w-]{32,64}$/;
 
 export interface MeshGatewayProps extends GatewayOptions {
   readonly manifest: Manifest;
@@ -64,7 +77,11 @@ export class MeshGateway extends Construct implements IGrantable {
 
   constructor(scope: Construct, id: string, props: MeshGatewayProps) {
     super(scope, id);
-    const { manifest, settings, code, crew, encryptionKey, alarmTopic } = props;
+    const { manifest, settings, code, crew, encryptionKey, alarmTopic, keysVersion } = props;
+    if (keysVersion !== undefined && !VERSION_ID.test(keysVersion))
+      throw new Error(
+        `asya: the version of the gateway's keys is ${shownValue(keysVersion)}; it takes the VersionId that put-secret-value told`,
+      );
     const kept = {
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
       ...(props.removalPolicy === undefined ? {} : { removalPolicy: props.removalPolicy }),
@@ -83,10 +100,21 @@ export class MeshGateway extends Construct implements IGrantable {
       }) as ISecret);
     const plan = gatewayPlan(manifest, {
       ...settings,
-      keys: this.keys.secretValue.unsafeUnwrap(),
+      keys: SecretValue.secretsManager(
+        this.keys.secretArn,
+        keysVersion === undefined ? {} : { versionId: keysVersion },
+      ).unsafeUnwrap(),
       reportSecret: this.reports.secretValue.unsafeUnwrap(),
     });
     this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
+    // The key of a request that came to nothing, so that it can be sent again; no task and no failure.
+    this.function.role.addToPolicy(
+      new PolicyStatement({
+        actions: ['dynamodb:DeleteItem'],
+        resources: [crew.failures.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${IDEMPOTENCY_PREFIX}*`] } },
+      }),
+    );
     this.url = this.function.function.addFunctionUrl({
       // Who calls is checked by the gateway itself: keys and tokens, not AWS identities.
       authType: FunctionUrlAuthType.NONE,
@@ -136,12 +164,12 @@ export class MeshGateway extends Construct implements IGrantable {
     const { failures, archive } = crew;
     for (const statement of [
       new PolicyStatement({
-        actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+        actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
         resources: [failures.tableArn],
       }),
       new PolicyStatement({
         actions: ['dynamodb:Query'],
-        resources: FAILURE_TABLE.indexes.map(({ name }) => `${failures.tableArn}/index/${name}`),
+        resources: ASKED_INDEXES.map((name) => `${failures.tableArn}/index/${name}`),
       }),
       new PolicyStatement({
         actions: ['s3:GetObject'],

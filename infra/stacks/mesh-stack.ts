@@ -2,6 +2,7 @@ import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest.ts';
+import { shownValue } from '../../lib/core/complaint.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
 import type { DeployEnvironment } from '../read-environment.ts';
@@ -20,6 +21,11 @@ export interface MeshStackProps {
    */
   readonly encryptionKey?: IKey;
   /**
+   * The version of the secret with the gateway's keys; see `GatewayOptions`.
+   * @default the newest at the time that the gateway is changed next
+   */
+  readonly keysVersion?: string;
+  /**
    * Where functions get their code.
    * @default it is bundled from this package and the mesh's folder
    */
@@ -31,7 +37,7 @@ export class MeshStack extends Stack {
   readonly mesh: ActorMesh;
 
   constructor(scope: Construct, id: string, props: MeshStackProps) {
-    const { environment, meshName, manifest, folder, encryptionKey, code } = props;
+    const { environment, meshName, manifest, folder, encryptionKey, code, keysVersion } = props;
     const namespace = namespaceOf(environment.name, meshName);
     super(scope, id, {
       ...stackProps(environment),
@@ -51,10 +57,14 @@ export class MeshStack extends Stack {
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
     if (environment.gateway) {
-      const gateway = this.mesh.addGateway();
+      const gateway = this.mesh.addGateway(keysVersion === undefined ? {} : { keysVersion });
       this.tell('GatewayUrl', 'Where flows are called', gateway.url);
       this.tell('GatewayKeys', 'The secret with the keys of those who may call', gateway.keys.secretName);
       Validations.of(this).acknowledge(...ACKNOWLEDGED_OF_GATEWAY);
+    } else if (keysVersion !== undefined) {
+      throw new Error(
+        `asya: keys of version ${shownValue(keysVersion)} are given, and "${environment.name}" has no gateway to take them; leave them out, or give the environment "gateway": true`,
+      );
     }
     // By the names of the variables that `asya failures` and its like read.
     this.tell('AsyaNamespace', 'ASYA_NAMESPACE', namespace);

@@ -6,14 +6,14 @@ import { suggestion } from '../core/nearest.ts';
 import { isFile, isFolder, namesIn } from './look-at-path.ts';
 
 /** Whether the files that handlers name are there, from the folder of the document that names them. */
-export function handlerCheckIn(meshFolder: string): HandlerCheck {
+export function handlerCheckIn(meshFolder: string, where = 'beside this document'): HandlerCheck {
   return (runtime, document) => {
     const folder = join(meshFolder, dirname(document));
     switch (runtime.kind) {
       case 'node':
-        return nodeProblem(runtime.handler, folder);
+        return nodeProblem(runtime.handler, folder, where);
       case 'python':
-        return pythonProblem(runtime.handler, folder);
+        return pythonProblem(runtime.handler, folder, where);
       case 'image':
       case 'url':
         return undefined;
@@ -21,16 +21,16 @@ export function handlerCheckIn(meshFolder: string): HandlerCheck {
   };
 }
 
-function nodeProblem(handler: string, folder: string): string | undefined {
+function nodeProblem(handler: string, folder: string, where: string): string | undefined {
   const file = fileOfHandler(handler) ?? '';
   const path = join(folder, file);
   if (isFile(path)) return undefined;
   const there = namesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
-  return `is ${shownValue(handler)}, and there is no file ${shownValue(file)} beside this document${suggestion(basename(file), there)}`;
+  return `is ${shownValue(handler)}, and there is no file ${shownValue(file)} ${where}${suggestion(basename(file), there)}`;
 }
 
 /** As Python finds it: module by module as far as there are any, and what is left are names within the last one. */
-function pythonProblem(handler: string, folder: string): string | undefined {
+function pythonProblem(handler: string, folder: string, where: string): string | undefined {
   const parts = handler.split('.').slice(0, -1);
   let here = folder;
   for (const [index, part] of parts.entries()) {
@@ -41,7 +41,7 @@ function pythonProblem(handler: string, folder: string): string | undefined {
       const module = parts.slice(0, index + 1).join('.');
       const file = `${parts.slice(0, index + 1).join('/')}.py`;
       const meant = suggestion(part, modulesIn(here));
-      return `is ${shownValue(handler)}, and there is no module "${module}" ("${file}") beside this document${meant}`;
+      return `is ${shownValue(handler)}, and there is no module "${module}" ("${file}") ${where}${meant}`;
     }
     here = join(here, part);
   }

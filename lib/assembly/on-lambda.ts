@@ -35,16 +35,17 @@ export function handlerOnLambda(env: Environment, makeRuntime: MakeRuntime): Sqs
   const starting = makeRuntime(config, env, log).then((runtime) =>
     lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
   );
-  let isTooShort: boolean | undefined;
+  let wasLongEnough = false;
 
   /**
    * Where the function's own timeout is too short for a call, every record would be sent again for ever and no receive
-   * counted; refused, they end in the dead-letter queue. The first invocation tells: it has the whole time before it.
+   * counted; refused, they end in the dead-letter queue. An invocation tells as it begins, with the whole time before it,
+   * but for one: after a crash Lambda loads the function within the next one's time. So it is asked until one had enough.
    */
   function refuseTooShort(timeLeftMs: number): void {
     const neededMs = config.actor.timeoutMs + HOST_RESERVE_MS;
-    isTooShort ??= timeLeftMs < neededMs;
-    if (!isTooShort) return;
+    wasLongEnough ||= timeLeftMs >= neededMs;
+    if (wasLongEnough) return;
     throw new Error(
       `asya: the function's timeout leaves ${timeLeftMs} ms, and a call may take ${config.actor.timeoutMs} ms; ` +
         `set the timeout to ${Math.ceil(neededMs / 1000) + 1} s or more, or lower ASYA_RESILIENCY_ACTOR_TIMEOUT`,

@@ -72,9 +72,7 @@ function bundledHandler(handler: string): string {
   return `${IN_FUNCTION.handler}${handler.slice(fileOfHandler(handler)?.length ?? 0)}`;
 }
 
+/** As Lambda measures it: the JSON of all of it, with its quotes and what has to be escaped. */
 export function environmentBytes(variables: Readonly<Record<string, string>>): number {
-  const encoder = new TextEncoder();
-  return Object.entries(variables)
-    .flat()
-    .reduce((sum, text) => sum + encoder.encode(text).length, 0);
+  return new TextEncoder().encode(JSON.stringify(variables)).length;
 }

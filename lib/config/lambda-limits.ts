@@ -5,6 +5,7 @@ import { suggestion } from '../core/nearest.ts';
 import { CREW } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
 import { LONGEST_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts';
+import { GATEWAY } from './gateway-plan.ts';
 import { languageOf } from './handler-name.ts';
 import { environmentBytes, lambdaEnvironment, MOST_ENVIRONMENT_BYTES } from './lambda-environment.ts';
 import { isOnThisMachine } from './local-endpoint.ts';
@@ -16,6 +17,10 @@ import { namespace as namespaceKind } from './setting.ts';
 
 /** An event source for SQS takes no lower `MaximumConcurrency`. */
 export const LEAST_REPLICAS = 2;
+
+/** What SQS takes. */
+const MOST_RECEIVES = 1_000;
+const SHORTEST_RETENTION_SECONDS = 60;
 
 /** Everything that SQS and Lambda would refuse, or do otherwise than the mesh says. All of it at once. */
 export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
@@ -40,7 +45,19 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
       .add(
         `is ${maxReceiveCount}; polls that Lambda throttles count as receives too, and would dead-letter what never failed; give ${LEAST_RECEIVE_COUNT} or more`,
       );
+  } else if (!Number.isInteger(maxReceiveCount) || maxReceiveCount > MOST_RECEIVES) {
+    notes
+      .at('maxReceiveCount')
+      .add(
+        `is ${maxReceiveCount}; SQS takes a whole number, from ${LEAST_RECEIVE_COUNT} here to ${MOST_RECEIVES}`,
+      );
   }
+  if (retentionSeconds < SHORTEST_RETENTION_SECONDS)
+    notes
+      .at('retention')
+      .add(
+        `is ${secondsText(retentionSeconds)}; SQS keeps messages for ${secondsText(SHORTEST_RETENTION_SECONDS)} at the least`,
+      );
   if (deadLetterRetentionSeconds <= retentionSeconds) {
     notes
       .at('deadLetterRetention')
@@ -103,15 +120,30 @@ export function wholeMistakes(manifest: Manifest, settings: PlanSettings): reado
     for (const [index, next] of spec.next.entries()) noteMissing(next, notes.at('next').at(index));
     const { rescuers = [], escalations = [] } = edges.get(spec.name) ?? {};
     for (const name of rescuers) noteMissing(name, notes.at('resiliency'));
-    for (const topic of escalations) noteCrewTopic(topic, namespace, notes.at('resiliency').at('policies'));
+    for (const topic of escalations)
+      noteTopic(topic, ownQueues(names, namespace), notes.at('resiliency').at('policies'));
   }
   return mistakes;
 }
 
-/** Nobody but x-sink sends to x-sump, and nobody at all to the dead letters. */
-function noteCrewTopic(topic: string, namespace: string | undefined, notes: Notes): void {
-  const taken = CREW.flatMap((name) => [queueName(name, namespace), deadLetterQueueName(name, namespace)]);
-  if (taken.includes(topic))
+/** Nobody but x-sink sends to x-sump, nobody but the gateway to its timers, and nobody at all to dead letters. */
+function ownQueues(actors: ReadonlySet<string>, namespace: string | undefined): ReadonlySet<string> {
+  const own = [...CREW, GATEWAY];
+  return new Set([
+    ...own.map((name) => queueName(name, namespace)),
+    ...[...own, ...actors].map((name) => deadLetterQueueName(name, namespace)),
+  ]);
+}
+
+/** A permission is made of it, in which a `*` would mean every queue of the account. */
+const QUEUE_NAME = new RegExp(`^[\\w-]{1,${LONGEST_QUEUE_NAME}}$`);
+
+function noteTopic(topic: string, own: ReadonlySet<string>, notes: Notes): void {
+  if (!QUEUE_NAME.test(topic))
+    notes.add(
+      `escalate to ${shownValue(topic)}, no name of a queue on SQS: it takes up to ${LONGEST_QUEUE_NAME} letters, digits, "-" and "_", and no FIFO queue`,
+    );
+  if (own.has(topic))
     notes.add(
       `escalate to ${shownValue(topic)}, a queue of the mesh's own; name one that somebody else reads`,
     );
@@ -201,18 +233,29 @@ function noteEnvironment(spec: ActorSpec, bytes: number, notes: Notes): void {
   }
   if (bytes > MOST_ENVIRONMENT_BYTES) {
     notes.add(
-      `makes an environment of ${bytes} bytes with the sidecar's own; Lambda takes ${MOST_ENVIRONMENT_BYTES} in all: put long values into a file beside the handler, or into Parameter Store`,
+      `makes an environment of ${bytes} bytes with the sidecar's own; Lambda takes ${MOST_ENVIRONMENT_BYTES} in all: put long values into a file that the handler imports`,
     );
   }
 }
+
+/** Of the length that they will have: what is known of them when a mesh is synthesised is a word for each. */
+const GATEWAY_ACCESS = {
+  ASYA_GATEWAY_URL: `https://${'u'.repeat(32)}.lambda-url.ap-southeast-99.on.aws/`,
+  ASYA_GATEWAY_SECRET: 's'.repeat(48),
+} as const;
 
 /** In a short namespace, because one that makes names too long is told already. */
 function bytesOf(spec: ActorSpec, flows: readonly Flow[], settings: PlanSettings): number {
   const { namespace = '', ...others } = settings;
   const [plan] = planMesh({ actors: [spec], flows }, others).functions;
   if (plan === undefined) return 0;
-  const inNamespace = 'ASYA_NAMESPACE'.length + namespace.length * 2;
-  return environmentBytes(lambdaEnvironment(plan).variables) + inNamespace;
+  const { variables } = lambdaEnvironment(plan);
+  return environmentBytes({
+    ...variables,
+    ASYA_NAMESPACE: namespace,
+    POWERTOOLS_SERVICE_NAME: namespace,
+    ...(settings.gateway === undefined ? {} : GATEWAY_ACCESS),
+  });
 }
 
 /** `score-dlq` is the dead-letter queue of `score`, and can be nobody else's. */

@@ -80,13 +80,25 @@ test('two flows of one name, where the mesh is written in code', () => {
   );
 });
 
+const escalating = (topic: string) =>
+  toldOf(`resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${JSON.stringify(topic)}}}}}`);
+
+test.each(['*', 'night-?', 'asya-*', 'night:shift', 'night.fifo', 'night shift', 'x'.repeat(81)])(
+  'an escalation to %s, of which no permission is made',
+  (topic) => {
+    expect(escalating(topic)).toMatch(
+      /^score\.yaml "score" spec\.resiliency\.policies: escalate to ".+", no name of a queue on SQS: it takes up to 80 letters, digits, "-" and "_", and no FIFO queue$/,
+    );
+  },
+);
+
 test('an escalation to a queue of the crew: only x-sink sends to x-sump', () => {
-  const escalating = (topic: string) =>
-    toldOf(`resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${topic}}}}}`);
   expect(escalating('asya-dev-hello-x-sump')).toMatch(
     /a queue of the mesh's own; name one that somebody else reads/,
   );
   expect(escalating('asya-dev-hello-x-sump-dlq')).toMatch(/a queue of the mesh's own/);
+  for (const own of ['x-gateway', 'x-gateway-dlq', 'x-sink-dlq', 'score-dlq'])
+    expect(escalating(`asya-dev-hello-${own}`)).toMatch(/a queue of the mesh's own/);
   expect(escalating('night-shift')).toBe('');
 });
 
@@ -94,8 +106,19 @@ test('an environment over 4 KB; policies do not count, they are in a file', () =
   expect(toldOf(`environment: {PROMPT: ${'x'.repeat(4000)}}`)).toMatch(
     /spec\.environment: makes an environment of \d{4} bytes with the sidecar's own; Lambda takes 4096 in all: put long values into a file/,
   );
+  const many = Array.from({ length: 180 }, (_, n) => `V${n}: ${'x'.repeat(14)}`);
+  // Some 3500 bytes of names and values, and as many quotes again as Lambda counts too.
+  expect(toldOf(`environment: {${many.join(', ')}}`)).toMatch(/makes an environment of 4[5-9]\d\d bytes/);
   const policies = Array.from({ length: 200 }, (_, n) => `p${n}: {maxAttempts: 3, initialDelay: 1s}`);
   expect(toldOf(`resiliency: {policies: {${policies.join(', ')}}}`)).toBe('');
+});
+
+test('an environment that has room for all but the way to the gateway', () => {
+  const manifest = manifestOf({ 'a.yaml': python('score', `environment: {PROMPT: ${'x'.repeat(3700)}}`) });
+  expect(told(manifest)).toBe('');
+  expect(told(manifest, { gateway: { url: '{url}', secret: '{secret}' } })).toMatch(
+    /environment of 41\d\d bytes/,
+  );
 });
 
 test('variables that are not ours to set', () => {
@@ -126,6 +149,14 @@ test('choices for all queues', () => {
   expect(words).toMatch(/^maxReceiveCount: is 3; polls that Lambda throttles count .*; give 5 or more$/m);
   expect(words).toMatch(/^deadLetterRetention: is 24h, and the queues keep 24h: .*; give more, up to 336h/m);
   expect(words).toMatch(/^concurrency: is 1; an event source starts at 2 copies/m);
+});
+
+test.each([
+  [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; SQS takes a whole number, from 5 here to 1000'],
+  [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; SQS takes a whole number, from 5 here to 1000'],
+  [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for 1m at the least'],
+])('a choice that SQS would refuse, %j', (queues, words) => {
+  expect(told(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(words);
 });
 
 test('all at once', () => {

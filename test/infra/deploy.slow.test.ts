@@ -14,7 +14,10 @@ import { CREW_VISIBILITY_SECONDS } from '../../lib/config/queue-plan.ts';
 import { ROOT } from '../sidecar/sidecar-process.ts';
 import { anApp, DEV, manifestIn, stackOf } from './a-mesh-stack.ts';
 
-/** `cdk deploy` and `cdk destroy` for real, against moto_server: what CloudFormation makes of it is read back. */
+/**
+ * `cdk deploy` and `cdk destroy` for real, against moto_server: what CloudFormation makes of it is read back. Without a
+ * gateway: moto makes no function URLs.
+ */
 
 const MESHES = {
   plain: join(import.meta.dirname, 'meshes/plain'),

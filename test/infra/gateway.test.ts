@@ -1,6 +1,12 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
+import { dynamoDbTaskStore } from '../../lib/adapters/dynamodb/dynamodb-task-store.ts';
+import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
+import { aTask } from '../core/a-task.ts';
 import {
   anApp,
   DEV_WITH_GATEWAY,
@@ -10,6 +16,7 @@ import {
   type Resource,
   resourcesOf,
   STUB_CODE,
+  stackOf,
   type TemplateJson,
   templateOf,
 } from './a-mesh-stack.ts';
@@ -38,6 +45,11 @@ function allowed({ Properties }: Resource, action: string): readonly string[] {
     .sort();
 }
 
+const keysIn = (some: TemplateJson): string =>
+  resourcesOf(some, 'AWS::Lambda::Function')
+    .map((one) => JSON.stringify(variablesOf(one)['ASYA_GATEWAY_KEYS'] ?? ''))
+    .join();
+
 describe('the gateway', () => {
   test('is a function URL that streams, and checks for itself who calls', () => {
     const [url, ...others] = resourcesOf(template, 'AWS::Lambda::Url');
@@ -54,6 +66,45 @@ describe('the gateway', () => {
     );
     expect(allowed(gateway(), 'sqs:ReceiveMessage')).toEqual([]);
     expect(allowed(gateway(), 's3:PutObject')).toEqual([]);
+  });
+
+  test('may do to the table what its store of tasks does, and delete no more than what it claimed', async () => {
+    const asked = new Set<string>();
+    const send = async (command: { input: { IndexName?: string } }) => {
+      asked.add(command.constructor.name.replace('Command', '') + (command.input.IndexName ?? ''));
+      throw new Error('not here');
+    };
+    const table = { client: { send } as unknown as DynamoDBClient, name: 'failures' };
+    const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
+    await tasks.create(aTask());
+    await tasks.get('t-1');
+    await tasks.update('t-1', (task) => task);
+    await tasks.list('me');
+    await tasks.claimKey('k', { taskId: 't-1', digest: 'd', atMs: 0 });
+    await tasks.releaseKey('k');
+    await dynamoDbEndRecords(table, deriveId).ofEnvelope('t-1');
+    expect([...asked].sort()).toEqual([
+      'DeleteItem',
+      'GetItem',
+      'PutItem',
+      'Queryby-envelope',
+      'Queryby-owner',
+    ]);
+    const statements = resourcesOf(template, 'AWS::IAM::Policy')
+      .filter(({ id }) => id.startsWith('MeshGatewayFunctionRole'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'));
+    expect(statements.flatMap(({ Action }) => Action).sort()).toEqual(
+      ['DeleteItem', 'GetItem', 'PutItem', 'Query'].map((action) => `dynamodb:${action}`),
+    );
+    expect(allowed(gateway(), 'dynamodb:Query').map((arn) => arn.split('/').at(-1))).toEqual([
+      'by-envelope',
+      'by-owner',
+    ]);
+    expect(statements.find(({ Action }) => Action === 'dynamodb:DeleteItem').Condition).toEqual({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['idempotency#*'] },
+    });
+    expect(allowed(timer(), 'dynamodb:DeleteItem')).toEqual([]);
   });
 
   test('has timers that come again from its own queue, which x-dlq drains too', () => {
@@ -88,6 +139,29 @@ describe('the gateway', () => {
     expect(keys?.Properties.SecretString).toBe('[]');
   });
 
+  test('names the version of its keys: CloudFormation reads a secret again only where its reference changed', async () => {
+    const { app } = await anApp();
+    const stack = new Stack(app, 'Hand');
+    const mesh = new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE });
+    expect(() => mesh.addGateway({ keysVersion: '2' })).toThrow(
+      'asya: the version of the gateway\'s keys is "2"; it takes the VersionId that put-secret-value told',
+    );
+    const keysVersion = '7a0e8b1c-0000-4000-8000-000000000001';
+    expect(keysIn(template)).toContain(':SecretString:::}}');
+    const named = new ActorMesh(stack, 'Named', { namespace: 'dev-named', code: STUB_CODE });
+    named.addGateway({ keysVersion });
+    expect(keysIn(Template.fromStack(stack).toJSON() as TemplateJson)).toContain(
+      `:SecretString:::${keysVersion}}}`,
+    );
+  });
+
+  test('keys for a gateway that the environment does not have are a mistake, not nothing', () => {
+    const keysVersion = '7a0e8b1c-0000-4000-8000-000000000001';
+    expect(() => stackOf({ actors: [], flows: [] }, { keysVersion })).toThrow(
+      /^asya: keys of version "7a0e8b1c-.*" are given, and "dev" has no gateway to take them/,
+    );
+  });
+
   test('comes last: it offers the flows that are there', async () => {
     const { app } = await anApp();
     const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', code: STUB_CODE });
@@ -96,5 +170,8 @@ describe('the gateway', () => {
     mesh.addGateway();
     expect(() => mesh.addFlow('late', { entrypoint: 'score' })).toThrow(/"late" comes after the gateway/);
     expect(() => mesh.addGateway()).toThrow(/has a gateway already/);
+    const full = new ActorMesh(new Stack(app, 'Full'), 'Mesh', { namespace: 'dev-full', code: STUB_CODE });
+    full.addActor('score', { handler: 'score.ts.score', environment: { PROMPT: 'x'.repeat(3700) } });
+    expect(() => full.addGateway()).toThrow(/^asya: a mistake .*\n.*environment of 41\d\d bytes/);
   });
 });

@@ -270,8 +270,16 @@ test('a key of the user’s encrypts queues, archive and table, and those who ne
   );
   for (const actor of [...ACTORS, ...CREW]) {
     const onKey = permissionsOf(keyed, actor).filter(({ resource }) => resource.includes('key/12345678'));
-    expect(onKey.map(({ action }) => action)).toEqual(expect.arrayContaining(['kms:Decrypt']));
+    // Without the second nobody can send to an encrypted queue or write to the archive.
+    expect(onKey.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']),
+    );
   }
+  const [bucket] = resourcesOf(keyed, 'AWS::S3::Bucket');
+  const [rule] = bucket?.Properties.BucketEncryption.ServerSideEncryptionConfiguration ?? [];
+  expect(rule.ServerSideEncryptionByDefault.KMSMasterKeyID).toContain('key/12345678');
+  const [table] = resourcesOf(keyed, 'AWS::DynamoDB::Table');
+  expect(table?.Properties.SSESpecification.KMSMasterKeyId).toContain('key/12345678');
 });
 
 test('outputs are what the operator’s commands read', () => {

@@ -4,6 +4,7 @@ import {
   GetItemCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { IDEMPOTENCY_PREFIX } from '../../config/failure-table.ts';
 import { isFinal, type Task } from '../../core/task.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
@@ -168,7 +169,7 @@ function taskKey(id: string): string {
 }
 
 function idempotencyKey(key: string): string {
-  return `idempotency#${key}`;
+  return `${IDEMPOTENCY_PREFIX}${key}`;
 }
 
 /** The index has it under the time it was made at: a list does not move while tasks run. */

@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { expect, test } from 'vitest';
+import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import { aFolder } from '../support/a-folder.ts';
+
+test.each(['cdk.out', 'out', 'build/out'])(
+  'an app whose handlers lie around its output, %s, has them in the image and no more',
+  (out) => {
+    const folder = aFolder({
+      'score.py': 'def score(payload): return payload\n',
+      'words/de.txt': 'eins\n',
+      '.env': 'SECRET=1\n',
+      'node_modules/left/index.js': '',
+      'build/kept.txt': '',
+    });
+    const app = new App({ outdir: join(folder, out) });
+    const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', folder });
+    expect(() => mesh.addActor('scor', { handler: 'scor.score' })).toThrow(
+      /there is no module "scor" \("scor\.py"\) in ".+"; did you mean "score"\?/,
+    );
+    mesh.addActor('score', { handler: 'score.score' });
+    const code = readdirSync(app.outdir).find((name) => name.endsWith('.score')) ?? '';
+    const copied = readdirSync(join(app.outdir, code, 'app'), { recursive: true });
+    expect(copied.toSorted()).toEqual(['build', 'build/kept.txt', 'score.py', 'words', 'words/de.txt']);
+  },
+);
