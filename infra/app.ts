@@ -8,7 +8,7 @@ import { MeshStack, namespaceOf } from './stacks/mesh-stack.ts';
 
 /**
  * The CDK app: `npx cdk synth -c mesh=DIR -c env=NAME`. Defaults stand in cdk.json; `-c name=NAME` calls the mesh
- * otherwise than its folder.
+ * otherwise than its folder; a new word in `-c keys=WORD` makes a gateway read its keys again.
  */
 
 const app = new App();
@@ -29,6 +29,8 @@ const named: { readonly mistakes?: readonly Mistake[] } = isActorName(meshName)
       ],
     };
 
+const keysVersion: unknown = app.node.tryGetContext('keys');
+
 const mistakes: readonly Mistake[] = [reading, chosen, named].flatMap((one) =>
   'mistakes' in one ? one.mistakes : [],
 );
@@ -42,6 +44,7 @@ if ('manifest' in reading && 'environment' in chosen && mistakes.length === 0) {
       meshName,
       manifest: reading.manifest,
       folder,
+      ...(keysVersion === undefined ? {} : { keysVersion: String(keysVersion) }),
     });
     app.synth();
   } catch (error) {

@@ -24,6 +24,12 @@ export interface GatewayOptions {
    * @default one is made that lets nobody in; fill it, and deploy again
    */
   readonly keys?: ISecret;
+  /**
+   * Any word. CloudFormation reads a secret where the function changes, and not otherwise: after a change of the keys a
+   * new word makes it read them again.
+   * @default the keys are read when the gateway is made, and whenever its code or settings change
+   */
+  readonly keysVersion?: string;
 }
 
 export interface MeshGatewayProps extends GatewayOptions {
@@ -87,6 +93,8 @@ export class MeshGateway extends Construct implements IGrantable {
       reportSecret: this.reports.secretValue.unsafeUnwrap(),
     });
     this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
+    if (props.keysVersion !== undefined)
+      this.function.function.addEnvironment('KEYS_VERSION', props.keysVersion);
     this.url = this.function.function.addFunctionUrl({
       // Who calls is checked by the gateway itself: keys and tokens, not AWS identities.
       authType: FunctionUrlAuthType.NONE,

@@ -20,6 +20,11 @@ export interface MeshStackProps {
    */
   readonly encryptionKey?: IKey;
   /**
+   * A new word after a change of the gateway's keys, so that they are read again.
+   * @default they are read when the gateway changes
+   */
+  readonly keysVersion?: string;
+  /**
    * Where functions get their code.
    * @default it is bundled from this package and the mesh's folder
    */
@@ -31,7 +36,7 @@ export class MeshStack extends Stack {
   readonly mesh: ActorMesh;
 
   constructor(scope: Construct, id: string, props: MeshStackProps) {
-    const { environment, meshName, manifest, folder, encryptionKey, code } = props;
+    const { environment, meshName, manifest, folder, encryptionKey, code, keysVersion } = props;
     const namespace = namespaceOf(environment.name, meshName);
     super(scope, id, {
       ...stackProps(environment),
@@ -51,7 +56,7 @@ export class MeshStack extends Stack {
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
     if (environment.gateway) {
-      const gateway = this.mesh.addGateway();
+      const gateway = this.mesh.addGateway(keysVersion === undefined ? {} : { keysVersion });
       this.tell('GatewayUrl', 'Where flows are called', gateway.url);
       this.tell('GatewayKeys', 'The secret with the keys of those who may call', gateway.keys.secretName);
       Validations.of(this).acknowledge(...ACKNOWLEDGED_OF_GATEWAY);

@@ -46,6 +46,7 @@ export interface StackOptions {
   readonly meshName?: string;
   readonly folder?: string;
   readonly code?: MeshCode | 'bundled';
+  readonly keysVersion?: string;
 }
 
 export function stackOf(manifest: Manifest, options: StackOptions = {}): MeshStack {
@@ -57,6 +58,7 @@ export function stackOf(manifest: Manifest, options: StackOptions = {}): MeshSta
     manifest,
     folder,
     ...(code === 'bundled' ? {} : { code }),
+    ...(options.keysVersion === undefined ? {} : { keysVersion: options.keysVersion }),
   });
 }
 

@@ -88,6 +88,21 @@ describe('the gateway', () => {
     expect(keys?.Properties.SecretString).toBe('[]');
   });
 
+  test('reads its keys again where a new word says so: a template that is the same changes nothing', () => {
+    const changed = (keysVersion: string) => {
+      const again = templateOf(manifestIn(LETTERS), { environment: DEV_WITH_GATEWAY, keysVersion });
+      const before = template.Resources;
+      return Object.keys(again.Resources).filter(
+        (id) => JSON.stringify(again.Resources[id]) !== JSON.stringify(before[id]),
+      );
+    };
+    expect(changed('2')).toEqual([(gateway() as { id?: string }).id]);
+  });
+
+  test('may delete nothing: what failed lies in the same table', () => {
+    for (const one of [gateway(), timer()]) expect(allowed(one, 'dynamodb:DeleteItem')).toEqual([]);
+  });
+
   test('comes last: it offers the flows that are there', async () => {
     const { app } = await anApp();
     const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', code: STUB_CODE });
