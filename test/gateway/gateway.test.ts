@@ -129,6 +129,44 @@ describe('creating a task', () => {
     isDown = false;
     expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: true, isNew: true });
   });
+
+  it('with a key whose first try crashed before it was sent sends it a minute later, and once', async () => {
+    let isCrashing = true;
+    const { gateway, sent, timers, clock } = staged({
+      send: async () => {
+        if (isCrashing) throw new Error('the process is gone');
+        return { ok: true };
+      },
+    });
+    const create = () => gateway.create(ME, 'enhance', PAYLOAD, { idempotencyKey: 'k' });
+    await expect(create()).rejects.toThrow('gone');
+    isCrashing = false;
+    // The first one may be at it still.
+    expect(await create()).toMatchObject({ isNew: false, task: { id: 't-1', state: 'pending' } });
+    expect(sent).toEqual([]);
+    await clock.pass(60_000);
+    for (let time = 0; time < 2; time++) expect(await create()).toMatchObject({ ok: true, isNew: false });
+    expect(sent.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { id: 't-1', status: { deadline_at: new Date(NOW + 120_000).toISOString().replace('.000', '') } },
+    ]);
+    expect(timers.map(({ dueMs }) => dueMs)).toEqual([NOW + 120_000, NOW + 120_000]);
+  });
+
+  it('with a key whose task nobody has begun yet does not send it again, however long that takes', async () => {
+    const { gateway, sent, clock } = staged();
+    const create = () => gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
+    await create();
+    await clock.pass(3_600_000);
+    expect(await create()).toMatchObject({ isNew: false, task: { state: 'pending' } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('tells the log where a key cannot be let go', async () => {
+    const { gateway, told, tasks } = staged({ send: async () => DOWN });
+    tasks.releaseKey = async () => ({ ok: false, problem: 'not allowed' });
+    await gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
+    expect(told.troubles).toContain('a key could not be released');
+  });
 });
 
 describe('a task', () => {

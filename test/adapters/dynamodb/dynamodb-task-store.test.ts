@@ -44,6 +44,24 @@ describe('a task', () => {
     expect(await stored('once')).toEqual(task);
   });
 
+  it('whose maker never heard that it was kept is made all the same, and once', async () => {
+    const deaf = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+    let answers = 0;
+    deaf.middlewareStack.add(
+      (next) => async (args) => {
+        const answer = await next(args);
+        if (answers++ > 0) return answer;
+        throw Object.assign(new Error('the answer was lost'), { name: 'TimeoutError' });
+      },
+      { step: 'deserialize', priority: 'high' },
+    );
+    const other = dynamoDbTaskStore({ client: deaf, name: 'tasks' }, systemClock, systemDice);
+    expect(await other.create(aTask({ id: 'unheard' }))).toEqual({ ok: true });
+    expect(answers).toBe(2);
+    expect(await other.create(aTask({ id: 'unheard' }))).toMatchObject({ ok: false });
+    deaf.destroy();
+  });
+
   it('that is not there is not there', async () => {
     expect(await store.get('nobody')).toEqual({ ok: true, task: undefined });
     expect(await store.update('nobody', (task) => task)).toEqual({ ok: true, task: undefined });
@@ -117,10 +135,24 @@ describe('a key', () => {
 
   it('can be claimed anew once it was released, or is a day old', async () => {
     await store.claimKey('r', CLAIM);
-    await store.releaseKey('r');
+    await store.releaseKey('r', CLAIM.taskId);
     expect(await store.claimKey('r', CLAIM)).toMatchObject({ isFirst: true });
     const later = { ...CLAIM, atMs: NOW + 86_402_000 };
     expect(await store.claimKey('r', later)).toMatchObject({ isFirst: true, claim: later });
+  });
+
+  it('is let go by nobody but the one whose it is', async () => {
+    await store.claimKey('mine', CLAIM);
+    expect(await store.releaseKey('mine', 'another')).toEqual({ ok: true });
+    expect(await store.claimKey('mine', { ...CLAIM, taskId: 't-2' })).toMatchObject({ isFirst: false });
+  });
+
+  it('tells whether what it was claimed for is on its way', async () => {
+    await store.claimKey('sent', CLAIM);
+    await store.confirmKey('sent', 'another');
+    expect(await store.claimKey('sent', CLAIM)).toEqual({ ok: true, isFirst: false, claim: CLAIM });
+    await store.confirmKey('sent', CLAIM.taskId);
+    expect(await store.claimKey('sent', CLAIM)).toMatchObject({ isFirst: false, claim: { isSent: true } });
   });
 });
 
@@ -134,7 +166,8 @@ describe('a table that does not answer', () => {
       down.update('t', (task) => task),
       down.list('me'),
       down.claimKey('k', CLAIM),
-      down.releaseKey('k'),
+      down.releaseKey('k', 't'),
+      down.confirmKey('k', 't'),
     ]))
       expect(reply).toMatchObject({ ok: false, problem: expect.stringContaining('does not answer') });
     nobody.destroy();
