@@ -1,6 +1,6 @@
 import { encode } from '../core/encode.ts';
 import type { Envelope } from '../core/envelope.ts';
-import { FLOW, NO_HEADERS, TASK, withHeader } from '../core/headers.ts';
+import { FLOW, isTraceparent, NO_HEADERS, TASK, withHeader } from '../core/headers.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../core/json-text.ts';
 import type { Task } from '../core/task.ts';
 import { createTask } from '../core/task-create.ts';
@@ -184,7 +184,10 @@ function envelopeFor(
   return {
     id,
     route: { prev: [], curr: flow.entrypoint, next: flow.routeNext },
-    headers: traceparent === undefined ? marked : withHeader(marked, 'traceparent', traceparent),
+    headers:
+      traceparent === undefined || !isTraceparent(traceparent)
+        ? marked
+        : withHeader(marked, 'traceparent', traceparent),
     payload: json.kind === 'broken' ? payload : json.text,
     status: {
       phase: 'pending',

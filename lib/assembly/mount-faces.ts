@@ -1,4 +1,5 @@
 import type { HttpFace } from '../adapters/http/http-face.ts';
+import { methodProblem } from '../adapters/http/problem.ts';
 import type { JsonLog } from '../adapters/log/json-log.ts';
 import type { Gateway } from '../app/gateway.ts';
 
@@ -36,6 +37,7 @@ export function mountFaces(face: HttpFace, { gateway, origins, log }: Faces): vo
       app.all('/mcp', async (c) => (await mcp())(c.req.raw, c.get('caller')));
       app.all('/a2a', async (c) => (await a2a()).handle(c.req.raw, c.get('caller')));
       app.get(CARD, async (c) => (await a2a()).card(c.req.raw));
+      app.all(CARD, () => methodProblem('GET'));
     },
     [CARD],
   );

@@ -15,8 +15,11 @@ export interface TaskStore {
     id: string,
     change: (task: Task) => Task,
   ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
-  /** Of one owner, newest first. The cursor is the store's own, and comes back as a page's `next`. */
-  list(owner: string, cursor?: string): Promise<TaskList | Refusal>;
+  /**
+   * Of one owner, newest first. The cursor is the store's own, and comes back as a page's `next`; undefined where it is
+   * none that the store has given out.
+   */
+  list(owner: string, cursor?: string): Promise<TaskList | Refusal | undefined>;
   /** The first to claim a key has it, until it is released or old. */
   claimKey(key: string, claim: KeyClaim): Promise<KeyReply | Refusal>;
   /** What it was claimed for is on its way: from now on nobody has to begin it again. */

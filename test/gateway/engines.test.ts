@@ -125,6 +125,21 @@ describe('a gateway on real stores', () => {
     );
   });
 
+  it('says so where a cursor is none, in place of an end that is none', async () => {
+    const response = await ask('ann', '/tasks?cursor=zzz');
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ detail: expect.stringContaining('links.next') }),
+    ]);
+  });
+
+  it('has a card for everybody, to be read', async () => {
+    const card = `http://127.0.0.1:${listening.port}/.well-known/agent-card.json`;
+    expect((await fetch(card)).status).toBe(200);
+    const posted = await fetch(card, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+
   it('makes one task of many requests with one key at once', async () => {
     const headers = { 'idempotency-key': 'the-same' };
     const before = (await embedded.sqs.counts('one')).visible;

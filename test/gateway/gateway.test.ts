@@ -39,7 +39,9 @@ async function collect(events: AsyncIterable<TaskEvent> | undefined): Promise<re
 describe('creating a task', () => {
   it('keeps it, arms its backstop and sends its envelope', async () => {
     const { gateway, sent, timers } = staged();
-    const created = await gateway.create(ME, 'enhance', PAYLOAD, { traceparent: '00-a-b-01' });
+    const created = await gateway.create(ME, 'enhance', PAYLOAD, {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    });
     expect(created).toMatchObject({
       ok: true,
       isNew: true,
@@ -51,7 +53,11 @@ describe('creating a task', () => {
         {
           id: 't-1',
           route: { prev: [], curr: 'fetch', next: ['score', 'store'] },
-          headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance', traceparent: '00-a-b-01' },
+          headers: {
+            'x-asya-task': 't-1',
+            'x-asya-flow': 'enhance',
+            traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+          },
           payload: { n: 1 },
           status: {
             phase: 'pending',
@@ -64,6 +70,17 @@ describe('creating a task', () => {
       ],
     ]);
     expect(timers).toEqual([{ task: 't-1', dueMs: NOW + 120_000 }]);
+  });
+
+  it.each([
+    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
+    ['00-broken\n', false],
+    ['x'.repeat(9_999), false],
+  ])('carries on a trace that is one, whatever face it came by: %#', async (traceparent, isOne) => {
+    const { gateway, sent } = staged();
+    await gateway.create(ME, 'endless', PAYLOAD, { traceparent });
+    const [{ headers }] = sent.map(({ body }) => JSON.parse(body)) as [{ headers: object }];
+    expect('traceparent' in headers).toBe(isOne);
   });
 
   it('arms nothing where the flow has no timeout', async () => {

@@ -128,7 +128,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
     },
     list: async (owner, cursor) => {
       const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
-      if (cursor !== undefined && start === undefined) return { ok: true, tasks: [] };
+      if (cursor !== undefined && start === undefined) return undefined;
       try {
         const { items, next } = await queryIndex(table, {
           index: 'by-owner',

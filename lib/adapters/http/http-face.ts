@@ -7,7 +7,7 @@ import { type Authenticate, tokenOf } from './authenticate.ts';
 import type { FaceEnv } from './face-env.ts';
 import { addFlowRoutes } from './flow-routes.ts';
 import { openApi } from './open-api.ts';
-import { problemResponse } from './problem.ts';
+import { methodProblem, problemResponse } from './problem.ts';
 import { type Rate, rateLimit } from './rate-limit.ts';
 import { addReportRoute } from './report-route.ts';
 import { addTaskRoutes } from './task-routes.ts';
@@ -93,10 +93,6 @@ const METHODS = [
   ['/tasks/:id/events', 'GET'],
   [REPORTS, 'POST'],
 ] as const;
-
-function methodProblem(allow: string): Response {
-  return problemResponse({ status: 405, detail: `this address takes ${allow}`, headers: { allow } });
-}
 
 /** Default deny: whatever is not said to be open needs a proof of who asks, also what is not there. */
 function letIn(open: ReadonlySet<string>, options: HttpFaceOptions): MiddlewareHandler<FaceEnv> {

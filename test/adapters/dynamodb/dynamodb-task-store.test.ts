@@ -104,24 +104,24 @@ describe('a list of tasks', () => {
     for (let nth = 0; nth < 60; nth++)
       await store.create(aTask({ id: `l-${nth}`, owner: 'lister', createdMs: NOW + nth }));
     const first = await store.list('lister');
-    if (!first.ok || first.next === undefined) throw new Error('there is a second page');
+    if (!first?.ok || first.next === undefined) throw new Error('there is a second page');
     expect(first.tasks.map(({ id }) => id).slice(0, 2)).toEqual(['l-59', 'l-58']);
     const second = await store.list('lister', first.next);
-    if (!second.ok) throw new Error(second.problem);
+    if (!second?.ok) throw new Error('it can be read');
     expect([first.tasks.length + second.tasks.length, second.tasks.at(-1)?.id]).toEqual([60, 'l-0']);
     expect(await store.list('somebody else')).toEqual({ ok: true, tasks: [] });
   });
 
   it.each(['', 'no cursor', Buffer.from('["failure#1",1]').toString('base64url')])(
-    'has nothing after a cursor that is none: "%s"',
+    'is not given where the cursor is none: "%s"',
     async (cursor) => {
-      expect(await store.list('lister', cursor)).toEqual({ ok: true, tasks: [] });
+      expect(await store.list('lister', cursor)).toBeUndefined();
     },
   );
 
   it('never shows another owner’s, whatever cursor is handed in', async () => {
     const first = await store.list('lister');
-    const next = first.ok ? first.next : undefined;
+    const next = first?.ok ? first.next : undefined;
     expect(await store.list('somebody else', next)).toMatchObject({ tasks: [] });
   });
 });
