@@ -18,6 +18,14 @@ import { grantKey } from './grant-key.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { MeshQueue } from './mesh-queue.ts';
 
+/** Tokens (JWT) of one issuer, for one audience. */
+export interface GatewayTokens {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Where the issuer's public keys are. */
+  readonly jwksUrl: string;
+}
+
 export interface GatewayOptions {
   /**
    * A secret that holds the keys of those who may call, as `ASYA_GATEWAY_KEYS` takes them: only their hashes.
@@ -30,6 +38,16 @@ export interface GatewayOptions {
    * @default the keys are read when the gateway is made, and whenever its code or settings change
    */
   readonly keysVersion?: string;
+  /**
+   * Whose tokens are taken beside keys.
+   * @default nobody's
+   */
+  readonly tokens?: GatewayTokens;
+  /**
+   * Web pages that may call by MCP, as origins.
+   * @default none; programs that are no browsers always may
+   */
+  readonly origins?: readonly string[];
 }
 
 export interface MeshGatewayProps extends GatewayOptions {
@@ -91,6 +109,7 @@ export class MeshGateway extends Construct implements IGrantable {
       ...settings,
       keys: this.keys.secretValue.unsafeUnwrap(),
       reportSecret: this.reports.secretValue.unsafeUnwrap(),
+      callers: { ...props.tokens, ...(props.origins === undefined ? {} : { origins: props.origins }) },
     });
     this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
     if (props.keysVersion !== undefined)

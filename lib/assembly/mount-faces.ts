@@ -6,6 +6,7 @@ import type { Gateway } from '../app/gateway.ts';
 export interface Faces {
   readonly gateway: Gateway;
   readonly origins: readonly string[];
+  readonly publicUrl?: string;
   readonly log: JsonLog;
 }
 
@@ -18,7 +19,7 @@ const LONGEST_CALL_MS = 840_000;
  * MCP at /mcp and A2A at /a2a, behind the same door as everything else; only the agent card is for everybody. Their
  * packages are loaded with the first call: plain HTTP starts without them.
  */
-export function mountFaces(face: HttpFace, { gateway, origins, log }: Faces): void {
+export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, log }: Faces): void {
   const onBug = (error: unknown) => {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     log.trouble('a bug in the gateway', { problem });
@@ -30,7 +31,7 @@ export function mountFaces(face: HttpFace, { gateway, origins, log }: Faces): vo
   });
   const a2a = once(async () => {
     const { a2aFace } = await import('../adapters/a2a/a2a-face.ts');
-    return a2aFace(common);
+    return a2aFace({ ...common, ...(publicUrl === undefined ? {} : { baseUrl: publicUrl }) });
   });
   face.mountFace(
     (app) => {

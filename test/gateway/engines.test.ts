@@ -25,6 +25,7 @@ beforeAll(async () => {
     ASYA_ACTOR_NAME: 'x-gateway',
     ASYA_GATEWAY_SECRET: SECRET,
     ASYA_GATEWAY_RATE: '1000',
+    ASYA_GATEWAY_PUBLIC_URL: 'https://flows.example',
     ASYA_GATEWAY_KEYS: JSON.stringify(
       CALLERS.map((id) => ({ id, sha256: sha256(`key of ${id}`.replaceAll(' ', '_')) })),
     ),
@@ -135,7 +136,10 @@ describe('a gateway on real stores', () => {
 
   it('has a card for everybody, to be read', async () => {
     const card = `http://127.0.0.1:${listening.port}/.well-known/agent-card.json`;
-    expect((await fetch(card)).status).toBe(200);
+    // Not whatever Host somebody sends: clients take their keys to where the card says.
+    expect(await (await fetch(card, { headers: { 'A2A-Version': '1.0' } })).json()).toMatchObject({
+      supportedInterfaces: [{ url: 'https://flows.example/a2a' }, { url: 'https://flows.example/a2a' }],
+    });
     const posted = await fetch(card, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
   });

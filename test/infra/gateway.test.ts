@@ -99,6 +99,27 @@ describe('the gateway', () => {
     expect(changed('2')).toEqual([(gateway() as { id?: string }).id]);
   });
 
+  test('takes the tokens and the pages that its environment names', () => {
+    const tokens = {
+      issuer: 'https://issuer.example',
+      audience: 'asya',
+      jwksUrl: 'https://issuer.example/jwks',
+    };
+    const environment = { ...DEV_WITH_GATEWAY, gateway: { tokens, origins: ['https://app.example'] } };
+    const made = templateOf(manifestIn(LETTERS), { environment });
+    const told = resourcesOf(made, 'AWS::Lambda::Function').filter(
+      (one) => 'ASYA_GATEWAY_JWT_ISSUER' in variablesOf(one),
+    );
+    expect(told.map(variablesOf)).toMatchObject([
+      {
+        ASYA_GATEWAY_JWT_ISSUER: tokens.issuer,
+        ASYA_GATEWAY_JWT_AUDIENCE: tokens.audience,
+        ASYA_GATEWAY_JWKS_URL: tokens.jwksUrl,
+        ASYA_GATEWAY_ORIGINS: 'https://app.example',
+      },
+    ]);
+  });
+
   test('may delete nothing: what failed lies in the same table', () => {
     for (const one of [gateway(), timer()]) expect(allowed(one, 'dynamodb:DeleteItem')).toEqual([]);
   });
