@@ -78,7 +78,7 @@ function endOf(id: string): FinalReport {
 
 describe('a gateway on real stores', () => {
   it('keeps two hundred tasks apart, whoever made them, whatever comes at once', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const mine = await Promise.all(
       Array.from({ length: 200 }, async (_, nth) => {

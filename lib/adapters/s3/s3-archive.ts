@@ -27,7 +27,12 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     ...credentialsFor(endpoint, env),
-    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, requestTimeout: ANSWER_WITHIN_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_WITHIN_MS,
+      requestTimeout: ANSWER_WITHIN_MS,
+      // Without it the SDK writes a warning and waits on, for ever.
+      throwOnRequestTimeout: true,
+    },
   });
   const encryption =
     kmsKey === undefined
