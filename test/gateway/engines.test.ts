@@ -93,12 +93,11 @@ describe('a gateway on real stores', () => {
         await embedded.stores.archive.put(`ends/${id}.json`, JSON.stringify(end));
       }),
     );
-    const statuses = await Promise.all(
-      Array.from({ length: 20 }, (_, part) =>
-        report(mine.slice(part * 10, part * 10 + 10).map(({ id }) => endOf(id))),
-      ),
-    );
-    expect(new Set(statuses)).toEqual(new Set([200]));
+    // Ten at once in each: the engine stands in this process, and more of them wait for each other longer than for it.
+    for (let part = 0; part < 20; part++) {
+      const ends = mine.slice(part * 10, part * 10 + 10).map(({ id }) => endOf(id));
+      expect(await report(ends)).toBe(200);
+    }
     const results = await Promise.all(
       mine.map(async ({ caller, id }) => (await (await ask(caller, `/tasks/${id}`)).json()) as View),
     );
