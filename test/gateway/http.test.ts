@@ -399,6 +399,31 @@ describe('the rest', () => {
 });
 
 describe('a caller', () => {
+  it('has so many requests under way, streams included, until it ends one', async () => {
+    const narrow = await serveGateway({ mostAtOnce: 2 });
+    const { id } = await jsonOf(await narrow.post('/flows/endless', {}));
+    const streams = [new AbortController(), new AbortController()];
+    for (const { signal } of streams) {
+      expect((await narrow.ask(`/tasks/${id}/events`, { signal })).status).toBe(200);
+    }
+    await expectProblem(await narrow.ask(`/tasks/${id}/events`), 429);
+    await expectProblem(await narrow.ask('/tasks'), 429);
+    expect((await narrow.ask('/tasks', { key: OTHER_KEY })).status).toBe(200);
+    streams[0]?.abort();
+    await expect.poll(async () => (await narrow.ask('/tasks')).status, { timeout: 30_000 }).toBe(200);
+    // One that ends by itself makes room too, and what is refused takes none.
+    await narrow.gateway.report([anEndOf('succeeded', idOf(id))]);
+    await expect
+      .poll(
+        async () =>
+          (await Promise.all([narrow.ask('/tasks'), narrow.ask('/flows')])).map(({ status }) => status),
+        { timeout: 30_000 },
+      )
+      .toEqual([200, 200]);
+    streams[1]?.abort();
+    await narrow.close();
+  });
+
   it('is let in so often, and no other pays for it', async () => {
     const slow = await serveGateway({ rate: { perSecond: 0.01, burst: 3 } });
     for (let nth = 0; nth < 3; nth++) expect((await slow.ask('/flows')).status).toBe(200);
