@@ -4,6 +4,7 @@ import { shownValue } from '../lib/core/complaint.ts';
 import { type Fields, isFields } from '../lib/core/fields.ts';
 import { type Mistake, type Notes, notesInto, noteUnknownKeys } from '../lib/core/mistake.ts';
 import { suggestion } from '../lib/core/nearest.ts';
+import { type GatewayChoices, readGateway } from './read-gateway.ts';
 
 /** Where a mesh is deployed to, and what differs there: one of `environments` in cdk.json. */
 export interface DeployEnvironment {
@@ -18,8 +19,8 @@ export interface DeployEnvironment {
   readonly alarmEmail?: string;
   /** The most copies of any one function. */
   readonly concurrency?: number;
-  /** Whether the mesh has a gateway. */
-  readonly gateway: boolean;
+  /** Undefined: the mesh has none. */
+  readonly gateway?: GatewayChoices;
 }
 
 const FIELDS = [
@@ -75,6 +76,7 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   const region = textIn(fields, 'region', /^[a-z]{2}(-[a-z]+)+-\d$/, 'a region is like "eu-central-1"', here);
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'it takes an e-mail address', here);
   const concurrency = concurrencyIn(fields, here);
+  const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
     ...(account === undefined ? {} : { account }),
@@ -83,7 +85,7 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
     logRetention: retentionIn(fields, here),
     ...(alarmEmail === undefined ? {} : { alarmEmail }),
     ...(concurrency === undefined ? {} : { concurrency }),
-    gateway: gatewayIn(fields, here),
+    ...(gateway === undefined ? {} : { gateway }),
   };
 }
 
@@ -105,12 +107,6 @@ function concurrencyIn({ concurrency }: Fields, notes: Notes): number | undefine
       `is ${shownValue(concurrency)}; it takes a whole number from 2, where an event source starts, to 1000`,
     );
   return undefined;
-}
-
-function gatewayIn({ gateway = false }: Fields, notes: Notes): boolean {
-  if (typeof gateway !== 'boolean')
-    notes.at('gateway').add(`is ${shownValue(gateway)}; it takes true or false`);
-  return gateway === true;
 }
 
 function removalIn({ removalPolicy }: Fields, notes: Notes): RemovalPolicy {

@@ -19,6 +19,14 @@ import { grantKey } from './grant-key.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { MeshQueue } from './mesh-queue.ts';
 
+/** Tokens (JWT) of one issuer, for one audience. */
+export interface GatewayTokens {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Where the issuer's public keys are. */
+  readonly jwksUrl: string;
+}
+
 export interface GatewayOptions {
   /**
    * A secret that holds the keys of those who may call, as `ASYA_GATEWAY_KEYS` takes them: only their hashes.
@@ -31,6 +39,16 @@ export interface GatewayOptions {
    * @default the newest at the time that the function is changed next
    */
   readonly keysVersion?: string;
+  /**
+   * Whose tokens are taken beside keys.
+   * @default nobody's
+   */
+  readonly tokens?: GatewayTokens;
+  /**
+   * Web pages that may call by MCP, as origins.
+   * @default none; programs that are no browsers always may
+   */
+  readonly origins?: readonly string[];
 }
 
 /** Whose tasks there are, and the ends of an envelope. */
@@ -105,12 +123,13 @@ export class MeshGateway extends Construct implements IGrantable {
         keysVersion === undefined ? {} : { versionId: keysVersion },
       ).unsafeUnwrap(),
       reportSecret: this.reports.secretValue.unsafeUnwrap(),
+      callers: { ...props.tokens, ...(props.origins === undefined ? {} : { origins: props.origins }) },
     });
     this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
-    // The key of a request that came to nothing, so that it can be sent again; no task and no failure.
+    // The key of a request, to confirm it or to let go of it; no task and no failure.
     this.function.role.addToPolicy(
       new PolicyStatement({
-        actions: ['dynamodb:DeleteItem'],
+        actions: ['dynamodb:UpdateItem'],
         resources: [crew.failures.tableArn],
         conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${IDEMPOTENCY_PREFIX}*`] } },
       }),

@@ -56,8 +56,11 @@ export class MeshStack extends Stack {
       ...(code === undefined ? {} : { code }),
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
-    if (environment.gateway) {
-      const gateway = this.mesh.addGateway(keysVersion === undefined ? {} : { keysVersion });
+    if (environment.gateway !== undefined) {
+      const gateway = this.mesh.addGateway({
+        ...environment.gateway,
+        ...(keysVersion === undefined ? {} : { keysVersion }),
+      });
       this.tell('GatewayUrl', 'Where flows are called', gateway.url);
       this.tell('GatewayKeys', 'The secret with the keys of those who may call', gateway.keys.secretName);
       Validations.of(this).acknowledge(...ACKNOWLEDGED_OF_GATEWAY);

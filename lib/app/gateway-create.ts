@@ -1,12 +1,14 @@
 import { encode } from '../core/encode.ts';
 import type { Envelope } from '../core/envelope.ts';
-import { FLOW, NO_HEADERS, TASK, withHeader } from '../core/headers.ts';
+import { FLOW, isTraceparent, NO_HEADERS, TASK, withHeader } from '../core/headers.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../core/json-text.ts';
 import type { Task } from '../core/task.ts';
 import { createTask } from '../core/task-create.ts';
 import { endTask } from '../core/task-end.ts';
 import { timestampText } from '../core/timestamp.ts';
+import type { Reply } from '../ports/transport.ts';
 import type { Caller, Created, CreateOptions, GatewayFlow, GatewayRefusal } from './gateway.ts';
+import { isOverdue } from './gateway-make-good.ts';
 import type { GatewayParts, InputFault } from './gateway-parts.ts';
 
 /**
@@ -31,16 +33,19 @@ export async function createFor(
   }
   const claimed = await claim(caller, flow, payload, options, parts);
   if ('ok' in claimed) return claimed;
-  const { taskId, key } = claimed;
-  const envelope = envelopeFor(taskId, flow, payload, options, parts.clock.now());
+  const { taskId, left } = claimed;
+  const now = left?.createdMs ?? parts.clock.now();
+  const envelope = envelopeFor(taskId, flow, payload, options, now);
   const body = encode(envelope);
   const bytes = parts.countBytes(body);
   if (bytes > parts.maxBodyBytes) {
-    await release(key, parts);
+    await release(claimed, parts);
     const detail = `the envelope would have ${bytes} bytes; ${parts.maxBodyBytes} are allowed`;
     return { ok: false, kind: 'invalid', detail };
   }
-  return start(taskOf(caller, flow, envelope, parts.clock.now()), body, key, parts);
+  if (left === undefined) return start(taskOf(caller, flow, envelope, now), body, claimed, parts);
+  const sent = await launch(left, body, claimed, parts);
+  return sent.ok ? { ...sent, isNew: false } : sent;
 }
 
 /** A check goes down as deep as the value does. */
@@ -53,7 +58,15 @@ function inputFaults({ mcp }: GatewayFlow, payload: JsonText, parts: GatewayPart
   return parts.checkInput(mcp.inputSchema, read.value);
 }
 
-type Claimed = { readonly taskId: string; readonly key?: string };
+interface Claimed {
+  readonly taskId: string;
+  readonly key?: string;
+  /** Kept before, but whoever did so crashed before its envelope was on its way. */
+  readonly left?: Task;
+}
+
+/** Longer than it takes to keep a task and send its envelope, whatever is tried again meanwhile. */
+const CRASHED_MS = 60_000;
 
 /** Whose task it will be: a new one's, or that of a key which has none yet because somebody crashed in between. */
 async function claim(
@@ -80,39 +93,64 @@ async function claim(
   }
   const known = await tasks.get(taskId);
   if (!known.ok) return unavailable('the task could not be read', known.problem, parts);
-  return known.task === undefined ? { taskId, key } : { ok: true, task: known.task, isNew: false };
+  const { task } = known;
+  if (task === undefined) return { taskId, key };
+  const { isSent = false, atMs } = reply.claim;
+  const isLeft = !isSent && task.state === 'pending' && clock.now() - atMs >= CRASHED_MS;
+  return isLeft && !isOverdue(task, clock.now())
+    ? { taskId, key, left: task }
+    : { ok: true, task, isNew: false };
 }
 
 async function start(
   task: Task,
   body: string,
-  key: string | undefined,
+  claimed: Claimed,
+  parts: GatewayParts,
+): Promise<Created | GatewayRefusal> {
+  const { tasks } = parts;
+  const kept = await tasks.create(task);
+  if (kept.ok) return launch(task, body, claimed, parts);
+  // Somebody else with the same key was quicker.
+  const there = claimed.key === undefined ? undefined : await tasks.get(task.id);
+  if (there?.ok && there.task !== undefined) return { ok: true, task: there.task, isNew: false };
+  await release(claimed, parts);
+  return unavailable('the task could not be kept', kept.problem, parts);
+}
+
+async function launch(
+  task: Task,
+  body: string,
+  claimed: Claimed,
   parts: GatewayParts,
 ): Promise<Created | GatewayRefusal> {
   const { tasks, send, arm } = parts;
-  const kept = await tasks.create(task);
-  if (!kept.ok) {
-    // Somebody else with the same key was quicker.
-    const there = key === undefined ? undefined : await tasks.get(task.id);
-    if (there?.ok && there.task !== undefined) return { ok: true, task: there.task, isNew: false };
-    await release(key, parts);
-    return unavailable('the task could not be kept', kept.problem, parts);
-  }
   const armed =
     task.deadlineMs === undefined
       ? ({ ok: true } as const)
       : await arm({ task: task.id, dueMs: task.deadlineMs });
   const sent = armed.ok ? await send(task.progress.current ?? '', body) : armed;
-  if (sent.ok) return { ok: true, task, isNew: true };
+  if (sent.ok) {
+    if (claimed.key !== undefined)
+      await told(tasks.confirmKey(claimed.key, task.id), 'a key could not be confirmed', parts);
+    return { ok: true, task, isNew: true };
+  }
   const error = { type: 'Unavailable', message: 'the envelope could not be sent' };
   const end = { state: 'failed', reason: 'RuntimeError', error } as const;
   await tasks.update(task.id, (one) => endTask(one, end, parts.clock.now()));
-  await release(key, parts);
+  await release(claimed, parts);
   return unavailable('the envelope could not be sent', sent.problem, parts);
 }
 
-async function release(key: string | undefined, { tasks }: GatewayParts): Promise<void> {
-  if (key !== undefined) await tasks.releaseKey(key);
+async function release({ key, taskId }: Claimed, parts: GatewayParts): Promise<void> {
+  if (key === undefined) return;
+  await told(parts.tasks.releaseKey(key, taskId), 'a key could not be released', parts);
+}
+
+/** The request is answered all the same: it is the next one with this key that would wonder. */
+async function told(replied: Promise<Reply>, what: string, { telemetry }: GatewayParts): Promise<void> {
+  const reply = await replied;
+  if (!reply.ok) telemetry.trouble(what, { problem: reply.problem });
 }
 
 function taskOf(caller: Caller, flow: GatewayFlow, { id, route }: Envelope, now: number): Task {
@@ -146,7 +184,10 @@ function envelopeFor(
   return {
     id,
     route: { prev: [], curr: flow.entrypoint, next: flow.routeNext },
-    headers: traceparent === undefined ? marked : withHeader(marked, 'traceparent', traceparent),
+    headers:
+      traceparent === undefined || !isTraceparent(traceparent)
+        ? marked
+        : withHeader(marked, 'traceparent', traceparent),
     payload: json.kind === 'broken' ? payload : json.text,
     status: {
       phase: 'pending',

@@ -12,6 +12,11 @@ type Found = { readonly ok: true; readonly task: Task } | GatewayRefusal;
 /** The same for what is not there and what is somebody else's: ids cannot be tried out. */
 const NO_TASK: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such task' };
 const NO_FLOW: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such flow' };
+const NO_CURSOR: GatewayRefusal = {
+  ok: false,
+  kind: 'invalid',
+  detail: 'the cursor is none of ours: take links.next of the page before',
+};
 
 export function makeGateway(parts: GatewayParts): Gateway {
   const { tasks, clock } = parts;
@@ -58,6 +63,7 @@ export function makeGateway(parts: GatewayParts): Gateway {
     task: currentTask,
     tasks: async (caller, cursor) => {
       const page = await tasks.list(caller.id, cursor);
+      if (page === undefined) return NO_CURSOR;
       return page.ok ? page : unavailable('the tasks could not be read', page.problem, parts);
     },
     cancel: async (caller, id) => {

@@ -107,7 +107,9 @@ export async function gatewayFromConfig(
     keepAliveMs: KEEP_ALIVE_MS,
     longestWaitMs: LONGEST_WAIT_MS,
   });
-  mountFaces(face, { gateway: backend.gateway, origins: gateway.origins, log });
+  const { origins, publicUrl } = gateway;
+  const reached = publicUrl === undefined ? {} : { publicUrl };
+  mountFaces(face, { gateway: backend.gateway, origins, log, ...reached });
   return { face, ...backend };
 }
 

@@ -1,10 +1,12 @@
 import type { HttpFace } from '../adapters/http/http-face.ts';
+import { methodProblem } from '../adapters/http/problem.ts';
 import type { JsonLog } from '../adapters/log/json-log.ts';
 import type { Gateway } from '../app/gateway.ts';
 
 export interface Faces {
   readonly gateway: Gateway;
   readonly origins: readonly string[];
+  readonly publicUrl?: string;
   readonly log: JsonLog;
 }
 
@@ -17,7 +19,7 @@ const LONGEST_CALL_MS = 840_000;
  * MCP at /mcp and A2A at /a2a, behind the same door as everything else; only the agent card is for everybody. Their
  * packages are loaded with the first call: plain HTTP starts without them.
  */
-export function mountFaces(face: HttpFace, { gateway, origins, log }: Faces): void {
+export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, log }: Faces): void {
   const onBug = (error: unknown) => {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     log.trouble('a bug in the gateway', { problem });
@@ -29,13 +31,14 @@ export function mountFaces(face: HttpFace, { gateway, origins, log }: Faces): vo
   });
   const a2a = once(async () => {
     const { a2aFace } = await import('../adapters/a2a/a2a-face.ts');
-    return a2aFace(common);
+    return a2aFace({ ...common, ...(publicUrl === undefined ? {} : { baseUrl: publicUrl }) });
   });
   face.mountFace(
     (app) => {
       app.all('/mcp', async (c) => (await mcp())(c.req.raw, c.get('caller')));
       app.all('/a2a', async (c) => (await a2a()).handle(c.req.raw, c.get('caller')));
       app.get(CARD, async (c) => (await a2a()).card(c.req.raw));
+      app.all(CARD, () => methodProblem('GET'));
     },
     [CARD],
   );

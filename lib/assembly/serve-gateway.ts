@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
+import { answerBroken, brokenRequestResponse } from '../adapters/http/broken-request.ts';
 import type { HttpFace } from '../adapters/http/http-face.ts';
 
 export interface Listening {
@@ -9,9 +10,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** All of a request, which has 1 MiB at the most: whoever sends it drop by drop holds a connection no longer. */
+const REQUEST_WITHIN_MS = 60_000;
+
 /** The gateway as a server of its own. Rejects where the port cannot be had. */
 export async function serveGateway({ app }: HttpFace, port: number, hostname: string): Promise<Listening> {
-  const server = serve({ fetch: app.fetch, port, hostname }) as Server;
+  const listener = getRequestListener(app.fetch, { hostname, errorHandler: brokenRequestResponse });
+  const server = createServer({ requestTimeout: REQUEST_WITHIN_MS }, listener);
+  server.on('clientError', answerBroken);
+  server.listen(port, hostname);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -75,6 +75,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       ...present({ audience: values.ASYA_GATEWAY_JWT_AUDIENCE }),
       ...present({ jwksUrl: values.ASYA_GATEWAY_JWKS_URL }),
       ...present({ flowsFile: values.ASYA_GATEWAY_FLOWS_FILE }),
+      ...present({ publicUrl: values.ASYA_GATEWAY_PUBLIC_URL }),
       origins: values.ASYA_GATEWAY_ORIGINS ?? [],
       port: values.ASYA_GATEWAY_PORT ?? 0,
       ratePerSecond: values.ASYA_GATEWAY_RATE ?? 0,

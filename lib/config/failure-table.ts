@@ -36,7 +36,7 @@ export const FAILURE_TABLE = {
   expiry: 'expires_at',
 } as const satisfies TableShape;
 
-/** Of the items that hold a request's idempotency key: the only ones that the gateway may delete. */
+/** Of the items that hold a request's idempotency key: the only ones that the gateway may change in place. */
 export const IDEMPOTENCY_PREFIX = 'idempotency#';
 
 export type FailureTableIndex = (typeof FAILURE_TABLE)['indexes'][number]['name'];

@@ -7,6 +7,7 @@ import {
 } from './function-plan.ts';
 import type { Flow, Manifest } from './manifest.ts';
 import { queueName } from './queue-name.ts';
+import type { GatewaySettings } from './sidecar-config.ts';
 
 /** The gateway's name among the mesh's own actors, and its queue's. */
 export const GATEWAY = 'x-gateway';
@@ -20,12 +21,14 @@ export interface GatewayPlanSettings extends PlanSettings {
   readonly keys: string;
   /** What reports are signed with. */
   readonly reportSecret: string;
+  /** Who else may call. */
+  readonly callers?: Partial<Pick<GatewaySettings, 'issuer' | 'audience' | 'jwksUrl' | 'origins'>>;
 }
 
 /** The gateway as a function: it sends to where flows begin and to its own timers, and to nobody else. */
 export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan {
   const base = baseConfig(GATEWAY, settings);
-  const { namespace, storage, keys, reportSecret } = settings;
+  const { namespace, storage, keys, reportSecret, callers } = settings;
   const entrypoints = new Set(flows.map(({ entrypoint }) => queueName(entrypoint, namespace)));
   return {
     actor: GATEWAY,
@@ -41,7 +44,7 @@ export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings):
       ...base,
       storage,
       gatewaySecret: reportSecret,
-      gateway: { ...base.gateway, keys, flowsFile: GATEWAY_FLOWS_FILE },
+      gateway: { ...base.gateway, ...callers, keys, flowsFile: GATEWAY_FLOWS_FILE },
     },
     environment: {},
     sendsTo: [...entrypoints, queueName(GATEWAY, namespace)],

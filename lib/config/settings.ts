@@ -118,6 +118,11 @@ export const SETTINGS = {
     'Where the gateway listens; read where it is a server of its own. 0: any free port.',
     '8080',
   ),
+  ASYA_GATEWAY_PUBLIC_URL: unset(
+    url('http', 'https'),
+    'Where clients reach the gateway, for its agent card. Needed behind a proxy that ends TLS.',
+    'where the request went, by its Host',
+  ),
   ASYA_GATEWAY_RATE: setting(
     wholeNumber(1),
     'Requests a second that the gateway takes from one caller.',

@@ -62,6 +62,7 @@ export interface GatewaySettings {
   readonly audience?: string;
   readonly jwksUrl?: string;
   readonly flowsFile?: string;
+  readonly publicUrl?: string;
   readonly origins: readonly string[];
   readonly port: number;
   readonly ratePerSecond: number;

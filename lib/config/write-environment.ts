@@ -79,6 +79,7 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_GATEWAY_FLOWS_FILE: gateway.flowsFile,
     ASYA_GATEWAY_ORIGINS: gateway.origins,
     ASYA_GATEWAY_PORT: gateway.port,
+    ASYA_GATEWAY_PUBLIC_URL: gateway.publicUrl,
     ASYA_GATEWAY_RATE: gateway.ratePerSecond,
     ASYA_PUSH_AUTH: push.auth,
     ASYA_PUSH_AUDIENCE: push.audience,

@@ -27,6 +27,13 @@ export function withoutHeader(headers: Headers, name: string): Headers {
   return rest;
 }
 
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** As W3C says: one that is broken is as none. */
+export function isTraceparent(text: string): boolean {
+  return TRACEPARENT.test(text);
+}
+
 /** Trace context and the mesh's own marks belong to the sidecar: a handler can neither set nor remove them. */
 export function isOwnHeader(name: string): boolean {
   const lower = name.toLowerCase();

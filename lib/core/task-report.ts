@@ -12,11 +12,12 @@ const END: TaskMark = [Number.MAX_SAFE_INTEGER, 0, 0];
 
 /**
  * The task after a report. Only forward: what was told before, lies behind what is known or comes after the end
- * changes nothing, and the task comes back as it is. An envelope with another id than the task's is a child.
+ * changes nothing, and the task comes back as it is. An envelope with another id than the task's is a child: its state
+ * goes on after the root's end, which changes nothing else of the task.
  */
 export function applyReport(task: Task, report: Report, now: number): Task {
-  if (isFinal(task.state)) return task;
   if (report.envelope_id !== task.id) return applyToChild(task, report, now);
+  if (isFinal(task.state)) return task;
   return report.event === 'final' ? endByReport(task, report, now) : applyStep(task, report, now);
 }
 
@@ -39,7 +40,8 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   const known = Object.hasOwn(task.children, id) ? task.children[id] : undefined;
   const mark = markOf(report);
   if (known !== undefined && !isAhead(mark, known.mark)) return task;
-  const running: Task = { ...task, state: 'running' };
+  const isOver = isFinal(task.state);
+  const running: Task = isOver ? task : { ...task, state: 'running' };
   if (known === undefined && Object.keys(task.children).length >= MOST_CHILDREN) {
     return report.event === 'final'
       ? { ...running, unlisted: (task.unlisted ?? 0) + 1, version: task.version + 1 }
@@ -51,6 +53,8 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   const child: TaskChild = { state, actor, ...why, mark };
   // Not by assignment: an id may be "__proto__".
   const children = Object.fromEntries([...Object.entries(task.children), [id, child]]);
+  // Its story has been told to the end.
+  if (isOver) return { ...task, children, version: task.version + 1 };
   const type = report.event === 'final' ? 'ended' : report.event;
   return withEvent({ ...running, children }, { type, actor, child: id, ...why }, now);
 }

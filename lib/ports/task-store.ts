@@ -15,11 +15,17 @@ export interface TaskStore {
     id: string,
     change: (task: Task) => Task,
   ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
-  /** Of one owner, newest first. The cursor is the store's own, and comes back as a page's `next`. */
-  list(owner: string, cursor?: string): Promise<TaskList | Refusal>;
+  /**
+   * Of one owner, newest first. The cursor is the store's own, and comes back as a page's `next`; undefined where it is
+   * none that the store has given out.
+   */
+  list(owner: string, cursor?: string): Promise<TaskList | Refusal | undefined>;
   /** The first to claim a key has it, until it is released or old. */
   claimKey(key: string, claim: KeyClaim): Promise<KeyReply | Refusal>;
-  releaseKey(key: string): Promise<Reply>;
+  /** What it was claimed for is on its way: from now on nobody has to begin it again. */
+  confirmKey(key: string, taskId: string): Promise<Reply>;
+  /** Lets it go where it is still claimed for this task: somebody else may have claimed it meanwhile. */
+  releaseKey(key: string, taskId: string): Promise<Reply>;
 }
 
 export interface TaskList {
@@ -35,6 +41,8 @@ export interface KeyClaim {
   /** Of what was asked for: the same key for something else is a mistake. */
   readonly digest: string;
   readonly atMs: number;
+  /** Absent where whoever claimed it has not sent the envelope yet, or crashed before. */
+  readonly isSent?: boolean;
 }
 
 export interface KeyReply {

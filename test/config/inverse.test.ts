@@ -199,6 +199,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
     audience: maybe(words),
     jwksUrl: maybe(url('http', 'https')),
     flowsFile: maybe(words),
+    publicUrl: maybe(url('http', 'https')),
     origins: fc.uniqueArray(fc.constantFrom('https://a.example', 'http://localhost:3000'), { maxLength: 2 }),
     port: fc.oneof(fc.constant(8_080), whole(0, 65_535)),
     ratePerSecond: fc.oneof(fc.constant(50), whole(1)),

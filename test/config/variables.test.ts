@@ -330,6 +330,13 @@ const VARIABLES: readonly Variable[] = [
     bad: [['65536', 'a whole number from 0 to 65535']],
   },
   {
+    name: 'ASYA_GATEWAY_PUBLIC_URL',
+    get: ({ gateway }) => gateway.publicUrl,
+    byDefault: undefined,
+    good: [['https://flows.example', 'https://flows.example']],
+    bad: [['flows.example', 'a URL like']],
+  },
+  {
     name: 'ASYA_GATEWAY_RATE',
     get: ({ gateway }) => gateway.ratePerSecond,
     byDefault: 50,

@@ -108,9 +108,27 @@ describe('a fan-out', () => {
     expect(applyReport(task, aStep('processing', 9, child), NOW)).toBe(task);
   });
 
-  it('is over for its task when the root is', () => {
+  it('is over for its task when the root is, and its children end on their own', () => {
     const task = told([aStep('processing', 1, child), anEndOf('succeeded')]);
-    expect(applyReport(task, anEndOf('succeeded', child), NOW)).toBe(task);
+    const later = told([anEndOf('failed', child), aStep('received', 1, { envelope_id: 'c-2' })], task);
+    expect(later).toEqual({ ...task, children: later.children, version: task.version + 2 });
+    expect(later.children).toMatchObject({
+      'c-1': { state: 'failed', reason: 'RuntimeError' },
+      'c-2': { state: 'running' },
+    });
+    expect(applyReport(later, anEndOf('succeeded', child), NOW)).toBe(later);
+  });
+
+  it('counts children that it does not list after the end of its root, too', () => {
+    const many = Array.from({ length: MOST_CHILDREN }, (_, nth) =>
+      anEndOf('succeeded', { envelope_id: `c-${nth}` }),
+    );
+    const task = told([...many, anEndOf('succeeded')]);
+    expect(told([anEndOf('failed', { envelope_id: 'one more' })], task)).toEqual({
+      ...task,
+      unlisted: 1,
+      version: task.version + 1,
+    });
   });
 
   it('with very many children lists some and counts the rest as they end', () => {

@@ -147,6 +147,21 @@ describe('a request', () => {
     expect(await response.json()).toMatchObject({ error: { code } });
   });
 
+  it('that is not UTF-8 is refused: its payload would be another', async () => {
+    const [before = '', after = ''] = SEND.split('DATA');
+    const body = Buffer.concat([
+      Buffer.from(`${before}"`),
+      Buffer.from('ff', 'hex'),
+      Buffer.from(`"${after}`),
+    ]);
+    const response = await fetch(`${faces.url}/a2a`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer ann', 'content-type': 'application/json', 'A2A-Version': '1.0' },
+      body,
+    });
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32700 } }]);
+  });
+
   it('of an unknown version is refused, and the version not repeated', async () => {
     const text = await (await post(SEND, { 'A2A-Version': '9.9' })).text();
     expect(JSON.parse(text)).toMatchObject({ error: { code: -32009 } });

@@ -285,4 +285,30 @@ describe('a request', () => {
   it.each(['{"jsonrpc"', '7', '{"jsonrpc":"2.0","id":1}'])('that is none is refused: %s', async (body) => {
     expect((await post(body)).status).toBe(400);
   });
+
+  it.each([
+    ['is not UTF-8', Buffer.from('ff', 'hex')],
+    ['begins with a byte order mark', Buffer.from('\ufeff')],
+  ])('whose body %s is refused, and calls nothing', async (_what, bytes) => {
+    const params = { name: 'sharpen', arguments: { url: 'X' } };
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const body = bytes.equals(Buffer.from('\ufeff'))
+      ? Buffer.concat([bytes, Buffer.from(call)])
+      : Buffer.concat(
+          call
+            .split('X')
+            .flatMap((part) => [Buffer.from(part), bytes])
+            .slice(0, -1),
+        );
+    const response = await fetch(`${faces.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer ann',
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body,
+    });
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32700 } }]);
+  });
 });

@@ -39,7 +39,9 @@ async function collect(events: AsyncIterable<TaskEvent> | undefined): Promise<re
 describe('creating a task', () => {
   it('keeps it, arms its backstop and sends its envelope', async () => {
     const { gateway, sent, timers } = staged();
-    const created = await gateway.create(ME, 'enhance', PAYLOAD, { traceparent: '00-a-b-01' });
+    const created = await gateway.create(ME, 'enhance', PAYLOAD, {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    });
     expect(created).toMatchObject({
       ok: true,
       isNew: true,
@@ -51,7 +53,11 @@ describe('creating a task', () => {
         {
           id: 't-1',
           route: { prev: [], curr: 'fetch', next: ['score', 'store'] },
-          headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance', traceparent: '00-a-b-01' },
+          headers: {
+            'x-asya-task': 't-1',
+            'x-asya-flow': 'enhance',
+            traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+          },
           payload: { n: 1 },
           status: {
             phase: 'pending',
@@ -64,6 +70,17 @@ describe('creating a task', () => {
       ],
     ]);
     expect(timers).toEqual([{ task: 't-1', dueMs: NOW + 120_000 }]);
+  });
+
+  it.each([
+    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
+    ['00-broken\n', false],
+    ['x'.repeat(9_999), false],
+  ])('carries on a trace that is one, whatever face it came by: %#', async (traceparent, isOne) => {
+    const { gateway, sent } = staged();
+    await gateway.create(ME, 'endless', PAYLOAD, { traceparent });
+    const [{ headers }] = sent.map(({ body }) => JSON.parse(body)) as [{ headers: object }];
+    expect('traceparent' in headers).toBe(isOne);
   });
 
   it('arms nothing where the flow has no timeout', async () => {
@@ -128,6 +145,44 @@ describe('creating a task', () => {
     expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: false });
     isDown = false;
     expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: true, isNew: true });
+  });
+
+  it('with a key whose first try crashed before it was sent sends it a minute later, and once', async () => {
+    let isCrashing = true;
+    const { gateway, sent, timers, clock } = staged({
+      send: async () => {
+        if (isCrashing) throw new Error('the process is gone');
+        return { ok: true };
+      },
+    });
+    const create = () => gateway.create(ME, 'enhance', PAYLOAD, { idempotencyKey: 'k' });
+    await expect(create()).rejects.toThrow('gone');
+    isCrashing = false;
+    // The first one may be at it still.
+    expect(await create()).toMatchObject({ isNew: false, task: { id: 't-1', state: 'pending' } });
+    expect(sent).toEqual([]);
+    await clock.pass(60_000);
+    for (let time = 0; time < 2; time++) expect(await create()).toMatchObject({ ok: true, isNew: false });
+    expect(sent.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { id: 't-1', status: { deadline_at: new Date(NOW + 120_000).toISOString().replace('.000', '') } },
+    ]);
+    expect(timers.map(({ dueMs }) => dueMs)).toEqual([NOW + 120_000, NOW + 120_000]);
+  });
+
+  it('with a key whose task nobody has begun yet does not send it again, however long that takes', async () => {
+    const { gateway, sent, clock } = staged();
+    const create = () => gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
+    await create();
+    await clock.pass(3_600_000);
+    expect(await create()).toMatchObject({ isNew: false, task: { state: 'pending' } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('tells the log where a key cannot be let go', async () => {
+    const { gateway, told, tasks } = staged({ send: async () => DOWN });
+    tasks.releaseKey = async () => ({ ok: false, problem: 'not allowed' });
+    await gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
+    expect(told.troubles).toContain('a key could not be released');
   });
 });
 

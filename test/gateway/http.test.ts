@@ -11,6 +11,7 @@ import {
   type Served,
   serveGateway,
 } from './a-served-gateway.ts';
+import { memoryTasks } from './memory-stores.ts';
 
 const EVIL = '<script>alert(1)</script>';
 
@@ -201,20 +202,29 @@ describe('DELETE /tasks/{id}', () => {
 });
 
 describe('GET /tasks/{id}/events', () => {
+  /** Somebody who has seen the first event: what happens from now on comes after it. */
+  async function watching(
+    id: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ story: ReturnType<typeof eventsOf> }> {
+    const response = await served.ask(`/tasks/${id}/events`, { headers });
+    const [first, all] = response.body?.tee() ?? [];
+    await eventsOf(new Response(first), 1);
+    return { story: eventsOf(new Response(all)) };
+  }
+
   it('tells two clients the same story, one of them late, one of them reconnecting', async () => {
     const id = await created();
     const say = (...reports: Parameters<Served['gateway']['report']>[0]) => served.gateway.report(reports);
-    const early = served.ask(`/tasks/${id}/events`).then((response) => eventsOf(response));
+    const early = await watching(id);
     const broken = eventsOf(await served.ask(`/tasks/${id}/events`), 2);
     await say(aStep('received', 0, idOf(id)));
     const before = await broken;
     await say(aStep('processing', 0, idOf(id)), aStep('completed', 0, idOf(id)));
-    const late = served.ask(`/tasks/${id}/events`).then((response) => eventsOf(response));
-    const headers = { 'last-event-id': String(before.at(-1)?.id) };
-    const again = served.ask(`/tasks/${id}/events`, { headers }).then((response) => eventsOf(response));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    const late = await watching(id);
+    const again = await watching(id, { 'last-event-id': String(before.at(-1)?.id) });
     await say(aStep('received', 1, idOf(id)), anEndOf('succeeded', idOf(id)));
-    const [whole, part, rest] = await Promise.all([early, late, again]);
+    const [whole, part, rest] = await Promise.all([early.story, late.story, again.story]);
     expect(whole.map(({ id: seq, event }) => [seq, event])).toEqual([
       [1, 'created'],
       [2, 'received'],
@@ -237,6 +247,35 @@ describe('GET /tasks/{id}/events', () => {
       headers: { 'last-event-id': String(ended?.id) },
     });
     expect(again.status).toBe(204);
+  });
+
+  it('is not begun for who asks for its head alone: nobody would read it, and nothing would end it', async () => {
+    let reads = 0;
+    const tasks = memoryTasks(async (what) => {
+      if (what === 'read') reads++;
+    });
+    const counted = await serveGateway({}, { tasks });
+    const { id } = await jsonOf(await counted.post('/flows/endless', {}));
+    const response = await counted.ask(`/tasks/${id}/events`, { method: 'HEAD' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+    const before = reads;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(reads).toBe(before);
+    await counted.close();
+  });
+
+  it('that meets a bug ends, and tells the log', async () => {
+    const gateway: Served['gateway'] = {
+      ...served.gateway,
+      events: async () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error(`bug ${EVIL}`)) }),
+      }),
+    };
+    const buggy = await serveGateway({ gateway });
+    const response = await buggy.ask(`/tasks/${await created()}/events`);
+    expect(await response.text()).not.toContain('bug');
+    expect(buggy.told.troubles).toEqual(['a bug in the gateway']);
+    await buggy.close();
   });
 
   it('is kept alive by comments', async () => {
@@ -360,6 +399,31 @@ describe('the rest', () => {
 });
 
 describe('a caller', () => {
+  it('has so many requests under way, streams included, until it ends one', async () => {
+    const narrow = await serveGateway({ mostAtOnce: 2 });
+    const { id } = await jsonOf(await narrow.post('/flows/endless', {}));
+    const streams = [new AbortController(), new AbortController()];
+    for (const { signal } of streams) {
+      expect((await narrow.ask(`/tasks/${id}/events`, { signal })).status).toBe(200);
+    }
+    await expectProblem(await narrow.ask(`/tasks/${id}/events`), 429);
+    await expectProblem(await narrow.ask('/tasks'), 429);
+    expect((await narrow.ask('/tasks', { key: OTHER_KEY })).status).toBe(200);
+    streams[0]?.abort();
+    await expect.poll(async () => (await narrow.ask('/tasks')).status, { timeout: 30_000 }).toBe(200);
+    // One that ends by itself makes room too, and what is refused takes none.
+    await narrow.gateway.report([anEndOf('succeeded', idOf(id))]);
+    await expect
+      .poll(
+        async () =>
+          (await Promise.all([narrow.ask('/tasks'), narrow.ask('/flows')])).map(({ status }) => status),
+        { timeout: 30_000 },
+      )
+      .toEqual([200, 200]);
+    streams[1]?.abort();
+    await narrow.close();
+  });
+
   it('is let in so often, and no other pays for it', async () => {
     const slow = await serveGateway({ rate: { perSecond: 0.01, burst: 3 } });
     for (let nth = 0; nth < 3; nth++) expect((await slow.ask('/flows')).status).toBe(200);

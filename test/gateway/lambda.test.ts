@@ -26,7 +26,7 @@ beforeAll(async () => {
   for (const queue of ['one', 'x-gateway']) await embedded.sqs.createQueue(queue);
   folder = mkdtempSync(join(tmpdir(), 'asya-flows-'));
   const flowsFile = join(folder, 'flows.yaml');
-  writeFileSync(flowsFile, 'flows:\n- {name: quick, entrypoint: one, timeout: 1}\n');
+  writeFileSync(flowsFile, 'flows:\n- {name: quick, entrypoint: one, timeout: 3}\n');
   const sha256 = createHash('sha256').update(KEY).digest('hex');
   const variables = {
     ...embedded.variables,

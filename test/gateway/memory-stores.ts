@@ -59,8 +59,13 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
       keys.set(key, first ?? claim);
       return { ok: true, isFirst: first === undefined, claim: first ?? claim };
     },
-    releaseKey: async (key) => {
-      keys.delete(key);
+    confirmKey: async (key, taskId) => {
+      const claim = keys.get(key);
+      if (claim?.taskId === taskId) keys.set(key, { ...claim, isSent: true });
+      return ACCEPTED;
+    },
+    releaseKey: async (key, taskId) => {
+      if (keys.get(key)?.taskId === taskId) keys.delete(key);
       return ACCEPTED;
     },
   };

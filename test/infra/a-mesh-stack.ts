@@ -21,11 +21,10 @@ export const DEV: DeployEnvironment = {
   removalPolicy: RemovalPolicy.DESTROY,
   logRetention: RetentionDays.ONE_WEEK,
   alarmEmail: 'on-call@example.com',
-  gateway: false,
 };
 
 /** The same with a gateway. */
-export const DEV_WITH_GATEWAY: DeployEnvironment = { ...DEV, gateway: true };
+export const DEV_WITH_GATEWAY: DeployEnvironment = { ...DEV, gateway: {} };
 
 const stub: FunctionCode = { kind: 'zip', code: Code.fromInline('exports.handler = () => {}') };
 /** Functions without code, for tests that look at everything else. */

@@ -54,6 +54,25 @@ test('every mistake at once', () => {
   ]);
 });
 
+test('a gateway is there or not, and says who else may call', () => {
+  const gatewayOf = (gateway: unknown) => {
+    const reading = readDeployEnvironment({ dev: { gateway } }, 'dev');
+    return 'environment' in reading ? reading.environment.gateway : mistakesText(reading.mistakes);
+  };
+  const tokens = { issuer: 'https://i.example', audience: 'asya', jwksUrl: 'https://i.example/jwks' };
+  expect([gatewayOf(undefined), gatewayOf(false), gatewayOf(true)]).toEqual([undefined, undefined, {}]);
+  expect(gatewayOf({ tokens, origins: ['https://a.example'] })).toEqual({
+    tokens,
+    origins: ['https://a.example'],
+  });
+  expect(gatewayOf('yes')).toContain(
+    'environments.dev.gateway: is "yes"; it takes true, false, or an object',
+  );
+  expect(gatewayOf({ tokns: {} })).toContain('did you mean "tokens"?');
+  expect(gatewayOf({ tokens: { ...tokens, jwksUrl: 'http://i.example' } })).toContain('with https:');
+  expect(gatewayOf({ origins: ['https://a.example/page'] })).toContain('it takes a list of origins');
+});
+
 function app(context: Record<string, unknown>): { status: number | null; stderr: string } {
   return spawnSync(process.execPath, [join(ROOT, 'infra/app.ts')], {
     encoding: 'utf8',

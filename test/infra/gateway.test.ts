@@ -68,7 +68,7 @@ describe('the gateway', () => {
     expect(allowed(gateway(), 's3:PutObject')).toEqual([]);
   });
 
-  test('may do to the table what its store of tasks does, and delete no more than what it claimed', async () => {
+  test('may do to the table what its store of tasks does, and change in place no more than what it claimed', async () => {
     const asked = new Set<string>();
     const send = async (command: { input: { IndexName?: string } }) => {
       asked.add(command.constructor.name.replace('Command', '') + (command.input.IndexName ?? ''));
@@ -81,30 +81,31 @@ describe('the gateway', () => {
     await tasks.update('t-1', (task) => task);
     await tasks.list('me');
     await tasks.claimKey('k', { taskId: 't-1', digest: 'd', atMs: 0 });
-    await tasks.releaseKey('k');
+    await tasks.confirmKey('k', 't-1');
+    await tasks.releaseKey('k', 't-1');
     await dynamoDbEndRecords(table, deriveId).ofEnvelope('t-1');
     expect([...asked].sort()).toEqual([
-      'DeleteItem',
       'GetItem',
       'PutItem',
       'Queryby-envelope',
       'Queryby-owner',
+      'UpdateItem',
     ]);
     const statements = resourcesOf(template, 'AWS::IAM::Policy')
       .filter(({ id }) => id.startsWith('MeshGatewayFunctionRole'))
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
       .filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'));
     expect(statements.flatMap(({ Action }) => Action).sort()).toEqual(
-      ['DeleteItem', 'GetItem', 'PutItem', 'Query'].map((action) => `dynamodb:${action}`),
+      ['GetItem', 'PutItem', 'Query', 'UpdateItem'].map((action) => `dynamodb:${action}`),
     );
     expect(allowed(gateway(), 'dynamodb:Query').map((arn) => arn.split('/').at(-1))).toEqual([
       'by-envelope',
       'by-owner',
     ]);
-    expect(statements.find(({ Action }) => Action === 'dynamodb:DeleteItem').Condition).toEqual({
+    expect(statements.find(({ Action }) => Action === 'dynamodb:UpdateItem').Condition).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['idempotency#*'] },
     });
-    expect(allowed(timer(), 'dynamodb:DeleteItem')).toEqual([]);
+    expect(allowed(timer(), 'dynamodb:UpdateItem')).toEqual([]);
   });
 
   test('has timers that come again from its own queue, which x-dlq drains too', () => {
@@ -160,6 +161,31 @@ describe('the gateway', () => {
     expect(() => stackOf({ actors: [], flows: [] }, { keysVersion })).toThrow(
       /^asya: keys of version "7a0e8b1c-.*" are given, and "dev" has no gateway to take them/,
     );
+  });
+
+  test('takes the tokens and the pages that its environment names', () => {
+    const tokens = {
+      issuer: 'https://issuer.example',
+      audience: 'asya',
+      jwksUrl: 'https://issuer.example/jwks',
+    };
+    const environment = { ...DEV_WITH_GATEWAY, gateway: { tokens, origins: ['https://app.example'] } };
+    const made = templateOf(manifestIn(LETTERS), { environment });
+    const told = resourcesOf(made, 'AWS::Lambda::Function').filter(
+      (one) => 'ASYA_GATEWAY_JWT_ISSUER' in variablesOf(one),
+    );
+    expect(told.map(variablesOf)).toMatchObject([
+      {
+        ASYA_GATEWAY_JWT_ISSUER: tokens.issuer,
+        ASYA_GATEWAY_JWT_AUDIENCE: tokens.audience,
+        ASYA_GATEWAY_JWKS_URL: tokens.jwksUrl,
+        ASYA_GATEWAY_ORIGINS: 'https://app.example',
+      },
+    ]);
+  });
+
+  test('may delete nothing: what failed lies in the same table', () => {
+    for (const one of [gateway(), timer()]) expect(allowed(one, 'dynamodb:DeleteItem')).toEqual([]);
   });
 
   test('comes last: it offers the flows that are there', async () => {

@@ -4,6 +4,7 @@ import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { Caller } from '../../app/gateway.ts';
 import { readJson } from '../../core/json-text.ts';
+import { textFromUtf8 } from '../../core/utf8.ts';
 import { eventStreamResponse } from './event-stream.ts';
 import { V0_3, V1_0, versionOf } from './protocol-version.ts';
 import { type HandlerOptions, requestHandler } from './request-handler.ts';
@@ -60,7 +61,8 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
     handle: async (request, caller) => {
       const refused = refusal(request);
       if (refused !== undefined) return refused;
-      const body = await request.text();
+      const body = textFromUtf8(new Uint8Array(await request.arrayBuffer()));
+      if (body === undefined) return rpcRefusal(400, PARSE_ERROR, 'the body is not UTF-8');
       const message = readJson(body);
       if (message.kind === 'broken') return rpcRefusal(400, PARSE_ERROR, 'the body is not JSON');
       const hungUp = new AbortController();

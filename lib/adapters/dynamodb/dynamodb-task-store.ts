@@ -1,8 +1,8 @@
 import {
   type AttributeValue,
-  DeleteItemCommand,
   GetItemCommand,
   PutItemCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { IDEMPOTENCY_PREFIX } from '../../config/failure-table.ts';
 import { isFinal, type Task } from '../../core/task.ts';
@@ -58,21 +58,46 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
     }
   }
 
-  async function readKey(key: string): Promise<KeyClaim | undefined> {
+  async function readKey(key: string, nowSeconds: number): Promise<KeyClaim | undefined> {
     const Key = { pk: text(idempotencyKey(key)) };
     const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    if (Item === undefined) return undefined;
-    return { taskId: textOf(Item, 'task_id'), digest: textOf(Item, 'digest'), atMs: numberOf(Item, 'at_ms') };
+    if (Item === undefined || numberOf(Item, 'expires_at') < nowSeconds) return undefined;
+    return {
+      taskId: textOf(Item, 'task_id'),
+      digest: textOf(Item, 'digest'),
+      atMs: numberOf(Item, 'at_ms'),
+      ...(Item['is_sent']?.BOOL === true ? { isSent: true } : {}),
+    };
+  }
+
+  async function changeKey(
+    key: string,
+    taskId: string,
+    UpdateExpression: string,
+    values: Readonly<Record<string, AttributeValue>>,
+  ): Promise<void> {
+    await client.send(
+      new UpdateItemCommand({
+        TableName,
+        Key: { pk: text(idempotencyKey(key)) },
+        UpdateExpression,
+        ConditionExpression: 'task_id = :mine',
+        ExpressionAttributeValues: { ...values, ':mine': text(taskId) },
+      }),
+    );
   }
 
   return {
     create: async (task) => {
+      // An answer that was lost makes the client write again, and meet what it wrote itself.
+      const writer = String(dice());
       try {
         await client.send(
           new PutItemCommand({
             TableName,
-            Item: itemOf(task),
-            ConditionExpression: 'attribute_not_exists(pk)',
+            Item: { ...itemOf(task), writer: text(writer) },
+            ConditionExpression: 'attribute_not_exists(pk) OR writer = :writer',
+            ExpressionAttributeValues: { ':writer': text(writer) },
           }),
         );
         return ACCEPTED;
@@ -104,7 +129,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
     },
     list: async (owner, cursor) => {
       const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
-      if (cursor !== undefined && start === undefined) return { ok: true, tasks: [] };
+      if (cursor !== undefined && start === undefined) return undefined;
       try {
         const { items, next } = await queryIndex(table, {
           index: 'by-owner',
@@ -142,19 +167,30 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
         if (!isConditionFailed(error)) return refusalOf(error, table);
       }
       try {
-        const first = await readKey(key);
+        const first = await readKey(key, nowSeconds);
         if (first !== undefined) return { ok: true, isFirst: false, claim: first };
         return { ok: false, problem: 'the key was released just now' };
       } catch (error) {
         return refusalOf(error, table);
       }
     },
-    releaseKey: async (key) => {
+    confirmKey: async (key, taskId) => {
       try {
-        await client.send(new DeleteItemCommand({ TableName, Key: { pk: text(idempotencyKey(key)) } }));
+        await changeKey(key, taskId, 'SET is_sent = :yes', { ':yes': { BOOL: true } });
         return ACCEPTED;
       } catch (error) {
-        return refusalOf(error, table);
+        return isConditionFailed(error) ? ACCEPTED : refusalOf(error, table);
+      }
+    },
+    releaseKey: async (key, taskId) => {
+      try {
+        // Made as old as one that is over: whoever may delete in this table could delete what failed, too.
+        await changeKey(key, taskId, 'SET expires_at = expires_at - :over', {
+          ':over': number(KEY_KEPT_SECONDS + 1),
+        });
+        return ACCEPTED;
+      } catch (error) {
+        return isConditionFailed(error) ? ACCEPTED : refusalOf(error, table);
       }
     },
   };

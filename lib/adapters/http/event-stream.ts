@@ -1,5 +1,6 @@
 import type { TaskEvent } from '../../core/task.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import { eventText } from './task-json.ts';
 
 export interface StreamOptions {
@@ -9,6 +10,7 @@ export interface StreamOptions {
   readonly stop: AbortController;
   readonly clock: Clock;
   readonly keepAliveMs: number;
+  readonly telemetry: Pick<Telemetry, 'trouble'>;
 }
 
 /** A function has fifteen minutes at the most: whoever reads comes again, and goes on where it was. */
@@ -20,7 +22,7 @@ const RETRY = 'retry: 1000\n\n';
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 export function eventStream(options: StreamOptions): Response {
-  const { task, events, stop, clock, keepAliveMs } = options;
+  const { task, events, stop, clock, keepAliveMs, telemetry } = options;
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -43,7 +45,10 @@ export function eventStream(options: StreamOptions): Response {
       void (async () => {
         for await (const event of events) say(eventText(task, event));
       })()
-        .catch(() => {})
+        .catch((error: Error) => {
+          // It has begun to be told: whoever reads comes again.
+          telemetry.trouble('a bug in the gateway', { problem: error.stack ?? error.message });
+        })
         .finally(end);
     },
     cancel: () => stop.abort(),

@@ -7,7 +7,8 @@ import { type Authenticate, tokenOf } from './authenticate.ts';
 import type { FaceEnv } from './face-env.ts';
 import { addFlowRoutes } from './flow-routes.ts';
 import { openApi } from './open-api.ts';
-import { problemResponse } from './problem.ts';
+import { openRequests } from './open-requests.ts';
+import { methodProblem, problemResponse } from './problem.ts';
 import { type Rate, rateLimit } from './rate-limit.ts';
 import { addReportRoute } from './report-route.ts';
 import { addTaskRoutes } from './task-routes.ts';
@@ -24,6 +25,8 @@ export interface HttpFaceOptions {
   readonly keepAliveMs: number;
   /** The longest that `Prefer: wait` is heeded. */
   readonly longestWaitMs: number;
+  /** Requests of one caller that are under way in this process, streams included. */
+  readonly mostAtOnce?: number;
 }
 
 /** One application, on Lambda, in a container and on this machine alike. */
@@ -36,6 +39,7 @@ export interface HttpFace {
   mountFace(mount: (app: Hono<FaceEnv>) => void, openPaths?: readonly string[]): void;
 }
 
+const MOST_AT_ONCE = 200;
 export const LONGEST_BODY_BYTES = 1024 * 1024;
 
 /** For signed reports there is another proof than a caller's. */
@@ -56,6 +60,7 @@ export function httpFace(options: HttpFaceOptions): HttpFace {
     c.header('x-content-type-options', 'nosniff');
   });
   app.use(letIn(open, options));
+  app.use(openRequests(options.mostAtOnce ?? MOST_AT_ONCE));
   app.use(
     bodyLimit({
       maxSize: LONGEST_BODY_BYTES,
@@ -93,10 +98,6 @@ const METHODS = [
   ['/tasks/:id/events', 'GET'],
   [REPORTS, 'POST'],
 ] as const;
-
-function methodProblem(allow: string): Response {
-  return problemResponse({ status: 405, detail: `this address takes ${allow}`, headers: { allow } });
-}
 
 /** Default deny: whatever is not said to be open needs a proof of who asks, also what is not there. */
 function letIn(open: ReadonlySet<string>, options: HttpFaceOptions): MiddlewareHandler<FaceEnv> {

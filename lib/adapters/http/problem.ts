@@ -13,27 +13,39 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 };
 
-export function problemResponse({ status, detail, errors, headers = {} }: Problem): Response {
-  const body = {
+export function problemText({ status, detail, errors }: Problem): { title: string; body: string } {
+  const title = TITLES[status] ?? 'Error';
+  const problem = {
     type: 'about:blank',
-    title: TITLES[status] ?? 'Error',
+    title,
     status,
     detail,
     ...(errors === undefined ? {} : { errors }),
   };
-  return new Response(JSON.stringify(body), {
+  return { title, body: JSON.stringify(problem) };
+}
+
+export function problemResponse(problem: Problem): Response {
+  const { status, headers = {} } = problem;
+  return new Response(problemText(problem).body, {
     status,
     headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headers },
   });
+}
+
+export function methodProblem(allow: string): Response {
+  return problemResponse({ status: 405, detail: `this address takes ${allow}`, headers: { allow } });
 }
 
 const STATUS_OF = { 'not-found': 404, invalid: 422, conflict: 409, unavailable: 503 } as const;

@@ -2,21 +2,23 @@ import type { Hono } from 'hono';
 import type { Gateway } from '../../app/gateway.ts';
 import { isFinal } from '../../core/task.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import { eventStream } from './event-stream.ts';
 import type { FaceEnv } from './face-env.ts';
-import { problemResponse, refusalResponse } from './problem.ts';
+import { methodProblem, problemResponse, refusalResponse } from './problem.ts';
 import { taskJson, taskText } from './task-json.ts';
 
 export interface TaskRouteOptions {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly keepAliveMs: number;
+  readonly telemetry: Pick<Telemetry, 'trouble'>;
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 export function addTaskRoutes(app: Hono<FaceEnv>, options: TaskRouteOptions): void {
-  const { gateway, clock, keepAliveMs } = options;
+  const { gateway, clock, keepAliveMs, telemetry } = options;
   app.get('/tasks', async (c) => {
     const page = await gateway.tasks(c.get('caller'), c.req.query('cursor'));
     if (!page.ok) return refusalResponse(page);
@@ -35,6 +37,8 @@ export function addTaskRoutes(app: Hono<FaceEnv>, options: TaskRouteOptions): vo
     return new Response(taskText(canceled.task), { headers: JSON_HEADERS });
   });
   app.get('/tasks/:id/events', async (c) => {
+    // Nobody would read the stream, and nothing would end it.
+    if (c.req.method === 'HEAD') return methodProblem('GET');
     const caller = c.get('caller');
     const task = c.req.param('id');
     const found = await gateway.task(caller, task);
@@ -47,7 +51,7 @@ export function addTaskRoutes(app: Hono<FaceEnv>, options: TaskRouteOptions): vo
     c.req.raw.signal.addEventListener('abort', () => stop.abort(), { once: true });
     const events = await gateway.events(caller, task, after, stop.signal);
     if (events === undefined) return problemResponse({ status: 404, detail: 'there is no such task' });
-    return eventStream({ task, events, stop, clock, keepAliveMs });
+    return eventStream({ task, events, stop, clock, keepAliveMs, telemetry });
   });
 }
 

@@ -8,6 +8,7 @@ import {
   readJson,
   stringFromJson,
 } from '../../core/json-text.ts';
+import { textFromUtf8 } from '../../core/utf8.ts';
 import { closingResponse } from './closing-response.ts';
 import { type ToolServerOptions, toolServer } from './tool-server.ts';
 
@@ -26,8 +27,11 @@ export function mcpFace(options: McpFaceOptions): (request: Request, caller: Cal
   return async (request, caller) => {
     const refused = refusal(request, options.allowedOrigins);
     if (refused !== undefined) return refused;
-    const body = await request.text();
+    const body = textFromUtf8(new Uint8Array(await request.arrayBuffer()));
+    if (body === undefined) return rpcRefusal(400, 'the body is not UTF-8', ErrorCode.ParseError);
     const message = readJson(body);
+    // Nor is it handed on: what the SDK could read of it all the same would be called without its arguments.
+    if (message.kind === 'broken') return rpcRefusal(400, 'the body is not JSON', ErrorCode.ParseError);
     if (message.kind === 'array') return rpcRefusal(400, 'send one message at a time, not a batch');
     const traceparent = request.headers.get('traceparent');
     const server = toolServer(options, {
@@ -49,14 +53,16 @@ function refusal({ headers, method }: Request, allowedOrigins: readonly string[]
   const origin = headers.get('origin');
   if (origin !== null && !allowedOrigins.includes(origin)) return rpcRefusal(403, 'this origin may not call');
   if (method === 'POST') return undefined;
-  return rpcRefusal(405, 'only POST: there are no sessions, so there is nothing to listen to or to end', {
-    allow: 'POST',
-  });
+  const refused = rpcRefusal(
+    405,
+    'only POST: there are no sessions, so there is nothing to listen to or to end',
+  );
+  refused.headers.set('allow', 'POST');
+  return refused;
 }
 
-function rpcRefusal(status: number, message: string, headers: Record<string, string> = {}): Response {
-  const error = { code: ErrorCode.InvalidRequest, message };
-  return Response.json({ jsonrpc: '2.0', error, id: null }, { status, headers });
+function rpcRefusal(status: number, message: string, code: number = ErrorCode.InvalidRequest): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
 }
 
 /** A call may take its time and tells of it: it is answered with an event stream, the rest with plain JSON. */

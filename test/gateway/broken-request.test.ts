@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answerBroken } from '../../lib/adapters/http/broken-request.ts';
+import { type Listening, serveGateway } from '../../lib/assembly/serve-gateway.ts';
+import { type Served, serveGateway as serveFace } from './a-served-gateway.ts';
+
+let served: Served;
+let listening: Listening;
+beforeAll(async () => {
+  served = await serveFace();
+  listening = await serveGateway(served.face, 0, '127.0.0.1');
+});
+afterAll(async () => {
+  await listening.close();
+  await served.close();
+});
+
+async function answerTo(...requests: readonly string[]): Promise<string> {
+  const socket = connect(listening.port, '127.0.0.1');
+  await once(socket, 'connect');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  for (const request of requests) socket.write(request);
+  await closed;
+  return text;
+}
+
+it.each([
+  ['a Host that is none', 'GET /healthz HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n', 400],
+  ['an address that is none', 'GET http://[ HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400],
+  ['no HTTP at all', 'HELLO\r\n\r\n', 400],
+  ['endless headers', `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(99_999)}\r\n\r\n`, 431],
+])('%s is a problem too', async (_what, request, status) => {
+  const answer = await answerTo(request);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(answer).toContain('content-type: application/problem+json');
+  expect(JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))).toMatchObject({
+    status,
+  });
+});
+
+it('one that comes too slowly is told so', () => {
+  const socket = Object.assign(new PassThrough(), { bytesWritten: 0 });
+  answerBroken(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+  expect(String(socket.read())).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
+});
+
+it('a connection that was answered before is cut without a word', () => {
+  const socket = Object.assign(new PassThrough(), { bytesWritten: 99 });
+  answerBroken(new Error('broken'), socket);
+  expect([socket.destroyed, socket.read()]).toEqual([true, null]);
+});
