@@ -1,7 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { CreateTableCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import {
   ChangeMessageVisibilityCommand,
@@ -56,7 +62,13 @@ async function fill(clients: Clients): Promise<void> {
   await s3.send(new CreateBucketCommand({ Bucket: 'archive' }));
   await s3.send(new PutObjectCommand({ Bucket: 'archive', Key: 'a/b.json', Body: '{"a":1}' }));
   await dynamodb.send(new CreateTableCommand(TABLE));
+  await expect.poll(() => statusOf(dynamodb)).toBe('ACTIVE');
   await dynamodb.send(new PutItemCommand({ TableName: 'tasks', Item: { id: { S: 'one' } } }));
+}
+
+async function statusOf(dynamodb: DynamoDBClient): Promise<string | undefined> {
+  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: 'tasks' }));
+  return Table?.TableStatus;
 }
 
 /** All of it is there, and what was in flight comes again at once, counted. */

@@ -8,8 +8,8 @@ export interface EmbeddedDynamoDb {
   close(): Promise<void>;
 }
 
-export async function startEmbeddedDynamoDb(): Promise<EmbeddedDynamoDb> {
-  const server = dynalite({ createTableMs: 0 });
+export async function startEmbeddedDynamoDb(createTableMs = 0): Promise<EmbeddedDynamoDb> {
+  const server = dynalite({ createTableMs });
   // It throws where a client is gone in the middle of a request, as a killed one is: these tests would end with it.
   server.on('request', (request) => {
     request.removeAllListeners('error');

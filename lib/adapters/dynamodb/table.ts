@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AttributeValue,
   CreateTableCommand,
@@ -5,6 +6,7 @@ import {
   type DynamoDBClient,
   type GlobalSecondaryIndex,
   QueryCommand,
+  type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 import { FAILURE_TABLE, type FailureTableIndex, type TableIndex } from '../../config/failure-table.ts';
 import { headWithinUtf8 } from '../../core/utf8.ts';
@@ -119,14 +121,37 @@ export async function queryAll(table: Table, ask: Omit<Ask, 'cursor'>): Promise<
 }
 
 /** Makes the table where it is missing: for engines on this machine. On AWS the infrastructure makes it. */
-export async function ensureTable({ client, name }: Table): Promise<void> {
+export async function ensureTable(table: Table): Promise<void> {
+  const there = await described(table);
+  if (there === undefined) await createTable(table);
+  else refuseOlder(table.name, there.GlobalSecondaryIndexes ?? []);
+  await untilActive(table);
+}
+
+async function described({ client, name }: Table): Promise<TableDescription | undefined> {
   try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-    refuseOlder(name, Table?.GlobalSecondaryIndexes ?? []);
-    return;
+    return (await client.send(new DescribeTableCommand({ TableName: name }))).Table;
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
   }
+}
+
+const LOOKS_MOST = 500;
+const LOOK_AGAIN_MS = 20;
+
+/** A table is answered for before it is there, and whoever writes meanwhile is told that there is none. */
+async function untilActive(table: Table): Promise<void> {
+  for (let looks = 0; looks < LOOKS_MOST; looks++) {
+    if ((await described(table))?.TableStatus === 'ACTIVE') return;
+    await pause(LOOK_AGAIN_MS);
+  }
+  throw new Error(
+    `the table "${table.name}" is not ready after ${(LOOKS_MOST * LOOK_AGAIN_MS) / 1000} s; start once with --fresh, which forgets what was kept`,
+  );
+}
+
+async function createTable({ client, name }: Table): Promise<void> {
   const { key, indexes } = FAILURE_TABLE;
   const attributes = new Map(
     [key, ...indexes.flatMap(({ hash, range }) => [hash, range])].map((one) => [one.name, one]),

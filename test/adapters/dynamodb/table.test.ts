@@ -1,4 +1,4 @@
-import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { ensureTable, text } from '../../../lib/adapters/dynamodb/table.ts';
@@ -24,6 +24,15 @@ describe('the table', () => {
     expect(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName).sort()).toEqual(
       FAILURE_TABLE.indexes.map(({ name }) => name).sort(),
     );
+  });
+
+  it('is there once it was made, also where making it takes a while', async () => {
+    const slow = await startEmbeddedDynamoDb(300);
+    const reaching = dynamoDbClient({ region: 'us-east-1', endpoint: slow.endpoint }, {});
+    await ensureTable({ client: reaching, name: 'made' });
+    await reaching.send(new PutItemCommand({ TableName: 'made', Item: { pk: text('one') } }));
+    reaching.destroy();
+    await slow.close();
   });
 
   it('that cannot be reached is not taken for a missing one', async () => {
