@@ -19,8 +19,11 @@ function chosenSuite(): keyof typeof SUITES {
   return process.env['SLOW'] === undefined ? 'quick' : 'slow';
 }
 
-/** They hold nothing that another could trip over, so they share workers: to start one takes longer than most of them. */
-const PURE = ['core', 'config', 'conformance', 'error-handling'].map((room) => `test/${room}/**/*.test.ts`);
+/**
+ * They load whole functions, which read their settings once: each has a worker of its own. The others share workers,
+ * because to start one takes longer than most of them.
+ */
+const ALONE = ['test/functions/**/*.test.ts', 'test/gateway/lambda.test.ts'];
 
 const { include, exclude } = SUITES[chosenSuite()];
 const excluded = [...configDefaults.exclude, ...exclude];
@@ -29,8 +32,8 @@ const excluded = [...configDefaults.exclude, ...exclude];
 const PROJECTS =
   chosenSuite() === 'quick'
     ? [
-        { name: 'pure', include: PURE, exclude: excluded, isolate: false },
-        { name: 'whole', include, exclude: [...excluded, ...PURE] },
+        { name: 'quick', include, exclude: [...excluded, ...ALONE], isolate: false },
+        { name: 'alone', include: ALONE, exclude: excluded },
       ]
     : [{ name: chosenSuite(), include, exclude: excluded }];
 

@@ -156,15 +156,6 @@ function rows(): readonly Row[] {
       failed: 'sla_timeout',
       sends: [SINK],
     },
-    {
-      what: 'actor timeout',
-      envelope: at({ do: 'hang' }),
-      ...ok,
-      results: ['error'],
-      failed: 'timeout',
-      errors: ['timeout'],
-      sends: [SINK],
-    },
     { what: 'not JSON', envelope: `{"payload":"${MARKER}`, ...never, failed: 'parse_error', sends: [SINK] },
     {
       what: 'no envelope',
@@ -183,7 +174,19 @@ function rows(): readonly Row[] {
   ];
 }
 
-/** By itself, when all others are done: what is under way in a runtime that dies is lost with it. */
+/** By itself, when all others are done: the next life of a killed runtime may take longer to begin than a call has. */
+const actorTimeout = (): Row => ({
+  what: 'actor timeout',
+  envelope: at({ do: 'hang' }),
+  deliveries: 1,
+  calls: 1,
+  results: ['error'],
+  failed: 'timeout',
+  errors: ['timeout'],
+  sends: [SINK],
+});
+
+/** By itself too: what is under way in a runtime that dies is lost with it. */
 const lostConnection = (): Row => ({
   what: 'connection lost',
   envelope: at({ do: 'die' }),
@@ -239,14 +242,21 @@ async function sendAndWait(some: readonly Row[]): Promise<void> {
   await until(() => told() >= before + deliveries, 'every delivery is told', 30_000);
 }
 
+async function isReady(port: number): Promise<boolean> {
+  return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+}
+
 describe('a run with known counts', () => {
   let port = 0;
   let all: readonly Row[] = [];
   beforeAll(async () => {
     port = await metricsPort(counting);
-    all = [...rows(), lostConnection()];
-    await sendAndWait(all.slice(0, -1));
-    await sendAndWait(all.slice(-1));
+    const groups = [rows(), [actorTimeout()], [lostConnection()]];
+    all = groups.flat();
+    for (const group of groups) {
+      await until(() => isReady(port), 'the runtime is ready');
+      await sendAndWait(group);
+    }
   });
 
   test('every metric of the specification is there, with its labels and its kind', async () => {

@@ -98,7 +98,8 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     const token = {};
     underWay.set(token, request.envelope.id);
     const end = await client.call({ ...request, timeoutMs });
-    underWay.delete(token);
+    // What was printed before the answer is read in the same turn of the loop, but perhaps after it.
+    setImmediate(() => underWay.delete(token));
     if (end.kind === 'timeout') replace(current);
     return end;
   }
