@@ -1,4 +1,4 @@
-import type { Kind } from './setting.ts';
+import { type Kind, url } from './setting.ts';
 
 /** Where the runtime listens. */
 export type RuntimeAddress =
@@ -62,3 +62,22 @@ export const hostAndPort: Kind<string> = {
   },
   write: (text) => text,
 };
+
+const HTTPS = url('https', 'http');
+
+/** Of keys that tokens are signed with: who can change them on their way can sign what they like. */
+export const keysUrl: Kind<string> = {
+  takes: 'a URL (`https:`; `http:` on this machine)',
+  read: (text) => {
+    const reading = HTTPS.read(text);
+    if ('problem' in reading || /^https:/i.test(text) || isOnThisMachine(text)) return reading;
+    return { problem: 'it takes "https:", because keys that came over plain HTTP could be anybody\'s' };
+  },
+  write: (text) => text,
+};
+
+/** Engines here check no credentials, and nobody listens in between. */
+export function isOnThisMachine(endpoint: string | undefined): boolean {
+  const host = endpoint === undefined ? '' : new URL(endpoint).hostname;
+  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}

@@ -1,4 +1,5 @@
 import { DEFAULT_ERRORS_TOPIC } from '../core/pipeline.ts';
+import { keysUrl } from './addresses.ts';
 import { taskQueue, taskQueuesByTopic, topicName } from './delayer-names.ts';
 import { pushAuth, serviceAccount } from './push-settings.ts';
 import {
@@ -70,11 +71,7 @@ export const DELAYER_SETTINGS = {
     'The service account that the subscription pushes as. Required unless `DELAYER_PUSH_AUTH` is `none`.',
     '-',
   ),
-  DELAYER_PUSH_JWKS_URL: unset(
-    url('http', 'https'),
-    'Where the keys are that tokens are signed with.',
-    "Google's",
-  ),
+  DELAYER_PUSH_JWKS_URL: unset(keysUrl, 'Where the keys are that tokens are signed with.', "Google's"),
   DELAYER_ACCESS_TOKEN: unset(
     hiddenText,
     'A token for Cloud Tasks and Pub/Sub; it is not renewed.',

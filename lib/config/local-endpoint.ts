@@ -1,10 +1,5 @@
+import { isOnThisMachine } from './addresses.ts';
 import type { Environment } from './environment.ts';
-
-/** Whether an address lies on this machine: engines here check no credentials. */
-export function isOnThisMachine(endpoint: string | undefined): boolean {
-  const host = endpoint === undefined ? '' : new URL(endpoint).hostname;
-  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
-}
 
 /**
  * An engine on this machine checks no credentials, but the SDK wants some: without any it would look for them over

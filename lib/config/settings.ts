@@ -1,5 +1,5 @@
 import { DEFAULT_DELAYER_TOPIC } from '../core/delayer.ts';
-import { hostAndPort, listenAddress, runtimeAddress } from './addresses.ts';
+import { hostAndPort, keysUrl, listenAddress, runtimeAddress } from './addresses.ts';
 import { pushAuth, serviceAccount } from './push-settings.ts';
 import {
   absolutePath,
@@ -106,7 +106,7 @@ export const SETTINGS = {
   ASYA_GATEWAY_KEYS_FILE: unset(text, 'A file with the same.', 'none'),
   ASYA_GATEWAY_JWT_ISSUER: unset(text, 'Whose tokens (JWT) the gateway takes.', "nobody's"),
   ASYA_GATEWAY_JWT_AUDIENCE: unset(text, 'Whom such a token must be for.', 'none'),
-  ASYA_GATEWAY_JWKS_URL: unset(url('http', 'https'), "Where that issuer's public keys are.", 'none'),
+  ASYA_GATEWAY_JWKS_URL: unset(keysUrl, "Where that issuer's public keys are.", 'none'),
   ASYA_GATEWAY_ORIGINS: setting(
     listOf(text),
     'Web pages that may call the gateway by MCP, as origins; programs that are no browsers send none, and always may.',
@@ -139,11 +139,7 @@ export const SETTINGS = {
     'The service account that subscriptions push as. Required unless `none`.',
     'none',
   ),
-  ASYA_PUSH_JWKS_URL: unset(
-    url('http', 'https'),
-    'Where the keys are that those tokens are signed with.',
-    "Google's",
-  ),
+  ASYA_PUSH_JWKS_URL: unset(keysUrl, 'Where the keys are that those tokens are signed with.', "Google's"),
   ASYA_PUSH_ACK_DEADLINE: setting(
     wholeNumber(SHORTEST_ACK_DEADLINE_SECONDS, LONGEST_ACK_DEADLINE_SECONDS),
     "For how many seconds a push is waited for: the subscription's ack deadline.",

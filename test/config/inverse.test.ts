@@ -197,7 +197,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
     keysFile: maybe(words),
     issuer: maybe(words),
     audience: maybe(words),
-    jwksUrl: maybe(url('http', 'https')),
+    jwksUrl: maybe(url('https')),
     flowsFile: maybe(words),
     publicUrl: maybe(url('http', 'https')),
     origins: fc.uniqueArray(fc.constantFrom('https://a.example', 'http://localhost:3000'), { maxLength: 2 }),

@@ -316,8 +316,15 @@ const VARIABLES: readonly Variable[] = [
     name: 'ASYA_GATEWAY_JWKS_URL',
     get: ({ gateway }) => gateway.jwksUrl,
     byDefault: undefined,
-    good: [['https://issuer/jwks', 'https://issuer/jwks']],
-    bad: [['issuer', 'a URL like']],
+    good: [
+      ['https://issuer/jwks', 'https://issuer/jwks'],
+      ['http://127.0.0.1:1/jwks', 'http://127.0.0.1:1/jwks'],
+    ],
+    bad: [
+      ['issuer', 'a URL like "https:'],
+      ['http://issuer/jwks', 'it takes "https:"'],
+      ['http://localhost.issuer/jwks', 'it takes "https:"'],
+    ],
   },
   {
     name: 'ASYA_GATEWAY_PORT',
@@ -371,8 +378,15 @@ const VARIABLES: readonly Variable[] = [
     name: 'ASYA_PUSH_JWKS_URL',
     get: ({ push }) => push.jwksUrl,
     byDefault: undefined,
-    good: [['https://issuer/jwks', 'https://issuer/jwks']],
-    bad: [['issuer', 'a URL like']],
+    good: [
+      ['https://issuer/jwks', 'https://issuer/jwks'],
+      ['http://127.0.0.1:1/jwks', 'http://127.0.0.1:1/jwks'],
+    ],
+    bad: [
+      ['issuer', 'a URL like "https:'],
+      ['http://issuer/jwks', 'it takes "https:"'],
+      ['http://localhost.issuer/jwks', 'it takes "https:"'],
+    ],
   },
   {
     name: 'ASYA_PUSH_ACK_DEADLINE',
