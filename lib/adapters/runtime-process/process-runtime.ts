@@ -31,6 +31,10 @@ interface Life {
   /** Ready, or over. */
   readonly settled: Promise<void>;
   readonly over: AbortController;
+  /** The last it said on stderr before it was ready. */
+  lastWords?: string;
+  /** How it ended. */
+  how?: string;
 }
 
 /** A runtime that the sidecar starts itself: waited for, started again when it dies, killed when it hangs. */
@@ -39,6 +43,8 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   const underWay = new Map<object, string>();
   const closing = new AbortController();
   let pauseMs = FIRST_PAUSE_MS;
+  /** The last one, where it ended before it was ready: why there is none now. */
+  let stillborn: Life | undefined;
   let life = startLife(Promise.resolve());
 
   function startLife(after: Promise<unknown>): Life {
@@ -54,7 +60,10 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     const child = startChild({
       command: options.command,
       env: options.env,
-      onLine: (stream, line) => options.onLine(stream, line, soleCall(underWay)),
+      onLine: (stream, line) => {
+        if (stream === 'stderr' && !self.isReady) self.lastWords = line;
+        options.onLine(stream, line, soleCall(underWay));
+      },
     });
     self.child = child;
     child.exited.then((how) => end(self, child, how, clock.now() - startedAt));
@@ -62,6 +71,8 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   }
 
   function end(self: Life, child: Child, how: string, livedMs: number): void {
+    stillborn = self.isReady ? undefined : self;
+    self.how = how;
     self.isReady = false;
     self.over.abort();
     if (closing.signal.aborted || self !== life) return;
@@ -94,7 +105,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
 
   async function callOnce(request: RuntimeRequest, current: Life): Promise<CallEnd> {
     const timeoutMs = await timeLeftWhenReady(current, request.timeoutMs);
-    if (timeoutMs === undefined) return { kind: 'unreachable', detail: 'the runtime did not become ready' };
+    if (timeoutMs === undefined) return { kind: 'unreachable', detail: notReady(stillborn) };
     const token = {};
     underWay.set(token, request.envelope.id);
     const end = await client.call({ ...request, timeoutMs });
@@ -130,6 +141,16 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
       await client.close();
     },
   };
+}
+
+const MOST_WORDS = 500;
+
+/** It ends at x-sink, where somebody has to find out why without the log of that hour. */
+function notReady(stillborn: Life | undefined): string {
+  const what = 'the runtime did not become ready';
+  if (stillborn === undefined) return what;
+  const { how, lastWords } = stillborn;
+  return `${what}: it ${how}${lastWords === undefined ? '' : `; ${lastWords.slice(0, MOST_WORDS)}`}`;
 }
 
 function soleCall(underWay: ReadonlyMap<object, string>): string | undefined {
