@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { CfnOutput, CfnResource, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest.ts';
@@ -31,6 +31,9 @@ export interface MeshStackProps {
    */
   readonly code?: MeshCode;
 }
+
+/** CloudFormation's own limit. */
+const MOST_RESOURCES = 500;
 
 /** One mesh in one environment. */
 export class MeshStack extends Stack {
@@ -77,6 +80,16 @@ export class MeshStack extends Stack {
     this.tell('AlarmTopic', 'The topic of all alarms', alarmTopic.topicArn);
     this.tell('Dashboard', "The dashboard's name", dashboard.dashboard.dashboardName);
     Validations.of(this).acknowledge(...acknowledgedIn(crew));
+    this.refuseTooMany(manifest.actors.length);
+  }
+
+  /** Otherwise it would be told by the CDK, in a list of types that nobody has written. */
+  private refuseTooMany(actors: number): void {
+    const resources = this.node.findAll().filter((one) => CfnResource.isCfnResource(one)).length;
+    if (resources > MOST_RESOURCES)
+      throw new Error(
+        `asya: ${actors} actors make a stack of ${resources} resources, and CloudFormation takes ${MOST_RESOURCES}; make two meshes of them, each with its own folder`,
+      );
   }
 
   private tell(id: string, description: string, value: string): void {

@@ -16,6 +16,7 @@ import {
   type Resource,
   resourcesOf,
   STUB_CODE,
+  stackOf,
   type TemplateJson,
   templateOf,
 } from './a-mesh-stack.ts';
@@ -286,5 +287,14 @@ test('outputs are what the operator’s commands read', () => {
   expect(template.Outputs['AsyaNamespace']?.Value).toBe('dev-letters');
   expect(Object.keys(template.Outputs)).toEqual(
     expect.arrayContaining(['AsyaArchiveBucket', 'AsyaFailureTable', 'AsyaAwsRegion', 'Dashboard']),
+  );
+});
+
+test('more actors than a stack can hold are refused in words', () => {
+  const { actors, flows } = manifestIn(LETTERS);
+  const [first] = actors as [(typeof actors)[number]];
+  const many = Array.from({ length: 40 }, (_, at) => ({ ...first, name: `copy-${at}` }));
+  expect(() => stackOf({ actors: [...actors, ...many], flows })).toThrow(
+    /^asya: \d+ actors make a stack of \d{3} resources, and CloudFormation takes 500; make two meshes/,
   );
 });
