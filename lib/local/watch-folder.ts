@@ -8,7 +8,7 @@ export interface FolderWatch {
 }
 
 export interface FolderChanges {
-  /** A document or `flows.yaml` changed. */
+  /** A document or `flows.yaml` changed, or may have before anybody watched. */
   readonly onManifest: () => void;
   /** Files of these actors changed. */
   readonly onHandlers: (actors: readonly string[]) => void;
@@ -52,13 +52,22 @@ export function watchFolder(folder: string, manifest: () => Manifest, changes: F
     ignoreInitial: true,
     ignored: (path) => FOREIGN.test(relative(root, path)),
   });
+  function flushLater(): void {
+    clearTimeout(timer);
+    timer = setTimeout(flush, SETTLED_AFTER_MS);
+  }
+
+  // What was saved since the manifest was read and before anybody watched is not told.
+  watcher.once('ready', () => {
+    isManifest = true;
+    flushLater();
+  });
   watcher.on('all', (_event, path) => {
     const extension = extname(path);
     if (extension === '.yaml' || extension === '.yml') isManifest = true;
     else if (CODE.includes(extension)) changed.add(resolve(path));
     else return;
-    clearTimeout(timer);
-    timer = setTimeout(flush, SETTLED_AFTER_MS);
+    flushLater();
   });
   return {
     close: () => {
