@@ -88,7 +88,16 @@ export async function startRabbitMq(): Promise<RabbitMqBroker> {
     await untilFree(port);
   }
 
-  async function evaluate(expression: string): Promise<unknown> {
+  let lastAnswer: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: every caller takes the same name, and the node refuses a second of that name. */
+  function evaluate(expression: string): Promise<unknown> {
+    const answer = lastAnswer.then(() => ask(expression));
+    lastAnswer = answer.catch(() => {});
+    return answer;
+  }
+
+  async function ask(expression: string): Promise<unknown> {
     const [program = 'erl_call'] = globSync(CALL_PROGRAM);
     const told = ['-sname', env['RABBITMQ_NODENAME'] ?? '', '-timeout', String(PATIENCE_MS / 1000), '-e'];
     const calling = promisify(execFile)(program, told, { env, cwd: folder });
