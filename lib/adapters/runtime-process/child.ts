@@ -5,8 +5,10 @@ import type { Writable } from 'node:stream';
 /** A runtime's process, and whatever it started, in a process group of its own. */
 export interface Child {
   readonly pid: number;
-  /** Resolves when it is gone, with how. */
+  /** Resolves when it ended, with how. What it started may still be dying. */
   readonly exited: Promise<string>;
+  /** Resolves when nobody of its group can answer for it any more. */
+  readonly gone: Promise<void>;
   /** At once and for good: nothing it started survives. */
   kill(): void;
   /** Asked to end; killed when it has not after so long. */
@@ -28,6 +30,8 @@ export interface ChildOptions {
  */
 const GUARDED = '(trap "" TERM; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; ';
 const GUARD_FD = 3;
+/** A grandchild that left the group may hold the output for as long as it lives; it is waited for no longer than this. */
+const GONE_WITHIN_MS = 10_000;
 
 export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
   const child = spawn('/bin/sh', ['-c', GUARDED + command], {
@@ -49,6 +53,7 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
   return {
     pid: child.pid ?? 0,
     exited,
+    gone: outputEnded(child, exited),
     kill: () => killGroup(child),
     stop: async (withinMs) => {
       signalGroup(child, 'SIGTERM');
@@ -57,6 +62,21 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Killed with much memory, a command outlives the shell that started it, and its socket takes connections meanwhile:
+ * it is dead when its output is closed.
+ */
+async function outputEnded(child: ChildProcess, exited: Promise<string>): Promise<void> {
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  await exited;
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, GONE_WITHIN_MS).unref();
+  });
+  await Promise.race([closed, tooLong]);
+  clearTimeout(timer);
 }
 
 function forwardLines(child: ChildProcess, onLine: ChildOptions['onLine']): void {

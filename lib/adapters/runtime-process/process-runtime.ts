@@ -78,7 +78,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     if (closing.signal.aborted || self !== life) return;
     if (livedMs > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
     onTrouble('the runtime is gone', { how, pid: child.pid, againInMs: pauseMs });
-    life = startLife(clock.sleep(pauseMs, closing.signal));
+    life = startLife(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
@@ -89,7 +89,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     hung.over.abort();
     hung.child?.kill();
     client.interrupt();
-    life = startLife(hung.child?.exited ?? Promise.resolve());
+    life = startLife(hung.child?.gone ?? Promise.resolve());
   }
 
   /** What is left of the time once the runtime is ready; undefined where it was not in time. */
@@ -136,8 +136,10 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     close: async (withinMs = STOP_WITHIN_MS) => {
       closing.abort();
       life.over.abort();
-      await life.settled;
-      await life.child?.stop(Math.min(withinMs, STOP_WITHIN_MS));
+      if (life.child !== undefined) {
+        await life.settled;
+        await life.child.stop(Math.min(withinMs, STOP_WITHIN_MS));
+      }
       await client.close();
     },
   };

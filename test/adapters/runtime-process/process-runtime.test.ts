@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { processRuntime } from '../../../lib/adapters/runtime-process/process-runtime.ts';
+import { socketRuntime } from '../../../lib/adapters/runtime-socket/socket-runtime.ts';
 import { systemClock } from '../../../lib/adapters/system/system.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
-import { detailOf, requestWith } from '../runtime-socket/a-request.ts';
+import { detailOf, requestWith, valueIn } from '../runtime-socket/a-request.ts';
 
 const opened: Runtime[] = [];
 afterEach(async () => {
@@ -18,11 +22,11 @@ const NOBODY: Runtime = {
   close: async () => {},
 };
 
-function started(command: string): Runtime {
+function started(command: string, client = NOBODY): Runtime {
   const runtime = processRuntime({
     command,
-    env: { PATH: process.env['PATH'] ?? '' },
-    client: NOBODY,
+    env: { PATH: process.env['PATH'] ?? '', HEAVY },
+    client,
     clock: systemClock,
     onLine: () => {},
     onTrouble: () => {},
@@ -41,4 +45,29 @@ it('tells whoever called a runtime that cannot start how it ended, and its last 
 it('tells no more than is known of one that is still starting', async () => {
   const runtime = started('exec sleep 600');
   expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe('the runtime did not become ready');
+});
+
+/** It has so much memory that the kernel takes its time to bury it, and answers all but `hang` with what came. */
+const HEAVY = `
+  globalThis.ballast = Buffer.alloc(300_000_000, 1);
+  const { rmSync } = require('node:fs');
+  rmSync(process.argv[1], { force: true });
+  require('node:net').createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => chunk.includes('hang') || socket.write(chunk));
+  }).listen(process.argv[1]);
+`;
+
+it('waits until a runtime that was killed is buried, whose socket takes connections for so long', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'asya-heavy-'));
+  const path = join(folder, 'runtime.sock');
+  const client = socketRuntime({ path, protocol: 'payload', fanOut: 'never', maxAnswerBytes: 1_000 });
+  // Not the last command of the shell, which would become it.
+  const runtime = started(`'${process.execPath}' -e "$HEAVY" '${path}'; true`, client);
+  for (const _life of [1, 2, 3]) {
+    expect(valueIn(await runtime.call(requestWith('well')))).toBe('well');
+    expect(await runtime.call(requestWith('hang', 100))).toEqual({ kind: 'timeout' });
+    expect(valueIn(await runtime.call(requestWith('afresh')))).toBe('afresh');
+  }
+  rmSync(folder, { recursive: true });
 });
