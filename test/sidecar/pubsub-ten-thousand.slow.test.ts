@@ -1,41 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
 import { PUBSUB_ABSENCE } from '../support/pubsub.ts';
+import { ACTORS, COUNT, PATIENCE_MS, startEchoes } from './echoes.ts';
 import { envelopeAt, TRACEPARENT, type Wire } from './envelopes.ts';
-import { freePort } from './free-port.ts';
 import { scrape } from './prometheus-text.ts';
 import { type PubsubStage, setPubsubStage } from './pubsub-stage.ts';
-import { pause, startSidecar, until } from './sidecar-process.ts';
+import { pause } from './sidecar-process.ts';
 
 if (PUBSUB_ABSENCE !== undefined) console.log(`ten thousand on Pub/Sub: left out, because ${PUBSUB_ABSENCE}`);
 
-const COUNT = 10_000;
-const ACTORS = ['first', 'second', 'third'] as const;
-const PATIENCE_MS = 240_000;
-
 let stage: PubsubStage | undefined;
 afterAll(() => stage?.close());
-
-async function startLine({ variables }: PubsubStage): Promise<readonly number[]> {
-  const ports = await Promise.all(ACTORS.map(freePort));
-  for (const [index, actor] of ACTORS.entries()) {
-    startSidecar(
-      variables(actor, {
-        ASYA_RUNTIME_COMMAND: `${process.execPath} ${import.meta.dirname}/echo-runtime.ts`,
-        ASYA_CONCURRENCY: '10',
-        ASYA_METRICS_ADDR: `127.0.0.1:${ports[index]}`,
-        // A line for each delivery would be thirty thousand.
-        ASYA_LOG_LEVEL: 'warn',
-      }),
-    );
-  }
-  const isReady = (port: number) =>
-    fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await until(async () => (await Promise.all(ports.map(isReady))).every(Boolean), 'all are ready', 90_000);
-  return ports;
-}
 
 async function sendAll({ client }: PubsubStage, envelopes: readonly Wire[]): Promise<void> {
   const topic = client.publisher.topic('first', { batching: { maxMessages: 500, maxMilliseconds: 5 } });
@@ -65,7 +39,7 @@ test.skipIf(PUBSUB_ABSENCE !== undefined)(
   `${COUNT} envelopes through three actors on Pub/Sub: each arrives`,
   async () => {
     stage = await setPubsubStage('x-sink', ...ACTORS);
-    const ports = await startLine(stage);
+    const ports = await startEchoes(stage);
     const route = { prev: [], curr: 'first', next: ['second', 'third'] };
     const envelopes = Array.from({ length: COUNT }, (_, n) => envelopeAt('first', { n }, { route }));
     const startedAt = performance.now();

@@ -28,7 +28,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
       stage.sidecar('double', { ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle') }),
       stage.sidecar('hasty', {
         ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
-        ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
         ASYA_RESILIENCY_POLICIES: '{"again":{"maxAttempts":3,"initialDelay":"1s"}}',
         ASYA_RESILIENCY_RULES: '[{"errors":["ValueError"],"policy":"again"}]',
       }),

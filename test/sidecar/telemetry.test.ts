@@ -35,7 +35,7 @@ beforeAll(async () => {
   [counting, spaced] = await Promise.all([
     stage.sidecar('count', {
       ...common,
-      ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
       ASYA_RESILIENCY_POLICIES: JSON.stringify(POLICIES),
       ASYA_RESILIENCY_RULES: JSON.stringify(RULES),
     }),

@@ -1,40 +1,16 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, expect, test } from 'vitest';
+import { ACTORS, COUNT, PATIENCE_MS, startEchoes } from './echoes.ts';
 import { envelopeAt, TRACEPARENT, type Wire } from './envelopes.ts';
-import { freePort } from './free-port.ts';
 import { scrape } from './prometheus-text.ts';
-import { startSidecar, until } from './sidecar-process.ts';
+import { until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-const COUNT = 10_000;
-const ACTORS = ['first', 'second', 'third'] as const;
 /** The SQS under test lives in this very process: more at once only make it slower. */
 const AT_ONCE = 8;
 
 let stage: Stage;
 afterAll(() => stage.close());
-
-async function startLine(): Promise<readonly number[]> {
-  const ports = await Promise.all(ACTORS.map(freePort));
-  for (const [index, actor] of ACTORS.entries()) {
-    startSidecar(
-      stage.variables(actor, {
-        ASYA_RUNTIME_COMMAND: `${process.execPath} ${import.meta.dirname}/echo-runtime.ts`,
-        ASYA_CONCURRENCY: '10',
-        ASYA_METRICS_ADDR: `127.0.0.1:${ports[index]}`,
-        // A line for each delivery would be thirty thousand.
-        ASYA_LOG_LEVEL: 'warn',
-      }),
-    );
-  }
-  const isReady = (port: number) =>
-    fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await until(async () => (await Promise.all(ports.map(isReady))).every(Boolean), 'all are ready', 60_000);
-  return ports;
-}
 
 async function sendAll(envelopes: readonly Wire[]): Promise<void> {
   const QueueUrl = `${stage.sqs.endpoint}/000000000000/first`;
@@ -48,14 +24,14 @@ async function sendAll(envelopes: readonly Wire[]): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, sender));
 }
 
-async function takeAll(withinMs: number): Promise<readonly Wire[]> {
+async function takeAll(): Promise<readonly Wire[]> {
   const taken: Wire[] = [];
-  const endsAt = Date.now() + withinMs;
+  const endsAt = Date.now() + PATIENCE_MS;
   const taker = async () => {
     while (taken.length < COUNT) {
       const some = await stage.sqs.take('x-sink');
       taken.push(...some.map(({ Body = '' }) => JSON.parse(Body) as Wire));
-      if (Date.now() > endsAt) throw new Error(`${taken.length} of ${COUNT} within ${withinMs} ms`);
+      if (Date.now() > endsAt) throw new Error(`${taken.length} of ${COUNT} within ${PATIENCE_MS} ms`);
       if (some.length < 10) await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
@@ -63,60 +39,64 @@ async function takeAll(withinMs: number): Promise<readonly Wire[]> {
   return taken;
 }
 
-test(`${COUNT} envelopes through three actors: each arrives, and the counts add up`, async () => {
-  stage = await setStage('x-sink', ...ACTORS);
-  const ports = await startLine();
-  const route = { prev: [], curr: 'first', next: ['second', 'third'] };
-  const envelopes = Array.from({ length: COUNT }, (_, n) => envelopeAt('first', { n }, { route }));
-  const startedAt = performance.now();
-  const [arrived] = await Promise.all([takeAll(100_000), sendAll(envelopes)]);
-  const seconds = (performance.now() - startedAt) / 1000;
-  console.log(
-    `${COUNT} envelopes through ${ACTORS.length} actors in ${seconds.toFixed(1)} s: ` +
-      `${Math.round(COUNT / seconds)} envelopes/s, ${Math.round((COUNT * ACTORS.length) / seconds)} hops/s`,
-  );
+test(
+  `${COUNT} envelopes through three actors: each arrives, and the counts add up`,
+  async () => {
+    stage = await setStage('x-sink', ...ACTORS);
+    const ports = await startEchoes(stage);
+    const route = { prev: [], curr: 'first', next: ['second', 'third'] };
+    const envelopes = Array.from({ length: COUNT }, (_, n) => envelopeAt('first', { n }, { route }));
+    const startedAt = performance.now();
+    const [arrived] = await Promise.all([takeAll(), sendAll(envelopes)]);
+    const seconds = (performance.now() - startedAt) / 1000;
+    console.log(
+      `${COUNT} envelopes through ${ACTORS.length} actors in ${seconds.toFixed(1)} s: ` +
+        `${Math.round(COUNT / seconds)} envelopes/s, ${Math.round((COUNT * ACTORS.length) / seconds)} hops/s`,
+    );
 
-  expect(arrived.length).toBe(COUNT);
-  const byId = new Map(arrived.map((envelope) => [envelope.id, envelope]));
-  expect(byId.size).toBe(COUNT);
-  for (const { id, payload } of envelopes) {
-    const envelope = byId.get(id);
-    if (envelope?.headers['traceparent'] !== TRACEPARENT) throw new Error(`${id} lost its trace`);
-    expect({ route: envelope.route, payload: envelope.payload, phase: envelope.status?.phase }).toEqual({
-      route: { prev: [...ACTORS], curr: '', next: [] },
-      payload,
-      phase: 'succeeded',
-    });
-  }
+    expect(arrived.length).toBe(COUNT);
+    const byId = new Map(arrived.map((envelope) => [envelope.id, envelope]));
+    expect(byId.size).toBe(COUNT);
+    for (const { id, payload } of envelopes) {
+      const envelope = byId.get(id);
+      if (envelope?.headers['traceparent'] !== TRACEPARENT) throw new Error(`${id} lost its trace`);
+      expect({ route: envelope.route, payload: envelope.payload, phase: envelope.status?.phase }).toEqual({
+        route: { prev: [...ACTORS], curr: '', next: [] },
+        payload,
+        phase: 'succeeded',
+      });
+    }
 
-  // The last ack may still be under way.
-  for (const actor of ACTORS) {
-    await until(async () => {
-      const { visible, hidden, delayed } = await stage.sqs.counts(actor);
-      return visible + hidden + delayed === 0;
-    }, `${actor}'s queue is empty`);
-    expect((await stage.sqs.counts(`${actor}-dlq`)).visible).toBe(0);
-  }
-  for (const [index, actor] of ACTORS.entries()) {
-    const series = await scrape(ports[index] ?? 0);
-    const next = ACTORS[index + 1];
-    const destination =
-      next === undefined
-        ? 'destination_queue="x-sink",message_type="sink"'
-        : `destination_queue="${next}",message_type="next"`;
-    const ofKind = (kind: string) =>
-      Object.fromEntries([...series].filter(([name]) => name.startsWith(`asya_actor_${kind}{`)));
-    expect(ofKind('messages_received_total')).toEqual({
-      [`asya_actor_messages_received_total{queue="${actor}",transport="sqs"}`]: COUNT,
-    });
-    expect(ofKind('messages_total')).toEqual({
-      [`asya_actor_messages_total{queue="${actor}",result="success"}`]: COUNT,
-    });
-    expect(ofKind('messages_sent_total')).toEqual({
-      [`asya_actor_messages_sent_total{${destination}}`]: COUNT,
-    });
-    expect(ofKind('messages_failed_total')).toEqual({});
-    expect(ofKind('runtime_errors_total')).toEqual({});
-    expect(ofKind('active_messages')).toEqual({ [`asya_actor_active_messages{queue="${actor}"}`]: 0 });
-  }
-}, 150_000);
+    // The last ack may still be under way.
+    for (const actor of ACTORS) {
+      await until(async () => {
+        const { visible, hidden, delayed } = await stage.sqs.counts(actor);
+        return visible + hidden + delayed === 0;
+      }, `${actor}'s queue is empty`);
+      expect((await stage.sqs.counts(`${actor}-dlq`)).visible).toBe(0);
+    }
+    for (const [index, actor] of ACTORS.entries()) {
+      const series = await scrape(ports[index] ?? 0);
+      const next = ACTORS[index + 1];
+      const destination =
+        next === undefined
+          ? 'destination_queue="x-sink",message_type="sink"'
+          : `destination_queue="${next}",message_type="next"`;
+      const ofKind = (kind: string) =>
+        Object.fromEntries([...series].filter(([name]) => name.startsWith(`asya_actor_${kind}{`)));
+      expect(ofKind('messages_received_total')).toEqual({
+        [`asya_actor_messages_received_total{queue="${actor}",transport="sqs"}`]: COUNT,
+      });
+      expect(ofKind('messages_total')).toEqual({
+        [`asya_actor_messages_total{queue="${actor}",result="success"}`]: COUNT,
+      });
+      expect(ofKind('messages_sent_total')).toEqual({
+        [`asya_actor_messages_sent_total{${destination}}`]: COUNT,
+      });
+      expect(ofKind('messages_failed_total')).toEqual({});
+      expect(ofKind('runtime_errors_total')).toEqual({});
+      expect(ofKind('active_messages')).toEqual({ [`asya_actor_active_messages{queue="${actor}"}`]: 0 });
+    }
+  },
+  PATIENCE_MS + 120_000,
+);

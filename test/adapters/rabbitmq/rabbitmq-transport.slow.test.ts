@@ -96,7 +96,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       for (const body of ['"a"', '"b"', '"c"']) {
         const delivery = await receiveOne(one, queue);
         expect(textOf(delivery)).toBe(body);
-        expect(await one.nack(delivery, 4_000)).toEqual(OK);
+        expect(await one.nack(delivery, 8_000)).toEqual(OK);
       }
       const last = await receiveOne(one, queue);
       expect(textOf(last)).toBe('"d"');
@@ -104,7 +104,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       const again: string[] = [];
       while (again.length < 3) {
         const delivery = await receiveOne(one, queue);
-        expect(Date.now() - releasedAt).toBeGreaterThanOrEqual(4_000 - 5);
+        expect(Date.now() - releasedAt).toBeGreaterThanOrEqual(8_000 - 5);
         expect(delivery.receiveCount).toBe(2);
         expect(await one.ack(delivery)).toEqual(OK);
         again.push(textOf(delivery));

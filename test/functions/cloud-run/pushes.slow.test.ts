@@ -99,7 +99,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
 
   test('a call that hangs ends with its runtime, and the next one meets a fresh one', async () => {
     const pidFile = join(stage.folder, 'hanging.pid');
-    const host = await stage.host('hanging', { ASYA_RESILIENCY_ACTOR_TIMEOUT: '3s', PID_FILE: pidFile });
+    const host = await stage.host('hanging', { ASYA_RESILIENCY_ACTOR_TIMEOUT: '6s', PID_FILE: pidFile });
     await stage.subscribe('hanging', host);
     const hanging = envelopeAt('hanging', { do: 'spin' });
     await send(hanging);

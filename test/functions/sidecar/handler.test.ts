@@ -20,7 +20,7 @@ beforeAll(async () => {
   lambda = startLambda(
     stage.variables('score', {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
-      ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
       PID_FILE: pidFile(),
     }),
   );
@@ -119,9 +119,9 @@ describe('time', () => {
   });
 
   test('that runs out during a batch: the rest is sent again, what was begun is finished', async () => {
-    const records = [1, 2, 3].map((value) => record({ do: 'sleep', seconds: 1.5, value }));
-    // One call may take 2 s and the last sends 2 s: 6.4 s are enough for two of them, one after the other.
-    expect(await lambda.invoke(records, 6_400)).toEqual(DONE);
+    const records = [1, 2, 3].map((value) => record({ do: 'sleep', seconds: 4, value }));
+    // A call may take 5 s and the last sends 2 s: the second is begun also after 4 s more, the third never.
+    expect(await lambda.invoke(records, 14_900)).toEqual(DONE);
     const [first, second, third] = records.map(idOf);
     expect((await stage.inbox.next('x-sink', first ?? '')).payload).toBe(1);
     expect((await stage.inbox.next('x-sink', second ?? '')).payload).toBe(2);

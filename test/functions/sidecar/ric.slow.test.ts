@@ -69,7 +69,7 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
         LAMBDA_TASK_ROOT: folder,
         _HANDLER: 'index.handler',
         ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
-        ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
+        ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
         PID_FILE: pidFile(),
       }),
       folder,

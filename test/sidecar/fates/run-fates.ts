@@ -45,6 +45,8 @@ export interface FateBroker {
   readonly name: string;
   readonly absence?: string;
   readonly maxBodyBytes: number;
+  /** In Python without: each language has a broker at least. */
+  readonly runtime?: string;
   start(): Promise<SidecarBroker>;
 }
 
@@ -52,7 +54,7 @@ export interface FateBroker {
  * The sidecar's end-to-end table: every fate of SPEC.md sections 3 to 5, with real sidecars and runtimes, on this
  * broker. What SPEC.md section 6 lets differ stands in the fates themselves.
  */
-export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): void {
+export function runFates({ name, absence, maxBodyBytes, runtime, start }: FateBroker): void {
   if (absence !== undefined) {
     console.log(`the fates on ${name}: left out, because ${absence}`);
     describe.skip(`the fates on ${name}`, () => test('are met', () => {}));
@@ -72,8 +74,8 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
     let broker: SidecarBroker;
     let stage: BrokerStage;
     const sidecars = new Map<FateActor | 'shared' | 'orphan', RunningProcess>();
-    const inPython = {
-      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+    const withRuntime = {
+      ASYA_RUNTIME_COMMAND: runtime ?? pythonRuntime('behaviours.handle'),
       ASYA_RUNTIME_MAX_RESPONSE: String(maxBodyBytes + 1024 * 1024),
     };
 
@@ -81,7 +83,7 @@ export function runFates({ name, absence, maxBodyBytes, start }: FateBroker): vo
       actor: FateActor | 'shared' | 'orphan',
       variables: Variables,
     ): Promise<RunningProcess> {
-      const sidecar = await stage.sidecar(actor, { ...inPython, ...variables });
+      const sidecar = await stage.sidecar(actor, { ...withRuntime, ...variables });
       sidecars.set(actor, sidecar);
       return sidecar;
     }
