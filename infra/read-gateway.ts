@@ -3,13 +3,14 @@ import { type Fields, isFields } from '../lib/core/fields.ts';
 import { type Notes, noteUnknownKeys } from '../lib/core/mistake.ts';
 import type { GatewayTokens } from './constructs/mesh-gateway.ts';
 
-/** Whether an environment's mesh has a gateway, and who may call it beside those with a key. */
+/** Whether an environment's mesh has a gateway, who may call it beside those with a key, and how many at once. */
 export interface GatewayChoices {
   readonly tokens?: GatewayTokens;
   readonly origins?: readonly string[];
+  readonly callersAtOnce?: number;
 }
 
-const FIELDS = ['tokens', 'origins'] as const;
+const FIELDS = ['tokens', 'origins', 'callersAtOnce'] as const;
 const TOKEN_FIELDS = ['issuer', 'audience', 'jwksUrl'] as const;
 
 /** `true`, `false`, or an object that says more. Undefined: there is none. */
@@ -23,7 +24,12 @@ export function readGateway(value: unknown, notes: Notes): GatewayChoices | unde
   noteUnknownKeys(notes, value, FIELDS);
   const tokens = tokensIn(value, notes.at('tokens'));
   const origins = originsIn(value, notes.at('origins'));
-  return { ...(tokens === undefined ? {} : { tokens }), ...(origins === undefined ? {} : { origins }) };
+  const callersAtOnce = callersIn(value, notes.at('callersAtOnce'));
+  return {
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(origins === undefined ? {} : { origins }),
+    ...(callersAtOnce === undefined ? {} : { callersAtOnce }),
+  };
 }
 
 function tokensIn({ tokens }: Fields, notes: Notes): GatewayTokens | undefined {
@@ -43,6 +49,13 @@ function originsIn({ origins }: Fields, notes: Notes): readonly string[] | undef
   if (Array.isArray(origins) && origins.every((one) => isText(one) && /^https?:\/\/[^/,\s]+$/.test(one)))
     return origins;
   notes.add(`is ${shownValue(origins)}; it takes a list of origins like "https://app.example"`);
+  return undefined;
+}
+
+function callersIn({ callersAtOnce }: Fields, notes: Notes): number | undefined {
+  if (callersAtOnce === undefined) return undefined;
+  if (Number.isInteger(callersAtOnce) && (callersAtOnce as number) >= 1) return callersAtOnce as number;
+  notes.add(`is ${shownValue(callersAtOnce)}; it takes a whole number from 1`);
   return undefined;
 }
 

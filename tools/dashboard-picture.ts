@@ -71,7 +71,10 @@ function graph(widget: Widget): readonly string[] {
 
 function widgetsOf(folder: string): readonly Widget[] {
   const reading = readMesh(folder);
-  const chosen = readDeployEnvironment({ prod: { region: 'eu-central-1' } }, 'prod');
+  const chosen = readDeployEnvironment(
+    { prod: { region: 'eu-central-1', gateway: { callersAtOnce: 100 } } },
+    'prod',
+  );
   if (!('manifest' in reading) || !('environment' in chosen)) throw new Error(`${folder} cannot be read`);
   const nothing: FunctionCode = { kind: 'zip', code: Code.fromInline('exports.handler = () => {}') };
   const stack = new MeshStack(new App(), 'Picture', {

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Names, Stage } from 'aws-cdk-lib';
@@ -12,6 +12,7 @@ import type { ActorSpec } from '../../lib/config/manifest.ts';
 import { bundleFunction, bundleHandler } from './bundle.ts';
 import { imageDockerfile, pythonDockerfile } from './dockerfile.ts';
 import type { FunctionCode, MeshCode } from './mesh-code.ts';
+import { readRequirements } from './requirements.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** `.ts` here, `.js` in the package that is made of it. */
@@ -58,7 +59,7 @@ function addRuntime(target: string, { name, runtime }: ActorSpec, folder: string
     case 'python':
       copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
       copyApp(folder, join(target, IN_FUNCTION.app), dirname(target));
-      return imageCode(target, pythonDockerfile(existsSync(join(folder, 'requirements.txt'))));
+      return imageCode(target, pythonDockerfile(requirementsOf(name, join(target, IN_FUNCTION.app))));
     case 'image':
       copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
       writeNodeRuntime(target);
@@ -103,6 +104,17 @@ function bundleOf(actor: string, handler: string, folder: string): string {
 
 /** What others leave beside a handler is no part of it. */
 const FOREIGN = new Set(['node_modules', 'cdk.out', 'dist', 'coverage', '__pycache__', 'venv']);
+
+/** Otherwise pip would tell it, when the image is built in the middle of a deployment. */
+function requirementsOf(actor: string, app: string): 'none' | 'alone' | 'with-others' {
+  const requirements = readRequirements(app);
+  if (requirements.kind !== 'missing') return requirements.kind;
+  const { list, path } = requirements;
+  throw new Error(
+    `asya: ${list} of "${actor}" names ${path}, which the image does not have: it has the folder of the actor's document, ` +
+      `without what is hidden and without ${[...FOREIGN].join(', ')}; put it into that folder, or give the actor an image that holds it`,
+  );
+}
 
 /** One by one: a folder that holds the output of the app cannot be copied into it as a whole. */
 function copyApp(from: string, to: string, outdir: string): void {

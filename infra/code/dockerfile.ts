@@ -3,18 +3,20 @@ import { IN_FUNCTION, PYTHON_OF_IMAGE } from '../../lib/config/lambda-environmen
 const LAMBDA = 'public.ecr.aws/lambda/nodejs:24';
 
 /** For a Python handler: Lambda's own image for the sidecar, and Python beside it. */
-export function pythonDockerfile(hasRequirements: boolean): string {
-  const requirements = `${IN_FUNCTION.app}/requirements.txt`;
+export function pythonDockerfile(requirements: 'none' | 'alone' | 'with-others'): string {
+  const { app } = IN_FUNCTION;
+  // Alone it comes before the handler itself, so that a change of that does not install everything again.
+  const installed = requirements === 'alone' ? `${app}/requirements.txt` : app;
   return lines(
     `FROM ${LAMBDA}`,
     `RUN dnf install -y ${PYTHON_OF_IMAGE} ${PYTHON_OF_IMAGE}-pip && dnf clean all`,
-    ...(hasRequirements
-      ? [
-          // Before the handler itself, so that a change of that does not install them again.
-          `COPY ${requirements} ./${requirements}`,
-          `RUN ${PYTHON_OF_IMAGE} -m pip install --no-cache-dir -r ${requirements}`,
-        ]
-      : []),
+    ...(requirements === 'none'
+      ? []
+      : [
+          `COPY ${installed} ./${installed}`,
+          // Packages beside it are found from where pip is run.
+          `RUN cd ${app} && ${PYTHON_OF_IMAGE} -m pip install --no-cache-dir -r requirements.txt`,
+        ]),
     'COPY . ./',
     'CMD ["index.handler"]',
   );

@@ -136,6 +136,7 @@ export class ActorMesh extends Construct {
     for (const name of new Set(manifest.flows.map(({ entrypoint }) => entrypoint)))
       this.actor(name).grantSend(gateway);
     for (const made of [...crew.functions, ...this.actors.values()]) gateway.tellReports(made.function);
+    this.dashboard.addGateway(gateway);
     this.gateway = gateway;
     this.settings = { ...settings, gateway: gateway.access };
     return gateway;

@@ -3,6 +3,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Flow } from '../../lib/config/manifest.ts';
 import type { Actor } from './actor.ts';
+import type { MeshGateway } from './mesh-gateway.ts';
 import { METRIC_PERIOD, metricOverAll, metricsBy } from './mesh-metrics.ts';
 
 export interface MeshDashboardProps {
@@ -69,6 +70,24 @@ export class MeshDashboard extends Construct {
     const options = { label, period: METRIC_PERIOD, statistic: 'Maximum' };
     this.oldest.addLeftMetric(queue.metricApproximateAgeOfOldestMessage(options));
     this.deadLetters.addLeftMetric(deadLetterQueue.metricApproximateNumberOfMessagesVisible(options));
+  }
+
+  addGateway({ function: callers, reports, callersAtOnce }: MeshGateway): void {
+    const options = { period: METRIC_PERIOD };
+    this.dashboard.addWidgets(heading('## gateway'));
+    this.dashboard.addWidgets(
+      wide(
+        'gateway: callers at once',
+        'requests and streams',
+        [callers.metricConcurrency(options)],
+        callersAtOnce === undefined ? undefined : { value: callersAtOnce, label: `most, ${callersAtOnce}` },
+      ),
+      wide('gateway: refused', 'requests', [
+        callers.metricThrottles({ ...options, label: 'by Lambda' }),
+        callers.metricUrl('Url5xxCount', { label: 'failed' }),
+      ]),
+      wide('gateway: reports', 'requests', [reports.metricRequests(), reports.metricLost()]),
+    );
   }
 
   /** Misses are counted where they are found, so an actor that two flows share counts for both. */

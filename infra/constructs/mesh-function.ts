@@ -21,6 +21,7 @@ import { Construct } from 'constructs';
 import type { FunctionPlan } from '../../lib/config/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
+import { METRIC_PERIOD } from './mesh-metrics.ts';
 
 export interface MeshFunctionProps {
   /** Time, memory, batches and environment, as the mesh was planned. */
@@ -36,6 +37,12 @@ export interface MeshFunctionProps {
    * @default they are kept
    */
   readonly removalPolicy?: RemovalPolicy;
+  /**
+   * The most invocations at once, set aside for it from the account's. Not for one that a queue feeds: throttled polls
+   * count as receives.
+   * @default as many as the account has left
+   */
+  readonly mostAtOnce?: number;
 }
 
 /**
@@ -50,7 +57,7 @@ export class MeshFunction extends Construct implements IGrantable {
 
   constructor(scope: Construct, id: string, props: MeshFunctionProps) {
     super(scope, id);
-    const { plan, code, logRetention = RetentionDays.ONE_MONTH } = props;
+    const { plan, code, logRetention = RetentionDays.ONE_MONTH, mostAtOnce } = props;
     this.plan = plan;
     this.logGroup = new LogGroup(this, 'Logs', {
       retention: logRetention,
@@ -72,6 +79,7 @@ export class MeshFunction extends Construct implements IGrantable {
       role: this.role,
       logGroup: this.logGroup,
       recursiveLoop: RecursiveLoop.ALLOW,
+      ...(mostAtOnce === undefined ? {} : { reservedConcurrentExecutions: mostAtOnce }),
     };
     // No name of its own: a change from zip to image replaces a function, and a name could not be given twice.
     this.function =
@@ -104,6 +112,11 @@ export class MeshFunction extends Construct implements IGrantable {
 
   metricConcurrency(options: MetricOptions = {}) {
     return this.function.metric('ConcurrentExecutions', { statistic: 'Maximum', ...options });
+  }
+
+  /** Of its function URL. */
+  metricUrl(name: 'UrlRequestCount' | 'Url5xxCount', options: MetricOptions = {}) {
+    return this.function.metric(name, { statistic: 'Sum', period: METRIC_PERIOD, ...options });
   }
 
   metricThrottles(options: MetricOptions = {}) {

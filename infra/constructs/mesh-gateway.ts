@@ -15,8 +15,11 @@ import { shownValue } from '../../lib/core/complaint.ts';
 import type { FunctionCode, MeshCode } from '../code/mesh-code.ts';
 import { ARCHIVE_FOLDERS, type Crew } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
+import { GatewayReports } from './gateway-reports.ts';
 import { grantKey } from './grant-key.ts';
+import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
+import { METRIC_PERIOD } from './mesh-metrics.ts';
 import { MeshQueue } from './mesh-queue.ts';
 
 /** Tokens (JWT) of one issuer, for one audience. */
@@ -49,6 +52,12 @@ export interface GatewayOptions {
    * @default none; programs that are no browsers always may
    */
   readonly origins?: readonly string[];
+  /**
+   * The most requests of callers at once, streams included, each of which is an invocation for as long as it lasts. Set
+   * aside from the account's concurrency, of which Lambda wants 100 left for all other functions.
+   * @default as many as the account has left, so that callers can leave none to reports and actors
+   */
+  readonly callersAtOnce?: number;
 }
 
 /** Whose tasks there are, and the ends of an envelope. */
@@ -79,8 +88,8 @@ export interface MeshGatewayProps extends GatewayOptions {
    */
   readonly logRetention?: RetentionDays;
   /**
-   * Whom its alarm tells.
-   * @default nobody; it is seen on the console alone
+   * Whom its alarms tell.
+   * @default nobody; they are seen on the console alone
    */
   readonly alarmTopic?: ITopic;
 }
@@ -91,7 +100,9 @@ export class MeshGateway extends Construct implements IGrantable {
   readonly keys: ISecret;
   readonly timers: MeshQueue;
   readonly function: MeshFunction;
-  private readonly reports: Secret;
+  readonly reports: GatewayReports;
+  readonly callersAtOnce: number | undefined;
+  private readonly reportSecret: string;
 
   constructor(scope: Construct, id: string, props: MeshGatewayProps) {
     super(scope, id);
@@ -104,11 +115,13 @@ export class MeshGateway extends Construct implements IGrantable {
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
       ...(props.removalPolicy === undefined ? {} : { removalPolicy: props.removalPolicy }),
     };
-    this.reports = new Secret(this, 'Reports', {
+    const reportSecret = new Secret(this, 'Reports', {
       description: 'What the functions of the mesh sign their reports with',
       generateSecretString: { excludePunctuation: true, passwordLength: 48 },
       ...kept,
     });
+    this.reportSecret = reportSecret.secretValue.unsafeUnwrap();
+    this.callersAtOnce = props.callersAtOnce;
     this.keys =
       props.keys ??
       (new Secret(this, 'Keys', {
@@ -122,10 +135,11 @@ export class MeshGateway extends Construct implements IGrantable {
         this.keys.secretArn,
         keysVersion === undefined ? {} : { versionId: keysVersion },
       ).unsafeUnwrap(),
-      reportSecret: this.reports.secretValue.unsafeUnwrap(),
       callers: { ...props.tokens, ...(props.origins === undefined ? {} : { origins: props.origins }) },
     });
-    this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props);
+    this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props, {
+      ...(props.callersAtOnce === undefined ? {} : { mostAtOnce: props.callersAtOnce }),
+    });
     // The key of a request, to confirm it or to let go of it; no task and no failure.
     this.function.role.addToPolicy(
       new PolicyStatement({
@@ -139,6 +153,15 @@ export class MeshGateway extends Construct implements IGrantable {
       authType: FunctionUrlAuthType.NONE,
       invokeMode: InvokeMode.RESPONSE_STREAM,
     }).url;
+    this.reports = new GatewayReports(this, 'ReportsFunction', {
+      settings,
+      secret: this.reportSecret,
+      code,
+      crew,
+      ...kept,
+      ...(props.logRetention === undefined ? {} : { logRetention: props.logRetention }),
+      ...(alarmTopic === undefined ? {} : { alarmTopic }),
+    });
     const timerPlan = timerPlanOf(settings, this.access);
     this.timers = new MeshQueue(this, 'Timers', {
       planned: timerPlan.queue,
@@ -150,15 +173,23 @@ export class MeshGateway extends Construct implements IGrantable {
     this.timers.grantSend(this.function);
     crew.drain(this.timers.deadLetterQueue);
     deadLetterAlarm(this.timers, timerPlan.queue.name, this.timers.deadLetterQueue, alarmTopic);
+    meshAlarm(this, 'ThrottledAlarm', {
+      name: `${timerPlan.queue.name}-throttled`,
+      description: 'Lambda refuses callers: more of them are under way at once than may be.',
+      metric: this.function.metricThrottles({ period: METRIC_PERIOD }),
+      threshold: 1,
+      periods: 3,
+      ...(alarmTopic === undefined ? {} : { topic: alarmTopic }),
+    });
   }
 
   get grantPrincipal(): IPrincipal {
     return this.function.role;
   }
 
-  /** What the others are told of it. */
+  /** What those who report are told. */
   get access(): { readonly url: string; readonly secret: string } {
-    return { url: this.url, secret: this.reports.secretValue.unsafeUnwrap() };
+    return { url: this.reports.url, secret: this.reportSecret };
   }
 
   /** From now on this function reports to it. */
@@ -172,11 +203,13 @@ export class MeshGateway extends Construct implements IGrantable {
     plan: FunctionPlan,
     code: FunctionCode,
     props: MeshGatewayProps,
+    bounds: { readonly mostAtOnce?: number } = {},
   ): MeshFunction {
     const { crew, logRetention, removalPolicy, encryptionKey } = props;
     const made = new MeshFunction(this, id, {
       plan,
       code,
+      ...bounds,
       ...(logRetention === undefined ? {} : { logRetention }),
       ...(removalPolicy === undefined ? {} : { removalPolicy }),
     });

@@ -36,6 +36,9 @@ export const FAILURE_TABLE = {
   expiry: 'expires_at',
 } as const satisfies TableShape;
 
+/** Of the items that hold a task: the only ones that reports have to do with. */
+export const TASK_PREFIX = 'task#';
+
 /** Of the items that hold a request's idempotency key: the only ones that the gateway may change in place. */
 export const IDEMPOTENCY_PREFIX = 'idempotency#';
 

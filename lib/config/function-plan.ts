@@ -9,7 +9,14 @@ import type { SidecarConfig, Storage } from './sidecar-config.ts';
 export interface FunctionPlan {
   readonly actor: string;
   /** The folder in `functions/`. */
-  readonly folder: 'sidecar' | 'x-sink' | 'x-sump' | 'x-dlq' | 'gateway-timer' | 'gateway';
+  readonly folder:
+    | 'sidecar'
+    | 'x-sink'
+    | 'x-sump'
+    | 'x-dlq'
+    | 'gateway-timer'
+    | 'gateway-reports'
+    | 'gateway';
   /** Undefined for x-dlq, which lives on the queues of others. */
   readonly queue?: PlannedQueue;
   /** The queues whose messages invoke it. */

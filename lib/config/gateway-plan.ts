@@ -15,20 +15,23 @@ export const GATEWAY = 'x-gateway';
 export const GATEWAY_FLOWS_FILE = 'flows.json';
 const GATEWAY_REPLICAS = 100;
 const GATEWAY_MEMORY_MB = 512;
+/** Whoever reports has given up before; what is noted late is noted all the same. */
+const REPORTS_SECONDS = 30;
 
 export interface GatewayPlanSettings extends PlanSettings {
   /** Who may call, as `ASYA_GATEWAY_KEYS` takes it. */
   readonly keys: string;
-  /** What reports are signed with. */
-  readonly reportSecret: string;
   /** Who else may call. */
   readonly callers?: Partial<Pick<GatewaySettings, 'issuer' | 'audience' | 'jwksUrl' | 'origins'>>;
 }
 
-/** The gateway as a function: it sends to where flows begin and to its own timers, and to nobody else. */
+/**
+ * The gateway as a function, for callers: it sends to where flows begin and to its own timers, and to nobody else. It
+ * does not know what reports are signed with, so it takes none.
+ */
 export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan {
   const base = baseConfig(GATEWAY, settings);
-  const { namespace, storage, keys, reportSecret, callers } = settings;
+  const { namespace, storage, keys, callers } = settings;
   const entrypoints = new Set(flows.map(({ entrypoint }) => queueName(entrypoint, namespace)));
   return {
     actor: GATEWAY,
@@ -43,11 +46,27 @@ export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings):
     config: {
       ...base,
       storage,
-      gatewaySecret: reportSecret,
       gateway: { ...base.gateway, ...callers, keys, flowsFile: GATEWAY_FLOWS_FILE },
     },
     environment: {},
     sendsTo: [...entrypoints, queueName(GATEWAY, namespace)],
+  };
+}
+
+/** What takes the reports as a function: it sends to nobody. */
+export function reportsPlan(settings: PlanSettings, secret: string): FunctionPlan {
+  return {
+    actor: GATEWAY,
+    folder: 'gateway-reports',
+    sources: [],
+    batchSize: 1,
+    batchWindowSeconds: 0,
+    maxReplicas: replicasOf(GATEWAY_REPLICAS, settings),
+    timeoutSeconds: REPORTS_SECONDS,
+    memoryMb: GATEWAY_MEMORY_MB,
+    config: { ...baseConfig(GATEWAY, settings), storage: settings.storage, gatewaySecret: secret },
+    environment: {},
+    sendsTo: [],
   };
 }
 

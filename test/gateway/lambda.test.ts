@@ -1,13 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aStep } from '../core/a-task.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 
 const KEY = 'asya_on_lambda';
+const SECRET = 'a secret of the mesh, long enough to be one';
 
 interface Metadata {
   readonly statusCode: number;
@@ -20,13 +22,17 @@ type StreamHandler = (event: unknown, stream: Stream, context: unknown) => Promi
 let folder: string;
 let embedded: EmbeddedStores;
 let handler: StreamHandler;
+let reports: (event: unknown) => Promise<{ statusCode: number; body: string }>;
 let timer: (event: SQSEvent) => Promise<{ batchItemFailures: readonly unknown[] }>;
 beforeAll(async () => {
   embedded = await startEmbeddedStores();
   for (const queue of ['one', 'x-gateway']) await embedded.sqs.createQueue(queue);
   folder = mkdtempSync(join(tmpdir(), 'asya-flows-'));
   const flowsFile = join(folder, 'flows.yaml');
-  writeFileSync(flowsFile, 'flows:\n- {name: quick, entrypoint: one, timeout: 3}\n');
+  writeFileSync(
+    flowsFile,
+    'flows:\n- {name: quick, entrypoint: one, timeout: 3}\n- {name: endless, entrypoint: one}\n',
+  );
   const sha256 = createHash('sha256').update(KEY).digest('hex');
   const variables = {
     ...embedded.variables,
@@ -43,6 +49,8 @@ beforeAll(async () => {
   });
   handler = (await import('../../functions/gateway/index.ts')).handler as unknown as StreamHandler;
   timer = (await import('../../functions/gateway-timer/index.ts')).handler;
+  vi.stubEnv('ASYA_GATEWAY_SECRET', SECRET);
+  reports = (await import('../../functions/gateway-reports/index.ts')).handler as unknown as typeof reports;
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -51,23 +59,34 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+function eventOf(method: string, path: string, body: string | undefined, headers: object): object {
+  return {
+    version: '2.0',
+    rawPath: path,
+    rawQueryString: '',
+    headers: { 'content-type': 'application/json', host: 'gateway.example', ...headers },
+    requestContext: { http: { method, path }, domainName: 'gateway.example' },
+    body: body ?? null,
+    isBase64Encoded: false,
+  };
+}
+
 function ask(
   method: string,
   path: string,
   body?: string,
   key = KEY,
+  headers: object = {},
 ): { stream: Stream; done: Promise<void> } {
-  const event = {
-    version: '2.0',
-    rawPath: path,
-    rawQueryString: '',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', host: 'gateway.example' },
-    requestContext: { http: { method, path }, domainName: 'gateway.example' },
-    body: body ?? null,
-    isBase64Encoded: false,
-  };
   const stream: Stream = new PassThrough();
+  const event = eventOf(method, path, body, { authorization: `Bearer ${key}`, ...headers });
   return { stream, done: handler(event, stream, {}) };
+}
+
+function signatureOf(body: string, secret = SECRET): object {
+  const seconds = Math.floor(Date.now() / 1000);
+  const mac = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return { 'x-asya-signature': `t=${seconds},v1=${mac}` };
 }
 
 async function textOf({ stream, done }: ReturnType<typeof ask>): Promise<string> {
@@ -124,5 +143,28 @@ describe('the gateway on Lambda', () => {
     for (let time = 0; time < 2; time++) expect((await timer(event)).batchItemFailures).toEqual([]);
     const task = JSON.parse(await textOf(ask('GET', `/tasks/${id}`)));
     expect(task.state).toBe('failed');
+  });
+
+  it('takes reports in a function of their own, which takes nothing else, and where callers ask there are none', async () => {
+    const { id } = JSON.parse(await textOf(ask('POST', '/flows/endless', '{}')));
+    const body = JSON.stringify({ reports: [aStep('received', 0, { task: id, envelope_id: id })] });
+    const stateNow = async () => JSON.parse(await textOf(ask('GET', `/tasks/${id}`))).state;
+
+    const withKey = ask('POST', '/reports', body, KEY, signatureOf(body));
+    expect(JSON.parse(await textOf(withKey))).toMatchObject({ status: 404 });
+    const without = ask('POST', '/reports', body, 'none', signatureOf(body));
+    expect(JSON.parse(await textOf(without))).toMatchObject({ status: 401 });
+    const forged = await reports(eventOf('POST', '/reports', body, signatureOf(body, 'another secret')));
+    expect(forged.statusCode).toBe(401);
+    expect(await stateNow()).toBe('pending');
+
+    const taken = await reports(eventOf('POST', '/reports', body, signatureOf(body)));
+    expect([taken.statusCode, JSON.parse(taken.body)]).toEqual([200, { canceled: [] }]);
+    expect(await stateNow()).toBe('running');
+
+    const withCredentials = { authorization: `Bearer ${KEY}`, ...signatureOf('') };
+    for (const path of ['/flows', '/tasks', `/tasks/${id}`, '/openapi.json', '/healthz', '/mcp', '/a2a'])
+      expect((await reports(eventOf('GET', path, undefined, withCredentials))).statusCode).toBe(404);
+    expect((await reports(eventOf('GET', '/reports', undefined, withCredentials))).statusCode).toBe(405);
   });
 });

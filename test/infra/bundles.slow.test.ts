@@ -26,7 +26,15 @@ async function packagesIn(entry: string): Promise<readonly string[]> {
   return [...new Set(names)].toSorted();
 }
 
-const FUNCTIONS_ON_LAMBDA = ['sidecar', 'x-sink', 'x-sump', 'x-dlq', 'gateway', 'gateway-timer'];
+const FUNCTIONS_ON_LAMBDA = [
+  'sidecar',
+  'x-sink',
+  'x-sump',
+  'x-dlq',
+  'gateway',
+  'gateway-reports',
+  'gateway-timer',
+];
 
 test.each(FUNCTIONS_ON_LAMBDA)('%s carries the client of SQS and of no other broker', async (name) => {
   const packages = await packagesIn(`functions/${name}/index.ts`);

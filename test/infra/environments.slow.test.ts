@@ -68,6 +68,9 @@ test('a gateway is there or not, and says who else may call', () => {
   expect(gatewayOf('yes')).toContain(
     'environments.dev.gateway: is "yes"; it takes true, false, or an object',
   );
+  expect(gatewayOf({ callersAtOnce: 50 })).toEqual({ callersAtOnce: 50 });
+  for (const wrong of [0, -1, 1.5, '50'])
+    expect(gatewayOf({ callersAtOnce: wrong })).toContain('callersAtOnce: is');
   expect(gatewayOf({ tokns: {} })).toContain('did you mean "tokens"?');
   expect(gatewayOf({ tokens: { ...tokens, jwksUrl: 'http://i.example' } })).toContain('with https:');
   expect(gatewayOf({ origins: ['https://a.example/page'] })).toContain('it takes a list of origins');

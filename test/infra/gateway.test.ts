@@ -1,4 +1,4 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +6,9 @@ import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
 import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbTaskStore } from '../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
-import { aTask } from '../core/a-task.ts';
+import type { GatewayParts } from '../../lib/app/gateway-parts.ts';
+import { makeGateway } from '../../lib/app/make-gateway.ts';
+import { aStep, aTask } from '../core/a-task.ts';
 import {
   anApp,
   DEV_WITH_GATEWAY,
@@ -29,17 +31,27 @@ beforeAll(() => {
 const functions = () => resourcesOf(template, 'AWS::Lambda::Function');
 const variablesOf = ({ Properties }: Resource) => Properties.Environment.Variables as Record<string, unknown>;
 const gateway = () => functions().find((one) => 'ASYA_GATEWAY_FLOWS_FILE' in variablesOf(one)) as Resource;
-const timer = () =>
-  functions().find(
-    (one) =>
-      variablesOf(one)['ASYA_ACTOR_NAME'] === 'x-gateway' && one.id !== (gateway() as { id?: string }).id,
-  ) as Resource & { id: string };
+const inGateway = (id: string) =>
+  functions().find((one) => one.id.startsWith(`MeshGateway${id}`)) as Resource & { id: string };
+const timer = () => inGateway('Timer');
+const reports = () => inGateway('Reports');
+const urlOf = (name: string) =>
+  resourcesOf(template, 'AWS::Lambda::Url').find(({ id }) => id.startsWith(`MeshGateway${name}`));
 
-function allowed({ Properties }: Resource, action: string): readonly string[] {
+interface KeyedInput {
+  readonly Key?: Readonly<Record<string, AttributeValue>>;
+  readonly Item?: Readonly<Record<string, AttributeValue>>;
+}
+
+function statementsOf({ Properties }: Resource): Resource['Properties'][] {
   const role = Properties.Role['Fn::GetAtt'][0];
   return resourcesOf(template, 'AWS::IAM::Policy')
     .filter((policy) => policy.Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role))
-    .flatMap((policy) => policy.Properties.PolicyDocument.Statement)
+    .flatMap((policy) => policy.Properties.PolicyDocument.Statement);
+}
+
+function allowed(one: Resource, action: string): readonly string[] {
+  return statementsOf(one)
     .filter(({ Action }) => [Action].flat().includes(action))
     .flatMap(({ Resource: on }) => [on].flat().map((arn) => nameIn(template, arn)))
     .sort();
@@ -51,10 +63,32 @@ const keysIn = (some: TemplateJson): string =>
     .join();
 
 describe('the gateway', () => {
+  test('bounds callers where its environment says so, and never reports: their share is what callers leave', () => {
+    expect(gateway().Properties).not.toHaveProperty('ReservedConcurrentExecutions');
+    const environment = { ...DEV_WITH_GATEWAY, gateway: { callersAtOnce: 50 } };
+    const bounds = resourcesOf(
+      templateOf({ actors: [], flows: [] }, { environment }),
+      'AWS::Lambda::Function',
+    ).flatMap(({ id, Properties }) =>
+      'ReservedConcurrentExecutions' in Properties ? [[id, Properties.ReservedConcurrentExecutions]] : [],
+    );
+    expect(bounds).toEqual([[expect.stringMatching(/^MeshGatewayFunction/), 50]]);
+  });
+
+  test('has alarms for callers that Lambda refuses and reports that are lost, and its row on the dashboard', () => {
+    const alarms = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
+    const metricsOf = (name: string) => {
+      const found = alarms.find(({ AlarmName }) => AlarmName === `asya-dev-letters-x-gateway-${name}`);
+      return [...JSON.stringify(found).matchAll(/"MetricName":"(\w+)"/g)].map(([, metric]) => metric).sort();
+    };
+    expect(metricsOf('throttled')).toEqual(['Throttles']);
+    expect(metricsOf('reports-lost')).toEqual(['Throttles', 'Url5xxCount']);
+    const board = JSON.stringify(resourcesOf(template, 'AWS::CloudWatch::Dashboard')[0]?.Properties);
+    for (const part of ['callers at once', 'refused', 'reports']) expect(board).toContain(`gateway: ${part}`);
+  });
+
   test('is a function URL that streams, and checks for itself who calls', () => {
-    const [url, ...others] = resourcesOf(template, 'AWS::Lambda::Url');
-    expect(others).toEqual([]);
-    expect(url?.Properties).toMatchObject({ AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM' });
+    expect(urlOf('Function')?.Properties).toMatchObject({ AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM' });
     expect(gateway().Properties.Timeout).toBe(900);
     expect(template.Outputs).toHaveProperty('GatewayUrl');
   });
@@ -108,6 +142,50 @@ describe('the gateway', () => {
     expect(allowed(timer(), 'dynamodb:UpdateItem')).toEqual([]);
   });
 
+  test('is reported to at a function of its own, which callers cannot use up, and whose secret theirs has not', () => {
+    const [, , ...others] = resourcesOf(template, 'AWS::Lambda::Url');
+    expect(others).toEqual([]);
+    expect(urlOf('Reports')?.Properties).toMatchObject({
+      AuthType: 'NONE',
+      TargetFunctionArn: { 'Fn::GetAtt': [reports().id, 'Arn'] },
+    });
+    expect(urlOf('Reports')?.Properties.InvokeMode).not.toBe('RESPONSE_STREAM');
+    expect(variablesOf(gateway())).not.toHaveProperty('ASYA_GATEWAY_SECRET');
+    expect(variablesOf(reports())).not.toHaveProperty('ASYA_GATEWAY_KEYS');
+    expect(JSON.stringify(variablesOf(reports())['ASYA_GATEWAY_SECRET'])).toContain('resolve:secretsmanager');
+    expect(reports().Properties.Role).not.toEqual(gateway().Properties.Role);
+    expect(reports().Properties.LoggingConfig).not.toEqual(gateway().Properties.LoggingConfig);
+  });
+
+  test('lets reports read and write tasks, and nothing else: neither what failed nor a queue nor the archive', async () => {
+    const asked = new Set<string>();
+    const keys: (string | undefined)[] = [];
+    let item: KeyedInput['Item'];
+    const send = async (command: { input: KeyedInput }) => {
+      const { input } = command;
+      asked.add(command.constructor.name.replace('Command', ''));
+      keys.push((input.Key ?? input.Item)?.['pk']?.S);
+      item = input.Item ?? item;
+      return { Item: item };
+    };
+    const table = { client: { send } as unknown as DynamoDBClient, name: 'failures' };
+    const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
+    await tasks.create(aTask());
+    asked.clear();
+    const parts = { tasks, clock: systemClock } as GatewayParts;
+    expect(await makeGateway(parts).report([aStep('received', 0)])).toEqual({ canceled: [] });
+    const [statement, ...others] = statementsOf(reports()).filter(
+      ({ Action }) => !JSON.stringify(Action).includes('logs:'),
+    );
+    expect(others).toEqual([]);
+    expect(statement.Action).toEqual([...asked].map((action) => `dynamodb:${action}`).sort());
+    expect(statement.Resource).toEqual({ 'Fn::GetAtt': [expect.stringContaining('Failures'), 'Arn'] });
+    expect(statement.Condition).toEqual({
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['task#*'] },
+    });
+    expect(new Set(keys)).toEqual(new Set(['task#t-1']));
+  });
+
   test('has timers that come again from its own queue, which x-dlq drains too', () => {
     const sources = resourcesOf(template, 'AWS::Lambda::EventSourceMapping').filter(
       ({ Properties }) => Properties.FunctionName.Ref === timer().id,
@@ -127,7 +205,7 @@ describe('the gateway', () => {
     expect(reporters.length).toBeGreaterThanOrEqual(7);
     for (const one of reporters) {
       const { ASYA_GATEWAY_URL, ASYA_GATEWAY_SECRET } = variablesOf(one);
-      expect(JSON.stringify(ASYA_GATEWAY_URL)).toContain('FunctionUrl');
+      expect(ASYA_GATEWAY_URL).toEqual({ 'Fn::GetAtt': [urlOf('Reports')?.id, 'FunctionUrl'] });
       expect(JSON.stringify(ASYA_GATEWAY_SECRET)).toContain('resolve:secretsmanager');
     }
     expect(JSON.stringify(variablesOf(gateway())['ASYA_GATEWAY_KEYS'])).toContain('resolve:secretsmanager');
@@ -185,7 +263,8 @@ describe('the gateway', () => {
   });
 
   test('may delete nothing: what failed lies in the same table', () => {
-    for (const one of [gateway(), timer()]) expect(allowed(one, 'dynamodb:DeleteItem')).toEqual([]);
+    for (const one of [gateway(), timer(), reports()])
+      expect(allowed(one, 'dynamodb:DeleteItem')).toEqual([]);
   });
 
   test('comes last: it offers the flows that are there', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
@@ -26,3 +26,26 @@ test.each(['cdk.out', 'out', 'build/out'])(
     expect(copied.toSorted()).toEqual(['build', 'build/kept.txt', 'score.py', 'words', 'words/de.txt']);
   },
 );
+
+function dockerfileWith(files: Readonly<Record<string, string>>): string {
+  const folder = aFolder({ 'score.py': 'def score(payload): return payload\n', ...files });
+  const app = new App({ outdir: join(folder, 'cdk.out') });
+  const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', folder });
+  mesh.addActor('score', { handler: 'score.score' });
+  const code = readdirSync(app.outdir).find((name) => name.endsWith('.score')) ?? '';
+  return readFileSync(join(app.outdir, code, 'Dockerfile'), 'utf8');
+}
+
+test('what requirements.txt names beside itself is in the image before it is installed', () => {
+  const alone = dockerfileWith({ 'requirements.txt': 'flask\n' });
+  expect(alone).toMatch(/^COPY app\/requirements\.txt .*\nRUN cd app && .* -r requirements\.txt$/m);
+  const withOthers = dockerfileWith({
+    'requirements.txt': '-c pins.txt\n./pkg\n',
+    'pins.txt': 'flask==3\n',
+    'pkg/pyproject.toml': '',
+  });
+  expect(withOthers).toMatch(/^COPY app \.\/app\nRUN cd app && .* -r requirements\.txt$/m);
+  expect(() => dockerfileWith({ 'requirements.txt': '-r ../base.txt\n' })).toThrow(
+    /^asya: requirements\.txt of "score" names \.\.\/base\.txt, which the image does not have: .*; put it into that folder/,
+  );
+});

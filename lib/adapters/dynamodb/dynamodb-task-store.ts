@@ -4,7 +4,7 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { IDEMPOTENCY_PREFIX } from '../../config/failure-table.ts';
+import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/failure-table.ts';
 import { isFinal, type Task } from '../../core/task.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
@@ -201,7 +201,7 @@ function tooMany({ name }: Table): Refusal {
 }
 
 function taskKey(id: string): string {
-  return `task#${id}`;
+  return `${TASK_PREFIX}${id}`;
 }
 
 function idempotencyKey(key: string): string {

@@ -1,23 +1,23 @@
-import { Hono, type MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import type { Hono, MiddlewareHandler } from 'hono';
 import type { Gateway } from '../../app/gateway.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { type Authenticate, tokenOf } from './authenticate.ts';
+import { bareApp, limitBody } from './bare-app.ts';
 import type { FaceEnv } from './face-env.ts';
 import { addFlowRoutes } from './flow-routes.ts';
 import { openApi } from './open-api.ts';
 import { openRequests } from './open-requests.ts';
 import { methodProblem, problemResponse } from './problem.ts';
 import { type Rate, rateLimit } from './rate-limit.ts';
-import { addReportRoute } from './report-route.ts';
+import { addReportRoute, REPORTS } from './report-route.ts';
 import { addTaskRoutes } from './task-routes.ts';
 import type { VerifyReports } from './verify-reports.ts';
 
 export interface HttpFaceOptions {
   readonly gateway: Gateway;
   readonly authenticate: Authenticate;
-  /** Undefined: nobody's reports are taken. */
+  /** Undefined: reports are not taken here. */
   readonly verifyReports?: VerifyReports;
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, 'trouble'>;
@@ -40,45 +40,26 @@ export interface HttpFace {
 }
 
 const MOST_AT_ONCE = 200;
-export const LONGEST_BODY_BYTES = 1024 * 1024;
-
-/** For signed reports there is another proof than a caller's. */
-const REPORTS = '/reports';
 const HEALTH = '/healthz';
 
 export function httpFace(options: HttpFaceOptions): HttpFace {
   const { gateway, telemetry, verifyReports } = options;
-  const app = new Hono<FaceEnv>();
-  const open = new Set([HEALTH, REPORTS]);
-  app.onError((error) => {
-    telemetry.trouble('a bug in the gateway', { problem: error.stack ?? error.message });
-    return problemResponse({ status: 500, detail: 'something went wrong here; it was noted' });
-  });
-  app.notFound(() => problemResponse({ status: 404, detail: 'there is nothing at this address' }));
-  app.use(async (c, next) => {
-    await next();
-    c.header('x-content-type-options', 'nosniff');
-  });
+  const app = bareApp(telemetry);
+  const open = new Set([HEALTH]);
   app.use(letIn(open, options));
   app.use(openRequests(options.mostAtOnce ?? MOST_AT_ONCE));
-  app.use(
-    bodyLimit({
-      maxSize: LONGEST_BODY_BYTES,
-      onError: () =>
-        problemResponse({
-          status: 413,
-          detail: `a body may have ${LONGEST_BODY_BYTES} bytes at the most`,
-          // What is left of it is not read: nobody else is to come through this connection.
-          headers: { connection: 'close' },
-        }),
-    }),
-  );
+  app.use(limitBody());
   app.get(HEALTH, (c) => c.json({ status: 'ok' }));
   app.get('/openapi.json', (c) => c.json(openApi(gateway.flows(c.get('caller')))));
   addFlowRoutes(app, options);
   addTaskRoutes(app, options);
-  addReportRoute(app, REPORTS, gateway, verifyReports);
   for (const [path, methods] of METHODS) app.all(path, () => methodProblem(methods));
+  if (verifyReports !== undefined) {
+    addReportRoute(app, gateway, verifyReports);
+    app.all(REPORTS, () => methodProblem('POST'));
+    // For signed reports there is another proof than a caller's.
+    open.add(REPORTS);
+  }
   return {
     app,
     mountFace: (mount, openPaths = []) => {
@@ -96,7 +77,6 @@ const METHODS = [
   ['/tasks', 'GET'],
   ['/tasks/:id', 'GET, DELETE'],
   ['/tasks/:id/events', 'GET'],
-  [REPORTS, 'POST'],
 ] as const;
 
 /** Default deny: whatever is not said to be open needs a proof of who asks, also what is not there. */

@@ -7,19 +7,15 @@ import { problemResponse } from './problem.ts';
 import { jsonBodyOf } from './request-body.ts';
 import type { VerifyReports } from './verify-reports.ts';
 
+export const REPORTS = '/reports';
 const MOST_REPORTS = 1_000;
 
 /** What sidecars and crew tell: signed with the mesh's secret, so that nobody else can say how a task stands. */
-export function addReportRoute(
-  app: Hono<FaceEnv>,
-  path: string,
-  gateway: Gateway,
-  verify: VerifyReports | undefined,
-): void {
-  app.post(path, async (c) => {
+export function addReportRoute(app: Hono<FaceEnv>, gateway: Gateway, verify: VerifyReports): void {
+  app.post(REPORTS, async (c) => {
     const body = await jsonBodyOf(c);
     if (typeof body !== 'string') return body;
-    if (verify === undefined || !verify(c.req.header(SIGNATURE_HEADER), body)) {
+    if (!verify(c.req.header(SIGNATURE_HEADER), body)) {
       return problemResponse({
         status: 401,
         detail: `reports are signed: ${SIGNATURE_HEADER}: t=...,v1=...`,

@@ -1,0 +1,35 @@
+import { Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { FaceEnv } from './face-env.ts';
+import { problemResponse } from './problem.ts';
+
+const LONGEST_BODY_BYTES = 1024 * 1024;
+
+/** Without an address yet: what is not there and what goes wrong is told as everywhere. */
+export function bareApp(telemetry: Pick<Telemetry, 'trouble'>): Hono<FaceEnv> {
+  const app = new Hono<FaceEnv>();
+  app.onError((error) => {
+    telemetry.trouble('a bug in the gateway', { problem: error.stack ?? error.message });
+    return problemResponse({ status: 500, detail: 'something went wrong here; it was noted' });
+  });
+  app.notFound(() => problemResponse({ status: 404, detail: 'there is nothing at this address' }));
+  app.use(async (c, next) => {
+    await next();
+    c.header('x-content-type-options', 'nosniff');
+  });
+  return app;
+}
+
+export function limitBody(): MiddlewareHandler<FaceEnv> {
+  return bodyLimit({
+    maxSize: LONGEST_BODY_BYTES,
+    onError: () =>
+      problemResponse({
+        status: 413,
+        detail: `a body may have ${LONGEST_BODY_BYTES} bytes at the most`,
+        // What is left of it is not read: nobody else is to come through this connection.
+        headers: { connection: 'close' },
+      }),
+  });
+}

@@ -1,0 +1,23 @@
+import type { Hono } from 'hono';
+import type { Gateway } from '../../app/gateway.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import { bareApp, limitBody } from './bare-app.ts';
+import type { FaceEnv } from './face-env.ts';
+import { methodProblem } from './problem.ts';
+import { addReportRoute, REPORTS } from './report-route.ts';
+import type { VerifyReports } from './verify-reports.ts';
+
+export interface ReportFaceOptions {
+  readonly gateway: Gateway;
+  readonly verifyReports: VerifyReports;
+  readonly telemetry: Pick<Telemetry, 'trouble'>;
+}
+
+/** Reports and nothing else, for a host of their own, where no caller can stand in their way. */
+export function reportFace({ gateway, verifyReports, telemetry }: ReportFaceOptions): Hono<FaceEnv> {
+  const app = bareApp(telemetry);
+  app.use(limitBody());
+  addReportRoute(app, gateway, verifyReports);
+  app.all(REPORTS, () => methodProblem('POST'));
+  return app;
+}
