@@ -1,8 +1,9 @@
 import { decode } from '../core/decode.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { EndRecord } from '../core/record.ts';
-import { finalReportOf } from '../core/report.ts';
+import { type FinalReport, finalReportOf } from '../core/report.ts';
 import { isFinal, type Task } from '../core/task.ts';
+import { noteLook, openChildren } from '../core/task-children.ts';
 import { endTask, expireTask } from '../core/task-end.ts';
 import { applyReport } from '../core/task-report.ts';
 import type { Refusal } from '../ports/transport.ts';
@@ -25,6 +26,41 @@ export async function settleTask(task: Task, parts: GatewayParts): Promise<Settl
 
 export function isOverdue({ deadlineMs }: Task, now: number): boolean {
   return deadlineMs !== undefined && now >= deadlineMs;
+}
+
+/** What one read costs at the most, in queries. */
+const CHILDREN_AT_ONCE = 20;
+
+/** Whether children of a task that has ended are open still, and nobody has looked for their ends lately. */
+export function hasSilentChildren(task: Task, now: number, silentMs: number): boolean {
+  if (!isFinal(task.state) || now - task.updatedMs < silentMs) return false;
+  const last = openChildren(task).at(-1);
+  return last !== undefined && now - (last[1].lookedMs ?? 0) >= silentMs;
+}
+
+/**
+ * A task that has ended after a look for the ends of its open children, a few at a time: their last reports may be lost
+ * too. That one was looked for in vain is noted, so that the next look is for others, and not before a while.
+ */
+export async function settleChildren(task: Task, parts: GatewayParts): Promise<Settled> {
+  const ids = openChildren(task)
+    .slice(0, CHILDREN_AT_ONCE)
+    .map(([id]) => id);
+  const all = await Promise.all(ids.map((id) => parts.records.ofEnvelope(id)));
+  const refusal = all.find((found) => !found.ok);
+  if (refusal?.ok === false) return refusal;
+  const ends = all.flatMap((found) => (found.ok ? (firstOf(found.records) ?? []) : []));
+  return parts.tasks.update(task.id, (one) => {
+    const now = parts.clock.now();
+    const told = ends.reduce((before, end) => applyReport(before, reportOf(one.id, end), now), one);
+    return noteLook(told, new Set(ids), now);
+  });
+}
+
+function reportOf(task: string, { envelopeId, actor, hop, end, reason, archiveKey }: EndRecord): FinalReport {
+  const why = reason === '' ? {} : { reason };
+  const common = { task, envelope_id: envelopeId, actor, hop, archive_key: archiveKey };
+  return { ...common, event: 'final', phase: end, ...why };
 }
 
 type EndFound = { readonly ok: true; readonly end?: (task: Task) => Task } | Refusal;

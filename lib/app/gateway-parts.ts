@@ -37,6 +37,8 @@ export interface GatewayParts {
 export interface Timer {
   readonly task: string;
   readonly dueMs: number;
+  /** Set once it fired in vain: when it did first. */
+  readonly failedMs?: number;
 }
 
 /** What is wrong with a value, place by place, in words of the schema and never of the value. */

@@ -3,7 +3,7 @@ import { cancelTask, expireTask } from '../core/task-end.ts';
 import { applyReport } from '../core/task-report.ts';
 import type { Caller, Gateway, GatewayFlow, GatewayRefusal } from './gateway.ts';
 import { createFor, unavailable } from './gateway-create.ts';
-import { envelopeAt, isOverdue, settleTask } from './gateway-make-good.ts';
+import { envelopeAt, hasSilentChildren, isOverdue, settleChildren, settleTask } from './gateway-make-good.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { eventsFrom, type Look, watchTask } from './gateway-watch.ts';
 
@@ -30,11 +30,14 @@ export function makeGateway(parts: GatewayParts): Gateway {
     return foundFor(caller, got.task);
   }
 
-  /** As it stands; one that was silent for long, or whose time is up, after a look for its end. */
+  /** As it stands; one that was silent for long, or whose time is up, after a look for its end, or its children's. */
   async function currentTask(caller: Caller, id: string): Promise<Found> {
     const found = await ownTask(caller, id);
-    if (!found.ok || !isWorthALook(found.task, clock.now(), parts.silentMs)) return found;
-    const settled = await settleTask(found.task, parts);
+    if (!found.ok) return found;
+    const { task } = found;
+    const isSilent = isWorthALook(task, clock.now(), parts.silentMs);
+    if (!isSilent && !hasSilentChildren(task, clock.now(), parts.silentMs)) return found;
+    const settled = await (isSilent ? settleTask : settleChildren)(task, parts);
     if (settled.ok) return foundFor(caller, settled.task);
     parts.telemetry.trouble('the end of a task could not be looked for', { problem: settled.problem });
     return found;

@@ -80,6 +80,7 @@ export interface ServedGateway {
   close(): Promise<void>;
 }
 
+/** On every stream, whatever its face. */
 const KEEP_ALIVE_MS = 15_000;
 const LONGEST_WAIT_MS = 60_000;
 /** So many seconds' worth of requests at once. */
@@ -109,7 +110,7 @@ export async function gatewayFromConfig(
   });
   const { origins, publicUrl } = gateway;
   const reached = publicUrl === undefined ? {} : { publicUrl };
-  mountFaces(face, { gateway: backend.gateway, origins, log, ...reached });
+  mountFaces(face, { gateway: backend.gateway, origins, keepAliveMs: KEEP_ALIVE_MS, log, ...reached });
   return { face, ...backend };
 }
 

@@ -7,6 +7,7 @@ export interface Faces {
   readonly gateway: Gateway;
   readonly origins: readonly string[];
   readonly publicUrl?: string;
+  readonly keepAliveMs: number;
   readonly log: JsonLog;
 }
 
@@ -19,12 +20,12 @@ const LONGEST_CALL_MS = 840_000;
  * MCP at /mcp and A2A at /a2a, behind the same door as everything else; only the agent card is for everybody. Their
  * packages are loaded with the first call: plain HTTP starts without them.
  */
-export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, log }: Faces): void {
+export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAliveMs, log }: Faces): void {
   const onBug = (error: unknown) => {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     log.trouble('a bug in the gateway', { problem });
   };
-  const common = { gateway, about: ABOUT, onBug, waitAtMostMs: LONGEST_CALL_MS };
+  const common = { gateway, about: ABOUT, onBug, keepAliveMs, waitAtMostMs: LONGEST_CALL_MS };
   const mcp = once(async () => {
     const { mcpFace } = await import('../adapters/mcp/mcp-face.ts');
     return mcpFace({ ...common, allowedOrigins: origins });

@@ -49,6 +49,8 @@ export interface TaskChild {
   readonly actor: string;
   readonly reason?: string;
   readonly mark?: TaskMark;
+  /** When its end was last looked for in the archive, in vain. */
+  readonly lookedMs?: number;
 }
 
 /** A point on an envelope's way: actors passed, attempt at this one, and how far that attempt is. */

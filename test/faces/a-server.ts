@@ -20,9 +20,10 @@ const about = { name: 'played', description: 'A mesh for tests', version: '1.2.3
 export async function startFaces(options: { readonly waitAtMostMs?: number } = {}): Promise<FacesServer> {
   const gateway = playedGateway();
   const bugs: unknown[] = [];
-  const shared = { gateway, about, onBug: (error: unknown) => void bugs.push(error), ...options };
+  const onBug = (error: unknown) => void bugs.push(error);
+  const shared = { gateway, about, onBug, keepAliveMs: 5, ...options };
   const mcp = mcpFace({ ...shared, allowedOrigins: ['https://good.example'] });
-  const a2a = a2aFace({ ...shared, keepAliveMs: 5 });
+  const a2a = a2aFace(shared);
   const app = new Hono();
   app.all('/mcp', (context) => mcp(context.req.raw, callerOf(context)));
   app.all('/a2a', (context) => a2a.handle(context.req.raw, callerOf(context)));

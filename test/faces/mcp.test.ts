@@ -136,6 +136,22 @@ describe('a call', () => {
     expect(heard.at(2)?.message).toBe('task task-1: at upload');
   });
 
+  it('whose client asked for no progress is kept alive all the same', async () => {
+    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    const params = { name: 'slow', arguments: {} };
+    const { body } = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const [id = ''] = await faces.gateway.made(1);
+    let text = '';
+    let hasGoneOn = false;
+    for await (const chunk of body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (hasGoneOn || !text.includes(': keepalive\n\n')) continue;
+      hasGoneOn = true;
+      for (let step = 0; step < 5; step++) faces.gateway.advance(id);
+    }
+    expect(text.replaceAll(': keepalive\n\n', '')).toMatch(/^event: message\ndata: \{"result":.*\}\n\n$/);
+  });
+
   it.each([
     [
       'failed',

@@ -256,6 +256,95 @@ describe('a task', () => {
   });
 });
 
+describe('children whose last reports were lost', () => {
+  const idsOf = (count: number) => Array.from({ length: count }, (_, nth) => `c-${nth}`);
+  const recordOf = (envelopeId: string) => ({
+    ...A_RECORD,
+    identity: `r-${envelopeId}`,
+    envelopeId,
+    end: 'failed' as const,
+    reason: 'PolicyExhausted',
+    actor: 'score',
+    archiveKey: `failed/${envelopeId}.json`,
+  });
+
+  /** A task that has ended; the children that it knows of were under way then. */
+  async function fannedOut(count: number) {
+    const stage = staged();
+    const { gateway, archive, tasks } = stage;
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    await gateway.report(idsOf(count).map((envelope_id) => aStep('received', 1, { envelope_id })));
+    const { ofEnvelope } = archive;
+    const asked: string[] = [];
+    archive.ofEnvelope = (id) => {
+      asked.push(id);
+      return ofEnvelope(id);
+    };
+    const stillOpen = () =>
+      Object.values(tasks.all.get('t-1')?.children ?? {}).filter(({ state }) => state === 'running').length;
+    return { ...stage, asked, stillOpen };
+  }
+
+  it('are made good from the archive, and the task stays what it was', async () => {
+    const { gateway, archive, clock, tasks } = await fannedOut(2);
+    await gateway.report([anEndOf('succeeded')]);
+    const before = tasks.all.get('t-1');
+    archive.keep(recordOf('c-1'), 'not an envelope');
+    await clock.pass(5_000);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({
+      task: {
+        state: 'succeeded',
+        updatedMs: before?.updatedMs,
+        events: before?.events,
+        children: {
+          'c-0': { state: 'running' },
+          'c-1': { state: 'failed', actor: 'score', reason: 'PolicyExhausted' },
+        },
+      },
+    });
+  });
+
+  it('are looked for a few at a time, those first that were not looked for lately', async () => {
+    const { gateway, archive, clock, asked, stillOpen } = await fannedOut(50);
+    await gateway.report([anEndOf('succeeded')]);
+    await gateway.task(ME, 't-1');
+    expect(asked).toEqual([]);
+    for (let look = 0; look < 3; look++) {
+      await clock.pass(5_000);
+      for (let read = 0; read < 3; read++) await gateway.task(ME, 't-1');
+      expect(asked).toHaveLength(20 * (look + 1));
+    }
+    expect(new Set(asked).size).toBe(50);
+    for (const id of idsOf(50)) archive.keep(recordOf(id), 'not an envelope');
+    await clock.pass(5_000);
+    for (let read = 0; read < 3; read++) await gateway.task(ME, 't-1');
+    expect([stillOpen(), asked.length]).toEqual([0, 110]);
+    await clock.pass(5_000);
+    await gateway.task(ME, 't-1');
+    expect(asked).toHaveLength(110);
+  });
+
+  it('are not looked for while the task is open, nor by whoever watches it', async () => {
+    const { gateway, clock, asked } = await fannedOut(3);
+    const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
+    await clock.pass(20_000);
+    await gateway.task(ME, 't-1');
+    expect(new Set(asked)).toEqual(new Set(['t-1']));
+    await gateway.report([anEndOf('succeeded')]);
+    await clock.passUntilSettled(watching);
+    expect(new Set(asked)).toEqual(new Set(['t-1']));
+  });
+
+  it('are shown as they stand where the archive does not answer', async () => {
+    const { gateway, archive, clock, told, stillOpen } = await fannedOut(2);
+    await gateway.report([anEndOf('succeeded')]);
+    archive.problem = 'down';
+    await clock.pass(5_000);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'succeeded' } });
+    expect([stillOpen(), told.troubles.length]).toEqual([2, 1]);
+  });
+});
+
 describe('whoever watches a task', () => {
   it('sees the present state first, then what happens, and the end', async () => {
     const { gateway, clock } = staged();

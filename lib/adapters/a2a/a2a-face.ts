@@ -14,7 +14,7 @@ export interface A2aFaceOptions extends HandlerOptions {
   readonly baseUrl?: string;
   /** No request is waited for longer. A task that still goes on then is answered as it stands. */
   readonly waitAtMostMs?: number;
-  readonly keepAliveMs?: number;
+  readonly keepAliveMs: number;
 }
 
 export interface A2aFace {
@@ -32,7 +32,7 @@ const INVALID_REQUEST = -32600;
 
 /** Flows as the skills of an A2A agent, in the two versions of the protocol that are in use. */
 export function a2aFace(options: A2aFaceOptions): A2aFace {
-  const { baseUrl, waitAtMostMs, keepAliveMs = 15_000 } = options;
+  const { baseUrl, waitAtMostMs, keepAliveMs } = options;
 
   function handlerFor(request: Request, caller: Caller, body: string, signal: AbortSignal) {
     const traceparent = request.headers.get('traceparent');

@@ -21,14 +21,20 @@ import {
   textOf,
 } from './table.ts';
 import { bytesFromTask, taskFromBytes } from './task-bytes.ts';
+import { together } from './together.ts';
 
 /** After its last change. */
 const TASK_KEPT_SECONDS = 30 * 86_400;
 const KEY_KEPT_SECONDS = 86_400;
 const TASKS_PER_PAGE = 50;
-/** Children of one fan-out report at the same time: each try lets one of them through at least. */
+/**
+ * Children of one fan-out report at the same time. Within this process their changes are written together; against other
+ * instances each try lets one through at least, and the pauses grow until the crowd is spread.
+ */
 const MOST_TRIES = 12;
-const LONGEST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 1_000;
+
+type Change = (task: Task) => Task;
 
 export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskStore {
   const { client, name: TableName } = table;
@@ -55,6 +61,21 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
     } catch (error) {
       if (isConditionFailed(error)) return false;
       throw error;
+    }
+  }
+
+  async function update(id: string, changes: readonly Change[]): ReturnType<TaskStore['update']> {
+    try {
+      for (let tries = 1; tries <= MOST_TRIES; tries++) {
+        const task = await read(id);
+        if (task === undefined) return { ok: true, task };
+        const changed = changes.reduce((one, change) => change(one), task);
+        if (changed === task || (await write(changed, task.version))) return { ok: true, task: changed };
+        await clock.sleep(dice() * Math.min(LONGEST_PAUSE_MS, 5 * 2 ** tries));
+      }
+      return tooMany(table);
+    } catch (error) {
+      return refusalOf(error, table);
     }
   }
 
@@ -113,20 +134,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
         return refusalOf(error, table);
       }
     },
-    update: async (id, change) => {
-      try {
-        for (let tries = 1; tries <= MOST_TRIES; tries++) {
-          const task = await read(id);
-          if (task === undefined) return { ok: true, task };
-          const changed = change(task);
-          if (changed === task || (await write(changed, task.version))) return { ok: true, task: changed };
-          await clock.sleep(dice() * Math.min(LONGEST_PAUSE_MS, 5 * 2 ** tries));
-        }
-        return tooMany(table);
-      } catch (error) {
-        return refusalOf(error, table);
-      }
-    },
+    update: together(update),
     list: async (owner, cursor) => {
       const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
       if (cursor !== undefined && start === undefined) return undefined;

@@ -1,5 +1,6 @@
+import type { Report } from '../../core/report.ts';
 import type { Reports } from '../../ports/reports.ts';
-import { type GatewayAddress, signedPost } from './signed-post.ts';
+import { type GatewayAddress, type PostReports, signedPost } from './signed-post.ts';
 
 /** What telling may cost, at most. */
 const BUDGET_MS = 2_000;
@@ -7,19 +8,53 @@ const BUDGET_MS = 2_000;
 const GIVEN_UP_MS = 30_000;
 const BUDGET_GIVEN_UP_MS = 100;
 
-/** Reports over HTTP to the gateway; without an address there is nobody to tell. */
-export function gatewayReports(gateway: GatewayAddress | undefined, now: () => number = Date.now): Reports {
+/** An error's words come along, and a request has 1 MiB at the most. */
+const MOST_IN_REQUEST = 20;
+
+interface Waiting {
+  readonly report: Report;
+  readonly told: (problem: string | undefined) => void;
+}
+
+/**
+ * Reports over HTTP to the gateway; without an address there is nobody to tell. One request at a time, and what comes
+ * meanwhile goes together: the ends of one fan-out come all at once, and each request writes the same item.
+ */
+export function gatewayReports(
+  gateway: GatewayAddress | undefined,
+  now: () => number = Date.now,
+  given?: PostReports,
+): Reports {
   if (gateway === undefined) return { tell: () => Promise.resolve(undefined) };
-  const post = signedPost(gateway, now);
+  const post = given ?? signedPost(gateway, now);
+  const waiting: Waiting[] = [];
+  let isUnderWay = false;
   let givenUpUntil = 0;
+
+  async function tellTogether(reports: readonly Report[]): Promise<string | undefined> {
+    const signal = AbortSignal.timeout(now() < givenUpUntil ? BUDGET_GIVEN_UP_MS : BUDGET_MS);
+    const answer = await post(reports, signal);
+    if (signal.aborted) givenUpUntil = now() + GIVEN_UP_MS;
+    if ('problem' in answer) return answer.problem;
+    givenUpUntil = 0;
+    return undefined;
+  }
+
+  async function send(): Promise<void> {
+    isUnderWay = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MOST_IN_REQUEST);
+      const problem = await tellTogether(batch.map(({ report }) => report));
+      for (const { told } of batch) told(problem);
+    }
+    isUnderWay = false;
+  }
+
   return {
-    tell: async (report) => {
-      const signal = AbortSignal.timeout(now() < givenUpUntil ? BUDGET_GIVEN_UP_MS : BUDGET_MS);
-      const answer = await post([report], signal);
-      if (signal.aborted) givenUpUntil = now() + GIVEN_UP_MS;
-      if ('problem' in answer) return answer.problem;
-      givenUpUntil = 0;
-      return undefined;
-    },
+    tell: (report) =>
+      new Promise((told) => {
+        waiting.push({ report, told });
+        if (!isUnderWay) void send();
+      }),
   };
 }

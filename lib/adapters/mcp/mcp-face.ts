@@ -15,6 +15,8 @@ import { type ToolServerOptions, toolServer } from './tool-server.ts';
 export interface McpFaceOptions extends ToolServerOptions {
   /** Web pages that may call; programs that are no browsers send no origin, and always may. */
   readonly allowedOrigins: readonly string[];
+  /** A comment so often, for those on the way who cut silent connections: not every client asks for progress. */
+  readonly keepAliveMs: number;
 }
 
 const NO_INPUT = '{}' as JsonText;
@@ -24,6 +26,7 @@ const NO_INPUT = '{}' as JsonText;
  * may meet another instance, and an instance that waits for a task hears nothing else meanwhile.
  */
 export function mcpFace(options: McpFaceOptions): (request: Request, caller: Caller) => Promise<Response> {
+  const { keepAliveMs } = options;
   return async (request, caller) => {
     const refused = refusal(request, options.allowedOrigins);
     if (refused !== undefined) return refused;
@@ -39,7 +42,8 @@ export function mcpFace(options: McpFaceOptions): (request: Request, caller: Cal
       input: inputIn(message),
       ...(traceparent === null ? {} : { traceparent }),
     });
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall(message) });
+    const enableJsonResponse = !isCall(message);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse, keepAliveMs });
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     const close = () => void server.close();
     request.signal.addEventListener('abort', close, { once: true });

@@ -11,7 +11,7 @@ import { cancelTask, expireTask } from '../../../lib/core/task-end.ts';
 import { applyReport } from '../../../lib/core/task-report.ts';
 import type { TaskStore } from '../../../lib/ports/task-store.ts';
 import { NOW } from '../../core/a-delivery.ts';
-import { aStep, aTask } from '../../core/a-task.ts';
+import { anEndOf, aStep, aTask } from '../../core/a-task.ts';
 import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
 
 let engine: EmbeddedDynamoDb;
@@ -80,6 +80,19 @@ describe('a task', () => {
     const task = await stored('busy');
     expect(Object.keys(task?.children ?? {})).toHaveLength(8);
     expect(task?.version).toBe(9);
+  });
+
+  it('keeps every report of a large fan-out, however many tell at the same time', async () => {
+    await store.create(aTask({ id: 'crowded' }));
+    const ids = Array.from({ length: 1_000 }, (_, nth) => `c-${nth}`);
+    const replies = await Promise.all(
+      ids.map((envelope_id) =>
+        store.update('crowded', (task) => applyReport(task, anEndOf('succeeded', { envelope_id }), NOW)),
+      ),
+    );
+    expect(replies.filter(({ ok }) => !ok)).toHaveLength(0);
+    const { children = {}, unlisted = 0 } = (await stored('crowded')) ?? {};
+    expect(Object.keys(children).length + unlisted).toBe(1_000);
   });
 
   it('ends once, whoever ends it', async () => {

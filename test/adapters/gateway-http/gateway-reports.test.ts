@@ -73,6 +73,21 @@ describe('a report', () => {
     );
   });
 
+  it('that comes while another is told goes with the others that did', async () => {
+    const requests: (readonly Report[])[] = [];
+    const { tell } = gatewayReports({ url: base }, Date.now, async (reports) => {
+      requests.push(reports);
+      await new Promise((resolve) => setImmediate(resolve));
+      return requests.length === 2 ? { problem: 'no' } : { canceled: new Set() };
+    });
+    const ids = Array.from({ length: 30 }, (_, nth) => `e-${nth}`);
+    const replies = await Promise.all(ids.map((envelope_id) => tell({ ...REPORT, envelope_id })));
+    expect(requests.map(({ length }) => length)).toEqual([1, 20, 9]);
+    expect(requests.flat().map(({ envelope_id }) => envelope_id)).toEqual(ids);
+    expect(replies.map((problem) => problem === 'no')).toEqual(ids.map((_, nth) => nth >= 1 && nth < 21));
+    expect(await tell(REPORT)).toBeUndefined();
+  });
+
   it('that nobody takes is told in words', async () => {
     expect(await gatewayReports({ url: 'http://127.0.0.1:1' }).tell(REPORT)).toMatch(
       /^http:\/\/127\.0\.0\.1:1\/reports: .*(ECONNREFUSED|bad port)/,
