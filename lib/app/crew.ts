@@ -65,8 +65,7 @@ function callEndOf(reply: Reply): CallEnd {
 
 /** x-sump: into the failure index, with the key that x-sink kept it under. What came another way is kept here. */
 async function enter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
-  const { identity } = recordOf(envelope, shelf.clock.now(), shelf.deriveId);
-  const found = await shelf.records.find(identity);
+  const found = await shelf.records.find(recordOf(envelope, shelf.clock.now(), shelf.deriveId));
   if (!found.ok) return found;
   const kept: Persisted =
     found.record === undefined

@@ -10,6 +10,7 @@ import { memoryStores } from '../replay/memory-stores.ts';
 
 /** What the crew keeps and tells, over stores that do what they promise. */
 
+const SINK: Crew = { role: 'sink', sump: 'x-sump' };
 const SUMP: Crew = { role: 'sump' };
 const DLQ: Crew = { role: 'dlq', queuePrefix: '' };
 
@@ -30,6 +31,29 @@ function aShelf() {
 }
 
 const DONE = { kind: 'empty' };
+
+describe('two ends of one id, at one actor and on one day', () => {
+  const earlier = aFailed({ route: { prev: [], curr: 'score', next: [] }, payload: 'earlier' });
+  const later = aFailed({ route: { prev: ['fetch'], curr: 'score', next: [] }, payload: 'later' });
+
+  it('are both kept whole where they were at different hops, and each failure knows its own', async () => {
+    const { stores, hand } = aShelf();
+    for (const envelope of [earlier, later, earlier, later]) {
+      for (const crew of [SINK, SUMP]) expect(await hand(crew, envelope)).toEqual(DONE);
+    }
+    expect(stores.objects.size).toBe(2);
+    const page = await stores.failures.ofEnvelope('e-1');
+    const keys = page.ok ? page.failures.map(({ archiveKey }) => archiveKey) : [];
+    const payloads = keys.map((key) => JSON.parse(stores.objects.get(key) ?? '{}').payload);
+    expect(payloads.toSorted()).toEqual(['earlier', 'later']);
+  });
+
+  it('are one where they were at the same hop: that is a delivery that came again', async () => {
+    const { stores, hand } = aShelf();
+    for (const payload of ['first', 'second']) await hand(SINK, aFailed({ payload }));
+    expect([...stores.objects.values()].map((text) => JSON.parse(text).payload)).toEqual(['first']);
+  });
+});
 
 describe.each([
   ['x-sump', SUMP],
