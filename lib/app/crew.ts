@@ -24,8 +24,8 @@ export interface Shelf {
   readonly clock: Clock;
   readonly deriveId: DeriveId;
   readonly telemetry: Pick<Telemetry, 'trouble'>;
-  /** A failure is in the index: to be told where somebody looks. */
-  readonly onFailure: (failure: Failure) => void;
+  /** A failure is in the index, entered now or before: to be told where somebody looks. */
+  readonly onFailure: (failure: Failure, isNew: boolean) => void;
 }
 
 /**
@@ -65,8 +65,7 @@ function callEndOf(reply: Reply): CallEnd {
 
 /** x-sump: into the failure index, with the key that x-sink kept it under. What came another way is kept here. */
 async function enter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
-  const { identity } = recordOf(envelope, shelf.clock.now(), shelf.deriveId);
-  const found = await shelf.records.find(identity);
+  const found = await shelf.records.find(recordOf(envelope, shelf.clock.now(), shelf.deriveId));
   if (!found.ok) return found;
   const kept: Persisted =
     found.record === undefined
@@ -112,7 +111,8 @@ async function enterAs(envelope: Envelope, kept: Kept, shelf: Shelf): Promise<Pe
   const failure = { ...failureOf(envelope, shelf.clock.now(), shelf.deriveId), archiveKey };
   const entry = await shelf.failures.enter(failure);
   if (!entry.ok) return entry;
-  if (entry.isNew) shelf.onFailure(failure);
+  // Known ones too: whoever entered it may have crashed, or never heard that it was entered, and told nobody.
+  shelf.onFailure(failure, entry.isNew);
   return kept;
 }
 

@@ -21,7 +21,12 @@ export interface ReplaySettings {
 export type Prepared =
   | { readonly failure: Failure; readonly to: string; readonly envelope: Envelope; readonly body: string }
   /** Why this one cannot be sent; where the store was down, why none can. */
-  | { readonly failure: Failure; readonly problem: string; readonly isStoreDown?: true };
+  | {
+      readonly failure: Failure;
+      readonly problem: string;
+      readonly isStoreDown?: true;
+      readonly withoutQueue?: string;
+    };
 
 /** The envelope as it would be sent now, from what the archive holds. */
 export async function prepareReplay(

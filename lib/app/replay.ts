@@ -9,6 +9,7 @@ import type { FailureIndex } from '../ports/failure-index.ts';
 import type { Reply } from '../ports/transport.ts';
 import { type EndsOfReplay, endsOfReplay } from './ends-of-replay.ts';
 import { type Prepared, prepareReplay, type ReplaySettings } from './prepare-replay.ts';
+import { lookUpTargets, type Reach, type Stranded, type Targets } from './replay-targets.ts';
 
 export interface ReplayOptions extends ReplaySettings {
   /** Also what was replayed before. */
@@ -24,6 +25,7 @@ export interface ReplayTools {
   readonly archive: Archive;
   readonly failures: FailureIndex;
   readonly records: EndRecords;
+  readonly reach: Reach;
   /** To an actor's queue. */
   readonly send: (actor: string, body: string) => Promise<Reply>;
   readonly clock: Clock;
@@ -66,26 +68,32 @@ export interface Skipped {
   readonly failure: Failure;
   readonly problem: string;
   readonly isReplayedBefore?: true;
+  /** The actor whose queue is missing. */
+  readonly withoutQueue?: string;
 }
 
 const LOOK_EVERY_MS = 500;
 
 /**
  * Sends failed envelopes once more. Each is noted before it is sent, so that nobody sends it a second time by accident;
- * stage by stage, the ends of what was sent are waited for, and when one fails again nothing more is sent.
+ * stage by stage, the ends of what was sent are waited for, and when one fails again nothing more is sent. What has no
+ * queue to go to is left out, before anything is sent.
  */
 export async function replayFailures(
-  failures: readonly Failure[],
+  meant: readonly Failure[],
   options: ReplayOptions,
   tools: ReplayTools,
 ): Promise<ReplayEnd> {
+  const targets = await targetsOf(meant, options, tools.reach);
+  const stranded: ReadonlyMap<Failure, Stranded> = targets.ok ? targets.stranded : new Map();
+  const failures = meant.filter((failure) => !stranded.has(failure));
   const sent: Failure[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: Skipped[] = [...stranded].map(([failure, why]) => ({ failure, ...why }));
   const ends = endsOfReplay(options.replay, tools.records);
   let at = 0;
   let ended = 0;
   const tell = () =>
-    tools.onProgress({ total: failures.length, sent: sent.length, skipped: skipped.length, ended });
+    tools.onProgress({ total: meant.length, sent: sent.length, skipped: skipped.length, ended });
   const end = (why: ReplayEnd['why'], problem?: string): ReplayEnd => {
     const failedAgain = ends.failedAgain();
     const failedIds = new Set(failedAgain.map(({ envelopeId }) => envelopeId));
@@ -100,6 +108,7 @@ export async function replayFailures(
     };
   };
 
+  if (!targets.ok) return end('refused', targets.problem);
   for (let stage = 0; at < failures.length; stage++) {
     const size = options.stages?.at(Math.min(stage, options.stages.length - 1)) ?? failures.length;
     const before = sent.length;
@@ -165,6 +174,16 @@ async function sendOne(failure: Failure, options: ReplayOptions, tools: ReplayTo
   const withdrawn = await failures.withdrawReplay(failure.identity, options.replay);
   const also = withdrawn.ok ? '' : `; and its note could not be taken back: ${withdrawn.problem}`;
   return { kind: 'refused', problem: `${failure.envelopeId} could not be sent: ${reply.problem}${also}` };
+}
+
+/** Of what would be sent: what was replayed before needs no queue. */
+export function targetsOf(
+  failures: readonly Failure[],
+  { to, again }: ReplayOptions,
+  reach: Reach,
+): Promise<Targets> {
+  const unsent = failures.filter((failure) => again || replayedBefore(failure) === undefined);
+  return lookUpTargets(unsent, to, reach);
 }
 
 /** Undefined: it was not. */

@@ -36,7 +36,7 @@ export function shelfFromConfig(config: SidecarConfig, env: Environment, log: Js
     clock: systemClock,
     deriveId,
     telemetry: log,
-    onFailure: (failure) => log.line('error', 'failure', failureDetails(failure)),
+    onFailure: (failure, isNew) => log.line('error', 'failure', failureDetails(failure, isNew)),
   };
 }
 
@@ -74,7 +74,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
 }
 
 /** The one line at night: what failed, where, why, and where to look. Never a payload. */
-function failureDetails(failure: Failure): Details {
+function failureDetails(failure: Failure, isNew: boolean): Details {
   const { envelopeId, actor, flow, task, reason, errorType, errorMessage, fingerprint, attempts } = failure;
   return {
     envelopeId,
@@ -87,5 +87,6 @@ function failureDetails(failure: Failure): Details {
     group: fingerprint,
     attempts,
     archiveKey: failure.archiveKey,
+    ...(isNew ? {} : { again: true }),
   };
 }

@@ -14,6 +14,8 @@ export interface Operator {
   readonly stores: Stores;
   /** Opened when it is first needed. */
   transport(): Promise<Transport>;
+  /** Whether an actor's queue is there. */
+  reach(actor: string): Promise<Reply>;
   send(actor: string, body: string): Promise<Reply>;
   /** Set for a mesh on this machine. */
   readonly mesh?: RunningMesh;
@@ -42,6 +44,7 @@ export async function operatorFrom(env: Environment, cwd: string, meshName?: str
     config,
     stores,
     transport,
+    reach: async (actor) => (await transport()).reach(queueName(actor, config.namespace)),
     send: async (actor, body) => (await transport()).send(queueName(actor, config.namespace), body),
     ...(mesh === undefined ? {} : { mesh }),
     close: async () => {

@@ -1,11 +1,12 @@
 import { deriveId } from '../adapters/system/system.ts';
 import { type Prepared, prepareReplay } from '../app/prepare-replay.ts';
-import { type ReplayOptions, replayedBefore } from '../app/replay.ts';
-import type { Stores } from '../assembly/crew-from-config.ts';
+import { type ReplayOptions, replayedBefore, targetsOf } from '../app/replay.ts';
 import type { Failure } from '../core/failure.ts';
 import { EXIT } from './exit.ts';
 import { LONGEST_ID } from './failure-output.ts';
+import type { Operator } from './operator.ts';
 import { escaped, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
+import { withoutQueueLines } from './replay-words.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -22,17 +23,24 @@ export async function printDryRun(
   failures: readonly Failure[],
   options: ReplayOptions,
   { payload = false, json = false }: DryRun,
-  { archive }: Stores,
+  { stores, reach }: Operator,
   { print, say, now }: Terminal,
 ): Promise<number> {
+  const targets = await targetsOf(failures, options, reach);
+  if (!targets.ok) {
+    say(`asya: ${oneLine(targets.problem)}`);
+    return EXIT.failed;
+  }
+  const { stranded } = targets;
+  const status = stranded.size > 0 ? EXIT.failed : EXIT.fine;
   const looked = json ? failures : failures.slice(0, SHOWN);
   const prepared: Prepared[] = [];
   for (const failure of looked) {
-    const before = options.again ? undefined : replayedBefore(failure);
+    const why = stranded.get(failure) ?? againProblem(failure, options);
     const one: Prepared =
-      before === undefined
-        ? await prepareReplay(failure, options, archive, now(), deriveId)
-        : { failure, problem: `${before}; --again sends it once more` };
+      why === undefined
+        ? await prepareReplay(failure, options, stores.archive, now(), deriveId)
+        : { failure, ...why };
     if ('problem' in one && one.isStoreDown) {
       say(`asya: ${oneLine(one.problem)}`);
       return EXIT.failed;
@@ -41,7 +49,7 @@ export async function printDryRun(
   }
   if (json) {
     print(jsonListOutput(prepared.map((one) => dryRunJson(one, payload))));
-    return EXIT.fine;
+    return status;
   }
   print(tableText(COLUMNS, prepared));
   if (payload) for (const one of prepared) if ('body' in one) print(payloadText(one));
@@ -49,9 +57,16 @@ export async function printDryRun(
   if (unlooked.length > 0) print(`… and ${unlooked.length} more`);
   const toSend =
     prepared.filter((one) => 'body' in one).length +
-    unlooked.filter((failure) => options.again || replayedBefore(failure) === undefined).length;
-  say(`\nNothing was sent. ${goText(toSend, options.stages !== undefined)}`);
-  return EXIT.fine;
+    unlooked.filter((failure) => !stranded.has(failure) && againProblem(failure, options) === undefined)
+      .length;
+  const lines = withoutQueueLines([...stranded.values()]);
+  say(['', ...lines, `Nothing was sent. ${goText(toSend, options.stages !== undefined)}`].join('\n'));
+  return status;
+}
+
+function againProblem(failure: Failure, { again }: ReplayOptions): { readonly problem: string } | undefined {
+  const before = again ? undefined : replayedBefore(failure);
+  return before === undefined ? undefined : { problem: `${before}; --again sends it once more` };
 }
 
 function goText(count: number, isRamp: boolean): string {
@@ -80,7 +95,10 @@ function payloadText({ failure, envelope }: Extract<Prepared, { body: string }>)
 function dryRunJson(one: Prepared, payload: boolean): string {
   const { failure } = one;
   const id = { id: failure.envelopeId, failedAt: failure.actor };
-  if ('problem' in one) return jsonOutput({ ...id, problem: one.problem });
+  if ('problem' in one) {
+    const { problem, withoutQueue } = one;
+    return jsonOutput({ ...id, problem, ...(withoutQueue === undefined ? {} : { withoutQueue }) });
+  }
   const { to, envelope, body } = one;
   return jsonOutput(
     {

@@ -61,7 +61,9 @@ function failedLines({ failedAgain }: ReplayEnd): readonly string[] {
 
 function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   const before = skipped.filter(({ isReplayedBefore }) => isReplayedBefore === true);
-  const others = skipped.filter(({ isReplayedBefore }) => isReplayedBefore !== true);
+  const others = skipped.filter(
+    ({ isReplayedBefore, withoutQueue }) => isReplayedBefore !== true && withoutQueue === undefined,
+  );
   const [one] = before;
   const again =
     one === undefined
@@ -72,8 +74,23 @@ function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   return [
     ...others.slice(0, NAMED).map((other) => `  not sent: ${skippedText(other)}`),
     ...moreLine('not sent', others.length),
+    ...withoutQueueLines(skipped),
     ...again,
   ];
+}
+
+/** A line for each actor that has no queue: how many that concerns, and what to do. */
+export function withoutQueueLines(
+  skipped: readonly Pick<Skipped, 'problem' | 'withoutQueue'>[],
+): readonly string[] {
+  const byActor = Map.groupBy(
+    skipped.filter(({ withoutQueue }) => withoutQueue !== undefined),
+    ({ withoutQueue }) => withoutQueue,
+  );
+  return [...byActor].map(
+    ([actor, all]) =>
+      `  not sent: ${all.length} for "${actor}" (${oneLine(all[0]?.problem ?? '')}): deploy the actor, or name another with --to`,
+  );
 }
 
 function skippedText({ failure, problem }: Skipped): string {
@@ -94,7 +111,11 @@ export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<strin
     sent: sent.map(idOf),
     endedWell: endedWell.map(idOf),
     failedAgain: failedAgain.map(idOf),
-    skipped: skipped.map((one) => ({ id: one.failure.envelopeId, problem: one.problem })),
+    skipped: skipped.map(({ failure, problem: why, withoutQueue }) => ({
+      id: failure.envelopeId,
+      problem: why,
+      ...(withoutQueue === undefined ? {} : { withoutQueue }),
+    })),
     left: left.map(idOf),
   };
 }

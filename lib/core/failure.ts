@@ -70,9 +70,9 @@ export interface ErrorWords {
   readonly traceback: string;
 }
 
-/** The error of a status, whatever stands there. */
+/** The error of a status, whatever stands there: others than the sidecar may write a mere text. */
 export function errorOf({ status }: Envelope): ErrorWords {
-  const error: Fields = isFields(status?.error) ? status.error : {};
+  const error: Fields = isFields(status?.error) ? status.error : { message: status?.error };
   const { type, message, traceback } = error;
   return { type: wordsOf(type) || 'unknown', message: wordsOf(message), traceback: wordsOf(traceback) };
 }

@@ -21,6 +21,14 @@ export interface EndRecord {
   readonly archiveKey: string;
 }
 
+/** A record that is to be noted. */
+export interface NewRecord extends EndRecord {
+  /** The same for all that would have this key: ends of one id at one actor. The first of them has it. */
+  readonly place: string;
+  /** For whoever comes later, at another hop. */
+  readonly spareKey: string;
+}
+
 export type End = 'succeeded' | 'failed' | 'canceled';
 
 /** What says neither that it succeeded nor that it was canceled has failed: somebody has to look at it. */
@@ -33,19 +41,17 @@ export function isForSump(envelope: Envelope): boolean {
   return endOf(envelope) === 'failed' && envelope.status?.reason !== 'Dropped';
 }
 
-export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): EndRecord {
+export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): NewRecord {
   const { id, route, status, headers } = envelope;
   const end = endOf(envelope);
   const actor = endedAt(envelope);
   const hop = hopOf(route);
   const replay = headerText(headers, REPLAY) || undefined;
   const atMs = instantMs(status?.updated_at) ?? now;
-  const folder = status?.reason === 'DeliveryExhausted' ? 'dlq' : end;
-  const visit = [...route.prev, route.curr].filter((name) => name === actor).length;
+  const folder = end === 'failed' && status?.reason === 'DeliveryExhausted' ? 'dlq' : end;
+  const stem = `${folder}/${timestampText(atMs).slice(0, 10)}/${safeName(actor, deriveId)}/${safeName(id, deriveId)}`;
   // Marked with what no safe name holds: no two records have one key.
-  const again = visit > 1 ? `@${visit}` : '';
   const replayed = replay === undefined ? '' : `=${safeName(replay, deriveId)}`;
-  const name = `${safeName(id, deriveId)}${again}${replayed}`;
   return {
     identity: deriveId('record', id, end, actor, hop, replay ?? ''),
     envelopeId: id,
@@ -55,7 +61,9 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): E
     reason: typeof status?.reason === 'string' ? status.reason : '',
     ...(replay === undefined ? {} : { replay }),
     atMs,
-    archiveKey: `${folder}/${timestampText(atMs).slice(0, 10)}/${safeName(actor, deriveId)}/${name}.json`,
+    archiveKey: `${stem}${replayed}.json`,
+    place: deriveId('place', id, end, actor, replay ?? ''),
+    spareKey: `${stem}@${hop}${replayed}.json`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReplayProgress } from '../../lib/app/replay.ts';
 import type { FailureIndex } from '../../lib/ports/failure-index.ts';
+import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
 import { aScene, type Fate, ids, type Scene } from '../replay/a-replay.ts';
 import { type MemoryStores, memoryStores } from '../replay/memory-stores.ts';
 
@@ -197,6 +198,71 @@ describe('stopped by Ctrl-C', () => {
     const end = await scene.replay(await scene.select(), {}, { stop: AbortSignal.abort() });
     expect(end).toMatchObject({ why: 'stopped', sent: [] });
     expect(end.left).toHaveLength(3);
+  });
+});
+
+describe('queues', () => {
+  const missing = (actor: string): Reply => ({
+    ok: false,
+    problem: `there is no queue "${actor}"`,
+    isQueueMissing: true,
+  });
+
+  async function aMixture() {
+    const scene = aScene(memoryStores());
+    await scene.fail(ids(3, 'gone'), { status: { actor: 'gone' } });
+    await scene.fail(ids(13));
+    await scene.fail(['nameless'], { status: { actor: 'no name at all' } });
+    const looked: string[] = [];
+    const reach = async (actor: string) => {
+      expect(scene.sent).toEqual([]);
+      looked.push(actor);
+      return actor === 'gone' ? missing(actor) : ACCEPTED;
+    };
+    return { scene, looked, reach };
+  }
+
+  it('are looked for once for each actor before anything is sent, and what has none is left out', async () => {
+    const { scene, looked, reach } = await aMixture();
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(looked.toSorted()).toEqual(['gone', 'score']);
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.sent).toHaveLength(13);
+    expect(
+      end.skipped.map(({ failure, withoutQueue }) => [failure.envelopeId, withoutQueue]).toSorted(),
+    ).toEqual([...ids(3, 'gone').map((id) => [id, 'gone']), ['nameless', undefined]]);
+    expect((await scene.entriesOf('gone-1'))[0]?.replays).toEqual([]);
+  });
+
+  it('that are missing are told also where the ramp stops before', async () => {
+    const { scene, reach } = await aMixture();
+    const end = await scene.replay(await scene.select(), {}, { reach, fate: () => BAD });
+    expect(end.why).toBe('failed-again');
+    expect(end.skipped.filter(({ withoutQueue }) => withoutQueue === 'gone')).toHaveLength(3);
+    expect(end.left).toHaveLength(12);
+  });
+
+  it('of what was replayed before are not looked for, nor the first one where all goes to another', async () => {
+    const { scene, looked, reach } = await aMixture();
+    await scene.replay(await scene.select({ filter: { actor: 'gone' } }), { to: 'score' });
+    scene.sent.length = 0;
+    await scene.replay(await scene.select({ filter: { actor: 'gone' } }), {}, { reach });
+    expect(looked).toEqual([]);
+    await scene.replay(await scene.select(), { to: 'other', again: true }, { reach });
+    expect(looked).toEqual(['other']);
+  });
+
+  it('that cannot be looked for stop it before anything is sent', async () => {
+    const { scene } = await aMixture();
+    const reach = async (): Promise<Reply> => ({ ok: false, problem: 'the broker is down' });
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(end).toMatchObject({
+      why: 'refused',
+      problem: expect.stringMatching(/^the queue of ".*" cannot be looked for: the broker is down$/),
+      sent: [],
+      skipped: [],
+    });
+    expect(end.left).toHaveLength(17);
   });
 });
 

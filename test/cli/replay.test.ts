@@ -85,13 +85,57 @@ describe('asya replay', () => {
     expect(run.err).toContain('the next would have been e-2');
   });
 
-  it('ends with 1 where the queue is missing, and nothing counts as replayed', async () => {
-    const { scene, type } = await office.desk();
-    await scene.fail(['e-1'], { status: { actor: 'nowhere' } });
-    const { status, err } = await type('replay', 'e-1', '--go');
-    expect(status).toBe(1);
-    expect(err).toMatch(/stopped: e-1 could not be sent: there is no queue "nowhere"; 0 sent/);
-    expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
+  describe('where an actor has no queue any more', () => {
+    const NO_QUEUE =
+      'not sent: 22 for "nowhere" (there is no queue "nowhere"): deploy the actor, or name another with --to';
+
+    async function aDesk() {
+      const desk = await office.desk();
+      await desk.scene.fail(['good']);
+      await desk.scene.fail(ids(22), { status: { actor: 'nowhere' } });
+      return desk;
+    }
+
+    it('a dry run tells which, how many and what to do, and ends with 1', async () => {
+      const { type } = await aDesk();
+      const { status, out, err } = await type('replay', '--all');
+      expect(status).toBe(1);
+      expect(out.split('\n')[1]).toMatch(/^e-21 +nowhere +- +- +- +not sent: there is no queue "nowhere"$/);
+      expect(err).toContain(NO_QUEUE);
+      expect(err).toContain('Nothing was sent. --go sends 1.');
+      const json = await type('replay', '--all', '--json');
+      expect(json.status).toBe(1);
+      const rows = JSON.parse(json.out) as readonly object[];
+      expect(rows).toHaveLength(23);
+      expect(rows[0]).toEqual({
+        id: 'e-21',
+        failedAt: 'nowhere',
+        problem: 'there is no queue "nowhere"',
+        withoutQueue: 'nowhere',
+      });
+      expect(rows.at(-1)).toMatchObject({ id: 'good', to: 'score' });
+    });
+
+    it('the others are sent; what was left is told, ends with 1 and does not count as replayed', async () => {
+      const { scene, type } = await aDesk();
+      const { status, err } = await type('replay', '--all', '--go', '--no-ramp');
+      expect(status).toBe(1);
+      expect(err.match(/not sent:/g)).toHaveLength(1);
+      expect(err).toContain(NO_QUEUE);
+      expect(err).toContain('done: 1 sent, 22 skipped, 0 left');
+      const [taken] = await office.engines.sqs.takeUntil('score', 1);
+      expect(JSON.parse(taken?.Body ?? '')).toMatchObject({ id: 'good' });
+      expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
+      const rest = await type('replay', '--all', '--go', '--json');
+      expect(rest.status).toBe(1);
+      expect(JSON.parse(rest.out)).toMatchObject({ why: 'all-sent', sent: [] });
+      expect(JSON.parse(rest.out).skipped).toContainEqual({
+        id: 'e-1',
+        problem: 'there is no queue "nowhere"',
+        withoutQueue: 'nowhere',
+      });
+      expect(await type('replay', 'e-1', '--to', 'score')).toMatchObject({ status: 0 });
+    });
   });
 
   it('ends with 1 where the archive is down, dry or not, and says so once', async () => {
@@ -171,8 +215,10 @@ describe('asya replay', () => {
     await scene.fail(['e-1']);
     const port = await freePort();
     const env = { ...variables, ASYA_TRANSPORT: 'rabbitmq', ASYA_RABBITMQ_URL: `amqp://127.0.0.1:${port}/` };
-    const run = await asya(['replay', 'e-1', '--go'], { env });
-    expect(run).toMatchObject({ status: 1, err: expect.stringContaining('ECONNREFUSED') });
+    for (const more of [[], ['--go']]) {
+      const run = await asya(['replay', 'e-1', ...more], { env });
+      expect(run).toMatchObject({ status: 1, out: '', err: expect.stringContaining('ECONNREFUSED') });
+    }
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
   });
 });

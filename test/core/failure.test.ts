@@ -30,7 +30,7 @@ describe('a failure', () => {
   });
 
   it('has what it can have where a status says nothing', () => {
-    const failure = failureOf(aFailed({ status: { phase: 'failed', error: 'text' } }), NOW, hashed);
+    const failure = failureOf(aFailed({ status: { phase: 'failed' } }), NOW, hashed);
     expect(failure).toMatchObject({
       reason: 'RuntimeError',
       errorType: 'unknown',
@@ -64,7 +64,8 @@ describe('the error of a status', () => {
   it.each([
     [undefined],
     [null],
-    ['text'],
+    [7],
+    [''],
     [[]],
     [{}],
     [{ type: 7, message: null, traceback: {} }],
@@ -75,5 +76,16 @@ describe('the error of a status', () => {
       message: '',
       traceback: '',
     });
+  });
+
+  it('that is a text is the message', () => {
+    const { errorType, errorMessage, fingerprint } = failureOf(
+      aFailed({ status: { ...A_FAILURE, error: 'no such user: 17' } }),
+      NOW,
+      hashed,
+    );
+    expect([errorType, errorMessage]).toEqual(['unknown', 'no such user: 17']);
+    const other = failureOf(aFailed({ status: { ...A_FAILURE, error: 'no such order' } }), NOW, hashed);
+    expect(other.fingerprint).not.toBe(fingerprint);
   });
 });

@@ -57,6 +57,11 @@ describe("an envelope's key", () => {
     ['succeeded', failed({ phase: 'succeeded', reason: 'Completed' }), 'succeeded/2026-01-01/score/e-1.json'],
     ['canceled', failed({ phase: 'canceled' }), 'canceled/2026-01-01/score/e-1.json'],
     ['dead-lettered', failed({ reason: 'DeliveryExhausted' }), 'dlq/2026-01-01/score/e-1.json'],
+    [
+      'said to be dead-lettered, and succeeded',
+      failed({ phase: 'succeeded', reason: 'DeliveryExhausted' }),
+      'succeeded/2026-01-01/score/e-1.json',
+    ],
     ['dropped', failed({ reason: 'Dropped' }), 'failed/2026-01-01/score/e-1.json'],
     ['of a phase nobody knows', failed({ phase: 'paused' }), 'failed/2026-01-01/score/e-1.json'],
     ['without a status', { status: undefined }, 'failed/2026-01-01/score/e-1.json'],
@@ -99,27 +104,49 @@ describe("an envelope's key", () => {
     expect(recordOf(aFailed(failed({ actor: '..' })), NOW, hashed).archiveKey).not.toContain('..');
   });
 
-  it.each<[string, Fields, string]>([
-    ['a replay', replayed('r-1'), 'e-1=r-1'],
-    ['a second visit', { route: { prev: ['score', 'fetch'], curr: 'score', next: [] } }, 'e-1@2'],
+  it.each<[string, Fields, string, string]>([
+    ['at its hop', {}, 'e-1', 'e-1@1'],
+    ['in a replay', replayed('r-1'), 'e-1=r-1', 'e-1@1=r-1'],
     [
-      'a third visit in a replay',
+      'at a third visit in a replay',
       { route: { prev: ['score', 'score'], curr: 'score', next: [] }, ...replayed('r/1') },
-      'e-1@3=r%2F1',
+      'e-1=r%2F1',
+      'e-1@2=r%2F1',
     ],
-  ])('is one of its own for %s', (_what, changes, name) => {
-    expect(keyOf(changes)).toBe(`failed/2026-01-01/score/${name}.json`);
+  ])('%s, and the spare one', (_what, changes, name, spare) => {
+    const { archiveKey, spareKey } = recordOf(aFailed(changes), NOW, deriveId);
+    expect(archiveKey).toBe(`failed/2026-01-01/score/${name}.json`);
+    expect(spareKey).toBe(`failed/2026-01-01/score/${spare}.json`);
   });
 
   it('is never that of an envelope whose id looks like it', () => {
-    const visit = { route: { prev: ['score'], curr: 'score', next: [] } };
-    const keys = [
-      ...['e-1', 'e-1.2', 'e-1@2', 'e-1=2', 'e-1.r', 'e-1%402'].map((id) => keyOf({ id })),
-      keyOf(visit),
-      keyOf(replayed('2')),
-      keyOf({ ...visit, ...replayed('2') }),
-    ];
+    const ids = ['e-1', 'e-1.2', 'e-1@1', 'e-1=2', 'e-1.r', 'e-1%401'];
+    const keys = [{}, replayed('2')].flatMap((more) =>
+      ids.flatMap((id) => {
+        const { archiveKey, spareKey } = recordOf(aFailed({ id, ...more }), NOW, deriveId);
+        return [archiveKey, spareKey];
+      }),
+    );
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  const placeOf = (changes: Fields = {}) => recordOf(aFailed(changes), NOW, hashed).place;
+
+  it.each<[string, Fields]>([
+    ['the hop', { route: { prev: ['fetch', 'other'], curr: 'score', next: ['store'] } }],
+    ['the day', failed({ updated_at: at(86_400_000) })],
+    ['the reason', failed({ reason: 'DeliveryExhausted' })],
+  ])('is for the first in its place, which is the same with another of %s', (_part, changes) => {
+    expect(placeOf(changes)).toBe(placeOf());
+  });
+
+  it.each<[string, Fields]>([
+    ['the id', { id: 'e-2' }],
+    ['the phase', failed({ phase: 'succeeded' })],
+    ['the actor', failed({ actor: 'store' })],
+    ['the replay', replayed('r-1')],
+  ])('is for the first in its place, which is another with %s', (_part, changes) => {
+    expect(placeOf(changes)).not.toBe(placeOf());
   });
 });
 
@@ -162,6 +189,8 @@ describe('an end', () => {
       replay: 'r-1',
       atMs: NOW,
       archiveKey: 'failed/2026-01-01/score/e-1=r-1.json',
+      place: 'place|e-1|failed|score|r-1',
+      spareKey: 'failed/2026-01-01/score/e-1@1=r-1.json',
     });
     expect(recordOf(aFailed(failed({ reason: 7 })), NOW, deriveId)).toMatchObject({ reason: '' });
     expect(recordOf(aFailed(), NOW, deriveId)).not.toHaveProperty('replay');

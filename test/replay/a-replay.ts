@@ -62,6 +62,7 @@ export interface Scene {
 interface Tools {
   readonly fate: (id: string, sent: Sent) => Fate;
   readonly refuse: (id: string) => Reply;
+  readonly reach: (actor: string) => Promise<Reply>;
   readonly stop: AbortSignal;
   readonly clock: Clock;
   readonly noRamp: boolean;
@@ -144,6 +145,7 @@ export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
         deriveId,
         stop: tools.stop ?? new AbortController().signal,
         onProgress: tools.onProgress ?? (() => {}),
+        reach: tools.reach ?? (async () => ACCEPTED),
         send: async (to, body) => {
           const envelope = JSON.parse(body) as Sent['envelope'];
           const reply = refuse(envelope.id);

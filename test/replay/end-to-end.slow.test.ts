@@ -48,8 +48,11 @@ describe('something failed', () => {
     expect((await listed('--group', group)).map(({ envelopeId }) => envelopeId).toSorted()).toEqual(
       [...FAILED].toSorted(),
     );
-    // One line at night for each, and never a payload.
-    expect(mesh.logged('failure').map((line) => line['group'])).toEqual(FAILED.map(() => group));
+    // A line at night for each, and never a payload.
+    const told = (name: string) => new Set(mesh.logged('failure').map((line) => line[name]));
+    await until(() => told('envelopeId').size === FAILED.length, 'the lines');
+    expect(told('envelopeId')).toEqual(new Set(FAILED));
+    expect(told('group')).toEqual(new Set([group]));
     expect(JSON.stringify(mesh.logged('failure'))).not.toContain('mended_by');
   });
 

@@ -21,6 +21,7 @@ const PAGE = 40;
 export function memoryStores(): MemoryStores {
   const objects = new Map<string, string>();
   const ends = new Map<string, EndRecord>();
+  const taken = new Set<string>();
   const entries = new Map<string, Failure>();
   let broken: string | undefined;
 
@@ -52,12 +53,15 @@ export function memoryStores(): MemoryStores {
     },
   };
   const records: EndRecords = {
-    claim: async (record) => {
+    claim: async ({ place, spareKey, ...record }) => {
       const first = ends.get(record.identity);
-      if (first === undefined) ends.set(record.identity, record);
-      return { ok: true, isFirst: first === undefined, archiveKey: (first ?? record).archiveKey };
+      if (first !== undefined) return { ok: true, isFirst: false, archiveKey: first.archiveKey };
+      const archiveKey = taken.has(place) ? spareKey : record.archiveKey;
+      taken.add(place);
+      ends.set(record.identity, { ...record, archiveKey });
+      return { ok: true, isFirst: true, archiveKey };
     },
-    find: async (identity) => ({ ok: true, record: ends.get(identity) }),
+    find: async ({ identity }) => ({ ok: true, record: ends.get(identity) }),
     ofEnvelope: (envelopeId) => endsWhere((record) => record.envelopeId === envelopeId),
     ofReplay: (replay, sinceMs = 0) =>
       endsWhere((record) => record.replay === replay && record.atMs >= sinceMs),

@@ -23,10 +23,27 @@ const KEPT_SECONDS = 45 * 86_400;
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
   const { client, name: TableName } = table;
 
-  async function find(identity: string): Promise<EndRecord | undefined> {
-    const Key = { pk: text(keyOf(identity)) };
+  async function recordAt(place: string): Promise<EndRecord | undefined> {
+    const Key = { pk: text(keyOf(place)) };
     const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
     return Item === undefined ? undefined : recordFromItem(Item);
+  }
+
+  /** What is noted there: this record, or the one that was first. */
+  async function noteAt(
+    place: string,
+    record: EndRecord,
+  ): Promise<EndRecord & { readonly isFirst: boolean }> {
+    try {
+      const Item = itemOf(place, record, deriveId);
+      await client.send(
+        new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+      );
+      return { ...record, isFirst: true };
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return { ...((await recordAt(place)) ?? record), isFirst: false };
+    }
   }
 
   async function ask(question: Omit<Ask, 'cursor'>) {
@@ -41,25 +58,20 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
 
   return {
     claim: async (record) => {
+      const { identity, place, spareKey } = record;
       try {
-        const Item = itemOf(record, deriveId);
-        await client.send(
-          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
-        );
-        return { ok: true, isFirst: true, archiveKey: record.archiveKey };
-      } catch (error) {
-        if (!isConditionFailed(error)) return refusalOf(error, table);
-      }
-      try {
-        const first = await find(record.identity);
-        return { ok: true, isFirst: false, archiveKey: first?.archiveKey ?? record.archiveKey };
+        const first = await noteAt(place, record);
+        const { isFirst, archiveKey } =
+          first.identity === identity ? first : await noteAt(identity, { ...record, archiveKey: spareKey });
+        return { ok: true, isFirst, archiveKey };
       } catch (error) {
         return refusalOf(error, table);
       }
     },
-    find: async (identity) => {
+    find: async ({ identity, place }) => {
       try {
-        return { ok: true, record: await find(identity) };
+        const first = await recordAt(place);
+        return { ok: true, record: first?.identity === identity ? first : await recordAt(identity) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -71,14 +83,15 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
 
 const PREFIX = 'record#';
 
-function keyOf(identity: string): string {
-  return `${PREFIX}${identity}`;
+function keyOf(place: string): string {
+  return `${PREFIX}${place}`;
 }
 
-function itemOf(record: EndRecord, deriveId: DeriveId): Record<string, Item[string]> {
+function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Record<string, Item[string]> {
   const { identity, envelopeId, end, actor, hop, reason, replay, atMs, archiveKey } = record;
   return {
-    pk: text(keyOf(identity)),
+    pk: text(keyOf(place)),
+    identity: text(identity),
     ...envelopeAttributes(envelopeId, deriveId),
     end: text(end),
     actor: text(actor),
@@ -93,7 +106,8 @@ function itemOf(record: EndRecord, deriveId: DeriveId): Record<string, Item[stri
 
 function recordFromItem(item: Item): EndRecord {
   return {
-    identity: textOf(item, 'pk').slice(PREFIX.length),
+    // Earlier versions noted it in the key alone.
+    identity: textOf(item, 'identity') || textOf(item, 'pk').slice(PREFIX.length),
     envelopeId: textOf(item, 'envelope_id'),
     end: textOf(item, 'end') as End,
     actor: textOf(item, 'actor'),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { type EndRecord, recordOf } from '../../../lib/core/record.ts';
+import { type EndRecord, type NewRecord, recordOf } from '../../../lib/core/record.ts';
 import type { EndRecords } from '../../../lib/ports/end-records.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailed } from '../../core/an-end.ts';
@@ -16,7 +16,9 @@ afterAll(() => embedded.close());
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const recordFor = (changes: Fields): EndRecord => recordOf(aFailed(changes), NOW, deriveId);
+const recordFor = (changes: Fields): NewRecord => recordOf(aFailed(changes), NOW, deriveId);
+const noted = ({ place: _place, spareKey: _spareKey, ...record }: NewRecord): EndRecord => record;
+const atHop = (hop: number) => ({ route: { prev: Array(hop).fill('fetch'), curr: 'score', next: [] } });
 const replayed = (replay: string) => ({ headers: { 'x-asya-replay': replay } });
 
 describe('a claim', () => {
@@ -27,7 +29,32 @@ describe('a claim', () => {
     for (const again of [record, later, later]) {
       expect(await records.claim(again)).toEqual({ ok: true, isFirst: false, archiveKey: record.archiveKey });
     }
-    expect(await records.find(record.identity)).toEqual({ ok: true, record });
+    expect(await records.find(record)).toEqual({ ok: true, record: noted(record) });
+  });
+
+  it("of another hop has a key of its own, whoever comes first, and never the first one's", async () => {
+    const hops = [1, 0, 2].map((hop) => recordFor({ id: 'hops', ...atHop(hop) }));
+    const keys = ['hops', 'hops@0', 'hops@2'].map((name) => `failed/2026-01-01/score/${name}.json`);
+    expect(new Set(hops.map(({ archiveKey }) => archiveKey))).toEqual(new Set([keys[0]]));
+    for (const isFirst of [true, false]) {
+      for (const [at, record] of hops.entries()) {
+        expect(await records.claim(record)).toEqual({ ok: true, isFirst, archiveKey: keys[at] });
+        expect(await records.find(record)).toEqual({
+          ok: true,
+          record: { ...noted(record), archiveKey: keys[at] },
+        });
+      }
+    }
+    const ends = await records.ofEnvelope('hops');
+    expect(ends.ok && new Set(ends.records.map(({ archiveKey }) => archiveKey))).toEqual(new Set(keys));
+  });
+
+  it('of eight hops at once: each has its own key, and one has the plain one', async () => {
+    const hops = Array.from({ length: 8 }, (_, hop) => recordFor({ id: 'crowd', ...atHop(hop) }));
+    const claims = await Promise.all(hops.map((record) => records.claim(record)));
+    const keys = claims.map((claim) => claim.ok && claim.isFirst && claim.archiveKey);
+    expect(new Set(keys).size).toBe(8);
+    expect(keys).toContain('failed/2026-01-01/score/crowd.json');
   });
 
   it('of twenty at once is the first for one, and all are told the same key', async () => {
@@ -60,9 +87,11 @@ describe('a claim', () => {
 describe('what is noted', () => {
   it('is found by its identity, and only by it', async () => {
     const record = recordFor({ id: 'found', ...replayed('r-found') });
-    expect(await records.find(record.identity)).toEqual({ ok: true, record: undefined });
+    expect(await records.find(record)).toEqual({ ok: true, record: undefined });
     await records.claim(record);
-    expect(await records.find(record.identity)).toEqual({ ok: true, record });
+    expect(await records.find(record)).toEqual({ ok: true, record: noted(record) });
+    const elsewhere = recordFor({ id: 'found', ...replayed('r-found'), ...atHop(4) });
+    expect(await records.find(elsewhere)).toEqual({ ok: true, record: undefined });
   });
 
   it('is found by its envelope, newest first, each end of it', async () => {
@@ -72,7 +101,7 @@ describe('what is noted', () => {
     }));
     for (const end of ends) await records.claim(end);
     await records.claim(recordFor({ id: 'thrice-not' }));
-    expect(await records.ofEnvelope('thrice')).toEqual({ ok: true, records: ends.toReversed() });
+    expect(await records.ofEnvelope('thrice')).toEqual({ ok: true, records: ends.toReversed().map(noted) });
   });
 
   it('is found by its replay, children included', async () => {
@@ -106,7 +135,7 @@ describe('a refusal is a value with words', () => {
   const askAll = (asked: EndRecords) =>
     Promise.all([
       asked.claim(recordFor({ id: 'refused' })),
-      asked.find('identity'),
+      asked.find(recordFor({ id: 'refused' })),
       asked.ofEnvelope('refused'),
       asked.ofReplay('r-1', 0),
     ]);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
 import { newestOfEach } from '../../../lib/app/select-failures.ts';
 import { type Failure, failureOf } from '../../../lib/core/failure.ts';
+import { recordOf } from '../../../lib/core/record.ts';
 import type { Cursor, FailureFilter, FailureIndex } from '../../../lib/ports/failure-index.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailed } from '../../core/an-end.ts';
@@ -161,13 +162,7 @@ describe('a list', () => {
       return { ...failureOf(aFailed({ id, headers }), NOW, deriveId), lastSeenMs: NOW + at };
     });
     for (const end of ends) await index.enter(end);
-    await embedded.stores.records.claim({
-      ...(ends[0] as Failure),
-      identity: 'a record of the same envelope',
-      end: 'failed',
-      hop: 1,
-      atMs: NOW,
-    });
+    await embedded.stores.records.claim(recordOf(aFailed({ id }), NOW, deriveId));
     expect(await index.ofEnvelope(id)).toEqual({ ok: true, failures: ends.toReversed() });
     expect(await index.ofEnvelope('nobody')).toEqual({ ok: true, failures: [] });
   });
