@@ -106,8 +106,7 @@ function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Record<st
 
 function recordFromItem(item: Item): EndRecord {
   return {
-    // Earlier versions noted it in the key alone.
-    identity: textOf(item, 'identity') || textOf(item, 'pk').slice(PREFIX.length),
+    identity: textOf(item, 'identity'),
     envelopeId: textOf(item, 'envelope_id'),
     end: textOf(item, 'end') as End,
     actor: textOf(item, 'actor'),
