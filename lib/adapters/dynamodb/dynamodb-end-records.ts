@@ -1,4 +1,3 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/decode.ts';
 import type { End, EndRecord } from '../../core/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
@@ -6,10 +5,11 @@ import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
   type Ask,
   type Item,
-  isConditionFailed,
+  itemAt,
   number,
   numberOf,
   optionalText,
+  putNew,
   queryAll,
   refusalOf,
   type Table,
@@ -21,12 +21,9 @@ import {
 const KEPT_SECONDS = 45 * 86_400;
 
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
-  const { client, name: TableName } = table;
-
   async function find(identity: string): Promise<EndRecord | undefined> {
-    const Key = { pk: text(keyOf(identity)) };
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    return Item === undefined ? undefined : recordFromItem(Item);
+    const item = await itemAt(table, keyOf(identity));
+    return item === undefined ? undefined : recordFromItem(item);
   }
 
   async function ask(question: Omit<Ask, 'cursor'>) {
@@ -42,17 +39,10 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
   return {
     claim: async (record) => {
       try {
-        const Item = itemOf(record, deriveId);
-        await client.send(
-          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
-        );
-        return { ok: true, isFirst: true, archiveKey: record.archiveKey };
-      } catch (error) {
-        if (!isConditionFailed(error)) return refusalOf(error, table);
-      }
-      try {
+        const isFirst = await putNew(table, itemOf(record, deriveId));
+        if (isFirst) return { ok: true, isFirst, archiveKey: record.archiveKey };
         const first = await find(record.identity);
-        return { ok: true, isFirst: false, archiveKey: first?.archiveKey ?? record.archiveKey };
+        return { ok: true, isFirst, archiveKey: first?.archiveKey ?? record.archiveKey };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -75,7 +65,7 @@ function keyOf(identity: string): string {
   return `${PREFIX}${identity}`;
 }
 
-function itemOf(record: EndRecord, deriveId: DeriveId): Record<string, Item[string]> {
+function itemOf(record: EndRecord, deriveId: DeriveId): Item {
   const { identity, envelopeId, end, actor, hop, reason, replay, atMs, archiveKey } = record;
   return {
     pk: text(keyOf(identity)),
