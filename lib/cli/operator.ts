@@ -75,7 +75,7 @@ async function openTransport(config: SidecarConfig, env: Environment): Promise<T
 }
 
 /** The one that runs here; where several do, the one that was named. */
-export function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh {
+function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh {
   const meshes = runningMeshes(cwd);
   const names = meshes.map(({ name }) => name);
   const [first, ...others] = meshName === undefined ? meshes : meshes.filter(({ name }) => name === meshName);

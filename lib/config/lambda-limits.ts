@@ -17,7 +17,7 @@ import { LEAST_RECEIVE_COUNT, LONGEST_RETENTION_SECONDS, queuePlan } from './que
 import { namespace as namespaceKind } from './setting.ts';
 
 /** An event source for SQS takes no lower `MaximumConcurrency`. */
-export const LEAST_REPLICAS = 2;
+const LEAST_REPLICAS = 2;
 
 /** What SQS takes. */
 const MOST_RECEIVES = 1_000;

@@ -40,7 +40,7 @@ export interface HttpFace {
 }
 
 const MOST_AT_ONCE = 200;
-export const LONGEST_BODY_BYTES = 1024 * 1024;
+const LONGEST_BODY_BYTES = 1024 * 1024;
 
 /** For signed reports there is another proof than a caller's. */
 const REPORTS = '/reports';
