@@ -28,7 +28,7 @@ Durations are written as Go writes them: \`300ms\`, \`1.5s\`, \`5m\`, \`1h30m\`.
 \`on\`/\`off\` and \`1\`/\`0\`, in any case. Policies and rules are described in [error-handling.md](error-handling.md).
 `;
 
-export function configurationPage(): string {
+function configurationPage(): string {
   return HEAD + settingsTable(SETTINGS) + TAIL;
 }
 

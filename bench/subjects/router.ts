@@ -18,9 +18,9 @@ export const ACTOR: Actor = {
   resiliency: NO_RESILIENCY,
 };
 
-export const LIMITS = { maxDelayMs: 900_000, maxBodyBytes: 1_048_576 };
+const LIMITS = { maxDelayMs: 900_000, maxBodyBytes: 1_048_576 };
 
-export const SILENT: Telemetry = {
+const SILENT: Telemetry = {
   received: () => {},
   began: () => {},
   ended: () => {},

@@ -1,7 +1,8 @@
 import type { Code, DockerImageCode } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { FunctionPlan } from '../../lib/config/function-plan.ts';
-import type { ActorSpec, Flow } from '../../lib/config/manifest.ts';
+import type { ActorSpec } from '../../lib/config/manifest.ts';
+import type { Flow } from '../../lib/core/flow.ts';
 
 export type FunctionCode =
   | { readonly kind: 'zip'; readonly code: Code }

@@ -15,10 +15,11 @@ import {
   settingsMistakes,
   wholeMistakes,
 } from '../../lib/config/lambda-limits.ts';
-import type { ActorSpec, Flow, Manifest } from '../../lib/config/manifest.ts';
+import type { ActorSpec, Manifest } from '../../lib/config/manifest.ts';
 import { planMesh } from '../../lib/config/mesh-plan.ts';
 import { queueName } from '../../lib/config/queue-name.ts';
 import { shownValue } from '../../lib/core/complaint.ts';
+import type { Flow } from '../../lib/core/flow.ts';
 import { type Mistake, mistakesText } from '../../lib/core/mistake.ts';
 import { bundledCode } from '../code/bundled-code.ts';
 import type { MeshCode } from '../code/mesh-code.ts';

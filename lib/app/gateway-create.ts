@@ -1,5 +1,6 @@
 import { encode } from '../core/encode.ts';
 import type { Envelope } from '../core/envelope.ts';
+import type { Flow } from '../core/flow.ts';
 import { FLOW, isTraceparent, NO_HEADERS, TASK, withHeader } from '../core/headers.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../core/json-text.ts';
 import type { Task } from '../core/task.ts';
@@ -7,7 +8,7 @@ import { createTask } from '../core/task-create.ts';
 import { endTask } from '../core/task-end.ts';
 import { timestampText } from '../core/timestamp.ts';
 import type { Reply } from '../ports/transport.ts';
-import type { Caller, Created, CreateOptions, GatewayFlow, GatewayRefusal } from './gateway.ts';
+import type { Caller, Created, CreateOptions, GatewayRefusal } from './gateway.ts';
 import { isOverdue } from './gateway-make-good.ts';
 import type { GatewayParts, InputFault } from './gateway-parts.ts';
 
@@ -17,7 +18,7 @@ import type { GatewayParts, InputFault } from './gateway-parts.ts';
  */
 export async function createFor(
   caller: Caller,
-  flow: GatewayFlow,
+  flow: Flow,
   payload: JsonText,
   options: CreateOptions,
   parts: GatewayParts,
@@ -51,7 +52,7 @@ export async function createFor(
 /** A check goes down as deep as the value does. */
 const DEEPEST_INPUT = 200;
 
-function inputFaults({ mcp }: GatewayFlow, payload: JsonText, parts: GatewayParts): readonly InputFault[] {
+function inputFaults({ mcp }: Flow, payload: JsonText, parts: GatewayParts): readonly InputFault[] {
   if (mcp === undefined) return [];
   const read = shallowValueFromJson(payload, DEEPEST_INPUT);
   if (read === undefined) return [{ place: '', problem: `is nested deeper than ${DEEPEST_INPUT} levels` }];
@@ -71,7 +72,7 @@ const CRASHED_MS = 60_000;
 /** Whose task it will be: a new one's, or that of a key which has none yet because somebody crashed in between. */
 async function claim(
   caller: Caller,
-  flow: GatewayFlow,
+  flow: Flow,
   payload: JsonText,
   { idempotencyKey }: CreateOptions,
   parts: GatewayParts,
@@ -153,7 +154,7 @@ async function told(replied: Promise<Reply>, what: string, { telemetry }: Gatewa
   if (!reply.ok) telemetry.trouble(what, { problem: reply.problem });
 }
 
-function taskOf(caller: Caller, flow: GatewayFlow, { id, route }: Envelope, now: number): Task {
+function taskOf(caller: Caller, flow: Flow, { id, route }: Envelope, now: number): Task {
   const deadlineMs = deadlineOf(flow, now);
   return createTask({
     id,
@@ -165,14 +166,14 @@ function taskOf(caller: Caller, flow: GatewayFlow, { id, route }: Envelope, now:
   });
 }
 
-function deadlineOf({ timeoutSeconds }: GatewayFlow, now: number): number | undefined {
+function deadlineOf({ timeoutSeconds }: Flow, now: number): number | undefined {
   return timeoutSeconds === undefined ? undefined : now + timeoutSeconds * 1000;
 }
 
 /** The root: its id is the task's. */
 function envelopeFor(
   id: string,
-  flow: GatewayFlow,
+  flow: Flow,
   payload: JsonText,
   { traceparent }: CreateOptions,
   now: number,

@@ -1,16 +1,16 @@
 import type { DeriveId } from '../core/decode.ts';
+import type { Flow } from '../core/flow.ts';
 import type { Archive } from '../ports/archive.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EndRecords } from '../ports/end-records.ts';
 import type { TaskStore } from '../ports/task-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Reply } from '../ports/transport.ts';
-import type { GatewayFlow } from './gateway.ts';
 
 /** What the gateway works with. */
 export interface GatewayParts {
   /** As they stand now: they may change while it runs. */
-  readonly flows: () => readonly GatewayFlow[];
+  readonly flows: () => readonly Flow[];
   readonly tasks: TaskStore;
   readonly archive: Pick<Archive, 'get'>;
   readonly records: Pick<EndRecords, 'ofEnvelope'>;

@@ -5,9 +5,6 @@ import type { Reply, Transport } from '../ports/transport.ts';
 import type { Gateway } from './gateway.ts';
 import type { Timer } from './gateway-parts.ts';
 
-/** The actor whose queue holds the timers. */
-export const TIMER_ACTOR = 'x-gateway';
-
 export interface TimerParts {
   readonly gateway: Pick<Gateway, 'expire'>;
   readonly arm: (timer: Timer) => Promise<Reply>;

@@ -1,3 +1,4 @@
+import type { Flow } from '../core/flow.ts';
 import type { JsonText } from '../core/json-text.ts';
 import type { Report } from '../core/report.ts';
 import type { Task, TaskEvent, TaskResult } from '../core/task.ts';
@@ -5,7 +6,7 @@ import type { Task, TaskEvent, TaskResult } from '../core/task.ts';
 /** What the gateway can do, whatever face it is asked through: HTTP, MCP or A2A only translate. */
 export interface Gateway {
   /** Of the flows that the caller may use. */
-  flows(caller: Caller): readonly GatewayFlow[];
+  flows(caller: Caller): readonly Flow[];
   create(
     caller: Caller,
     flow: string,
@@ -44,16 +45,6 @@ export interface Gateway {
   ): Promise<{ readonly canceled: readonly string[]; readonly problem?: string }>;
   /** The backstop's timer fired. Rejects where the store does not answer: then it has to fire again. */
   expire(taskId: string): Promise<void>;
-}
-
-export interface GatewayFlow {
-  readonly name: string;
-  readonly entrypoint: string;
-  readonly routeNext: readonly string[];
-  readonly description?: string;
-  readonly timeoutSeconds?: number;
-  readonly mcp?: { readonly inputSchema: Readonly<Record<string, unknown>> };
-  readonly a2a?: Readonly<Record<string, unknown>>;
 }
 
 /** Who asks, once that was proven. */

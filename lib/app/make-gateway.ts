@@ -1,7 +1,8 @@
+import type { Flow } from '../core/flow.ts';
 import { isFinal, type Task } from '../core/task.ts';
 import { cancelTask, expireTask } from '../core/task-end.ts';
 import { applyReport } from '../core/task-report.ts';
-import type { Caller, Gateway, GatewayFlow, GatewayRefusal } from './gateway.ts';
+import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
 import { createFor, unavailable } from './gateway-create.ts';
 import { envelopeAt, hasSilentChildren, isOverdue, settleChildren, settleTask } from './gateway-make-good.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -21,7 +22,7 @@ const NO_CURSOR: GatewayRefusal = {
 export function makeGateway(parts: GatewayParts): Gateway {
   const { tasks, clock } = parts;
 
-  const flowsOf = (caller: Caller): readonly GatewayFlow[] =>
+  const flowsOf = (caller: Caller): readonly Flow[] =>
     parts.flows().filter(({ name }) => caller.flows === undefined || caller.flows.includes(name));
 
   async function ownTask(caller: Caller, id: string): Promise<Found> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { apiKeyAuthentication } from '../adapters/http/api-keys.ts';
 import { type Authenticate, firstOf } from '../adapters/http/authenticate.ts';
-import { tokenAuthentication } from '../adapters/http/json-web-tokens.ts';
+import { tokenAuthentication } from '../adapters/json-web-tokens/caller-token.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import { type ApiKey, readApiKeys } from '../config/api-keys.ts';
 import type { GatewaySettings } from '../config/sidecar-config.ts';

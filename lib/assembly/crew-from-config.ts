@@ -28,7 +28,7 @@ export function crewFromConfig(name: string): MakeRuntime {
   };
 }
 
-export function shelfFromConfig(config: SidecarConfig, env: Environment, log: JsonLog): Shelf {
+function shelfFromConfig(config: SidecarConfig, env: Environment, log: JsonLog): Shelf {
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,

@@ -4,7 +4,7 @@ import { reportVerification } from '../adapters/http/verify-reports.ts';
 import { checkInput } from '../adapters/json-schema/check-input.ts';
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { deriveId, systemClock } from '../adapters/system/system.ts';
-import type { Gateway, GatewayFlow } from '../app/gateway.ts';
+import type { Gateway } from '../app/gateway.ts';
 import type { Timer } from '../app/gateway-parts.ts';
 import { timerOn } from '../app/gateway-timer.ts';
 import { makeGateway } from '../app/make-gateway.ts';
@@ -13,6 +13,7 @@ import type { Environment } from '../config/environment.ts';
 import { GATEWAY } from '../config/gateway-plan.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Flow } from '../core/flow.ts';
 import type { Reply } from '../ports/transport.ts';
 import { authenticationFromConfig } from './authentication-from-config.ts';
 import { storesFromConfig } from './crew-from-config.ts';
@@ -39,7 +40,7 @@ export async function backendFromConfig(
   env: Environment,
   log: JsonLog,
   makeTransport: MakeTransport,
-  flows: () => readonly GatewayFlow[],
+  flows: () => readonly Flow[],
 ): Promise<GatewayBackend> {
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   const transport = await makeTransport(config, env);
@@ -92,7 +93,7 @@ export async function gatewayFromConfig(
   env: Environment,
   log: JsonLog,
   makeTransport: MakeTransport,
-  flows: () => readonly GatewayFlow[] = fixedFlows(config),
+  flows: () => readonly Flow[] = fixedFlows(config),
 ): Promise<ServedGateway> {
   const authenticate = authenticationFromConfig(config.gateway);
   const backend = await backendFromConfig(config, env, log, makeTransport, flows);
@@ -126,7 +127,7 @@ export function gatewayConfigFrom(env: Environment): {
   return { config, log: jsonLog({ level: config.logLevel, actor: GATEWAY, now: systemClock.now, write }) };
 }
 
-function fixedFlows({ gateway }: SidecarConfig): () => readonly GatewayFlow[] {
+function fixedFlows({ gateway }: SidecarConfig): () => readonly Flow[] {
   if (gateway.flowsFile === undefined)
     throw new Error('asya: not set: ASYA_GATEWAY_FLOWS_FILE, the file with the flows');
   const flows = flowsFromFile(gateway.flowsFile);

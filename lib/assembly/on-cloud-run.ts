@@ -1,4 +1,3 @@
-import { healthServer } from '../adapters/health-http/health-server.ts';
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../adapters/prometheus/prometheus-telemetry.ts';
 import { deliveryFromPush } from '../adapters/pubsub/push-delivery.ts';
@@ -20,10 +19,12 @@ import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { failureWords } from './failure-words.ts';
+import { graceOver, LAST_SENDS_MS, untilAborted } from './grace-period.ts';
 import { lineFromConfig } from './line-from-config.ts';
 import { configFromEnvironment, wordsForMistakes } from './read-config.ts';
 import { refusePushFromConfig } from './refuse-push.ts';
 import { runtimeOrCrew } from './runtime-or-crew.ts';
+import { serveHealth } from './serve-health.ts';
 import { transportFromConfig } from './transport-from-config.ts';
 
 export interface CloudRunProcess {
@@ -88,16 +89,8 @@ async function takePushes(
     closers.unshift(() => runtime.close(LAST_SENDS_MS));
     const watch = watchRuntime(runtime, systemClock);
     closers.unshift(watch.close);
-    if (config.metrics !== undefined) {
-      const health = await healthServer({
-        ...config.metrics,
-        sickness: watch.sickness,
-        unreadiness: runtime.problem,
-        metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType }),
-      });
-      closers.unshift(health.close);
-      log.line('info', 'serving /healthz, /readyz and /metrics', { port: health.port });
-    }
+    const looks = { sickness: watch.sickness, unreadiness: runtime.problem };
+    closers.unshift(await serveHealth(config, metrics, log, looks));
     // Cloud Run sends requests as soon as the port is open.
     await watch.untilReady(stop);
     const line = lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics));
@@ -144,26 +137,11 @@ const ANSWERS: Readonly<Record<PushEnd, PushAnswer>> = {
 
 /** Cloud Run kills an instance ten seconds after it was told to stop, whatever is configured. */
 const LONGEST_GRACE_MS = 9_000;
-/** What the last sends of calls that were interrupted may take. */
-const LAST_SENDS_MS = 2_000;
 
 /** What is in flight ends; what takes too long is sent again unchanged, and acked. */
 async function drain(server: PushServer, runtime: Runtime, gracePeriodMs: number): Promise<void> {
   const graceMs = Math.min(gracePeriodMs, LONGEST_GRACE_MS);
-  const lastSendsMs = Math.min(LAST_SENDS_MS, graceMs / 2);
   const drained = new AbortController();
-  const graceOver = (async () => {
-    await systemClock.sleep(graceMs - lastSendsMs, drained.signal);
-    if (!drained.signal.aborted) runtime.interrupt();
-    await systemClock.sleep(lastSendsMs, drained.signal);
-  })();
-  await Promise.race([server.drain(), graceOver]);
+  await Promise.race([server.drain(), graceOver(graceMs, runtime.interrupt, drained.signal)]);
   drained.abort();
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

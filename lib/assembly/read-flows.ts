@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { readFlows } from '../config/flow-document.ts';
-import type { Flow } from '../config/manifest.ts';
+import type { Flow } from '../core/flow.ts';
 import { type Mistake, mistakesText, notesInto } from '../core/mistake.ts';
 
 /** The flows of one file, as they were checked with their mesh. Throws in words for the operator. */

@@ -1,5 +1,5 @@
+import { pushTokenCheck, type RefusePush } from '../adapters/json-web-tokens/push-token.ts';
 import type { JsonLog } from '../adapters/log/json-log.ts';
-import { pushTokenCheck, type RefusePush } from '../adapters/push-token/push-token.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import type { PushTrust } from '../config/push-settings.ts';
 

@@ -7,7 +7,7 @@ import { EXIT } from './exit.ts';
 import { failureColumns, failureJson } from './failure-output.ts';
 import { type FilterOptions, filterFrom, withFilterOptions } from './filter-options.ts';
 import { Mistaken } from './mistaken.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { type Operator, withOperator } from './operator.ts';
 import { jsonLineOutput, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
 import { showFailure } from './show-failure.ts';
 import { type Column, tableText } from './table.ts';
@@ -42,7 +42,7 @@ Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`
           `asya: "${oneLine(args[0])}" is no command of asya failures; there are list and show: asya failures show ID shows one envelope`,
         );
       }
-      exit(await within(terminal, options, (operator) => printGroups(operator, options, terminal)));
+      exit(await withOperator(terminal, options, (operator) => printGroups(operator, options, terminal)));
     });
   withFilterOptions(failures.command('list'))
     .description('failed envelopes, newest first, each with its group')
@@ -53,7 +53,7 @@ Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`
     .option('--json', 'for scripts: one JSON object a line')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<FilterOptions & OutputOptions>();
-      exit(await within(terminal, options, (operator) => printList(operator, options, terminal)));
+      exit(await withOperator(terminal, options, (operator) => printList(operator, options, terminal)));
     });
   failures
     .command('show')
@@ -65,21 +65,8 @@ Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`
     .option('--mesh <name>', 'of this mesh, where several run here')
     .action(async (id: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<FilterOptions & OutputOptions>();
-      exit(await within(terminal, options, (operator) => printOne(operator, id, options, terminal)));
+      exit(await withOperator(terminal, options, (operator) => printOne(operator, id, options, terminal)));
     });
-}
-
-async function within(
-  terminal: Terminal,
-  { mesh }: FilterOptions,
-  run: (operator: Operator) => Promise<number>,
-): Promise<number> {
-  const operator = await operatorFrom(terminal.env, terminal.cwd, mesh);
-  try {
-    return await run(operator);
-  } finally {
-    await operator.close();
-  }
 }
 
 async function printGroups(

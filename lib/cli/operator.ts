@@ -7,6 +7,7 @@ import type { SidecarConfig } from '../config/sidecar-config.ts';
 import { suggestion } from '../core/nearest.ts';
 import type { Reply, Transport } from '../ports/transport.ts';
 import { Mistaken } from './mistaken.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Whoever looks after a mesh: what is needed to see its failures and to send to its queues. */
 export interface Operator {
@@ -22,11 +23,25 @@ export interface Operator {
   close(): Promise<void>;
 }
 
+/** Lets the operator go again whatever becomes of the work. */
+export async function withOperator(
+  { env, cwd }: Terminal,
+  { mesh }: { readonly mesh?: string },
+  work: (operator: Operator) => Promise<number>,
+): Promise<number> {
+  const operator = await operatorFrom(env, cwd, mesh);
+  try {
+    return await work(operator);
+  } finally {
+    await operator.close();
+  }
+}
+
 /**
  * By the environment where it names a table, as the functions themselves are told; otherwise the mesh that runs on this
  * machine.
  */
-export async function operatorFrom(env: Environment, cwd: string, meshName?: string): Promise<Operator> {
+async function operatorFrom(env: Environment, cwd: string, meshName?: string): Promise<Operator> {
   const isNamed = env['ASYA_FAILURE_TABLE'] !== undefined && meshName === undefined;
   const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
   // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
@@ -78,7 +93,7 @@ async function openTransport(config: SidecarConfig, env: Environment): Promise<T
 }
 
 /** The one that runs here; where several do, the one that was named. */
-export function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh {
+function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh {
   const meshes = runningMeshes(cwd);
   const names = meshes.map(({ name }) => name);
   const [first, ...others] = meshName === undefined ? meshes : meshes.filter(({ name }) => name === meshName);

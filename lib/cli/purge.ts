@@ -3,7 +3,7 @@ import { type Selection, selectFailures } from '../app/select-failures.ts';
 import { EXIT } from './exit.ts';
 import { type SelectionOptions, selectionFrom, withFilterOptions } from './filter-options.ts';
 import { Mistaken } from './mistaken.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { type Operator, withOperator } from './operator.ts';
 import { oneLine } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -30,12 +30,9 @@ Exit status: 0 done, 1 something outside failed, nothing was found or you said n
     )
     .action(async (ids: readonly string[], options: PurgeCommand) => {
       const selection = selectionFrom(ids, options, terminal.now());
-      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
-      try {
-        exit(await purge(selection, options, operator, terminal));
-      } finally {
-        await operator.close();
-      }
+      exit(
+        await withOperator(terminal, options, (operator) => purge(selection, options, operator, terminal)),
+      );
     });
 }
 

@@ -17,7 +17,7 @@ import {
   withFilterOptions,
 } from './filter-options.ts';
 import { Mistaken } from './mistaken.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { type Operator, withOperator } from './operator.ts';
 import { jsonOutput, oneLine } from './plain-text.ts';
 import { printDryRun } from './replay-dry-run.ts';
 import { progressOn } from './replay-progress.ts';
@@ -76,12 +76,9 @@ could not be sent (in a dry run: an actor has no queue), 2 called wrongly, 3 sto
     .action(async (ids: readonly string[], options: ReplayCommand & { dryRun?: boolean }) => {
       if (options.go && options.dryRun) throw new Mistaken('asya: --go and --dry-run at once; keep one');
       const selection = selectionFrom(ids, options, terminal.now());
-      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
-      try {
-        exit(await replay(selection, options, operator, terminal));
-      } finally {
-        await operator.close();
-      }
+      exit(
+        await withOperator(terminal, options, (operator) => replay(selection, options, operator, terminal)),
+      );
     });
 }
 

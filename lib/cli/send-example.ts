@@ -1,4 +1,4 @@
-import type { Flow } from '../config/manifest.ts';
+import type { Flow } from '../core/flow.ts';
 
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   number: 1,

@@ -15,7 +15,7 @@ import { timestampText } from '../core/timestamp.ts';
 import { EXIT } from './exit.ts';
 import { durationOption } from './filter-options.ts';
 import { Mistaken } from './mistaken.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { type Operator, withOperator } from './operator.ts';
 import { escaped, oneLine, shellWord } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -51,12 +51,11 @@ Exit status: 0 sent, and with --wait ended well; 1 not sent, failed, or no end i
       const payload = payloadFrom(options.payload, terminal.cwd);
       const waitMs = durationOption('--timeout', options.timeout);
       if (options.id === '') throw new Mistaken('asya: --id is empty; leave it out for a new one');
-      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
-      try {
-        exit(await send(target, payload, { ...options, waitMs }, operator, terminal));
-      } finally {
-        await operator.close();
-      }
+      exit(
+        await withOperator(terminal, options, (operator) =>
+          send(target, payload, { ...options, waitMs }, operator, terminal),
+        ),
+      );
     });
 }
 

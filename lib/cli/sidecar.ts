@@ -1,4 +1,3 @@
-import { healthServer } from '../adapters/health-http/health-server.ts';
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../adapters/prometheus/prometheus-telemetry.ts';
 import { systemClock } from '../adapters/system/system.ts';
@@ -6,9 +5,11 @@ import { telemetryToAll } from '../app/telemetry-to-all.ts';
 import { watchRuntime } from '../app/watch-runtime.ts';
 import { type Work, type WorkEnd, workQueue } from '../app/work-queue.ts';
 import { failureWords } from '../assembly/failure-words.ts';
+import { graceOver, untilAborted } from '../assembly/grace-period.ts';
 import { lineFromConfig } from '../assembly/line-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import { runtimeOrCrew } from '../assembly/runtime-or-crew.ts';
+import { serveHealth } from '../assembly/serve-health.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import type { Environment } from '../config/environment.ts';
 import { deadLetterQueueName, queueName } from '../config/queue-name.ts';
@@ -73,16 +74,11 @@ async function work(
     closers.unshift(() => runtime.close(graceLeftMs()));
     const watch = watchRuntime(runtime, systemClock);
     closers.unshift(watch.close);
-    if (config.metrics !== undefined) {
-      const health = await healthServer({
-        ...config.metrics,
-        sickness: watch.sickness,
-        unreadiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
-        metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType }),
-      });
-      closers.unshift(health.close);
-      log.line('info', 'serving /healthz, /readyz and /metrics', { port: health.port });
-    }
+    const looks = {
+      sickness: watch.sickness,
+      unreadiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
+    };
+    closers.unshift(await serveHealth(config, metrics, log, looks));
     await watch.untilReady(stop);
     log.line('info', 'working', { queue: queues.join(','), transport: config.transport });
     const line = lineFromConfig(config, transport, runtime, telemetry);
@@ -97,9 +93,6 @@ async function work(
   }
 }
 
-/** What the last sends of calls that were interrupted may take. */
-const LAST_SENDS_MS = 2_000;
-
 /** Told to stop, it finishes what is in flight; what takes too long goes back unchanged, within the grace period. */
 async function workWithGrace(
   toDo: readonly Work[],
@@ -108,16 +101,16 @@ async function workWithGrace(
 ): Promise<SidecarEnd> {
   const working = workQueues(toDo, stop);
   const ended = new AbortController();
-  const graceOver = (async (): Promise<SidecarEnd> => {
+  const interrupt = () => {
+    for (const { line } of toDo) line.runtime.interrupt();
+  };
+  const tooLong = (async (): Promise<SidecarEnd> => {
     await untilAborted(stop, ended.signal);
-    const lastSendsMs = Math.min(LAST_SENDS_MS, gracePeriodMs / 2);
-    await systemClock.sleep(gracePeriodMs - lastSendsMs, ended.signal);
-    if (!ended.signal.aborted) for (const { line } of toDo) line.runtime.interrupt();
-    await systemClock.sleep(lastSendsMs, ended.signal);
+    await graceOver(gracePeriodMs, interrupt, ended.signal);
     return { why: 'grace-period-over' };
   })();
   try {
-    return await Promise.race([working, graceOver]);
+    return await Promise.race([working, tooLong]);
   } finally {
     ended.abort();
   }
@@ -158,14 +151,6 @@ async function whatIfMissing(config: SidecarConfig, transport: Transport): Promi
 async function firstProblem(transport: Transport, queues: readonly string[]): Promise<string | undefined> {
   const replies = await Promise.all(queues.map((queue) => transport.reach(queue)));
   return replies.map(problemOf).find((problem) => problem !== undefined);
-}
-
-function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {
-  const any = AbortSignal.any([...signals]);
-  return new Promise((resolve) => {
-    if (any.aborted) resolve();
-    else any.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** What is left of the grace period; undefined before anybody told it to stop. */

@@ -8,7 +8,7 @@ import { patternFromText } from '../core/policy-match.ts';
 import { ancestorsOf } from './known-errors.ts';
 import { Mistaken } from './mistaken.ts';
 
-export const FAIL_RULE =
+const FAIL_RULE =
   'it takes ACTOR:ERROR*TIMES, such as "score:ValueError*3", "score:http:503" or "score:timeout"';
 
 /** What `--fail` can name besides an error's type. */

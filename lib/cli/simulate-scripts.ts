@@ -5,7 +5,7 @@ import { Mistaken } from './mistaken.ts';
 import { actorNamed, failureFrom } from './simulate-fail.ts';
 
 /** What a call takes where nobody says otherwise: with nought, every deadline would look easy. */
-export const USUAL_CALL_MS = 1_000;
+const USUAL_CALL_MS = 1_000;
 
 export interface ScriptOptions {
   readonly fail?: readonly string[];

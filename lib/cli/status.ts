@@ -5,7 +5,7 @@ import { queueName } from '../config/queue-name.ts';
 import type { QueueDepths } from '../local/queues.ts';
 import { EXIT } from './exit.ts';
 import { Mistaken } from './mistaken.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { type Operator, withOperator } from './operator.ts';
 import { oneLine } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -45,21 +45,20 @@ export function addStatus(program: Command, terminal: Terminal, exit: (status: n
     });
 }
 
-async function within(
-  { mesh }: QueueOptions,
-  { env, cwd, say }: Terminal,
+function within(
+  options: QueueOptions,
+  terminal: Terminal,
   run: (operator: Operator) => Promise<number>,
 ): Promise<number> {
-  const operator = await operatorFrom(env, cwd, mesh);
-  try {
-    return await run(operator);
-  } catch (error) {
-    if (error instanceof Mistaken) throw error;
-    say(`asya: the queues do not answer: ${(error as Error).message}`);
-    return EXIT.failed;
-  } finally {
-    await operator.close();
-  }
+  return withOperator(terminal, options, async (operator) => {
+    try {
+      return await run(operator);
+    } catch (error) {
+      if (error instanceof Mistaken) throw error;
+      terminal.say(`asya: the queues do not answer: ${(error as Error).message}`);
+      return EXIT.failed;
+    }
+  });
 }
 
 const UNTOLD =

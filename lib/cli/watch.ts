@@ -6,7 +6,7 @@ import type { LogLine } from '../local/log-line.ts';
 import { lineText } from './dev-view.ts';
 import { EXIT } from './exit.ts';
 import { Mistaken } from './mistaken.ts';
-import { type Operator, operatorFrom } from './operator.ts';
+import { type Operator, withOperator } from './operator.ts';
 import { oneLine } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,12 +25,7 @@ export function addWatch(program: Command, terminal: Terminal, exit: (status: nu
       '\nExample:\n  asya watch $(asya send hello)\n\nExit status: 0 it succeeded, 1 it did not, 130 stopped by Ctrl-C.',
     )
     .action(async (id: string, options: WatchOptions) => {
-      const operator = await operatorFrom(terminal.env, terminal.cwd, options.mesh);
-      try {
-        exit(await watch(id, operator, terminal));
-      } finally {
-        await operator.close();
-      }
+      exit(await withOperator(terminal, options, (operator) => watch(id, operator, terminal)));
     });
 }
 

@@ -6,21 +6,13 @@ import {
   absolutePath,
   duration,
   hiddenText,
-  type Kind,
   oneOf,
-  type Setting,
+  setting,
   text,
+  unset,
   url,
   wholeNumber,
 } from './setting.ts';
-
-function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
-  return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
-}
-
-function unset<T>(kind: Kind<T>, about: string, fallbackWords: string): Setting<T> {
-  return { ...kind, about, fallbackWords };
-}
 
 /** Every variable that the delayer knows: read at start, listed in docs/pubsub-delayer.md. */
 export const DELAYER_SETTINGS = {

@@ -1,8 +1,8 @@
 import { shownValue, whatCame } from '../core/complaint.ts';
 import { durationMs } from '../core/duration.ts';
 import { type Fields, isFields } from '../core/fields.ts';
+import type { Flow } from '../core/flow.ts';
 import { type Notes, noteUnknownKeys } from '../core/mistake.ts';
-import type { Flow } from './manifest.ts';
 import {
   namesIn,
   optional,

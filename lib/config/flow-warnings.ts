@@ -1,6 +1,7 @@
 import { durationText } from '../core/duration.ts';
+import type { Flow } from '../core/flow.ts';
 import type { Notes } from '../core/mistake.ts';
-import type { ActorSpec, Flow } from './manifest.ts';
+import type { ActorSpec } from './manifest.ts';
 
 /** What may be meant so, but seldom is: a timeout that its own actors can break, and callers who may wait for ever. */
 export function noteFlowWarnings(flow: Flow, actors: ReadonlyMap<string, ActorSpec>, notes: Notes): void {

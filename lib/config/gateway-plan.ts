@@ -1,3 +1,4 @@
+import type { Flow } from '../core/flow.ts';
 import {
   baseConfig,
   type FunctionPlan,
@@ -5,7 +6,7 @@ import {
   type PlanSettings,
   replicasOf,
 } from './function-plan.ts';
-import type { Flow, Manifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { queueName } from './queue-name.ts';
 import type { GatewaySettings } from './sidecar-config.ts';
 

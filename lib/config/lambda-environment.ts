@@ -49,7 +49,7 @@ export function lambdaEnvironment(plan: FunctionPlan): WrittenEnvironment {
 }
 
 /** Undefined where nothing is started: a runtime elsewhere. */
-export function commandOnLambda(runtime: RuntimeSpec): string | undefined {
+function commandOnLambda(runtime: RuntimeSpec): string | undefined {
   const { imageFolder, nodeRuntime, pythonRuntime, app } = IN_FUNCTION;
   switch (runtime.kind) {
     case 'url':

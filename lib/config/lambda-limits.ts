@@ -1,5 +1,6 @@
 import { shownValue } from '../core/complaint.ts';
 import { durationText } from '../core/duration.ts';
+import type { Flow } from '../core/flow.ts';
 import { type Mistake, type Notes, notesInto } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
 import { isOnThisMachine } from './addresses.ts';
@@ -9,14 +10,14 @@ import { LONGEST_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts'
 import { GATEWAY } from './gateway-plan.ts';
 import { languageOf } from './handler-name.ts';
 import { environmentBytes, lambdaEnvironment, MOST_ENVIRONMENT_BYTES } from './lambda-environment.ts';
-import type { ActorSpec, Flow, Manifest } from './manifest.ts';
+import type { ActorSpec, Manifest } from './manifest.ts';
 import { heldSeconds, planMesh, visibilityOf } from './mesh-plan.ts';
 import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
 import { LEAST_RECEIVE_COUNT, LONGEST_RETENTION_SECONDS, queuePlan } from './queue-plan.ts';
 import { namespace as namespaceKind } from './setting.ts';
 
 /** An event source for SQS takes no lower `MaximumConcurrency`. */
-export const LEAST_REPLICAS = 2;
+const LEAST_REPLICAS = 2;
 
 /** What SQS takes. */
 const MOST_RECEIVES = 1_000;

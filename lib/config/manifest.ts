@@ -1,3 +1,4 @@
+import type { Flow } from '../core/flow.ts';
 import type { Resiliency } from '../core/policy.ts';
 
 /** A mesh as its folder says it, compiled: what the local mesh, the infrastructure and the gateway are made from. */
@@ -39,15 +40,4 @@ export interface Scaling {
   readonly batchWindowSeconds: number;
   /** Calls at once in one copy. */
   readonly concurrency: number;
-}
-
-/** One entry of `flows.yaml`. */
-export interface Flow {
-  readonly name: string;
-  readonly entrypoint: string;
-  readonly routeNext: readonly string[];
-  readonly description?: string;
-  readonly timeoutSeconds?: number;
-  readonly mcp?: { readonly inputSchema: Readonly<Record<string, unknown>> };
-  readonly a2a?: Readonly<Record<string, unknown>>;
 }

@@ -50,7 +50,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
 }
 
 /** Time for the calls of a whole batch, as far as Lambda allows; what is left over is sent again unchanged. */
-export function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
+function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
   const rounds = Math.ceil(scaling.batchSize / scaling.concurrency);
   return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + BESIDE_CALLS_SECONDS, LONGEST_FUNCTION_SECONDS);
 }

@@ -23,6 +23,15 @@ export interface Setting<T> extends Kind<T> {
   readonly fallbackWords?: string;
 }
 
+export function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
+  return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
+}
+
+/** No text stands for it where it is unset: the docs say in words what holds then. */
+export function unset<T>(kind: Kind<T>, about: string, fallbackWords: string): Setting<T> {
+  return { ...kind, about, fallbackWords };
+}
+
 /** A value where none may be wrong but the empty one. */
 export const text: Kind<string> = {
   takes: 'text',

@@ -7,14 +7,15 @@ import {
   duration,
   flag,
   hiddenText,
-  type Kind,
   listOf,
   namespace,
   oneOf,
   positiveDuration,
   type Setting,
   secret,
+  setting,
   text,
+  unset,
   url,
   wholeNumber,
 } from './setting.ts';
@@ -23,14 +24,6 @@ import {
   LONGEST_VISIBILITY_SECONDS,
   SHORTEST_ACK_DEADLINE_SECONDS,
 } from './sidecar-config.ts';
-
-function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
-  return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
-}
-
-function unset<T>(kind: Kind<T>, about: string, fallbackWords: string): Setting<T> {
-  return { ...kind, about, fallbackWords };
-}
 
 /** Every variable a sidecar knows: read at start, written by the infrastructure, listed in docs/configuration.md. */
 export const SETTINGS = {

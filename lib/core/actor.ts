@@ -34,8 +34,3 @@ export interface Limits {
   /** The largest body of one message. */
   readonly maxBodyBytes: number;
 }
-
-export const NO_LIMITS: Limits = {
-  maxDelayMs: Number.POSITIVE_INFINITY,
-  maxBodyBytes: Number.POSITIVE_INFINITY,
-};

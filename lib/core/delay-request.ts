@@ -51,7 +51,7 @@ export function isTopicId(text: string): boolean {
   return TOPIC.test(text);
 }
 
-export function topicFromText(text: string | undefined): TopicName | undefined {
+function topicFromText(text: string | undefined): TopicName | undefined {
   if (text === undefined) return undefined;
   const [, project, id] = FULL_TOPIC.exec(text) ?? [];
   const topic = id ?? text;

@@ -2,7 +2,7 @@
 
 export const SIGNATURE_HEADER = 'x-asya-signature';
 /** Older or newer than this, a signature says nothing: what was heard once cannot be said again later. */
-export const SIGNATURE_WINDOW_SECONDS = 300;
+const SIGNATURE_WINDOW_SECONDS = 300;
 
 export interface Signature {
   readonly seconds: number;

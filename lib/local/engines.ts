@@ -21,8 +21,7 @@ export interface EnginesOptions {
   readonly dynamodbPort?: number;
 }
 
-/** The only account and region there are: by another region the engine would take a queue for another one. */
-export const LOCAL_ACCOUNT = '000000000000';
+/** The only one there is: by another the engine would take a queue for another one. */
 export const LOCAL_REGION = 'us-east-1';
 
 export async function startEngines(

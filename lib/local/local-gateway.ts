@@ -7,8 +7,8 @@ import type { GatewayAccess } from '../assembly/running-mesh.ts';
 import { serveGateway } from '../assembly/serve-gateway.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import { GATEWAY } from '../config/gateway-plan.ts';
-import type { Flow } from '../config/manifest.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Flow } from '../core/flow.ts';
 
 /** The gateway of a mesh on this machine: in this process, on the loopback alone. */
 export interface LocalGateway extends GatewayAccess {

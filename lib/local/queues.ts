@@ -1,6 +1,5 @@
 import {
   CreateQueueCommand,
-  DeleteQueueCommand,
   GetQueueAttributesCommand,
   GetQueueUrlCommand,
   type QueueAttributeName,
@@ -53,14 +52,6 @@ export async function ensureQueue(client: SQSClient, name: string, plan: QueuePl
   const changes: readonly Change[] = [live.change, dead.change];
   const change = (['created', 'updated'] as const).find((one) => changes.includes(one)) ?? 'none';
   return { queue: live.queue, deadLetterQueue: dead.queue, change };
-}
-
-/** Both of them, with all that is in them; what is not there is gone already. */
-export async function deleteQueue(client: SQSClient, name: string): Promise<void> {
-  for (const one of [name, deadLetterQueueName(name, undefined)]) {
-    const url = await urlOf(client, one);
-    if (url !== undefined) await client.send(new DeleteQueueCommand({ QueueUrl: url }));
-  }
 }
 
 /**

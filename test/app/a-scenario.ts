@@ -62,7 +62,7 @@ export function aScenario(staging: Staging = {}): Scenario {
 }
 
 /** Each delivery in a line: when, where, which attempt, and what was decided. */
-export function timelineOf({ steps }: Simulation): readonly string[] {
+function timelineOf({ steps }: Simulation): readonly string[] {
   return steps.map(({ atMs, actor, attempt, decision }) =>
     [`${atMs / 1000}s`, actor, ...(attempt === undefined ? [] : [attempt]), decision.kind].join(' '),
   );

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
 import type { Line } from '../../lib/app/handle-delivery.ts';
 import { handleBatch } from '../../lib/assembly/handle-batch.ts';
-import { NO_LIMITS } from '../../lib/core/actor.ts';
 import type { Dispatch } from '../../lib/core/plan.ts';
 import { NO_RESILIENCY } from '../../lib/core/policy.ts';
 import type { Telemetry } from '../../lib/ports/telemetry.ts';
 import { ACCEPTED, type Reply, type Transport } from '../../lib/ports/transport.ts';
+import { NO_LIMITS } from '../core/no-limits.ts';
 import { recordOf } from '../functions/sidecar/lambda-process.ts';
 import { envelopeAt } from '../sidecar/envelopes.ts';
 

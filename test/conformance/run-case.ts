@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readEnvironment } from '../../lib/config/environment.ts';
-import { NO_LIMITS } from '../../lib/core/actor.ts';
 import { admit } from '../../lib/core/admit.ts';
 import { answerFromHttp, faultFromErrorObject } from '../../lib/core/answer.ts';
 import { decide } from '../../lib/core/decide.ts';
@@ -12,6 +11,7 @@ import { decidePipeline, PIPELINE_DEFAULTS } from '../../lib/core/pipeline.ts';
 import { delayAfterAttempt } from '../../lib/core/policy-delay.ts';
 import { compilePolicy } from '../../lib/core/policy-input.ts';
 import { instantMs } from '../../lib/core/timestamp.ts';
+import { NO_LIMITS } from '../core/no-limits.ts';
 import {
   type ActualSend,
   compareExactly,
@@ -179,7 +179,8 @@ export function runBadDuration(text: unknown): Difference[] {
   return compareExactly(JSON.stringify(text), undefined, durationMs(text));
 }
 
-interface PipelineFileCase {
+/** One of `pipeline.json`. */
+export interface PipelineFileCase {
   readonly error: { readonly http_status?: number; readonly type?: string; readonly normal?: boolean };
   readonly retryCount: number;
   readonly eventTime: string;

@@ -1,5 +1,4 @@
 import type { Actor, Limits } from '../../lib/core/actor.ts';
-import { NO_LIMITS } from '../../lib/core/actor.ts';
 import { type Admission, admit } from '../../lib/core/admit.ts';
 import { decide } from '../../lib/core/decide.ts';
 import { type DeriveId, decode } from '../../lib/core/decode.ts';
@@ -11,6 +10,7 @@ import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/poli
 import { compilePolicy } from '../../lib/core/policy-input.ts';
 import { compileResiliency } from '../../lib/core/resiliency-input.ts';
 import type { CountBytes } from '../../lib/core/utf8.ts';
+import { NO_LIMITS } from './no-limits.ts';
 
 /** Setting the stage: one delivery, from bytes to plan, the way a host does it. */
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { AUDIENCE, aTokenIssuer, PUSHER } from '../adapters/push-token/a-token-issuer.ts';
+import { AUDIENCE, aTokenIssuer, PUSHER } from '../adapters/json-web-tokens/a-token-issuer.ts';
 import { endProcesses, saying, until } from '../sidecar/sidecar-process.ts';
 import { anHttpServer } from './a-http-server.ts';
 import { aTaskService } from './a-task-service.ts';

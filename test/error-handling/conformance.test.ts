@@ -3,18 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { handleFailure } from '../../lib/error-handling/handle-failure.ts';
 import { settingsFromEnvironment } from '../../lib/error-handling/policy.ts';
+import type { PipelineFileCase } from '../conformance/run-case.ts';
 import { aMessage, aPipeline } from './a-pipeline.ts';
 
 const CASES = join(import.meta.dirname, '../../../shared/spec/conformance/pipeline.json');
 
-interface Case {
+interface Case extends PipelineFileCase {
   readonly name: string;
-  readonly error: { readonly http_status?: number; readonly type?: string; readonly normal?: boolean };
-  readonly retryCount: number;
-  readonly eventTime: string;
-  readonly now: string;
-  readonly RETRY_MESSAGE_DELAYS_SECONDS?: readonly number[];
-  readonly EXPIRED_MESSAGE_AFTER_HOURS?: number;
   readonly expect: { readonly action: string; readonly escalate?: boolean };
 }
 

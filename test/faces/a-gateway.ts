@@ -1,5 +1,6 @@
 import { Validator } from '@cfworker/json-schema';
-import type { Caller, Gateway, GatewayFlow, GatewayRefusal } from '../../lib/app/gateway.ts';
+import type { Caller, Gateway, GatewayRefusal } from '../../lib/app/gateway.ts';
+import type { Flow } from '../../lib/core/flow.ts';
 import type { JsonText } from '../../lib/core/json-text.ts';
 import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/core/task.ts';
 
@@ -12,7 +13,7 @@ export type Fate =
 
 /** The gateway in memory, for one test: the same promises, no mesh. */
 export interface PlayedGateway extends Gateway {
-  offer(flow: Partial<GatewayFlow> & { readonly name: string }, fate?: Fate): void;
+  offer(flow: Partial<Flow> & { readonly name: string }, fate?: Fate): void;
   withdraw(name: string): void;
   /** Resolves with the ids, oldest first, once there are so many tasks. */
   made(count: number): Promise<readonly string[]>;
@@ -37,7 +38,7 @@ type Turn = Pick<TaskEvent, 'type' | 'state'> & Partial<Pick<TaskEvent, 'actor' 
 const NOT_FOUND: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such task' };
 
 export function playedGateway(): PlayedGateway {
-  const flows = new Map<string, { readonly flow: GatewayFlow; readonly fate: Fate }>();
+  const flows = new Map<string, { readonly flow: Flow; readonly fate: Fate }>();
   const entries = new Map<string, Entry>();
   const keys = new Map<string, string>();
   const changed = new EventTarget();
@@ -127,7 +128,7 @@ export function playedGateway(): PlayedGateway {
     });
   }
 
-  function made(caller: Caller, flow: GatewayFlow, given: Entry['given']): Entry {
+  function made(caller: Caller, flow: Flow, given: Entry['given']): Entry {
     const id = `task-${entries.size + 1}`;
     const entry: Entry = {
       given,

@@ -1,6 +1,7 @@
-import type { Caller, Gateway, GatewayFlow } from '../../lib/app/gateway.ts';
+import type { Caller, Gateway } from '../../lib/app/gateway.ts';
 import type { CheckInput, Timer } from '../../lib/app/gateway-parts.ts';
 import { makeGateway } from '../../lib/app/make-gateway.ts';
+import type { Flow } from '../../lib/core/flow.ts';
 import type { JsonText } from '../../lib/core/json-text.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
@@ -11,7 +12,7 @@ import { type MemoryArchive, type MemoryTasks, memoryArchive, memoryTasks } from
 export const ME: Caller = { id: 'me' };
 export const PAYLOAD = '{"n":1}' as JsonText;
 
-export const FLOWS: readonly GatewayFlow[] = [
+export const FLOWS: readonly Flow[] = [
   { name: 'enhance', entrypoint: 'fetch', routeNext: ['score', 'store'], timeoutSeconds: 120 },
   { name: 'endless', entrypoint: 'fetch', routeNext: [] },
   {
@@ -34,7 +35,7 @@ export interface Stage {
 export interface StageOptions {
   readonly clock: Clock;
   readonly tasks?: MemoryTasks;
-  readonly flows?: () => readonly GatewayFlow[];
+  readonly flows?: () => readonly Flow[];
   readonly send?: (actor: string) => Promise<Reply>;
   readonly arm?: () => Promise<Reply>;
   readonly checkInput?: CheckInput;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Timer } from '../../lib/app/gateway-parts.ts';
-import { handleTimer, TIMER_ACTOR, timerOn } from '../../lib/app/gateway-timer.ts';
+import { handleTimer, timerOn } from '../../lib/app/gateway-timer.ts';
 import { workTimers } from '../../lib/app/work-timers.ts';
+import { GATEWAY } from '../../lib/config/gateway-plan.ts';
 import type { Report } from '../../lib/core/report.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
 import { recordingTelemetry } from '../app/a-line.ts';
@@ -15,9 +16,9 @@ import { type MemoryTasks, memoryTasks } from './memory-stores.ts';
 function atWork(timeoutSeconds = 120) {
   const clock = virtualClock();
   const broker = memoryBroker({ clock });
-  broker.createQueue(TIMER_ACTOR);
+  broker.createQueue(GATEWAY);
   const transport = broker.transport({ waitMs: 1_000 });
-  const arm = timerOn(transport, TIMER_ACTOR, clock);
+  const arm = timerOn(transport, GATEWAY, clock);
   const flow = { name: 'enhance', entrypoint: 'fetch', routeNext: ['score', 'store'], timeoutSeconds };
   const stage = aGateway({ clock, flows: () => [flow] });
   const telemetry = recordingTelemetry();
@@ -37,7 +38,7 @@ function atWork(timeoutSeconds = 120) {
     const parts = { gateway: stage.gateway, arm, clock, telemetry };
     const working = (async () => {
       for (const timer of stage.timers.splice(0)) await arm(timer);
-      await workTimers(TIMER_ACTOR, counting, parts, stop.signal);
+      await workTimers(GATEWAY, counting, parts, stop.signal);
     })();
     await clock.pass(NOW + untilMs - clock.now());
     stop.abort();
@@ -90,7 +91,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
         return { ok: true } as const;
       },
     };
-    const arm = timerOn(transport, TIMER_ACTOR, clock);
+    const arm = timerOn(transport, GATEWAY, clock);
     expect(await arm({ task: 't-1', dueMs: clock.now() + 1 })).toMatchObject({
       ok: false,
       problem: expect.stringContaining('ASYA_RABBITMQ_DELAY=ttl'),

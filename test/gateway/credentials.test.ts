@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKeyAuthentication } from '../../lib/adapters/http/api-keys.ts';
 import { firstOf } from '../../lib/adapters/http/authenticate.ts';
-import { tokenAuthentication } from '../../lib/adapters/http/json-web-tokens.ts';
+import { tokenAuthentication } from '../../lib/adapters/json-web-tokens/caller-token.ts';
 import { KEYS, MY_KEY, OLD_KEY, type Served, serveGateway } from './a-served-gateway.ts';
 
 const ISSUER = 'https://issuer.example';

@@ -1,5 +1,5 @@
 import type { AgentCard, AgentSkill } from '@a2a-js/sdk';
-import type { GatewayFlow } from '../../app/gateway.ts';
+import type { Flow } from '../../core/flow.ts';
 import { V0_3, V1_0 } from './protocol-version.ts';
 
 export interface AgentAbout {
@@ -21,7 +21,7 @@ const BEARER: AgentCard['securitySchemes'] = {
 const MODES = ['application/json', 'text/plain'];
 
 /** Flows with `a2a` as the skills of one agent that answers at that address. */
-export function agentCard(about: AgentAbout, url: string, flows: readonly GatewayFlow[]): AgentCard {
+export function agentCard(about: AgentAbout, url: string, flows: readonly Flow[]): AgentCard {
   return {
     ...about,
     supportedInterfaces: [V1_0, V0_3].map((protocolVersion) => ({
@@ -42,7 +42,7 @@ export function agentCard(about: AgentAbout, url: string, flows: readonly Gatewa
 }
 
 /** What `a2a` of a flow may say of its skill; `text` is read where a message is. */
-function toSkill({ name, description, a2a }: GatewayFlow): AgentSkill | undefined {
+function toSkill({ name, description, a2a }: Flow): AgentSkill | undefined {
   if (a2a === undefined) return undefined;
   const tags = textsIn(a2a['tags']);
   return {

@@ -1,12 +1,9 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
-import type { GatewayFlow } from '../../app/gateway.ts';
 import type { Fields } from '../../core/fields.ts';
+import type { Flow } from '../../core/flow.ts';
 
 /** The flow that a message is for: the one that its metadata names, or the only one there is. */
-export function chooseFlow(
-  flows: readonly GatewayFlow[],
-  ...metadata: readonly (Fields | undefined)[]
-): GatewayFlow {
+export function chooseFlow(flows: readonly Flow[], ...metadata: readonly (Fields | undefined)[]): Flow {
   const skills = flows.filter(({ a2a }) => a2a !== undefined);
   const named = metadata.flatMap((fields) => [fields?.['skill'], fields?.['flow']]).find(isGiven);
   const [first, ...others] = skills;

@@ -1,6 +1,6 @@
 import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import type { GatewayFlow } from '../../app/gateway.ts';
+import type { Flow } from '../../core/flow.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../../core/json-text.ts';
 
 /** What is deeper could not be compared. */
@@ -12,7 +12,7 @@ const TAKEN = 'a message holds one data part, or text';
  * The payload that a message stands for. A data part is it, word for word as the body has it; text becomes
  * `{"text": …}`, or stands under the name that `a2a.text` of the flow says.
  */
-export function messagePayload(parts: readonly Part[], { a2a }: GatewayFlow, body: string): JsonText {
+export function messagePayload(parts: readonly Part[], { a2a }: Flow, body: string): JsonText {
   const texts = parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []));
   const data = parts.flatMap(({ content }, index) =>
     content?.$case === 'data' ? [{ value: content.value as unknown, index }] : [],

@@ -1,4 +1,3 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/decode.ts';
 import type { End, EndRecord } from '../../core/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
@@ -6,10 +5,11 @@ import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
   type Ask,
   type Item,
-  isConditionFailed,
+  itemAt,
   number,
   numberOf,
   optionalText,
+  putNew,
   queryAll,
   refusalOf,
   type Table,
@@ -21,12 +21,9 @@ import {
 const KEPT_SECONDS = 45 * 86_400;
 
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
-  const { client, name: TableName } = table;
-
   async function recordAt(place: string): Promise<EndRecord | undefined> {
-    const Key = { pk: text(keyOf(place)) };
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    return Item === undefined ? undefined : recordFromItem(Item);
+    const item = await itemAt(table, keyOf(place));
+    return item === undefined ? undefined : recordFromItem(item);
   }
 
   /** What is noted there: this record, or the one that was first. */
@@ -34,16 +31,8 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     place: string,
     record: EndRecord,
   ): Promise<EndRecord & { readonly isFirst: boolean }> {
-    try {
-      const Item = itemOf(place, record, deriveId);
-      await client.send(
-        new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
-      );
-      return { ...record, isFirst: true };
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return { ...((await recordAt(place)) ?? record), isFirst: false };
-    }
+    if (await putNew(table, itemOf(place, record, deriveId))) return { ...record, isFirst: true };
+    return { ...((await recordAt(place)) ?? record), isFirst: false };
   }
 
   async function ask(question: Omit<Ask, 'cursor'>) {
@@ -87,7 +76,7 @@ function keyOf(place: string): string {
   return `${PREFIX}${place}`;
 }
 
-function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Record<string, Item[string]> {
+function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
   const { identity, envelopeId, end, actor, hop, reason, replay, atMs, archiveKey } = record;
   return {
     pk: text(keyOf(place)),

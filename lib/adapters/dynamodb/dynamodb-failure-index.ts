@@ -1,10 +1,4 @@
-import {
-  type AttributeValue,
-  DeleteItemCommand,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/decode.ts';
 import type { Failure, ReplayNote } from '../../core/failure.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
@@ -14,9 +8,11 @@ import {
   type Ask,
   type Item,
   isConditionFailed,
+  itemAt,
   number,
   numberOf,
   optionalText,
+  putNew,
   queryAll,
   queryIndex,
   refusalOf,
@@ -32,13 +28,9 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
   return {
     enter: async (failure) => {
       try {
-        const Item = itemOf(failure, deriveId);
-        await client.send(
-          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
-        );
-        return { ok: true, isNew: true };
+        return { ok: true, isNew: await putNew(table, itemOf(failure, deriveId)) };
       } catch (error) {
-        return isConditionFailed(error) ? { ok: true, isNew: false } : refusalOf(error, table);
+        return refusalOf(error, table);
       }
     },
     list: async (filter, cursor) => {
@@ -84,13 +76,11 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         if (!isConditionFailed(error)) return refusalOf(error, table);
       }
       try {
-        const { Item } = await client.send(
-          new GetItemCommand({ TableName, Key: Key(identity), ConsistentRead: true }),
-        );
-        if (Item === undefined)
+        const item = await itemAt(table, keyOf(identity));
+        if (item === undefined)
           return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
         // The client repeats a request whose answer was lost, and the note it finds then is this one.
-        return Item['replays']?.M?.[note.replay] === undefined
+        return item['replays']?.M?.[note.replay] === undefined
           ? { ok: false, problem: 'it was replayed before', why: 'already-replayed' }
           : { ok: true };
       } catch (error) {
@@ -145,7 +135,7 @@ function askFor({ group, actor, reason, flow, sinceMs }: FailureFilter): Ask {
   };
 }
 
-function itemOf(failure: Failure, deriveId: DeriveId): Record<string, AttributeValue> {
+function itemOf(failure: Failure, deriveId: DeriveId): Item {
   const { flow, task, replay } = failure;
   return {
     pk: text(keyOf(failure.identity)),

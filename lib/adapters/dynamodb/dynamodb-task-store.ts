@@ -1,9 +1,4 @@
-import {
-  type AttributeValue,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/failure-table.ts';
 import { isFinal, type Task } from '../../core/task.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
@@ -12,6 +7,7 @@ import { ACCEPTED, type Refusal } from '../../ports/transport.ts';
 import { cursorFromText, textFromCursor } from './cursor.ts';
 import {
   isConditionFailed,
+  itemAt,
   number,
   numberOf,
   queryIndex,
@@ -40,9 +36,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
   const { client, name: TableName } = table;
 
   async function read(id: string): Promise<Task | undefined> {
-    const Key = { pk: text(taskKey(id)) };
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    return Item === undefined ? undefined : taskFromBytes(Item['task']?.B);
+    return taskFromBytes((await itemAt(table, taskKey(id)))?.['task']?.B);
   }
 
   /** False where somebody else wrote meanwhile. */
@@ -80,14 +74,13 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
   }
 
   async function readKey(key: string, nowSeconds: number): Promise<KeyClaim | undefined> {
-    const Key = { pk: text(idempotencyKey(key)) };
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    if (Item === undefined || numberOf(Item, 'expires_at') < nowSeconds) return undefined;
+    const item = await itemAt(table, idempotencyKey(key));
+    if (item === undefined || numberOf(item, 'expires_at') < nowSeconds) return undefined;
     return {
-      taskId: textOf(Item, 'task_id'),
-      digest: textOf(Item, 'digest'),
-      atMs: numberOf(Item, 'at_ms'),
-      ...(Item['is_sent']?.BOOL === true ? { isSent: true } : {}),
+      taskId: textOf(item, 'task_id'),
+      digest: textOf(item, 'digest'),
+      atMs: numberOf(item, 'at_ms'),
+      ...(item['is_sent']?.BOOL === true ? { isSent: true } : {}),
     };
   }
 

@@ -4,7 +4,9 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
+  GetItemCommand,
   type GlobalSecondaryIndex,
+  PutItemCommand,
   QueryCommand,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
@@ -57,6 +59,24 @@ export function optionalText<Key extends string>(
 ): { [K in Key]?: string } {
   const value = item[name]?.S;
   return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: string };
+}
+
+/** As it was last written. Rejects where the table does not answer. */
+export async function itemAt({ client, name }: Table, pk: string): Promise<Item | undefined> {
+  const question = { TableName: name, Key: { pk: text(pk) }, ConsistentRead: true };
+  return (await client.send(new GetItemCommand(question))).Item;
+}
+
+/** False where its key has an item already. Rejects where the table does not answer. */
+export async function putNew({ client, name }: Table, item: Item): Promise<boolean> {
+  const ConditionExpression = 'attribute_not_exists(pk)';
+  try {
+    await client.send(new PutItemCommand({ TableName: name, Item: item, ConditionExpression }));
+    return true;
+  } catch (error) {
+    if (isConditionFailed(error)) return false;
+    throw error;
+  }
 }
 
 export interface Ask {

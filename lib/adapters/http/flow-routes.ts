@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
-import type { CreateOptions, Gateway, GatewayFlow } from '../../app/gateway.ts';
+import type { CreateOptions, Gateway } from '../../app/gateway.ts';
+import type { Flow } from '../../core/flow.ts';
 import { type JsonText, readJson } from '../../core/json-text.ts';
 import { isFinal } from '../../core/task.ts';
 import type { FaceEnv } from './face-env.ts';
@@ -74,7 +75,7 @@ function waitOf(prefer: string | undefined): number {
   return Number(seconds) * 1000;
 }
 
-function flowJson({ name, description, timeoutSeconds, mcp, entrypoint, routeNext }: GatewayFlow) {
+function flowJson({ name, description, timeoutSeconds, mcp, entrypoint, routeNext }: Flow) {
   return {
     name,
     ...(description === undefined ? {} : { description }),

@@ -1,4 +1,4 @@
-import type { GatewayFlow } from '../../app/gateway.ts';
+import type { Flow } from '../../core/flow.ts';
 
 const TASK = { $ref: '#/components/schemas/Task' };
 const PROBLEM = {
@@ -12,7 +12,7 @@ function json(description: string, schema: object) {
 }
 
 /** The gateway in OpenAPI 3.1, with the flows that whoever asks may use. */
-export function openApi(flows: readonly GatewayFlow[]) {
+export function openApi(flows: readonly Flow[]) {
   return {
     openapi: '3.1.0',
     info: { title: 'Asya gateway', version: '1' },
@@ -68,7 +68,7 @@ export function openApi(flows: readonly GatewayFlow[]) {
   };
 }
 
-function flowPath({ description, mcp }: GatewayFlow) {
+function flowPath({ description, mcp }: Flow) {
   return {
     post: {
       summary: description ?? 'Makes a task',

@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller, Gateway, GatewayFlow } from '../../app/gateway.ts';
+import type { Caller, Gateway } from '../../app/gateway.ts';
+import type { Flow } from '../../core/flow.ts';
 
 /** The flows that the caller may use as tools, as they stand now. */
 export function toolsOf(gateway: Gateway, caller: Caller): Tool[] {
@@ -10,7 +11,7 @@ export function isTool(gateway: Gateway, caller: Caller, name: string): boolean 
   return gateway.flows(caller).some((flow) => flow.name === name && flow.mcp !== undefined);
 }
 
-function toTool({ name, description, mcp }: GatewayFlow): Tool | undefined {
+function toTool({ name, description, mcp }: Flow): Tool | undefined {
   if (mcp === undefined) return undefined;
   return {
     name,

@@ -162,6 +162,6 @@ async function unlessThere(making: Promise<unknown>): Promise<void> {
   }
 }
 
-export function deadlineWithin(seconds: number): number {
+function deadlineWithin(seconds: number): number {
   return Math.min(Math.max(Math.ceil(seconds), SHORTEST_DEADLINE_SECONDS), LONGEST_DEADLINE_SECONDS);
 }

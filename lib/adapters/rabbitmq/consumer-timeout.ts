@@ -1,5 +1,5 @@
 /** How long the broker waits for an ack before it takes a delivery back; a client cannot ask it for that. */
-export const DEFAULT_CONSUMER_TIMEOUT_MS = 1_800_000;
+const DEFAULT_CONSUMER_TIMEOUT_MS = 1_800_000;
 
 export interface LongestHold {
   readonly actorTimeoutMs: number;

@@ -3,13 +3,11 @@ import { type ConfirmChannel, connect } from 'amqplib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { linkTo } from '../../../lib/adapters/rabbitmq/link.ts';
 import { publisherOn } from '../../../lib/adapters/rabbitmq/publisher.ts';
-import {
-  type RabbitMqTransportOptions,
-  rabbitMqTransport,
-} from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
+import type { RabbitMqTransportOptions } from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
 import type { Delivery, Transport } from '../../../lib/ports/transport.ts';
 import { OK, receiveOne, sendAll, textOf } from '../../contract/law.ts';
 import { type RabbitMqBroker, rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
+import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
 /** Whoever is refused is told why, and what was refused once is not refused for ever. */
 
@@ -30,19 +28,9 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
   afterAll(() => broker?.close(), 60_000);
 
   function transport(options: Partial<RabbitMqTransportOptions> = {}): Transport {
-    const url = broker.url;
-    const made = rabbitMqTransport({
-      ...{ url, exchange: 'asya', prefetch: 10, delay: 'none', name: 'test', waitMs: 1_000 },
-      ...options,
-    });
+    const made = aRabbitMqTransport({ url: broker.url, ...options });
     transports.push(made);
     return made;
-  }
-
-  async function newQueue(one: Transport): Promise<string> {
-    const queue = `q-${randomUUID().slice(0, 8)}`;
-    expect(await one.ensureQueue(queue)).toEqual(OK);
-    return queue;
   }
 
   async function byHand(work: (channel: ConfirmChannel) => Promise<unknown>): Promise<void> {

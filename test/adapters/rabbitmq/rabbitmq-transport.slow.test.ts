@@ -1,9 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type RabbitMqTransportOptions,
-  rabbitMqTransport,
-} from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
+import type { RabbitMqTransportOptions } from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
 import type { Transport } from '../../../lib/ports/transport.ts';
 import {
   deliveriesOf,
@@ -17,6 +13,7 @@ import {
 import { type RabbitMqBroker, rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { type RabbitMqDesk, rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
 /** What RabbitMQ alone does, beyond the contract of every transport. */
 
@@ -48,23 +45,9 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
   }, 60_000);
 
   function transport(options: Partial<RabbitMqTransportOptions> = {}): Transport {
-    const made = rabbitMqTransport({
-      url: broker.url,
-      exchange: 'asya',
-      prefetch: 10,
-      delay: 'none',
-      name: 'test',
-      waitMs: 1_000,
-      ...options,
-    });
+    const made = aRabbitMqTransport({ url: broker.url, ...options });
     transports.push(made);
     return made;
-  }
-
-  async function newQueue(one: Transport): Promise<string> {
-    const queue = `q-${randomUUID().slice(0, 8)}`;
-    expect(await one.ensureQueue(queue)).toEqual(OK);
-    return queue;
   }
 
   async function sendBeforeACrash(): Promise<{ readonly queue: string; readonly sentAt: number }> {

@@ -1,17 +1,11 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { Socket } from 'node:net';
+import { type ByteServer, startByteServer } from '../../support/byte-server.ts';
 
 /** An HTTP server of which every byte is the test's own. */
-export interface RawServer {
+export interface RawServer extends Pick<ByteServer, 'accepted' | 'open' | 'close'> {
   readonly url: string;
   readonly socketPath?: string;
-  accepted(): number;
-  open(): number;
   readonly requests: RawRequest[];
-  close(): Promise<void>;
 }
 
 export interface RawRequest {
@@ -25,16 +19,8 @@ export interface RawRequest {
 export type Behaviour = (socket: Socket, request: RawRequest) => void;
 
 export async function startRawServer(behave: Behaviour, over: 'tcp' | 'unix' = 'tcp'): Promise<RawServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'asya-http-'));
-  const socketPath = join(folder, 'runtime.sock');
-  const sockets = new Set<Socket>();
   const requests: RawRequest[] = [];
-  let accepted = 0;
-  const server = createServer((socket) => {
-    const connection = accepted++;
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
+  const { path, port, ...server } = await startByteServer(over, (socket, connection) => {
     let received = Buffer.alloc(0);
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
@@ -46,23 +32,12 @@ export async function startRawServer(behave: Behaviour, over: 'tcp' | 'unix' = '
       }
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    if (over === 'unix') server.listen(socketPath, () => resolve());
-    else server.listen(0, '127.0.0.1', () => resolve());
-  });
-  const port = over === 'unix' ? 80 : (server.address() as AddressInfo).port;
   return {
-    url: over === 'unix' ? 'http://localhost/invoke' : `http://127.0.0.1:${port}/invoke`,
-    ...(over === 'unix' ? { socketPath } : {}),
-    accepted: () => accepted,
-    open: () => sockets.size,
+    ...server,
     requests,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
-    },
+    ...(over === 'unix'
+      ? { url: 'http://localhost/invoke', socketPath: path }
+      : { url: `http://127.0.0.1:${port}/invoke` }),
   };
 }
 

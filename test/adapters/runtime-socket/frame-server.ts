@@ -1,19 +1,10 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { Socket } from 'node:net';
+import { type ByteServer, startByteServer } from '../../support/byte-server.ts';
 
 /** A server on a Unix socket whose every byte is the test's own. */
-export interface FrameServer {
-  readonly path: string;
-  /** How many connections it has accepted. */
-  accepted(): number;
-  /** How many of them are still open. */
-  open(): number;
+export interface FrameServer extends Pick<ByteServer, 'path' | 'accepted' | 'open' | 'close'> {
   /** The requests' texts, in the order they came. */
   readonly requests: string[];
-  close(): Promise<void>;
 }
 
 export type Behaviour = (
@@ -27,16 +18,8 @@ export async function startFrameServer(
   behave: Behaviour,
   greet: (socket: Socket, connection: number) => void = () => {},
 ): Promise<FrameServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'asya-frames-'));
-  const path = join(folder, 'runtime.sock');
-  const sockets = new Set<Socket>();
   const requests: string[] = [];
-  let accepted = 0;
-  const server = createServer((socket) => {
-    const connection = accepted++;
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
+  const server = await startByteServer('unix', (socket, connection) => {
     greet(socket, connection);
     let received = Buffer.alloc(0);
     let count = 0;
@@ -51,21 +34,7 @@ export async function startFrameServer(
       }
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, () => resolve());
-  });
-  return {
-    path,
-    accepted: () => accepted,
-    open: () => sockets.size,
-    requests,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return { ...server, requests };
 }
 
 export function frameOf(text: string | Buffer): Buffer {

@@ -13,7 +13,7 @@ const NAMES = ['fetch', 'score', 'store', 'review', '0', 'a-1', 'n'.repeat(63)] 
 
 type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-const FLAWS = [
+export const FLAWS = [
   'no-id',
   'empty-id',
   'no-payload',

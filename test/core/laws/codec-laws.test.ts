@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { decode } from '../../../lib/core/decode.ts';
 import { encode } from '../../../lib/core/encode.ts';
 import { law } from '../law.ts';
-import { flaws } from './arbitraries.ts';
+import { FLAWS, flaws } from './arbitraries.ts';
 import { deliveries } from './delivery.ts';
 import {
   anyTexts,
@@ -188,27 +188,7 @@ describe('what cannot be read', () => {
       else expect(sent.id).toBe(written.id);
     },
     ({ written }) => written.flaw ?? 'none',
-    [
-      'none',
-      'no-id',
-      'empty-id',
-      'no-payload',
-      'no-route',
-      'bad-name',
-      'crew-name',
-      'bad-current',
-      'bad-attempt',
-      'bad-created',
-      'bad-deadline',
-      'bad-not-before',
-      'bad-on-error',
-      'crew-on-error',
-      'headers-array',
-      'status-null',
-      'deep-status',
-      'not-object',
-      'cut-short',
-    ],
+    ['none', ...FLAWS],
   );
 });
 

@@ -37,7 +37,7 @@ export const delays = fc.oneof(
   { weight: 1, arbitrary: fc.nat({ max: 4_000_000 }) },
 );
 
-export const backoffs: fc.Arbitrary<Backoff> = fc.oneof(
+const backoffs: fc.Arbitrary<Backoff> = fc.oneof(
   fc.record({ kind: fc.constantFrom('constant', 'linear', 'exponential'), initialMs: delays }),
   fc.record({
     kind: fc.constant('schedule' as const),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AUDIENCE, aTokenIssuer, PUSHER } from '../../adapters/push-token/a-token-issuer.ts';
+import { AUDIENCE, aTokenIssuer, PUSHER } from '../../adapters/json-web-tokens/a-token-issuer.ts';
 import { listeningAt, post, startDelayer } from '../../delayer/delayer-process.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import { freePort } from '../../sidecar/free-port.ts';

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleFunction } from '../../../infra/code/bundle.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import {
   isAlive,
@@ -37,20 +37,9 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
     stage = await setStage('x-sink', 'store', 'score');
     api = await startRuntimeApi();
     const folder = await temporaryFolder();
-    const outfile = join(folder, 'index.js');
-    await build({
-      entryPoints: [join(ROOT, 'functions/sidecar/index.ts')],
-      outfile,
-      bundle: true,
-      minify: true,
-      platform: 'node',
-      target: 'node24',
-      format: 'cjs',
-      external: ['@aws-sdk/*'],
-    });
-    console.log(`the bundle has ${(statSync(outfile).size / 1024).toFixed(1)} KB without the SDK`);
-    // On Lambda the SDK comes with the machine.
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const bundle = bundleFunction(join(ROOT, 'functions/sidecar/index.ts'), ROOT);
+    writeFileSync(join(folder, 'index.js'), bundle);
+    console.log(`the bundle has ${(bundle.length / 1024).toFixed(1)} KB`);
     const startedAt = performance.now();
     lambda = startProcess(
       // As Lambda's own bootstrap starts it.

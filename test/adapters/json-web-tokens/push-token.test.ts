@@ -1,6 +1,6 @@
 import { UnsecuredJWT } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { pushTokenCheck } from '../../../lib/adapters/push-token/push-token.ts';
+import { pushTokenCheck } from '../../../lib/adapters/json-web-tokens/push-token.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { AUDIENCE, aTokenIssuer, PUSHER, type TokenChanges, type TokenIssuer } from './a-token-issuer.ts';
 

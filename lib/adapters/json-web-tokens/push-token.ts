@@ -1,5 +1,6 @@
-import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { shownValue } from '../../core/complaint.ts';
+import { issuerKeys, isTroubleWithKeys } from './issuer-keys.ts';
 
 /** Whose pushes are taken. */
 export interface PushTokenRules {
@@ -28,7 +29,6 @@ export interface PushRefusal {
 const GOOGLE_KEYS = 'https://www.googleapis.com/oauth2/v3/certs';
 /** Google writes both. */
 const ISSUERS = ['https://accounts.google.com', 'accounts.google.com'];
-const KEYS_WITHIN_MS = 3_000;
 const CLOCKS_MAY_DIFFER_BY_SECONDS = 30;
 const LONGEST_TOKEN = 8_192;
 const SIGNATURE_TAKEN_OUT = '.SIGNATURE_REMOVED_BY_GOOGLE';
@@ -36,7 +36,7 @@ const SIGNATURE_TAKEN_OUT = '.SIGNATURE_REMOVED_BY_GOOGLE';
 /** The OIDC token that Pub/Sub sends with each push: signed by Google, for us, in the name of that account. */
 export function pushTokenCheck(rules: PushTokenRules): RefusePush {
   const { audience, serviceAccount, jwksUrl = GOOGLE_KEYS, isCheckedBefore, now } = rules;
-  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: KEYS_WITHIN_MS });
+  const keys = issuerKeys(jwksUrl);
 
   async function claimsOf(token: string): Promise<JWTPayload> {
     const { payload } = await jwtVerify(token, keys, {
@@ -59,8 +59,7 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
       const claims = isWithoutSignature ? claimsBelieved(token, audience, now()) : await claimsOf(token);
       return refusalOfAccount(claims, serviceAccount);
     } catch (error) {
-      // The keys could not be had, which says nothing about the token.
-      if (isOurTrouble(error)) return { status: 503, problem: `Google's keys: ${messageOf(error)}` };
+      if (isTroubleWithKeys(error)) return { status: 503, problem: `Google's keys: ${messageOf(error)}` };
       return { status: 401, problem: problemOfToken(error) };
     }
   };
@@ -110,13 +109,4 @@ function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefus
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function isOurTrouble(error: unknown): boolean {
-  if (!(error instanceof errors.JOSEError)) return true;
-  return (
-    error instanceof errors.JWKSTimeout ||
-    error.code === 'ERR_JOSE_GENERIC' ||
-    error.code === 'ERR_JWKS_INVALID'
-  );
 }

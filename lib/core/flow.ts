@@ -1,0 +1,10 @@
+/** One entry of `flows.yaml`: what a mesh is asked for by name. */
+export interface Flow {
+  readonly name: string;
+  readonly entrypoint: string;
+  readonly routeNext: readonly string[];
+  readonly description?: string;
+  readonly timeoutSeconds?: number;
+  readonly mcp?: { readonly inputSchema: Readonly<Record<string, unknown>> };
+  readonly a2a?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,7 @@
+import type { Limits } from '../../lib/core/actor.ts';
+
+/** A transport that takes whatever a decision sends. */
+export const NO_LIMITS: Limits = {
+  maxDelayMs: Number.POSITIVE_INFINITY,
+  maxBodyBytes: Number.POSITIVE_INFINITY,
+};
