@@ -19,12 +19,12 @@ export interface Desk {
 
 /** Waits for the delivery's turn, works on it and settles it; where the end of work comes first, gives it back. */
 export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<void> {
-  const { transport, line, turns, stop } = desk;
+  const { transport, line } = desk;
   const { clock, telemetry } = line;
   const { messageId, receiveCount } = delivery;
   telemetry.step('received', { messageId, receiveCount });
   const hold = holdDelivery(delivery, transport, clock);
-  if (!(await takeTurn(turns, stop))) {
+  if (!(await comesToItsTurn(desk))) {
     await hold.end();
     await settle(delivery, 0, desk);
     return;
@@ -42,6 +42,18 @@ export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<vo
     // A bug must not keep the others waiting for a turn that never comes.
     turn.end();
   }
+}
+
+/**
+ * False where the end came first. A runtime that is being started again has no time of a call's: one that loads a model
+ * for minutes would fail everything that waits for it.
+ */
+async function comesToItsTurn({ line, turns, stop }: Desk): Promise<boolean> {
+  if (!(await takeTurn(turns, stop))) return false;
+  await line.runtime.untilReady?.(stop);
+  if (!stop.aborted) return true;
+  turns.give();
+  return false;
 }
 
 /** A turn that ends once, whoever ends it first. */

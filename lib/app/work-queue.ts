@@ -64,6 +64,8 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
       });
       continue;
     }
+    // What nobody here can be called with is left to others.
+    await line.runtime.untilReady?.(anyStop);
     const receipt = await source.next(Math.min(maxBatch, free), anyStop);
     if ('problem' in receipt) {
       end = { why: 'queue-missing', problem: receipt.problem };

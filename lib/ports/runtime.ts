@@ -12,6 +12,11 @@ export interface Runtime {
   call(request: RuntimeRequest): Promise<CallEnd>;
   /** Ends every call under way as interrupted. */
   interrupt(): void;
+  /**
+   * Resolves when there is a runtime to call, or when told to stop. Without it the runtime is somebody else's to start,
+   * and a call finds out.
+   */
+  untilReady?(stop: AbortSignal): Promise<void>;
   /** Undefined: ready for calls. Otherwise, what is wrong. */
   problem(): Promise<string | undefined>;
   /** A runtime that was started here gets so long to end, then it is killed. */

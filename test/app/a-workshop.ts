@@ -31,6 +31,8 @@ export interface Workshop {
 export interface WorkshopOptions {
   readonly end?: (id: string, clock: VirtualClock, request: RuntimeRequest) => CallEnd | Promise<CallEnd>;
   readonly restartsItself?: boolean;
+  /** Until there is a runtime to call. */
+  readonly untilReady?: (stop: AbortSignal, clock: VirtualClock) => Promise<void>;
   readonly concurrency?: number;
   readonly script?: Script;
   readonly missingQueue?: Partial<MissingQueue>;
@@ -46,6 +48,7 @@ export const QUEUES = ['score', 'store', 'x-sink'];
 
 export function aWorkshop(options: WorkshopOptions = {}): Workshop {
   const { end = () => VALUE, restartsItself = true, concurrency = 1, visibilityMs = 600_000 } = options;
+  const { untilReady } = options;
   const clock = virtualClock();
   const startedAt = clock.now();
   const broker = memoryBroker({ clock });
@@ -55,7 +58,7 @@ export function aWorkshop(options: WorkshopOptions = {}): Workshop {
   const told = recordingTelemetry();
   const used = options.wrap?.(transport, clock) ?? transport;
   const line = aLine({
-    runtime,
+    runtime: untilReady === undefined ? runtime : { ...runtime, untilReady: (end) => untilReady(end, clock) },
     clock,
     transport: used,
     telemetry: told,

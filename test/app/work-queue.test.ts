@@ -94,6 +94,71 @@ describe('working', () => {
   });
 });
 
+describe('a runtime that is started again', () => {
+  const LOADS_MS = 600_000;
+  const CALL_MS = 10;
+
+  /** It dies with the call of `poison`, and is there again ten minutes later. */
+  function aFrailWorkshop() {
+    let readyAt = 0;
+    return aWorkshop({
+      visibilityMs: 60_000,
+      untilReady: (stop, clock) => clock.sleep(Math.max(0, readyAt - clock.now()), stop),
+      end: async (id, clock) => {
+        if (clock.now() < readyAt) return { kind: 'unreachable', detail: 'not ready' };
+        await clock.sleep(CALL_MS);
+        if (id !== 'poison' || readyAt !== 0) return VALUE;
+        readyAt = clock.now() + LOADS_MS;
+        return { kind: 'unreachable', detail: 'gone' };
+      },
+    });
+  }
+
+  it('is waited for by what is in hand, which is kept hidden meanwhile', async () => {
+    const workshop = aFrailWorkshop();
+    // The first calls tell that it is fast: then some are taken ahead.
+    workshop.put('e-1', 'e-2', 'poison', ...Array.from({ length: 20 }, (_, index) => `later-${index}`));
+    const working = workshop.start();
+    await workshop.clock.pass(LOADS_MS / 2);
+    expect(workshop.transport.operationsOf('extend').length).toBeGreaterThan(0);
+    await workshop.untilAcked(24);
+    workshop.stop.abort();
+    await workshop.clock.passUntilSettled(working);
+    // No call in vain: each once, and the poison again.
+    expect(workshop.runtime.calls.length).toBe(24);
+    expect(workshop.idsIn('store').length).toBe(23);
+  });
+
+  it('leaves to others what is not in hand yet', async () => {
+    const workshop = aFrailWorkshop();
+    workshop.put('poison');
+    const working = workshop.start();
+    await workshop.untilAcked(1);
+    const receives = () => workshop.transport.operationsOf('receive').length;
+    const before = receives();
+    workshop.put('later');
+    await workshop.clock.pass(LOADS_MS / 2);
+    expect(receives()).toBe(before);
+    await workshop.untilAcked(3);
+    expect(workshop.elapsedMs()).toBeGreaterThan(LOADS_MS);
+    workshop.stop.abort();
+    await workshop.clock.passUntilSettled(working);
+  });
+
+  it('is not waited for by whoever is told to stop: what is in hand goes back', async () => {
+    const workshop = aFrailWorkshop();
+    workshop.put('e-1', 'e-2', 'poison', 'later-1', 'later-2', 'later-3');
+    const working = workshop.start();
+    await workshop.untilAcked(3);
+    await workshop.clock.pass(5_000);
+    const toldAt = workshop.elapsedMs();
+    workshop.stop.abort();
+    expect(await workshop.clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+    expect(workshop.elapsedMs()).toBe(toldAt);
+    expect(workshop.idsIn('score').toSorted()).toEqual(['later-1', 'later-2', 'later-3', 'poison']);
+  });
+});
+
 describe('taking ahead', () => {
   it('is done for fast calls', async () => {
     const workshop = aWorkshop({ end: (_id, clock) => valueAfter(clock, 10) });

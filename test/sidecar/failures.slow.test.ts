@@ -19,7 +19,7 @@ import { testIn } from './test-in.ts';
 
 /** What fails beside the sidecar: runtimes that die, hang, spin and will not go, and a sink that is not there. */
 
-/** A busy machine takes seconds to start the next runtime, and the call that waits for it has no more. */
+/** Three calls are to begin before the first of them has taken too long, also on a busy machine. */
 const TIMEOUT_MS = 5_000;
 
 const TABLE = [
@@ -206,6 +206,19 @@ test('a runtime that dies takes its own call with it, and no other', async () =>
   );
   expect(fates.filter((_, n) => n !== 3)).toEqual(Array.from({ length: 8 }, () => 'succeeded'));
   expect(fates[3]).toMatch(/closed the connection before it answered|ECONNRESET/);
+});
+
+test('a runtime that takes longer to load than a call may take fails nobody while it is loaded again', async () => {
+  await stage.sidecar('loading', {
+    ASYA_RUNTIME_COMMAND: `sleep 6; ${pythonRuntime('behaviours.handle')}`,
+    ASYA_RESILIENCY_ACTOR_TIMEOUT: '3s',
+    ASYA_RESILIENCY_POLICIES: JSON.stringify({ default: { maxAttempts: 2 } }),
+  });
+  const dead = await send('loading', { do: 'die', counter: counterFile(), value: 'back' });
+  const others = await Promise.all([1, 2, 3].map((value) => send('loading', { value })));
+  expect((await arrival(dead)).status).toMatchObject({ phase: 'succeeded', attempt: 2 });
+  for (const id of others)
+    expect((await arrival(id)).status).toMatchObject({ phase: 'succeeded', attempt: 1 });
 });
 
 describe.concurrent('a runtime that the sidecar did not start', () => {

@@ -67,7 +67,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     });
     self.child = child;
     child.exited.then((how) => end(self, child, how, clock.now() - startedAt));
-    self.isReady = await untilReady(client, clock, self.over.signal);
+    self.isReady = await untilHeard(client, clock, self.over.signal);
   }
 
   function end(self: Life, child: Child, how: string, livedMs: number): void {
@@ -103,6 +103,18 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     return current.isReady && leftMs > 0 ? leftMs : undefined;
   }
 
+  async function untilReady(stop: AbortSignal): Promise<void> {
+    const over = AbortSignal.any([stop, closing.signal]);
+    while (!life.isReady && !over.aborted) {
+      const settled = new AbortController();
+      await Promise.race([
+        life.settled,
+        clock.sleep(LONGEST_PAUSE_MS, AbortSignal.any([over, settled.signal])),
+      ]);
+      settled.abort();
+    }
+  }
+
   async function callOnce(request: RuntimeRequest, current: Life): Promise<CallEnd> {
     const timeoutMs = await timeLeftWhenReady(current, request.timeoutMs);
     if (timeoutMs === undefined) return { kind: 'unreachable', detail: notReady(stillborn) };
@@ -132,6 +144,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     restartsItself: true,
     call,
     interrupt: () => client.interrupt(),
+    untilReady,
     problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
     close: async (withinMs = STOP_WITHIN_MS) => {
       closing.abort();
@@ -159,7 +172,7 @@ function soleCall(underWay: ReadonlyMap<object, string>): string | undefined {
   return underWay.size === 1 ? underWay.values().next().value : undefined;
 }
 
-async function untilReady(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
+async function untilHeard(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
   for (let pauseMs = FIRST_LOOK_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_LOOK_MS)) {
     if ((await client.problem()) === undefined) return !over.aborted;
     await clock.sleep(pauseMs, over);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as clockSleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { processRuntime } from '../../../lib/adapters/runtime-process/process-runtime.ts';
 import { socketRuntime } from '../../../lib/adapters/runtime-socket/socket-runtime.ts';
@@ -45,6 +46,26 @@ it('tells whoever called a runtime that cannot start how it ended, and its last 
 it('tells no more than is known of one that is still starting', async () => {
   const runtime = started('exec sleep 600');
   expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe('the runtime did not become ready');
+});
+
+it('tells when there is somebody to call, through lives that end before, or at once when told to stop', async () => {
+  let isThere = false;
+  const runtime = started('exit 3', {
+    ...NOBODY,
+    problem: async () => (isThere ? undefined : 'nobody listens'),
+  });
+  const stop = new AbortController();
+  let isTold = false;
+  const waiting = runtime.untilReady?.(stop.signal).then(() => {
+    isTold = true;
+  });
+  // A life or two that end at once.
+  await clockSleep(300);
+  expect(isTold).toBe(false);
+  stop.abort();
+  await waiting;
+  isThere = true;
+  await runtime.untilReady?.(new AbortController().signal);
 });
 
 /** It has so much memory that the kernel takes its time to bury it, and answers all but `hang` with what came. */

@@ -14,8 +14,8 @@ import { POLICIES, POLICY_FATES, RULES } from './policy-fates.ts';
 import { sizeFates } from './size-fates.ts';
 import { TIME_FATES } from './time-fates.ts';
 
-/** Short, but not shorter than a busy machine takes to start the next life of a runtime that was killed. */
-const SHORT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '10s' };
+/** Short, but not shorter than a busy machine takes to answer. */
+const SHORT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s' };
 const DEFAULT = { default: { maxAttempts: 2 } };
 
 const SIDECARS: Readonly<Record<FateActor, Variables>> = {
