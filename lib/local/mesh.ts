@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { GatewayAccess } from '../assembly/running-mesh.ts';
 import type { FunctionPlan } from '../config/function-plan.ts';
 import { GATEWAY } from '../config/gateway-plan.ts';
@@ -17,6 +15,7 @@ import type { MeshBroker } from './mesh-broker.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
 import type { QueueDepths } from './queues.ts';
 import { runtimeCommand } from './runtime-command.ts';
+import { openSocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 
 /** A whole mesh on this machine. */
@@ -155,10 +154,9 @@ function meshOn(
   gateway: LocalGateway | undefined,
   options: MeshOptions,
 ): LocalMesh {
-  const { folder, tell, replicas, logLevel = 'info' } = options;
+  const { folder, dataDir, tell, replicas, logLevel = 'info' } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
-  // A socket's path may have 107 characters: the mesh's own folder may lie too deep.
-  const socketFolder = mkdtempSync(join(tmpdir(), 'asya-'));
+  const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
   /** The folders that they were started in. */
   const homes = new Map<string, string>();
@@ -222,7 +220,7 @@ function meshOn(
     const runner = await broker.run({
       plan,
       cwd,
-      socketFolder,
+      socketFolder: sockets.path,
       replicas,
       ...how,
       onLine: (stream, line) => tell({ event: 'line', actor, stream, line }),
@@ -256,10 +254,11 @@ function meshOn(
     close: async (graceMs) => {
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
+      // While the data is still locked: afterwards another mesh may have noted its own.
+      sockets.remove();
       await gateway?.close();
       await broker.close();
       await engines.close();
-      rmSync(socketFolder, { recursive: true, force: true });
     },
   };
 }
