@@ -39,6 +39,7 @@ const PROJECTS =
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/temporary-files.ts',
     projects: PROJECTS.map((test) => ({ extends: true as const, test })),
     // Waits are for what must come, not measurements: a busy machine is given time.
     testTimeout: 120_000,

@@ -1,7 +1,6 @@
 import { cloudTasks } from '../../lib/adapters/cloud-tasks/cloud-tasks.ts';
 import { fixedAccessToken, metadataAccessToken } from '../../lib/adapters/google-metadata/access-token.ts';
 import type { JsonLog } from '../../lib/adapters/log/json-log.ts';
-import { publishRequest } from '../../lib/adapters/pubsub/publish-request.ts';
 import { publishWhereHeard } from '../../lib/adapters/pubsub/publish-where-heard.ts';
 import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
 import type { RestOptions } from '../../lib/adapters/pubsub/rest-call.ts';
@@ -12,7 +11,7 @@ import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/dela
 import { refusePushFromConfig } from '../../lib/assembly/refuse-push.ts';
 import type { DelayerConfig } from '../../lib/config/delayer-config.ts';
 import { timestampText } from '../../lib/core/timestamp.ts';
-import type { AccessToken } from '../../lib/ports/publish-request.ts';
+import type { AccessToken, PublishRequest } from '../../lib/ports/publish-request.ts';
 import type { ScheduledPublish } from '../../lib/ports/scheduled-publish.ts';
 
 export interface RunningDelayer {
@@ -32,12 +31,12 @@ export async function startDelayer(
     config.accessToken === undefined
       ? metadataAccessToken({ ...hostOf(config), now: systemClock.now })
       : fixedAccessToken(config.accessToken);
-  const rest = restOf(config, accessToken);
-  const engine = engineFor(config, accessToken, rest, log);
+  const publish = publishWhereHeard(restOf(config, accessToken));
+  const engine = engineFor(config, accessToken, publish, log);
   const delayer: Delayer = {
     rules: { project: config.project, queues: config.queues, deriveId, countBytes: Buffer.byteLength },
     schedule: engine.schedule,
-    publish: publishRequest(rest),
+    publish,
     errorsTopic: config.errorsTopic,
     tell: (fact) => tell(fact, log),
   };
@@ -80,7 +79,7 @@ function restOf({ pubSubEndpoint }: DelayerConfig, accessToken: AccessToken): Re
 function engineFor(
   { engine, pubSubEndpoint }: DelayerConfig,
   accessToken: AccessToken,
-  rest: RestOptions,
+  publish: PublishRequest,
   log: JsonLog,
 ): ScheduledPublish {
   switch (engine.kind) {
@@ -95,7 +94,6 @@ function engineFor(
     }
     case 'timer-file': {
       const { path } = engine;
-      const publish = publishWhereHeard(rest);
       const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.trouble });
       const { waiting } = timers;
       log.line('warn', 'a file of timers stands in for Cloud Tasks: for one machine, not for production', {

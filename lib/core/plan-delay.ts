@@ -1,4 +1,4 @@
-import { LONGEST_ATTRIBUTE_BYTES, withAttributes } from './attribute-limits.ts';
+import { longestTextBytes, withAttributes } from './attribute-limits.ts';
 import type { DeriveId } from './decode.ts';
 import { type Attributes, fullTopicName, readDelayRequest } from './delay-request.ts';
 import { LONGEST_DELAY_MS } from './delayer.ts';
@@ -90,14 +90,16 @@ export function publishBody(dataBase64: string, attributes: Attributes): string 
  * it can be put right and published to the delayer once more; and what was wrong, named as in any other escalation.
  */
 export function refusedAttributes(
-  { id, subscription, attributes }: Pick<MessageToDelay, 'id' | 'subscription' | 'attributes'>,
+  { id, subscription, dataBase64, attributes }: Omit<MessageToDelay, 'publishMs'>,
   { reason, problem }: { readonly reason: DelayRefusal; readonly problem: string },
 ): Attributes {
-  return withAttributes(attributes, {
+  const longest = longestTextBytes(attributes, dataBase64.length);
+  const added = {
     errorType: 'DelayRefused',
-    errorMessage: headWithinUtf8(problem, LONGEST_ATTRIBUTE_BYTES),
+    errorMessage: headWithinUtf8(problem, longest),
     errorReason: reason,
     errorMessageId: id,
-    errorSubscription: headWithinUtf8(subscription, LONGEST_ATTRIBUTE_BYTES),
-  });
+    errorSubscription: headWithinUtf8(subscription, longest),
+  };
+  return withAttributes(attributes, added, dataBase64.length);
 }

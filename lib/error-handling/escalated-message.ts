@@ -1,9 +1,16 @@
-import { LONGEST_ATTRIBUTE_BYTES, withAttributes } from '../core/attribute-limits.ts';
+import { longestTextBytes, withAttributes } from '../core/attribute-limits.ts';
 import { DELAY, DELAYED_TOPIC } from '../core/delayer.ts';
 import { capTraceback, type Fault } from '../core/fault.ts';
 import { headWithinUtf8 } from '../core/utf8.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
-import { type Attributes, EVENT_TIME, type EventTime, type PipelineMessage, RETRY_COUNT } from './message.ts';
+import {
+  type Attributes,
+  dataBytesOf,
+  EVENT_TIME,
+  type EventTime,
+  type PipelineMessage,
+  RETRY_COUNT,
+} from './message.ts';
 
 export interface Escalation {
   readonly fault: Fault;
@@ -23,22 +30,24 @@ export function escalatedMessage<Data>(
   escalation: Escalation,
 ): PublishedMessage<Data> {
   const { [DELAY]: _delay, [DELAYED_TOPIC]: _topic, ...kept } = message.attributes ?? {};
-  return { data: message.data, attributes: withAttributes(kept, errorAttributes(message, escalation)) };
+  const dataBytes = dataBytesOf(message);
+  const added = errorAttributes(message, escalation, longestTextBytes(kept, dataBytes));
+  return { data: message.data, attributes: withAttributes(kept, added, dataBytes) };
 }
 
 /** What matters most comes first: the last ones give way where there is no room. */
-function errorAttributes({ id }: PipelineMessage, escalation: Escalation): Attributes {
+function errorAttributes({ id }: PipelineMessage, escalation: Escalation, longestBytes: number): Attributes {
   const { fault, reason, topic, retryCount, eventTime } = escalation;
   const { type, message, traceback, httpStatus } = fault;
   return {
     [RETRY_COUNT]: String(retryCount),
     [EVENT_TIME]: eventTime.text,
-    errorType: headWithinUtf8(type, LONGEST_ATTRIBUTE_BYTES),
-    errorMessage: headWithinUtf8(message, LONGEST_ATTRIBUTE_BYTES),
+    errorType: headWithinUtf8(type, longestBytes),
+    errorMessage: headWithinUtf8(message, longestBytes),
     errorReason: reason,
     errorTopic: topic,
     errorMessageId: String(id),
     ...(httpStatus === undefined ? {} : { errorHttpStatus: String(httpStatus) }),
-    errorTraceback: capTraceback(traceback, LONGEST_ATTRIBUTE_BYTES),
+    errorTraceback: capTraceback(traceback, longestBytes),
   };
 }

@@ -1,3 +1,4 @@
+import { MOST_DELAYED_BYTES } from '../core/delayer.ts';
 import { decidePipeline, type PipelineAction } from '../core/pipeline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Publish, PublishedMessage } from '../ports/publish.ts';
@@ -6,7 +7,7 @@ import { DEFAULT_DELAYER_TOPIC, delayedMessage } from './delayed-message.ts';
 import { escalatedMessage } from './escalated-message.ts';
 import type { Failed } from './failed.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
-import { eventTimeOf, type PipelineMessage, retryCountOf } from './message.ts';
+import { dataBytesOf, eventTimeOf, type PipelineMessage, retryCountOf } from './message.ts';
 import { factsOf, type PipelineFact } from './pipeline-fact.ts';
 import type { ErrorHandlingSettings } from './policy.ts';
 
@@ -34,7 +35,8 @@ export async function handleFailure<Data>(
   const retryCount = retryCountOf(message);
   const eventTime = eventTimeOf(message, now);
   const { eventMs } = eventTime;
-  const action = decidePipeline({ fault, isNormal, retryCount, eventMs, now }, options.settings);
+  const decided = decidePipeline({ fault, isNormal, retryCount, eventMs, now }, options.settings);
+  const action = unlessTooLarge(decided, message);
   const outgoing = outgoingFor(action, message, options, { fault, retryCount, eventTime });
   const problem = outgoing === undefined ? undefined : await problemOfPublishing(outgoing, options.publish);
   const failed: Failed = {
@@ -47,6 +49,12 @@ export async function handleFailure<Data>(
   };
   for (const fact of factsOf(failed, message.id)) tellSafely(options.tell, fact);
   return failed;
+}
+
+/** The delayer could only hand it to the errors topic too, and would not know the error. */
+function unlessTooLarge(action: PipelineAction, message: PipelineMessage): PipelineAction {
+  const isTooLarge = action.action === 'retry' && dataBytesOf(message) > MOST_DELAYED_BYTES;
+  return isTooLarge ? { action: 'escalate' } : action;
 }
 
 interface Outgoing<Data> {

@@ -1,4 +1,5 @@
 import { instantMs, timestampText } from '../core/timestamp.ts';
+import { utf8Bytes } from '../core/utf8.ts';
 
 /** A message as brokers deliver it: Pub/Sub's own has this shape. What else it carries is left alone. */
 export interface PipelineMessage<Data = unknown> {
@@ -15,6 +16,12 @@ export type Attributes = Readonly<Record<string, string>>;
 export const RETRY_COUNT = 'retryCount';
 /** When the event happened that the message tells of: its life is counted from then. */
 export const EVENT_TIME = 'eventTime';
+
+/** 0 for what is neither bytes nor text: only the one who publishes it knows what becomes of it. */
+export function dataBytesOf({ data }: PipelineMessage): number {
+  if (data instanceof Uint8Array) return data.byteLength;
+  return typeof data === 'string' ? utf8Bytes(data) : 0;
+}
 
 /** What cannot be read is as none. */
 export function retryCountOf({ attributes }: PipelineMessage): number {

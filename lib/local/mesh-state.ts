@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MESH_FILE, type RunningMesh, STATE_FOLDER } from '../assembly/running-mesh.ts';
+import { removeLeftSockets } from './socket-folder.ts';
 
 /** What a mesh keeps beside whoever runs it: its engines' data, what it says of itself, and its log. */
 export interface MeshState {
@@ -26,6 +27,7 @@ export function meshState(cwd: string, folder: string, longestLogBytes = LONGEST
   const root = join(cwd, STATE_FOLDER, name);
   const meshFile = join(root, MESH_FILE);
   const logFile = join(root, LOG_FILE);
+  const dataDir = join(root, 'data');
   let loggedBytes: number | undefined;
 
   /** One log before this one is kept, and no more: a mesh may run for weeks. */
@@ -41,7 +43,7 @@ export function meshState(cwd: string, folder: string, longestLogBytes = LONGEST
 
   return {
     name,
-    dataDir: join(root, 'data'),
+    dataDir,
     logFile,
     meshFile,
     announce: (mesh) => {
@@ -57,6 +59,9 @@ export function meshState(cwd: string, folder: string, longestLogBytes = LONGEST
     },
     log,
     withdraw: () => rmSync(meshFile, { force: true }),
-    empty: () => rmSync(root, { recursive: true, force: true }),
+    empty: () => {
+      removeLeftSockets(dataDir);
+      rmSync(root, { recursive: true, force: true });
+    },
   };
 }

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { GatewayAccess } from '../assembly/running-mesh.ts';
 import type { FunctionPlan } from '../config/function-plan.ts';
 import { GATEWAY } from '../config/gateway-plan.ts';
@@ -18,6 +16,7 @@ import type { MeshBroker } from './mesh-broker.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
 import type { QueueDepths } from './queues.ts';
 import { runtimeCommand } from './runtime-command.ts';
+import { openSocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 
 /** A whole mesh on this machine. */
@@ -156,10 +155,9 @@ function meshOn(
   gateway: LocalGateway | undefined,
   options: MeshOptions,
 ): LocalMesh {
-  const { folder, tell, replicas, logLevel = 'info' } = options;
+  const { folder, dataDir, tell, replicas, logLevel = 'info' } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
-  // A socket's path may have 107 characters: the mesh's own folder may lie too deep.
-  const socketFolder = mkdtempSync(join(tmpdir(), 'asya-'));
+  const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
   /** The folders that they were started in. */
   const homes = new Map<string, string>();
@@ -223,7 +221,7 @@ function meshOn(
     const runner = await broker.run({
       plan,
       cwd,
-      socketFolder,
+      socketFolder: sockets.path,
       replicas,
       ...how,
       onLine: (stream, line) => tell({ event: 'line', actor, stream, line }),
@@ -257,10 +255,11 @@ function meshOn(
     close: async (graceMs) => {
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
+      // While the data is still locked: afterwards another mesh may have noted its own.
+      sockets.remove();
       await gateway?.close();
       await broker.close();
       await engines.close();
-      rmSync(socketFolder, { recursive: true, force: true });
     },
   };
 }

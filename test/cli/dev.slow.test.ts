@@ -55,9 +55,11 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
 test('SIGKILL of the whole mesh in the middle of work: with its data kept, every envelope has its end, once', {
   timeout: 180_000,
 }, async () => {
-  const cwd = aFolder({});
+  const cwd = aFolder({ 'tmp/.keep': '' });
+  const sockets = join(cwd, 'tmp');
+  const env = { ...process.env, TMPDIR: sockets };
   writeFive(join(cwd, 'five'), ['a', 'b', 'c']);
-  const first = startDev(cwd, 'five');
+  const first = startDevIn(cwd, env, 'five');
   const before = outsideOf((await first.untilRunning()).variables);
   const ids = Array.from({ length: 40 }, (_, n) => `e-${n}`);
   for (const id of ids) await before.send(['a', 'b', 'c'], id, id === 'e-7' ? { fail: 'b' } : {});
@@ -68,7 +70,7 @@ test('SIGKILL of the whole mesh in the middle of work: with its data kept, every
   await before.close();
   await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
 
-  const second = startDev(cwd, 'five');
+  const second = startDevIn(cwd, env, 'five');
   const after = outsideOf((await second.untilRunning()).variables);
   for (const id of ids) {
     const end = await after.untilEnded(id, 90_000);
@@ -79,8 +81,11 @@ test('SIGKILL of the whole mesh in the middle of work: with its data kept, every
     expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(1);
   }
   await after.close();
+  // The second one's own: those that the first could not remove are gone.
+  expect(readdirSync(sockets).filter((name) => name.startsWith('asya-'))).toHaveLength(1);
   second.signal('SIGTERM');
   await second.exited;
+  expect(readdirSync(sockets)).toEqual(['.keep']);
 });
 
 describe('what cannot run is told in a line, without a stack trace', () => {

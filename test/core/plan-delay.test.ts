@@ -8,6 +8,7 @@ import {
   LARGEST_TASK_BYTES,
   type MessageToDelay,
   planDelay,
+  publishBody,
   refusedAttributes,
 } from '../../lib/core/plan-delay.ts';
 import { queueForTopic } from '../../lib/core/queue-mapping.ts';
@@ -193,6 +194,16 @@ describe('what goes to the errors topic', () => {
     const attributes = refusedAttributes(aMessage({ attributes: many }), refusal);
     expect(attributes).toMatchObject({ ...many, errorType: 'DelayRefused', errorMessage: 'x'.repeat(1024) });
     expect(Object.keys(attributes)).toHaveLength(100);
+  });
+
+  it('is no larger than Pub/Sub takes, where it was not before', () => {
+    for (const left of [0, 300, 700, 1_500]) {
+      const one = aMessage();
+      const dataBase64 = 'A'.repeat(10_000_001 - publishBody('A', one.attributes).length - left);
+      const attributes = refusedAttributes({ ...one, dataBase64 }, refusal);
+      expect(attributes).toMatchObject(one.attributes);
+      expect(publishBody(dataBase64, attributes).length).toBeLessThanOrEqual(10_000_000);
+    }
   });
 });
 

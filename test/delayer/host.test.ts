@@ -115,6 +115,22 @@ describe.concurrent('the delayer', { timeout: 60_000 }, () => {
     expect(errors.published).toHaveLength(1);
   });
 
+  test('gives nothing to an errors topic that nobody hears', async () => {
+    let subscriptions = '{}';
+    const pubSub = await anHttpServer(({ method }) => ({
+      status: 200,
+      body: method === 'GET' ? subscriptions : '{"messageIds":["1"]}',
+    }));
+    const { url, delayer } = await aDelayer({ DELAYER_PUBSUB_ENDPOINT: pubSub.url });
+    const unreadable = pushBody({ attributes: {} });
+    expect(await post(url, unreadable)).toMatchObject({ status: 503 });
+    const { problem } = await delayer.untilLine(saying('not kept, to be delivered again'), 20_000);
+    expect(problem).toContain('topics/sending-mg-errors has no subscription');
+    subscriptions = '{"subscriptions":["projects/shop/subscriptions/errors"]}';
+    expect(await post(url, unreadable)).toMatchObject({ status: 204 });
+    expect(pubSub.heard.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST']);
+  });
+
   test('says what it is for, and what is no push', async () => {
     const { url } = await aDelayer();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);

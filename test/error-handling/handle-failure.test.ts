@@ -3,6 +3,7 @@ import { asNormal, httpError, topicPublishError } from '../../lib/error-handling
 import { handleFailure } from '../../lib/error-handling/handle-failure.ts';
 import type { PipelineMessage } from '../../lib/error-handling/message.ts';
 import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
+import type { PublishedMessage } from '../../lib/ports/publish.ts';
 import { aMessage, aPipeline, HOUR_MS, START } from './a-pipeline.ts';
 
 const OLD = { eventTime: new Date(START - 37 * HOUR_MS).toISOString() };
@@ -17,6 +18,12 @@ describe('a handler that succeeds', () => {
     expect(facts).toEqual([{ fact: 'success', messageId: 'm-1' }]);
   });
 });
+
+/** As protocol buffers write it, without the topic's name. */
+function requestBytes({ data, attributes }: PublishedMessage<Uint8Array | string>): number {
+  const lengths = Object.entries(attributes).map(([name, value]) => 9 + Buffer.byteLength(name + value));
+  return data.length + lengths.reduce((sum, length) => sum + length, 0);
+}
 
 describe('the order of the questions', () => {
   it.each([
@@ -107,6 +114,23 @@ describe('a retry', () => {
   });
 });
 
+describe('a retry of what no delayer carries', () => {
+  it.each([
+    ['text', 'é'.repeat(370_001), 'ü'.repeat(370_000)],
+    ['bytes', Buffer.alloc(740_001), Buffer.alloc(740_000)],
+  ])('is escalated at once, with the error (%s)', async (_what, tooLarge, largest) => {
+    const { options, facts } = aPipeline();
+    const to: string[] = [];
+    const publish = async (topic: string) => to.push(topic);
+    const message = { ...aMessage({ retryCount: '2' }), data: tooLarge };
+    const failed = await handleFailure(httpError(503, 'down'), message, { ...options, publish });
+    expect(failed).toMatchObject({ settle: 'ack', action: 'escalate', retryCount: 2 });
+    await handleFailure(httpError(503, 'down'), { ...message, data: largest }, { ...options, publish });
+    expect(to).toEqual(['sending-mg-errors', 'me-pubsub-delayer']);
+    expect(facts.map(({ fact }) => fact)).toEqual(['escalated', 'retried']);
+  });
+});
+
 describe('an escalation', () => {
   it('carries the original, the error, the count and the trace', async () => {
     const { options, published, facts } = aPipeline();
@@ -152,17 +176,41 @@ describe('an escalation', () => {
     await handleFailure(thrown, aMessage(), options);
     expect(Buffer.byteLength(published[1]?.attributes['errorTraceback'] ?? '')).toBeLessThanOrEqual(1024);
   });
-});
 
-describe('a drop', () => {
-  it('of what is permanent is counted and logged, and told nobody else', async () => {
-    const { options, published, facts } = aPipeline();
-    await handleFailure(httpError(404, 'gone'), aMessage(), options);
-    expect(published).toEqual([]);
-    expect(facts).toMatchObject([
-      { fact: 'dropped', reason: 'permanent', errorMessage: 'gone', httpStatus: 404 },
-    ]);
-  });
+  it.each([
+    ['as it is documented', 10_000_000],
+    ['as the service names it', 10 * 1024 * 1024],
+  ])(
+    'of what is nearly as large as the broker takes (%s) is taken, with what fits',
+    async (_limit, limit) => {
+      const thrown = Object.assign(new Error('é'.repeat(600)), { stack: 's'.repeat(1_200) });
+      const kept = { ...TRACE, retryCount: '1', eventTime: '2026-01-01T00:00:00Z' };
+      const told: string[][] = [];
+      for (const left of [0, 100, 600, 1_000, 3_000]) {
+        const size = limit - 64 - requestBytes({ data: '', attributes: kept }) - left;
+        const taken: PublishedMessage<Uint8Array>[] = [];
+        const { clock, settings, topic, tell } = aPipeline().options;
+        const publish = async (_topic: string, message: PublishedMessage<Uint8Array>) => {
+          if (64 + requestBytes(message) > limit)
+            throw httpError(400, 'Request payload size exceeds the limit');
+          return taken.push(message);
+        };
+        const message = { id: 'm-1', data: Buffer.alloc(size), attributes: kept };
+        const options = { clock, settings, topic, tell, publish };
+        expect(await handleFailure(thrown, message, options)).toMatchObject({ settle: 'ack' });
+        expect(taken[0]?.data).toBe(message.data);
+        expect(taken[0]?.attributes).toMatchObject(kept);
+        told.push(Object.keys(taken[0]?.attributes ?? {}).filter((name) => !Object.hasOwn(kept, name)));
+        // The traceback gives way first.
+        if (left < 6_000 && taken[0]?.attributes['errorTraceback'] !== undefined)
+          expect(taken[0].attributes).toHaveProperty('errorMessage');
+      }
+      const first = ['errorType', 'errorMessage', 'errorReason', 'errorTopic'];
+      expect(told[0]).toEqual([]);
+      expect(told[2]).toEqual(first);
+      expect(told[4]).toEqual([...first, 'errorMessageId', 'errorTraceback']);
+    },
+  );
 
   it('of what has expired is escalated too', async () => {
     const { options, to, facts } = aPipeline();

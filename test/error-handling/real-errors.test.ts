@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { Agent, Client, interceptors, request, fetch as undiciFetch } from 'undici';
@@ -47,6 +48,68 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
+});
+
+describe("Node's own HTTP/2", () => {
+  /** Whatever the stream of a request ended with. */
+  const asked = (session: ReturnType<typeof connect>, headers = {}) =>
+    thrownBy(
+      new Promise((resolve, reject) => {
+        session
+          .request({ ':path': '/', ...headers })
+          .on('error', reject)
+          .on('close', resolve)
+          .resume();
+      }),
+    );
+  const sessionTo = (authority: string) => connect(authority).on('error', () => {});
+
+  it('whose session or stream was lost is a broken connection', async () => {
+    const INTERNAL_ERROR = 2;
+    const http2 = createHttp2Server().on('sessionError', () => {});
+    http2.on('stream', (stream, { ':path': path }) => {
+      stream.on('error', () => {});
+      if (path === '/session') stream.session?.goaway(INTERNAL_ERROR);
+      if (path === '/stream') stream.close(INTERNAL_ERROR);
+    });
+    await new Promise<void>((resolve) => http2.listen(0, '127.0.0.1', resolve));
+    const authority = `http://127.0.0.1:${(http2.address() as AddressInfo).port}`;
+    const session = sessionTo(authority);
+    const cut = sessionTo(authority);
+    const pending = asked(cut);
+    cut.destroy();
+    const lost = [
+      await asked(session, { ':path': '/stream' }),
+      await asked(session, { ':path': '/session' }),
+      await asked(session),
+      await pending,
+    ];
+    expect(lost.map((error) => (error as NodeJS.ErrnoException).code)).toEqual([
+      'ERR_HTTP2_STREAM_ERROR',
+      'ERR_HTTP2_SESSION_ERROR',
+      'ERR_HTTP2_INVALID_SESSION',
+      'ERR_HTTP2_STREAM_CANCEL',
+    ]);
+    for (const error of lost) {
+      expect(classify(error).fault.httpStatus).toBe(502);
+      expect(actionFor(error)).toBe('retry');
+    }
+    await new Promise((resolve) => http2.close(resolve));
+  });
+
+  it('that was never connected is what kept it from being', async () => {
+    const error = await asked(sessionTo(nobody));
+    expect(error).toMatchObject({ code: 'ERR_HTTP2_STREAM_CANCEL', cause: { code: 'ECONNREFUSED' } });
+    expect(classify(error).fault.httpStatus).toBe(503);
+  });
+
+  it('used wrongly is a mistake like any other', async () => {
+    const session = sessionTo(nobody);
+    const error = await thrownBy(Promise.resolve().then(() => session.request({ ':nothing': 'x' })));
+    expect(error).toMatchObject({ code: 'ERR_HTTP2_INVALID_PSEUDOHEADER' });
+    expect(actionFor(error)).toBe('escalate');
+    session.destroy();
+  });
 });
 
 describe("fetch's errors", () => {

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,10 +64,9 @@ export function templateOf(manifest: Manifest, options: StackOptions = {}): Temp
   return Template.fromStack(stackOf(manifest, options)).toJSON() as TemplateJson;
 }
 
-/** An app whose output is gone when the process is. */
+/** An app whose output is known, and is gone when the run is. */
 export async function anApp(context: Record<string, unknown> = {}): Promise<{ app: App; outdir: string }> {
   const outdir = await mkdtemp(join(tmpdir(), 'asya-cdk-'));
-  process.on('exit', () => rmSync(outdir, { recursive: true, force: true }));
   return { app: new App({ outdir, context: { ...FLAGS, ...context } }), outdir };
 }
 

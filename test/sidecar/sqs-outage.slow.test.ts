@@ -22,7 +22,7 @@ const COUNT = 300;
 const OUTAGE_MS = 3_000;
 /** Through both actors before anything happens. */
 const FIRST = 50;
-/** Connections that only seem open are given up after 35 s, and what was in hand then comes again later. */
+/** Polls on connections that only seem open are given up after 35 s, and what was in hand then comes again later. */
 const PATIENCE_MS = 240_000;
 /** Sends at the same time. */
 const LANES = 10;

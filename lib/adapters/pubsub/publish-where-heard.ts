@@ -7,7 +7,8 @@ const HEARD_FOR_MS = 60_000;
 
 /**
  * Refused where the topic has no subscription yet: it would drop what is published to it, and say nothing. A mesh that is
- * just starting makes the topic first, while timers of before may be due.
+ * just starting makes the topic first, while timers of before may be due; and an errors topic may never have been given
+ * one.
  */
 export function publishWhereHeard(options: RestOptions): PublishRequest {
   const call = restCall(options);
@@ -16,7 +17,7 @@ export function publishWhereHeard(options: RestOptions): PublishRequest {
   return async (topic, body) => {
     if (performance.now() >= (heardUntilMs.get(topic) ?? 0)) {
       const answer = await call('GET', `${topic}/subscriptions?pageSize=1`);
-      if (!answer.ok) return answer;
+      if (!answer.ok) return { ...answer, problem: `${cannotSee(topic)}: ${answer.problem}` };
       if (!namesSubscriptions(answer.text)) {
         const problem = `${topic} has no subscription, and would drop what is published to it; give it one`;
         return { ok: false, problem, isQueueMissing: true };
@@ -27,6 +28,10 @@ export function publishWhereHeard(options: RestOptions): PublishRequest {
     if (!reply.ok) heardUntilMs.delete(topic);
     return reply;
   };
+}
+
+function cannotSee(topic: string): string {
+  return `it cannot be seen (roles/pubsub.viewer) whether ${topic} has a subscription, without which it drops what is published to it`;
 }
 
 /** Where there are none, the list is left out. */

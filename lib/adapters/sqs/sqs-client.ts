@@ -16,7 +16,12 @@ export function sqsClient({ endpoint, region }: SqsAddress, env: Environment): S
   return new SQSClient({
     region,
     // Without these a connection that is only half open would be waited for until the operating system gives up.
-    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_WITHIN_MS,
+      socketTimeout: SILENT_AT_MOST_MS,
+      // Requests that have a limit of their own end with it, and are made again on another connection.
+      throwOnRequestTimeout: true,
+    },
     // An engine elsewhere gives queue URLs that need not resolve from here.
     ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
     ...credentialsFor(endpoint, env),

@@ -18,14 +18,14 @@ export interface SqsQueues {
   ensure(queue: string): Promise<void>;
 }
 
-export function sqsQueues(client: SQSClient, plan: QueuePlan): SqsQueues {
+export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: number): SqsQueues {
   const urls = new Map<string, Promise<string>>();
 
   function urlOf(queue: string): Promise<string> {
     const known = urls.get(queue);
     if (known !== undefined) return known;
     const url = client
-      .send(new GetQueueUrlCommand({ QueueName: queue }))
+      .send(new GetQueueUrlCommand({ QueueName: queue }), { requestTimeout: answerWithinMs })
       .then(({ QueueUrl }) => QueueUrl ?? '');
     urls.set(queue, url);
     url.catch(() => urls.delete(queue));

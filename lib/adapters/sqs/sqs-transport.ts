@@ -26,6 +26,8 @@ export interface SqsTransportOptions {
   readonly waitSeconds: number;
   /** How long the first message of a batch waits for others. */
   readonly lingerMs?: number;
+  /** How long a small request, which is no poll, waits for its answer before it is made again. */
+  readonly answerWithinMs?: number;
   /** Embedded engines take the halves of characters beyond U+FFFF for broken ones; SQS itself does not. */
   readonly escapesPairs?: boolean;
 }
@@ -34,11 +36,17 @@ const MAX_BYTES = SQS_LIMITS.maxBodyBytes;
 const LONGEST_VISIBILITY_SECONDS = 43_200;
 /** Long enough to gather what ends together, short against a request to SQS. */
 const LINGER_MS = 4;
+/** A poll is silent for long; whatever else SQS is asked, it answers at once, or the connection is half open. */
+const ANSWER_WITHIN_MS = 15_000;
+/** A slow line must still carry a whole batch: 16 KB a second. */
+const SLOWEST_BYTES_PER_MS = 16;
 
 /** SQS's standard queues. Sends, acks and nacks made at about the same time leave in one request. */
 export function sqsTransport(options: SqsTransportOptions): Transport {
   const { client, visibilitySeconds, waitSeconds, lingerMs = LINGER_MS, escapesPairs = false } = options;
-  const queues = sqsQueues(client, queuePlan(visibilitySeconds));
+  const { answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const small = { requestTimeout: answerWithinMs };
+  const queues = sqsQueues(client, queuePlan(visibilitySeconds), answerWithinMs);
   const batchers = new Map<string, Batcher<never, Reply>>();
   const closing = new AbortController();
   const receiving = new Set<Promise<unknown>>();
@@ -78,8 +86,9 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
         problem: `the message has ${bytes} bytes; SQS takes ${MAX_BYTES}`,
       });
     }
-    const outgoing = batched<{ body: string; delaySeconds: number }>('send', queue, (QueueUrl, items) =>
-      client.send(
+    const outgoing = batched<Outgoing>('send', queue, (QueueUrl, items) => {
+      const batchBytes = items.reduce((sum, item) => sum + item.bytes, 0);
+      return client.send(
         new SendMessageBatchCommand({
           QueueUrl,
           Entries: items.map((item, index) => ({
@@ -88,9 +97,10 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
             ...(item.delaySeconds > 0 ? { DelaySeconds: item.delaySeconds } : {}),
           })),
         }),
-      ),
-    );
-    return outgoing.add({ body, delaySeconds: delaySecondsFrom(delayMs) }, bytes);
+        { requestTimeout: answerWithinMs + Math.floor(batchBytes / SLOWEST_BYTES_PER_MS) },
+      );
+    });
+    return outgoing.add({ body, bytes, delaySeconds: delaySecondsFrom(delayMs) }, bytes);
   }
 
   function setVisibility(delivery: Delivery, seconds: number): Promise<Reply> {
@@ -107,6 +117,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
               VisibilityTimeout: item.seconds,
             })),
           }),
+          small,
         ),
     );
     return changes.add(
@@ -161,6 +172,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
             QueueUrl,
             Entries: handles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
           }),
+          small,
         ),
       );
       return deletions.add(String(delivery.handle), 0);
@@ -190,6 +202,12 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       client.destroy();
     },
   };
+}
+
+interface Outgoing {
+  readonly body: string;
+  readonly bytes: number;
+  readonly delaySeconds: number;
 }
 
 interface BatchOutput {

@@ -41,3 +41,13 @@ test('a topic that went away is asked after again', async () => {
   expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
   expect(server.heard.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'GET']);
 });
+
+test('who may not look is told the right that it takes, and nothing is published', async () => {
+  const server = await anHttpServer(() => ({ status: 403, body: 'PERMISSION_DENIED' }));
+  const publish = publishWhereHeard({ endpoint: server.url });
+  expect(await publish(TOPIC, '{}')).toMatchObject({
+    ok: false,
+    problem: expect.stringMatching(/roles\/pubsub\.viewer.*403: PERMISSION_DENIED/),
+  });
+  expect(server.heard.map(({ method }) => method)).toEqual(['GET']);
+});

@@ -45,6 +45,8 @@ export type Fault = (request: ProxiedRequest) => Misdeed | undefined;
 export type Misdeed =
   /** Passed on, but so much later. */
   | { readonly kind: 'delay'; readonly milliseconds: number }
+  /** Half open: the engine never hears of it, and nobody is told. */
+  | { readonly kind: 'silence' }
   /** The connection breaks, and the engine never hears of it. */
   | { readonly kind: 'drop' }
   /** The engine does it, and the connection breaks before the answer. */
@@ -96,6 +98,8 @@ export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
       case 'delay':
         await new Promise((resolve) => setTimeout(resolve, misdeed.milliseconds));
         return give(response, await passOn(incoming, body, response));
+      case 'silence':
+        return;
       case 'drop':
         incoming.socket.destroy();
         return;

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { sqsClient } from '../../../lib/adapters/sqs/sqs-client.ts';
 import type { Reply } from '../../../lib/ports/transport.ts';
 import { useProxiedSqs } from './a-proxied-sqs.ts';
 import { onAction, type ProxiedRequest } from './faulty-proxy.ts';
@@ -167,6 +168,40 @@ describe('characters that SQS refuses', () => {
     expect(await transport.send(queue, '"\ufffe \uffff \ufffd \u2028 é"')).toEqual(OK);
     expect(proxy.requestsOf('SendMessageBatch').flatMap(bodiesIn)).toEqual([
       '"\\ufffe \\uffff \ufffd \u2028 é"',
+    ]);
+  });
+});
+
+describe('a request that nobody answers', () => {
+  it('is made again on another connection, long before a poll would be given up', async () => {
+    const { proxy, queue, makeTransport } = sqs();
+    const transport = makeTransport({ answerWithinMs: 3_000 });
+    proxy.inject(onAction('SendMessageBatch', { kind: 'silence' }, 1));
+    expect(await transport.send(queue, '1')).toEqual(OK);
+    const [first, second] = sends();
+    expect(second?.connection).not.toBe(first?.connection);
+  }, 30_000);
+
+  it('has the longer the more there is to send; a poll is not cut short', async () => {
+    const { proxy, queue, makeTransport } = sqs();
+    const client = sqsClient({ endpoint: proxy.endpoint, region: 'us-east-1' }, {});
+    const made = vi.spyOn(client, 'send');
+    const transport = makeTransport({ client });
+    await transport.send(queue, '1');
+    await transport.send(queue, `"${'x'.repeat(MAX_BYTES - 2)}"`);
+    const receipt = await transport.receive(queue, 1, AbortSignal.timeout(60_000));
+    for (const delivery of receipt.ok ? receipt.deliveries : []) await transport.ack(delivery);
+    const within = made.mock.calls.map(([command, options]) => [
+      command.constructor.name,
+      (options as { requestTimeout?: number } | undefined)?.requestTimeout,
+    ]);
+    expect(within).toEqual([
+      ['GetQueueUrlCommand', 15_000],
+      ['SendMessageBatchCommand', 15_000],
+      // At 16 KB a second a whole batch takes 65 s.
+      ['SendMessageBatchCommand', 15_000 + MAX_BYTES / 16],
+      ['ReceiveMessageCommand', undefined],
+      ['DeleteMessageBatchCommand', 15_000],
     ]);
   });
 });

@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface SocketFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** What the data remembers of the sockets beside it. */
+const NOTE = 'sockets.json';
+
+/**
+ * A folder for the runtimes' sockets. A socket's path may have 107 characters, and the mesh's own folder may lie too deep;
+ * so it is a temporary one, which a killed mesh leaves behind. The next one on the same data, whose lock it has, removes it.
+ */
+export function openSocketFolder(dataDir: string | undefined): SocketFolder {
+  if (dataDir !== undefined) removeLeftSockets(dataDir);
+  const path = mkdtempSync(join(tmpdir(), 'asya-'));
+  if (dataDir !== undefined) {
+    const note = { dataDir: realpathSync(dataDir), path };
+    writeFileSync(join(dataDir, NOTE), `${JSON.stringify(note)}\n`);
+  }
+  return {
+    path,
+    remove: () => {
+      rmSync(path, { recursive: true, force: true });
+      if (dataDir !== undefined) rmSync(join(dataDir, NOTE), { force: true });
+    },
+  };
+}
+
+/** For data that no mesh works on. */
+export function removeLeftSockets(dataDir: string): void {
+  const path = notedIn(dataDir);
+  if (path !== undefined) rmSync(path, { recursive: true, force: true });
+}
+
+/** Undefined also where the note was copied with the data: the sockets are the original's. */
+function notedIn(dataDir: string): string | undefined {
+  try {
+    const note = JSON.parse(readFileSync(join(dataDir, NOTE), 'utf8')) as Record<string, unknown>;
+    const { path } = note;
+    return note['dataDir'] === realpathSync(dataDir) && typeof path === 'string' ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
