@@ -3,6 +3,7 @@ import { errorOf } from './failure.ts';
 import { FLOW, headerText, REPLAY, TASK } from './headers.ts';
 import { endedAt, endOf } from './record.ts';
 import { hopOf } from './route.ts';
+import { shortenedError } from './task-end.ts';
 import { timestampText } from './timestamp.ts';
 
 /** What the gateway is told of an envelope that belongs to a task. Never its payload. */
@@ -44,7 +45,6 @@ export function finalReportOf(envelope: Envelope, archiveKey: string): FinalRepo
   const reported = reportedOf(envelope);
   if (reported === undefined) return undefined;
   const { status } = envelope;
-  const { type, message } = errorOf(envelope);
   const phase = endOf(envelope);
   return {
     ...reported,
@@ -52,7 +52,7 @@ export function finalReportOf(envelope: Envelope, archiveKey: string): FinalRepo
     actor: endedAt(envelope),
     phase,
     ...(typeof status?.reason === 'string' ? { reason: status.reason } : {}),
-    ...(phase === 'failed' ? { error: { type, message } } : {}),
+    ...(phase === 'failed' ? { error: shortenedError(errorOf(envelope)) } : {}),
     ...(typeof status?.updated_at === 'string' ? { at: status.updated_at } : {}),
     archive_key: archiveKey,
   };

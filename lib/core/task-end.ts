@@ -20,7 +20,7 @@ export function endTask(task: Task, end: TaskEnd, now: number): Task {
   const { state, actor, archiveKey } = end;
   const why = {
     ...(end.reason === undefined ? {} : { reason: headWithinUtf8(end.reason, LONGEST_WORD_BYTES) }),
-    ...(end.error === undefined ? {} : { error: shortened(end.error) }),
+    ...(end.error === undefined ? {} : { error: shortenedError(end.error) }),
   };
   const progress = progressAtEnd(task.progress, state);
   const ended = { ...task, ...why, state, progress, ...(archiveKey === undefined ? {} : { archiveKey }) };
@@ -38,7 +38,8 @@ export function expireTask(task: Task, now: number): Task {
   return endTask(task, { state: 'failed', reason: 'Timeout', error }, now);
 }
 
-function shortened({ type, message }: TaskError): TaskError {
+/** What a task shows of it. */
+export function shortenedError({ type, message }: TaskError): TaskError {
   return {
     type: headWithinUtf8(type, LONGEST_WORD_BYTES),
     message: headWithinUtf8(message, LONGEST_MESSAGE_BYTES),

@@ -31,6 +31,12 @@ describe('the final report', () => {
     expect(report).not.toHaveProperty('error');
   });
 
+  it('has no more of a long error than a task shows: several go together in one request', () => {
+    const status = { ...A_FAILURE, error: { type: 'pkg.ValueError', message: 'é'.repeat(100_000) } };
+    const { error } = finalReportOf(aFailed({ headers: TASK, status }), 'k') ?? {};
+    expect(error?.message).toBe('é'.repeat(512));
+  });
+
   it('never has a payload', () => {
     const report = finalReportOf(aFailed({ headers: TASK, payload: 'a secret' }), 'k');
     expect(JSON.stringify(report)).not.toContain('secret');
