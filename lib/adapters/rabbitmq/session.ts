@@ -130,8 +130,18 @@ export async function openSession(link: Link, queue: string, prefetch: number): 
 
   /** Asked after what was written before it: the answer says that the broker has read that, and has the queue. */
   const heard = oneAtATime(async () => {
-    await channel.checkQueue(queue);
+    if (end !== undefined) throw endError(end);
+    await unlessOver(channel.checkQueue(queue));
   });
+
+  /** A question that crosses the end of its channel on the way may never be answered. */
+  function unlessOver(answer: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => end !== undefined && reject(endError(end));
+      listeners.add(giveUp);
+      answer.then(() => resolve(), reject).finally(() => listeners.delete(giveUp));
+    });
+  }
 
   channel.on('error', (error) => {
     failure = error;
