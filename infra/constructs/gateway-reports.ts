@@ -17,33 +17,37 @@ import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 
-export interface GatewayReportsProps {
+/** What the gateway's functions have in common. */
+export interface GatewayFunctionsProps {
   readonly settings: PlanSettings;
-  /** What reports are signed with. */
-  readonly secret: string;
   readonly code: MeshCode;
-  /** Whose table holds the tasks. */
+  /** Whose table holds the tasks, whose archive the results. */
   readonly crew: Crew;
   /**
-   * The key of that table.
-   * @default DynamoDB encrypts with a key of its own
+   * The key for its queue and secrets, and of the crew's table.
+   * @default the services encrypt with keys of their own
    */
   readonly encryptionKey?: IKey;
   /**
-   * What becomes of its logs when it is removed.
+   * What becomes of its logs and secrets when it is removed.
    * @default they are kept
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * How long its logs are kept.
+   * How long logs are kept.
    * @default one month
    */
   readonly logRetention?: RetentionDays;
   /**
-   * Whom its alarm tells.
-   * @default nobody; it is seen on the console alone
+   * Whom its alarms tell.
+   * @default nobody; they are seen on the console alone
    */
   readonly alarmTopic?: ITopic;
+}
+
+export interface GatewayReportsProps extends GatewayFunctionsProps {
+  /** What reports are signed with. */
+  readonly secret: string;
 }
 
 /** Where sidecars and crew report: not where callers hold an invocation for each of their streams. */

@@ -1,10 +1,7 @@
-import { type RemovalPolicy, SecretValue } from 'aws-cdk-lib';
+import { SecretValue } from 'aws-cdk-lib';
 import { type IGrantable, type IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { FunctionUrlAuthType, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/failure-table.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
@@ -12,10 +9,10 @@ import { GATEWAY, gatewayPlan } from '../../lib/config/gateway-plan.ts';
 import type { Manifest } from '../../lib/config/manifest.ts';
 import { planMesh } from '../../lib/config/mesh-plan.ts';
 import { shownValue } from '../../lib/core/complaint.ts';
-import type { FunctionCode, MeshCode } from '../code/mesh-code.ts';
-import { ARCHIVE_FOLDERS, type Crew } from './crew.ts';
+import type { FunctionCode } from '../code/mesh-code.ts';
+import { ARCHIVE_FOLDERS } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
-import { GatewayReports } from './gateway-reports.ts';
+import { type GatewayFunctionsProps, GatewayReports } from './gateway-reports.ts';
 import { grantKey } from './grant-key.ts';
 import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
@@ -66,32 +63,8 @@ const ASKED_INDEXES: readonly FailureTableIndex[] = ['by-owner', 'by-envelope'];
 /** As Secrets Manager calls versions. */
 const VERSION_ID = /^[\w-]{32,64}$/;
 
-export interface MeshGatewayProps extends GatewayOptions {
+export interface MeshGatewayProps extends GatewayOptions, GatewayFunctionsProps {
   readonly manifest: Manifest;
-  readonly settings: PlanSettings;
-  readonly code: MeshCode;
-  /** Whose table holds the tasks, whose archive the results. */
-  readonly crew: Crew;
-  /**
-   * The key for its queue and secrets.
-   * @default the services encrypt with keys of their own
-   */
-  readonly encryptionKey?: IKey;
-  /**
-   * What becomes of its logs and secrets when it is removed.
-   * @default they are kept
-   */
-  readonly removalPolicy?: RemovalPolicy;
-  /**
-   * How long logs are kept.
-   * @default one month
-   */
-  readonly logRetention?: RetentionDays;
-  /**
-   * Whom its alarms tell.
-   * @default nobody; they are seen on the console alone
-   */
-  readonly alarmTopic?: ITopic;
 }
 
 /** Flows over a function URL that streams, with timers that outlive whoever set them. Default deny: no key, no call. */

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export interface SocketFolder {
   readonly path: string;
@@ -9,6 +9,8 @@ export interface SocketFolder {
 
 /** What the data remembers of the sockets beside it. */
 const NOTE = 'sockets.json';
+/** Of the folder's name; nothing else is ever removed, whatever a note says. */
+const PREFIX = 'asya-';
 
 /**
  * A folder for the runtimes' sockets. A socket's path may have 107 characters, and the mesh's own folder may lie too deep;
@@ -16,7 +18,7 @@ const NOTE = 'sockets.json';
  */
 export function openSocketFolder(dataDir: string | undefined): SocketFolder {
   if (dataDir !== undefined) removeLeftSockets(dataDir);
-  const path = mkdtempSync(join(tmpdir(), 'asya-'));
+  const path = mkdtempSync(join(tmpdir(), PREFIX));
   if (dataDir !== undefined) {
     const note = { dataDir: realpathSync(dataDir), path };
     writeFileSync(join(dataDir, NOTE), `${JSON.stringify(note)}\n`);
@@ -41,7 +43,8 @@ function notedIn(dataDir: string): string | undefined {
   try {
     const note = JSON.parse(readFileSync(join(dataDir, NOTE), 'utf8')) as Record<string, unknown>;
     const { path } = note;
-    return note['dataDir'] === realpathSync(dataDir) && typeof path === 'string' ? path : undefined;
+    const isOurs = note['dataDir'] === realpathSync(dataDir) && typeof path === 'string';
+    return isOurs && basename(path).startsWith(PREFIX) ? path : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSocketFolder, removeLeftSockets } from '../../lib/local/socket-folder.ts';
@@ -36,6 +36,14 @@ test("a copy of a mesh's data leaves the sockets of the original alone", () => {
   cpSync(dataDir, copy, { recursive: true });
   opened(copy);
   expect(existsSync(original.path)).toBe(true);
+});
+
+test('a note that names anything else has nothing removed', () => {
+  const dataDir = realpathSync(aFolder({}));
+  const precious = join(aFolder({ 'precious/file': '' }), 'precious');
+  writeFileSync(join(dataDir, 'sockets.json'), JSON.stringify({ dataDir, path: precious }));
+  opened(dataDir);
+  expect(existsSync(join(precious, 'file'))).toBe(true);
 });
 
 test('a note that nobody can read is no reason not to start', () => {
