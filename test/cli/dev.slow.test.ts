@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
-import { actorYaml, isAlive, outsideOf, writeFive } from '../local/a-mesh.ts';
+import { actorYaml, outsideOf, writeFive } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { isAlive } from '../support/pids.ts';
 import { descendantNamed, descendantsOf, endDevs, startDev, startDevIn } from './dev-process.ts';
 
 afterAll(endDevs);

@@ -119,12 +119,3 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
     },
   };
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type FunctionPool, type FunctionPoolOptions, functionPool } from '../../lib/local/function-pool.ts';
-import { endProcesses, isAlive, pause, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
+import { endProcesses, pause, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
+import { isAlive } from '../support/pids.ts';
 import type { Play } from './functions/playing.ts';
 
 /** Functions in processes of their own, with whatever they may do to them. */

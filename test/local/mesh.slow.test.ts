@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../lib/local/mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
-import { actorYaml, FIVE, isAlive, manifestIn, type Outside, outsideOf, writeFive } from './a-mesh.ts';
+import { isAlive } from '../support/pids.ts';
+import { actorYaml, FIVE, manifestIn, type Outside, outsideOf, writeFive } from './a-mesh.ts';
 
 let folder: string;
 let mesh: LocalMesh;

@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
-import { endProcesses, isAlive, saying, startProcess, until } from '../sidecar/sidecar-process.ts';
+import { endProcesses, saying, startProcess, until } from '../sidecar/sidecar-process.ts';
+import { isAlive } from '../support/pids.ts';
 import { PUBSUB_ABSENCE, startPubsub } from '../support/pubsub.ts';
 
 if (PUBSUB_ABSENCE !== undefined) console.log(`the emulator's life: left out, because ${PUBSUB_ABSENCE}`);

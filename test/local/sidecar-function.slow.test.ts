@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,14 +8,8 @@ import { type BatchReport, type EventSource, eventSource } from '../../lib/local
 import { type FunctionPool, functionPool } from '../../lib/local/function-pool.ts';
 import { ensureQueue, queueDepths } from '../../lib/local/queues.ts';
 import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
-import {
-  endProcesses,
-  isAlive,
-  ROOT,
-  startProcess,
-  temporaryFolder,
-  until,
-} from '../sidecar/sidecar-process.ts';
+import { endProcesses, ROOT, startProcess, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
+import { isAlive, pidsIn } from '../support/pids.ts';
 import { type Floor, layFloor } from './a-mesh-floor.ts';
 
 /** The sidecar as Lambda runs it, on this machine: queue, event source, function, runtime and handler, all real. */
@@ -184,11 +178,8 @@ describe('when the mesh is killed with SIGKILL, nothing outlives it', () => {
     const held = await holder.untilLine(({ message }) => message === 'held');
     const pids = [...(held['pids'] as number[])];
     if (file === SIDECAR) {
-      await until(
-        () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '',
-        'the runtime is started',
-      );
-      pids.push(Number(readFileSync(pidFile, 'utf8')));
+      await until(() => pidsIn(pidFile).length > 0, 'the runtime is started');
+      pids.push(...pidsIn(pidFile));
     }
     expect(pids.length).toBeGreaterThan(1);
     expect(pids.every(isAlive)).toBe(true);

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startMesh } from '../../lib/local/mesh.ts';
-import { isAlive, manifestIn, outsideOf, writeFive } from './a-mesh.ts';
+import { isAlive } from '../support/pids.ts';
+import { manifestIn, outsideOf, writeFive } from './a-mesh.ts';
 
 const TIMES = 20;
 

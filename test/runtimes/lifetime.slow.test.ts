@@ -3,13 +3,13 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isAlive } from '../support/pids.ts';
 import { ask, connectTo } from './clients.ts';
 import { HANDLERS, LANGUAGES, type Language } from './languages.ts';
 import {
   cleanEnvironment,
   endAll,
   HOOK_MS,
-  isAlive,
   startForTest,
   temporaryFolder,
   waitFor,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -139,15 +139,4 @@ export async function within<T>(promise: Promise<T>, what: string, longestMs = 6
     late.abort();
     timeout.catch(() => {});
   }
-}
-
-/** A zombie is gone too: where nobody collects orphans, its number stays taken. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  const status = `/proc/${pid}/stat`;
-  return !existsSync(status) || !/\) Z /.test(readFileSync(status, 'utf8'));
 }

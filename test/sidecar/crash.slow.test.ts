@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAlive, pidsIn } from '../support/pids.ts';
 import { type Arrived, envelopeAt } from './envelopes.ts';
-import { isAlive, pythonRuntime, saying, startProcess, startSidecar, until } from './sidecar-process.ts';
+import { pythonRuntime, saying, startProcess, startSidecar, until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /** A sidecar that is killed at the worst moments: nothing is lost, and its runtime goes with it. */
@@ -44,7 +44,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     expect(before.length).toBe(alreadySent);
     const idsBefore = new Map(before.map(({ id, payload }) => [payload, id]));
     for (const { id } of before) await stage.inbox.next(next, id);
-    const runtimePid = Number(readFileSync(pidFile, 'utf8'));
+    const [runtimePid = 0] = pidsIn(pidFile);
     expect(isAlive(runtimePid)).toBe(true);
 
     const killedAt = Date.now();

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAlive, pidsIn } from '../support/pids.ts';
 import { type Arrived, envelopeAt } from './envelopes.ts';
 import { freePort } from './free-port.ts';
 import {
-  isAlive,
   nodeRuntime,
   pause,
   pythonRuntime,
@@ -88,7 +88,7 @@ function pidFile(actor: string): string {
 
 /** The runtime that was started last. */
 function runtimePid(actor: string): number {
-  return Number(readFileSync(pidFile(actor), 'utf8').trim().split('\n').at(-1));
+  return pidsIn(pidFile(actor)).at(-1) ?? 0;
 }
 
 const counterFile = () => join(stage.folder, randomUUID());
@@ -165,8 +165,8 @@ describe('a runtime in Python and in Node', () => {
   testIn(TABLE, 'that started a process of its own goes with it', async (actor) => {
     const childFile = counterFile();
     const { id } = await begin(actor, { do: 'grandchild', pid_file: childFile });
-    await until(() => existsSync(childFile) && readFileSync(childFile, 'utf8') !== '', 'the grandchild');
-    const grandchild = Number(readFileSync(childFile, 'utf8'));
+    await until(() => pidsIn(childFile).length > 0, 'the grandchild');
+    const [grandchild = 0] = pidsIn(childFile);
     expect(isAlive(grandchild)).toBe(true);
     expect((await arrival(id)).status).toMatchObject({ reason: 'ActorTimeout' });
     await until(() => !isAlive(grandchild), 'the grandchild is gone');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAlive } from '../support/pids.ts';
 import { rabbitMqAbsence } from '../support/rabbitmq-broker.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { envelopeAt, type Wire } from './envelopes.ts';
 import { type RabbitMqStage, setRabbitMqStage } from './rabbitmq-stage.ts';
 import {
-  isAlive,
   type LogLine,
   pause,
   pythonRuntime,

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedSqs, sqsAt } from '../support/embedded-sqs.ts';
+import { isAlive } from '../support/pids.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { sqsBroker } from './brokers/sqs-broker.ts';
 import { envelopeAt } from './envelopes.ts';
 import {
-  isAlive,
   pause,
   pythonRuntime,
   type RunningProcess,

@@ -6,7 +6,6 @@ import { listeningAt, post, startDelayer } from '../../delayer/delayer-process.t
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import { freePort } from '../../sidecar/free-port.ts';
 import {
-  isAlive,
   pause,
   pythonRuntime,
   saying,
@@ -15,6 +14,7 @@ import {
   until,
 } from '../../sidecar/sidecar-process.ts';
 import { startEmbeddedStores } from '../../support/embedded-stores.ts';
+import { isAlive, pidsIn } from '../../support/pids.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { type CloudRunStage, pushOf, setCloudRunStage } from './a-cloud-run-stage.ts';
 
@@ -167,7 +167,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     expect(await host.process.untilExit(60_000)).toEqual({ code: 0, signal: null });
     expect(await stage.arrives('x-sink', short.id)).toMatchObject({ payload: 'slept' });
     expect(await stage.arrives('leaving', long.id)).toEqual(long);
-    for (const pid of pidsIn(pidFile)) expect(isAlive(pid)).toBe(false);
+    expect(pidsIn(pidFile).map(isAlive)).toEqual([false]);
   });
 
   test('the crew is pushed to as well: x-dlq keeps what a dead-letter topic holds', async () => {
@@ -220,7 +220,3 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     expect(await stage.pubsub.rest('sending-mg-errors')).toEqual([]);
   });
 });
-
-function pidsIn(path: string): readonly number[] {
-  return readFileSync(path, 'utf8').trim().split('\n').map(Number);
-}

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
-import { isAlive, pause, pythonRuntime, until } from '../../sidecar/sidecar-process.ts';
+import { pause, pythonRuntime, until } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
+import { isAlive, pidsIn } from '../../support/pids.ts';
 import { type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
 
 /** The sidecar on Lambda: an event of records in, a partial batch response out, and everything sent that was due. */
@@ -35,8 +36,8 @@ const onTo = (...next: string[]) => ({ route: { prev: [], curr: 'score', next } 
 const DONE = { batchItemFailures: [] };
 
 test('the runtime is started in the init phase, before any event', async () => {
-  await until(() => existsSync(pidFile()), 'the runtime is started');
-  expect(isAlive(Number(readFileSync(pidFile(), 'utf8')))).toBe(true);
+  await until(() => pidsIn(pidFile()).length > 0, 'the runtime is started');
+  expect(pidsIn(pidFile()).map(isAlive)).toEqual([true]);
   expect(lambda.lines.filter(({ message }) => message === 'delivery')).toEqual([]);
 });
 
@@ -56,7 +57,7 @@ describe('a batch', () => {
     const next = record({ value: 2 });
     expect(await lambda.invoke([next])).toEqual(DONE);
     expect((await stage.inbox.next('x-sink', idOf(next))).payload).toBe(2);
-    expect(readFileSync(pidFile(), 'utf8').trim().split('\n').length).toBe(1);
+    expect(pidsIn(pidFile()).length).toBe(1);
   });
 
   test('of none is done', async () => {
@@ -134,10 +135,7 @@ describe('time', () => {
     expect(await lambda.invoke([hung, behind])).toEqual(DONE);
     expect((await stage.inbox.next('x-sink', idOf(hung))).status).toMatchObject({ reason: 'ActorTimeout' });
     expect((await stage.inbox.next('x-sink', idOf(behind))).payload).toBe('behind');
-    const pids = readFileSync(pidFile(), 'utf8').trim().split('\n').map(Number);
-    expect(pids.length).toBe(2);
-    expect(isAlive(pids[0] ?? 0)).toBe(false);
-    expect(isAlive(pids[1] ?? 0)).toBe(true);
+    expect(pidsIn(pidFile()).map(isAlive)).toEqual([false, true]);
   });
 });
 

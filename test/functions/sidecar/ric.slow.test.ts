@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleFunction } from '../../../infra/code/bundle.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import {
-  isAlive,
   pythonRuntime,
   ROOT,
   type RunningProcess,
@@ -13,6 +12,7 @@ import {
   until,
 } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
+import { isAlive, pidsIn } from '../../support/pids.ts';
 import { eventOf, recordOf } from './lambda-process.ts';
 import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
@@ -63,7 +63,7 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
       }),
       folder,
     );
-    await until(() => existsSync(pidFile()), 'the runtime is started in the init phase', 30_000);
+    await until(() => pidsIn(pidFile()).length > 0, 'the runtime is started in the init phase', 30_000);
     console.log(`its runtime was up ${Math.round(performance.now() - startedAt)} ms after the start`);
   }, 90_000);
   afterAll(async () => {
@@ -102,8 +102,7 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
     const next = envelopeAt('score', { value: 'on' });
     await api.invoke(eventOf([recordOf('score', next)]), 60_000);
     expect((await stage.inbox.next('x-sink', next.id)).payload).toBe('on');
-    const pids = readFileSync(pidFile(), 'utf8').trim().split('\n').map(Number);
-    expect(pids.map(isAlive)).toEqual([false, true]);
+    expect(pidsIn(pidFile()).map(isAlive)).toEqual([false, true]);
   });
 
   test('the runtime has none of the credentials, and the way to the Runtime API is not for it', async () => {
@@ -125,7 +124,8 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
   });
 
   test('killed, its runtime is gone too', async () => {
-    const pid = Number(readFileSync(pidFile(), 'utf8').trim().split('\n').at(-1));
+    const pid = pidsIn(pidFile()).at(-1) ?? 0;
+    expect(isAlive(pid)).toBe(true);
     lambda.signal('SIGKILL');
     await until(() => !isAlive(pid), 'the runtime is gone');
   });

@@ -89,7 +89,7 @@ def handle(payload):
         os._exit(payload.get("status", 3))
     if do == "grandchild":
         child = subprocess.Popen(["sleep", "600"])
-        pathlib.Path(payload["pid_file"]).write_text(str(child.pid))
+        pathlib.Path(payload["pid_file"]).write_text(f"{child.pid}\n")
         time.sleep(600)
     if do == "yield":
         return (item for item in payload["items"])

@@ -101,7 +101,7 @@ export async function handle(order: Order): Promise<unknown> {
       return undefined;
     case 'grandchild': {
       const { pid } = spawn('sleep', ['600'], { stdio: 'ignore' });
-      writeFileSync(order.pid_file ?? '', String(pid));
+      writeFileSync(order.pid_file ?? '', `${pid}\n`);
       return forEver();
     }
     case 'yield':
