@@ -105,6 +105,8 @@ describe('a runtime that', () => {
     ],
   ])('%s costs no more than the timeout, and its connection is closed', async (_what, behave) => {
     const { server, runtime } = await start(behave);
+    // Connected before: a call that is over sooner than its connection is made leaves that open for the next one.
+    expect(await runtime.problem()).toBeUndefined();
     expect(await runtime.call(requestWith(1, 150))).toEqual({ kind: 'timeout' });
     await expect.poll(() => server.open()).toBe(0);
   });
@@ -134,11 +136,13 @@ describe('a runtime that', () => {
   });
 
   test('answers a second time later: the next call hears its own answer', async () => {
+    let sendStray = () => {};
     const { server, runtime } = await start((socket, request, nth) => {
       socket.write(frameOf(request));
-      if (nth.connection === 0) setTimeout(() => socket.write(frameOf('"stray"')), 10);
+      if (nth.connection === 0) sendStray = () => socket.write(frameOf('"stray"'));
     });
     expect(valueIn(await runtime.call(requestWith('first')))).toBe('first');
+    sendStray();
     await expect.poll(() => server.open()).toBe(0);
     expect(valueIn(await runtime.call(requestWith('second')))).toBe('second');
     expect(server.accepted()).toBe(2);
@@ -203,7 +207,8 @@ server = socket.socket(socket.AF_UNIX); server.bind(sys.argv[1]); server.listen(
     const runtime = runtimeAt(path);
     const ends = await Promise.all(Array.from({ length: 5 }, () => runtime.call(requestWith(1, 300))));
     for (const { kind } of ends) expect(['timeout', 'unreachable']).toContain(kind);
-    expect(await runtime.problem()).toMatch(/EAGAIN|full.sock/);
+    // One more that has no connection yet: the first may have got one when its call was over.
+    expect(await runtimeAt(path).problem()).toMatch(/EAGAIN|full.sock/);
   } finally {
     child.kill('SIGKILL');
     await gone;

@@ -4,7 +4,7 @@ import {
   socketRuntime,
 } from '../../../lib/adapters/runtime-socket/socket-runtime.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
-import { detailOf, envelopeWith, ROUTE, requestWith, valueIn } from './a-request.ts';
+import { A_LONG_TIME_MS, detailOf, envelopeWith, ROUTE, requestWith, valueIn } from './a-request.ts';
 import { type Behaviour, type FrameServer, frameOf, startFrameServer } from './frame-server.ts';
 
 /** Frames over a Unix socket: what is asked, what an answer means, and how connections are used. */
@@ -37,7 +37,7 @@ describe('the payload protocol', () => {
   test('asks with the payload as it came', async () => {
     const { server, runtime } = await answering('1');
     const envelope = { ...envelopeWith(null), payload: '{"n":12345678901234567890, "n":1e400}' as never };
-    await runtime.call({ envelope, timeoutMs: 5_000 });
+    await runtime.call({ envelope, timeoutMs: A_LONG_TIME_MS });
     expect(server.requests).toEqual(['{"n":12345678901234567890, "n":1e400}']);
   });
 
@@ -109,7 +109,7 @@ describe('the envelope protocol', () => {
       { n: 1 },
       { headers: { colour: 'blue' }, status: { attempt: 2 }, team: 'a' },
     );
-    expect(await runtime.call({ envelope, timeoutMs: 5_000 })).toEqual({ kind: 'empty' });
+    expect(await runtime.call({ envelope, timeoutMs: A_LONG_TIME_MS })).toEqual({ kind: 'empty' });
     expect(JSON.parse(server.requests[0] ?? '')).toEqual({
       id: 'e-1',
       route: ROUTE,
