@@ -35,7 +35,8 @@ export async function anHttpServer(
   answer: (request: HeardRequest) => GivenAnswer | undefined | Promise<GivenAnswer | undefined>,
 ): Promise<HttpServer> {
   const heard: HeardRequest[] = [];
-  const server = createServer(async (request, response) => {
+  // Whoever asks again after a pause is not to find the connection closed.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const { method = '', url: path = '', headers } = request;

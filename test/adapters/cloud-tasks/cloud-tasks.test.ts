@@ -4,6 +4,9 @@ import { fixedAccessToken, metadataAccessToken } from '../../../lib/adapters/goo
 import type { Publication } from '../../../lib/core/plan-delay.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { aTaskService } from '../../delayer/a-task-service.ts';
+import { patientRequests } from '../../support/patient-requests.ts';
+
+patientRequests();
 
 const QUEUE = 'projects/shop/locations/europe-west1/queues/delays';
 const BODY = '{"messages":[{"data":"w7w=","attributes":{"name":"\u00fc"}}]}';

@@ -7,6 +7,7 @@ import type { Answer, PostReports } from '../../../lib/adapters/gateway-http/sig
 import type { Report } from '../../../lib/core/report.ts';
 import { virtualClock } from '../../app/virtual-clock.ts';
 import { aStep } from '../../core/a-task.ts';
+import { patientRequests } from '../../support/patient-requests.ts';
 
 const GATEWAY = { url: 'http://gateway.invalid' };
 
@@ -27,6 +28,8 @@ const FINE: Answer = { canceled: new Set() };
 const never = () => new Promise<Answer>(() => {});
 
 describe('what is told on the way', () => {
+  patientRequests();
+
   it('is answered with whether the task was canceled', async () => {
     const { progress } = asked(async () => ({ canceled: new Set(['t-2']) }));
     expect(await progress.arrived(aStep('received', 0))).toBe(false);

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { publishWhereHeard } from '../../../lib/adapters/pubsub/publish-where-heard.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
+import { patientRequests } from '../../support/patient-requests.ts';
+
+patientRequests();
 
 const TOPIC = 'projects/shop/topics/orders';
 

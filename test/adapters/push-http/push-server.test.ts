@@ -63,10 +63,16 @@ describe('what is pushed to', () => {
   });
 
   it('lives on where a caller goes in the middle of a body', async () => {
-    const { server, post } = await aServer();
+    const heard = Promise.withResolvers<undefined>();
+    const { server, post } = await aServer({
+      refuse: async () => {
+        heard.resolve(undefined);
+        return undefined;
+      },
+    });
     const socket = connect(server.port, '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf');
-    await sleep(50);
+    await heard.promise;
     socket.destroy();
     await once(socket, 'close');
     expect(await post('fine')).toBe(204);

@@ -49,7 +49,7 @@ export function useProxiedSqs(): () => ProxiedSqs {
         const deliveries: Delivery[] = [];
         while (deliveries.length < count) {
           const most = Math.min(count - deliveries.length, 10);
-          const receipt = await transport.receive(queue, most, AbortSignal.timeout(10_000));
+          const receipt = await transport.receive(queue, most, AbortSignal.timeout(60_000));
           if (!receipt.ok || receipt.deliveries.length === 0)
             throw new Error(`${deliveries.length} of ${count} came, then ${JSON.stringify(receipt)}`);
           deliveries.push(...receipt.deliveries);

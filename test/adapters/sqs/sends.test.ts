@@ -180,7 +180,7 @@ describe('a request that nobody answers', () => {
     expect(await transport.send(queue, '1')).toEqual(OK);
     const [first, second] = sends();
     expect(second?.connection).not.toBe(first?.connection);
-  }, 30_000);
+  });
 
   it('has the longer the more there is to send; a poll is not cut short', async () => {
     const { proxy, queue, makeTransport } = sqs();
