@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '../sidecar/free-port.ts';
 
 /** A way to an engine that can be shut and opened again, on one port: the engine is gone and back with its data. */
 export interface Gate {
@@ -21,7 +22,8 @@ export async function startGate(target: string): Promise<Gate> {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
   let server: Server | undefined;
-  let port = 0;
+  // It is given up while the gate is shut, and wanted again.
+  const port = await freePort();
   let isSilent = false;
   let asked = '';
   let callers = 0;
@@ -62,7 +64,6 @@ export async function startGate(target: string): Promise<Gate> {
     isSilent = silent;
     server = createServer(answer).listen(port, '127.0.0.1');
     await once(server, 'listening');
-    port = (server.address() as AddressInfo).port;
   }
 
   await reopen(false);
