@@ -2,11 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, closeSync, constants, globSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from 'amqplib';
+import { freePort } from '../sidecar/free-port.ts';
 
 /** A RabbitMQ of the test's own: its node, its ports, its directories, on this machine alone. */
 export interface RabbitMqBroker {
@@ -50,7 +51,8 @@ export function rabbitMqAbsence(): string | undefined {
 
 export async function startRabbitMq(): Promise<RabbitMqBroker> {
   const folder = await mkdtemp(join(tmpdir(), 'asya-rabbitmq-'));
-  const [port, distributionPort, epmdPort] = await freePorts(3);
+  const ports = [await freePort(), await freePort(), await freePort()] as const;
+  const [port, distributionPort, epmdPort] = ports;
   const env = await environmentFor(folder, port, distributionPort, epmdPort);
   const log = join(folder, 'server.log');
   const url = `amqp://guest:guest@127.0.0.1:${port}/`;
@@ -84,8 +86,8 @@ export async function startRabbitMq(): Promise<RabbitMqBroker> {
       process.kill(-group.pid, 'SIGKILL');
       await gone;
     }
-    // The shell may be gone a moment before the node, which holds the port.
-    await untilFree(port);
+    // The shell may be gone a moment before the node and the port mapper, which hold the ports.
+    await Promise.all(ports.map(untilFree));
   }
 
   let lastAnswer: Promise<unknown> = Promise.resolve();
@@ -183,21 +185,6 @@ async function takesConnections(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Free a moment ago, and different ones. */
-async function freePorts(count: number): Promise<[number, number, number]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => promisify(server.close.bind(server))()));
-  return ports as [number, number, number];
 }
 
 async function untilFree(port: number): Promise<void> {
