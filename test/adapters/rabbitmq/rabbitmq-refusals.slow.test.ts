@@ -5,7 +5,7 @@ import { linkTo } from '../../../lib/adapters/rabbitmq/link.ts';
 import { publisherOn } from '../../../lib/adapters/rabbitmq/publisher.ts';
 import type { RabbitMqTransportOptions } from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
 import type { Delivery, Transport } from '../../../lib/ports/transport.ts';
-import { OK, receiveOne, sendAll, textOf } from '../../contract/law.ts';
+import { OK, receiveOne, receiveRefusal, sendAll, textOf, untilAccepted } from '../../contract/law.ts';
 import { type RabbitMqBroker, rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
@@ -13,8 +13,6 @@ import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
 const absence = rabbitMqAbsence();
 if (absence !== undefined) console.log(`refusals of RabbitMQ: left out, because ${absence}`);
-
-const never = new AbortController().signal;
 
 describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_000 }, () => {
   let broker: RabbitMqBroker;
@@ -45,7 +43,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
 
   test('a virtual host that is not there is named', async () => {
     const one = transport({ url: `${broker.url}not%2Fthere` });
-    const reply = await one.receive('anything', 1, never);
+    const reply = await receiveRefusal(one, 'anything');
     expect(reply).toEqual(
       refusal(`at amqp://127.0.0.1:${broker.port}: it refuses the virtual host "not/there"`),
     );
@@ -96,7 +94,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     for (; reply.ok && accepted < 20; accepted++) reply = await one.send(queue, '1');
     expect(reply).toEqual(refusal('the queue is full (x-max-length)'));
     while (accepted-- > 0) expect(await one.ack(await receiveOne(one, queue))).toEqual(OK);
-    await expect.poll(() => one.send(queue, '1'), { timeout: 30_000 }).toEqual(OK);
+    await untilAccepted(() => one.send(queue, '1'));
   });
 
   test('a channel that is closed before anybody listens is replaced', async () => {
