@@ -6,7 +6,8 @@ import { onTestFinished } from 'vitest';
 /** A folder with these files in it, until the test has ended. */
 export function aFolder(texts: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'asya-mesh-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // A process that the test started may be about to write its last.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   for (const [path, text] of Object.entries(texts)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

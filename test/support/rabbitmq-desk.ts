@@ -23,7 +23,7 @@ export function rabbitMqDesk(url: string): RabbitMqDesk {
   let connecting: Promise<ChannelModel> | undefined;
 
   function connection(): Promise<ChannelModel> {
-    connecting ??= connect(url, { timeout: 10_000 }).then(
+    connecting ??= connect(url, { timeout: 60_000 }).then(
       (model) => {
         model.on('error', () => {});
         model.on('close', () => {

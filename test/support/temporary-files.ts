@@ -16,7 +16,7 @@ export function setup(): void {
 
 export function teardown(): void {
   if (folder === undefined) return;
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   if (given === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = given;
 }
