@@ -12,7 +12,7 @@ import { filesOf, mistakeLines, type Texts } from './a-mesh.ts';
 
 /** Writing and reading a mesh takes milliseconds: fewer than other laws have, unless more are asked for. */
 const RUNS = {
-  numRuns: Number(process.env['LAW_RUNS'] ?? 300),
+  numRuns: Number(process.env['LAW_RUNS'] ?? 200),
   seed: Number(process.env['LAW_SEED'] ?? 20_260_101),
 };
 
