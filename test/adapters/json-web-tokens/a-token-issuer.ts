@@ -22,10 +22,19 @@ export interface TokenChanges {
   readonly expiresInSeconds?: number;
 }
 
+const made = new Map<string, ReturnType<typeof generateKeyPair>>();
+
+/** Always the same for one name: to make a pair takes longer than all else in a test. */
+function keyPair(name: string): ReturnType<typeof generateKeyPair> {
+  const pair = made.get(name) ?? generateKeyPair('RS256');
+  made.set(name, pair);
+  return pair;
+}
+
 /** Signs as Google does, and publishes its keys. */
 export async function aTokenIssuer(kid = 'k1'): Promise<TokenIssuer> {
-  const keys = await generateKeyPair('RS256');
-  const others = await generateKeyPair('RS256');
+  const keys = await keyPair(kid);
+  const others = await keyPair(`not ${kid}`);
   const jwk = { ...(await exportJWK(keys.publicKey)), kid, alg: 'RS256', use: 'sig' };
   const published = JSON.stringify({ keys: [jwk] });
   const server = await anHttpServer(() => ({ status: 200, body: published }));
