@@ -31,6 +31,16 @@ const milliseconds = fc.oneof(
 );
 const whole = (min: number, max = 1_000_000) => fc.integer({ min, max });
 
+/** What `fc.webUrl` makes too, which takes seconds to get ready. */
+const url = (...schemes: string[]) =>
+  fc
+    .tuple(
+      fc.constantFrom(...schemes),
+      fc.domain(),
+      fc.stringMatching(/^(\/([\w.~!$&'()*+,;=:@-]|%[0-9A-F]{2}){0,6}){0,3}$/),
+    )
+    .map(([scheme, domain, path]) => `${scheme}://${domain}${path}`);
+
 const backoff: fc.Arbitrary<Policy['backoff']> = fc.oneof(
   record({ kind: fc.constantFrom('constant', 'linear', 'exponential'), initialMs: milliseconds }),
   record({
@@ -123,8 +133,8 @@ const address: fc.Arbitrary<SidecarConfig['runtime']['address']> = fc.oneof(
   fc.stringMatching(/^\/[a-z/.:]{1,20}$/).map((path) => ({ kind: 'socket' as const, path })),
   fc.constant({ kind: 'socket' as const, path: '/tmp/sockets/app.sock' }),
   fc
-    .webUrl({ validSchemes: ['http', 'https'], withQueryParameters: true })
-    .map((url) => ({ kind: 'http' as const, url })),
+    .tuple(url('http', 'https'), fc.stringMatching(/^(\?([\w.~!$&'()*+,;=:@/?-]|%[0-9A-F]{2}){0,9})?$/))
+    .map((parts) => ({ kind: 'http' as const, url: parts.join('') })),
   fc
     .tuple(fc.stringMatching(/^\/[a-z/.]{1,20}$/), fc.stringMatching(/^\/[a-z/.:?=]{0,20}$/))
     .map(([path, resource]) => ({ kind: 'http-over-socket' as const, path, resource })),
@@ -161,8 +171,6 @@ const timing = fc.oneof(fc.constant(300_000), whole(1, 43_200_000)).chain((timeo
     ),
   }),
 );
-
-const url = (...validSchemes: string[]) => fc.webUrl({ validSchemes });
 
 const config: fc.Arbitrary<SidecarConfig> = record({
   name: routable,
