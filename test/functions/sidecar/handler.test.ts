@@ -15,16 +15,20 @@ let stage: Stage;
 let lambda: LambdaProcess;
 const pidFile = () => join(stage.folder, 'lambda.pid');
 const counterFile = () => join(stage.folder, randomUUID());
+/** A copy of the function, with a runtime of its own. */
+const startCopy = (name: string) =>
+  startLambda(
+    stage.variables('score', {
+      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
+      ASYA_RUNTIME_URL: `unix:${join(stage.folder, `${name}.sock`)}`,
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
+      PID_FILE: join(stage.folder, `${name}.pid`),
+    }),
+  );
 
 beforeAll(async () => {
   stage = await setStage('x-sink', 'store', 'score');
-  lambda = startLambda(
-    stage.variables('score', {
-      ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
-      ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
-      PID_FILE: pidFile(),
-    }),
-  );
+  lambda = startCopy('lambda');
   await lambda.loaded;
 });
 afterAll(() => stage.close());
@@ -119,17 +123,20 @@ describe('time', () => {
     expect(existsSync(counter)).toBe(false);
   });
 
-  test('that runs out during a batch: the rest is sent again, what was begun is finished', async () => {
+  // These two wait for seconds, and do so at the same time.
+  test.concurrent('that runs out during a batch: the rest is sent again, what was begun is finished', async () => {
+    const other = startCopy('other');
+    await other.invoke([record({ value: 'warm' })]);
     const records = [1, 2, 3].map((value) => record({ do: 'sleep', seconds: 4, value }));
     // A call may take 5 s and the last sends 2 s: the second is begun also after 4 s more, the third never.
-    expect(await lambda.invoke(records, 14_900)).toEqual(DONE);
+    expect(await other.invoke(records, 14_900)).toEqual(DONE);
     const [first, second, third] = records.map(idOf);
     expect((await stage.inbox.next('x-sink', first ?? '')).payload).toBe(1);
     expect((await stage.inbox.next('x-sink', second ?? '')).payload).toBe(2);
     expect((await stage.inbox.next('score', third ?? '')).status).toBeUndefined();
   });
 
-  test('a call that hangs: the child is killed, the function lives on', async () => {
+  test.concurrent('a call that hangs: the child is killed, the function lives on', async () => {
     const hung = record({ do: 'hang' });
     const behind = record({ value: 'behind' });
     expect(await lambda.invoke([hung, behind])).toEqual(DONE);
