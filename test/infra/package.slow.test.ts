@@ -22,7 +22,7 @@ function run(...words: readonly string[]): string {
   return execFileSync(process.execPath, [...words], {
     cwd: folder,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], CDK_OUTDIR: join(folder, 'cdk.out') },
+    env: { PATH: process.env['PATH'], CDK_OUTDIR: join(folder, 'cdk.out'), CDK_VALIDATION: 'false' },
   });
 }
 
