@@ -9,6 +9,7 @@ import { BUILT_IN_POLICIES, type Pattern, type Policy, type Resiliency } from '.
 import { configOf, fileOf, noFile } from './an-environment.ts';
 
 const RUNS = Number(process.env['LAW_RUNS'] ?? 500);
+const seed = Number(process.env['LAW_SEED'] ?? 20_260_101);
 
 /** The keys whose values are there: `exactOptionalPropertyTypes`, and the reader leaves them out too. */
 function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
@@ -307,7 +308,7 @@ describe('what is written reads the same', () => {
         expect(rest).toEqual({});
         expect(readEnvironment(variables, noFile)).toStrictEqual({ config: given });
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed },
     );
   });
 
@@ -320,7 +321,7 @@ describe('what is written reads the same', () => {
         expect(variables).not.toHaveProperty('ASYA_RESILIENCY_RULES');
         expect(readEnvironment(variables, fileOf(resiliencyFile))).toStrictEqual({ config: given });
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed },
     );
   });
 
@@ -369,7 +370,7 @@ describe('what is the default anyway is not written', () => {
           if (settings[variable]?.fallback !== undefined) expect(text).not.toBe(settings[variable].fallback);
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed },
     );
   });
 
@@ -382,7 +383,7 @@ describe('what is the default anyway is not written', () => {
           expect(readEnvironment(rest, noFile)).not.toEqual({ config: given });
         }
       }),
-      { numRuns: Math.min(RUNS, 200) },
+      { numRuns: Math.min(RUNS, 200), seed },
     );
   });
 
