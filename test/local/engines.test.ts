@@ -25,7 +25,7 @@ import { clientsOf, type Floor, layFloor } from './a-mesh-floor.ts';
 afterAll(endProcesses);
 
 type Clients = Pick<Floor, 'sqs' | 's3' | 'dynamodb'>;
-const PLAN = { ...queuePlan(1), maxReceiveCount: 2 };
+const PLAN = { ...queuePlan(60), maxReceiveCount: 2 };
 const TABLE = {
   TableName: 'tasks',
   AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' as const }],
