@@ -111,7 +111,7 @@ test('two meshes stand side by side, and neither leaves anything behind', async 
   expect(await reach.untilEnded('second')).toMatchObject({ end: 'succeeded', actor: 'q' });
   const pids = second.pids();
   expect(pids.length).toBeGreaterThanOrEqual(5);
-  reach.close();
+  await reach.close();
   await second.close(1_000);
   expect(pids.filter(isAlive)).toEqual([]);
   for (const name of ['ASYA_SQS_ENDPOINT', 'ASYA_DYNAMODB_ENDPOINT']) {
@@ -143,7 +143,7 @@ spec: {runtime: image, image: "example/boxed:1"}
   const reach = outsideOf(partial.variables);
   await reach.send(['good'], 'well');
   expect(await reach.untilEnded('well')).toMatchObject({ end: 'succeeded' });
-  reach.close();
+  await reach.close();
   await partial.close(1_000);
 });
 

@@ -24,7 +24,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 90_000 
     const { pid } = await owner.untilLine(saying('started'), 60_000);
     expect(isAlive(Number(pid))).toBe(true);
     owner.signal('SIGKILL');
-    await until(() => !isAlive(Number(pid)), 'the emulator is gone', 30_000);
+    await until(() => !isAlive(Number(pid)), 'the emulator is gone');
   });
 });
 

@@ -70,7 +70,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     expect(await first.outside.untilEnded('one')).toMatchObject({ reason: 'PolicyExhausted' });
     process.kill(descendantNamed(process.pid, 'java'), 'SIGKILL');
     await expect
-      .poll(() => first.troubles, { timeout: 30_000 })
+      .poll(() => first.troubles, { timeout: 60_000 })
       .toContainEqual(expect.stringMatching(/emulator was ended by SIGKILL.*start it again/));
     await first.end();
 

@@ -32,7 +32,7 @@ afterAll(async () => {
 const variablesOf = (actor: string, instance: number | string) => ({
   ASYA_ACTOR_NAME: actor,
   ASYA_SQS_ENDPOINT: floor.engines.sqsEndpoint,
-  ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
+  ASYA_RESILIENCY_ACTOR_TIMEOUT: '40s',
   ASYA_RUNTIME_COMMAND: COMMAND,
   ASYA_RUNTIME_URL: `unix:${folder}/${actor}-${instance}.sock`,
 });
@@ -51,7 +51,7 @@ async function run(actor: string): Promise<Running> {
     file: SIDECAR,
     memoryMb: 128,
     most: 2,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     variables: (instance) => variablesOf(actor, instance),
     onLine: () => {},
     onTrouble: () => {},
@@ -69,7 +69,7 @@ async function run(actor: string): Promise<Running> {
     onBatch: (report) => reports.push(report),
   });
   const stop = async () => {
-    expect(await source.stop(5_000)).toBe(0);
+    expect(await source.stop(60_000)).toBe(0);
     await pool.close(2_000);
     expect(pool.pids()).toEqual([]);
   };
@@ -81,7 +81,7 @@ async function take(
   isIt: (envelope: Wire) => boolean,
 ): Promise<{ body: string; envelope: Wire }> {
   const QueueUrl = `http://localhost/000000000000/${queue}`;
-  for (const endsAt = Date.now() + 15_000; Date.now() < endsAt; ) {
+  for (const endsAt = Date.now() + 60_000; Date.now() < endsAt; ) {
     const asked = { QueueUrl, VisibilityTimeout: 1, WaitTimeSeconds: 1 };
     const { Messages = [] } = await floor.sqs.send(new ReceiveMessageCommand(asked));
     for (const { Body = '' } of Messages) {
@@ -118,7 +118,9 @@ test('an envelope goes through queue, function and runtime to its end, and nothi
   await until(() => ![runtime, parent].some(isAlive), 'the runtime is gone too');
 });
 
-test('a function that is killed each time costs a receive each time, and the fifth time is the last', async () => {
+test('a function that is killed each time costs a receive each time, and the fifth time is the last', {
+  timeout: 300_000,
+}, async () => {
   const { url, reports, stop } = await run('doomed');
   const diary = join(folder, 'doomed.diary');
   const envelope = envelopeAt('doomed', { act: 'kill the function', diary }, { extra: 'ünchanged' });
@@ -127,6 +129,7 @@ test('a function that is killed each time costs a receive each time, and the fif
   await until(
     async () => (await queueDepths(floor.sqs, 'doomed'))?.deadLettered === 1,
     'it is dead-lettered',
+    200_000,
   );
   expect((await take('doomed-dlq', () => true)).body).toBe(body);
   const killed = 'its process was ended by SIGKILL in the middle of an invocation';
@@ -169,7 +172,7 @@ describe('when the mesh is killed with SIGKILL, nothing outlives it', () => {
     const pidFile = join(folder, `${name}.pid`);
     const variables = {
       ...variablesOf(name, '#'),
-      ASYA_RUNTIME_COMMAND: `echo $$ > ${pidFile}; ${COMMAND}`,
+      ASYA_RUNTIME_COMMAND: `echo $$ >> ${pidFile}; ${COMMAND}`,
     };
     const holder = startProcess(
       [join(import.meta.dirname, 'hold-function.ts'), file, JSON.stringify(variables)],
@@ -178,7 +181,7 @@ describe('when the mesh is killed with SIGKILL, nothing outlives it', () => {
     const held = await holder.untilLine(({ message }) => message === 'held');
     const pids = [...(held['pids'] as number[])];
     if (file === SIDECAR) {
-      await until(() => pidsIn(pidFile).length > 0, 'the runtime is started');
+      await until(() => pidsIn(pidFile).length === 2, 'both runtimes are started');
       pids.push(...pidsIn(pidFile));
     }
     expect(pids.length).toBeGreaterThan(1);

@@ -47,7 +47,8 @@ test('a mesh of five actors, started and stopped twenty times, leaves no process
   expect(pids.size).toBeGreaterThanOrEqual(5 * TIMES);
   expect([...pids].filter(isAlive)).toEqual([]);
   expect(readdirSync(temporary)).toEqual([]);
-  expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(handles + 5);
+  // A socket is closed a turn or two after it was told to.
+  await expect.poll(() => process.getActiveResourcesInfo().length).toBeLessThanOrEqual(handles + 5);
   rmSync(home, { recursive: true, force: true });
   expect(existsSync(home)).toBe(false);
 });

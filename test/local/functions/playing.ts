@@ -38,6 +38,9 @@ export async function handler({ act, value, ms = 0 }: Play, context: Context): P
     case 'kill':
       process.kill(process.pid, 'SIGKILL');
       break;
+    case 'hang':
+      console.log('hanging');
+      break;
     case 'spin':
       for (;;);
     case 'answer':
