@@ -86,9 +86,7 @@ async function send(
     return EXIT.fine;
   }
   const tells = `; asya failures show ${shellWord(oneLine(envelope.id))} tells why`;
-  say(
-    `asya: ${oneLine(envelope.id)} ${end.phase}: ${oneLine(end.reason)}${end.phase === 'failed' ? tells : ''}`,
-  );
+  say(`asya: ${oneLine(envelope.id)} ${end.phase}: ${oneLine(end.reason)}${isForList(end) ? tells : ''}`);
   return EXIT.failed;
 }
 
@@ -136,21 +134,33 @@ const LOOK_EVERY_MS = 200;
 
 async function untilEnded(id: string, givesUpAt: number, { stores }: Operator): Promise<Ended> {
   for (;;) {
+    const isLate = Date.now() >= givesUpAt;
     const ends = await stores.records.ofEnvelope(id);
     if (!ends.ok) return { problem: ends.problem };
     const [record] = ends.records;
     const kept = record === undefined ? undefined : await stores.archive.get(record.archiveKey);
     if (record !== undefined && kept?.ok && kept.text !== undefined) {
       const { envelope } = decode(kept.text, { actor: record.actor, messageId: id, deriveId });
-      return { phase: record.end, reason: record.reason, envelope };
+      const end = { phase: record.end, reason: record.reason, envelope };
+      if (isLate || !isForList(end) || (await isListed(id, stores))) return end;
     }
-    if (Date.now() >= givesUpAt) {
+    if (isLate) {
       return {
         problem: `no end yet; asya watch ${shellWord(oneLine(id))} follows it, --timeout waits longer`,
       };
     }
     await systemClock.sleep(LOOK_EVERY_MS);
   }
+}
+
+function isForList({ phase, reason }: { readonly phase: string; readonly reason: string }): boolean {
+  return phase === 'failed' && reason !== 'Dropped';
+}
+
+/** x-sump lists what failed a moment after x-sink has told its end; whoever is sent there is to find it. */
+async function isListed(id: string, { failures }: Operator['stores']): Promise<boolean> {
+  const page = await failures.ofEnvelope(id);
+  return !page.ok || page.failures.length > 0;
 }
 
 function payloadFrom(given: string, cwd: string): JsonText {

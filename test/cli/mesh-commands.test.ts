@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogLine } from '../../lib/local/log-line.ts';
 import { aFolder } from '../support/a-folder.ts';
@@ -130,6 +131,27 @@ describe('asya send', () => {
       err: 'asya: n-1: no end yet; asya watch n-1 follows it, --timeout waits longer',
     });
     await office.engines.sqs.takeUntil('score', 2);
+  });
+});
+
+describe('asya send --wait', () => {
+  it('tells of a failure once it is listed where we say that one reads more', async () => {
+    const { asya, scene } = await aSeat();
+    await scene.fail(['f-2']);
+    const [failure] = await scene.entriesOf('f-2');
+    if (failure === undefined) throw new Error('it is not listed');
+    await scene.stores.failures.remove(failure.identity);
+    const order: string[] = [];
+    const sending = asya(['send', 'score', '--id', 'f-2', '--wait']).then((run) => {
+      order.push('told');
+      return run;
+    });
+    await pause(500);
+    order.push('listed');
+    await scene.stores.failures.enter(failure);
+    expect(await sending).toMatchObject({ status: 1, err: expect.stringContaining('f-2 failed') });
+    expect(order).toEqual(['listed', 'told']);
+    await office.engines.sqs.takeUntil('score', 1);
   });
 });
 
