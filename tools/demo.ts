@@ -157,8 +157,7 @@ async function replayOne(): Promise<Row> {
     print: (text) => lines.push(text),
     say: (text) => lines.push(text),
   };
-  await main(['failures', '--actor', flow, '--json'], terminal);
-  const [failure] = JSON.parse(lines.splice(0).join('\n')) as readonly { readonly group: string }[];
+  const failure = await untilListed(flow, terminal, lines);
   const says = `the payload of ${flow} is mended by a JSON Patch and sent once more: it succeeds`;
   const expected = 'exit status 0';
   if (failure === undefined) return { fate: 'and a replay', expected, came: 'no failure to replay', says };
@@ -173,6 +172,20 @@ async function replayOne(): Promise<Row> {
     came: `exit status ${status}`,
     says,
   };
+}
+
+/** x-sump lists what failed, after x-sink has told its end. */
+async function untilListed(
+  actor: string,
+  terminal: Terminal,
+  lines: string[],
+): Promise<{ readonly group: string } | undefined> {
+  for (;;) {
+    await main(['failures', '--actor', actor, '--json'], terminal);
+    const [failure] = JSON.parse(lines.splice(0).join('\n')) as readonly { readonly group: string }[];
+    if (failure !== undefined || Date.now() - startedAt > GIVE_UP_MS) return failure;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
 }
 
 function quietTerminal(): Terminal {
