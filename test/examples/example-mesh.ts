@@ -8,6 +8,7 @@ import type { Manifest } from '../../lib/config/manifest.ts';
 import { mistakesText } from '../../lib/core/mistake.ts';
 import { type LocalMesh, startMesh } from '../../lib/local/mesh.ts';
 
+const DEADLINE_MS = 600_000;
 export const EXAMPLES = join(import.meta.dirname, '../../examples');
 
 /** The end of an envelope, as the archive has it. */
@@ -32,7 +33,7 @@ export interface ExampleMesh {
   readonly mesh: LocalMesh;
   readonly troubles: readonly string[];
   readonly lines: readonly string[];
-  /** Along a flow; returns the envelope's id. */
+  /** Along a flow, with more time than that has: a busy machine starts slowly. Returns the envelope's id. */
   send(flow: string, payload: unknown): Promise<string>;
   /** The ends of an envelope and its children, once there are so many. */
   ends(id: string, count: number, withinMs: number): Promise<readonly ArchivedEnd[]>;
@@ -93,11 +94,11 @@ export async function startExample(folder: string, actors?: readonly string[]): 
     send: async (name, payload) => {
       const flow = manifest.flows.find((one) => one.name === name);
       if (flow === undefined) throw new Error(`there is no flow "${name}"`);
-      const { entrypoint, routeNext, timeoutSeconds = 60 } = flow;
+      const { entrypoint, routeNext } = flow;
       const id = randomUUID();
       const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: entrypoint }));
       const route = { prev: [], curr: entrypoint, next: routeNext };
-      const status = { deadline_at: new Date(Date.now() + timeoutSeconds * 1000).toISOString() };
+      const status = { deadline_at: new Date(Date.now() + DEADLINE_MS).toISOString() };
       const MessageBody = JSON.stringify({ id, route, payload, status });
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
       return id;

@@ -50,7 +50,7 @@ describe('hello on this machine', { timeout: 120_000 }, () => {
   const flows = PYTHON.missing === undefined ? ['hello', 'hello-py'] : ['hello'];
 
   it.each(flows)('%s greets', async (flow) => {
-    const [end] = await hello.ends(await hello.send(flow, { name: 'you' }), 1, 60_000);
+    const [end] = await hello.ends(await hello.send(flow, { name: 'you' }), 1, 110_000);
     expect(end).toMatchObject({
       folder: 'succeeded',
       envelope: { payload: { greeting: 'HELLO, YOU!' }, status: { reason: 'Completed' } },
@@ -58,7 +58,7 @@ describe('hello on this machine', { timeout: 120_000 }, () => {
   });
 
   it.each(flows)('%s does not try a second time to greet nobody', async (flow) => {
-    const [end] = await hello.ends(await hello.send(flow, {}), 1, 60_000);
+    const [end] = await hello.ends(await hello.send(flow, {}), 1, 110_000);
     expect(end).toMatchObject({
       folder: 'failed',
       envelope: { payload: {}, status: { reason: 'NonRetryableFailure', attempt: 1 } },

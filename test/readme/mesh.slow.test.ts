@@ -52,14 +52,14 @@ async function asya(cwd: string, ...args: readonly string[]): Promise<string> {
     try {
       return (await run(process.execPath, [ASYA, ...args], { cwd })).stdout.trim();
     } catch (error) {
-      if (tries === 60 || !String(error).includes('no mesh runs here')) throw error;
+      if (tries === 200 || !String(error).includes('no mesh runs here')) throw error;
       await pause(500);
     }
   }
 }
 
 describe("the README's commands", () => {
-  it('npm start, and a greeting from another shell; Ctrl-C ends it', { timeout: 120_000 }, async () => {
+  it('npm start, and a greeting from another shell; Ctrl-C ends it', { timeout: 300_000 }, async () => {
     const [, command = ''] = /^npx asya (send hello --payload .* --wait)$/m.exec(README) ?? [];
     const [, printed = ''] = /^prints `(.*)`\. Ctrl-C/m.exec(README) ?? [];
     const mesh = start('npm', ['start'], ROOT);
@@ -85,7 +85,7 @@ describe("the README's commands", () => {
   });
 
   it('the first mesh: made, with the files shown, validated, simulated and run', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const home = mkdtempSync(join(tmpdir(), 'asya-readme-'));
     folders.push(home);
@@ -95,7 +95,7 @@ describe("the README's commands", () => {
     }
     expect(await asya(home, 'validate', 'my-mesh')).toBe('1 actor, 1 flow: fine');
     const simulated = await asya(home, 'simulate', 'my-mesh', 'hello', '--fail', 'greet:KeyError*2');
-    expect(simulated).toMatch(/3 of 3|attempt|succeeded/);
+    expect(simulated).toMatch(/^end +succeeded/m);
     const mesh = start(process.execPath, [ASYA, 'dev', 'my-mesh'], home);
     expect(await asya(home, 'send', 'hello', '--payload', '{"name":"README"}', '--wait')).toBe(
       '{"greeting":"Hello, README!"}',

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -20,6 +20,14 @@ function blockWith(language: string, words: string): string {
   const found = blocks(language).find((text) => text.includes(words));
   if (found === undefined) throw new Error(`the README has no ${language} block with "${words}"`);
   return found;
+}
+
+function isThere(group: number): boolean {
+  try {
+    return process.kill(group, 0);
+  } catch {
+    return false;
+  }
 }
 
 describe('the README', () => {
@@ -50,13 +58,14 @@ describe("the README's first actor", () => {
   });
 
   afterAll(async () => {
-    if (sidecar?.exitCode === null) {
-      const exited = once(sidecar, 'exit');
-      process.kill(-(sidecar.pid ?? 0), 'SIGTERM');
-      await exited;
+    const group = -(sidecar?.pid ?? 0);
+    if (group !== 0) {
+      if (isThere(group)) process.kill(group, 'SIGTERM');
+      // The shell is gone before the sidecar and its runtime, whose socket lies in the folder.
+      await until(() => !isThere(group), 'all that the command started is gone');
     }
     await sqs.close();
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('does what is said of it, run as printed', async () => {
@@ -77,13 +86,11 @@ describe("the README's first actor", () => {
     });
     const envelope = blockWith('json', '"curr":"score"').trim();
     await expect
-      .poll(
-        () =>
-          sqs.send('score', envelope).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 15_000 },
+      .poll(() =>
+        sqs.send('score', envelope).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true);
     const [arrived] = await sqs.takeUntil('store', 1);
