@@ -45,8 +45,11 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** One Ctrl-C under npm arrives twice: from the terminal, and from npm, which hands it on. So does a closed window. */
-const SAME_SIGNAL_MS = 1_000;
+/**
+ * One Ctrl-C under npm arrives twice: from the terminal, and from npm, which hands it on, on a busy machine much later.
+ * So does a closed window. As long as it takes to stop, it is the same one.
+ */
+const SAME_SIGNAL_MS = 3_000;
 
 function stopOnSignals(): AbortController {
   const stopping = new AbortController();
