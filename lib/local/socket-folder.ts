@@ -11,6 +11,8 @@ export interface SocketFolder {
 const NOTE = 'sockets.json';
 /** Of the folder's name; nothing else is ever removed, whatever a note says. */
 const PREFIX = 'asya-';
+/** A runtime whose function was killed lives a moment longer, and may make its socket in what is being removed. */
+const REMOVAL = { recursive: true, force: true, maxRetries: 5 };
 
 /**
  * A folder for the runtimes' sockets. A socket's path may have 107 characters, and the mesh's own folder may lie too deep;
@@ -26,7 +28,7 @@ export function openSocketFolder(dataDir: string | undefined): SocketFolder {
   return {
     path,
     remove: () => {
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, REMOVAL);
       if (dataDir !== undefined) rmSync(join(dataDir, NOTE), { force: true });
     },
   };
@@ -35,7 +37,7 @@ export function openSocketFolder(dataDir: string | undefined): SocketFolder {
 /** For data that no mesh works on. */
 export function removeLeftSockets(dataDir: string): void {
   const path = notedIn(dataDir);
-  if (path !== undefined) rmSync(path, { recursive: true, force: true });
+  if (path !== undefined) rmSync(path, REMOVAL);
 }
 
 /** Undefined also where the note was copied with the data: the sockets are the original's. */
