@@ -32,15 +32,20 @@ export function startDevIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonl
   started.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)));
+  let isGone = false;
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
-    child.once('exit', (code, signal) => resolve({ code, signal })),
+    // `close`, not `exit`: by then all that it printed has been read.
+    child.once('close', (code, signal) => {
+      isGone = true;
+      resolve({ code, signal });
+    }),
   );
   async function until<T>(look: () => T | undefined, what: string, withinMs: number): Promise<T> {
     const givesUpAt = Date.now() + withinMs;
     for (;;) {
       const found = look();
       if (found !== undefined) return found;
-      if (child.exitCode !== null || Date.now() > givesUpAt) throw new Error(`${what}; it said:\n${output}`);
+      if (isGone || Date.now() > givesUpAt) throw new Error(`${what}; it said:\n${output}`);
       await pause(50);
     }
   }

@@ -5,7 +5,7 @@ import { type Office, openOffice } from './a-desk.ts';
  * Stores that take a connection and never answer: whoever asks at night is told, and does not wait for ever. Side by
  * side, each with stores of its own, because giving up takes a minute.
  */
-describe.concurrent('asya, where a store is silent', () => {
+describe.concurrent('asya, where a store is silent', { timeout: 300_000 }, () => {
   it('says of the table that it does not answer, and ends with 1', () =>
     inOffice(async (office) => {
       const { scene, type } = await office.desk();

@@ -10,7 +10,7 @@ if (PUBSUB_ABSENCE !== undefined) console.log(`the emulator's life: left out, be
 
 afterAll(endProcesses);
 
-describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 90_000 }, () => {
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 240_000 }, () => {
   test('listens when it is said to, on a port of its own, and is gone when it is closed', async () => {
     const [one, other] = await Promise.all([startPubsub(), startPubsub()]);
     expect(one.endpoint).not.toBe(other.endpoint);
