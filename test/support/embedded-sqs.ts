@@ -1,4 +1,5 @@
 import {
+  ChangeMessageVisibilityCommand,
   CreateQueueCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
@@ -23,10 +24,19 @@ export interface EmbeddedSqs {
   /** Takes until so many have come, or fails after a while and says how many there were. */
   takeUntil(queue: string, count: number, withinMs?: number): Promise<readonly Message[]>;
   counts(queue: string): Promise<{ visible: number; hidden: number; delayed: number }>;
+  /** Until when each message that somebody has received is hidden from others. */
+  hiddenUntil(queue: string): Promise<readonly number[]>;
+  /** Whoever received messages has had his time: they are there again. */
+  runOut(queue: string): Promise<void>;
   close(): Promise<void>;
 }
 
 const ACCOUNT = '000000000000';
+
+interface InHands {
+  readonly receiptHandle: string;
+  readonly visibilityDeadline: number;
+}
 
 /** In this process. */
 export async function startEmbeddedSqs(
@@ -72,6 +82,13 @@ export function sqsAt(endpoint: string): EmbeddedSqs {
     return Messages;
   }
 
+  /** As the engine tells it: SQS itself does not. */
+  async function inHands(queue: string): Promise<readonly InHands[]> {
+    const response = await fetch(`${endpoint}/_fauxqs/queues/${queue}`);
+    const { messages } = (await response.json()) as { messages: { inflight: readonly InHands[] } };
+    return messages.inflight;
+  }
+
   return {
     endpoint,
     client,
@@ -115,6 +132,13 @@ export function sqsAt(endpoint: string): EmbeddedSqs {
         hidden: Number(Attributes['ApproximateNumberOfMessagesNotVisible']),
         delayed: Number(Attributes['ApproximateNumberOfMessagesDelayed']),
       };
+    },
+    hiddenUntil: async (queue) => (await inHands(queue)).map(({ visibilityDeadline }) => visibilityDeadline),
+    runOut: async (queue) => {
+      for (const { receiptHandle: ReceiptHandle } of await inHands(queue)) {
+        const change = { QueueUrl: urlOf(queue), ReceiptHandle, VisibilityTimeout: 0 };
+        await client.send(new ChangeMessageVisibilityCommand(change));
+      }
     },
     close: async () => {
       client.destroy();
