@@ -56,12 +56,11 @@ test('a runtime is gone for good after a minute, and well again when it comes ba
   expect(watch.sickness()).toBeUndefined();
 });
 
-test('waits for the first time that it is ready, or for the stop', async () => {
+test('waits for the first time that it is ready', async () => {
   let problem: string | undefined = 'loading';
   const clock = watched(async () => problem);
-  const stop = new AbortController();
   let isReady = false;
-  const waiting = watch.untilReady(stop.signal).then(() => {
+  const waiting = watch.untilReady(new AbortController().signal).then(() => {
     isReady = true;
   });
   await clock.pass(5_000);
@@ -70,4 +69,13 @@ test('waits for the first time that it is ready, or for the stop', async () => {
   await clock.pass(500);
   await waiting;
   expect(isReady).toBe(true);
+});
+
+test('or for the stop', async () => {
+  const clock = watched(async () => 'loading');
+  const stop = new AbortController();
+  const waiting = watch.untilReady(stop.signal);
+  await clock.pass(5_000);
+  stop.abort();
+  await waiting;
 });
