@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -207,6 +207,11 @@ export async function within<T>(promise: Promise<T>, withinMs: number, words: ()
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** How often a handler was called with this counter. Its file is there a moment before its first mark. */
+export function callsIn(counter: string): number {
+  return existsSync(counter) ? readFileSync(counter, 'utf8').length : 0;
 }
 
 /** Polls until it holds. */

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { SidecarBroker } from '../brokers/sidecar-broker.ts';
 import { type Arrived, envelopeAt, TRACEPARENT, TRACESTATE, type Wire } from '../envelopes.ts';
-import type { RunningProcess } from '../sidecar-process.ts';
+import { callsIn, type RunningProcess } from '../sidecar-process.ts';
 import type { BrokerStage } from '../stage.ts';
 import type { End, Fate } from './fate.ts';
 
@@ -47,8 +46,7 @@ export async function meetFate(fate: Fate, { broker, stage, sidecars }: Scene): 
       ?.untilLine(({ message, envelopeId }) => message === 'delivery' && envelopeId === sent.id, PATIENCE_MS);
     expect(line).toMatchObject({ settle: fate.settle });
   }
-  if (calls !== undefined)
-    expect(existsSync(counter) ? readFileSync(counter, 'utf8').length : 0, 'calls').toBe(calls);
+  if (calls !== undefined) expect(callsIn(counter), 'calls').toBe(calls);
 }
 
 /** Itself, its children, and what was made of it where it could not be read. */

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SidecarBroker } from '../brokers/sidecar-broker.ts';
 import { envelopeAt } from '../envelopes.ts';
-import { pythonRuntime, type RunningProcess, saying, until, type Variables } from '../sidecar-process.ts';
+import {
+  callsIn,
+  pythonRuntime,
+  type RunningProcess,
+  saying,
+  until,
+  type Variables,
+} from '../sidecar-process.ts';
 import { type BrokerStage, setStageOn } from '../stage.ts';
 import { ADMISSION_FATES } from './admission-fates.ts';
 import type { Fate, FateActor } from './fate.ts';
@@ -111,7 +117,7 @@ export function runFates({ name, absence, maxBodyBytes, runtime, start }: FateBr
           const counter = join(stage.folder, randomUUID());
           const envelope = envelopeAt('shared', { ...payload, counter });
           await stage.send(envelope);
-          await until(() => existsSync(counter), 'the call has begun', PATIENCE_MS);
+          await until(() => callsIn(counter) > 0, 'the call has begun', PATIENCE_MS);
           return { id: envelope.id, counter };
         };
         const hung = await call({ do: 'hang', times: 9 });
@@ -122,7 +128,7 @@ export function runFates({ name, absence, maxBodyBytes, runtime, start }: FateBr
           payload: 'after all',
           status: { phase: 'succeeded', attempt: 1 },
         });
-        expect(readFileSync(other.counter, 'utf8').length).toBe(2);
+        expect(callsIn(other.counter)).toBe(2);
       });
 
       test('a refused send means no ack, and nothing is lost', { timeout: 2 * TIMEOUT_MS }, async () => {

@@ -61,10 +61,10 @@ def error_from(payload):
 
 def count(payload):
     """How often it was called with this counter, this time included; it outlives the process."""
-    path = pathlib.Path(payload["counter"])
-    calls = len(path.read_text()) + 1 if path.exists() else 1
-    path.write_text("x" * calls)
-    return calls
+    # Added to, never written anew: whoever kills it in between would find an empty file, and nobody called.
+    with open(payload["counter"], "a") as file:
+        file.write("x")
+    return os.path.getsize(payload["counter"])
 
 
 def handle(payload):
@@ -78,6 +78,10 @@ def handle(payload):
     if do == "sleep":
         time.sleep(payload["seconds"])
         return payload.get("value", "slept")
+    if do == "wait":
+        while not os.path.exists(payload["file"]):
+            time.sleep(0.02)
+        return payload.get("value", "waited")
     if do == "hang":
         time.sleep(600)
     if do == "spin":

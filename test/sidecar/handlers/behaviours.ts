@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
 
 /** behaviours.py in Node: a handler that does what its payload says. */
@@ -19,6 +19,7 @@ interface Order {
   readonly words?: string;
   readonly status?: number;
   readonly pid_file?: string;
+  readonly file?: string;
   readonly items?: readonly unknown[];
   readonly next?: readonly string[];
 }
@@ -71,9 +72,9 @@ function errorFrom(order: Order): Error {
 
 /** How often it was called with this counter, this time included; it outlives the process. */
 function count(path: string): number {
-  const calls = existsSync(path) ? readFileSync(path, 'utf8').length + 1 : 1;
-  writeFileSync(path, 'x'.repeat(calls));
-  return calls;
+  // Added to, never written anew: whoever kills it in between would find an empty file, and nobody called.
+  appendFileSync(path, 'x');
+  return statSync(path).size;
 }
 
 const forEver = () => new Promise<void>((resolve) => setTimeout(resolve, 600_000));
@@ -89,6 +90,9 @@ export async function handle(order: Order): Promise<unknown> {
     case 'sleep':
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
       return order.value ?? 'slept';
+    case 'wait':
+      while (!existsSync(order.file ?? '')) await new Promise((resolve) => setTimeout(resolve, 20));
+      return order.value ?? 'waited';
     case 'hang':
       return forEver();
     case 'spin':
