@@ -16,8 +16,15 @@ import type { Reply } from './lambda-host.ts';
 export interface LambdaProcess extends RunningProcess {
   /** Resolves once the module is loaded: Lambda's init phase. */
   readonly loaded: Promise<void>;
-  invoke(records: readonly SQSRecord[], timeLeftMs?: number): Promise<SQSBatchResponse>;
+  invoke(
+    records: readonly SQSRecord[],
+    timeLeftMs?: number,
+    overWithFile?: string,
+  ): Promise<SQSBatchResponse>;
 }
+
+/** A busy machine is waited for. */
+const PATIENCE_MS = 100_000;
 
 /** A function by the name of its folder. */
 export function startLambda(variables: Variables, name = 'sidecar'): LambdaProcess {
@@ -26,7 +33,7 @@ export function startLambda(variables: Variables, name = 'sidecar'): LambdaProce
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const running = watchProcess(child);
-  const nextReply = (withinMs: number): Promise<Reply> =>
+  const nextReply = (): Promise<Reply> =>
     within(
       Promise.race([
         new Promise<Reply>((resolve) => child.once('message', (message) => resolve(message as Reply))),
@@ -34,18 +41,18 @@ export function startLambda(variables: Variables, name = 'sidecar'): LambdaProce
           throw new Error(`the handler's process ended:\n${running.output()}`);
         }),
       ]),
-      withinMs,
+      PATIENCE_MS,
       () => `no reply:\n${running.output()}`,
     );
-  const loaded = nextReply(30_000).then(() => {});
+  const loaded = nextReply().then(() => {});
   loaded.catch(() => {});
   return {
     ...running,
     loaded,
-    invoke: async (records, timeLeftMs = 60_000) => {
+    invoke: async (records, timeLeftMs = 60_000, overWithFile) => {
       await loaded;
-      const replying = nextReply(30_000);
-      child.send({ event: eventOf(records), timeLeftMs });
+      const replying = nextReply();
+      child.send({ event: eventOf(records), timeLeftMs, overWithFile });
       const reply = await replying;
       if ('error' in reply) throw new Error(reply.error);
       return (reply as { response: SQSBatchResponse }).response;
