@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { responseOf, startRawServer } from '../adapters/runtime-http/raw-server.ts';
 import { isAlive, pidsIn } from '../support/pids.ts';
 import { envelopeAt } from './envelopes.ts';
 import {
+  callsIn,
   metricsPort,
   nodeRuntime,
   pythonRuntime,
   type RunningProcess,
+  saying,
   startSidecar,
   until,
 } from './sidecar-process.ts';
@@ -37,18 +39,18 @@ describe.concurrent('SIGTERM', () => {
   test('finishes what is in flight and takes nothing more', async () => {
     const sidecar = await stage.sidecar('draining', { ...IN_PYTHON, ASYA_CONCURRENCY: '2' });
     const counters = [counterFile(), counterFile()];
-    const inFlight = counters.map((counter) =>
-      envelopeAt('draining', { do: 'sleep', seconds: 1.5, counter }),
-    );
+    const file = counterFile();
+    const inFlight = counters.map((counter) => envelopeAt('draining', { do: 'wait', file, counter }));
     for (const envelope of inFlight) await stage.send(envelope);
-    await until(() => counters.every(existsSync), 'both calls have begun');
+    await until(() => counters.every(callsIn), 'both calls have begun');
     const waiting = Array.from({ length: 3 }, (_, n) => envelopeAt('draining', { value: n }));
     for (const envelope of waiting) await stage.send(envelope);
-    const { code } = await stopped(sidecar);
-    expect(code).toBe(0);
+    const stopping = stopped(sidecar);
+    writeFileSync(file, '');
+    expect(await stopping).toEqual({ code: 0 });
     for (const { id } of inFlight) {
       expect(await stage.inbox.next('x-sink', id)).toMatchObject({
-        payload: 'slept',
+        payload: 'waited',
         status: { attempt: 1 },
       });
     }
@@ -68,7 +70,8 @@ describe.concurrent('SIGTERM', () => {
       const pidFile = join(stage.folder, `${actor}.pid`);
       const sidecar = await stage.sidecar(actor, {
         ASYA_RUNTIME_COMMAND: command,
-        ASYA_GRACE_PERIOD: '2s',
+        // Half of it is for the last sends.
+        ASYA_GRACE_PERIOD: '4s',
         PID_FILE: pidFile,
       });
       const counter = counterFile();
@@ -81,14 +84,14 @@ describe.concurrent('SIGTERM', () => {
         },
       );
       await stage.send(envelope);
-      await until(() => existsSync(counter), 'the call has begun');
+      await until(() => callsIn(counter) > 0, 'the call has begun');
       const { code } = await stopped(sidecar);
       expect(code).toBe(0);
       const [back] = await stage.sqs.takeUntil(actor, 1);
       expect(JSON.parse(back?.Body ?? '')).toEqual(envelope);
       expect(await stage.sqs.counts(actor)).toEqual({ visible: 0, hidden: 0, delayed: 0 });
-      expect(pidsIn(pidFile).map(isAlive)).toEqual([false]);
-      // The call itself would have gone on for as long as the actor's timeout; how busy the machine is counts too.
+      expect(pidsIn(pidFile).length).toBe(1);
+      await until(() => !pidsIn(pidFile).some(isAlive), 'the runtime is gone');
     },
   );
 
@@ -101,7 +104,8 @@ describe.concurrent('SIGTERM', () => {
     });
     const { code } = await stopped(sidecar);
     expect(code).toBe(0);
-    expect(pidsIn(pidFile).map(isAlive)).toEqual([false]);
+    expect(pidsIn(pidFile).length).toBe(1);
+    await until(() => !pidsIn(pidFile).some(isAlive), 'the runtime is gone');
   });
 
   test.each([
@@ -115,15 +119,21 @@ describe.concurrent('SIGTERM', () => {
     expect(existsSync(goodbyeFile)).toBe(true);
   });
 
-  test('asked twice, it ends at once with status 1, and its runtime with it', async ({ onTestFinished }) => {
+  test('asked twice, it ends at once with status 1, and its runtime with it', async () => {
     const pidFile = join(stage.folder, 'impatient.pid');
-    const sidecar = await stage.sidecar('impatient', { ...IN_PYTHON, PID_FILE: pidFile });
+    const sidecar = await stage.sidecar('impatient', {
+      ...IN_PYTHON,
+      PID_FILE: pidFile,
+      // With a turn to spare it asks for more, and tells when it no longer does.
+      ASYA_CONCURRENCY: '2',
+      ASYA_LOG_LEVEL: 'debug',
+    });
     const counter = counterFile();
     await stage.send(envelopeAt('impatient', { do: 'hang', counter }));
-    await until(() => existsSync(counter), 'the call has begun');
-    // Again and again, because two that come before it has looked are one.
-    const asking = setInterval(() => sidecar.signal('SIGTERM'), 100);
-    onTestFinished(() => clearInterval(asking));
+    await until(() => callsIn(counter) > 0, 'the call has begun');
+    sidecar.signal('SIGTERM');
+    // Two that come before it has looked are one.
+    await sidecar.untilLine(saying('draining'));
     expect(await stopped(sidecar)).toMatchObject({ code: 1 });
     expect(pidsIn(pidFile).length).toBe(1);
     await until(() => !pidsIn(pidFile).some(isAlive), 'the runtime is gone');
@@ -159,7 +169,7 @@ describe.concurrent('SIGTERM', () => {
       if (!isDeaf) socket.write(responseOf(200, '1'));
     });
     try {
-      const sidecar = await stage.sidecar('deaf', { ASYA_RUNTIME_URL: server.url, ASYA_GRACE_PERIOD: '2s' });
+      const sidecar = await stage.sidecar('deaf', { ASYA_RUNTIME_URL: server.url, ASYA_GRACE_PERIOD: '10s' });
       isDeaf = true;
       const looks = server.requests.length;
       // The sidecar looks after it every five seconds.
