@@ -24,7 +24,7 @@ describe.concurrent('a mistaken configuration', () => {
       ASYA_RESILIENCY_RULES: '[{"errors":["ValueError"],"policy":"slwo"}]',
       ASYA_SQS_ENDPOINT: stage.sqs.endpoint,
     });
-    expect(await sidecar.untilExit(20_000)).toEqual({ code: 2, signal: null });
+    expect(await sidecar.untilExit()).toEqual({ code: 2, signal: null });
     const words = sidecar.errorOutput();
     for (const mistake of [
       'ASYA_ACTOR_NAME',
@@ -41,7 +41,7 @@ describe.concurrent('a mistaken configuration', () => {
 
   test('one that lacks everything names what is needed', async () => {
     const sidecar = startSidecar({});
-    expect(await sidecar.untilExit(20_000)).toMatchObject({ code: 2 });
+    expect(await sidecar.untilExit()).toMatchObject({ code: 2 });
     expect(sidecar.errorOutput()).toMatch(/ASYA_ACTOR_NAME: is not set/);
   });
 
@@ -53,7 +53,7 @@ describe.concurrent('a mistaken configuration', () => {
       const sidecar = startSidecar(
         stage.variables('portless', { ...IN_PYTHON, ASYA_METRICS_ADDR: `127.0.0.1:${port}` }),
       );
-      expect(await sidecar.untilExit(20_000)).toMatchObject({ code: 1 });
+      expect(await sidecar.untilExit()).toMatchObject({ code: 1 });
       expect(String(sidecar.lines.find(saying('failed'))?.['problem'])).toContain('EADDRINUSE');
     } finally {
       await server.close();

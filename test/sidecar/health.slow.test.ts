@@ -22,7 +22,7 @@ afterAll(() => stage.close());
 const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
 
 async function get(port: number, path: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) });
   return { status: response.status, text: await response.text() };
 }
 
@@ -52,7 +52,7 @@ describe.concurrent('health', () => {
     await stage.sqs.createQueue('queueless');
     const envelope = envelopeAt('queueless', { value: 'back' });
     await stage.send(envelope);
-    expect((await stage.inbox.next('x-sink', envelope.id, 20_000)).payload).toBe('back');
+    expect((await stage.inbox.next('x-sink', envelope.id)).payload).toBe('back');
     expect(await get(port, '/readyz')).toMatchObject({ status: 200 });
   });
 
@@ -64,7 +64,7 @@ describe.concurrent('health', () => {
         ASYA_QUEUE_RETRY_MAX_ATTEMPTS: '3',
       }),
     );
-    expect(await sidecar.untilExit(30_000)).toEqual({ code: 1, signal: null });
+    expect(await sidecar.untilExit()).toEqual({ code: 1, signal: null });
     expect(sidecar.lines.find(saying('ended'))).toMatchObject({
       why: 'queue-missing',
       problem: expect.stringMatching(/there is no queue "abandoned": .* set ASYA_QUEUE_AUTO_CREATE=true/),

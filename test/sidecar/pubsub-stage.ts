@@ -34,7 +34,7 @@ export interface PubsubStage {
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 
 export async function setPubsubStage(...queues: readonly string[]): Promise<PubsubStage> {
   const emulator = await startPubsub();

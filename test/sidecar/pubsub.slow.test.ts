@@ -162,7 +162,8 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
       const doomed = startProcess(FROZEN, variables);
       await doomed.untilLine(saying('frozen'), PATIENCE_MS);
       doomed.signal('SIGKILL');
-      startSidecar(variables);
+      // The short time was for its lease.
+      startSidecar({ ...variables, ASYA_RESILIENCY_ACTOR_TIMEOUT: '30s' });
       expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
         payload: 'survives',
         status: { phase: 'succeeded', attempt: 1 },

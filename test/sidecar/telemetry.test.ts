@@ -239,7 +239,7 @@ async function sendAndWait(some: readonly Row[]): Promise<void> {
   for (const { envelope } of some)
     await stage.sqs.send('count', typeof envelope === 'string' ? envelope : JSON.stringify(envelope));
   const deliveries = some.reduce((sum, row) => sum + row.deliveries, 0);
-  await until(() => told() >= before + deliveries, 'every delivery is told', 30_000);
+  await until(() => told() >= before + deliveries, 'every delivery is told');
 }
 
 async function isReady(port: number): Promise<boolean> {
