@@ -21,8 +21,8 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A runtime that lived this long starts its next life with a short pause again. */
 const LONG_LIFE_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
-/** From a lost connection to the news that the process is gone. */
-const DEATH_NOTICE_MS = 1_000;
+/** From a lost connection to the news that the process is gone: the shell around it may be slow to end. */
+const DEATH_NOTICE_MS = 5_000;
 
 /** From the decision to start the process to its end. */
 interface Life {
