@@ -20,7 +20,7 @@ if (PUBSUB_ABSENCE !== undefined) console.log(`the sidecar on Pub/Sub: left out,
 
 const PATIENCE_MS = 90_000;
 
-describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeout: PATIENCE_MS }, () => {
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeout: 2 * PATIENCE_MS }, () => {
   let stage: PubsubStage;
   beforeAll(async () => {
     stage = await setPubsubStage('x-sink', 'after');
@@ -33,7 +33,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
         ASYA_RESILIENCY_RULES: '[{"errors":["ValueError"],"policy":"again"}]',
       }),
     ]);
-  }, PATIENCE_MS);
+  }, 2 * PATIENCE_MS);
   afterAll(() => stage.close());
 
   function atDouble(payload: unknown, next: string[] = []): Wire {
@@ -171,7 +171,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     });
 
     test('crash upon crash: the dead-letter topic takes it, and x-dlq archives it', {
-      timeout: 240_000,
+      timeout: 480_000,
     }, async () => {
       const variables = stage.doomedVariables('doomed', {
         ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
