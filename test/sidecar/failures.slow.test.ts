@@ -209,7 +209,8 @@ test('a runtime that dies takes its own call with it, and no other', async () =>
 
 test('a runtime that takes longer to load than a call may take fails nobody while it is loaded again', async () => {
   await stage.sidecar('loading', {
-    ASYA_RUNTIME_COMMAND: `sleep 6; ${pythonRuntime('behaviours.handle')}`,
+    // The shell around it ends later, so that the next call comes to a closed door.
+    ASYA_RUNTIME_COMMAND: `sleep 6; ${pythonRuntime('behaviours.handle')}; sleep 1.5`,
     ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
     ASYA_RESILIENCY_POLICIES: JSON.stringify({ default: { maxAttempts: 2 } }),
   });

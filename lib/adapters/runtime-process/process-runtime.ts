@@ -115,9 +115,10 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     }
   }
 
-  async function callOnce(request: RuntimeRequest, current: Life): Promise<CallEnd> {
+  /** Undefined where the runtime was not ready in time. */
+  async function callOnce(request: RuntimeRequest, current: Life): Promise<CallEnd | undefined> {
     const timeoutMs = await timeLeftWhenReady(current, request.timeoutMs);
-    if (timeoutMs === undefined) return { kind: 'unreachable', detail: notReady(stillborn) };
+    if (timeoutMs === undefined) return undefined;
     const token = {};
     underWay.set(token, request.envelope.id);
     const end = await client.call({ ...request, timeoutMs });
@@ -127,13 +128,18 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     return end;
   }
 
-  /** A call that met a dying runtime and was never heard is made again in its next life: it is nobody's failure. */
+  /**
+   * A call that met a dying runtime and was never heard is made again in its next life: it is nobody's failure. Where
+   * that takes longer to begin than the call has, it goes back unchanged.
+   */
   async function call(request: RuntimeRequest): Promise<CallEnd> {
     const until = clock.now() + request.timeoutMs;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const current = life;
       const timeoutMs = until - clock.now();
       const end = await callOnce({ ...request, timeoutMs }, current);
+      if (end === undefined)
+        return isFirst ? { kind: 'unreachable', detail: notReady(stillborn) } : { kind: 'interrupted' };
       if (end.kind !== 'unreachable' || !end.isUnsent) return end;
       await clock.sleep(Math.min(until - clock.now(), DEATH_NOTICE_MS), current.over.signal);
       if (current === life || clock.now() >= until) return end;
