@@ -22,7 +22,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bearer, type FacesServer, startFaces } from './a-server.ts';
 
 let faces: FacesServer;
@@ -306,9 +306,9 @@ describe('a stream', () => {
     const params = data({}, { metadata: { skill: 'slow' } });
     const stream = client.sendMessageStream(params, { signal: leaves.signal });
     await stream.next();
-    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(1));
+    await expect.poll(() => faces.gateway.listeners()).toBe(1);
     leaves.abort();
-    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(0));
+    await expect.poll(() => faces.gateway.listeners()).toBe(0);
     expect(await client.getTask({ tenant: '', id: 'task-1' })).toMatchObject({ status: { state: 1 } });
     expect(faces.bugs).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bearer, type FacesServer, startFaces } from './a-server.ts';
 
 const SCHEMA = { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] };
@@ -122,7 +122,7 @@ describe('a call', () => {
     });
     const [id = ''] = await faces.gateway.made(1);
     for (let step = 0; step < 5; step++) {
-      await vi.waitFor(() => expect(heard).toHaveLength(Math.max(1, step)));
+      await expect.poll(() => heard).toHaveLength(Math.max(1, step));
       faces.gateway.advance(id);
     }
     await call;
@@ -228,10 +228,10 @@ describe('a client that goes away', () => {
     const client = await connected('ann');
     const call = client.callTool({ name: 'slow' }).catch((error: unknown) => error);
     const [id = ''] = await faces.gateway.made(1);
-    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(1));
+    await expect.poll(() => faces.gateway.listeners()).toBe(1);
     await client.close();
     await call;
-    await vi.waitFor(() => expect(faces.gateway.listeners()).toBe(0));
+    await expect.poll(() => faces.gateway.listeners()).toBe(0);
     expect(await faces.gateway.task({ id: 'ann' }, id)).toMatchObject({ task: { state: 'pending' } });
     expect(faces.bugs).toEqual([]);
   });
@@ -260,8 +260,9 @@ describe('two clients at once', () => {
         onprogress: ({ message }) => heard.push(`${index} ${message}`),
       }),
     );
-    for (const id of await faces.gateway.made(2))
-      for (let step = 0; step < 5; step++) faces.gateway.advance(id);
+    const made = await faces.gateway.made(2);
+    await expect.poll(() => new Set(heard.map((line) => line[0])).size).toBe(2);
+    for (const id of made) for (let step = 0; step < 5; step++) faces.gateway.advance(id);
     const results = await Promise.all(calls);
     expect(results.map(({ structuredContent }) => structuredContent)).toEqual([{ index: 0 }, { index: 1 }]);
     const tasks = results.map(({ _meta }) => String(_meta?.['asya/task']));
