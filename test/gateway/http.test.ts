@@ -71,13 +71,13 @@ describe('POST /flows/{name}', () => {
   });
 
   it('waits for the end where that is preferred', async () => {
-    const asking = served.post('/flows/endless', {}, { prefer: 'respond-async, wait=20' });
+    const asking = served.post('/flows/endless', {}, { prefer: 'respond-async, wait=60' });
     while (served.sent.at(-1)?.body.includes('"payload":{}') !== true)
       await new Promise((resolve) => setTimeout(resolve, 10));
     const { id } = JSON.parse(served.sent.at(-1)?.body ?? '');
     await served.gateway.report([anEndOf('failed', idOf(id))]);
     const response = await asking;
-    expect([response.status, response.headers.get('preference-applied')]).toEqual([201, 'wait=20']);
+    expect([response.status, response.headers.get('preference-applied')]).toEqual([201, 'wait=60']);
     expect(await jsonOf(response)).toMatchObject({ id, state: 'failed', error: { type: 'ValueError' } });
   });
 
@@ -315,7 +315,7 @@ describe('POST /reports', () => {
     const now = Math.floor(Date.now() / 1000);
     for (const init of [
       signed(body, now - 301),
-      signed(body, now + 302),
+      signed(body, now + 3_600),
       signed(body, now, 'another secret'),
       { ...signed(body), body: `${body} ` },
       { method: 'POST', headers: { 'content-type': 'application/json' }, body },
