@@ -7,6 +7,7 @@ import type { Failure } from '../../lib/core/failure.ts';
 import { NOW } from '../core/a-delivery.ts';
 import { aFailed } from '../core/an-end.ts';
 import { memoryStores } from '../replay/memory-stores.ts';
+import { virtualClock } from './virtual-clock.ts';
 
 /** What the crew keeps and tells, over stores that do what they promise. */
 
@@ -77,5 +78,19 @@ describe.each([
     stores.breakDown(undefined);
     for (let time = 0; time < 3; time++) await hand(crew, aFailed());
     expect(told.map(([, isNew]) => isNew)).toEqual([true, false, false]);
+  });
+});
+
+describe.each([
+  ['x-sink', SINK],
+  ['x-dlq', DLQ],
+])('a gateway that hangs', (name, crew) => {
+  it(`costs ${name} what is left of its time, and no redelivery`, async () => {
+    const { stores, hand } = aShelf();
+    const clock = virtualClock();
+    const envelope = aFailed({ headers: { 'x-asya-task': 't-1' } });
+    const handed = hand(crew, envelope, { clock, reports: { tell: () => new Promise(() => {}) } });
+    expect(await clock.passUntilSettled(handed, 1_000)).toEqual(DONE);
+    expect(stores.objects.size).toBe(1);
   });
 });
