@@ -63,6 +63,9 @@ function reportOf(task: string, { envelopeId, actor, hop, end, reason, archiveKe
   return { ...common, event: 'final', phase: end, ...why };
 }
 
+/** An end is recorded first and archived after: one whose error or result is not there yet is waited for. */
+const ARCHIVED_WITHIN_MS = 300_000;
+
 type EndFound = { readonly ok: true; readonly end?: (task: Task) => Task } | Refusal;
 
 async function endFromArchive(task: Task, parts: GatewayParts): Promise<EndFound> {
@@ -72,6 +75,8 @@ async function endFromArchive(task: Task, parts: GatewayParts): Promise<EndFound
   if (record === undefined) return { ok: true };
   const kept = await envelopeAt(record.archiveKey, parts);
   if (!kept.ok) return kept;
+  const now = parts.clock.now();
+  if (kept.isMissing && !isOverdue(task, now) && now - record.atMs < ARCHIVED_WITHIN_MS) return { ok: true };
   const report = kept.envelope && finalReportOf(kept.envelope, record.archiveKey);
   const { end: state, reason, actor, archiveKey } = record;
   const why = reason === '' ? {} : { reason };
@@ -93,13 +98,19 @@ function firstOf(records: readonly EndRecord[]): EndRecord | undefined {
   return first;
 }
 
-type EnvelopeFound = { readonly ok: true; readonly envelope?: Envelope } | Refusal;
+type EnvelopeFound =
+  | { readonly ok: true; readonly envelope?: Envelope; readonly isMissing: boolean }
+  | Refusal;
 
 /** Without an envelope where the archive does not hold it, or not one that can be read. */
 export async function envelopeAt(key: string, parts: GatewayParts): Promise<EnvelopeFound> {
   const got = await parts.archive.get(key);
   if (!got.ok) return got;
-  if (got.text === undefined) return { ok: true };
+  if (got.text === undefined) return { ok: true, isMissing: true };
   const arrival = decode(got.text, { actor: 'x-gateway', messageId: key, deriveId: parts.deriveId });
-  return arrival.kind === 'readable' ? { ok: true, envelope: arrival.envelope } : { ok: true };
+  return {
+    ok: true,
+    isMissing: false,
+    ...(arrival.kind === 'readable' ? { envelope: arrival.envelope } : {}),
+  };
 }

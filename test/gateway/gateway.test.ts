@@ -240,6 +240,24 @@ describe('a task', () => {
     });
   });
 
+  it.each([
+    ['is waited for a while', 'endless', 'pending', 5_000],
+    ['is taken as it is after that', 'endless', 'succeeded', 300_000],
+    ['is taken as it is when its time is up', 'enhance', 'succeeded', 120_000],
+  ])('whose end is recorded and not archived yet %s', async (_what, flow, state, afterMs) => {
+    const { gateway, archive, clock } = staged();
+    await gateway.create(ME, flow, PAYLOAD);
+    archive.keep(A_RECORD, AN_END);
+    const { get } = archive;
+    archive.get = async () => ({ ok: true, text: undefined });
+    await clock.pass(afterMs);
+    expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state } });
+    archive.get = get;
+    expect(await gateway.result(ME, 't-1')).toMatchObject({
+      result: { task: { state: 'succeeded' }, payload: '{"big":12345678901234567890}' },
+    });
+  });
+
   it('is shown as it stands where the archive does not answer', async () => {
     const { gateway, archive, clock, told } = staged();
     await gateway.create(ME, 'enhance', PAYLOAD);
