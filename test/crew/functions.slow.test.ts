@@ -15,15 +15,17 @@ let dlq: LambdaProcess;
 beforeAll(async () => {
   stage = await setCrewStage('x-sink', 'x-sump');
   [sink, sump, dlq] = await Promise.all([
-    stage.function('x-sink', PATIENT),
-    stage.function('x-sump', PATIENT),
-    stage.function('x-dlq', { ...PATIENT, ASYA_NAMESPACE: 'prod' }),
+    stage.function('x-sink', HEARD),
+    stage.function('x-sump', HEARD),
+    stage.function('x-dlq', { ...HEARD, ASYA_NAMESPACE: 'prod' }),
   ]);
 });
 afterAll(() => stage.close());
 
 /** Twenty at once on a busy machine take their time. */
 const PATIENT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_CONCURRENCY: '10' };
+/** The gateway hears all that these tell. */
+const HEARD = { ...PATIENT, NODE_OPTIONS: `--import ${import.meta.dirname}/patient-requests.ts` };
 /** Where nothing is done in time anyway. */
 const SHORT = { ...PATIENT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms' };
 const DONE = { batchItemFailures: [] };

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKeyAuthentication } from '../../lib/adapters/http/api-keys.ts';
 import { firstOf } from '../../lib/adapters/http/authenticate.ts';
 import { tokenAuthentication } from '../../lib/adapters/json-web-tokens/caller-token.ts';
+import { patientRequests } from '../support/patient-requests.ts';
 import { KEYS, MY_KEY, OLD_KEY, type Served, serveGateway } from './a-served-gateway.ts';
 
 const ISSUER = 'https://issuer.example';
@@ -30,6 +31,8 @@ afterAll(async () => {
   issuer.close();
   await served.close();
 });
+
+patientRequests();
 
 interface Claims {
   readonly iss?: string;
