@@ -154,7 +154,7 @@ describe('the crew at work', () => {
     expect(JSON.parse(await stage.object(unreadable?.archiveKey ?? '')).payload).toEqual({ raw: body });
   });
 
-  test('sorts a thousand failures of five causes into five groups', { timeout: 240_000 }, async () => {
+  test('sorts a thousand failures of five causes into five groups', { timeout: 500_000 }, async () => {
     const causes: readonly ((at: number) => Wire)[] = [
       (at) => failed(`no such user: ${at}`),
       (at) => failed(`cannot open /data/in/file-${at}.csv`),
@@ -172,11 +172,11 @@ describe('the crew at work', () => {
     const entered = async () =>
       (await listed({ reason: 'PolicyExhausted' })).filter(({ envelopeId }) => ids.has(envelopeId));
     const isDone = async () => (await stage.sqs.counts('x-sink')).visible === 0 && (await isEmpty('x-sump'));
-    await until(isDone, 'all are forwarded', 90_000);
+    await until(isDone, 'all are forwarded', 240_000);
     await until(
       async () => (await entered()).length === ids.size,
       () => `all are entered; released:\n${releases()}`,
-      90_000,
+      240_000,
     );
     const failures = await entered();
     const groups = Map.groupBy(failures, ({ fingerprint }) => fingerprint);
