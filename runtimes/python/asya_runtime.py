@@ -28,6 +28,7 @@ from typing import Any, Awaitable, Callable, Mapping, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 GRACE_S = 5.0
+ENDINGS = (signal.SIGTERM, signal.SIGINT)
 IS_DEBUG = os.environ.get("ASYA_LOG_LEVEL", "").lower() == "debug"
 # Where the usual HTTP clients keep what the mesh's rules can use.
 STATUS_PLACES = (
@@ -634,8 +635,15 @@ def watch_parent() -> None:
             pass
 
 
+def leave(*_: Any) -> NoReturn:
+    """Once: a second signal in the middle of the end would be the end of that."""
+    for number in ENDINGS:
+        signal.signal(number, lambda *_: None)
+    raise KeyboardInterrupt
+
+
 def stop(server: Server) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ENDINGS:  # what is no function stays as it is when the interpreter ends
         signal.signal(number, signal.SIG_IGN)
     server.server_close()
     if isinstance(server.host.settings.address, str) and os.path.exists(server.host.settings.address):
@@ -666,13 +674,13 @@ def main() -> int:
             sys.stderr.write(user_traceback(refusal.raised))
         return 1
     try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in ENDINGS:
+            signal.signal(number, leave)
         bound = "" if server.is_unix else f" (port {server.server_address[1]})"
         log(f"{name} is ready at {settings.url}{bound}")
         server.serve_forever()
     except KeyboardInterrupt:
-        pass  # how both signals arrive
+        pass  # how the first of them arrives
     stop(server)
     return 0
 
