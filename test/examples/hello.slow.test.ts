@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../runtimes/clients.ts';
 import { LANGUAGES, PYTHON } from '../runtimes/languages.ts';
-import { endAll, HOOK_MS, startForTest } from '../runtimes/runtime-process.ts';
+import { endAll, startForTest } from '../runtimes/runtime-process.ts';
 import { EXAMPLES, type ExampleMesh, readExample, startExample } from './example-mesh.ts';
 
 const FOLDER = join(EXAMPLES, 'hello');
 
-afterAll(endAll, HOOK_MS);
+afterAll(endAll);
 
 describe.each(LANGUAGES)("hello's handlers in $name", (language) => {
   const suffix = language.name === 'python' ? '-py' : '';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, connectTo, type FramedConnection } from './clients.ts';
 import { LANGUAGES } from './languages.ts';
-import { endAll, HOOK_MS, startForTest, startRuntime } from './runtime-process.ts';
+import { endAll, startForTest, startRuntime } from './runtime-process.ts';
 
-afterAll(endAll, HOOK_MS);
+afterAll(endAll);
 
 const ENVELOPE = {
   id: 'e-1',
@@ -22,7 +22,7 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
   beforeAll(async () => {
     const runtime = await startRuntime({ language, handler: language.handler('run'), env });
     connection = await connectTo(runtime.socketPath);
-  }, HOOK_MS);
+  });
 
   it.each([
     ['an object', { n: 1 }],

@@ -3,9 +3,9 @@ import { answerFromHttp, answerFromSocket } from '../../lib/core/answer.ts';
 import { ERRORS } from './cases.ts';
 import { ask, connectTo, type FramedConnection } from './clients.ts';
 import { LANGUAGES, NODE, PYTHON } from './languages.ts';
-import { endAll, HOOK_MS, startForTest, startRuntime, waitFor, within } from './runtime-process.ts';
+import { endAll, startForTest, startRuntime, waitFor, within } from './runtime-process.ts';
 
-afterAll(endAll, HOOK_MS);
+afterAll(endAll);
 
 interface Told {
   readonly error: string;
@@ -24,7 +24,7 @@ describe.each(LANGUAGES)('the $name runtime, when the handler fails,', (language
   beforeAll(async () => {
     const runtime = await startRuntime({ language, handler: language.handler('run') });
     connection = await connectTo(runtime.socketPath);
-  }, HOOK_MS);
+  });
 
   it.each(ERRORS)('tells $title', async ({ payload, message, httpStatus, retryAfter, ...expected }) => {
     const { traceback, ...told } = await fail('fail', payload);
@@ -126,7 +126,7 @@ describe('the node runtime, when the handler fails,', () => {
   beforeAll(async () => {
     const runtime = await startRuntime({ language: NODE, handler: './handlers.ts.fail' });
     connection = await connectTo(runtime.socketPath);
-  }, HOOK_MS);
+  });
 
   it.each([
     ['a string', 'no luck', 'ThrownValue', 'no luck'],

@@ -2,16 +2,9 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, keepingAgent } from './clients.ts';
 import { LANGUAGES } from './languages.ts';
-import {
-  endAll,
-  HOOK_MS,
-  type RuntimeProcess,
-  startForTest,
-  startRuntime,
-  waitFor,
-} from './runtime-process.ts';
+import { endAll, type RuntimeProcess, startForTest, startRuntime, untilBegun } from './runtime-process.ts';
 
-afterAll(endAll, HOOK_MS);
+afterAll(endAll);
 
 describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
   let runtime: RuntimeProcess;
@@ -19,7 +12,7 @@ describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
   beforeAll(async () => {
     const env = { ASYA_RUNTIME_MAX_REQUEST: '1000' };
     runtime = await startRuntime({ language, handler: language.handler('run'), over: 'http', env });
-  }, HOOK_MS);
+  });
 
   it('says that it is ready', async () => {
     const { status, text } = await ask(runtime, { method: 'GET', path: '/healthz' });
@@ -125,8 +118,7 @@ describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
     const socket = connect(slow.port, '127.0.0.1');
     socket.on('error', () => {});
     socket.write('POST /invoke HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n0.3');
-    await waitFor(() => socket.bytesWritten > 0, 'the request to be sent');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await untilBegun(slow);
     socket.destroy();
     const half = connect(slow.port, '127.0.0.1');
     half.on('error', () => {});

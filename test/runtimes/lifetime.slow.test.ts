@@ -9,14 +9,15 @@ import { HANDLERS, LANGUAGES, type Language } from './languages.ts';
 import {
   cleanEnvironment,
   endAll,
-  HOOK_MS,
+  READY,
   startForTest,
   temporaryFolder,
+  untilBegun,
   waitFor,
   within,
 } from './runtime-process.ts';
 
-afterAll(endAll, HOOK_MS);
+afterAll(endAll);
 
 /** Holds the pipe as the sidecar does, and tells the runtime's pid. */
 const PARENT = `
@@ -30,6 +31,7 @@ interface Family {
   readonly parent: ChildProcess;
   readonly pid: number;
   readonly socketPath: string;
+  readonly stdout: () => string;
 }
 
 async function startFamily(language: Language, handler: string): Promise<Family> {
@@ -46,14 +48,14 @@ async function startFamily(language: Language, handler: string): Promise<Family>
   );
   let told = '';
   for (const stream of [parent.stdout, parent.stderr]) stream?.on('data', (chunk) => (told += chunk));
-  const pid = (): number => Number(/pid (\d+)/.exec(told)?.[1] ?? 0);
+  const pid = (): number => Number(/pid (\d+)\n/.exec(told)?.[1] ?? 0);
   onTestFinished(() => {
     parent.kill('SIGKILL');
     if (pid() > 0 && isAlive(pid())) process.kill(pid(), 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
-  await waitFor(() => /pid \d+/.test(told) && / is ready at /.test(told), 'the runtime');
-  return { parent, pid: pid(), socketPath };
+  await waitFor(() => pid() > 0 && READY.test(told), 'the runtime');
+  return { parent, pid: pid(), socketPath, stdout: () => told };
 }
 
 describe.each(LANGUAGES)('the $name runtime', (language) => {
@@ -62,7 +64,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     const [busy, idle] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
     expect(await idle.call(0)).toBe('slept');
     const answer = busy.call(1);
-    await pause(200);
+    await untilBegun(runtime, 2);
     runtime.child.kill(signal);
     await waitFor(() => !existsSync(runtime.socketPath), 'the socket file to go');
     await expect(connectTo(runtime.socketPath)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
@@ -73,11 +75,11 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
   it('on SIGTERM finishes a request over HTTP and takes no other', async () => {
     const runtime = await startForTest({ language, handler: language.handler('sleep'), over: 'http' });
     const answer = ask(runtime, { body: '1' });
-    await pause(300);
+    await untilBegun(runtime);
     runtime.child.kill('SIGTERM');
     runtime.child.kill('SIGTERM');
-    await pause(300);
-    await expect(ask(runtime, { body: '0' })).rejects.toThrow();
+    const another = () => ask(runtime, { body: '0' }).then(String, () => 'refused');
+    await expect.poll(another).toBe('refused');
     expect((await answer).text).toBe('"slept"');
     expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
   });
@@ -94,16 +96,16 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
   it('on SIGTERM does not wait longer than 5 s for a call', async () => {
     const runtime = await startForTest({ language, handler: language.handler('sleep') });
     (await connectTo(runtime.socketPath)).send('60');
-    await pause(200);
+    await untilBegun(runtime);
     runtime.child.kill('SIGTERM');
     expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
     expect(runtime.stderr()).toMatch(/1 calls still ran after 5 s and are cut off/);
   });
 
   it.each(['sleep', 'spin'])('goes when its parent is killed, also during %s', async (handler) => {
-    const { parent, pid, socketPath } = await startFamily(language, handler);
+    const { parent, pid, socketPath, stdout } = await startFamily(language, handler);
     (await connectTo(socketPath)).send('60');
-    await pause(300);
+    await untilBegun({ stdout });
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
     await waitFor(() => !isAlive(pid), 'the runtime to go');
@@ -113,6 +115,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     const env = { ASYA_PARENT_PIPE: '1' };
     const runtime = await startForTest({ language, handler: language.handler(handler), env, stdin: 'pipe' });
     (await connectTo(runtime.socketPath)).send('60');
+    if (handler !== 'echo') await untilBegun(runtime);
     runtime.child.stdin?.write('what is written there means nothing\n');
     await pause(300);
     expect(isAlive(runtime.pid)).toBe(true);

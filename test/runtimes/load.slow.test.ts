@@ -3,15 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTo } from './clients.ts';
 import { LANGUAGES, type Language } from './languages.ts';
-import {
-  type Ended,
-  endAll,
-  HOOK_MS,
-  launch,
-  startForTest,
-  temporaryFolder,
-  within,
-} from './runtime-process.ts';
+import { type Ended, endAll, launch, startForTest, temporaryFolder, within } from './runtime-process.ts';
 
 const folder = temporaryFolder();
 
@@ -83,7 +75,7 @@ beforeAll(() => {
 afterAll(async () => {
   await endAll();
   rmSync(folder, { recursive: true });
-}, HOOK_MS);
+});
 
 interface Refused {
   readonly ended: Ended;

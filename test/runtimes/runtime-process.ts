@@ -32,9 +32,8 @@ export interface Start {
   readonly stdin?: 'ignore' | 'pipe';
 }
 
-const LONGEST_START_MS = 15_000;
-/** For hooks that start or end runtimes. */
-export const HOOK_MS = 20_000;
+/** The whole line: the port is at its end. */
+export const READY = / is ready at .*\n/;
 const running = new Set<ChildProcess>();
 
 export function temporaryFolder(): string {
@@ -98,7 +97,7 @@ export async function startRuntime(start: Start): Promise<RuntimeProcess> {
   const runtime = launch(start);
   let hasEnded = false;
   void runtime.ended.then(() => (hasEnded = true));
-  await waitFor(() => hasEnded || / is ready at /.test(runtime.stderr()), 'the runtime', LONGEST_START_MS);
+  await waitFor(() => hasEnded || READY.test(runtime.stderr()), 'the runtime');
   if (hasEnded) throw new Error(`the runtime ended at once: ${runtime.stderr()}`);
   return runtime;
 }
@@ -111,6 +110,11 @@ export async function startForTest(start: Start): Promise<RuntimeProcess> {
     await runtime.ended;
   });
   return runtime;
+}
+
+/** So many calls of `sleep` or `spin` are under way, or were: that one was sent says nothing yet. */
+export async function untilBegun(runtime: Pick<RuntimeProcess, 'stdout'>, calls = 1): Promise<void> {
+  await waitFor(() => runtime.stdout().split('begun\n').length > calls, 'the call to begin');
 }
 
 function collect(stream: NodeJS.ReadableStream | null): () => string {

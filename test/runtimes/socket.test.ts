@@ -1,18 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTo, frameOf } from './clients.ts';
 import { LANGUAGES } from './languages.ts';
 import {
   endAll,
-  HOOK_MS,
   launch,
   type RuntimeProcess,
   startForTest,
   startRuntime,
   temporaryFolder,
+  untilBegun,
   waitFor,
   within,
 } from './runtime-process.ts';
@@ -21,7 +20,7 @@ const folder = temporaryFolder();
 afterAll(async () => {
   await endAll();
   rmSync(folder, { recursive: true });
-}, HOOK_MS);
+});
 
 describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
   let runtime: RuntimeProcess;
@@ -29,7 +28,7 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
   const at = (name: string): string => join(folder, `${language.name}-${name}`);
   beforeAll(async () => {
     runtime = await startRuntime({ language, handler, env: { ASYA_RUNTIME_MAX_REQUEST: '1000' } });
-  }, HOOK_MS);
+  });
 
   it('closes a connection that announces too much, tells it, and goes on', async () => {
     const connection = await connectTo(runtime.socketPath);
@@ -56,10 +55,12 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     ['half a length', Buffer.of(0, 0)],
     ['half a body', frameOf('"12345"').subarray(0, 7)],
   ])('goes on after %s and an end', async (_title, bytes) => {
+    const told = () => runtime.stderr().split('in the middle of a frame').length;
+    const before = told();
     const connection = await connectTo(runtime.socketPath);
     connection.socket.end(bytes);
     expect(await connection.receive()).toBeUndefined();
-    await waitFor(() => runtime.stderr().includes('in the middle of a frame'), 'the line');
+    await waitFor(() => told() > before, 'the line');
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
   });
 
@@ -74,7 +75,7 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     const slow = await startForTest({ language, handler: language.handler('sleep') });
     const gone = await connectTo(slow.socketPath);
     gone.send('0.3');
-    await pause(100);
+    await untilBegun(slow);
     gone.socket.destroy();
     const staying = await connectTo(slow.socketPath);
     expect(await staying.call(0.5)).toBe('slept');

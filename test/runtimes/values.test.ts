@@ -4,7 +4,6 @@ import { ask, connectTo, type FramedConnection, keepingAgent } from './clients.t
 import { LANGUAGES, NODE, PYTHON } from './languages.ts';
 import {
   endAll,
-  HOOK_MS,
   type RuntimeProcess,
   startForTest,
   startRuntime,
@@ -12,7 +11,7 @@ import {
   within,
 } from './runtime-process.ts';
 
-afterAll(endAll, HOOK_MS);
+afterAll(endAll);
 
 describe.each(LANGUAGES)('the $name runtime', (language) => {
   describe('answers over the socket', () => {
@@ -20,7 +19,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     beforeAll(async () => {
       const runtime = await startRuntime({ language, handler: language.handler('run') });
       connection = await connectTo(runtime.socketPath);
-    }, HOOK_MS);
+    });
 
     it.each(VALUES)('$title', async ({ handler, payload, answer }) => {
       connection.send(JSON.stringify({ do: handler, with: payload }));
@@ -62,7 +61,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     const agent = keepingAgent();
     beforeAll(async () => {
       runtime = await startRuntime({ language, handler: language.handler('run'), over });
-    }, HOOK_MS);
+    });
     afterAll(() => agent.destroy());
 
     it.each(VALUES)('$title', async ({ handler, payload, answer }) => {

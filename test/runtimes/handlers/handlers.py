@@ -95,11 +95,13 @@ def nan(payload):
 
 
 def sleep(payload):
+    print("begun")
     time.sleep(payload)
     return "slept"
 
 
 def spin(payload):
+    print("begun")
     while True:
         pass
 
@@ -119,7 +121,7 @@ def stray(payload):
     return "started"
 
 
-meeting = threading.Barrier(2, timeout=10)
+meeting = threading.Barrier(2, timeout=60)
 
 
 def meet(payload):
@@ -137,7 +139,7 @@ async def meetlater(payload):
         arrived.set()
     else:
         arrived = asyncio.Event()
-        await asyncio.wait_for(arrived.wait(), 10)
+        await asyncio.wait_for(arrived.wait(), 60)
     return payload
 
 

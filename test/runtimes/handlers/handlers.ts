@@ -98,11 +98,13 @@ export function nan(_payload: unknown): number {
 }
 
 export async function sleep(payload: number): Promise<string> {
+  console.log('begun');
   await pause(payload * 1000);
   return 'slept';
 }
 
 export function spin(_payload: unknown): never {
+  console.log('begun');
   for (;;);
 }
 
