@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
@@ -35,8 +41,7 @@ export async function anHttpServer(
   answer: (request: HeardRequest) => GivenAnswer | undefined | Promise<GivenAnswer | undefined>,
 ): Promise<HttpServer> {
   const heard: HeardRequest[] = [];
-  // Whoever asks again after a pause is not to find the connection closed.
-  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+  async function giveAnswer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const { method = '', url: path = '', headers } = request;
@@ -45,6 +50,11 @@ export async function anHttpServer(
     const given = await answer(one);
     if (given === undefined) response.destroy();
     else response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body);
+  }
+  // Whoever asks again after a pause is not to find the connection closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    // Who asks may be killed in the middle, and so may who is asked for the answer.
+    giveAnswer(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   started.push(server);

@@ -7,7 +7,7 @@ import { aPubSub, asking, listeningAt, post, pushBody, startDelayer } from './de
 
 afterAll(endProcesses);
 
-test('what was acked survives SIGKILL, and is published once it is due', { timeout: 90_000 }, async () => {
+test('what was acked survives SIGKILL, and is published once it is due', async () => {
   let isUp = false;
   const pubSub = await aPubSub(() => (isUp ? { status: 200, body: '{}' } : { status: 503, body: 'down' }));
   const variables = {
@@ -33,9 +33,9 @@ test('what was acked survives SIGKILL, and is published once it is due', { timeo
   );
   for (const push of pushes) expect(await post(url, push)).toMatchObject({ status: 204 });
   // Some are due and cannot be published, the others wait: the worst moment for each.
-  await first.untilLine(saying('a timer could not be published'), 20_000);
+  await first.untilLine(saying('a timer could not be published'));
   first.signal('SIGKILL');
-  await first.untilExit(20_000);
+  await first.untilExit();
   expect(pubSub.published).toEqual([]);
 
   isUp = true;
@@ -58,7 +58,7 @@ test('what was acked survives SIGKILL, and is published once it is due', { timeo
   }
 });
 
-test('a file that another delayer has is told in words', { timeout: 60_000 }, async () => {
+test('a file that another delayer has is told in words', async () => {
   const variables = {
     DELAYER_PROJECT_ID: 'shop',
     DELAYER_ENGINE: 'timer-file',
@@ -67,11 +67,11 @@ test('a file that another delayer has is told in words', { timeout: 60_000 }, as
   };
   await listeningAt(startDelayer(variables));
   const second = startDelayer(variables);
-  expect(await second.untilExit(30_000)).toEqual({ code: 1, signal: null });
+  expect(await second.untilExit()).toEqual({ code: 1, signal: null });
   expect(second.lines.find(saying('failed'))?.['problem']).toMatch(/another process has it open/);
 });
 
-test('a port that somebody else has ends it, and it lets go of its timers', { timeout: 60_000 }, async () => {
+test('a port that somebody else has ends it, and it lets go of its timers', async () => {
   const { url } = await aPubSub();
   const variables = {
     DELAYER_PROJECT_ID: 'shop',
@@ -80,6 +80,6 @@ test('a port that somebody else has ends it, and it lets go of its timers', { ti
     DELAYER_PUSH_AUTH: 'none',
   };
   const delayer = startDelayer({ ...variables, PORT: new URL(url).port });
-  expect(await delayer.untilExit(30_000)).toEqual({ code: 1, signal: null });
+  expect(await delayer.untilExit()).toEqual({ code: 1, signal: null });
   expect(delayer.lines.find(saying('failed'))?.['problem']).toMatch(/EADDRINUSE/);
 });

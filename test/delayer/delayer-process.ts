@@ -17,7 +17,7 @@ export function startDelayer(variables: Variables): RunningProcess {
 }
 
 export async function listeningAt(delayer: RunningProcess): Promise<string> {
-  const { port } = await delayer.untilLine(saying('listening'), 30_000);
+  const { port } = await delayer.untilLine(saying('listening'));
   return `http://127.0.0.1:${port}`;
 }
 

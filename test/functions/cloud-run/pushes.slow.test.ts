@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AUDIENCE, aTokenIssuer, PUSHER } from '../../adapters/json-web-tokens/a-token-issuer.ts';
 import { listeningAt, post, startDelayer } from '../../delayer/delayer-process.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
-import { freePort } from '../../sidecar/free-port.ts';
 import {
+  type LogLine,
   pause,
   pythonRuntime,
+  type RunningProcess,
   saying,
   startShell,
   temporaryFolder,
@@ -17,6 +18,16 @@ import { startEmbeddedStores } from '../../support/embedded-stores.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { type CloudRunStage, pushOf, setCloudRunStage } from './a-cloud-run-stage.ts';
+
+/** All such lines, once there are so many: they are read a moment after what they tell of. */
+async function linesFrom(
+  { lines }: RunningProcess,
+  isIt: (line: LogLine) => boolean,
+  count: number,
+): Promise<readonly LogLine[]> {
+  await until(() => lines.filter(isIt).length >= count, `${count} such lines`);
+  return lines.filter(isIt);
+}
 
 /** The host on Cloud Run as a process, with a real runtime, and pushed to by Google's own emulator. */
 
@@ -46,6 +57,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
     expect((await fetch(host.url)).status).toBe(405);
     expect(await post(host.url, '{"message":{}}')).toMatchObject({ status: 400 });
+    await linesFrom(host.process, saying('delivery'), 20);
     await pause(2_000);
     expect(host.process.lines.filter(saying('delivery')), 'once each').toHaveLength(20);
   });
@@ -72,7 +84,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     expect(process.lines.filter(saying('delivery'))).toEqual([]);
     expect(await statusWith(await issuer.token())).toBe(204);
     expect(await stage.arrives('x-sink', envelope.id)).toMatchObject({ payload: 'mine' });
-    expect(process.lines.filter(saying('delivery'))).toHaveLength(1);
+    expect(await linesFrom(process, saying('delivery'), 1)).toHaveLength(1);
   });
 
   test('a refused send is a 503, and Pub/Sub delivers again until it is accepted', async () => {
@@ -94,7 +106,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     const envelope = envelopeAt('doomed', { value: 1 }, { route });
     await send(envelope);
     expect(await stage.arrives('doomed-dlq', envelope.id, 120_000)).toEqual(envelope);
-    expect(host.process.lines.filter((line) => line['settle'] === 'release')).toHaveLength(5);
+    expect(await linesFrom(host.process, (line) => line['settle'] === 'release', 5)).toHaveLength(5);
   });
 
   test('a call that hangs ends with its runtime, and the next one meets a fresh one', async () => {
@@ -107,7 +119,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
       status: { phase: 'failed', reason: 'ActorTimeout' },
     });
     const [first = 0] = pidsIn(pidFile);
-    await until(() => !isAlive(first), 'the runtime is gone', 20_000);
+    await until(() => !isAlive(first), 'the runtime is gone');
     const next = envelopeAt('hanging', { value: 'well' });
     await send(next);
     expect(await stage.arrives('x-sink', next.id)).toMatchObject({ payload: 'well' });
@@ -115,19 +127,21 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
   });
 
   test('a second container as the runtime: hung, it ends the host after the ack', async () => {
-    const port = await freePort();
-    const runtimeUrl = `http://127.0.0.1:${port}/invoke`;
-    startShell(pythonRuntime('behaviours.handle'), { ASYA_RUNTIME_URL: runtimeUrl });
+    const runtime = startShell(pythonRuntime('behaviours.handle'), {
+      ASYA_RUNTIME_URL: 'http://127.0.0.1:0/invoke',
+    });
+    const port = () => / is ready at .*\(port (\d+)\)/.exec(runtime.errorOutput())?.[1];
+    await until(() => port() !== undefined, 'the runtime is ready');
     const host = await stage.host('paired', {
-      ASYA_RUNTIME_URL: runtimeUrl,
-      ASYA_RESILIENCY_ACTOR_TIMEOUT: '3s',
+      ASYA_RUNTIME_URL: `http://127.0.0.1:${port()}/invoke`,
+      ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
     });
     const well = envelopeAt('paired', { value: 'well' });
     expect(await post(host.url, pushOf(well))).toMatchObject({ status: 204 });
     expect(await stage.arrives('x-sink', well.id)).toMatchObject({ payload: 'well' });
     const hanging = envelopeAt('paired', { do: 'hang' });
     expect(await post(host.url, pushOf(hanging))).toMatchObject({ status: 204 });
-    expect(await host.process.untilExit(30_000)).toEqual({ code: 1, signal: null });
+    expect(await host.process.untilExit()).toEqual({ code: 1, signal: null });
     expect(await stage.arrives('x-sink', hanging.id)).toMatchObject({ status: { reason: 'ActorTimeout' } });
   });
 
@@ -139,7 +153,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     });
     const slow = envelopeAt('busy', { do: 'sleep', seconds: 8 });
     const answering = post(host.url, pushOf(slow));
-    await host.process.untilLine(saying('call'), 30_000);
+    await host.process.untilLine(saying('call'));
     const turnedAway = envelopeAt('busy', { value: 1 });
     expect(await post(host.url, pushOf(turnedAway))).toMatchObject({ status: 429 });
     expect(await answering).toMatchObject({ status: 204 });
@@ -159,9 +173,9 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     const short = envelopeAt('leaving', { do: 'sleep', seconds: 1 });
     const long = envelopeAt('leaving', { do: 'sleep', seconds: 60 });
     const answering = [post(host.url, pushOf(short)), post(host.url, pushOf(long))];
-    await until(() => host.process.lines.filter(saying('call')).length === 2, 'both are called', 30_000);
+    await until(() => host.process.lines.filter(saying('call')).length === 2, 'both are called');
     host.process.signal('SIGTERM');
-    await host.process.untilLine(saying('draining'), 30_000);
+    await host.process.untilLine(saying('draining'));
     expect(await post(host.url, pushOf(envelopeAt('leaving', { value: 1 })))).toMatchObject({ status: 503 });
     expect((await Promise.all(answering)).map(({ status }) => status)).toEqual([204, 204]);
     expect(await host.process.untilExit(60_000)).toEqual({ code: 0, signal: null });
@@ -180,7 +194,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
       await stage.pubsub.publish('lost-dlq', JSON.stringify(envelope));
       expect(await host.process.untilLine(saying('delivery'), 60_000)).toMatchObject({ settle: 'ack' });
       host.process.signal('SIGTERM');
-      expect(await host.process.untilExit(30_000)).toEqual({ code: 0, signal: null });
+      expect(await host.process.untilExit()).toEqual({ code: 0, signal: null });
       const key = (await embedded.keys()).find((one) => one.endsWith(`/${envelope.id}.json`)) ?? '';
       expect(key).toMatch(/^dlq\/.*\/lost\//);
       expect(JSON.parse(await embedded.object(key))).toMatchObject({
@@ -216,7 +230,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
       status: { phase: 'succeeded' },
     });
     expect(readFileSync(counter, 'utf8')).toBe('xxx');
-    expect(delayer.lines.filter(saying('scheduled'))).toHaveLength(2);
+    expect(await linesFrom(delayer, saying('scheduled'), 2)).toHaveLength(2);
     expect(await stage.pubsub.rest('sending-mg-errors')).toEqual([]);
   });
 });
