@@ -2,12 +2,11 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, closeSync, constants, globSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from 'amqplib';
-import { freePort } from '../sidecar/free-port.ts';
+import { freePort, isFree } from '../sidecar/free-port.ts';
 
 /** A RabbitMQ of the test's own: its node, its ports, its directories, on this machine alone. */
 export interface RabbitMqBroker {
@@ -192,12 +191,7 @@ async function takesConnections(url: string): Promise<boolean> {
 async function untilFree(port: number): Promise<void> {
   const endsAt = Date.now() + PATIENCE_MS;
   for (;;) {
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-    });
-    if (isFree) return;
+    if (await isFree(port)) return;
     if (Date.now() > endsAt) throw new Error(`port ${port} is still taken after ${PATIENCE_MS} ms`);
     await pause(100);
   }
