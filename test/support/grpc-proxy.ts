@@ -78,7 +78,7 @@ function passOn(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, upstrea
     trailers = received;
   });
   call.on('response', (response, flags) => {
-    if (stream.destroyed) {
+    if (stream.destroyed || stream.closed) {
       call.resume();
       return;
     }

@@ -5,7 +5,8 @@ import type { ContractSubject } from '../contract-subject.ts';
 import { type SqsEngine, sqsBench } from './sqs-bench.ts';
 
 const PATIENCE_MS = 60_000;
-const ADDRESS = /Running on (http:\/\/127\.0\.0\.1:\d+)/;
+/** With what comes after it: the port may be here by half. */
+const ADDRESS = /Running on (http:\/\/127\.0\.0\.1:\d+)\s/;
 
 /** A second opinion on SQS, where it is on the machine. */
 export const MOTO: ContractSubject = {
