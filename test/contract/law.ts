@@ -138,6 +138,18 @@ export function textOf({ body }: Delivery): string {
   return typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body);
 }
 
+/** Where a law waits for it to pass: longer than a busy machine may pause in between. */
+export const HIDDEN_MS = 5_000;
+
+/** Nothing comes, also after what was received has been hidden for its time. */
+export async function receiveNothingMore(transport: Transport, queue: string): Promise<void> {
+  await receiveNothing(
+    transport,
+    queue,
+    (transport.traits.visibilityMs === undefined ? 2_000 : HIDDEN_MS) + 100,
+  );
+}
+
 /** Both clocks are this machine's; a broker may cut fractions of a millisecond off. */
 export const CLOCK_SLACK_MS = 5;
 

@@ -13,9 +13,11 @@ export const DELAY_LAWS: readonly Law[] = [
         one.send(queue, '"soon"'),
       ]);
       expect(replies).toEqual([OK, OK]);
-      expect(textOf(await receiveOne(one, queue))).toBe('"soon"');
-      expect(textOf(await receiveOne(one, queue))).toBe('"late"');
-      expect(Date.now() - sentAt).toBeGreaterThanOrEqual(1_100 - CLOCK_SLACK_MS);
+      const tookMs = new Map<string, number>();
+      // In whichever order: a machine that pauses for longer than the delay finds both there.
+      for (const _ of replies) tookMs.set(textOf(await receiveOne(one, queue)), Date.now() - sentAt);
+      expect([...tookMs.keys()].toSorted()).toEqual(['"late"', '"soon"']);
+      expect(tookMs.get('"late"')).toBeGreaterThanOrEqual(1_100 - CLOCK_SLACK_MS);
     },
   },
   {

@@ -92,7 +92,9 @@ export const ENDING_LAWS: readonly Law[] = [
     needs: ['deepQueues'],
     isAlone: true,
     run: async ({ queue, transport }) => {
-      const sender = await transport();
+      // Each once: a delivery that a busy machine holds for longer than its time would come again.
+      const times = { visibilityMs: 120_000 };
+      const sender = await transport(times);
       const numbers = Array.from({ length: MANY }, (_, index) => index);
       await sendAll(
         sender,
@@ -102,7 +104,7 @@ export const ENDING_LAWS: readonly Law[] = [
       const met = new Map<number, number>();
       const stop = new AbortController();
       const consume = async () => {
-        const one = await transport();
+        const one = await transport(times);
         while (!stop.signal.aborted) {
           const deliveries = deliveriesOf(await one.receive(queue, one.traits.maxBatch, stop.signal));
           for (const delivery of deliveries) {
@@ -114,11 +116,11 @@ export const ENDING_LAWS: readonly Law[] = [
           if (met.size === MANY) stop.abort();
         }
       };
-      const tooLate = setTimeout(() => stop.abort(), 60_000);
+      const tooLate = setTimeout(() => stop.abort(), 120_000);
       await Promise.all(Array.from({ length: CONSUMERS }, consume));
       clearTimeout(tooLate);
       expect(numbers.filter((number) => !met.has(number))).toEqual([]);
-      expect([...met.values()].filter((times) => times > 1)).toEqual([]);
+      expect([...met.values()].filter((count) => count > 1)).toEqual([]);
     },
   },
 ];

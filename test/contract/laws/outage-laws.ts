@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Reply } from '../../../lib/ports/transport.ts';
 import {
+  HIDDEN_MS,
   type Law,
   OK,
   receiveNothing,
+  receiveNothingMore,
   receiveOne,
   receiveRefusal,
   receiveSome,
@@ -89,7 +91,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
     needs: ['outages'],
     isAlone: true,
     run: async ({ bench, queue, breakableTransport }) => {
-      const one = await breakableTransport({ visibilityMs: 2_000 });
+      const one = await breakableTransport({ visibilityMs: HIDDEN_MS });
       await sendAll(one, queue, ['"done"']);
       expect(await one.ack(await receiveOne(one, queue))).toEqual(OK);
       await sleep(ON_ITS_WAY_MS);
@@ -97,7 +99,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
       expect((await one.reach(queue)).ok).toBe(false);
       end();
       await untilAccepted(() => one.reach(queue));
-      await receiveNothing(one, queue, 2_100);
+      await receiveNothingMore(one, queue);
     },
   },
 ];
