@@ -10,6 +10,8 @@ export interface BatcherOptions<Item, Result> {
   readonly maxBytes: number;
   /** How long the first of a batch waits for others. */
   readonly lingerMs: number;
+  /** Batches under way at once; what is more waits here, in its order. */
+  readonly mostUnderWay: number;
   /** One result for each item, in order; never rejects. */
   readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
 }
@@ -20,8 +22,9 @@ interface Entry<Item, Result> {
 }
 
 export function batcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const { maxItems, maxBytes, lingerMs, flush } = options;
+  const { maxItems, maxBytes, lingerMs, mostUnderWay, flush } = options;
   const underWay = new Set<Promise<void>>();
+  const waiting: Entry<Item, Result>[][] = [];
   let batch: Entry<Item, Result>[] = [];
   let bytesInBatch = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -33,8 +36,17 @@ export function batcher<Item, Result>(options: BatcherOptions<Item, Result>): Ba
     batch = [];
     bytesInBatch = 0;
     if (entries.length === 0) return;
+    waiting.push(entries);
+    startNext();
+  }
+
+  function startNext(): void {
+    if (underWay.size >= mostUnderWay) return;
+    const entries = waiting.shift();
+    if (entries === undefined) return;
     const run = flush(entries.map(({ item }) => item)).then((results) => {
       underWay.delete(run);
+      startNext();
       for (const [index, { resolve }] of entries.entries()) resolve(results[index] as Result);
     });
     underWay.add(run);
@@ -51,7 +63,7 @@ export function batcher<Item, Result>(options: BatcherOptions<Item, Result>): Ba
       }),
     drain: async () => {
       flushNow();
-      await Promise.all(underWay);
+      while (underWay.size > 0) await Promise.all(underWay);
     },
   };
 }

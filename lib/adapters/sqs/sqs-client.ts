@@ -8,6 +8,11 @@ export interface SqsAddress {
 }
 
 const CONNECT_WITHIN_MS = 5_000;
+/**
+ * More than are ever in use. The SDK has a request that waits for one of its usual 50 give up as if it could not connect:
+ * of a large fan-out on a slow line the last ones would be refused, each time anew.
+ */
+const CONNECTIONS = { maxSockets: 500 };
 /** Longer than the longest poll, which is silent for 20 s. */
 const SILENT_AT_MOST_MS = 35_000;
 
@@ -17,6 +22,8 @@ export function sqsClient({ endpoint, region }: SqsAddress, env: Environment): S
     region,
     // Without these a connection that is only half open would be waited for until the operating system gives up.
     requestHandler: {
+      httpAgent: CONNECTIONS,
+      httpsAgent: CONNECTIONS,
       connectionTimeout: CONNECT_WITHIN_MS,
       socketTimeout: SILENT_AT_MOST_MS,
       // Requests that have a limit of their own end with it, and are made again on another connection.

@@ -36,6 +36,8 @@ const MAX_BYTES = SQS_LIMITS.maxBodyBytes;
 const LONGEST_VISIBILITY_SECONDS = 43_200;
 /** Long enough to gather what ends together, short against a request to SQS. */
 const LINGER_MS = 4;
+/** For each queue and kind: a large fan-out has to be at work on no more requests than the client has connections. */
+const REQUESTS_AT_ONCE = 40;
 /** A poll is silent for long; whatever else SQS is asked, it answers at once, or the connection is half open. */
 const ANSWER_WITHIN_MS = 15_000;
 /** A slow line must still carry a whole batch: 16 KB a second. */
@@ -64,6 +66,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       maxItems: SQS_MAX_BATCH,
       maxBytes: MAX_BYTES,
       lingerMs,
+      mostUnderWay: REQUESTS_AT_ONCE,
       flush: async (items) => {
         try {
           return repliesOf(items.length, await request(await queues.urlOf(queue), items));

@@ -13,6 +13,7 @@ function recordingBatcher(maxItems: number, maxBytes: number) {
     maxItems,
     maxBytes,
     lingerMs: 1,
+    mostUnderWay: 3,
     flush: async (items) => {
       batches.push(items);
       return items.map(({ name }) => `done ${name}`);
@@ -60,6 +61,36 @@ describe('the batcher', () => {
     await Promise.resolve();
     expect(batches.map((batch) => batch.length)).toEqual([3, 2]);
     expect(results).toHaveLength(5);
+  });
+
+  it('has so many under way and no more; the others follow in their order, also those that come in between', async () => {
+    const answers: (() => void)[] = [];
+    const begun: number[] = [];
+    const made = batcher<number, number>({
+      maxItems: 1,
+      maxBytes: 100,
+      lingerMs: 1,
+      mostUnderWay: 2,
+      flush: (items) => {
+        begun.push(...items);
+        return new Promise((resolve) => answers.push(() => resolve(items)));
+      },
+    });
+    const first = [1, 2, 3, 4].map((item) => made.add(item, 1));
+    expect(begun).toEqual([1, 2]);
+    answers[1]?.();
+    expect(await first[1]).toBe(2);
+    expect(begun).toEqual([1, 2, 3]);
+    const last = made.add(5, 1);
+    const drained = made.drain();
+    for (let next = 0; next < 5; next++) {
+      expect(begun.length).toBeGreaterThan(next);
+      answers[next]?.();
+      await first[next];
+    }
+    expect(await last).toBe(5);
+    await drained;
+    expect(begun).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('drains at once where there is nothing', async () => {

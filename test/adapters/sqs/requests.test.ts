@@ -51,6 +51,16 @@ describe('requests', () => {
     expect(connections).toBeLessThanOrEqual(6);
     expect(proxy.connections).toBeLessThanOrEqual(6);
   });
+
+  it('of a large fan-out wait for their turn here, and not for one of the connections, where they would time out', async () => {
+    const { transport, queue, proxy } = sqs();
+    const bodies = Array.from({ length: 2_000 }, (_, index) => `${index}`);
+    expect(await Promise.all(bodies.map((body) => transport.send(queue, body)))).toEqual(
+      bodies.map(() => OK),
+    );
+    expect(proxy.requestsOf('SendMessageBatch')).toHaveLength(200);
+    expect(proxy.connections).toBeLessThanOrEqual(40);
+  });
 });
 
 describe('close()', () => {
