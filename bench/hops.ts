@@ -19,7 +19,7 @@ import type { Row } from './report.ts';
 import { ECHO, lineTo } from './subjects/router.ts';
 
 export const MESSAGES = 600;
-const ROUNDS = 7;
+const ROUNDS = 15;
 
 /** Envelopes from one queue to the next over a real SQS API, received, sent and deleted. */
 export async function benchHops(): Promise<readonly Row[]> {
