@@ -54,6 +54,8 @@ export class ActorMesh extends Construct {
   private readonly actors = new Map<string, Actor>();
   /** `actor queue`: edges only ever join, so what was granted stays right. */
   private readonly granted = new Set<string>();
+  /** Grantees of `grantOperate`: actors and a gateway that are added later are granted to them as well. */
+  private readonly operators: IGrantable[] = [];
   private readonly shownFlows = new Set<string>();
   private manifest: Manifest = { actors: [], flows: [] };
 
@@ -137,6 +139,7 @@ export class ActorMesh extends Construct {
     for (const name of new Set(manifest.flows.map(({ entrypoint }) => entrypoint)))
       this.actor(name).grantSend(gateway);
     for (const made of [...crew.functions, ...this.actors.values()]) gateway.tellReports(made.function);
+    for (const operator of this.operators) gateway.timers.grantLookUp(operator);
     this.dashboard.addGateway(gateway);
     this.gateway = gateway;
     this.settings = { ...settings, gateway: gateway.access };
@@ -152,10 +155,17 @@ export class ActorMesh extends Construct {
     );
   }
 
-  /** For whoever works with failures by `asya failures`, `asya replay` and `asya purge`. */
+  /**
+   * Allows an operator to run `asya failures`, `asya replay` and `asya purge`: to read and change the failure table and
+   * the archive, and to send to every actor of the mesh, to x-sink and to x-sump. Actors that are added later are
+   * included.
+   */
   grantOperate(grantee: IGrantable): void {
+    this.operators.push(grantee);
     this.crew.grantOperate(grantee);
     for (const actor of this.actors.values()) actor.grantSend(grantee);
+    // A replay looks up every target before it sends. A dead timer is not an envelope, so it is never sent.
+    this.gateway?.timers.grantLookUp(grantee);
   }
 
   private join(specs: readonly ActorSpec[], flows: readonly Flow[]): void {
@@ -176,6 +186,7 @@ export class ActorMesh extends Construct {
       ...chosen(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
     });
     this.actors.set(spec.name, actor);
+    for (const operator of this.operators) actor.grantSend(operator);
     this.crew.drain(actor.deadLetterQueue);
     this.dashboard.addActor(actor);
   }

@@ -99,9 +99,12 @@ export class Crew extends Construct {
     this.deadLetters.consume(deadLetterQueue);
   }
 
-  /** For whoever looks at failures, replays and purges them: `asya failures`, `asya replay`, `asya purge`. */
+  /**
+   * What `asya failures`, `asya replay` and `asya purge` need of the crew: the table, the archive, and sending to x-sink
+   * and x-sump, because a replay sends their own dead letters back to them.
+   */
   grantOperate(grantee: IGrantable): Grant {
-    const { failures, archive } = this;
+    const { failures, archive, sink, sump } = this;
     grantKey(grantee, failures.encryptionKey);
     const indexes = FAILURE_TABLE.indexes.map(({ name }) => `${failures.tableArn}/index/${name}`);
     const objects = ARCHIVE_FOLDERS.map((folder) => archive.arnForObjects(`${folder}/*`));
@@ -120,7 +123,9 @@ export class Crew extends Construct {
       )
       .combine(
         Grant.addToPrincipal({ grantee, actions: ['s3:ListBucket'], resourceArns: [archive.bucketArn] }),
-      );
+      )
+      .combine(sink.grantSend(grantee))
+      .combine(sump.grantSend(grantee));
   }
 
   private storageOf({ encryptionKey }: CrewProps): PlanSettings['storage'] {

@@ -65,6 +65,15 @@ export class MeshQueue extends Construct {
     });
   }
 
+  /** Finding out whether the queue exists, and nothing else. */
+  grantLookUp(grantee: IGrantable): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['sqs:GetQueueUrl'],
+      resourceArns: [this.queue.queueArn],
+    });
+  }
+
   private arnOf(name: string): string {
     return Stack.of(this).formatArn({
       service: 'sqs',

@@ -132,9 +132,13 @@ export interface Permission {
 
 /** Every action on every resource that the role of a function allows. */
 export function permissionsOf(template: TemplateJson, actor: string): readonly Permission[] {
-  const role = functionOf(template, actor).Properties.Role['Fn::GetAtt'][0];
+  return permissionsOfRole(template, functionOf(template, actor).Properties.Role['Fn::GetAtt'][0]);
+}
+
+/** The same for a role, by its logical id. */
+export function permissionsOfRole(template: TemplateJson, roleId: string): readonly Permission[] {
   return resourcesOf(template, 'AWS::IAM::Policy')
-    .filter(({ Properties }) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role))
+    .filter(({ Properties }) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource: on }) => {
       if (Effect !== 'Allow') throw new Error(`an effect "${Effect}" is not looked for`);

@@ -1,18 +1,9 @@
-import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Duration } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
-import type { ActorMeshProps } from '../../infra/constructs/actor-mesh-props.ts';
-import { FLAGS, functionOf, queuesFor, STUB_CODE, type TemplateJson } from './a-mesh-stack.ts';
+import { aMeshByHand as aMesh, jsonOf } from './a-mesh-by-hand.ts';
+import { functionOf, queuesFor } from './a-mesh-stack.ts';
 
 /** A mesh that is written in code, and each refusal there. */
-
-function aMesh(props: Partial<ActorMeshProps> = {}): { mesh: ActorMesh; stack: Stack } {
-  const stack = new Stack(new App({ context: FLAGS }), 'Stack');
-  return { mesh: new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE, ...props }), stack };
-}
-
-const jsonOf = (stack: Stack) => Template.fromStack(stack).toJSON() as TemplateJson;
 
 test('actors and flows in any order have what a manifest would give them', () => {
   const { mesh, stack } = aMesh();

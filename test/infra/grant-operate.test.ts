@@ -1,0 +1,80 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { AccountPrincipal, Role } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { expect, test } from 'vitest';
+import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import { aMeshByHand, jsonOf } from './a-mesh-by-hand.ts';
+import {
+  FLAGS,
+  permissionsOfRole,
+  queueCalled,
+  resourcesOf,
+  STUB_CODE,
+  type TemplateJson,
+} from './a-mesh-stack.ts';
+
+/** What `mesh.grantOperate(role)` allows an operator who runs `asya failures`, `asya replay` and `asya purge`. */
+
+function operatorIn(stack: Stack): Role {
+  return new Role(stack, 'Operator', { assumedBy: new AccountPrincipal('111122223333') });
+}
+
+function anOperatedMesh() {
+  const { mesh, stack } = aMeshByHand();
+  return { mesh, stack, operator: operatorIn(stack) };
+}
+
+/** Queues and other resources on which the operator's role allows the action. */
+function operatorMay(template: TemplateJson, action: string): readonly string[] {
+  const role = resourcesOf(template, 'AWS::IAM::Role').find(({ id }) => id.startsWith('Operator'));
+  return permissionsOfRole(template, role?.id ?? '')
+    .filter((permission) => permission.action === action)
+    .map(({ resource }) => resource.replace('asya-dev-hand-', ''))
+    .sort();
+}
+
+test('a replay can look up and send to the actors and to the crew, whose own dead letters it sends back', () => {
+  const { mesh, stack, operator } = anOperatedMesh();
+  mesh.addActor('score', { handler: 'score.ts.score' });
+  mesh.grantOperate(operator);
+  const template = jsonOf(stack);
+  expect(operatorMay(template, 'sqs:SendMessage')).toEqual(['score', 'x-sink', 'x-sump']);
+  expect(operatorMay(template, 'sqs:GetQueueUrl')).toEqual(['score', 'x-sink', 'x-sump']);
+  for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])
+    expect(operatorMay(template, action)).toEqual([]);
+});
+
+test("a replay can look up the gateway's timers, and cannot send there", () => {
+  const { mesh, stack, operator } = anOperatedMesh();
+  mesh.addGateway();
+  mesh.grantOperate(operator);
+  const template = jsonOf(stack);
+  expect(operatorMay(template, 'sqs:GetQueueUrl')).toEqual(['x-gateway', 'x-sink', 'x-sump']);
+  expect(operatorMay(template, 'sqs:SendMessage')).toEqual(['x-sink', 'x-sump']);
+});
+
+test('actors and a gateway that are added after the grant are included', () => {
+  const { mesh, stack, operator } = anOperatedMesh();
+  mesh.grantOperate(operator);
+  mesh.addActor('score', { handler: 'score.ts.score' });
+  mesh.addGateway();
+  const template = jsonOf(stack);
+  expect(operatorMay(template, 'sqs:SendMessage')).toEqual(['score', 'x-sink', 'x-sump']);
+  expect(operatorMay(template, 'sqs:GetQueueUrl')).toEqual(['score', 'x-gateway', 'x-sink', 'x-sump']);
+});
+
+test('with an encryption key of its own, the operator may use that key and no other', () => {
+  const app = new App({ context: FLAGS });
+  const stack = new Stack(app, 'Stack');
+  const encryptionKey = new Key(stack, 'Key');
+  const mesh = new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE, encryptionKey });
+  mesh.grantOperate(operatorIn(stack));
+  const template = jsonOf(stack);
+  const key = resourcesOf(template, 'AWS::KMS::Key')[0]?.id;
+  for (const name of ['x-sink', 'x-sump'])
+    expect(queueCalled(template, `asya-dev-hand-${name}`).Properties.KmsMasterKeyId).toEqual({
+      'Fn::GetAtt': [key, 'Arn'],
+    });
+  for (const action of ['kms:GenerateDataKey', 'kms:Decrypt'])
+    expect(new Set(operatorMay(template, action))).toEqual(new Set([key]));
+});
