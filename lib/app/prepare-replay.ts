@@ -5,6 +5,7 @@ import type { Failure } from '../core/failure.ts';
 import { applyPatch, type Operation } from '../core/json-patch.ts';
 import { replayOf } from '../core/replay.ts';
 import type { Archive } from '../ports/archive.ts';
+import type { Stranded } from './replay-targets.ts';
 
 export interface ReplaySettings {
   /** The replay's id. */
@@ -21,12 +22,11 @@ export interface ReplaySettings {
 export type Prepared =
   | { readonly failure: Failure; readonly to: string; readonly envelope: Envelope; readonly body: string }
   /** Why this one cannot be sent; where the store was down, why none can. */
-  | {
+  | (Partial<Stranded> & {
       readonly failure: Failure;
       readonly problem: string;
       readonly isStoreDown?: true;
-      readonly withoutQueue?: string;
-    };
+    });
 
 /** The envelope as it would be sent now, from what the archive holds. */
 export async function prepareReplay(

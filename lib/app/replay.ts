@@ -1,4 +1,4 @@
-import { isCrewName } from '../core/actor-name.ts';
+import { isActorName, isCrewName } from '../core/actor-name.ts';
 import type { DeriveId } from '../core/decode.ts';
 import type { Failure } from '../core/failure.ts';
 import type { EndRecord } from '../core/record.ts';
@@ -9,7 +9,14 @@ import type { FailureIndex } from '../ports/failure-index.ts';
 import type { Reply } from '../ports/transport.ts';
 import { type EndsOfReplay, endsOfReplay } from './ends-of-replay.ts';
 import { type Prepared, prepareReplay, type ReplaySettings } from './prepare-replay.ts';
-import { lookUpTargets, type Reach, type Stranded, type Targets } from './replay-targets.ts';
+import {
+  lookUpTargets,
+  type Reach,
+  type Stranded,
+  strandedBy,
+  type Targets,
+  targetOf,
+} from './replay-targets.ts';
 
 export interface ReplayOptions extends ReplaySettings {
   /** Also what was replayed before. */
@@ -51,7 +58,7 @@ export interface ReplayEnd {
     /** Some had no end within the wait. */
     | 'no-end'
     | 'stopped'
-    /** The broker or a store refused: the problem tells. */
+    /** A store refused, or the broker refused every target that was left: see `problem`. */
     | 'refused';
   readonly problem?: string;
   readonly sent: readonly Failure[];
@@ -63,21 +70,21 @@ export interface ReplayEnd {
   readonly failedAgain: readonly EndRecord[];
 }
 
-/** What could not be sent, and why. */
-export interface Skipped {
+/** A failure that was not sent, and why. `target` is set if nothing can be sent to that target at all. */
+export interface Skipped extends Partial<Stranded> {
   readonly failure: Failure;
   readonly problem: string;
   readonly isReplayedBefore?: true;
-  /** The actor whose queue is missing. */
-  readonly withoutQueue?: string;
 }
 
 const LOOK_EVERY_MS = 500;
 
 /**
  * Sends failed envelopes once more. Each is noted before it is sent, so that nobody sends it a second time by accident;
- * stage by stage, the ends of what was sent are waited for, and when one fails again nothing more is sent. What has no
- * queue to go to is left out, before anything is sent.
+ * stage by stage, the ends of what was sent are waited for, and when one fails again nothing more is sent.
+ *
+ * A target whose queue is missing, or that the broker refuses, costs its own failures only: they are skipped and the
+ * others are sent. If the broker refuses every target, the replay stops.
  */
 export async function replayFailures(
   meant: readonly Failure[],
@@ -86,8 +93,10 @@ export async function replayFailures(
 ): Promise<ReplayEnd> {
   const targets = await targetsOf(meant, options, tools.reach);
   const stranded: ReadonlyMap<Failure, Stranded> = targets.ok ? targets.stranded : new Map();
-  const failures = meant.filter((failure) => !stranded.has(failure));
+  let failures = meant.filter((failure) => !stranded.has(failure));
   const sent: Failure[] = [];
+  /** Targets that accepted a send and have not refused one since. */
+  const accepting = new Set<string>();
   const skipped: Skipped[] = [...stranded].map(([failure, why]) => ({ failure, ...why }));
   const ends = endsOfReplay(options.replay, tools.records);
   let at = 0;
@@ -108,6 +117,22 @@ export async function replayFailures(
     };
   };
 
+  const targetIfUnsent = (failure: Failure) =>
+    isUnsent(failure, options) ? targetOf(failure, options.to) : undefined;
+  /** Skips what was still to be sent to this target. False: it was refused, and no other target is left. */
+  const strand = (current: Failure, why: Stranded): boolean => {
+    accepting.delete(why.target);
+    const { own = [], others = [] } = Object.groupBy(failures.slice(at), (failure) =>
+      failure === current || targetIfUnsent(failure) === why.target ? 'own' : 'others',
+    );
+    const hasOtherTarget =
+      accepting.size > 0 || others.some((failure) => isActorName(targetIfUnsent(failure)));
+    if (!hasOtherTarget && why.isQueueMissing !== true) return false;
+    skipped.push(...own.map((failure) => ({ failure, ...why })));
+    failures = [...failures.slice(0, at), ...others];
+    return true;
+  };
+
   if (!targets.ok) return end('refused', targets.problem);
   for (let stage = 0; at < failures.length; stage++) {
     const size = options.stages?.at(Math.min(stage, options.stages.length - 1)) ?? failures.length;
@@ -117,9 +142,16 @@ export async function replayFailures(
       const failure = failures[at] as Failure;
       const outcome = await sendOne(failure, options, tools);
       if (outcome.kind === 'refused') return end('refused', outcome.problem);
+      if (outcome.kind === 'stranded') {
+        if (!strand(failure, outcome.stranded))
+          return end('refused', notSentText(failure, outcome.stranded.problem));
+        tell();
+        continue;
+      }
       at++;
       if (outcome.kind === 'sent') {
         sent.push(failure);
+        accepting.add(outcome.to);
         if (isCrewName(outcome.to)) ends.expectAnyOf(failure);
       } else skipped.push({ failure, ...outcome.skipped });
       tell();
@@ -138,6 +170,9 @@ export async function replayFailures(
 type SendOutcome =
   | { readonly kind: 'sent'; readonly to: string }
   | { readonly kind: 'skipped'; readonly skipped: Omit<Skipped, 'failure'> }
+  /** The broker refused it: nothing more is sent to that target. */
+  | { readonly kind: 'stranded'; readonly stranded: Stranded }
+  /** A store refused: nothing more is sent at all. */
   | { readonly kind: 'refused'; readonly problem: string };
 
 async function sendOne(failure: Failure, options: ReplayOptions, tools: ReplayTools): Promise<SendOutcome> {
@@ -172,18 +207,27 @@ async function sendOne(failure: Failure, options: ReplayOptions, tools: ReplayTo
   const reply = await send(prepared.to, prepared.body);
   if (reply.ok) return { kind: 'sent', to: prepared.to };
   const withdrawn = await failures.withdrawReplay(failure.identity, options.replay);
-  const also = withdrawn.ok ? '' : `; and its note could not be taken back: ${withdrawn.problem}`;
-  return { kind: 'refused', problem: `${failure.envelopeId} could not be sent: ${reply.problem}${also}` };
+  if (withdrawn.ok) return { kind: 'stranded', stranded: strandedBy(prepared.to, reply) };
+  const also = `; and its note could not be taken back: ${withdrawn.problem}`;
+  return { kind: 'refused', problem: notSentText(failure, `${reply.problem}${also}`) };
+}
+
+function notSentText({ envelopeId }: Failure, problem: string): string {
+  return `${envelopeId} could not be sent: ${problem}`;
 }
 
 /** Of what would be sent: what was replayed before needs no queue. */
 export function targetsOf(
   failures: readonly Failure[],
-  { to, again }: ReplayOptions,
+  options: ReplayOptions,
   reach: Reach,
 ): Promise<Targets> {
-  const unsent = failures.filter((failure) => again || replayedBefore(failure) === undefined);
-  return lookUpTargets(unsent, to, reach);
+  const unsent = failures.filter((failure) => isUnsent(failure, options));
+  return lookUpTargets(unsent, options.to, reach);
+}
+
+function isUnsent(failure: Failure, { again }: ReplayOptions): boolean {
+  return again || replayedBefore(failure) === undefined;
 }
 
 /** Undefined: it was not. */

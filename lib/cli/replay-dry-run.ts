@@ -6,7 +6,7 @@ import { EXIT } from './exit.ts';
 import { LONGEST_ID } from './failure-output.ts';
 import type { Operator } from './operator.ts';
 import { escaped, jsonListOutput, jsonOutput, oneLine } from './plain-text.ts';
-import { withoutQueueLines } from './replay-words.ts';
+import { strandedJson, strandedLines } from './replay-words.ts';
 import { type Column, tableText } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -59,7 +59,7 @@ export async function printDryRun(
     prepared.filter((one) => 'body' in one).length +
     unlooked.filter((failure) => !stranded.has(failure) && againProblem(failure, options) === undefined)
       .length;
-  const lines = withoutQueueLines([...stranded.values()]);
+  const lines = strandedLines([...stranded.values()]);
   say(['', ...lines, `Nothing was sent. ${goText(toSend, options.stages !== undefined)}`].join('\n'));
   return status;
 }
@@ -96,8 +96,7 @@ function dryRunJson(one: Prepared, payload: boolean): string {
   const { failure } = one;
   const id = { id: failure.envelopeId, failedAt: failure.actor };
   if ('problem' in one) {
-    const { problem, withoutQueue } = one;
-    return jsonOutput({ ...id, problem, ...(withoutQueue === undefined ? {} : { withoutQueue }) });
+    return jsonOutput({ ...id, problem: one.problem, ...strandedJson(one) });
   }
   const { to, envelope, body } = one;
   return jsonOutput(

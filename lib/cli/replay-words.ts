@@ -62,7 +62,7 @@ function failedLines({ failedAgain }: ReplayEnd): readonly string[] {
 function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   const before = skipped.filter(({ isReplayedBefore }) => isReplayedBefore === true);
   const others = skipped.filter(
-    ({ isReplayedBefore, withoutQueue }) => isReplayedBefore !== true && withoutQueue === undefined,
+    ({ isReplayedBefore, target }) => isReplayedBefore !== true && target === undefined,
   );
   const [one] = before;
   const again =
@@ -74,23 +74,35 @@ function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   return [
     ...others.slice(0, NAMED).map((other) => `  not sent: ${skippedText(other)}`),
     ...moreLine('not sent', others.length),
-    ...withoutQueueLines(skipped),
+    ...strandedLines(skipped),
     ...again,
   ];
 }
 
-/** A line for each actor that has no queue: how many that concerns, and what to do. */
-export function withoutQueueLines(
-  skipped: readonly Pick<Skipped, 'problem' | 'withoutQueue'>[],
+/** A line for each target that nothing can be sent to: how many failures that concerns, why, and what to do. */
+export function strandedLines(
+  skipped: readonly Pick<Skipped, 'problem' | 'target' | 'isQueueMissing'>[],
 ): readonly string[] {
-  const byActor = Map.groupBy(
-    skipped.filter(({ withoutQueue }) => withoutQueue !== undefined),
-    ({ withoutQueue }) => withoutQueue,
+  const byTarget = Map.groupBy(
+    skipped.filter(({ target }) => target !== undefined),
+    ({ target }) => target,
   );
-  return [...byActor].map(
-    ([actor, all]) =>
-      `  not sent: ${all.length} for "${actor}" (${oneLine(all[0]?.problem ?? '')}): deploy the actor, or name another with --to`,
-  );
+  return [...byTarget].map(([target, all]) => {
+    const [{ problem, isQueueMissing } = { problem: '' }] = all;
+    const fix = isQueueMissing
+      ? 'deploy the actor, or name another with --to'
+      : 'fix this and run the same command again, or name another actor with --to';
+    return `  not sent: ${all.length} for "${target}" (${oneLine(problem)}): ${fix}`;
+  });
+}
+
+/** Names the target of a failure for scripts: as one without a queue, or as one that was refused. */
+export function strandedJson({
+  target,
+  isQueueMissing,
+}: Pick<Skipped, 'target' | 'isQueueMissing'>): Readonly<Record<string, string>> {
+  if (target === undefined) return {};
+  return isQueueMissing ? { withoutQueue: target } : { refusedAt: target };
 }
 
 function skippedText({ failure, problem }: Skipped): string {
@@ -111,10 +123,10 @@ export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<strin
     sent: sent.map(idOf),
     endedWell: endedWell.map(idOf),
     failedAgain: failedAgain.map(idOf),
-    skipped: skipped.map(({ failure, problem: why, withoutQueue }) => ({
-      id: failure.envelopeId,
-      problem: why,
-      ...(withoutQueue === undefined ? {} : { withoutQueue }),
+    skipped: skipped.map((one) => ({
+      id: one.failure.envelopeId,
+      problem: one.problem,
+      ...strandedJson(one),
     })),
     left: left.map(idOf),
   };

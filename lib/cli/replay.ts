@@ -69,9 +69,10 @@ Examples:
   asya replay --actor score --since 1h --to score-v2 --rate 5 --go
 
 The set is frozen when you ask: what fails meanwhile is not swept in. The record stays and lists its replays.
-What failed at an actor that has no queue any more is told and left out; --to sends it to another.
+If an actor's queue is missing or the broker refuses it, its failures are reported and not sent, and the others are;
+--to sends them to another actor.
 Exit status: 0 all sent (and, with the ramp, all ended well), 1 something outside failed, nothing was found or some
-could not be sent (in a dry run: an actor has no queue), 2 called wrongly, 3 stopped by itself because some failed again or had no end, 130 stopped by Ctrl-C.`,
+could not be sent (in a dry run: a queue is missing or cannot be looked up), 2 called wrongly, 3 stopped by itself because some failed again or had no end, 130 stopped by Ctrl-C.`,
     )
     .action(async (ids: readonly string[], options: ReplayCommand & { dryRun?: boolean }) => {
       if (options.go && options.dryRun) throw new Mistaken('asya: --go and --dry-run at once; keep one');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReplayProgress } from '../../lib/app/replay.ts';
+import type { ReplayEnd, ReplayProgress } from '../../lib/app/replay.ts';
 import type { FailureIndex } from '../../lib/ports/failure-index.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
 import { aScene, type Fate, ids, type Scene } from '../replay/a-replay.ts';
@@ -229,8 +229,10 @@ describe('queues', () => {
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
     expect(end.sent).toHaveLength(13);
     expect(
-      end.skipped.map(({ failure, withoutQueue }) => [failure.envelopeId, withoutQueue]).toSorted(),
-    ).toEqual([...ids(3, 'gone').map((id) => [id, 'gone']), ['nameless', undefined]]);
+      end.skipped
+        .map(({ failure, target, isQueueMissing }) => [failure.envelopeId, target, isQueueMissing])
+        .toSorted(),
+    ).toEqual([...ids(3, 'gone').map((id) => [id, 'gone', true]), ['nameless', undefined, undefined]]);
     expect((await scene.entriesOf('gone-1'))[0]?.replays).toEqual([]);
   });
 
@@ -238,7 +240,7 @@ describe('queues', () => {
     const { scene, reach } = await aMixture();
     const end = await scene.replay(await scene.select(), {}, { reach, fate: () => BAD });
     expect(end.why).toBe('failed-again');
-    expect(end.skipped.filter(({ withoutQueue }) => withoutQueue === 'gone')).toHaveLength(3);
+    expect(end.skipped.filter(({ target }) => target === 'gone')).toHaveLength(3);
     expect(end.left).toHaveLength(12);
   });
 
@@ -258,11 +260,164 @@ describe('queues', () => {
     const end = await scene.replay(await scene.select(), {}, { reach });
     expect(end).toMatchObject({
       why: 'refused',
-      problem: expect.stringMatching(/^the queue of ".*" cannot be looked for: the broker is down$/),
+      problem: expect.stringMatching(/^the queue of ".*" cannot be looked up: the broker is down$/),
       sent: [],
       skipped: [],
     });
     expect(end.left).toHaveLength(17);
+  });
+});
+
+describe('one target that the broker refuses', () => {
+  const DENIED: Reply = { ok: false, problem: 'AccessDenied: not authorized' };
+  const GONE: Reply = { ok: false, problem: 'there is no queue "store"', isQueueMissing: true };
+  const only =
+    (target: string, reply: Reply) =>
+    (actor: string): Reply =>
+      actor === target ? reply : ACCEPTED;
+  const refusing = (target: string, reply: Reply) => (_id: string, to: string) => only(target, reply)(to);
+
+  /** `order` names the target of each failure, in the order in which a replay sends them. */
+  async function aMeshOf(order: readonly string[]): Promise<Scene> {
+    const scene = aScene(memoryStores());
+    for (const [at, actor] of [...order].reverse().entries())
+      await scene.fail([`${actor}-${order.length - 1 - at}`], { status: { actor } });
+    return scene;
+  }
+
+  const sentTo = (scene: Scene) => scene.sent.map(({ to }) => to);
+  const skippedIds = (end: ReplayEnd) => end.skipped.map(({ failure }) => failure.envelopeId).toSorted();
+
+  it('at the look-up: its failures are skipped and the others are sent', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store', 'score']);
+    const reach = async (actor: string) => only('store', DENIED)(actor);
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(sentTo(scene)).toEqual(['score', 'score']);
+    const why = {
+      target: 'store',
+      problem: 'the queue of "store" cannot be looked up: AccessDenied: not authorized',
+    };
+    expect(end.skipped).toMatchObject([why, why]);
+    expect(end.skipped[0]).not.toHaveProperty('isQueueMissing');
+  });
+
+  it('at the first send: nothing more is sent there, the note is withdrawn, the others are sent', async () => {
+    const scene = await aMeshOf(['score', 'store', 'score', 'store', 'store', 'score']);
+    const tried: string[] = [];
+    const refuse = (id: string, to: string) => {
+      tried.push(id);
+      return only('store', DENIED)(to);
+    };
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end).toMatchObject({ why: 'all-sent', left: [], failedAgain: [] });
+    expect(sentTo(scene)).toEqual(['score', 'score', 'score']);
+    expect(end.endedWell).toHaveLength(3);
+    expect(skippedIds(end)).toEqual(['store-1', 'store-3', 'store-4']);
+    for (const one of end.skipped) expect(one).toMatchObject({ target: 'store', problem: DENIED.problem });
+    expect(tried.filter((id) => id.startsWith('store'))).toEqual(['store-1']);
+    expect((await scene.entriesOf('store-1'))[0]?.replays).toEqual([]);
+    // When access is granted, the same command sends what was skipped.
+    const next = await scene.replay(await scene.select());
+    expect(next.sent.map(({ envelopeId }) => envelopeId)).toEqual(['store-1', 'store-3', 'store-4']);
+  });
+
+  it('because its queue was deleted after the look-up: skipped like a queue that was missing before', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store']);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', GONE) });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(sentTo(scene)).toEqual(['score']);
+    const why = { target: 'store', problem: GONE.problem, isQueueMissing: true };
+    expect(end.skipped).toMatchObject([why, why]);
+  });
+
+  it('because its queue was deleted, and it was the only target: nothing is left to try', async () => {
+    const scene = await aMeshOf(['store', 'store']);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', GONE) });
+    expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
+    expect(end.skipped).toHaveLength(2);
+  });
+
+  it('does not use up a stage: the first stage sends to the next target and waits for its end', async () => {
+    const scene = await aMeshOf(['store', 'store', ...Array.from({ length: 12 }, () => 'score')]);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
+    expect(stageSizes(scene)).toEqual([1, 10, 1]);
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.skipped).toHaveLength(2);
+  });
+
+  it('as the only one in the last stage: the stage ends at once and its failures are skipped', async () => {
+    const scene = await aMeshOf(['score', 'store', 'store']);
+    const failures = await scene.select();
+    const began = scene.clock.now();
+    const end = await scene.replay(failures, {}, { refuse: refusing('store', DENIED) });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.sent).toHaveLength(1);
+    expect(skippedIds(end)).toEqual(['store-1', 'store-2']);
+    expect(scene.clock.now() - began).toBeLessThan(5_000);
+  });
+
+  it('is reported when the ramp stops before the others are sent', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store', 'score']);
+    const end = await scene.replay(
+      await scene.select(),
+      {},
+      { refuse: refusing('store', DENIED), fate: () => BAD },
+    );
+    expect(end.why).toBe('failed-again');
+    expect(skippedIds(end)).toEqual(['store-0', 'store-2']);
+    expect(end.left).toHaveLength(1);
+  });
+
+  it('leaves what was replayed before to be skipped for that reason', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store']);
+    await scene.replay(await scene.select({ envelopeIds: ['store-2'] }), { replay: 'r-old' });
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
+    const problems = new Map(end.skipped.map(({ failure, problem }) => [failure.envelopeId, problem]));
+    expect(problems.get('store-0')).toBe(DENIED.problem);
+    expect(problems.get('store-2')).toBe('it was replayed before (r-old)');
+  });
+
+  it('stops the replay when no other target is left: an outage', async () => {
+    const scene = await aMeshOf(['score', 'store', 'score', 'store', 'audit']);
+    const refuse = () => (scene.sent.length < 2 ? ACCEPTED : { ok: false as const, problem: 'broker down' });
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end).toMatchObject({ why: 'refused', problem: 'audit-4 could not be sent: broker down' });
+    expect(end.sent).toHaveLength(2);
+    expect(skippedIds(end)).toEqual(['score-2', 'store-3']);
+    expect(end.left.map(({ envelopeId }) => envelopeId)).toEqual(['audit-4']);
+    for (const id of ['score-2', 'store-3', 'audit-4'])
+      expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+  });
+
+  it('does not stop the replay when another target took everything for it', async () => {
+    const scene = await aMeshOf(['score', 'store']);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(skippedIds(end)).toEqual(['store-1']);
+  });
+
+  it('stops the replay when its note cannot be withdrawn: the store is down as well', async () => {
+    const stores = memoryStores();
+    const scene = aScene(stores);
+    await scene.fail(['e-1']);
+    await scene.fail(['e-2'], { status: { actor: 'store' } });
+    const refuse = () => {
+      stores.breakDown('withdrawReplay');
+      return DENIED;
+    };
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end).toMatchObject({ why: 'refused', sent: [], skipped: [] });
+    expect(end.problem).toMatch(/^e-2 could not be sent: AccessDenied: .*the store is down$/);
+  });
+
+  it('at the look-up, with every other one missing: there is nothing to stop', async () => {
+    const scene = await aMeshOf(['store', 'gone']);
+    const reach = async (actor: string): Promise<Reply> =>
+      actor === 'gone' ? { ok: false, problem: 'there is no queue "gone"', isQueueMissing: true } : DENIED;
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
+    expect(end.skipped).toHaveLength(2);
   });
 });
 

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ids } from '../replay/a-replay.ts';
 import { freePort } from '../sidecar/free-port.ts';
 import { endProcesses, temporaryFolder } from '../sidecar/sidecar-process.ts';
-import { type Office, openOffice } from './a-desk.ts';
+import { type DenyingSqs, startDenyingSqs } from '../support/denying-sqs.ts';
+import { NOW, type Office, openOffice } from './a-desk.ts';
 import { asya } from './a-terminal.ts';
 
 /** `asya replay` and `asya purge`: what they do, say and end with. */
@@ -135,6 +136,79 @@ describe('asya replay', () => {
         withoutQueue: 'nowhere',
       });
       expect(await type('replay', 'e-1', '--to', 'score')).toMatchObject({ status: 0 });
+    });
+  });
+
+  describe('when SQS denies access to one target', () => {
+    const DENIED = 'AccessDeniedException: User: operator is not authorized to perform: ';
+
+    async function aDesk(...denials: readonly Parameters<DenyingSqs['deny']>[]) {
+      const { scene, variables } = await office.desk();
+      const { endpoint } = office.engines.sqs;
+      const sqs = await startDenyingSqs(endpoint);
+      onTestFinished(() => sqs.close());
+      await office.engines.sqs.createQueue('locked');
+      for (const [action, queue] of denials) sqs.deny(action, queue);
+      await scene.fail(['good']);
+      await scene.fail(ids(3), { status: { actor: 'locked' } });
+      const env = { ...variables, ASYA_SQS_ENDPOINT: sqs.endpoint };
+      return { scene, type: (...argv: readonly string[]) => asya(argv, { env, now: () => NOW }) };
+    }
+
+    it('at the look-up, a dry run reports the target, the count and the fix, and exits with 1', async () => {
+      const { type } = await aDesk(['GetQueueUrl', 'locked']);
+      const { status, out, err } = await type('replay', '--all');
+      expect(status).toBe(1);
+      expect(out.split('\n')[1]).toMatch(
+        /^e-2 +locked +- +- +- +not sent: the queue of "locked" cannot be looked up: AccessDenied/,
+      );
+      expect(err).toContain(
+        `not sent: 3 for "locked" (the queue of "locked" cannot be looked up: ${DENIED}sqs:GetQueueUrl on resource: locked (queue "locked")): fix this and run the same command again, or name another actor with --to`,
+      );
+      expect(err).toContain('Nothing was sent. --go sends 1.');
+      const json = await type('replay', '--all', '--json');
+      expect(json.status).toBe(1);
+      expect(JSON.parse(json.out)[0]).toEqual({
+        id: 'e-2',
+        failedAt: 'locked',
+        problem: expect.stringContaining(DENIED),
+        refusedAt: 'locked',
+      });
+    });
+
+    it('at the send, the others are sent; it reports what was not, and exits with 1', async () => {
+      const { scene, type } = await aDesk(['SendMessageBatch', 'locked']);
+      const { status, err } = await type('replay', '--all', '--go', '--no-ramp');
+      expect(err).toContain(`not sent: 3 for "locked" (${DENIED}sqs:SendMessageBatch on resource: locked`);
+      expect(err.match(/not sent:/g)).toHaveLength(1);
+      expect(err).toContain('done: 1 sent, 3 skipped, 0 left');
+      expect(status).toBe(1);
+      const [taken] = await office.engines.sqs.takeUntil('score', 1);
+      expect(JSON.parse(taken?.Body ?? '')).toMatchObject({ id: 'good' });
+      expect(await office.engines.sqs.take('locked')).toEqual([]);
+      for (const id of ids(3)) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+    });
+
+    it('in JSON, each failure that was not sent names the target', async () => {
+      const { type } = await aDesk(['SendMessageBatch', 'locked']);
+      const { status, out } = await type('replay', '--all', '--go', '--no-ramp', '--json');
+      expect(status).toBe(1);
+      expect(JSON.parse(out)).toMatchObject({ why: 'all-sent', sent: ['good'], left: [] });
+      expect(JSON.parse(out).skipped).toContainEqual({
+        id: 'e-0',
+        problem: expect.stringContaining(DENIED),
+        refusedAt: 'locked',
+      });
+      await office.engines.sqs.takeUntil('score', 1);
+    });
+
+    it('when SQS denies access to every target, the replay stops with an error', async () => {
+      const { scene, type } = await aDesk(['SendMessageBatch', 'locked'], ['SendMessageBatch', 'score']);
+      const { status, err } = await type('replay', '--all', '--go');
+      expect(status).toBe(1);
+      expect(err).toContain(`stopped: good could not be sent: ${DENIED}sqs:SendMessageBatch`);
+      expect(err).toContain('0 sent, 0 ended well, 0 failed again, 3 skipped, 1 left');
+      for (const id of ['good', ...ids(3)]) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
     });
   });
 

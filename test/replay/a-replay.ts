@@ -61,7 +61,7 @@ export interface Scene {
 
 interface Tools {
   readonly fate: (id: string, sent: Sent) => Fate;
-  readonly refuse: (id: string) => Reply;
+  readonly refuse: (id: string, to: string) => Reply;
   readonly reach: (actor: string) => Promise<Reply>;
   readonly stop: AbortSignal;
   readonly clock: Clock;
@@ -148,7 +148,7 @@ export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
         reach: tools.reach ?? (async () => ACCEPTED),
         send: async (to, body) => {
           const envelope = JSON.parse(body) as Sent['envelope'];
-          const reply = refuse(envelope.id);
+          const reply = refuse(envelope.id, to);
           if (!reply.ok) return reply;
           const one = { to, atMs: clock.now(), body, envelope };
           sent.push(one);
