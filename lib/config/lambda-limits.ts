@@ -127,7 +127,7 @@ export function wholeMistakes(manifest: Manifest, settings: PlanSettings): reado
   return mistakes;
 }
 
-/** Nobody but x-sink sends to x-sump, nobody but the gateway to its timers, and nobody at all to dead letters. */
+/** Queues that no policy may escalate to: those of the crew and the gateway, and every dead-letter queue. */
 function ownQueues(actors: ReadonlySet<string>, namespace: string | undefined): ReadonlySet<string> {
   const own = [...CREW, GATEWAY];
   return new Set([

@@ -157,3 +157,31 @@ export function queuesFor(template: TemplateJson, actor: string, action: string)
     .map(({ resource }) => resource)
     .sort();
 }
+
+/**
+ * The logical ids of all roles that may send to a queue, whatever grants it: a policy of the role, or one that matches by
+ * a wildcard. Throws if the queue's own policy allows anything, because then it is not a matter of roles alone.
+ */
+export function rolesThatMaySendTo(template: TemplateJson, queue: string): readonly string[] {
+  const openTo = resourcesOf(template, 'AWS::SQS::QueuePolicy').flatMap(({ Properties }) =>
+    Properties.PolicyDocument.Statement.filter(({ Effect }: { Effect: string }) => Effect !== 'Deny'),
+  );
+  if (openTo.length > 0) throw new Error(`a queue policy allows something: ${JSON.stringify(openTo)}`);
+  return resourcesOf(template, 'AWS::IAM::Role')
+    .filter(({ id, Properties }) => {
+      if (Properties.Policies !== undefined || Properties.ManagedPolicyArns !== undefined)
+        throw new Error(`role "${id}" has inline or managed policies, which are not looked at`);
+      return permissionsOfRole(template, id).some(
+        ({ action, resource }) =>
+          isMatch(action, 'sqs:SendMessage') && (resource === queue || isMatch(resource, queue)),
+      );
+    })
+    .map(({ id }) => id)
+    .sort();
+}
+
+/** Whether an IAM pattern with stars matches. */
+function isMatch(pattern: string, text: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 'i').test(text);
+}
