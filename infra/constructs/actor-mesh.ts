@@ -93,7 +93,7 @@ export class ActorMesh extends Construct {
 
   /** An actor of its own, with everything that belongs to it. Those whom it names may be added later. */
   addActor(name: string, options: ActorOptions): Actor {
-    const reading = actorByHand(name, specOf(options), this.checkHandler);
+    const reading = actorByHand(name, specOf(options), this.checkHandler, options.labels);
     if ('mistakes' in reading) return refuse(reading.mistakes, `of mesh "${this.namespace}"`);
     refuse(actorMistakes(reading.actor, this.settings), `of mesh "${this.namespace}"`);
     if (this.actors.has(name))

@@ -68,6 +68,12 @@ export interface ActorOptions {
    * @default nobody else
    */
   readonly next?: readonly string[];
+  /**
+   * AWS tags for everything that belongs to the actor, by the rules of AWS and at most 40. For values that are only known
+   * at deployment, use `Tags.of(actor).add(key, value)`.
+   * @default no tags
+   */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A way through the mesh. */

@@ -1,4 +1,4 @@
-import { Lazy, type RemovalPolicy } from 'aws-cdk-lib';
+import { Lazy, type RemovalPolicy, Tags } from 'aws-cdk-lib';
 import {
   type Alarm,
   type IMetric,
@@ -84,6 +84,7 @@ export class Actor extends Construct implements IGrantable {
     this.function = this.meshFunction.function;
     this.meshFunction.consume(this.queue);
     this.addAlarms();
+    for (const [key, value] of Object.entries(plan.labels ?? {})) Tags.of(this).add(key, value);
   }
 
   get grantPrincipal(): IPrincipal {

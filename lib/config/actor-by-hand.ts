@@ -5,15 +5,16 @@ import type { ActorSpec } from './manifest.ts';
 
 /**
  * An actor that is declared in code, held to the same rules as one in a folder: `spec` is what would stand under
- * `spec:` there. Whom it names is not looked for: the others may come later.
+ * `spec:` there, and `labels` under `metadata:`. Whom it names is not looked for: the others may come later.
  */
 export function actorByHand(
   name: string,
   spec: Readonly<Record<string, unknown>>,
   checkHandler: HandlerCheck = () => undefined,
+  labels: Readonly<Record<string, string>> = {},
 ): { readonly actor: ActorSpec } | { readonly mistakes: readonly [Mistake, ...Mistake[]] } {
   const said = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
-  const value = { apiVersion: 'asya.sh/v1alpha1', kind: ACTOR_KIND, metadata: { name }, spec: said };
+  const value = { apiVersion: 'asya.sh/v1alpha1', kind: ACTOR_KIND, metadata: { name, labels }, spec: said };
   const mistakes: Mistake[] = [];
   const document = {
     file: '.',

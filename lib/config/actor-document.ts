@@ -3,6 +3,7 @@ import { type Fields, isFields } from '../core/fields.ts';
 import { type Notes, noteUnknownKeys } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
 import { readActorResiliency } from './actor-resiliency.ts';
+import { readAnnotations, readLabels } from './labels.ts';
 import type { ActorSpec, RuntimeSpec } from './manifest.ts';
 import {
   namesIn,
@@ -11,6 +12,7 @@ import {
   readList,
   readMap,
   readName,
+  readNamespace,
   readText,
 } from './manifest-field.ts';
 import { readMemoryMb } from './memory.ts';
@@ -23,7 +25,7 @@ const API_VERSION = 'asya.sh/v1alpha1';
 const API_GROUP = 'asya.sh/';
 
 const DOCUMENT_FIELDS = ['apiVersion', 'kind', 'metadata', 'spec'] as const;
-const METADATA_FIELDS = ['name', 'labels', 'annotations'] as const;
+const METADATA_FIELDS = ['name', 'namespace', 'labels', 'annotations'] as const;
 const SPEC_FIELDS = [
   'actor',
   'handler',
@@ -89,15 +91,25 @@ export function readActor(
   noteKind(value, notes);
   noteUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const spec = readMap(value['spec'], notes.at('spec'));
-  const { name, named } = readActorName(value['metadata'], spec?.['actor'], notes);
+  const metadata = optional(value['metadata'], notes.at('metadata'), readMap, {}) as Fields;
+  const { name, named } = readActorName(metadata, spec?.['actor'], notes);
+  const labels = readMetadata(metadata, document, notes.at('metadata'));
   // Where there is no spec, that is the mistake, and not what it would have to say.
   const inSpec = spec === undefined ? NOWHERE : notes.at('spec');
-  return { ...readSpec(name, spec ?? {}, document, inSpec, checkHandler), named };
+  return { ...readSpec({ name, labels }, spec ?? {}, document, inSpec, checkHandler), named };
 }
 
-function readActorName(metadata: unknown, actor: unknown, notes: Notes): { name: string; named: Notes } {
-  const fields = optional(metadata, notes.at('metadata'), readMap, {}) as Fields;
-  noteUnknownKeys(notes.at('metadata'), fields, METADATA_FIELDS);
+/** Returns the labels. A namespace and annotations are checked and have no effect. */
+function readMetadata(fields: Fields, document: YamlDocument, notes: Notes): ActorSpec['labels'] {
+  noteUnknownKeys(notes, fields, METADATA_FIELDS);
+  const writtenIn = (field: string) => (key: string) => document.writtenAt(['metadata', field, key]);
+  const { namespace, labels, annotations } = fields;
+  optional(namespace, notes.at('namespace'), readNamespace, undefined);
+  readAnnotations(annotations, writtenIn('annotations'), notes.at('annotations'));
+  return readLabels(labels, writtenIn('labels'), notes.at('labels'));
+}
+
+function readActorName(fields: Fields, actor: unknown, notes: Notes): { name: string; named: Notes } {
   const inMetadata = notes.at('metadata').at('name');
   if (actor === undefined) {
     return { name: readName()(fields['name'], inMetadata) ?? '', named: inMetadata };
@@ -108,7 +120,7 @@ function readActorName(metadata: unknown, actor: unknown, notes: Notes): { name:
 }
 
 function readSpec(
-  name: string,
+  { name, labels }: Pick<ActorSpec, 'name' | 'labels'>,
   spec: Fields,
   document: YamlDocument,
   notes: Notes,
@@ -127,6 +139,7 @@ function readSpec(
   const actor: ActorSpec = {
     name,
     file,
+    labels,
     runtime: runtime ?? NO_RUNTIME,
     ...times,
     scaling: readScaling(spec['scaling'], notes.at('scaling')),

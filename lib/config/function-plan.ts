@@ -33,6 +33,8 @@ export interface FunctionPlan {
   /** Undefined for the crew. */
   readonly runtime?: RuntimeSpec;
   readonly environment: Readonly<Record<string, string>>;
+  /** AWS tags. Undefined for the crew and the gateway. They do not change how the function runs. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Every queue that it may send to. */
   readonly sendsTo: readonly string[];
 }

@@ -98,13 +98,29 @@ export function readName(rule = ACTOR_NAME_RULE): ReadField<string> {
 }
 
 function meantName(value: unknown): string {
-  const name = plainText(value)
+  const name = dnsLabelLike(value).replace(/^(x-)+/, '');
+  return isRoutableName(name) ? `; did you mean "${name}"?` : '';
+}
+
+/** What somebody probably meant: `scoreImage` as `score-image`. */
+function dnsLabelLike(value: unknown): string {
+  return plainText(value)
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^(-|x-)+|-+$/g, '');
-  return isRoutableName(name) ? `; did you mean "${name}"?` : '';
+    .replace(/^-+|-+$/g, '');
 }
+
+const NAMESPACE_RULE =
+  'a namespace is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end, as in Kubernetes';
+
+/** A namespace of Kubernetes, which is a DNS label. */
+export const readNamespace: ReadField<string> = (value, notes) => {
+  if (isActorName(value)) return value;
+  const meant = dnsLabelLike(value);
+  notes.add(`${whatCame(value)}; ${NAMESPACE_RULE}${isActorName(meant) ? `; did you mean "${meant}"?` : ''}`);
+  return undefined;
+};
 
 /** Somewhere that an actor is named: whether there is one is known when everything has been read. */
 export interface Reference {

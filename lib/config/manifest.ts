@@ -12,6 +12,8 @@ export interface ActorSpec {
   readonly name: string;
   /** The file it stands in, from the mesh's folder: handlers are found from there. */
   readonly file: string;
+  /** Deployed as AWS tags on everything that belongs to the actor. Empty if it has none. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly runtime: RuntimeSpec;
   readonly timeoutMs: number;
   /** Undefined: derived from the timeout. */

@@ -4,7 +4,6 @@ import type { FunctionPlan } from '../config/function-plan.ts';
 import { GATEWAY } from '../config/gateway-plan.ts';
 import type { ActorSpec, Manifest } from '../config/manifest.ts';
 import { planMesh } from '../config/mesh-plan.ts';
-import { writeEnvironment } from '../config/write-environment.ts';
 import type { Flow } from '../core/flow.ts';
 import type { ActorRunner } from './actor-runner.ts';
 import { type Engines, LOCAL_REGION, startEngines } from './engines.ts';
@@ -16,6 +15,7 @@ import type { MeshBroker } from './mesh-broker.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
 import type { QueueDepths } from './queues.ts';
 import { runtimeCommand } from './runtime-command.ts';
+import { isSamePlan } from './same-plan.ts';
 import { openSocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 
@@ -265,12 +265,3 @@ function meshOn(
 }
 
 const STOP_ONE_MS = 5_000;
-
-function isSamePlan(one: FunctionPlan | undefined, other: FunctionPlan): boolean {
-  return one !== undefined && textOf(one) === textOf(other);
-}
-
-/** The configuration as it is written: Maps and Sets have no JSON of their own. */
-function textOf({ config, ...rest }: FunctionPlan): string {
-  return JSON.stringify([rest, writeEnvironment(config)]);
-}

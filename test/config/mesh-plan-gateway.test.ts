@@ -10,6 +10,7 @@ const MANIFEST: Manifest = {
     {
       name: 'score',
       file: 'score.yaml',
+      labels: {},
       runtime: { kind: 'node', handler: 'score.ts.score' },
       timeoutMs: 5_000,
       resiliency: NO_RESILIENCY,

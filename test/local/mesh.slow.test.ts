@@ -68,6 +68,11 @@ describe('a mesh on this machine', () => {
 
     writeFileSync(join(folder, 'f.yaml'), actorYaml('f').replace('STEP: f', 'STEP: g'));
     expect(await mesh.apply(manifestIn(folder))).toEqual(['f changed']);
+    const relabeled = actorYaml('f')
+      .replace('STEP: f', 'STEP: g')
+      .replace('{name: f}', '{name: f, namespace: prod, labels: {team: vision}, annotations: {note: a}}');
+    writeFileSync(join(folder, 'f.yaml'), relabeled);
+    expect(await mesh.apply(manifestIn(folder))).toEqual([]);
     await outside.send(['f'], 'to-f-again');
     expect(await outside.payloadOf(await outside.untilEnded('to-f-again'))).toEqual({ path: ['g'] });
 

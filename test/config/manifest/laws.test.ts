@@ -27,6 +27,9 @@ const identifier = fc.stringMatching(/^[a-z_]{1,6}$/).filter((text) => !['ts', '
 const seconds = fc.integer({ min: 1, max: 3_600 });
 const variable = fc.stringMatching(/^[B-Z][A-Z0-9_]{0,8}$/);
 
+/** In small letters: IAM ignores case, so two labels must not differ in case only. */
+const label = fc.stringMatching(/^[b-z][a-z0-9 _.:/=+@-]{0,20}$/);
+
 const runtime: fc.Arbitrary<ActorSpec['runtime']> = fc.oneof(
   identifier.map((part) => ({ kind: 'node' as const, handler: `./${part}.ts.${part}` })),
   fc.tuple(identifier, identifier).map((parts) => ({ kind: 'python' as const, handler: parts.join('.') })),
@@ -49,6 +52,9 @@ const manifest: fc.Arbitrary<Manifest> = fc
       record({
         name: fc.constant(own),
         file: fc.constant(`${own}.yaml`),
+        labels: fc.dictionary(label, fc.stringMatching(/^[A-Za-z0-9 _.:/=+@-]{0,20}$/), {
+          noNullPrototype: true,
+        }),
         runtime,
         timeoutMs: seconds.map((count) => count * 1000),
         visibilitySeconds: maybe(fc.integer({ min: 3_600, max: 43_200 })),
@@ -92,7 +98,7 @@ function actorInput(actor: ActorSpec): unknown {
   return {
     apiVersion: 'asya.sh/v1alpha1',
     kind: 'AsyncActor',
-    metadata: { name: actor.name },
+    metadata: { name: actor.name, labels: actor.labels },
     spec: present({
       runtime: kind,
       ...parts,

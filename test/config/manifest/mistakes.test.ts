@@ -292,8 +292,8 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   ],
   [
     'a field of metadata',
-    python('score').replace('{name', '{namespace: a, name'),
-    '3:12 metadata.namespace: is no field here; did you mean "name"?',
+    python('score').replace('{name', '{nmae: a, name'),
+    '3:12 metadata.nmae: is no field here; did you mean "name"?',
   ],
   [
     'no name',

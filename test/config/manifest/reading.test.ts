@@ -11,6 +11,7 @@ describe('an actor', () => {
         {
           name: 'score',
           file: 'score.yaml',
+          labels: {},
           runtime: { kind: 'python', handler: 'module.handle' },
           timeoutMs: 300_000,
           resiliency: NO_RESILIENCY,
@@ -30,6 +31,7 @@ apiVersion: asya.sh/v1alpha1
 kind: AsyncActor
 metadata:
   name: score-in-production
+  namespace: production
   labels: {team: search}
   annotations: {note: "anything"}
 spec:
@@ -54,6 +56,7 @@ spec:
     expect(actors[0]).toEqual({
       name: 'score',
       file: 'score/actor.yaml',
+      labels: { team: 'search' },
       runtime: { kind: 'node', handler: './score.ts.Scorer.score' },
       timeoutMs: 90_000,
       visibilitySeconds: 240,
