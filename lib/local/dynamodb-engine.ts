@@ -3,8 +3,9 @@ import type { Server } from 'node:http';
 import { createRequire, findPackageJSON } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
+import { guardServer, PROGRAMS_ONLY } from './browser-guard.ts';
 
-/** DynamoDB in this process, on this machine's loopback alone. */
+/** DynamoDB in this process, on loopback, for programs only: requests of browsers are refused. */
 export interface DynamodbEngine {
   readonly endpoint: string;
   close(): Promise<void>;
@@ -21,6 +22,7 @@ export async function startDynamodb(folder: string | undefined, port: number): P
   if (folder !== undefined) await proveReadable(folder);
   const server = dynalite({ ...AT_ONCE, ...(folder === undefined ? {} : { path: folder }) });
   outliveItsClients(server);
+  guardServer(server, PROGRAMS_ONLY);
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

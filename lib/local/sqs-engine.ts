@@ -1,7 +1,8 @@
 import { buildApp } from 'fauxqs';
+import { guardServer, PROGRAMS_ONLY } from './browser-guard.ts';
 import { lastingStores } from './fauxqs-stores.ts';
 
-/** SQS and S3 in this process, on this machine's loopback alone. */
+/** SQS, SNS and S3 in this process, on loopback, for programs only: requests of browsers are refused. */
 export interface SqsEngine {
   /** Of both; S3 in path style. */
   readonly endpoint: string;
@@ -12,6 +13,7 @@ export interface SqsEngine {
 export async function startSqs(folder: string | undefined, port: number): Promise<SqsEngine> {
   const lasting = folder === undefined ? undefined : await lastingStores(folder);
   const app = buildApp({ logger: false, ...(lasting === undefined ? {} : { stores: lasting.stores }) });
+  guardServer(app.server, PROGRAMS_ONLY);
   const close = async () => {
     await app.close();
     lasting?.close();

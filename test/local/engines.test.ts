@@ -6,21 +6,30 @@ import {
   DescribeTableCommand,
   type DynamoDBClient,
   GetItemCommand,
+  ListTablesCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  ListBucketsCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
 import {
   ChangeMessageVisibilityCommand,
+  ListQueuesCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { queuePlan } from '../../lib/config/queue-plan.ts';
 import { startEngines } from '../../lib/local/engines.ts';
 import { ensureQueue, queueDepths } from '../../lib/local/queues.ts';
 import { freePort } from '../sidecar/free-port.ts';
 import { endProcesses, startProcess, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
+import { type RawRequest, rawAnswer } from '../support/raw-request.ts';
 import { clientsOf, type Floor, layFloor } from './a-mesh-floor.ts';
+import { FOREIGN_EVERYWHERE, FROM_ANY_BROWSER } from './foreign-requests.ts';
 
 afterAll(endProcesses);
 
@@ -174,12 +183,93 @@ test('a client that is gone in the middle of a request ends nobody else', async 
   const floor = await layFloor();
   for (const endpoint of [floor.engines.dynamodbEndpoint, floor.engines.sqsEndpoint]) {
     const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
-    socket.write('POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\n{"half":');
+    const { host } = new URL(endpoint);
+    socket.write(`POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1000\r\n\r\n{"half":`);
     await new Promise((resolve) => setTimeout(resolve, 50));
     socket.destroy();
   }
   await until(async () => (await fetch(floor.engines.dynamodbEndpoint)).ok, 'it still answers');
   await floor.close();
+});
+
+describe('a web page in a browser on this machine', () => {
+  let floor: Floor;
+  beforeAll(async () => {
+    floor = await layFloor();
+  });
+  afterAll(() => floor.close());
+
+  type Service = 'sqs' | 'sns' | 's3' | 'dynamodb';
+  const endpointOf = (service: Service) =>
+    new URL(service === 'dynamodb' ? floor.engines.dynamodbEndpoint : floor.engines.sqsEndpoint);
+  const form = (action: string) => ({
+    method: 'POST',
+    headers: [['Content-Type', 'application/x-www-form-urlencoded']] as const,
+    body: new URLSearchParams({ Action: action, Name: 'made', Version: '2010-03-31' }).toString(),
+  });
+  const json = (target: string, body: unknown, version = '1.0') => ({
+    method: 'POST',
+    headers: [
+      ['Content-Type', `application/x-amz-json-${version}`],
+      ['X-Amz-Target', target],
+      ['X-Amz-Date', '20260101T000000Z'],
+      ['Authorization', 'AWS4-HMAC-SHA256 Credential=a, SignedHeaders=b, Signature=c'],
+    ] as const,
+    body: JSON.stringify(body),
+  });
+  /** What creates something in each service, for a program. */
+  const CREATE: Readonly<Record<Service, RawRequest>> = {
+    sqs: json('AmazonSQS.CreateQueue', { QueueName: 'made' }),
+    sns: form('CreateTopic'),
+    s3: { method: 'PUT', target: '/made', headers: [] },
+    dynamodb: json('DynamoDB_20120810.CreateTable', { ...TABLE, TableName: 'made' }),
+  };
+  const fromProgram = (service: Service, request: RawRequest): RawRequest => ({
+    ...request,
+    headers: [['Host', endpointOf(service).host], ...request.headers],
+  });
+
+  async function created(service: Service): Promise<boolean> {
+    const { sqs, s3, dynamodb } = floor;
+    switch (service) {
+      case 'sqs':
+        return JSON.stringify(await sqs.send(new ListQueuesCommand())).includes('made');
+      case 'sns': {
+        const { text } = await ask('sns', fromProgram('sns', form('ListTopics')));
+        expect(text).toContain('ListTopicsResult');
+        return text.includes('made');
+      }
+      case 's3':
+        return JSON.stringify(await s3.send(new ListBucketsCommand())).includes('made');
+      case 'dynamodb':
+        return JSON.stringify(await dynamodb.send(new ListTablesCommand())).includes('made');
+    }
+  }
+
+  const ask = (service: Service, request: RawRequest) => rawAnswer(Number(endpointOf(service).port), request);
+
+  describe.each(['sqs', 'sns', 's3', 'dynamodb'] as const)('cannot use %s', (service) => {
+    test.each([...FOREIGN_EVERYWHERE, ...FROM_ANY_BROWSER])('with $what', async ({ change }) => {
+      const { host } = endpointOf(service);
+      const answer = await ask(service, change(fromProgram(service, CREATE[service]), host));
+      expect(answer).toMatchObject({ status: 403, head: expect.stringContaining('connection: close') });
+      expect(answer.text).toContain(`local engines serve programs on this machine at ${host} only\n`);
+      expect(answer.head).not.toContain('access-control-');
+      expect(await created(service)).toBe(false);
+    });
+
+    test('but a program can, with the same request', async () => {
+      const { status } = await ask(service, fromProgram(service, CREATE[service]));
+      expect([status, await created(service)]).toEqual([200, true]);
+    });
+  });
+
+  test("is not confused with Node's own fetch, which sends Sec-Fetch-Mode too", async () => {
+    const url = `${floor.engines.s3Endpoint}/fetched`;
+    expect((await fetch(url, { method: 'PUT' })).status).toBe(200);
+    await fetch(`${url}/key`, { method: 'PUT', body: 'text' });
+    expect(await (await fetch(`${url}/key`)).text()).toBe('text');
+  });
 });
 
 function isOpen(port: number): Promise<boolean> {

@@ -37,7 +37,7 @@ let sidecars: readonly RunningProcess[];
 let dataDir: string;
 
 async function startEngine(port: string): Promise<string> {
-  const program = join(import.meta.dirname, '../local/hold-engines.ts');
+  const program = join(import.meta.dirname, 'hold-sqs.ts');
   engine = startProcess([program, dataDir, port], {});
   const { sqsEndpoint } = await engine.untilLine(saying('started'), 60_000);
   return String(sqsEndpoint);
