@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { problemText } from '../adapters/http/problem.ts';
 import { jsonLog } from '../adapters/log/json-log.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import { gatewayFromConfig } from '../assembly/gateway-from-config.ts';
@@ -9,8 +10,9 @@ import { transportFromConfig } from '../assembly/transport-from-config.ts';
 import { GATEWAY } from '../config/gateway-plan.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Flow } from '../core/flow.ts';
+import { type GuardRules, guardServer } from './browser-guard.ts';
 
-/** The gateway of a mesh on this machine: in this process, on the loopback alone. */
+/** The gateway of a mesh on this machine: in this process, on loopback, closed to foreign web pages. */
 export interface LocalGateway extends GatewayAccess {
   /** What the mesh's functions sign their reports with. */
   readonly secret: string;
@@ -33,6 +35,17 @@ const LOOPBACK = '127.0.0.1';
 /** Its caller's id: whoever starts the mesh again finds the tasks of before. */
 const KEY_ID = 'local';
 
+/** A name that resolves to this machine must not lead here, and a page of another origin must not call it. */
+const GUARD: GuardRules = {
+  hostNames: [LOOPBACK, 'localhost'],
+  allowsOwnPages: true,
+  // Unlike the engines it does not repeat what it received: no problem of the gateway does.
+  answer: ({ what, hosts }) => {
+    const detail = `${what} is refused; a local gateway accepts requests at ${hosts.join(' and ')} only, from programs and its own pages`;
+    return { contentType: 'application/problem+json', body: problemText({ status: 403, detail }).body };
+  },
+};
+
 export async function startLocalGateway(
   options: LocalGatewayOptions,
 ): Promise<{ gateway: LocalGateway } | { problem: string }> {
@@ -52,7 +65,7 @@ export async function startLocalGateway(
   const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
   const served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, flows);
   try {
-    const listening = await serveGateway(served.face, port, LOOPBACK);
+    const listening = await serveGateway(served.face, port, LOOPBACK, (server) => guardServer(server, GUARD));
     const url = `http://${LOOPBACK}:${listening.port}`;
     const stop = new AbortController();
     let timers: Promise<void> | undefined;
