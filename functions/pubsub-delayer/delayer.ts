@@ -4,7 +4,11 @@ import type { JsonLog } from '../../lib/adapters/log/json-log.ts';
 import { publishWhereHeard } from '../../lib/adapters/pubsub/publish-where-heard.ts';
 import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
 import type { RestOptions } from '../../lib/adapters/pubsub/rest-call.ts';
-import { type PushAnswer, pushServer } from '../../lib/adapters/push-http/push-server.ts';
+import {
+  type PushAnswer,
+  type PushServerOptions,
+  pushServer,
+} from '../../lib/adapters/push-http/push-server.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
 import { timerFile } from '../../lib/adapters/timer-file/timer-file.ts';
 import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/delay-message.ts';
@@ -24,8 +28,8 @@ export interface RunningDelayer {
 export async function startDelayer(
   config: DelayerConfig,
   log: JsonLog,
-  /** Every address without: what calls it comes from outside. */
-  host?: string,
+  /** Of its server. Default: it listens on every address and refuses no request by its headers. */
+  server: Pick<PushServerOptions, 'host' | 'guard'> = {},
 ): Promise<RunningDelayer> {
   const accessToken =
     config.accessToken === undefined
@@ -40,8 +44,8 @@ export async function startDelayer(
     errorsTopic: config.errorsTopic,
     tell: (fact) => tell(fact, log),
   };
-  const server = await pushServer({
-    ...(host === undefined ? {} : { host }),
+  const pushes = await pushServer({
+    ...server,
     port: config.port,
     refuse: refusePushFromConfig(config.push, log),
     take: (body) => takePush(body, delayer),
@@ -53,12 +57,12 @@ export async function startDelayer(
     throw error;
   });
   return {
-    port: server.port,
+    port: pushes.port,
     stop: async () => {
       const over = new AbortController();
-      await Promise.race([server.drain(), systemClock.sleep(config.gracePeriodMs, over.signal)]);
+      await Promise.race([pushes.drain(), systemClock.sleep(config.gracePeriodMs, over.signal)]);
       over.abort();
-      await server.close();
+      await pushes.close();
       await engine.close();
     },
   };

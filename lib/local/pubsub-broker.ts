@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningDelayer, startDelayer } from '../../functions/pubsub-delayer/delayer.ts';
@@ -11,6 +12,7 @@ import type { SidecarConfig } from '../config/sidecar-config.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../core/delayer.ts';
 import { mistakesText } from '../core/mistake.ts';
 import { DEFAULT_ERRORS_TOPIC } from '../core/pipeline.ts';
+import { guardServer, PROGRAMS_ONLY } from './browser-guard.ts';
 import { findPubsubEmulator } from './find-pubsub-emulator.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 import { type PubsubEmulator, startPubsubEmulator } from './pubsub-emulator.ts';
@@ -107,7 +109,7 @@ interface LocalDelayer {
   close(): Promise<void>;
 }
 
-/** The delayer as it is deployed, called by a push subscription of its topic. */
+/** The delayer as it is deployed, called by a push subscription of its topic; without a token, so programs only. */
 async function openDelayer(
   { publisher }: PubsubClient,
   endpoint: string,
@@ -133,7 +135,8 @@ async function openDelayer(
     if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
   };
   try {
-    delayer = await startDelayer(reading.config, log, LOOPBACK);
+    const guard = (server: Server) => guardServer(server, PROGRAMS_ONLY);
+    delayer = await startDelayer(reading.config, log, { host: LOOPBACK, guard });
     for (const topic of [DEFAULT_DELAYER_TOPIC, DEFAULT_ERRORS_TOPIC]) await publisher.createTopic(topic);
     await publisher.createSubscription(DEFAULT_DELAYER_TOPIC, DEFAULT_DELAYER_TOPIC, {
       pushConfig: { pushEndpoint: `http://${LOOPBACK}:${delayer.port}/` },

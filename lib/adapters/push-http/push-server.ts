@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { discardRest, textWithin } from './request-text.ts';
 
 export interface PushServerOptions {
   readonly host?: string;
   readonly port: number;
+  /** Called before the server listens, to refuse requests before anything else sees them. Default: none are refused. */
+  readonly guard?: (server: Server) => void;
   /** Undefined: it may come in. Asked before the body is read. */
   readonly refuse: (authorization: string | undefined) => Promise<PushAnswer | undefined>;
   /** One push. What it throws is a bug, answered with 500 and told. */
@@ -52,6 +54,7 @@ export async function pushServer(options: PushServerOptions): Promise<PushServer
     underWay.add(answering);
     answering.finally(() => underWay.delete(answering));
   });
+  options.guard?.(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
