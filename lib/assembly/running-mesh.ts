@@ -36,10 +36,20 @@ export const MESH_FILE = 'mesh.json';
 export function runningMeshes(from: string): readonly RunningMesh[] {
   const state = nearestState(from);
   if (state === undefined) return [];
-  return readdirSync(state, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => meshAt(join(state, entry.name, MESH_FILE)))
+  return foldersIn(state)
+    .map((name) => meshAt(join(state, name, MESH_FILE)))
     .filter((mesh) => mesh !== undefined);
+}
+
+/** None if the state is another user's: it is closed to everybody else, and so is the mesh. */
+function foldersIn(state: string): readonly string[] {
+  try {
+    const entries = readdirSync(state, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return [];
+    throw error;
+  }
 }
 
 function nearestState(from: string): string | undefined {

@@ -6,6 +6,7 @@ import { type Mistake, mistakesText } from '../core/mistake.ts';
 import { readLogLine, withoutRepeats } from '../local/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../local/mesh.ts';
 import { type MeshState, meshState } from '../local/mesh-state.ts';
+import { createFilesPrivately } from '../local/private-files.ts';
 import { watchFolder } from '../local/watch-folder.ts';
 import { type DevView, plainView, screenView } from './dev-view.ts';
 import { EXIT } from './exit.ts';
@@ -44,8 +45,11 @@ export async function runDev(folder: string, options: DevOptions, terminal: Term
   };
   // Only now: a call that is refused throws nothing away.
   if (options.fresh) state.empty();
+  createFilesPrivately();
+  const warning = state.prepare();
   const view = viewOn(terminal, options, manifest, state.name);
   view.note(`${folder}: ${counted(manifest.actors.length, 'actor')} to start`);
+  if (warning !== undefined) view.trouble(warning);
   // Before anything is started: whoever stops it in the middle of that is to find nothing left behind either.
   terminal.stop();
   const started = await startMesh({

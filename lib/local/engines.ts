@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDynamodb } from './dynamodb-engine.ts';
+import { PRIVATE_FOLDER } from './private-files.ts';
 import { startSqs } from './sqs-engine.ts';
 
 /** What a mesh stands on, embedded in this process. */
@@ -30,7 +31,7 @@ export async function startEngines(
   const { dataDir, sqsPort = 0, dynamodbPort = 0 } = options;
   const folderOf = (name: string) => (dataDir === undefined ? undefined : join(dataDir, name));
   try {
-    if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
+    if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
     // First SQS: its database is the lock on the whole folder.
     const sqs = await startSqs(folderOf('sqs'), sqsPort);
     try {

@@ -18,7 +18,9 @@ stdin.on('close', () => process.kill(process.pid, 'SIGKILL'));
 stdin.resume();
 `;
 
-const [, , file = ''] = process.argv;
+const [, , file = '', umask] = process.argv;
+// Before anything is started that could run a handler.
+if (umask !== undefined) process.umask(umask);
 const tell = (message: HostMessage, then = () => {}) => process.send?.(message, then);
 
 new Worker(WATCH, { eval: true }).unref();

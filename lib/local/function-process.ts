@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { HostMessage, InvokeMessage } from './function-messages.ts';
 import type { InvocationEnd } from './invocation.ts';
+import { umaskArgument } from './private-files.ts';
 
 /** One instance of a function: a process of its own, one invocation at a time. It dies with this process. */
 export interface FunctionProcess {
@@ -40,7 +41,7 @@ interface Pending {
 }
 
 export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions): FunctionProcess {
-  const child = fork(HOST, [file], {
+  const child = fork(HOST, [file, ...umaskArgument()], {
     env,
     execArgv: [],
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],

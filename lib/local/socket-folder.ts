@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { PRIVATE_FILE } from './private-files.ts';
 
 export interface SocketFolder {
   readonly path: string;
@@ -23,7 +24,7 @@ export function openSocketFolder(dataDir: string | undefined): SocketFolder {
   const path = mkdtempSync(join(tmpdir(), PREFIX));
   if (dataDir !== undefined) {
     const note = { dataDir: realpathSync(dataDir), path };
-    writeFileSync(join(dataDir, NOTE), `${JSON.stringify(note)}\n`);
+    writeFileSync(join(dataDir, NOTE), `${JSON.stringify(note)}\n`, { mode: PRIVATE_FILE });
   }
   return {
     path,

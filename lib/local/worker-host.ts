@@ -4,6 +4,10 @@ import { runSidecar } from '../cli/sidecar.ts';
 // On this machine alone a handler can play the crash of its host.
 process.env['FUNCTION_PID'] = String(process.pid);
 
+const [, , umask] = process.argv;
+// Before anything is started that could run a handler.
+if (umask !== undefined) process.umask(umask);
+
 const stop = new AbortController();
 // However often it is told: a second time must not cut off what the first one lets it finish.
 process.on('SIGTERM', () => stop.abort());

@@ -5,6 +5,7 @@ import { systemClock } from '../adapters/system/system.ts';
 import { commandOf } from '../config/shell-command.ts';
 import { type ActorRunner, type RunnerOptions, variablesOf } from './actor-runner.ts';
 import { functionEnvironment } from './function-environment.ts';
+import { umaskArgument } from './private-files.ts';
 
 const HOST = fileURLToPath(new URL(`worker-host${extname(import.meta.filename)}`, import.meta.url));
 const FIRST_PAUSE_MS = 500;
@@ -31,7 +32,7 @@ export function runAsWorkers(
       const variables = { ...variablesOf(options, ++started), ...more };
       const startedAt = systemClock.now();
       const child = startChild({
-        command: commandOf(process.execPath, HOST),
+        command: commandOf(process.execPath, HOST, ...umaskArgument()),
         env: functionEnvironment({ name: plan.actor, memoryMb: plan.memoryMb }, variables, process.env),
         cwd,
         onLine,
