@@ -85,8 +85,13 @@ function frameFromText(text: JsonText, route: Route): Frame | string {
 
 /** A runtime may have shifted the route already; one that has not gives back `prev` as it was. */
 function nextFromRoute(text: JsonText, given: Route): readonly string[] | string {
-  const parsed = shallowValueFromJson(text, DEEPEST_ROUTE)?.value as Partial<Route> | null | undefined;
-  const { prev, curr, next } = parsed ?? {};
+  const parsed = shallowValueFromJson(text, DEEPEST_ROUTE)?.value as
+    | { readonly [Key in keyof Route]?: Route[Key] | null }
+    | null
+    | undefined;
+  const { curr } = parsed ?? {};
+  const prev = parsed?.prev === null ? [] : parsed?.prev;
+  const next = parsed?.next === null ? [] : parsed?.next;
   if (!Array.isArray(prev) || typeof curr !== 'string' || !Array.isArray(next))
     return 'has a route without prev, curr and next';
   if (prev.length <= given.prev.length) return next;

@@ -17,7 +17,7 @@ function readFields(name: string, text: JsonText): Fields | string {
     : (shallow.value as Fields);
 }
 
-/** Both shapes are read; where both stand, the new one counts. */
+/** Reads both route shapes; if both are present, the new one wins. A `prev` or `next` of `null` is an empty list. */
 export function readRoute(text: JsonText | undefined): Route | string {
   if (text === undefined) return 'route is missing';
   const fields = readFields('route', text);
@@ -26,7 +26,9 @@ export function readRoute(text: JsonText | undefined): Route | string {
   const isNewShape = 'prev' in rest && 'curr' in rest && 'next' in rest;
   const split = isNewShape || actors === undefined ? rest : splitActors(actors, current);
   if (typeof split === 'string') return split;
-  const { prev, curr, next } = split;
+  const { curr } = split;
+  const prev = split['prev'] === null ? [] : split['prev'];
+  const next = split['next'] === null ? [] : split['next'];
   const complaint =
     complainOfNames('route.prev', prev) ?? complainOfCurrent(curr) ?? complainOfNames('route.next', next);
   return complaint ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
@@ -67,9 +69,10 @@ export function complainOfName(place: string, name: unknown): string | undefined
 }
 
 export function readStatus(text: JsonText | undefined): Status | undefined | string {
-  if (text === undefined) return undefined;
-  const fields = readFields('status', text);
-  if (typeof fields === 'string') return fields;
+  if (text === undefined || text === 'null') return undefined;
+  const read = readFields('status', text);
+  if (typeof read === 'string') return read;
+  const fields = withoutNulls(read);
   const attempt = fields['attempt'];
   if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
     return `status.attempt is ${shownValue(attempt)}, not a whole number from 1`;
@@ -81,6 +84,14 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
     }
   }
   return withUtcTimes(fields as Status);
+}
+
+/** In a status, a key whose value is `null` is absent. */
+function withoutNulls(fields: Fields): Fields {
+  const entries = Object.entries(fields);
+  return entries.some(([, value]) => value === null)
+    ? Object.fromEntries(entries.filter(([, value]) => value !== null))
+    : fields;
 }
 
 /** Spread only where something has to change, which is almost never. */

@@ -104,7 +104,7 @@ function complain(members: Members, field: string, right: string): string {
 }
 
 function readHeaders(text: JsonText | undefined): Headers | string {
-  if (text === undefined) return NO_HEADERS;
+  if (text === undefined || text === 'null') return NO_HEADERS;
   const json = readJson(text);
   if (json.kind !== 'object') return `headers is ${shown(text)}, not an object`;
   for (const name of [DEADLINE_AT, NOT_BEFORE]) {

@@ -20,7 +20,8 @@ export interface PolicyInput {
   readonly onExhausted?:
     | readonly string[]
     | { readonly action: 'escalate'; readonly topic: string }
-    | { readonly action: 'drop' };
+    | { readonly action: 'drop' }
+    | null;
 }
 
 const FIELDS = [
@@ -48,9 +49,9 @@ export function compilePolicy(input: unknown, notes: Notes): Policy {
   }
   noteUnknownKeys(notes, input, FIELDS);
   const fields = input as PolicyFields;
-  const maxIntervalMs = optionalDuration(fields.maxInterval, notes.at('maxInterval'));
-  const maxDurationMs = optionalDuration(fields.maxDuration, notes.at('maxDuration'));
-  const expireAfterMs = optionalDuration(fields.expireAfter, notes.at('expireAfter'));
+  const maxIntervalMs = optionalLimit(fields.maxInterval, notes.at('maxInterval'));
+  const maxDurationMs = optionalLimit(fields.maxDuration, notes.at('maxDuration'));
+  const expireAfterMs = optionalLimit(fields.expireAfter, notes.at('expireAfter'));
   return {
     maxAttempts: compileMaxAttempts(fields, notes.at('maxAttempts')),
     backoff: compileBackoff(fields, notes),
@@ -66,8 +67,8 @@ export function compilePolicy(input: unknown, notes: Notes): Policy {
 function compileMaxAttempts(fields: PolicyFields, notes: Notes): number {
   const { maxAttempts = 0, maxDuration, expireAfter } = fields;
   if (maxAttempts === 'unlimited') {
-    if (maxDuration === undefined && expireAfter === undefined) {
-      notes.add('is "unlimited", which needs an end: add maxDuration or expireAfter');
+    if (isUnset(maxDuration) && isUnset(expireAfter)) {
+      notes.add('is "unlimited", which requires a maxDuration or an expireAfter above 0');
     }
     return Number.POSITIVE_INFINITY;
   }
@@ -118,8 +119,9 @@ function compileJitter(jitter: unknown, notes: Notes): boolean {
 }
 
 function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
-  if (value === undefined) return { action: 'sink' };
-  if (Array.isArray(value) && value.length > 0) {
+  if (value === undefined || value === null) return { action: 'sink' };
+  if (Array.isArray(value)) {
+    if (value.length === 0) return { action: 'sink' };
     for (const [index, name] of value.entries()) {
       if (!isRoutableName(name)) {
         notes
@@ -131,7 +133,7 @@ function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
   }
   if (!isFields(value)) {
     notes.add(
-      `is ${shownValue(value)}, neither a list with an actor in it nor {"action":"escalate","topic":"..."} nor {"action":"drop"}`,
+      `is ${shownValue(value)}; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}`,
     );
     return { action: 'sink' };
   }
@@ -156,6 +158,16 @@ function compileAction(value: Fields, notes: Notes): Exhaustion {
     return { action: 'sink' };
   }
   return { action, topic };
+}
+
+/** A limit of 0 means "not set", as in Go, where both have the same zero value. */
+function optionalLimit(value: unknown, notes: Notes): number | undefined {
+  return optionalDuration(value, notes) || undefined;
+}
+
+/** Whether a limit is absent or 0. A value that is not a duration has its own mistake and counts as set. */
+function isUnset(limit: unknown): boolean {
+  return limit === undefined || durationMs(limit) === 0;
 }
 
 function optionalDuration(value: unknown, notes: Notes): number | undefined {

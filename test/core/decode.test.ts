@@ -49,8 +49,49 @@ describe('a well-formed envelope is read', () => {
     expect(readable(new TextEncoder().encode(text))).toEqual(readable(text));
   });
 
-  it('a parent_id of null is as none', () => {
-    expect(readable(anEnvelope({ parent_id: null }))).not.toHaveProperty('parent_id');
+  it.each([
+    ['parent_id', { parent_id: null }, {}],
+    ['headers', { headers: null }, {}],
+    ['status', { status: null }, {}],
+    [
+      'every key of the status',
+      {
+        status: {
+          phase: 'retrying',
+          reason: null,
+          actor: null,
+          attempt: null,
+          max_attempts: null,
+          created_at: null,
+          updated_at: null,
+          deadline_at: null,
+          error: null,
+          later: null,
+        },
+      },
+      { status: { phase: 'retrying' } },
+    ],
+    [
+      'route.prev and route.next',
+      { route: { prev: null, curr: 'score', next: null } },
+      { route: { prev: [], curr: 'score', next: [] } },
+    ],
+  ])('null means absent: %s', (_what, nulls, absent) => {
+    expect(readable(anEnvelope(nulls))).toStrictEqual(readable(anEnvelope(absent)));
+  });
+
+  it('null is kept where it is a value: the payload and unknown keys', () => {
+    const envelope = readable(anEnvelope({ payload: null, more: null }));
+    expect(envelope.payload).toBe('null');
+    expect(envelope.extra.get('more')).toBe('null');
+  });
+
+  it('a deadline header counts if the status has a deadline of null', () => {
+    const deadline = '2026-01-01T00:05:00Z';
+    const { status } = readable(
+      anEnvelope({ headers: { deadline_at: deadline }, status: { deadline_at: null } }),
+    );
+    expect(status).toEqual({ deadline_at: deadline });
   });
 });
 

@@ -20,7 +20,7 @@ describe('the delay after attempt N', () => {
     ['no delay at all, constant', { backoff: 'constant' }, [0, 0]],
     ['a cap', { initialDelay: '3s', maxInterval: '10s' }, [3_000, 6_000, 10_000, 10_000]],
     ['a cap on a schedule', { backoff: 'schedule', delays: ['1s', '5s'], maxInterval: '2s' }, [1_000, 2_000]],
-    ['a cap of 0', { initialDelay: '3s', maxInterval: '0s' }, [0, 0]],
+    ['a cap of 0, which is not set', { initialDelay: '3s', maxInterval: '0s' }, [3_000, 6_000]],
   ])('%s', (_what, input, delays) => {
     const policy = policyOf(input);
     expect(delays.map((_, index) => delayAfterAttempt(policy, index + 1, 0.99))).toEqual(delays);

@@ -28,7 +28,7 @@ export const FLAWS = [
   'bad-on-error',
   'crew-on-error',
   'headers-array',
-  'status-null',
+  'status-array',
   'deep-status',
   'not-object',
   'cut-short',
@@ -200,6 +200,8 @@ export const knobs = {
   gap: fc.constantFrom('', '', ' ', '\r\n\t'),
   rotation: fc.nat({ max: 7 }),
   decoys: fc.boolean(),
+  /** What is absent is written as `null`, which means the same. */
+  nulls: fc.boolean(),
   asBytes: fc.boolean(),
 } as const;
 

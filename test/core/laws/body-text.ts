@@ -11,24 +11,30 @@ function objectText(members: Members, gap: string): string {
   return `{${gap}${texts.join(`${gap},`)}}`;
 }
 
-/** Only what has a value, as JSON. */
-function present(fields: Readonly<Record<string, unknown>>): [string, string][] {
+/** Only what has a value, as JSON; with `nulls` the rest too, as `null`. */
+function present(fields: Readonly<Record<string, unknown>>, nulls = false): [string, string][] {
   return Object.entries(fields).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, JSON.stringify(value)]],
+    value === undefined && !nulls ? [] : [[key, JSON.stringify(value ?? null)]],
   );
+}
+
+/** An empty list, as `null` where these are used. */
+function listOrNull(names: readonly string[], nulls: boolean): readonly string[] | null {
+  return nulls && names.length === 0 ? null : names;
 }
 
 export function bodyText(given: Knobs, actor: Actor, written: Written): string {
   const { flaw, gap } = given;
   if (flaw === 'not-object') return `[${given.payload}]`;
-  const status = flaw === 'status-null' ? 'null' : statusText(given, actor, written);
+  const status = flaw === 'status-array' ? '[]' : statusText(given, actor, written);
   const members: Members = new Map([
     ...given.extra,
-    ...present({ id: written.id, parent_id: written.parentId }),
+    ...present({ id: written.id }),
+    ...present({ parent_id: written.parentId }, given.nulls),
     ['route', routeText(given, written)],
     ['headers', headersText(given, written)],
     ['payload', given.payload],
-    ...(status === undefined ? [] : [['status', status] as const]),
+    ...(status === undefined && !given.nulls ? [] : [['status', status ?? 'null'] as const]),
   ]);
   if (flaw === 'no-id') members.delete('id');
   if (flaw === 'empty-id') members.set('id', '""');
@@ -43,18 +49,14 @@ export function bodyText(given: Knobs, actor: Actor, written: Written): string {
   return given.decoys ? text.replace('{', '{"payload":0,"id":5,"route":null,"headers":[],') : text;
 }
 
-function routeText({ shape, flaw, routeExtra, gap }: Knobs, { prev, curr, next }: Written): string {
+function routeText({ shape, flaw, routeExtra, gap, nulls }: Knobs, { prev, curr, next }: Written): string {
   if (flaw === 'bad-name') return '{"prev":[],"curr":"Bad Name","next":[]}';
   if (flaw === 'crew-name') return '{"prev":[],"curr":"score","next":["x-sink"]}';
   if (flaw === 'bad-current') return '{"actors":["a"],"current":2}';
   const actors = [...prev, ...(curr === '' ? [] : [curr]), ...next];
   const older = { actors, current: prev.length };
-  const fields =
-    shape === 'new'
-      ? { prev, curr, next }
-      : shape === 'old'
-        ? older
-        : { ...older, current: -1, prev, curr, next };
+  const newer = { prev: listOrNull(prev, nulls), curr, next: listOrNull(next, nulls) };
+  const fields = shape === 'new' ? newer : shape === 'old' ? older : { ...older, current: -1, ...newer };
   return objectText(new Map([...routeExtra, ...present(fields)]), gap);
 }
 
@@ -103,7 +105,7 @@ function statusText(given: Knobs, actor: Actor, written: Written): string | unde
     deadline_at:
       flaw === 'bad-deadline' ? 'soon' : deadlineMs && instantText(deadlineMs, deadline?.form ?? 'utc'),
     error: given.hasError ? { type: 'Old', mro: [], message: 'old', traceback: 't' } : undefined,
-  });
+  }).concat(given.nulls ? [['updated_at', 'null']] : []);
   const deep: [string, string][] =
     flaw === 'deep-status' ? [['deep', '['.repeat(DEEP) + ']'.repeat(DEEP)]] : [];
   return objectText(new Map([...given.statusExtra, ...fields, ...deep]), given.gap);

@@ -57,7 +57,7 @@ function consequencesOf(flaw: Flaw | undefined): Partial<Knobs> {
       return {};
     case 'headers-array':
       return { decoys: false, hasStatus: true, deadlineIn: 'status' };
-    case 'status-null':
+    case 'status-array':
       return { decoys: false, hasStatus: false, deadlineIn: 'header' };
     case 'cut-short':
     case 'not-object':
