@@ -38,17 +38,25 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
 
 const PARENTS = { python: parentsIn(PYTHON), node: parentsIn(NODE) };
 
-/** An error's own words for its ancestors where it has any, otherwise the usual ones of its language. */
-export function ancestorsOf(
+/** How every chain ends, as the runtimes report it. */
+const TAILS = { python: ['Exception', 'BaseException', 'object'], node: ['Error', 'Exception'] } as const;
+
+/**
+ * The `mro` of an error as its runtime would report it: the class itself, the given ancestors or else the usual ones of
+ * its language, and the end of every chain.
+ */
+export function mroOf(
   type: string,
   given: readonly string[],
   runtime: RuntimeSpec['kind'],
 ): readonly string[] {
   const language = runtime === 'node' ? 'node' : 'python';
+  const tail: readonly string[] = TAILS[language];
   const own = given.length > 0 ? given : chainFrom(type, PARENTS[language]);
-  // As the runtimes say it: Node's errors end in `Error`, and every one in `Exception`.
-  const tail = language === 'node' ? ['Error', 'Exception'] : ['Exception'];
-  return [...own.filter((name) => !tail.includes(name)), ...tail.filter((name) => name !== type)];
+  return [
+    ...[type, ...own].filter((name) => !tail.includes(name)),
+    ...tail.slice(Math.max(0, tail.indexOf(type))),
+  ];
 }
 
 function chainFrom(type: string, parents: ReadonlyMap<string, string>): readonly string[] {

@@ -5,7 +5,7 @@ import { durationMs } from '../core/duration.ts';
 import { suggestion } from '../core/nearest.ts';
 import type { CallEnd } from '../core/outcome.ts';
 import { patternFromText } from '../core/policy-match.ts';
-import { ancestorsOf } from './known-errors.ts';
+import { mroOf } from './known-errors.ts';
 import { Mistaken } from './mistaken.ts';
 
 const FAIL_RULE =
@@ -72,7 +72,7 @@ function errorEnd(
     error: 'processing_error',
     message: 'simulated',
     type,
-    mro: ancestorsOf(type, ancestors, runtime.kind),
+    mro: mroOf(type, ancestors, runtime.kind),
     ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
   });
   return { kind: 'fault', fault };

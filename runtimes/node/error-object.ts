@@ -44,15 +44,16 @@ export function errorObjectFrom(thrown: unknown, code = 'processing_error'): Err
   };
 }
 
-/** `Exception` stands last, so that one catch-all word serves handlers in both languages. */
+/** The whole chain, the class itself first and `Exception` last, so that one catch-all works in both languages. */
 function namesOf(thrown: unknown): { type: string; mro: readonly string[] } {
   const classes = classNames(thrown);
   // A name that no class of its own has says more than the class: AbortError is a DOMException.
   const name = lookAt(thrown, 'name');
   const isTelling = typeof name === 'string' && name !== '' && !classes.includes(name);
-  const [type = 'ThrownValue', ...ancestors] = isTelling ? [name, ...classes] : classes;
-  const withError = type === 'Error' || ancestors.includes('Error') ? ancestors : [...ancestors, 'Error'];
-  return { type, mro: [...withError, 'Exception'] };
+  const named = isTelling ? [name, ...classes] : classes;
+  const chain = named.length === 0 ? ['ThrownValue'] : named;
+  const withError = chain.includes('Error') ? chain : [...chain, 'Error'];
+  return { type: withError[0] ?? '', mro: [...withError, 'Exception'] };
 }
 
 function classNames(value: unknown): string[] {

@@ -247,7 +247,7 @@ def error_body(error: BaseException, code: str = "processing_error") -> bytes:
         "error": code,
         "message": message_of(error),
         "type": type_name(type(error)),
-        "mro": [type_name(one) for one in type(error).__mro__[1:] if one not in (object, BaseException)],
+        "mro": [type_name(one) for one in type(error).__mro__],
         "traceback": user_traceback(error),
         "http_status": next((int(one) for one in statuses if isinstance(one, int) and 100 <= one <= 599), None),
         "retry_after": next((one for one in delays if is_delay(one)), None),

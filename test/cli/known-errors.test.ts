@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { ancestorsOf } from '../../lib/cli/known-errors.ts';
+import { mroOf } from '../../lib/cli/known-errors.ts';
 import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { PYTHON } from '../sidecar/sidecar-process.ts';
 
-/** Every exception of Python's own with the ancestors that its runtime tells. */
+/** Every exception of Python's own with the chain that its runtime reports. */
 const FROM_PYTHON: Readonly<Record<string, readonly string[]>> = JSON.parse(
   execFileSync(PYTHON, [
     '-c',
@@ -12,15 +12,17 @@ const FROM_PYTHON: Readonly<Record<string, readonly string[]>> = JSON.parse(
 kinds = [k for k in vars(builtins).values() if isinstance(k, type) and issubclass(k, Exception)]
 groups = getattr(builtins, "BaseExceptionGroup", Warning)
 plain = [k for k in kinds if k.__name__[0] != "_" and not issubclass(k, (Warning, groups))]
-print(json.dumps({k.__name__: [a.__name__ for a in k.__mro__[1:] if a not in (object, BaseException)] for k in plain}))`,
+print(json.dumps({k.__name__: [a.__name__ for a in k.__mro__] for k in plain}))`,
   ]).toString(),
 );
 
-describe("an error's usual ancestors", () => {
+const PYTHON_TAIL = ['Exception', 'BaseException', 'object'];
+
+describe("an error's usual chain", () => {
   it("are those of Python's own exceptions", () => {
     const names = Object.keys(FROM_PYTHON);
     expect(names).toContain('UnicodeDecodeError');
-    const known = Object.fromEntries(names.map((name) => [name, ancestorsOf(name, [], 'python')]));
+    const known = Object.fromEntries(names.map((name) => [name, mroOf(name, [], 'python')]));
     expect(known).toEqual(FROM_PYTHON);
   });
 
@@ -35,19 +37,24 @@ describe("an error's usual ancestors", () => {
     ];
     for (const one of thrown) {
       const { type, mro } = errorObjectFrom(one);
-      expect(ancestorsOf(type, [], 'node'), type).toEqual(mro);
+      expect(mroOf(type, [], 'node'), type).toEqual(mro);
     }
   });
 
   it('end in Exception for all others', () => {
-    expect(ancestorsOf('pkg.Own', [], 'python')).toEqual(['Exception']);
-    expect(ancestorsOf('Own', [], 'node')).toEqual(['Error', 'Exception']);
-    expect(ancestorsOf('json.decoder.JSONDecodeError', [], 'image')).toEqual(['ValueError', 'Exception']);
-    expect(ancestorsOf('Exception', [], 'url')).toEqual([]);
+    expect(mroOf('pkg.Own', [], 'python')).toEqual(['pkg.Own', ...PYTHON_TAIL]);
+    expect(mroOf('Own', [], 'node')).toEqual(['Own', 'Error', 'Exception']);
+    expect(mroOf('json.decoder.JSONDecodeError', [], 'image')).toEqual([
+      'json.decoder.JSONDecodeError',
+      'ValueError',
+      ...PYTHON_TAIL,
+    ]);
+    expect(mroOf('Exception', [], 'url')).toEqual(PYTHON_TAIL);
+    expect(mroOf('BaseException', [], 'python')).toEqual(['BaseException', 'object']);
   });
 
   it('are those that were given, where some were', () => {
-    expect(ancestorsOf('KeyError', ['Mine', 'Exception'], 'python')).toEqual(['Mine', 'Exception']);
-    expect(ancestorsOf('KeyError', ['Mine'], 'node')).toEqual(['Mine', 'Error', 'Exception']);
+    expect(mroOf('KeyError', ['Mine', 'Exception'], 'python')).toEqual(['KeyError', 'Mine', ...PYTHON_TAIL]);
+    expect(mroOf('KeyError', ['Mine'], 'node')).toEqual(['KeyError', 'Mine', 'Error', 'Exception']);
   });
 });

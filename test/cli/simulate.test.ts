@@ -191,7 +191,7 @@ describe('asya simulate', () => {
     expect(told.steps[0]).toMatchObject({
       actor: 'score',
       attempt: 1,
-      call: { outcome: 'error', fault: { type: 'ValueError', mro: ['Error', 'Exception'] } },
+      call: { outcome: 'error', fault: { type: 'ValueError', mro: ['ValueError', 'Error', 'Exception'] } },
       decision: { kind: 'retries', by: { policy: 'default', maxAttempts: 4 }, delayMs: 1_500 },
     });
   });

@@ -80,8 +80,11 @@ export interface ErrorCase {
 
 const LIMITED = {
   message: 'slow down',
-  python: { type: 'handlers.RateLimited', mro: ['ConnectionError', 'OSError', 'Exception'] },
-  node: { type: 'RateLimited', mro: ['TypeError', 'Error', 'Exception'] },
+  python: {
+    type: 'handlers.RateLimited',
+    mro: ['handlers.RateLimited', 'ConnectionError', 'OSError', 'Exception', 'BaseException', 'object'],
+  },
+  node: { type: 'RateLimited', mro: ['RateLimited', 'TypeError', 'Error', 'Exception'] },
 } as const;
 
 const STATUS_PLACES = [
@@ -107,22 +110,22 @@ export const ERRORS: readonly ErrorCase[] = [
     title: 'an error of the language',
     payload: { kind: 'plain' },
     message: 'bad value',
-    python: { type: 'ValueError', mro: ['Exception'] },
-    node: { type: 'Error', mro: ['Exception'] },
+    python: { type: 'ValueError', mro: ['ValueError', 'Exception', 'BaseException', 'object'] },
+    node: { type: 'Error', mro: ['Error', 'Exception'] },
   },
   {
     title: 'one whose property throws',
     payload: { kind: 'touchy' },
     message: 'careful',
-    python: { type: 'handlers.Touchy', mro: ['Exception'] },
-    node: { type: 'Touchy', mro: ['Error', 'Exception'] },
+    python: { type: 'handlers.Touchy', mro: ['handlers.Touchy', 'Exception', 'BaseException', 'object'] },
+    node: { type: 'Touchy', mro: ['Touchy', 'Error', 'Exception'] },
   },
   {
     title: 'one with a cause that knows more',
     payload: { kind: 'cause' },
     message: 'no price',
-    python: { type: 'LookupError', mro: ['Exception'] },
-    node: { type: 'RangeError', mro: ['Error', 'Exception'] },
+    python: { type: 'LookupError', mro: ['LookupError', 'Exception', 'BaseException', 'object'] },
+    node: { type: 'RangeError', mro: ['RangeError', 'Error', 'Exception'] },
     httpStatus: 429,
     retryAfter: 'Fri, 31 Dec 1999 23:59:59 GMT',
   },

@@ -66,8 +66,8 @@ describe.each(LANGUAGES)('the $name runtime, when the handler fails,', (language
   ])('says so when the result is %s', async (_title, name, payload, message) => {
     const told = await fail(name, payload);
     expect(told).toMatchObject({ error: 'processing_error', type: 'ResultNotSerializable' });
-    expect(told.mro[0]).toBe('TypeError');
-    expect(told.mro.at(-1)).toBe('Exception');
+    expect(told.mro.slice(0, 2)).toEqual(['ResultNotSerializable', 'TypeError']);
+    expect(told.mro).toContain('Exception');
     expect(told.message).toMatch(message);
   });
 
@@ -140,14 +140,14 @@ describe('the node runtime, when the handler fails,', () => {
     ['an object like an error', { name: 'Busy', message: 'come back' }, 'Busy', 'come back'],
   ])('makes an error of %s', async (_title, value, type, message) => {
     const told = await throwing({ kind: 'thrown', value });
-    expect(told).toMatchObject({ type, message, mro: ['Error', 'Exception'] });
+    expect(told).toMatchObject({ type, message, mro: [type, 'Error', 'Exception'] });
     if (type === 'ThrownValue' && typeof value === 'object' && value !== null)
       expect(told.http_status).toBe(503);
   });
 
   it.each([
-    ['named', 'Throttled', ['Error', 'Exception']],
-    ['abort', 'AbortError', ['DOMException', 'Error', 'Exception']],
+    ['named', 'Throttled', ['Throttled', 'Error', 'Exception']],
+    ['abort', 'AbortError', ['AbortError', 'DOMException', 'Error', 'Exception']],
   ])('takes the name that tells more (%s)', async (kind, type, mro) => {
     expect(await throwing({ kind })).toMatchObject({ type, mro });
   });
