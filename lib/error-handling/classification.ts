@@ -1,5 +1,6 @@
 import { capTraceback, type Fault } from '../core/fault.ts';
 import { isClientRetryable } from '../core/pipeline.ts';
+import { CLIENT_CLOSED, isClosedClient } from './closed-client.ts';
 import { messageOf, type Names, namesOf } from './error-words.ts';
 import { fieldOf, textOf, withCauses } from './guarded-read.ts';
 import { httpStatusOf } from './http-status.ts';
@@ -39,6 +40,8 @@ interface Telling extends Names {
 /** By its status or by its name; undefined where the policy could make nothing of it. */
 function tellingOf(error: unknown): Telling | undefined {
   const names = namesOf(error);
+  // Before the status: gRPC calls a closed channel UNAVAILABLE too, and that service would be waited for in vain.
+  if (isClosedClient(error)) return { type: CLIENT_CLOSED, mro: names.mro };
   const httpStatus = httpStatusOf(error);
   if (httpStatus !== undefined) return { ...names, httpStatus };
   return isClientRetryable(names) ? names : undefined;

@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { PubSub, v1 } from '@google-cloud/pubsub';
 import { Agent, Client, interceptors, request, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decidePipeline } from '../../lib/core/pipeline.ts';
@@ -173,6 +175,98 @@ describe("undici's errors", () => {
     expect(actionFor(await thrownBy((async () => request('ftp://nowhere'))()))).toBe('escalate');
   });
 });
+
+describe("Google's clients, once closed", () => {
+  const require = createRequire(import.meta.url);
+  const grpc = createRequire(require.resolve('@google-cloud/pubsub'))('@grpc/grpc-js') as Grpc;
+  const message = { data: Buffer.from('x') };
+
+  it.each<readonly [string, () => Promise<unknown>]>([
+    [
+      'PubSub',
+      async () => {
+        const pubsub = new PubSub({ projectId: 'p', apiEndpoint: '127.0.0.1:2', emulatorMode: true });
+        await pubsub.close();
+        await pubsub.topic('t').publishMessage(message);
+      },
+    ],
+    [
+      'a generated client',
+      async () => {
+        const client = new v1.PublisherClient({
+          servicePath: '127.0.0.1',
+          port: 2,
+          projectId: 'p',
+          sslCreds: grpc.credentials.createInsecure() as never,
+        });
+        await client.initialize();
+        await client.close();
+        await client.publish({ topic: 'projects/p/topics/t', messages: [message] });
+      },
+    ],
+    ['a gRPC channel', async () => callOnClosed((client, call) => [client.close(), call()])],
+    [
+      'a gRPC channel, while it connects',
+      async () => callOnClosed((client, call) => [call(), client.close()]),
+    ],
+  ])('%s: ClientClosedError, retried through the schedule once', async (_who, call) => {
+    const thrown = await thrownBy(call());
+    const { fault } = classify(thrown);
+    expect([fault.type, ...fault.mro]).toContain('ClientClosedError');
+    expect(fault).not.toHaveProperty('httpStatus');
+    expect(actionFor(thrown)).toBe('retry');
+    const { length } = DEFAULT_SETTINGS.delaysSeconds;
+    const used = { fault, isNormal: false, retryCount: length, eventMs: 0, now: 0 };
+    expect(decidePipeline(used, DEFAULT_SETTINGS).action).toBe('drop');
+  });
+
+  function callOnClosed(order: (client: GrpcClient, call: () => void) => unknown): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const client = new grpc.Client('127.0.0.1:2', grpc.credentials.createInsecure());
+      const call = () =>
+        client.makeUnaryRequest(
+          '/a/b',
+          () => Buffer.alloc(0),
+          () => undefined,
+          {},
+          (error) => (error === null ? resolve() : reject(error)),
+        );
+      order(client, call);
+    });
+  }
+
+  it.each([
+    ['a text, which google-gax rejects with in places', 'The client has already been closed.'],
+    ['Firestore', new Error('The client has already been terminated')],
+    ['an ack after the subscriber was closed', new Error('INVALID : Subscriber closed')],
+    ['a cause', new Error('could not publish', { cause: new Error('Channel has been shut down') })],
+  ])('%s', (_what, thrown) => {
+    const { fault } = classify(thrown);
+    expect([fault.type, ...fault.mro]).toContain('ClientClosedError');
+    expect(actionFor(thrown)).toBe('retry');
+  });
+
+  it('are not mistaken for others', () => {
+    expect(actionFor(new Error('The client has already been closed by the customer'))).toBe('escalate');
+    expect(actionFor(new Error('Account closed'))).toBe('escalate');
+  });
+});
+
+/** What is used of @grpc/grpc-js, which only Google's package depends on. */
+interface Grpc {
+  readonly credentials: { createInsecure(): object };
+  readonly Client: new (address: string, credentials: object) => GrpcClient;
+}
+interface GrpcClient {
+  close(): void;
+  makeUnaryRequest(
+    path: string,
+    serialize: () => Buffer,
+    deserialize: () => undefined,
+    argument: object,
+    callback: (error: Error | null) => void,
+  ): void;
+}
 
 describe("the AWS SDK's errors", () => {
   let sqs: EmbeddedSqs;
