@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path';
 import { readMesh } from '../assembly/read-mesh.ts';
 import { runningMeshes } from '../assembly/running-mesh.ts';
 import type { Manifest } from '../config/manifest.ts';
+import { jsonLine } from '../core/json-line.ts';
 import { type Mistake, mistakesText } from '../core/mistake.ts';
 import { readLogLine, withoutRepeats } from '../local/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../local/mesh.ts';
@@ -171,7 +172,7 @@ function teller(state: MeshState, view: DevView): (event: MeshEvent) => void {
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
-    state.log(JSON.stringify(line));
+    state.log(jsonLine(line));
     if (isNew(line)) view.line(line);
   };
 }

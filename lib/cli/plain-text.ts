@@ -17,7 +17,7 @@ export function plainLines(text: string): readonly string[] {
   return stripVTControlCharacters(text)
     .trimEnd()
     .split('\n')
-    .map((line) => line.replaceAll('\t', '    ').replace(/[\p{Cc}\p{Cf}]/gu, ''));
+    .map((line) => line.replaceAll('\t', '    ').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''));
 }
 
 /** Two columns wide: East Asian letters and pictures. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { extname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { onLines } from '../adapters/runtime-process/lines.ts';
 import type { HostMessage, InvokeMessage } from './function-messages.ts';
 import type { InvocationEnd } from './invocation.ts';
 import { umaskArgument } from './private-files.ts';
@@ -120,7 +120,7 @@ function forwardLines(child: ChildProcess, onLine: FunctionProcessOptions['onLin
   for (const stream of ['stdout', 'stderr'] as const) {
     const input = child[stream];
     if (input === null) continue;
-    createInterface({ input }).on('line', (line) => {
+    onLines(input, (line) => {
       if (stream === 'stderr' && line.trim() !== '') complaints.push(line.trim());
       if (complaints.length > LAST_LINES) complaints.shift();
       onLine(stream, line);

@@ -1,3 +1,4 @@
+import { jsonLine } from '../../core/json-line.ts';
 import type { Fact } from '../../core/plan.ts';
 import type { DeliveryReport, Details, Telemetry } from '../../ports/telemetry.ts';
 
@@ -22,7 +23,7 @@ export function jsonLog({ level: least, actor, now, write }: JsonLogOptions): Js
   function line(level: LogLevel, message: string, details: Details = {}): void {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     const time = new Date(now()).toISOString();
-    write(JSON.stringify({ time, level, message, actor, ...details }, shortened));
+    write(jsonLine({ time, level, message, actor, ...details }, shortened));
   }
 
   return {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
+import { onLines } from './lines.ts';
 
 /** A runtime's process, and whatever it started, in a process group of its own. */
 export interface Child {
@@ -82,7 +82,7 @@ async function outputEnded(child: ChildProcess, exited: Promise<string>): Promis
 function forwardLines(child: ChildProcess, onLine: ChildOptions['onLine']): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     const source = child[stream];
-    if (source !== null) createInterface({ input: source }).on('line', (line) => onLine(stream, line));
+    if (source !== null) onLines(source, (line) => onLine(stream, line));
   }
 }
 

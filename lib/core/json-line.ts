@@ -1,0 +1,13 @@
+/**
+ * A value as one line of a log. JSON leaves three characters raw that many readers, Node's `readline` and Python's
+ * `splitlines` among them, take for the end of a line.
+ */
+export function jsonLine(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+  return JSON.stringify(value, replacer).replace(LINE_ENDS, escapeOf);
+}
+
+const LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
