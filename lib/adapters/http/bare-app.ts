@@ -9,7 +9,9 @@ const LONGEST_BODY_BYTES = 1024 * 1024;
 /** Without an address yet: what is not there and what goes wrong is told as everywhere. */
 export function bareApp(telemetry: Pick<Telemetry, 'trouble'>): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>();
-  app.onError((error) => {
+  app.onError((error, c) => {
+    if (isClientGone(error, c.req.raw.signal))
+      return problemResponse({ status: 400, detail: 'the request ended before its body did' });
     telemetry.trouble('a bug in the gateway', { problem: error.stack ?? error.message });
     return problemResponse({ status: 500, detail: 'something went wrong here; it was noted' });
   });
@@ -19,6 +21,11 @@ export function bareApp(telemetry: Pick<Telemetry, 'trouble'>): Hono<FaceEnv> {
     c.header('x-content-type-options', 'nosniff');
   });
   return app;
+}
+
+/** Node's error for a body whose connection was closed before its end. Nobody receives the answer. */
+function isClientGone(error: Error, { aborted }: AbortSignal): boolean {
+  return aborted && error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET';
 }
 
 export function limitBody(): MiddlewareHandler<FaceEnv> {
