@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DELAYER_SETTINGS } from '../lib/config/delayer-settings.ts';
-import type { SettingTable } from '../lib/config/read-settings.ts';
-import type { Setting } from '../lib/config/setting.ts';
+import type { Setting, SettingTable } from '../lib/config/setting.ts';
 import { SETTINGS } from '../lib/config/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
 import { transportsPage } from './transports-page.ts';
@@ -13,7 +12,10 @@ const HEAD = `# Configuration
 
 A sidecar is configured by its environment alone. Everything is read and checked at start; every mistake is
 reported at once, with the variable, the value that came and what would be right, and nothing falls back in
-silence. A variable that begins with \`ASYA_\` and is not in this table is a mistake too.
+silence. A variable that begins with \`ASYA_\` and is not in this table is a mistake too, except for the service links
+that Kubernetes injects (\`ASYA_GATEWAY_SERVICE_HOST\`, \`ASYA_GATEWAY_PORT=tcp://...\` and the like), which are ignored.
+
+An empty variable is not set, except where the table says "empty =".
 
 This page is made from the schema (\`lib/config/settings.ts\`) by \`npm run docs\`.
 
@@ -34,7 +36,7 @@ function configurationPage(): string {
 
 function settingsTable(table: SettingTable): string {
   const rows = Object.entries(table).map(([name, setting]) => row(name, setting));
-  return TABLE_HEAD + rows.join('\n');
+  return `${TABLE_HEAD}${rows.join('\n')}\n`;
 }
 
 const BEGIN = '<!-- settings: begin -->';
@@ -46,12 +48,14 @@ function pageWithTable(path: string, table: SettingTable): string {
   const [before, rest = ''] = page.split(BEGIN);
   const [, after] = rest.split(END);
   if (after === undefined) throw new Error(`${path} has no place for its table: ${BEGIN}, ${END}`);
-  return `${before}${BEGIN}\n${settingsTable(table)}\n${END}${after}`;
+  return `${before}${BEGIN}\n${settingsTable(table)}${END}${after}`;
 }
 
-function row(name: string, { takes, about, fallback, fallbackWords }: Setting<unknown>): string {
+function row(name: string, setting: Setting<unknown>): string {
+  const { takes, about, fallback, fallbackWords, emptyMeans } = setting;
   const written = fallback === '' ? 'none' : `\`${fallback}\``;
-  return `| \`${name}\` | ${takes} | ${fallbackWords ?? written} | ${about} |`.replaceAll('\n', ' ');
+  const empty = emptyMeans === undefined ? '' : `; empty = ${emptyMeans}`;
+  return `| \`${name}\` | ${takes} | ${fallbackWords ?? written}${empty} | ${about} |`.replaceAll('\n', ' ');
 }
 
 const ROOT = join(import.meta.dirname, '..');

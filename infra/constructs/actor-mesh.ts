@@ -6,6 +6,7 @@ import { Construct } from 'constructs';
 import { handlerCheckIn } from '../../lib/assembly/check-handler.ts';
 import { actorByHand } from '../../lib/config/actor-by-hand.ts';
 import type { HandlerCheck } from '../../lib/config/actor-document.ts';
+import { TIMEOUT_OF_ONE } from '../../lib/config/flow-document.ts';
 import { promisedSeconds } from '../../lib/config/flow-promises.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
@@ -109,6 +110,7 @@ export class ActorMesh extends Construct {
         `asya: flow "${name}" comes after the gateway, which would not offer it; add the gateway last`,
       );
     const timeoutSeconds = timeout?.toSeconds();
+    if (timeoutSeconds === 1) throw new Error(`asya: timeout of flow "${name}" ${TIMEOUT_OF_ONE}`);
     this.join(
       [],
       [{ name, entrypoint, routeNext, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) }],

@@ -7,8 +7,8 @@ import type { JsonLog } from '../adapters/log/json-log.ts';
 import { s3Archive } from '../adapters/s3/s3-archive.ts';
 import { deriveId, systemClock, systemDice } from '../adapters/system/system.ts';
 import { crewRuntime, type Shelf } from '../app/crew.ts';
-import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig, Storage } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Failure } from '../core/failure.ts';
 import type { TaskStore } from '../ports/task-store.ts';
 import type { Details } from '../ports/telemetry.ts';
@@ -19,12 +19,16 @@ import type { MakeRuntime } from './on-lambda.ts';
 export function crewFromConfig(name: string): MakeRuntime {
   return async (config, env, log) => {
     const { actor } = config;
-    if (actor.name !== name || actor.crew === undefined) {
+    if (actor.name !== name)
+      throw new Error(`asya: this is ${name}, and ASYA_ACTOR_NAME is "${actor.name}"; set it to ${name}`);
+    // Without storage it is not one of the crew either, and the message names what is missing.
+    const shelf = shelfFromConfig(config, env, log);
+    if (actor.crew === undefined) {
       throw new Error(
-        `asya: this is ${name}, and ASYA_ACTOR_NAME is "${actor.name}"; set it to ${name}, and no runtime for it`,
+        `asya: this is ${name}, which has no runtime; unset ASYA_RUNTIME_COMMAND and ASYA_RUNTIME_URL`,
       );
     }
-    return crewRuntime(actor.crew, shelfFromConfig(config, env, log));
+    return crewRuntime(actor.crew, shelf);
   };
 }
 

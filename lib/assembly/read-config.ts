@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { type Environment, readEnvironment } from '../config/environment.ts';
+import { readEnvironment } from '../config/environment.ts';
 import type { ReadFile } from '../config/resiliency.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import { type Mistake, mistakesText } from '../core/mistake.ts';
 
 const readFile: ReadFile = (path) => {

@@ -2,8 +2,8 @@ import { reportFace } from '../adapters/http/report-face.ts';
 import { reportVerification } from '../adapters/http/verify-reports.ts';
 import type { JsonLog } from '../adapters/log/json-log.ts';
 import { systemClock } from '../adapters/system/system.ts';
-import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import { backendFromConfig } from './gateway-from-config.ts';
 import type { MakeTransport } from './transport-from-config.ts';
 

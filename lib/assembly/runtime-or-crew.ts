@@ -1,7 +1,7 @@
 import type { JsonLog } from '../adapters/log/json-log.ts';
 import { systemClock } from '../adapters/system/system.ts';
-import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { runtimeFromConfig } from './runtime-from-config.ts';
 

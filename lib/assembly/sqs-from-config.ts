@@ -1,8 +1,8 @@
 import { sqsClient } from '../adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../adapters/sqs/sqs-transport.ts';
 import { isOnThisMachine } from '../config/addresses.ts';
-import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Transport } from '../ports/transport.ts';
 
 /** SQS as a configuration describes it. */

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { systemClock } from '../adapters/system/system.ts';
 import { handleTimer } from '../app/gateway-timer.ts';
-import type { Environment } from '../config/environment.ts';
+import type { Environment } from '../config/variables.ts';
 import { backendFromConfig, gatewayConfigFrom } from './gateway-from-config.ts';
 import { transportOnLambda } from './sqs-from-config.ts';
 

@@ -1,5 +1,5 @@
-import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Transport } from '../ports/transport.ts';
 
 export type MakeTransport = (config: SidecarConfig, env: Environment) => Transport | Promise<Transport>;

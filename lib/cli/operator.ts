@@ -1,9 +1,9 @@
 import type { Stores } from '../assembly/crew-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import { type RunningMesh, runningMeshes } from '../assembly/running-mesh.ts';
-import type { Environment } from '../config/environment.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import { suggestion } from '../core/nearest.ts';
 import type { Reply, Transport } from '../ports/transport.ts';
 import { Mistaken } from './mistaken.ts';
@@ -42,7 +42,7 @@ export async function withOperator(
  * machine.
  */
 async function operatorFrom(env: Environment, cwd: string, meshName?: string): Promise<Operator> {
-  const isNamed = env['ASYA_FAILURE_TABLE'] !== undefined && meshName === undefined;
+  const isNamed = Boolean(env['ASYA_FAILURE_TABLE']) && meshName === undefined;
   const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
   // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
   const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Environment } from '../config/environment.ts';
+import type { Environment } from '../config/variables.ts';
 
 /** Where a command is given: what it may read, and where it says things. */
 export interface Terminal {

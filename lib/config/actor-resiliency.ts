@@ -70,11 +70,11 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
   );
   const isKnown = timeoutMs !== undefined || actorTimeout === undefined;
   const boundMs = timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  if (isKnown && visibilitySeconds !== undefined && visibilitySeconds * 1000 < boundMs) {
+  if (isKnown && visibilitySeconds !== undefined && visibilitySeconds * 1000 <= boundMs) {
     notes
       .at('visibilityTimeout')
       .add(
-        `is ${shownValue(visibilityTimeout)}, below the actorTimeout (${durationText(boundMs)}): the broker would deliver again what is still worked on; "${durationText(boundMs * 2)}" is right`,
+        `is ${shownValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${durationText(boundMs * 2)}"`,
       );
   }
   return { timeoutMs: boundMs, ...(visibilitySeconds === undefined ? {} : { visibilitySeconds }) };
@@ -83,10 +83,10 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
 const readTimeoutMs: ReadField<number> = (value, notes) => {
   const milliseconds = readDurationMs(value, notes);
   if (milliseconds === undefined) return undefined;
-  if (milliseconds > 0 && milliseconds <= LONGEST_VISIBILITY_SECONDS * 1000) return milliseconds;
+  if (milliseconds > 0 && milliseconds < LONGEST_VISIBILITY_SECONDS * 1000) return milliseconds;
   const longest = durationText(LONGEST_VISIBILITY_SECONDS * 1000);
   notes.add(
-    `${whatCame(value)}; it takes more than 0 and at most ${longest}, as long as SQS hides a delivery`,
+    `${whatCame(value)}; it must be above 0 and shorter than ${longest}, the longest visibility timeout of SQS`,
   );
   return undefined;
 };

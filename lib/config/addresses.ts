@@ -40,13 +40,13 @@ export interface ListenAddress {
 
 /** `:9090` or `127.0.0.1:9090`; empty switches it off. */
 export const listenAddress: Kind<ListenAddress | undefined> = {
-  takes: '`:port` or `host:port`; empty = off',
+  takes: '`:port` or `host:port`',
   read: (text) => {
     if (text === '') return { value: undefined };
     const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
     if (digits === '' || port > 65_535)
-      return { problem: 'it takes ":9090", "127.0.0.1:9090", or empty for none' };
+      return { problem: 'it takes ":9090" or "127.0.0.1:9090"; an empty value switches it off' };
     return { value: host === '' ? { port } : { host, port } };
   },
   write: (address) => (address === undefined ? '' : `${address.host ?? ''}:${address.port}`),

@@ -1,3 +1,4 @@
+import { crewRole } from './crew-role.ts';
 import {
   BESIDE_CALLS_SECONDS,
   baseConfig,
@@ -21,6 +22,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
   const crewSeconds = CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS;
   return CREW.map((name): FunctionPlan => {
     const base = baseConfig(name, settings);
+    const crew = crewRole(name, base.sump, settings.namespace);
     const isDlq = name === 'x-dlq';
     const queue = isDlq ? undefined : plannedQueue(name, CREW_VISIBILITY_SECONDS, settings);
     const timers = settings.gateway === undefined ? [] : [GATEWAY];
@@ -41,7 +43,11 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
       memoryMb: CREW_MEMORY_MB,
       config: {
         ...base,
-        actor: { ...base.actor, timeoutMs: CREW_TIMEOUT_MS },
+        actor: {
+          ...base.actor,
+          timeoutMs: CREW_TIMEOUT_MS,
+          ...(crew === undefined ? {} : { crew }),
+        },
         runtime: { ...base.runtime, concurrency: CREW_BATCH },
         sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
         storage: settings.storage,

@@ -5,6 +5,7 @@ import type { TaskQueue } from './delayer-names.ts';
 import { DELAYER_SETTINGS } from './delayer-settings.ts';
 import { type PushTrust, pushTrustFrom } from './push-settings.ts';
 import { noteUnknownVariables, readSettings, type SettingValues } from './read-settings.ts';
+import { type Environment, setVariables } from './variables.ts';
 
 /** What the delayer is told, compiled: full names, nothing left to look up or fall back on. */
 export interface DelayerConfig {
@@ -35,10 +36,11 @@ export type DelayerReading =
 type Values = SettingValues<typeof DELAYER_SETTINGS>;
 
 /** Nothing falls back in silence: what is wrong stops the start. */
-export function delayerConfigFrom(env: Readonly<Record<string, string | undefined>>): DelayerReading {
+export function delayerConfigFrom(env: Environment): DelayerReading {
   const mistakes: Mistake[] = [];
-  noteUnknownVariables('DELAYER_', DELAYER_SETTINGS, env, mistakes);
-  const values = readSettings(DELAYER_SETTINGS, env, mistakes);
+  const variables = setVariables(DELAYER_SETTINGS, env);
+  noteUnknownVariables('DELAYER_', DELAYER_SETTINGS, variables, mistakes);
+  const values = readSettings(DELAYER_SETTINGS, variables, mistakes);
   const config = configFrom(values, mistakes);
   // What was mistyped is not missing too.
   const told = mistakes.filter(

@@ -2,14 +2,14 @@ import type { Crew } from '../core/actor.ts';
 import { isCrewName, isRoutableName } from '../core/actor-name.ts';
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
+import { crewRole } from './crew-role.ts';
 import { noteUnfitTopicName, readPubsub } from './pubsub-settings.ts';
-import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from './queue-name.ts';
+import { deadLetterQueueName, LONGEST_QUEUE_NAME } from './queue-name.ts';
 import { noteUnknownVariables, readSettings, type SettingValues } from './read-settings.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
 import { SETTINGS } from './settings.ts';
 import { defaultVisibilitySeconds, type SidecarConfig, type TransportName } from './sidecar-config.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, setVariables } from './variables.ts';
 
 export type ConfigReading =
   | { readonly config: SidecarConfig }
@@ -19,7 +19,7 @@ export type ConfigReading =
 /** The whole environment at once. Nothing falls back in silence: what is wrong stops the start. */
 export function readEnvironment(env: Environment, readFile: ReadFile): ConfigReading {
   const mistakes: Mistake[] = [];
-  const config = readConfig(env, readFile, mistakes);
+  const config = readConfig(setVariables(SETTINGS, env), readFile, mistakes);
   const [first, ...others] = mistakes;
   return first === undefined ? { config } : { mistakes: [first, ...others] };
 }
@@ -62,6 +62,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
       address: values.ASYA_RUNTIME_URL ?? { kind: 'socket', path: values.ASYA_SOCKET_PATH ?? '' },
       protocol: values.ASYA_RUNTIME_PROTOCOL ?? 'payload',
       ...present({ command: values.ASYA_RUNTIME_COMMAND }),
+      ...present({ startupTimeoutMs: values.ASYA_RUNTIME_STARTUP_TIMEOUT }),
       passEnv: values.ASYA_RUNTIME_PASS_ENV ?? [],
       maxResponseBytes: values.ASYA_RUNTIME_MAX_RESPONSE ?? 0,
       concurrency: values.ASYA_CONCURRENCY ?? 0,
@@ -132,20 +133,15 @@ function requiredActorName(env: Environment, name: string | undefined, mistakes:
   return name ?? '';
 }
 
-/** The crew works without a runtime; one of its names with a runtime is an end actor of the user's own. */
+/**
+ * x-sink, x-sump and x-dlq are the built-in crew if their storage is configured. Without storage, or with a runtime
+ * of their own, they are ordinary end actors.
+ */
 function crewOf(name: string, values: Values): Crew | undefined {
   const hasRuntime = values.ASYA_RUNTIME_COMMAND !== undefined || values.ASYA_RUNTIME_URL !== undefined;
-  if (hasRuntime) return undefined;
-  switch (name) {
-    case 'x-sink':
-      return { role: 'sink', sump: values.ASYA_ACTOR_SUMP ?? '' };
-    case 'x-sump':
-      return { role: 'sump' };
-    case 'x-dlq':
-      return { role: 'dlq', queuePrefix: queueName('', values.ASYA_NAMESPACE) };
-    default:
-      return undefined;
-  }
+  const hasStorage = values.ASYA_ARCHIVE_BUCKET !== undefined || values.ASYA_FAILURE_TABLE !== undefined;
+  if (hasRuntime || !hasStorage) return undefined;
+  return crewRole(name, values.ASYA_ACTOR_SUMP ?? '', values.ASYA_NAMESPACE);
 }
 
 function noteLongQueueName(actor: string, namespace: string | undefined, mistakes: Mistake[]): void {
@@ -199,7 +195,7 @@ function readTransport(
   return hasRabbit ? 'rabbitmq' : 'pubsub';
 }
 
-/** Below the actor's timeout the broker would deliver again what is still worked on. */
+/** Must be longer than the actor timeout, or the broker would redeliver what is still being processed. */
 function readVisibility(
   seconds: number | undefined,
   timeoutMs: number,
@@ -207,12 +203,14 @@ function readVisibility(
   mistakes: Mistake[],
 ): number {
   const visibilitySeconds = seconds ?? defaultVisibilitySeconds(timeoutMs);
-  if (visibilitySeconds * 1000 < timeoutMs && (seconds !== undefined || transport === 'sqs')) {
+  // The timeout itself is a mistake, which is noted already.
+  if (timeoutMs === 0) return visibilitySeconds;
+  if (visibilitySeconds * 1000 <= timeoutMs && (seconds !== undefined || transport === 'sqs')) {
     const place = seconds === undefined ? 'ASYA_RESILIENCY_ACTOR_TIMEOUT' : 'ASYA_SQS_VISIBILITY_TIMEOUT';
     const problem =
       seconds === undefined
-        ? `is ${durationText(timeoutMs)}; SQS hides a delivery for 12h at most`
-        : `is ${seconds} seconds, below ASYA_RESILIENCY_ACTOR_TIMEOUT (${durationText(timeoutMs)}); twice that is right`;
+        ? `is ${durationText(timeoutMs)}; it must be shorter than 12h, the longest visibility timeout of SQS`
+        : `is ${seconds} seconds; it must be longer than ASYA_RESILIENCY_ACTOR_TIMEOUT (${durationText(timeoutMs)}), ideally twice as long`;
     mistakes.push({ place, problem });
   }
   return visibilitySeconds;

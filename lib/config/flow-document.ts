@@ -24,6 +24,10 @@ const FLOW_NAME_RULE = 'a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-"
 /** Some thirty years. */
 const LONGEST_TIMEOUT_SECONDS = 1_000_000_000;
 
+/** An envelope arrives with less than its whole timeout left, and with less than 1 s left no actor is called. */
+export const TIMEOUT_OF_ONE =
+  'is 1; such a flow can never succeed, because an actor is not called with less than 1 s left; use at least 2';
+
 export interface FlowReading {
   /** Where mistakes were noted it holds stand-ins, and is not for use. */
   readonly flow: Flow;
@@ -79,6 +83,10 @@ function readFlow(fields: Fields, index: number, notes: Notes): FlowReading {
 }
 
 const readTimeoutSeconds: ReadField<number> = (value, notes) => {
+  if (value === 1) {
+    notes.add(TIMEOUT_OF_ONE);
+    return undefined;
+  }
   if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TIMEOUT_SECONDS) {
     return Number(value);
   }

@@ -1,5 +1,5 @@
 import { isOnThisMachine } from './addresses.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './variables.ts';
 
 /**
  * An engine on this machine checks no credentials, but the SDK wants some: without any it would look for them over

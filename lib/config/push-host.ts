@@ -1,9 +1,9 @@
 import { durationText } from '../core/duration.ts';
 import type { Mistake } from '../core/mistake.ts';
-import type { Environment } from './environment.ts';
 import { type PushTrust, pushTrustFrom } from './push-settings.ts';
 import { wholeNumber } from './setting.ts';
 import { HOST_RESERVE_MS, type SidecarConfig } from './sidecar-config.ts';
+import type { Environment } from './variables.ts';
 
 /** What a host that is pushed to needs besides, compiled. */
 export interface PushHost {
@@ -40,7 +40,7 @@ export function pushHostFrom(
       `it takes ${durationText(longestCallMs)} at most`;
     mistakes.push({ place: 'ASYA_RESILIENCY_ACTOR_TIMEOUT', problem });
   }
-  const port = config.push.port ?? portFrom(env['PORT'] ?? DEFAULT_PORT, mistakes);
+  const port = config.push.port ?? portFrom(env['PORT'] || DEFAULT_PORT, mistakes);
   return mistakes.length === 0 ? { host: { trust, port, budgetMs } } : { mistakes };
 }
 

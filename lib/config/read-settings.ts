@@ -1,13 +1,9 @@
 import { shownValue } from '../core/complaint.ts';
 import type { Mistake } from '../core/mistake.ts';
 import { suggestion } from '../core/nearest.ts';
-import type { Setting } from './setting.ts';
+import type { Setting, SettingTable } from './setting.ts';
+import type { Environment } from './variables.ts';
 import { withoutPassword } from './without-password.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-// biome-ignore lint/suspicious/noExplicitAny: a table's settings have values of any type
-export type SettingTable = Readonly<Record<string, Setting<any>>>;
 
 export type SettingValues<Table extends SettingTable> = {
   readonly [Name in keyof Table]: (Table[Name] extends Setting<infer T> ? T : never) | undefined;

@@ -21,7 +21,12 @@ export interface Setting<T> extends Kind<T> {
   readonly fallback?: string;
   /** In the docs: the default in words, where no text says it. */
   readonly fallbackWords?: string;
+  /** In the docs: what an empty value means. Without it, an empty variable is not set. */
+  readonly emptyMeans?: string;
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: a table's settings have values of any type
+export type SettingTable = Readonly<Record<string, Setting<any>>>;
 
 export function setting<T>(kind: Kind<T>, about: string, fallback?: string): Setting<T> {
   return fallback === undefined ? { ...kind, about } : { ...kind, about, fallback };
@@ -32,10 +37,15 @@ export function unset<T>(kind: Kind<T>, about: string, fallbackWords: string): S
   return { ...kind, about, fallbackWords };
 }
 
-/** A value where none may be wrong but the empty one. */
+/** The same setting, for which an empty variable is a value too. */
+export function emptyMeans<T>(setting: Setting<T>, words: string): Setting<T> {
+  return { ...setting, emptyMeans: words };
+}
+
+/** Any text. An item of a list must not be empty; an empty variable is not set. */
 export const text: Kind<string> = {
   takes: 'text',
-  read: (value) => (value === '' ? { problem: 'it takes some text; unset it for the default' } : { value }),
+  read: (value) => (value === '' ? { problem: 'it must not be empty' } : { value }),
   write: (value) => value,
 };
 
@@ -131,17 +141,17 @@ export function url(...schemes: readonly string[]): Kind<string> {
   };
 }
 
-/** Names with commas between; an empty text is an empty list. */
+/** Comma-separated items; an empty text is an empty list. */
 export function listOf(item: Kind<string>): Kind<readonly string[]> {
   return {
-    takes: `${item.takes}, more with commas between`,
+    takes: `${item.takes}; several separated by commas`,
     read: (value) => {
       const names = value.split(',').map((name) => name.trim());
       const items = names.length === 1 && names[0] === '' ? [] : names;
       for (const name of items) {
         const reading = item.read(name);
         if ('problem' in reading)
-          return { problem: `it takes names with commas between, and "${name}" is none: ${reading.problem}` };
+          return { problem: `expected a comma-separated list; "${name}" is not valid: ${reading.problem}` };
       }
       return { value: items };
     },

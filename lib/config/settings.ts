@@ -5,6 +5,7 @@ import {
   absolutePath,
   actorName,
   duration,
+  emptyMeans,
   flag,
   hiddenText,
   listOf,
@@ -60,6 +61,11 @@ export const SETTINGS = {
     'Variables that a runtime started by the sidecar is given though they hold credentials.',
     '',
   ),
+  ASYA_RUNTIME_STARTUP_TIMEOUT: unset(
+    positiveDuration,
+    "How long a runtime that the sidecar starts may take to become ready. It does not count towards any call's timeout. A runtime that takes longer is killed and started again.",
+    '`60s`; on Lambda also the actor timeout, if that is longer',
+  ),
   ASYA_RUNTIME_MAX_RESPONSE: setting(wholeNumber(1), 'The longest answer of a runtime, in bytes.', '6291456'),
   ASYA_RUNTIME_MAX_REQUEST: setting(
     wholeNumber(1),
@@ -79,10 +85,9 @@ export const SETTINGS = {
     'array',
   ),
   ASYA_MAX_HOPS: setting(wholeNumber(1), 'How many actors an envelope may pass: a loop must end.', '100'),
-  ASYA_ROUTE_ALLOW: unset(
-    listOf(actorName),
-    'Who may follow where the handler rewrites the route; empty: nobody.',
-    'anyone',
+  ASYA_ROUTE_ALLOW: emptyMeans(
+    unset(listOf(actorName), 'Actors that a handler may put into the route.', 'anyone'),
+    'nobody',
   ),
   ASYA_CONCURRENCY: setting(wholeNumber(1), 'Calls at once.', '1'),
   ASYA_GATEWAY_URL: unset(url('http', 'https'), 'Where progress is reported.', 'nowhere'),
@@ -145,7 +150,7 @@ export const SETTINGS = {
   ),
   ASYA_ARCHIVE_BUCKET: unset(
     text,
-    'Where x-sink and x-dlq keep whole envelopes. Required there, and by `asya failures` and `asya replay`.',
+    'S3 bucket in which x-sink and x-dlq store whole envelopes. Required by the crew, `asya failures` and `asya replay`; x-sink, x-sump and x-dlq without storage are ordinary end actors.',
     'none',
   ),
   ASYA_ARCHIVE_KMS_KEY: unset(text, 'The key that the archive is encrypted with.', "S3's own keys"),
@@ -165,7 +170,7 @@ export const SETTINGS = {
   ASYA_AWS_REGION: unset(text, 'The region.', '`AWS_REGION`, then `us-east-1`'),
   ASYA_SQS_VISIBILITY_TIMEOUT: unset(
     wholeNumber(1, LONGEST_VISIBILITY_SECONDS),
-    "For how many seconds a delivery is hidden from others; not below the actor's timeout.",
+    'For how many seconds a delivery is hidden from others; longer than the actor timeout.',
     "twice the actor's timeout",
   ),
   ASYA_SQS_WAIT_TIME_SECONDS: setting(wholeNumber(0, 20), 'How long a poll waits for a message.', '20'),
@@ -192,10 +197,21 @@ export const SETTINGS = {
     '`ttl`: delays through queues whose messages expire. `none`: a retry ends at x-sink.',
     'none',
   ),
-  ASYA_QUEUE_RETRY_MAX_ATTEMPTS: setting(wholeNumber(1), 'How often a missing queue is looked for.', '10'),
+  ASYA_QUEUE_RETRY_MAX_ATTEMPTS: setting(
+    wholeNumber(1),
+    'How often a missing queue is looked for, or created with `ASYA_QUEUE_AUTO_CREATE`, before the sidecar gives up.',
+    '10',
+  ),
   ASYA_QUEUE_RETRY_BACKOFF: setting(positiveDuration, 'The first pause between two looks; it doubles.', '1s'),
-  ASYA_QUEUE_AUTO_CREATE: setting(flag, 'Makes a missing queue, with its dead-letter queue.', 'false'),
-  ASYA_METRICS_ADDR: setting(listenAddress, 'Where metrics and health are served.', ':9090'),
+  ASYA_QUEUE_AUTO_CREATE: setting(
+    flag,
+    'Creates missing queues with their dead-letter queues: its own, and those that it sends to. An existing queue is checked every 5 minutes; attributes that differ are logged.',
+    'false',
+  ),
+  ASYA_METRICS_ADDR: emptyMeans(
+    setting(listenAddress, 'Where metrics and health are served.', ':9090'),
+    'off',
+  ),
   ASYA_LOG_LEVEL: setting(oneOf('debug', 'info', 'warn', 'error'), 'The least that is logged.', 'info'),
   ASYA_GRACE_PERIOD: setting(
     duration,

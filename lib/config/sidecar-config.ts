@@ -13,6 +13,8 @@ export interface SidecarConfig {
     readonly address: RuntimeAddress;
     readonly protocol: 'payload' | 'envelope';
     readonly command?: string;
+    /** Undefined: the host's default. */
+    readonly startupTimeoutMs?: number;
     readonly passEnv: readonly string[];
     readonly maxResponseBytes: number;
     readonly concurrency: number;
@@ -98,6 +100,9 @@ export const LONGEST_VISIBILITY_SECONDS = 43_200;
 export function defaultVisibilitySeconds(actorTimeoutMs: number): number {
   return Math.min(Math.ceil((actorTimeoutMs * 2) / 1000), LONGEST_VISIBILITY_SECONDS);
 }
+
+/** How long a runtime may take to start on a host that lives long. */
+export const STARTUP_TIMEOUT_MS = 60_000;
 
 /** What a host with an end keeps for the last sends of an invocation. */
 export const HOST_RESERVE_MS = 2_000;

@@ -59,6 +59,7 @@ function valuesOf(config: SidecarConfig): Values {
     ASYA_RUNTIME_URL: actor.crew === undefined ? runtime.address : undefined,
     ASYA_RUNTIME_PROTOCOL: runtime.protocol,
     ASYA_RUNTIME_COMMAND: runtime.command,
+    ASYA_RUNTIME_STARTUP_TIMEOUT: runtime.startupTimeoutMs,
     ASYA_RUNTIME_PASS_ENV: runtime.passEnv,
     ASYA_RUNTIME_MAX_RESPONSE: runtime.maxResponseBytes,
     ASYA_RESILIENCY_ACTOR_TIMEOUT: actor.timeoutMs,

@@ -19,12 +19,12 @@ export type SettingsReading =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Nothing falls back in silence: unset is the default, and what is wrong is a mistake. */
+/** A variable that is not set, or empty, has its default; a wrong value is a mistake. */
 export function settingsFromEnvironment(environment: Environment): SettingsReading {
   const mistakes: Mistake[] = [];
   const read = <T>(name: string, otherwise: T, from: (text: string, notes: Notes) => T): T => {
     const text = environment[name];
-    return text === undefined ? otherwise : from(text, notesInto(mistakes, name));
+    return text === undefined || text === '' ? otherwise : from(text, notesInto(mistakes, name));
   };
   const settings = {
     delaysSeconds: read('RETRY_MESSAGE_DELAYS_SECONDS', DEFAULT_SETTINGS.delaysSeconds, delaysFrom),
@@ -77,9 +77,7 @@ function hoursFrom(text: string, notes: Notes): number {
 }
 
 function topicFrom(text: string, notes: Notes): string {
-  if (text === '' || /\s/.test(text))
-    notes.add(
-      `is ${shownValue(text)}; it takes a topic's name like "${DEFAULT_ERRORS_TOPIC}"; unset it for that one`,
-    );
+  if (/\s/.test(text))
+    notes.add(`is ${shownValue(text)}; expected the name of a topic, such as "${DEFAULT_ERRORS_TOPIC}"`);
   return text;
 }

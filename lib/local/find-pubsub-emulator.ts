@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import type { Environment } from '../config/environment.ts';
+import type { Environment } from '../config/variables.ts';
 
 /** Google's Pub/Sub emulator on this machine, or why it cannot be had. */
 export type FoundEmulator = { readonly java: string; readonly jar: string } | { readonly absence: string };

@@ -25,7 +25,10 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a', 'b']);
     writeFileSync(join(cwd, 'five', 'slow.ts'), SLOW);
-    const slow = actorYaml('slow').replace('step.ts.step', 'slow.ts.slow').replaceAll('8s', '10m');
+    const slow = actorYaml('slow')
+      .replace('step.ts.step', 'slow.ts.slow')
+      .replace('8s', '10m')
+      .replace('9s', '11m');
     writeFileSync(join(cwd, 'five', 'slow.yaml'), slow);
     const dev = startDev(cwd, 'five');
     const mesh = await dev.untilRunning();

@@ -1,6 +1,7 @@
-import { type Environment, readEnvironment } from '../../lib/config/environment.ts';
+import { readEnvironment } from '../../lib/config/environment.ts';
 import type { ReadFile } from '../../lib/config/resiliency.ts';
 import type { SidecarConfig } from '../../lib/config/sidecar-config.ts';
+import type { Environment } from '../../lib/config/variables.ts';
 import { mistakesText } from '../../lib/core/mistake.ts';
 
 export const noFile: ReadFile = () => ({ problem: 'no such file' });

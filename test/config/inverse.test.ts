@@ -30,6 +30,8 @@ const milliseconds = fc.oneof(
   fc.constantFrom(0, 1, 999, 1_000, 59_999, 60_000, 3_600_000, 5_400_000, LONGEST_DURATION_MS),
   fc.integer({ min: 0, max: 100_000_000 }),
 );
+/** A limit of 0 is none. */
+const limit = milliseconds.map((ms) => Math.max(1, ms));
 const whole = (min: number, max = 1_000_000) => fc.integer({ min, max });
 
 /** What `fc.webUrl` makes too, which takes seconds to get ready. */
@@ -66,9 +68,9 @@ const exhaustion: fc.Arbitrary<Policy['onExhausted']> = fc.oneof(
 const policy: fc.Arbitrary<Policy> = record({
   maxAttempts: fc.oneof(whole(1, 50), fc.constantFrom(1, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY)),
   backoff,
-  maxIntervalMs: maybe(milliseconds),
-  maxDurationMs: maybe(milliseconds),
-  expireAfterMs: maybe(milliseconds),
+  maxIntervalMs: maybe(limit),
+  maxDurationMs: maybe(limit),
+  expireAfterMs: maybe(limit),
   jitter: fc.boolean(),
   onExhausted: exhaustion,
 }).map(({ maxIntervalMs, maxDurationMs, expireAfterMs, ...rest }) => ({
@@ -163,12 +165,12 @@ const transport: fc.Arbitrary<Pick<SidecarConfig, 'transport' | 'pubsub'>> = rec
 }));
 
 /** The timeout, and a visibility that SQS allows for it. */
-const timing = fc.oneof(fc.constant(300_000), whole(1, 43_200_000)).chain((timeoutMs) =>
+const timing = fc.oneof(fc.constant(300_000), whole(1, 43_199_999)).chain((timeoutMs) =>
   record({
     timeoutMs: fc.constant(timeoutMs),
     visibilitySeconds: fc.oneof(
       fc.constant(defaultVisibilitySeconds(timeoutMs)),
-      whole(Math.ceil(timeoutMs / 1_000), 43_200),
+      whole(Math.floor(timeoutMs / 1_000) + 1, 43_200),
     ),
   }),
 );
@@ -188,6 +190,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
   address,
   protocol: fc.constantFrom('payload' as const, 'envelope' as const),
   command: maybe(fc.string({ minLength: 1 })),
+  startupTimeoutMs: maybe(limit),
   passEnv: fc.array(words, { maxLength: 3 }),
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
@@ -267,7 +270,7 @@ const config: fc.Arbitrary<SidecarConfig> = record({
     runtime: {
       address: given.address,
       protocol: given.protocol,
-      ...present({ command: given.command }),
+      ...present({ command: given.command, startupTimeoutMs: given.startupTimeoutMs }),
       passEnv: given.passEnv,
       maxResponseBytes: given.maxResponseBytes,
       concurrency: given.concurrency,

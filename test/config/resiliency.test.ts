@@ -69,16 +69,6 @@ describe('variables that are wrong', () => {
     ['not JSON', { ASYA_RESILIENCY_POLICIES: '{' }, 'ASYA_RESILIENCY_POLICIES: is not JSON: '],
     ['not JSON in the rules', { ASYA_RESILIENCY_RULES: 'x' }, 'ASYA_RESILIENCY_RULES: is not JSON: '],
     [
-      'empty',
-      { ASYA_RESILIENCY_POLICIES: '' },
-      'ASYA_RESILIENCY_POLICIES: is ""; it takes some text; unset it for the default',
-    ],
-    [
-      'empty rules',
-      { ASYA_RESILIENCY_RULES: '' },
-      'ASYA_RESILIENCY_RULES: is ""; it takes some text; unset it for the default',
-    ],
-    [
       'a list of policies',
       { ASYA_RESILIENCY_POLICIES: '[]' },
       'ASYA_RESILIENCY_POLICIES: is [], not an object of policies like {"default":{"maxAttempts":3}}',
@@ -145,11 +135,13 @@ describe('a file that is wrong', () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(mistake);
   });
+});
 
-  it('has no name', () => {
-    expect(refusalOf({ ASYA_RESILIENCY_FILE: '' })).toEqual([
-      'ASYA_RESILIENCY_FILE: is ""; it takes some text; unset it for the default',
-    ]);
+describe('empty variables', () => {
+  it('are not set', () => {
+    const empty = { ASYA_RESILIENCY_POLICIES: '', ASYA_RESILIENCY_RULES: '', ASYA_RESILIENCY_FILE: '' };
+    expect(configOf(empty)).toStrictEqual(configOf());
+    expect(refusalOf({ ...empty, ASYA_RESILIENCY_POLICIES: POLICIES })).toEqual([]);
   });
 });
 

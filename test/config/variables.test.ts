@@ -32,10 +32,7 @@ const VARIABLES: readonly Variable[] = [
       ['fetch-2', 'fetch-2'],
       ['x-sink', 'x-sink'],
     ],
-    bad: [
-      ['', NAME_RULE],
-      ['Score', NAME_RULE],
-    ],
+    bad: [['Score', NAME_RULE]],
   },
   {
     name: 'ASYA_NAMESPACE',
@@ -47,7 +44,6 @@ const VARIABLES: readonly Variable[] = [
       ['p', 'p'],
     ],
     bad: [
-      ['', 'it takes letters, digits, "-" and "_", for example "prod"'],
       ['-prod', 'it takes letters, digits, "-" and "_"'],
       ['prod_', 'it takes letters, digits, "-" and "_"'],
       ['prod.eu', 'it takes letters, digits, "-" and "_"'],
@@ -64,7 +60,6 @@ const VARIABLES: readonly Variable[] = [
     bad: [
       ['rabitmq', 'one of sqs, pubsub, rabbitmq; did you mean "rabbitmq"?'],
       ['SQS', 'did you mean "sqs"?'],
-      ['', 'one of sqs, pubsub, rabbitmq'],
     ],
   },
   {
@@ -73,7 +68,6 @@ const VARIABLES: readonly Variable[] = [
     byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
     good: [['/run/a.sock', { kind: 'socket', path: '/run/a.sock' }]],
     bad: [
-      ['', 'it takes a path that begins with "/"'],
       ['run/a.sock', 'it takes a path that begins with "/"'],
       ['./a.sock', 'it takes a path that begins with "/"'],
     ],
@@ -92,7 +86,6 @@ const VARIABLES: readonly Variable[] = [
       ],
     ],
     bad: [
-      ['', RUNTIME_RULE],
       ['/run/a.sock', RUNTIME_RULE],
       ['unix:', RUNTIME_RULE],
       ['unix:a.sock', RUNTIME_RULE],
@@ -115,7 +108,17 @@ const VARIABLES: readonly Variable[] = [
     get: ({ runtime }) => runtime.command,
     byDefault: undefined,
     good: [['python3 -m app', 'python3 -m app']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_RUNTIME_STARTUP_TIMEOUT',
+    get: ({ runtime }) => runtime.startupTimeoutMs,
+    byDefault: undefined,
+    good: [['10m', 600_000]],
+    bad: [
+      ['0s', 'above 0'],
+      ['soon', DURATION_RULE],
+    ],
   },
   {
     name: 'ASYA_RUNTIME_PASS_ENV',
@@ -127,8 +130,8 @@ const VARIABLES: readonly Variable[] = [
       ['A, B ,C', ['A', 'B', 'C']],
     ],
     bad: [
-      ['A,,B', 'names with commas between, and "" is none: it takes some text; unset it for the default'],
-      ['A,', 'and "" is none'],
+      ['A,,B', 'expected a comma-separated list; "" is not valid: it must not be empty'],
+      ['A,', '"" is not valid'],
     ],
   },
   {
@@ -143,7 +146,6 @@ const VARIABLES: readonly Variable[] = [
       ['0', 'it takes a whole number from 1 to 1000000000'],
       ['6MiB', 'it takes a whole number from 1 to 1000000000'],
       ['1000000001', 'it takes a whole number from 1 to 1000000000'],
-      ['', 'it takes a whole number from 1'],
     ],
   },
   {
@@ -156,7 +158,6 @@ const VARIABLES: readonly Variable[] = [
     ],
     bad: [
       ['300', DURATION_RULE],
-      ['', DURATION_RULE],
       ['-5m', DURATION_RULE],
       ['0s', 'it takes a duration above 0'],
       ['0', 'it takes a duration above 0'],
@@ -167,10 +168,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ actor }) => actor.sink,
     byDefault: 'x-sink',
     good: [['my-sink', 'my-sink']],
-    bad: [
-      ['X-Sink', NAME_RULE],
-      ['', NAME_RULE],
-    ],
+    bad: [['X-Sink', NAME_RULE]],
   },
   {
     name: 'ASYA_ACTOR_SUMP',
@@ -197,7 +195,6 @@ const VARIABLES: readonly Variable[] = [
     ],
     bad: [
       ['maybe', 'true or false'],
-      ['', 'true or false'],
       ['2', 'true or false'],
     ],
   },
@@ -238,8 +235,8 @@ const VARIABLES: readonly Variable[] = [
       ['store, tell', new Set(['store', 'tell'])],
     ],
     bad: [
-      ['store,Tell', `names with commas between, and "Tell" is none: ${NAME_RULE}`],
-      [',', 'and "" is none'],
+      ['store,Tell', `expected a comma-separated list; "Tell" is not valid: ${NAME_RULE}`],
+      [',', '"" is not valid'],
     ],
   },
   {
@@ -260,7 +257,6 @@ const VARIABLES: readonly Variable[] = [
     bad: [
       ['gateway:8080', 'a URL like "http://host:port"'],
       ['ftp://gateway', 'a URL like "http://host:port"'],
-      ['', 'a URL like'],
     ],
   },
   {
@@ -275,42 +271,42 @@ const VARIABLES: readonly Variable[] = [
     get: ({ gateway }) => gateway.keys,
     byDefault: undefined,
     good: [['[]', '[]']],
-    bad: [['', 'has 0 characters; it takes some text']],
+    bad: [],
   },
   {
     name: 'ASYA_GATEWAY_KEYS_FILE',
     get: ({ gateway }) => gateway.keysFile,
     byDefault: undefined,
     good: [['x', 'x']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_GATEWAY_JWT_ISSUER',
     get: ({ gateway }) => gateway.issuer,
     byDefault: undefined,
     good: [['x', 'x']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_GATEWAY_JWT_AUDIENCE',
     get: ({ gateway }) => gateway.audience,
     byDefault: undefined,
     good: [['x', 'x']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_GATEWAY_FLOWS_FILE',
     get: ({ gateway }) => gateway.flowsFile,
     byDefault: undefined,
     good: [['x', 'x']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_GATEWAY_ORIGINS',
     get: ({ gateway }) => gateway.origins,
     byDefault: [],
     good: [['https://a.example,http://localhost:3000', ['https://a.example', 'http://localhost:3000']]],
-    bad: [['https://a.example,', 'it takes names with commas between']],
+    bad: [['https://a.example,', 'expected a comma-separated list']],
   },
   {
     name: 'ASYA_GATEWAY_JWKS_URL',
@@ -365,7 +361,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ push }) => push.audience,
     byDefault: undefined,
     good: [['https://score.example.com', 'https://score.example.com']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_PUSH_SERVICE_ACCOUNT',
@@ -410,21 +406,21 @@ const VARIABLES: readonly Variable[] = [
     get: ({ storage }) => storage.bucket,
     byDefault: undefined,
     good: [['envelopes', 'envelopes']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_ARCHIVE_KMS_KEY',
     get: ({ storage }) => storage.kmsKey,
     byDefault: undefined,
     good: [['alias/envelopes', 'alias/envelopes']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_FAILURE_TABLE',
     get: ({ storage }) => storage.table,
     byDefault: undefined,
     good: [['failures', 'failures']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_S3_ENDPOINT',
@@ -450,8 +446,8 @@ const VARIABLES: readonly Variable[] = [
       ['score, x-sink ,x-sump', ['score', 'x-sink', 'x-sump']],
     ],
     bad: [
-      ['score,Tell', `names with commas between, and "Tell" is none: ${NAME_RULE}`],
-      [',', 'and "" is none'],
+      ['score,Tell', `expected a comma-separated list; "Tell" is not valid: ${NAME_RULE}`],
+      [',', '"" is not valid'],
     ],
   },
   {
@@ -466,14 +462,14 @@ const VARIABLES: readonly Variable[] = [
     get: ({ sqs }) => sqs.region,
     byDefault: 'us-east-1',
     good: [['eu-central-1', 'eu-central-1']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_SQS_VISIBILITY_TIMEOUT',
     get: ({ sqs }) => sqs.visibilitySeconds,
     byDefault: 600,
     good: [
-      ['300', 300],
+      ['301', 301],
       ['43200', 43_200],
     ],
     bad: [
@@ -501,7 +497,7 @@ const VARIABLES: readonly Variable[] = [
     beside: { ASYA_TRANSPORT: 'sqs' },
     byDefault: undefined,
     good: [['my-project', 'my-project']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_PUBSUB_ENDPOINT',
@@ -512,7 +508,6 @@ const VARIABLES: readonly Variable[] = [
       ['europe-west1-pubsub.googleapis.com:443', 'europe-west1-pubsub.googleapis.com:443'],
     ],
     bad: [
-      ['', 'it takes "127.0.0.1:8085"'],
       ['127.0.0.1', 'it takes "127.0.0.1:8085"'],
       ['http://127.0.0.1:8085', 'it takes "127.0.0.1:8085"'],
       ['127.0.0.1:0', 'it takes "127.0.0.1:8085"'],
@@ -524,7 +519,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ pubsub }) => pubsub.delayerTopic,
     byDefault: 'me-pubsub-delayer',
     good: [['later', 'later']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_RABBITMQ_URL',
@@ -546,7 +541,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ rabbitmq }) => rabbitmq.exchange,
     byDefault: 'asya',
     good: [['mesh', 'mesh']],
-    bad: [['', 'it takes some text; unset it for the default']],
+    bad: [],
   },
   {
     name: 'ASYA_RABBITMQ_PREFETCH',
@@ -600,7 +595,7 @@ const VARIABLES: readonly Variable[] = [
       ['[::1]:65535', { host: '[::1]', port: 65_535 }],
     ],
     bad: [
-      ['9090', '":9090", "127.0.0.1:9090", or empty for none'],
+      ['9090', 'it takes ":9090" or "127.0.0.1:9090"; an empty value switches it off'],
       [':65536', '":9090"'],
       [':', '":9090"'],
       [':metrics', '":9090"'],
@@ -632,6 +627,15 @@ const VARIABLES: readonly Variable[] = [
 describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {} }) => {
   it('unset', () => {
     expect(get(configOf())).toEqual(byDefault);
+  });
+
+  it('empty is as unset, unless the setting gives an empty value a meaning', () => {
+    const { emptyMeans } = SETTINGS[name as SettingName] as { emptyMeans?: string };
+    const meaning = good.find(([text]) => text === '');
+    if (emptyMeans !== undefined) expect(meaning).toBeDefined();
+    else if (name === 'ASYA_ACTOR_NAME')
+      expect(refusalOf({ [name]: '' })[0]).toContain(`${name}: is not set`);
+    else expect(configOf({ [name]: '' })).toStrictEqual(configOf());
   });
 
   it.each(good)('%j', (text, value) => {
@@ -695,6 +699,37 @@ describe('what is optional and unset is not there at all', () => {
   });
 });
 
+describe('service links of Kubernetes', () => {
+  const LINKS = {
+    ASYA_SERVICE_HOST: '10.0.0.1',
+    ASYA_SERVICE_PORT: '80',
+    ASYA_PORT: 'tcp://10.0.0.1:80',
+    ASYA_GATEWAY_SERVICE_HOST: '10.0.0.7',
+    ASYA_GATEWAY_SERVICE_PORT: '8080',
+    ASYA_GATEWAY_SERVICE_PORT_HTTP: '8080',
+    ASYA_GATEWAY_PORT: 'tcp://10.0.0.7:8080',
+    ASYA_GATEWAY_PORT_8080_TCP: 'tcp://10.0.0.7:8080',
+    ASYA_GATEWAY_PORT_8080_TCP_PROTO: 'tcp',
+    ASYA_GATEWAY_PORT_8080_TCP_PORT: '8080',
+    ASYA_GATEWAY_PORT_8080_TCP_ADDR: '10.0.0.7',
+    ASYA_DNS_PORT: 'udp://10.0.0.9:53',
+    ASYA_DNS_PORT_53_UDP: 'udp://10.0.0.9:53',
+  };
+
+  it('are ignored, also one that has the name of a setting', () => {
+    expect(configOf(LINKS)).toStrictEqual(configOf());
+  });
+
+  it.each([
+    ['ASYA_GATEWAY_PORT', 'http://10.0.0.7', 'it takes a whole number from 0 to 65535'],
+    ['ASYA_GATEWAY_PORTS', 'tcp://10.0.0.7:8080', 'did you mean "ASYA_GATEWAY_PORT"?'],
+    ['ASYA_GATEWAY_SERVICE', '10.0.0.7', 'is no setting'],
+    ['ASYA_METRICS_ADDR_SERVICE_HOSTS', '10.0.0.7', 'is no setting'],
+  ])('are not mistaken for others: %s=%s', (name, text, problem) => {
+    expect(refusalOf({ [name]: text })[0]).toContain(problem);
+  });
+});
+
 describe("the mesh's own actors", () => {
   it('are end actors, whatever is said', () => {
     expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq' }).actor.isEnd).toBe(true);
@@ -704,6 +739,7 @@ describe("the mesh's own actors", () => {
 });
 
 describe('the crew', () => {
+  const STORAGE = { ASYA_ARCHIVE_BUCKET: 'archive', ASYA_FAILURE_TABLE: 'failures' };
   const crewOf = (env: Readonly<Record<string, string>>) => configOf(env).actor.crew;
 
   it.each([
@@ -718,24 +754,39 @@ describe('the crew', () => {
       { ASYA_ACTOR_NAME: 'x-dlq', ASYA_NAMESPACE: 'prod' },
       { role: 'dlq', queuePrefix: 'asya-prod-' },
     ],
-  ])('works without a runtime: %j', (env, crew) => {
-    expect(crewOf(env)).toStrictEqual(crew);
+  ])('needs storage and no runtime: %j', (env, crew) => {
+    expect(crewOf({ ...env, ...STORAGE })).toStrictEqual(crew);
   });
 
   it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s with a runtime of its own', (name) => {
-    expect(crewOf({ ASYA_ACTOR_NAME: name, ASYA_RUNTIME_COMMAND: 'python3 -m app' })).toBeUndefined();
-    expect(crewOf({ ASYA_ACTOR_NAME: name, ASYA_RUNTIME_URL: 'unix:/run/a.sock' })).toBeUndefined();
+    const env = { ASYA_ACTOR_NAME: name, ...STORAGE };
+    expect(crewOf({ ...env, ASYA_RUNTIME_COMMAND: 'python3 -m app' })).toBeUndefined();
+    expect(crewOf({ ...env, ASYA_RUNTIME_URL: 'unix:/run/a.sock' })).toBeUndefined();
   });
 
+  it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s without storage: an ordinary end actor', (name) => {
+    const { actor, runtime } = configOf({ ASYA_ACTOR_NAME: name, ASYA_IS_END_ACTOR: 'true' });
+    expect(actor).toMatchObject({ name, isEnd: true });
+    expect(actor).not.toHaveProperty('crew');
+    expect(runtime.address).toEqual({ kind: 'socket', path: '/tmp/sockets/app.sock' });
+  });
+
+  it.each(Object.entries(STORAGE))(
+    'with half of its storage is not an ordinary end actor: %s',
+    (name, text) => {
+      expect(crewOf({ ASYA_ACTOR_NAME: 'x-sink', [name]: text })).toBeDefined();
+    },
+  );
+
   it.each(['score', 'x-other', 'sink', 'x-sink-2'])('is not %s', (name) => {
-    expect(crewOf({ ASYA_ACTOR_NAME: name })).toBeUndefined();
+    expect(crewOf({ ASYA_ACTOR_NAME: name, ...STORAGE })).toBeUndefined();
   });
 });
 
 describe('the variables that a runtime reads', () => {
   it.each([
     [{ ASYA_HANDLER: 'app.handler' }, []],
-    [{ ASYA_HANDLER: '' }, ['ASYA_HANDLER: is ""; it takes some text; unset it for the default']],
+    [{ ASYA_HANDLER: '' }, []],
     [{ ASYA_RUNTIME_MAX_REQUEST: '1' }, []],
     [
       { ASYA_RUNTIME_MAX_REQUEST: '0' },

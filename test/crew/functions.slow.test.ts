@@ -440,7 +440,7 @@ describe('a gateway', () => {
 describe('a function that is set up wrongly does not load', () => {
   test.each([
     ['x-sink', { ASYA_ACTOR_NAME: 'x-sump' }, 'set it to x-sink'],
-    ['x-sump', { ASYA_RUNTIME_COMMAND: 'python3 -m app' }, 'no runtime for it'],
+    ['x-sump', { ASYA_RUNTIME_COMMAND: 'python3 -m app' }, 'unset ASYA_RUNTIME_COMMAND'],
     ['x-dlq', { ASYA_ARCHIVE_BUCKET: '' }, 'ASYA_ARCHIVE_BUCKET'],
   ])('%s with %j', async (name, more, words) => {
     const mistaken = startLambda(stage.variablesOf(name, more), name);

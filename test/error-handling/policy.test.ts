@@ -16,6 +16,11 @@ describe('the settings', () => {
     });
   });
 
+  it('are the defaults if their variables are empty', () => {
+    const empty = { RETRY_MESSAGE_DELAYS_SECONDS: '', EXPIRED_MESSAGE_AFTER_HOURS: '', ERRORS_TOPIC: '' };
+    expect(settingsFromEnvironment(empty)).toEqual({ settings: DEFAULT_SETTINGS });
+  });
+
   it.each(['[5, 0.5]', '5,0.5', ' [5,0.5] '])('are read: %j', (delays) => {
     expect(
       settingsFromEnvironment({
@@ -35,8 +40,12 @@ describe('the settings', () => {
   });
 
   it.each([
-    ['RETRY_MESSAGE_DELAYS_SECONDS', '', 'is ""; it takes seconds like [1,1,2,3,7,30], or [] for no retries'],
-    ['RETRY_MESSAGE_DELAYS_SECONDS', '1s', 'is "1s"; it takes seconds like'],
+    [
+      'RETRY_MESSAGE_DELAYS_SECONDS',
+      '1s',
+      'is "1s"; it takes seconds like [1,1,2,3,7,30], or [] for no retries',
+    ],
+    ['RETRY_MESSAGE_DELAYS_SECONDS', ' ', 'is " "; it takes seconds like'],
     ['RETRY_MESSAGE_DELAYS_SECONDS', '{"a":1}', '[0] is {"a":1}, not seconds from 0 to 2592000 (30 days)'],
     ['RETRY_MESSAGE_DELAYS_SECONDS', '[1,"2"]', '[1] is "2", not seconds'],
     ['RETRY_MESSAGE_DELAYS_SECONDS', '[-1]', '[0] is -1, not seconds'],
@@ -44,9 +53,11 @@ describe('the settings', () => {
     ['EXPIRED_MESSAGE_AFTER_HOURS', '0', 'is "0"; it takes hours above 0 like 36 or 0.5'],
     ['EXPIRED_MESSAGE_AFTER_HOURS', '36h', 'is "36h"; it takes hours above 0'],
     ['EXPIRED_MESSAGE_AFTER_HOURS', '1000001', 'at most 1000000'],
-    ['EXPIRED_MESSAGE_AFTER_HOURS', '', 'is ""; it takes hours'],
-    ['ERRORS_TOPIC', '', 'is ""; it takes a topic\'s name like "sending-mg-errors"'],
-    ['ERRORS_TOPIC', 'my errors', 'is "my errors"; it takes a topic\'s name'],
+    [
+      'ERRORS_TOPIC',
+      'my errors',
+      'is "my errors"; expected the name of a topic, such as "sending-mg-errors"',
+    ],
   ])('%s=%j is a mistake', (name, value, words) => {
     const [mistake, ...others] = mistakesIn({ [name]: value });
     expect(mistake).toContain(name);
@@ -59,7 +70,7 @@ describe('the settings', () => {
       mistakesIn({
         RETRY_MESSAGE_DELAYS_SECONDS: '[1,-2,"x"]',
         EXPIRED_MESSAGE_AFTER_HOURS: 'soon',
-        ERRORS_TOPIC: '',
+        ERRORS_TOPIC: 'my errors',
       }),
     ).toHaveLength(4);
   });

@@ -28,7 +28,7 @@ metadata: {name: ${name}}
 spec:
   handler: step.ts.step
   environment: {STEP: ${name}}
-  resiliency: {actorTimeout: 8s, visibilityTimeout: 8s}
+  resiliency: {actorTimeout: 8s, visibilityTimeout: 9s}
 ${more}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/config/environment.ts';
+import type { Environment } from '../../lib/config/variables.ts';
 import { type FoundEmulator, findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
 import { type PubsubEmulator, startPubsubEmulator } from '../../lib/local/pubsub-emulator.ts';
 

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Environment } from '../../config/environment.ts';
 import { credentialsFor } from '../../config/local-endpoint.ts';
+import type { Environment } from '../../config/variables.ts';
 
 export interface DynamoDbAddress {
   readonly region: string;

@@ -5,8 +5,8 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Environment } from '../../config/environment.ts';
 import { credentialsFor } from '../../config/local-endpoint.ts';
+import type { Environment } from '../../config/variables.ts';
 import type { Archive } from '../../ports/archive.ts';
 import { ACCEPTED, type Refusal } from '../../ports/transport.ts';
 

@@ -57,7 +57,7 @@ const manifest: fc.Arbitrary<Manifest> = fc
         }),
         runtime,
         timeoutMs: seconds.map((count) => count * 1000),
-        visibilitySeconds: maybe(fc.integer({ min: 3_600, max: 43_200 })),
+        visibilitySeconds: maybe(fc.integer({ min: 3_601, max: 43_200 })),
         resiliency: fc
           .dictionary(fc.constantFrom('default', 'slow', 'quick'), policy, { noNullPrototype: true })
           .chain((policies) =>
@@ -83,7 +83,7 @@ const manifest: fc.Arbitrary<Manifest> = fc
       entrypoint: someone,
       routeNext: fc.array(someone, { maxLength: 3 }),
       description: maybe(fc.string({ minLength: 1 }).filter((text) => text.trim() !== '')),
-      timeoutSeconds: maybe(seconds),
+      timeoutSeconds: maybe(seconds.map((count) => count + 1)),
       mcp: maybe(fc.constant({ inputSchema: { type: 'object' } })),
       a2a: maybe(fc.constant({ tags: ['a'] })),
     }).map((fields) => present(fields) as unknown as Flow);

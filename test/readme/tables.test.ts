@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+];
+
+describe('a table in Markdown ends with a blank line', () => {
+  it.each(PAGES.filter((path) => path.endsWith('.md')))('%s', (path) => {
+    // What follows a row without a blank line between is shown as another row.
+    const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
+    const swallowed = lines.filter(
+      (line, index) => lines[index - 1]?.startsWith('|') && line !== '' && !/^(\||<!--)/.test(line),
+    );
+    expect(swallowed).toEqual([]);
+  });
+});
