@@ -14,6 +14,8 @@ export interface Room {
 
 const CORE = 'lib/core';
 const PORTS = 'lib/ports';
+/** Small pieces of concurrency that every adapter would otherwise write again. */
+const ASYNC = 'lib/async';
 const APP = 'lib/app';
 const CONFIG = 'lib/config';
 const ERROR_HANDLING = 'lib/error-handling';
@@ -21,7 +23,7 @@ const ADAPTERS = 'lib/adapters';
 const LOCAL = 'lib/local';
 /** Puts adapters together for a configuration: what every host would otherwise write again. */
 const ASSEMBLY = 'lib/assembly';
-const LIB_FOR_FUNCTIONS = [ASSEMBLY, CORE, PORTS, APP, CONFIG, ERROR_HANDLING, ADAPTERS];
+const LIB_FOR_FUNCTIONS = [ASSEMBLY, CORE, PORTS, ASYNC, APP, CONFIG, ERROR_HANDLING, ADAPTERS];
 
 /** One folder per outside thing, with the packages that reach it. An adapter never imports another. */
 const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -56,12 +58,13 @@ const FACES: readonly string[] = ['http', 'mcp', 'a2a'];
 export const ROOMS: readonly Room[] = [
   { room: CORE, rooms: [], packages: [] },
   { room: PORTS, rooms: [CORE], packages: [] },
+  { room: ASYNC, rooms: [], packages: [] },
   { room: APP, rooms: [CORE, PORTS], packages: [] },
   { room: ERROR_HANDLING, rooms: [CORE, PORTS], packages: [] },
   { room: CONFIG, rooms: [CORE], packages: ['yaml'] },
   ...Object.entries(ADAPTER_PACKAGES).map(([name, packages]) => ({
     room: `${ADAPTERS}/${name}`,
-    rooms: FACES.includes(name) ? [PORTS, CORE, CONFIG, APP] : [PORTS, CORE, CONFIG],
+    rooms: [PORTS, ASYNC, CORE, CONFIG, ...(FACES.includes(name) ? [APP] : [])],
     packages,
   })),
   {

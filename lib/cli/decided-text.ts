@@ -43,5 +43,5 @@ const OF_REASON: ReadonlyMap<string, string> = new Map([
 
 const OF_ERROR: ReadonlyMap<string, string> = new Map([
   ['HopBudgetExceeded', 'admission: it had passed as many actors as it may (ASYA_MAX_HOPS)'],
-  ['PayloadTooLarge', "the broker's limit: the handler's answer was too large to be sent"],
+  ['PayloadTooLarge', "a limit: the handler's answer was too large to be read or sent"],
 ]);

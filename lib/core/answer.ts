@@ -17,6 +17,8 @@ export type Answer =
   | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
   | { readonly kind: 'empty' }
   | { readonly kind: 'fault'; readonly fault: Fault }
+  /** More than `ASYA_RUNTIME_MAX_RESPONSE` bytes, and not an error; the rest was not read. */
+  | { readonly kind: 'too-large'; readonly detail: string }
   | {
       readonly kind: 'unreachable';
       readonly detail: string;

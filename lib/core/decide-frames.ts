@@ -30,13 +30,18 @@ export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], 
   );
   if (tooBig !== undefined) {
     const message = `the result makes a message of ${utf8Bytes(tooBig.body)} bytes; ${context.limits.maxBodyBytes} are allowed`;
-    return planFailure(envelope, context, {
-      reason: 'RuntimeError',
-      fault: faultOf('PayloadTooLarge', message),
-      facts: [failedFact('runtime_error')],
-    });
+    return planTooLarge(envelope, message, context);
   }
   return ackAfter(dispatches, [resultFact('success')]);
+}
+
+/** A result that cannot be sent on, or that the runtime client refused to read: a retry would not make it smaller. */
+export function planTooLarge(envelope: ArrivedEnvelope, message: string, context: Context): Plan {
+  return planFailure(envelope, context, {
+    reason: 'RuntimeError',
+    fault: faultOf('PayloadTooLarge', message),
+    facts: [failedFact('runtime_error')],
+  });
 }
 
 /** A route that the handler gave back as it was needs nobody's leave. */

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { planAgain, planWait } from './decide-again.ts';
 import { type FailurePlan, planFailure } from './decide-failure.ts';
 import { planFault } from './decide-fault.ts';
-import { planFrames } from './decide-frames.ts';
+import { planFrames, planTooLarge } from './decide-frames.ts';
 import type { Envelope } from './envelope.ts';
 import { actorTimeoutFault, connectionFault, faultOf } from './fault.ts';
 import type { CallEnd, Outcome } from './outcome.ts';
@@ -82,6 +82,8 @@ function decideCall(call: Call, end: CallEnd, context: Context): Plan {
         : planFrames(envelope, end.frames, context);
     case 'empty':
       return planEmpty(envelope, context);
+    case 'too-large':
+      return planTooLarge(envelope, end.detail, context);
     case 'fault':
       return planFault(envelope, end.fault, 'execution', context);
     case 'unreachable':
@@ -110,6 +112,8 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
   switch (end.kind) {
     case 'frames':
     case 'empty':
+    // It has done its work; its answer would be discarded anyway.
+    case 'too-large':
       return planKept(call.envelope, context);
     case 'fault':
       return releaseAfterError('execution');

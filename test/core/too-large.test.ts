@@ -5,6 +5,38 @@ import { anEnvelope, faultEnd, handle, type Setting, valueEnd } from './a-delive
 const bytesOf = (setting: Setting, end = valueEnd('é'.repeat(100))) =>
   utf8Bytes(handle(anEnvelope(), end, setting).sends[0]?.body ?? '');
 
+describe('an answer too large to be read (ASYA_RUNTIME_MAX_RESPONSE)', () => {
+  const end = { kind: 'too-large', detail: "the runtime's answer has 11 bytes; 10 are allowed" } as const;
+
+  it('goes to x-sink as PayloadTooLarge, with the original payload, whatever policies and headers say', () => {
+    const catchAll = {
+      policies: { default: { maxAttempts: 9 }, all: { maxAttempts: 9, onExhausted: ['review'] } },
+      rules: [{ errors: ['PayloadTooLarge', 'RuntimeConnectionError', 'Exception'], policy: 'all' }],
+    };
+    const envelope = anEnvelope({ headers: { _on_error: 'review' } });
+    const { sends, sent, plan } = handle(envelope, end, catchAll);
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
+    expect(sent.payload).toEqual({ n: 1 });
+    expect(sent.status).toMatchObject({
+      phase: 'failed',
+      reason: 'RuntimeError',
+      error: { type: 'PayloadTooLarge', mro: [], message: end.detail, traceback: '' },
+    });
+    expect(plan.settle).toBe('ack');
+    expect(plan.facts).toEqual([
+      { fact: 'failed', reason: 'runtime_error' },
+      { fact: 'sent', to: 'x-sink', type: 'sink' },
+    ]);
+  });
+
+  it('of an end actor is discarded like any other', () => {
+    const { sends, plan } = handle(anEnvelope(), end, { actor: { isEnd: true } });
+    expect(sends).toEqual([]);
+    expect(plan).toMatchObject({ settle: 'ack', facts: [{ fact: 'result', result: 'end_consumed' }] });
+  });
+});
+
 describe('a result too big for the transport', () => {
   const end = valueEnd('é'.repeat(100));
 

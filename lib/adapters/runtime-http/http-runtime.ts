@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { startTimer } from '../../async/timer.ts';
 import { answerFromHttp, type FanOut, type HttpAnswer } from '../../core/answer.ts';
 import {
   answerFromEventStream,
@@ -55,7 +56,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
     call: async (request) => {
       const ending = new AbortController();
       underWay.add(ending);
-      const timer = setTimeout(() => ending.abort('timeout'), request.timeoutMs);
+      const cancelTimer = startTimer(request.timeoutMs, () => ending.abort('timeout'));
       try {
         return await unlessAborted(exchange(request, ending.signal), ending.signal);
       } catch (error) {
@@ -65,7 +66,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
           ? { kind: 'unreachable', detail, isUnsent: true }
           : { kind: 'unreachable', detail };
       } finally {
-        clearTimeout(timer);
+        cancelTimer();
         underWay.delete(ending);
       }
     },
@@ -129,11 +130,10 @@ async function readResponse(
   options: HttpRuntimeOptions,
 ): Promise<CallEnd> {
   const bytes = await readAtMost(body, options.maxAnswerBytes);
-  if (bytes === undefined) {
-    const detail = `the runtime's answer has more than ${options.maxAnswerBytes} bytes (ASYA_RUNTIME_MAX_RESPONSE)`;
-    return { kind: 'unreachable', detail };
-  }
-  const text = textFromUtf8(bytes);
+  const tooLarge = `the runtime's answer has more than ${options.maxAnswerBytes} bytes (ASYA_RUNTIME_MAX_RESPONSE)`;
+  if (bytes === undefined && statusCode < 400) return { kind: 'too-large', detail: tooLarge };
+  // The status alone makes it an error, whatever its body is.
+  const text = bytes === undefined ? tooLarge : textFromUtf8(bytes);
   if (text === undefined && statusCode < 400) {
     return { kind: 'unreachable', detail: "the runtime's answer is not UTF-8" };
   }

@@ -2,13 +2,18 @@ import { connect, type Socket } from 'node:net';
 
 /** One kept connection that speaks frames: a 4-byte big-endian length, then so many bytes of JSON. */
 export interface FramedConnection {
-  /** Sends a frame and resolves with the answer's; rejects when the connection is lost or the answer is too long. */
+  /**
+   * Sends a frame and resolves with the answer's. Rejects when the connection is lost, and with `AnswerTooLarge` when
+   * the answer is longer than allowed.
+   */
   exchange(text: string): Promise<Buffer>;
   readonly isOpen: boolean;
   destroy(): void;
 }
 
 const HEADER_BYTES = 4;
+
+export class AnswerTooLarge extends Error {}
 
 export function openConnection(path: string, maxAnswerBytes: number): Promise<FramedConnection> {
   return new Promise((resolve, reject) => {
@@ -41,6 +46,7 @@ function framedConnection(socket: Socket, maxAnswerBytes: number): FramedConnect
   socket.on('data', (chunk) => {
     const reading = pending === undefined ? 'the runtime sent something nobody asked for' : frame.add(chunk);
     if (typeof reading === 'string') fail(new Error(reading));
+    else if (reading instanceof AnswerTooLarge) fail(reading);
     else if (reading !== undefined) {
       const { resolve } = pending as Pending;
       pending = undefined;
@@ -75,7 +81,7 @@ function writeFrame(socket: Socket, text: string): void {
 
 interface FrameReader {
   /** The whole frame, undefined while some of it is missing, or what is wrong. */
-  add(chunk: Buffer): Buffer | undefined | string;
+  add(chunk: Buffer): Buffer | undefined | string | AnswerTooLarge;
 }
 
 function frameReader(maxBytes: number): FrameReader {
@@ -94,7 +100,9 @@ function frameReader(maxBytes: number): FrameReader {
         }
         const length = rest.readUInt32BE(0);
         if (length > maxBytes)
-          return `the runtime's answer has ${length} bytes; ${maxBytes} are allowed (ASYA_RUNTIME_MAX_RESPONSE)`;
+          return new AnswerTooLarge(
+            `the runtime's answer has ${length} bytes; ${maxBytes} are allowed (ASYA_RUNTIME_MAX_RESPONSE)`,
+          );
         rest = rest.subarray(HEADER_BYTES);
         header = Buffer.alloc(0);
         if (rest.length === length) return rest;

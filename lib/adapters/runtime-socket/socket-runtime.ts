@@ -1,10 +1,11 @@
+import { startTimer } from '../../async/timer.ts';
 import { answerFromSocket, type FanOut } from '../../core/answer.ts';
 import { answerFromFrames } from '../../core/answer-envelope.ts';
 import { encode } from '../../core/encode.ts';
 import type { CallEnd } from '../../core/outcome.ts';
 import { textFromUtf8 } from '../../core/utf8.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
-import { type FramedConnection, openConnection } from './framed-connection.ts';
+import { AnswerTooLarge, type FramedConnection, openConnection } from './framed-connection.ts';
 
 export interface SocketRuntimeOptions {
   readonly path: string;
@@ -56,15 +57,15 @@ export function socketRuntime(options: SocketRuntimeOptions): Runtime {
         const finish = (end: CallEnd) => {
           if (!underWay.delete(finish)) return;
           inUse.isOver = true;
-          clearTimeout(timer);
+          cancelTimer();
           if (end.kind === 'timeout' || end.kind === 'interrupted') inUse.connection?.destroy();
           resolve(end);
         };
         underWay.add(finish);
-        const timer = setTimeout(() => finish({ kind: 'timeout' }), request.timeoutMs);
+        const cancelTimer = startTimer(request.timeoutMs, () => finish({ kind: 'timeout' }));
         exchange(requestText(request, options), inUse).then(
           (answer) => finish(readAnswer(answer, request, options)),
-          (error: Error) => finish(unreachable(error, options.path)),
+          (error: Error) => finish(endFrom(error, options.path)),
         );
       }),
     interrupt: () => {
@@ -104,7 +105,8 @@ function readAnswer(answer: Buffer, { envelope }: RuntimeRequest, options: Socke
     : answerFromFrames(text, envelope.route);
 }
 
-function unreachable(error: Error, path: string): CallEnd {
+function endFrom(error: Error, path: string): CallEnd {
+  if (error instanceof AnswerTooLarge) return { kind: 'too-large', detail: error.message };
   const detail = unreachableDetail(error, path);
   return isUnread(error) || isUnconnected(error)
     ? { kind: 'unreachable', detail, isUnsent: true }

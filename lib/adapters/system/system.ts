@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
+import { startTimer } from '../../async/timer.ts';
 import type { DeriveId } from '../../core/decode.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
-
-/** A timer set for longer would go off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,
@@ -11,11 +9,11 @@ export const systemClock: Clock = {
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
       const done = () => {
-        clearTimeout(timer);
+        cancel();
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      const timer = setTimeout(done, Math.min(milliseconds, LONGEST_TIMER_MS));
+      const cancel = startTimer(milliseconds, done);
       signal?.addEventListener('abort', done);
     }),
 };
