@@ -94,22 +94,42 @@ interface Source {
 }
 
 const NOTHING = { ok: true, deliveries: [] } as const;
-const WHAT_TO_DO = 'make it, or set ASYA_QUEUE_AUTO_CREATE=true';
-/** A queue that was made may be deleted by somebody: looked after every five minutes. */
+/** Somebody may delete or change a queue that was created: it is checked every five minutes. */
 const QUEUE_CHECK_MS = 300_000;
 
-/** Receives; what fails is tried again after a growing pause, for ever unless the queue is simply not there. */
+/**
+ * Receives. A failed receive is repeated after a growing pause: without limit if the broker cannot be reached, and
+ * `maxAttempts` times if the queue is missing and cannot be created.
+ */
 function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
   const { clock, telemetry } = line;
   let failures = 0;
   let timesMissing = 0;
   let checkedAt = Number.NEGATIVE_INFINITY;
+  let notCreated: string | undefined;
+  let loggedDifferences = '';
 
   async function ensureQueue(): Promise<void> {
     if (!missingQueue.autoCreate || clock.now() - checkedAt < QUEUE_CHECK_MS) return;
     checkedAt = clock.now();
     const reply = await transport.ensureQueue(queue);
-    if (!reply.ok) telemetry.trouble('the queue could not be made', { queue, problem: reply.problem });
+    notCreated = reply.ok ? undefined : reply.problem;
+    if (!reply.ok) {
+      telemetry.trouble('the queue could not be created or checked', { queue, problem: reply.problem });
+      return;
+    }
+    const differences = reply.differences?.join('; ') ?? '';
+    if (differences !== '' && differences !== loggedDifferences)
+      telemetry.trouble('the queue differs from the configuration and is left as it is', {
+        queue,
+        differences,
+      });
+    loggedDifferences = differences;
+  }
+
+  function whatToDo(): string {
+    if (!missingQueue.autoCreate) return 'create it, or set ASYA_QUEUE_AUTO_CREATE=true';
+    return `creating it failed (${notCreated ?? 'the broker does not find it yet'}); create it, or grant the permission`;
   }
 
   return {
@@ -128,8 +148,8 @@ function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
       telemetry.trouble('receiving failed', { queue, problem: receipt.problem, failures });
       if (receipt.isQueueMissing) {
         checkedAt = Number.NEGATIVE_INFINITY;
-        if (!missingQueue.autoCreate && timesMissing >= missingQueue.maxAttempts)
-          return { problem: `${receipt.problem}: looked for it ${timesMissing} times; ${WHAT_TO_DO}` };
+        if (timesMissing >= missingQueue.maxAttempts)
+          return { problem: `${receipt.problem}: not found after ${timesMissing} attempts; ${whatToDo()}` };
       }
       await clock.sleep(Math.min(missingQueue.backoffMs * 2 ** (failures - 1), LONGEST_PAUSE_MS), stop);
       return NOTHING;

@@ -18,8 +18,11 @@ export interface Transport {
   nack(delivery: Delivery, pauseMs: number): Promise<Reply>;
   /** Hidden for the whole visibility time again, from now on. */
   extend(delivery: Delivery): Promise<Reply>;
-  /** Makes the queue with its dead-letter queue, where it is missing. */
-  ensureQueue(queue: string): Promise<Reply>;
+  /**
+   * Creates the queue with its dead-letter queue if it is missing. An existing queue is left as it is; attributes that
+   * differ from the configured ones are reported.
+   */
+  ensureQueue(queue: string): Promise<EnsuredQueue>;
   /** Whether the queue can be reached now. */
   reach(queue: string): Promise<Reply>;
   /** Waits for what is under way, and leaves nothing running. */
@@ -50,6 +53,14 @@ export interface Delivery {
 
 export type Reply = { readonly ok: true } | Refusal;
 
+export type EnsuredQueue =
+  | {
+      readonly ok: true;
+      /** Such as `VisibilityTimeout is 30, expected 600`. */
+      readonly differences?: readonly [string, ...string[]];
+    }
+  | Refusal;
+
 export type Receipt = { readonly ok: true; readonly deliveries: readonly Delivery[] } | Refusal;
 
 export interface Refusal {
@@ -60,3 +71,8 @@ export interface Refusal {
 }
 
 export const ACCEPTED: Reply = { ok: true };
+
+/** A queue that is there, with what differs from the configured attributes. */
+export function ensured([first, ...others]: readonly string[]): EnsuredQueue {
+  return first === undefined ? ACCEPTED : { ok: true, differences: [first, ...others] };
+}

@@ -4,7 +4,7 @@ import type { CallEnd } from '../../lib/core/outcome.ts';
 import type { Dispatch } from '../../lib/core/plan.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import type { Runtime, RuntimeRequest } from '../../lib/ports/runtime.ts';
-import type { DeliveryReport, Telemetry } from '../../lib/ports/telemetry.ts';
+import type { DeliveryReport, Details, Telemetry } from '../../lib/ports/telemetry.ts';
 import type { Reply, Transport } from '../../lib/ports/transport.ts';
 import { anActor, deriveId } from '../core/a-delivery.ts';
 
@@ -63,6 +63,8 @@ export function fakeRuntime(
 export interface Told extends Telemetry {
   readonly reports: readonly DeliveryReport[];
   readonly troubles: readonly string[];
+  /** What was told with each of them. */
+  readonly troubleDetails: readonly Details[];
   readonly steps: readonly string[];
   /** Everything that was ever told, as text: for whoever looks for what must not be in it. */
   text(): string;
@@ -71,11 +73,13 @@ export interface Told extends Telemetry {
 export function recordingTelemetry(): Told {
   const reports: DeliveryReport[] = [];
   const troubles: string[] = [];
+  const troubleDetails: Details[] = [];
   const steps: string[] = [];
   const all: unknown[] = [];
   return {
     reports,
     troubles,
+    troubleDetails,
     steps,
     text: () => JSON.stringify(all),
     received: (count, waitedMs) => all.push({ count, waitedMs }),
@@ -86,6 +90,7 @@ export function recordingTelemetry(): Told {
     },
     trouble: (what, details) => {
       troubles.push(what);
+      troubleDetails.push(details);
       all.push({ what, details });
     },
     step: (what, details) => {

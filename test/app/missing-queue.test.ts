@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ensured } from '../../lib/ports/transport.ts';
 import { aWorkshop } from './a-workshop.ts';
 
 const ELSEWHERE = ['store', 'x-sink'];
@@ -11,7 +12,7 @@ describe('a queue that is missing', () => {
     expect(end).toEqual({
       why: 'queue-missing',
       problem:
-        'there is no queue "score": looked for it 10 times; make it, or set ASYA_QUEUE_AUTO_CREATE=true',
+        'there is no queue "score": not found after 10 attempts; create it, or set ASYA_QUEUE_AUTO_CREATE=true',
     });
     const seconds = transport.operationsOf('receive').map(({ beganAt }) => (beganAt - startedAt) / 1000);
     // Doubling from 1 s, and at most 30 s.
@@ -162,18 +163,76 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('a queue that cannot be made yet is tried again, for ever', async () => {
+  it('a queue that cannot be created is given up after the attempts there are', async () => {
+    const { start, clock, transport, told } = aWorkshop({
+      queues: ELSEWHERE,
+      missingQueue: { autoCreate: true, maxAttempts: 4 },
+      script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
+    });
+    const startedAt = clock.now();
+    expect(await clock.passUntilSettled(start())).toEqual({
+      why: 'queue-missing',
+      problem:
+        'there is no queue "score": not found after 4 attempts; creating it failed (AccessDenied); create it, or grant the permission',
+    });
+    const seconds = transport.operationsOf('ensureQueue').map(({ beganAt }) => (beganAt - startedAt) / 1000);
+    expect(seconds).toEqual([0, 1, 3, 7]);
+    expect(told.troubles.filter((what) => what === 'the queue could not be created or checked')).toHaveLength(
+      4,
+    );
+  });
+
+  it('a queue that exists is worked on, also if it may not be created or checked', async () => {
+    const { start, stop, clock, put, untilAcked } = aWorkshop({
+      missingQueue: { autoCreate: true, maxAttempts: 1 },
+      script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
+    });
+    const working = start();
+    put('e-1');
+    await untilAcked(1);
+    await clock.pass(3_600_000);
+    stop.abort();
+    expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+  });
+
+  it('attributes that differ are logged once, and again when they change', async () => {
+    const VISIBILITY = 'VisibilityTimeout is 30, expected 600';
+    const RETENTION = 'MessageRetentionPeriod is 60, expected 345600';
+    const checks = [[VISIBILITY], [VISIBILITY], [VISIBILITY, RETENTION], [], [VISIBILITY]];
+    let check = 0;
+    const { start, stop, clock, told } = aWorkshop({
+      missingQueue: { autoCreate: true },
+      wrap: (transport) => ({
+        ...transport,
+        ensureQueue: async () => ensured(checks[check++] ?? []),
+      }),
+    });
+    const working = start();
+    await clock.pass(21 * 60_000);
+    expect(check).toBe(5);
+    expect(told.troubleDetails.map(({ differences }) => differences)).toEqual([
+      VISIBILITY,
+      `${VISIBILITY}; ${RETENTION}`,
+      VISIBILITY,
+    ]);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('a queue that cannot be created yet is tried again, as often as it is allowed to', async () => {
     let left = 15;
     const { start, stop, clock, put, untilAcked, told } = aWorkshop({
       queues: ELSEWHERE,
-      missingQueue: { autoCreate: true },
+      missingQueue: { autoCreate: true, maxAttempts: 16 },
       script: { refuse: ({ what }) => (what === 'ensureQueue' && left-- > 0 ? 'not allowed' : undefined) },
     });
     const working = start();
     await clock.passUntil(() => left < 0);
     put('e-1');
     await untilAcked(1);
-    expect(told.troubles.filter((what) => what === 'the queue could not be made')).toHaveLength(15);
+    expect(told.troubles.filter((what) => what === 'the queue could not be created or checked')).toHaveLength(
+      15,
+    );
     stop.abort();
     await clock.passUntilSettled(working);
   });

@@ -167,7 +167,7 @@ describe('the worker on SQS', () => {
     });
     expect(ended).toEqual({
       why: 'queue-missing',
-      problem: expect.stringContaining(`there is no queue "${actor}": looked for it 3 times`),
+      problem: expect.stringContaining(`there is no queue "${actor}": not found after 3 attempts`),
     });
   });
 

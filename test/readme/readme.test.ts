@@ -51,8 +51,8 @@ describe("the README's first actor", () => {
   let sidecar: ChildProcess | undefined;
 
   beforeAll(async () => {
+    // Empty: the sidecar has to create every queue itself.
     sqs = await startEmbeddedSqs();
-    for (const queue of ['store', 'x-sink']) await sqs.createQueue(queue);
     folder = mkdtempSync(join(tmpdir(), 'asya-readme-'));
     writeFileSync(join(folder, 'my_module.py'), blockWith('python', 'def my_func'));
   });
@@ -68,7 +68,20 @@ describe("the README's first actor", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('does what is said of it, run as printed', async () => {
+  /** The first message of a queue that is yet to be created. */
+  async function firstIn(queue: string) {
+    await expect
+      .poll(() =>
+        sqs.counts(queue).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    return sqs.takeUntil(queue, 1);
+  }
+
+  it('does what is said of it, run as printed, from an empty SQS', async () => {
     const printed = blockWith('sh', 'npx asya sidecar');
     const command = printed.replace(/ASYA_SQS_ENDPOINT=\S+/, `ASYA_SQS_ENDPOINT=${sqs.endpoint}`);
     expect(command).not.toBe(printed);
@@ -93,7 +106,7 @@ describe("the README's first actor", () => {
         ),
       )
       .toBe(true);
-    const [arrived] = await sqs.takeUntil('store', 1);
+    const [arrived] = await firstIn('store');
     expect(JSON.parse(arrived?.Body ?? '')).toMatchObject({
       id: '1',
       payload: { n: 2 },
@@ -101,7 +114,7 @@ describe("the README's first actor", () => {
     });
 
     await sqs.send('score', envelope.replace('"n":1', '"n":-1'));
-    const [failed] = await sqs.takeUntil('x-sink', 1);
+    const [failed] = await firstIn('x-sink');
     expect(JSON.parse(failed?.Body ?? '')).toMatchObject({
       payload: { n: -1 },
       status: {

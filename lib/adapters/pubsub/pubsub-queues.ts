@@ -1,6 +1,6 @@
 import type { Topic } from '@google-cloud/pubsub';
 import type { QueuePlan } from '../../config/queue-plan.ts';
-import { ACCEPTED, type Reply } from '../../ports/transport.ts';
+import { ACCEPTED, type EnsuredQueue, ensured, type Reply } from '../../ports/transport.ts';
 import { CALL, type PubsubClient } from './pubsub-client.ts';
 import {
   LEAST_DELIVERY_ATTEMPTS,
@@ -20,8 +20,8 @@ export interface PubsubQueues {
   /** Forgets what is known of a queue that proved wrong. */
   forget(queue: string): void;
   look(queue: string): Promise<Reply>;
-  /** Makes the queue with its dead-letter queue; what is there already stays as it is. */
-  ensure(queue: string): Promise<Reply>;
+  /** Creates the queue with its dead-letter queue. An existing one stays as it is; what differs is reported. */
+  ensure(queue: string): Promise<EnsuredQueue>;
   /** What waits for others to be sent along leaves now. */
   flush(): void;
 }
@@ -78,14 +78,26 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     topics.delete(queue);
   }
 
-  async function stateOf(queue: string): Promise<'there' | 'missing' | 'without-topic'> {
+  async function stateOf(queue: string): Promise<ExistingSubscription | 'missing' | 'without-topic'> {
     try {
-      const [{ topic }] = await subscriber.getSubscription({ subscription: subscriptionOf(queue) }, CALL);
-      return topic === NO_TOPIC ? 'without-topic' : 'there';
+      const [found] = await subscriber.getSubscription({ subscription: subscriptionOf(queue) }, CALL);
+      return found.topic === NO_TOPIC ? 'without-topic' : found;
     } catch (error) {
       if (isMissing(error)) return 'missing';
       throw error;
     }
+  }
+
+  function differencesOf(found: ExistingSubscription): readonly string[] {
+    const seconds = Number(found.messageRetentionDuration?.seconds ?? 0);
+    const attempts = found.deadLetterPolicy?.maxDeliveryAttempts;
+    return [
+      ['ackDeadlineSeconds', found.ackDeadlineSeconds, deadlineWithin(plan.visibilitySeconds)],
+      ['messageRetentionDuration', seconds, retentionWithin(plan.retentionSeconds)],
+      ['maxDeliveryAttempts', attempts, maxDeliveryAttempts(plan)],
+    ]
+      .filter(([, is, expected]) => is !== expected)
+      .map(([name, is, expected]) => `${name} is ${is ?? 'not set'}, expected ${expected}`);
   }
 
   /** Both, each unless it is there. */
@@ -102,14 +114,14 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
         : {
             deadLetterPolicy: {
               deadLetterTopic: topicOf(deadLetterQueue).name,
-              maxDeliveryAttempts: Math.max(plan.maxReceiveCount, LEAST_DELIVERY_ATTEMPTS),
+              maxDeliveryAttempts: maxDeliveryAttempts(plan),
             },
           };
     const subscription = {
       name: subscriptionOf(queue),
       topic: topicOf(queue).name,
       ackDeadlineSeconds: deadlineWithin(deadlineSeconds),
-      messageRetentionDuration: { seconds: Math.min(retentionSeconds, LONGEST_RETENTION_SECONDS) },
+      messageRetentionDuration: { seconds: retentionWithin(retentionSeconds) },
       // One that nobody asks for a month would be deleted otherwise, and its topic drop what is sent.
       expirationPolicy: {},
       ...deadLetterPolicy,
@@ -126,7 +138,8 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     look: async (queue) => {
       try {
         const state = await stateOf(queue);
-        return state === 'there' ? ACCEPTED : missing(queue, state === 'missing' ? '' : `: ${WITHOUT_TOPIC}`);
+        if (typeof state === 'object') return ACCEPTED;
+        return missing(queue, state === 'missing' ? '' : `: ${WITHOUT_TOPIC}`);
       } catch (error) {
         return refusalOf(error, queue);
       }
@@ -135,7 +148,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       const deadLetterQueue = `${queue}-dlq`;
       try {
         const state = await stateOf(queue);
-        if (state === 'there') return ACCEPTED;
+        if (typeof state === 'object') return ensured(differencesOf(state));
         // Not for us to delete: it may still hold messages.
         if (state === 'without-topic') return { ok: false, problem: `queue "${queue}": ${WITHOUT_TOPIC}` };
         await make(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
@@ -160,6 +173,22 @@ async function unlessThere(making: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!isThereAlready(error)) throw error;
   }
+}
+
+/** What is compared of a subscription that exists. */
+interface ExistingSubscription {
+  readonly topic?: string | null;
+  readonly ackDeadlineSeconds?: number | null;
+  readonly messageRetentionDuration?: { readonly seconds?: unknown } | null;
+  readonly deadLetterPolicy?: { readonly maxDeliveryAttempts?: number | null } | null;
+}
+
+function maxDeliveryAttempts({ maxReceiveCount }: QueuePlan): number {
+  return Math.max(maxReceiveCount, LEAST_DELIVERY_ATTEMPTS);
+}
+
+function retentionWithin(seconds: number): number {
+  return Math.min(seconds, LONGEST_RETENTION_SECONDS);
 }
 
 function deadlineWithin(seconds: number): number {

@@ -2,14 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
 import { LEAST_RECEIVE_COUNT } from '../../config/queue-plan.ts';
 import { type Link, onChannel } from './link.ts';
-import { isNotFound } from './refusal.ts';
+import { isAccessRefused, isNotFound } from './refusal.ts';
 
 /** Queues by name: looked for, and made where they are missing. All of it rejects where the broker refuses. */
 export interface RabbitMqQueues {
   /** Rejects where the queue is not there. */
   look(queue: string): Promise<void>;
-  /** Makes the queue with its dead-letter queue and binds both by their names; what is there already stays as it is. */
-  ensure(queue: string): Promise<void>;
+  /**
+   * Creates the queue with its dead-letter queue and binds both by their names. Resolves with what differs if they
+   * exist, and leaves them as they are.
+   */
+  ensure(queue: string): Promise<readonly string[]>;
   ensureExchange(): Promise<void>;
   /** Makes the queue in which messages for another wait for so long. */
   ensureDelay(queue: string, delayMs: number): Promise<string>;
@@ -37,13 +40,14 @@ export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
     }
   }
 
-  async function make(queue: string, options: Options.AssertQueue): Promise<void> {
-    // Asked first: what differs from this is somebody's choice, and making it again would be refused.
+  /** Resolves with what differs if the queue exists. Declaring it again is how the broker reports that. */
+  async function make(queue: string, options: Options.AssertQueue): Promise<readonly string[]> {
     const isMade = await isThere(look(queue));
-    await onChannel(link, async (channel) => {
-      if (!isMade) await channel.assertQueue(queue, options);
-      await channel.bindQueue(queue, exchange, queue);
-    });
+    const declaring = onChannel(link, (channel) => channel.assertQueue(queue, options));
+    const differences = isMade ? await differencesFrom(declaring, queue) : [];
+    if (!isMade) await declaring;
+    await onChannel(link, (channel) => channel.bindQueue(queue, exchange, queue));
+    return differences;
   }
 
   async function ensureExchange(): Promise<void> {
@@ -64,11 +68,9 @@ export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
     ensure: async (queue) => {
       await ensureExchange();
       const deadLetterQueue = `${queue}-dlq`;
-      await make(deadLetterQueue, quorumQueue({ 'x-delivery-limit': NO_DELIVERY_LIMIT }));
-      await make(
-        queue,
-        quorumQueue({ 'x-delivery-limit': DELIVERY_LIMIT, ...deadLettersTo(deadLetterQueue) }),
-      );
+      const differences = await make(deadLetterQueue, quorumQueue({ 'x-delivery-limit': NO_DELIVERY_LIMIT }));
+      const options = quorumQueue({ 'x-delivery-limit': DELIVERY_LIMIT, ...deadLettersTo(deadLetterQueue) });
+      return [...differences, ...(await make(queue, options))];
     },
     ensureDelay: async (queue, delayMs) => {
       await look(queue);
@@ -99,6 +101,28 @@ function deadLettersTo(queue: string): Readonly<Record<string, string>> {
     'x-dead-letter-strategy': 'at-least-once',
     'x-overflow': 'reject-publish',
   };
+}
+
+/** The broker names the first argument that differs. An account that may not declare queues learns nothing. */
+async function differencesFrom(declaring: Promise<unknown>, queue: string): Promise<readonly string[]> {
+  try {
+    await declaring;
+    return [];
+  } catch (error) {
+    const text = error instanceof Error ? error.message : '';
+    const [, argument, expected, is] =
+      /inequivalent arg '([^']*)' .*: received (.*?) but current is (.*?)"?$/.exec(text) ?? [];
+    if (argument !== undefined)
+      return [`${argument} of queue "${queue}" is ${plainValue(is)}, expected ${plainValue(expected)}`];
+    if (isAccessRefused(error)) return [];
+    throw error;
+  }
+}
+
+/** The broker writes `the value '4' of type 'signedint'`, or `none`. */
+function plainValue(text = 'none'): string {
+  const [, value] = /^the value '(.*)' of type '\w+'$/.exec(text) ?? [];
+  return value === undefined ? text : JSON.stringify(value);
 }
 
 /** The type of an exchange that is there, where that is what keeps it from being made as asked. */

@@ -1,4 +1,4 @@
-import { ACCEPTED, type Reply, type Transport } from '../../ports/transport.ts';
+import { ACCEPTED, ensured, type Reply, type Transport } from '../../ports/transport.ts';
 import { delayStepMs } from './delay-steps.ts';
 import { type Intake, intakeOf, settleDelivery } from './intake.ts';
 import { linkTo } from './link.ts';
@@ -104,7 +104,8 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     ack: (delivery) => doing.add(settleDelivery(delivery, { kind: 'ack' }, reach)),
     nack: (delivery, pauseMs) => doing.add(settleDelivery(delivery, { kind: 'release', pauseMs }, reach)),
     extend: (delivery) => doing.add(settleDelivery(delivery, { kind: 'keep' }, reach)),
-    ensureQueue: (queue) => doing.add(reply(queue, queues.ensure(queue))),
+    ensureQueue: (queue) =>
+      doing.add(queues.ensure(queue).then(ensured, (error: unknown) => refusalOf(error, queue))),
     reach: (queue) => doing.add(reach(queue)),
     close: async () => {
       closing.abort();

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../ports/transport.ts';
 
 const NOT_FOUND = 404;
+const ACCESS_REFUSED = 403;
 
 export function missingQueue(queue: string): Refusal {
   return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
@@ -15,6 +16,10 @@ export function refusalOf(error: unknown, queue: string): Refusal {
 /** The broker's own code, which comes with the end of the channel that asked. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof Error && (error as Error & { code?: unknown }).code === NOT_FOUND;
+}
+
+export function isAccessRefused(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { code?: unknown }).code === ACCESS_REFUSED;
 }
 
 /** A host with several addresses fails once for each, and the whole of it says nothing. */

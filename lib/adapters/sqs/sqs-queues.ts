@@ -2,6 +2,7 @@ import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
   GetQueueUrlCommand,
+  type QueueAttributeName,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { QueuePlan } from '../../config/queue-plan.ts';
@@ -14,8 +15,8 @@ export interface SqsQueues {
   look(queue: string): Promise<void>;
   /** Forgets an address that proved wrong. */
   forget(queue: string): void;
-  /** Makes the queue with its dead-letter queue; what is there already stays as it is. */
-  ensure(queue: string): Promise<void>;
+  /** Creates the queue with its dead-letter queue. Resolves with what differs if the queue exists, and leaves it alone. */
+  ensure(queue: string): Promise<readonly string[]>;
 }
 
 export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: number): SqsQueues {
@@ -33,7 +34,12 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: nu
   }
 
   async function create(queue: string, attributes: Record<string, string>): Promise<void> {
-    await client.send(new CreateQueueCommand({ QueueName: queue, Attributes: attributes }));
+    try {
+      await client.send(new CreateQueueCommand({ QueueName: queue, Attributes: attributes }));
+    } catch (error) {
+      // Another sidecar was faster, with attributes of its own: the queue is there.
+      if (!isNameTaken(error)) throw error;
+    }
     urls.delete(queue);
   }
 
@@ -53,12 +59,30 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: nu
     }
   }
 
+  async function attributesOf(queue: string, ...names: QueueAttributeName[]): Promise<Attributes> {
+    const asked = new GetQueueAttributesCommand({ QueueUrl: await urlOf(queue), AttributeNames: names });
+    return (await client.send(asked, { requestTimeout: answerWithinMs })).Attributes ?? {};
+  }
+
+  const attributes = {
+    VisibilityTimeout: String(plan.visibilitySeconds),
+    MessageRetentionPeriod: String(plan.retentionSeconds),
+  };
+
   return {
     urlOf,
     look,
     forget: (queue) => urls.delete(queue),
     ensure: async (queue) => {
-      if (await isThere(queue)) return;
+      if (await isThere(queue)) {
+        const found = await attributesOf(
+          queue,
+          'VisibilityTimeout',
+          'MessageRetentionPeriod',
+          'RedrivePolicy',
+        );
+        return differencesOf(found, attributes, plan);
+      }
       const deadLetterQueue = `${queue}-dlq`;
       if (!(await isThere(deadLetterQueue))) {
         await create(deadLetterQueue, {
@@ -66,22 +90,44 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: nu
           MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
         });
       }
-      const { Attributes } = await client.send(
-        new GetQueueAttributesCommand({
-          QueueUrl: await urlOf(deadLetterQueue),
-          AttributeNames: ['QueueArn'],
-        }),
-      );
+      const { QueueArn } = await attributesOf(deadLetterQueue, 'QueueArn');
       await create(queue, {
-        VisibilityTimeout: String(plan.visibilitySeconds),
-        MessageRetentionPeriod: String(plan.retentionSeconds),
+        ...attributes,
         RedrivePolicy: JSON.stringify({
-          deadLetterTargetArn: Attributes?.QueueArn,
+          deadLetterTargetArn: QueueArn,
           maxReceiveCount: plan.maxReceiveCount,
         }),
       });
+      return [];
     },
   };
+}
+
+type Attributes = Readonly<Record<string, string>>;
+
+function differencesOf(
+  found: Attributes,
+  planned: Attributes,
+  { maxReceiveCount }: QueuePlan,
+): readonly string[] {
+  const plain = Object.entries(planned)
+    .filter(([name, text]) => found[name] !== text)
+    .map(([name, text]) => `${name} is ${found[name] ?? 'not set'}, expected ${text}`);
+  return [...plain, ...redriveDifferences(found['RedrivePolicy'], maxReceiveCount)];
+}
+
+/** The service reports the count as a number or as text, depending on who set it. */
+function redriveDifferences(policy: string | undefined, maxReceiveCount: number): readonly string[] {
+  if (policy === undefined) return ['RedrivePolicy is not set, expected a dead-letter queue'];
+  const { maxReceiveCount: count } = JSON.parse(policy) as { readonly maxReceiveCount?: number | string };
+  return Number(count) === maxReceiveCount
+    ? []
+    : [`maxReceiveCount is ${count}, expected ${maxReceiveCount}`];
+}
+
+function isNameTaken(error: unknown): boolean {
+  const name = error instanceof Error ? error.name : '';
+  return /(^|\.)(QueueNameExists|QueueAlreadyExists)$/.test(name);
 }
 
 /** The service says it in two ways, by protocol. */

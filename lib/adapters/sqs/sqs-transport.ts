@@ -11,6 +11,7 @@ import { queuePlan } from '../../config/queue-plan.ts';
 import {
   ACCEPTED,
   type Delivery,
+  ensured,
   type Receipt,
   type Refusal,
   type Reply,
@@ -184,8 +185,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     extend: (delivery) => setVisibility(delivery, visibilitySeconds),
     ensureQueue: async (queue) => {
       try {
-        await queues.ensure(queue);
-        return ACCEPTED;
+        return ensured(await queues.ensure(queue));
       } catch (error) {
         return refusalOf(error, queue);
       }

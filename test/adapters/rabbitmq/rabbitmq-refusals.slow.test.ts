@@ -88,7 +88,10 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     const limits = { 'x-queue-type': 'quorum', 'x-max-length': 1, 'x-overflow': 'reject-publish' };
     await byHand((channel) => channel.assertQueue(queue, { arguments: limits }));
     const one = transport();
-    expect(await one.ensureQueue(queue)).toEqual(OK);
+    expect(await one.ensureQueue(queue)).toEqual({
+      ok: true,
+      differences: [`x-dead-letter-exchange of queue "${queue}" is none, expected ""`],
+    });
     let accepted = 0;
     let reply = await one.send(queue, '1');
     for (; reply.ok && accepted < 20; accepted++) reply = await one.send(queue, '1');

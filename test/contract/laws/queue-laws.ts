@@ -106,8 +106,8 @@ export const QUEUE_LAWS: readonly Law[] = [
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: 77_000 });
       await sendAll(one, queue, ['"kept"']);
-      expect(await one.ensureQueue(queue)).toEqual(OK);
-      expect(await one.ensureQueue(queue)).toEqual(OK);
+      expect(await one.ensureQueue(queue)).toMatchObject(OK);
+      expect(await one.ensureQueue(queue)).toMatchObject(OK);
       expect(textOf(await receiveOne(one, queue))).toBe('"kept"');
     },
   },
@@ -116,9 +116,25 @@ export const QUEUE_LAWS: readonly Law[] = [
     needs: ['createsQueues', 'tellsAttributes'],
     run: async ({ bench, queue, deadLetterQueue, transport }) => {
       const before = [await bench.describeQueue(queue), await bench.describeQueue(deadLetterQueue)];
-      expect(await (await transport({ visibilityMs: 77_000 })).ensureQueue(queue)).toEqual(OK);
+      expect(await (await transport({ visibilityMs: 77_000 })).ensureQueue(queue)).toMatchObject(OK);
       const after = [await bench.describeQueue(queue), await bench.describeQueue(deadLetterQueue)];
       expect(after).toEqual(before);
+    },
+  },
+  {
+    name: 'ensureQueue reports what differs from the plan, and nothing if nothing does',
+    needs: ['createsQueues', 'tellsAttributes'],
+    run: async ({ bench, transport, newName }) => {
+      const one = await transport();
+      const [made, plain] = [newName(), newName()];
+      expect(await one.ensureQueue(made)).toEqual(OK);
+      expect(await one.ensureQueue(made)).toEqual(OK);
+      await bench.createPlainQueue(plain);
+      const before = await bench.describeQueue(plain);
+      const reply = await one.ensureQueue(plain);
+      expect(reply).toEqual({ ok: true, differences: expect.any(Array) });
+      expect('differences' in reply && reply.differences?.[0]).toMatch(/ is .*, expected /);
+      expect(await bench.describeQueue(plain)).toEqual(before);
     },
   },
   {
@@ -135,6 +151,22 @@ export const QUEUE_LAWS: readonly Law[] = [
       expect(replies).toEqual([OK, OK, OK]);
       expect(await one.send(made, '"one"')).toEqual(OK);
       expect(textOf(await receiveOne(other, made))).toBe('"one"');
+    },
+  },
+  {
+    name: 'ensureQueue by two at once, each with a visibility of its own, makes one queue',
+    needs: ['createsQueues'],
+    run: async ({ transport, newName }) => {
+      const [one, other] = [
+        await transport({ visibilityMs: 77_000 }),
+        await transport({ visibilityMs: 88_000 }),
+      ];
+      for (let round = 0; round < 5; round++) {
+        const made = newName();
+        const replies = await Promise.all([one.ensureQueue(made), other.ensureQueue(made)]);
+        expect(replies).toEqual([expect.objectContaining(OK), expect.objectContaining(OK)]);
+        expect(await one.send(made, '"one"')).toEqual(OK);
+      }
     },
   },
   {
@@ -157,7 +189,7 @@ export const QUEUE_LAWS: readonly Law[] = [
       const one = await transport();
       const made = newName();
       await bench.createPlainQueue(`${made}-dlq`);
-      expect(await one.ensureQueue(made)).toEqual(OK);
+      expect(await one.ensureQueue(made)).toMatchObject(OK);
       expect(await one.reach(made)).toEqual(OK);
     },
   },
