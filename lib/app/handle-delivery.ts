@@ -3,9 +3,10 @@ import { type Admission, admit } from '../core/admit.ts';
 import type { Context } from '../core/context.ts';
 import { actorBehind, welcome } from '../core/crew.ts';
 import { decide } from '../core/decide.ts';
-import { type DeriveId, decode } from '../core/decode.ts';
+import { type Arrival, type DeriveId, decode } from '../core/decode.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../core/plan.ts';
+import { deadlineMs } from '../core/status.ts';
 import type { Clock, Dice } from '../ports/clock.ts';
 import type { Progress } from '../ports/reports.ts';
 import type { Runtime } from '../ports/runtime.ts';
@@ -49,9 +50,9 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const arrivedAt = clock.now();
   const origin = { actor: actorBehind(actor, delivery.queue), messageId: delivery.messageId, deriveId };
   const arrival = welcome(decode(delivery.body, origin), actor, delivery, arrivedAt);
-  const admitted = admit(arrival, actor, arrivedAt, hosting.timeLeftMs);
-  const admission = await unlessCanceled(admitted, line);
-  const calledAt = line.progress === undefined ? arrivedAt : clock.now();
+  const admitted = await admitOnceStarted(arrival, arrivedAt, hosting.timeLeftMs, line);
+  const admission = await unlessCanceled(admitted.admission, line);
+  const calledAt = line.progress === undefined ? admitted.at : clock.now();
   const outcome = await invoke(admission, line);
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
   hosting.onCallEnded?.(hasHung);
@@ -79,6 +80,32 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
     sendMs: endedAt - decidedAt,
   });
   return { settle: plan.settle };
+}
+
+/**
+ * Loading a handler is not part of a call: a delivery that arrives while the runtime starts waits for it, for as long as
+ * its deadline and the host allow a call afterwards, and is then admitted anew.
+ */
+async function admitOnceStarted(
+  arrival: Arrival,
+  arrivedAt: number,
+  hostTimeLeftMs: number,
+  { actor, clock, runtime }: Line,
+): Promise<{ readonly admission: Admission; readonly at: number }> {
+  const admission = admit(arrival, actor, arrivedAt, hostTimeLeftMs);
+  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
+  if (!isCalled || runtime.isStarting?.() !== true) return { admission, at: arrivedAt };
+  const deadline = admission.kind === 'call' ? deadlineMs(admission.envelope) : undefined;
+  const deadlineLeftMs = deadline === undefined ? Number.POSITIVE_INFINITY : deadline - arrivedAt;
+  const over = new AbortController();
+  const patience = new AbortController();
+  clock
+    .sleep(Math.min(hostTimeLeftMs - admission.timeoutMs + 1, deadlineLeftMs), over.signal)
+    .then(() => patience.abort());
+  await runtime.untilStarted?.(patience.signal);
+  over.abort();
+  const now = clock.now();
+  return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 
 async function invoke(admission: Admission, { runtime, telemetry }: Line): Promise<Outcome> {
@@ -125,5 +152,5 @@ function faultOf(outcome: Outcome): string | undefined {
   if (outcome.kind !== 'called') return undefined;
   const { end } = outcome;
   if (end.kind === 'fault') return `${end.fault.type}: ${end.fault.message}`;
-  return end.kind === 'unreachable' ? end.detail : undefined;
+  return end.kind === 'unreachable' || end.kind === 'too-large' ? end.detail : undefined;
 }

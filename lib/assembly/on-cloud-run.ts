@@ -13,10 +13,10 @@ import { telemetryToAll } from '../app/telemetry-to-all.ts';
 import { turnsFor } from '../app/turns.ts';
 import { watchRuntime } from '../app/watch-runtime.ts';
 import { type PushDesk, type PushEnd, workOnPush } from '../app/work-on-push.ts';
-import type { Environment } from '../config/environment.ts';
 import { type PushHost, pushHostFrom } from '../config/push-host.ts';
 import { queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { failureWords } from './failure-words.ts';
 import { graceOver, LAST_SENDS_MS, untilAborted } from './grace-period.ts';
@@ -24,6 +24,7 @@ import { lineFromConfig } from './line-from-config.ts';
 import { configFromEnvironment, wordsForMistakes } from './read-config.ts';
 import { refusePushFromConfig } from './refuse-push.ts';
 import { runtimeOrCrew } from './runtime-or-crew.ts';
+import { runtimeWatchOptions, withStartupTimeout } from './runtime-watch.ts';
 import { serveHealth } from './serve-health.ts';
 import { transportFromConfig } from './transport-from-config.ts';
 
@@ -48,7 +49,7 @@ export async function runOnCloudRun({ env, write, complain, stop }: CloudRunProc
     complain(reading.words);
     return EXIT_MISTAKEN;
   }
-  const { config } = reading;
+  const config = withStartupTimeout(reading.config);
   const pushing = pushHostFrom(config, env);
   if ('mistakes' in pushing) {
     complain(wordsForMistakes(pushing.mistakes));
@@ -87,7 +88,7 @@ async function takePushes(
     closers.unshift(transport.close);
     const runtime = await runtimeOrCrew(config, env, log);
     closers.unshift(() => runtime.close(LAST_SENDS_MS));
-    const watch = watchRuntime(runtime, systemClock);
+    const watch = watchRuntime(runtimeWatchOptions(config, runtime, log));
     closers.unshift(watch.close);
     const looks = { sickness: watch.sickness, unreadiness: runtime.problem };
     closers.unshift(await serveHealth(config, metrics, log, looks));

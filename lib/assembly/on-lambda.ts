@@ -4,13 +4,14 @@ import { emfTelemetry } from '../adapters/emf/emf-telemetry.ts';
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import { telemetryToAll } from '../app/telemetry-to-all.ts';
-import type { Environment } from '../config/environment.ts';
 import { queueName } from '../config/queue-name.ts';
-import { HOST_RESERVE_MS, type SidecarConfig } from '../config/sidecar-config.ts';
+import { HOST_RESERVE_MS, type SidecarConfig, STARTUP_TIMEOUT_MS } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { handleBatch } from './handle-batch.ts';
 import { lineFromConfig } from './line-from-config.ts';
 import { configFromEnvironment } from './read-config.ts';
+import { withStartupTimeout } from './runtime-watch.ts';
 import { transportOnLambda } from './sqs-from-config.ts';
 
 /** What is called on Lambda: a runtime that outlives invocations, started in the init phase. */
@@ -22,7 +23,11 @@ export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatch
 export function handlerOnLambda(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
   const reading = configFromEnvironment(env);
   if ('words' in reading) throw new Error(reading.words);
-  const { config } = reading;
+  // A runtime that hangs while it loads must fail at last: its envelopes would go round for ever.
+  const config = withStartupTimeout(
+    reading.config,
+    Math.max(STARTUP_TIMEOUT_MS, reading.config.actor.timeoutMs),
+  );
 
   const queueOf = (actor: string) => queueName(actor, config.namespace);
   const place = { queue: queueOf(config.actor.name), transport: 'sqs', queueOf };

@@ -4,8 +4,8 @@ import { processRuntime } from '../adapters/runtime-process/process-runtime.ts';
 import { runtimeEnvironment } from '../adapters/runtime-process/runtime-environment.ts';
 import { socketRuntime } from '../adapters/runtime-socket/socket-runtime.ts';
 import { runtimeAddress } from '../config/addresses.ts';
-import type { Environment } from '../config/environment.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Runtime } from '../ports/runtime.ts';
 
@@ -17,7 +17,7 @@ export async function runtimeFromConfig(
   log: JsonLog,
 ): Promise<Runtime> {
   const client = await clientFromConfig(config);
-  const { command, passEnv, address, protocol } = config.runtime;
+  const { command, passEnv, address, protocol, startupTimeoutMs } = config.runtime;
   if (command === undefined) return client;
   return processRuntime({
     command,
@@ -28,6 +28,7 @@ export async function runtimeFromConfig(
     },
     client,
     clock,
+    ...(startupTimeoutMs === undefined ? {} : { startupTimeoutMs }),
     onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
     onTrouble: (what, details) => log.trouble(what, details),
   });

@@ -1,6 +1,7 @@
 import { type JsonLog, jsonLog } from '../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../adapters/prometheus/prometheus-telemetry.ts';
 import { systemClock } from '../adapters/system/system.ts';
+import { createMissingQueues } from '../app/create-missing-queues.ts';
 import { telemetryToAll } from '../app/telemetry-to-all.ts';
 import { watchRuntime } from '../app/watch-runtime.ts';
 import { type Work, type WorkEnd, workQueue } from '../app/work-queue.ts';
@@ -9,11 +10,13 @@ import { graceOver, untilAborted } from '../assembly/grace-period.ts';
 import { lineFromConfig } from '../assembly/line-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import { runtimeOrCrew } from '../assembly/runtime-or-crew.ts';
+import { runtimeWatchOptions, withStartupTimeout } from '../assembly/runtime-watch.ts';
 import { serveHealth } from '../assembly/serve-health.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
-import type { Environment } from '../config/environment.ts';
+import { CREW } from '../config/crew-plan.ts';
 import { deadLetterQueueName, queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
+import type { Environment } from '../config/variables.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Transport } from '../ports/transport.ts';
 
@@ -40,7 +43,7 @@ export async function runSidecar(host: SidecarHost): Promise<number> {
     host.complain(reading.words);
     return EXIT_MISTAKEN;
   }
-  const { config } = reading;
+  const config = withStartupTimeout(reading.config);
   const { write } = host;
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
   try {
@@ -68,17 +71,19 @@ async function work(
   const graceLeftMs = graceLeftFor(config.gracePeriodMs, stop);
   const closers: (() => Promise<void>)[] = [];
   try {
-    const transport = await transportFromConfig(config, env, (words) => log.line('warn', words));
-    closers.unshift(transport.close);
+    const broker = await transportFromConfig(config, env, (words) => log.line('warn', words));
+    closers.unshift(broker.close);
+    const transport = config.queues.autoCreate ? createMissingQueues(broker, log) : broker;
     const runtime = await runtimeOrCrew(config, env, log);
     closers.unshift(() => runtime.close(graceLeftMs()));
-    const watch = watchRuntime(runtime, systemClock);
+    const watch = watchRuntime(runtimeWatchOptions(config, runtime, log));
     closers.unshift(watch.close);
     const looks = {
       sickness: watch.sickness,
       unreadiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
     };
     closers.unshift(await serveHealth(config, metrics, log, looks));
+    if (isCrewWithoutStorage(config)) log.line('info', WITHOUT_STORAGE);
     await watch.untilReady(stop);
     log.line('info', 'working', { queue: queues.join(','), transport: config.transport });
     const line = lineFromConfig(config, transport, runtime, telemetry);
@@ -91,6 +96,15 @@ async function work(
   } finally {
     for (const close of closers) await close();
   }
+}
+
+const WITHOUT_STORAGE =
+  'this is an ordinary end actor that calls its runtime; set ASYA_ARCHIVE_BUCKET and ASYA_FAILURE_TABLE for the built-in crew';
+
+/** Someone may have forgotten the storage, and would wait for a runtime that nobody starts. */
+function isCrewWithoutStorage({ actor, runtime }: SidecarConfig): boolean {
+  const isCrewName = CREW.some((name) => name === actor.name);
+  return isCrewName && actor.crew === undefined && runtime.command === undefined;
 }
 
 /** Told to stop, it finishes what is in flight; what takes too long goes back unchanged, within the grace period. */

@@ -17,6 +17,10 @@ export interface Runtime {
    * and a call finds out.
    */
   untilReady?(stop: AbortSignal): Promise<void>;
+  /** Whether the runtime is loading: that does not count towards a call's timeout. */
+  isStarting?(): boolean;
+  /** Resolves when the runtime is ready or its start has failed, or when told to stop. */
+  untilStarted?(stop: AbortSignal): Promise<void>;
   /** Undefined: ready for calls. Otherwise, what is wrong. */
   problem(): Promise<string | undefined>;
   /** A runtime that was started here gets so long to end, then it is killed. */

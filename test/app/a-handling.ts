@@ -25,6 +25,8 @@ export interface Handling {
   readonly clock?: Clock;
   readonly queue?: string;
   readonly receiveCount?: number;
+  /** For as long the runtime loads, in the clock's time. */
+  readonly startsForMs?: number;
 }
 
 export interface Sent {
@@ -61,7 +63,17 @@ export function answers(status: number, text: string): (fanOut: Actor['fanOut'])
 export async function handling(given: Handling = {}): Promise<HandlingEnd> {
   const { body = anEnvelope(), end = says('{"ok":true}'), timeLeftMs = Number.POSITIVE_INFINITY } = given;
   const actor = actorOf(given);
-  const runtime = fakeRuntime(() => (typeof end === 'function' ? end(actor.fanOut) : end));
+  const clock = given.clock ?? { now: () => NOW, sleep: () => Promise.resolve() };
+  const readyAt = clock.now() + (given.startsForMs ?? 0);
+  const runtime = {
+    ...fakeRuntime(() => (typeof end === 'function' ? end(actor.fanOut) : end)),
+    ...(given.startsForMs === undefined
+      ? {}
+      : {
+          isStarting: () => clock.now() < readyAt,
+          untilStarted: (stop: AbortSignal) => clock.sleep(readyAt - clock.now(), stop),
+        }),
+  };
   const told = recordingTelemetry();
   const sends: Sent[] = [];
   let hasHung = false;
@@ -86,7 +98,7 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
         sends.push({ to, type, delayMs, envelope: JSON.parse(dispatch.body) as SentEnvelope });
         return given.send?.(dispatch) ?? Promise.resolve(ACCEPTED);
       },
-      clock: given.clock ?? { now: () => NOW, sleep: () => Promise.resolve() },
+      clock,
       dice: () => 0,
       deriveId,
       telemetry: told,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Dispatch } from '../../lib/core/plan.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
 import { anEnvelope, faultEnd, NOW } from '../core/a-delivery.ts';
-import { handling, says } from './a-handling.ts';
+import { type Handling, handling, says } from './a-handling.ts';
+import { virtualClock } from './virtual-clock.ts';
 
 const REFUSED: Reply = { ok: false, problem: 'the broker said no' };
 const RETRY = { default: { maxAttempts: 3, initialDelay: '2s' } };
@@ -10,6 +11,50 @@ const RETRY = { default: { maxAttempts: 3, initialDelay: '2s' } };
 function refusing(...to: readonly string[]): (dispatch: Dispatch) => Promise<Reply> {
   return async (dispatch) => (to.includes(dispatch.to) ? REFUSED : ACCEPTED);
 }
+
+describe('a delivery that arrives while the runtime loads', () => {
+  const DEADLINE = { status: { deadline_at: '2026-01-01T00:05:00Z' } };
+
+  /** The delivery, in time that passes as fast as it can. */
+  async function whileLoading(startsForMs: number, given: Handling = {}) {
+    const clock = virtualClock(Date.UTC(2026, 0, 1));
+    const end = await clock.passUntilSettled(handling({ clock, startsForMs, ...given }));
+    return { end, clock };
+  }
+
+  it('waits without spending the timeout of its call, or an attempt', async () => {
+    const { end, clock } = await whileLoading(240_000, { actor: { timeoutMs: 10_000 } });
+    expect(end.calls).toEqual([{ payload: '{"n":1}', timeoutMs: 10_000 }]);
+    expect(end.sends).toMatchObject([{ to: 'store', envelope: { status: { phase: 'pending' } } }]);
+    expect(end.report).toMatchObject({ attempt: 1, runtimeMs: 0, processingMs: 240_000 });
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it('has what is left to its deadline', async () => {
+    const { end } = await whileLoading(240_000, {
+      body: anEnvelope(DEADLINE),
+      actor: { timeoutMs: 300_000 },
+    });
+    expect(end.calls).toMatchObject([{ timeoutMs: 60_000 }]);
+  });
+
+  it('expires with its deadline, and the runtime is not called', async () => {
+    const { end } = await whileLoading(600_000, { body: anEnvelope(DEADLINE), actor: { timeoutMs: 10_000 } });
+    expect(end.calls).toEqual([]);
+    expect(end.sends).toMatchObject([
+      { to: 'x-sink', envelope: { status: { phase: 'failed', reason: 'Timeout' } } },
+    ]);
+  });
+
+  it('goes back unchanged once the host has no time left for its call', async () => {
+    const { end, clock } = await whileLoading(600_000, { actor: { timeoutMs: 10_000 }, timeLeftMs: 40_000 });
+    expect(end.calls).toEqual([]);
+    expect(end.settle).toBe('ack');
+    expect(end.sends).toMatchObject([{ to: 'score', type: 'again', envelope: anEnvelope() }]);
+    expect(end.report.processingMs).toBe(30_001);
+    expect(clock.sleepers).toBe(0);
+  });
+});
 
 describe('a refused send', () => {
   it('means no ack, and is told as a transport error', async () => {

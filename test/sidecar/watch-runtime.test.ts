@@ -1,64 +1,112 @@
 import { afterEach, expect, test } from 'vitest';
 import { type RuntimeWatch, watchRuntime } from '../../lib/app/watch-runtime.ts';
-import type { Clock } from '../../lib/ports/clock.ts';
-import type { Runtime } from '../../lib/ports/runtime.ts';
+import type { Details } from '../../lib/ports/telemetry.ts';
+import { type VirtualClock, virtualClock } from '../app/virtual-clock.ts';
 
-/** A clock that goes on when it is told to. */
-function handClock(): Clock & { pass(milliseconds: number): Promise<void> } {
-  let now = 0;
-  const sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
-  return {
-    now: () => now,
-    sleep: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
-        const sleeper = {
-          until: now + milliseconds,
-          wake: () => {
-            sleepers.delete(sleeper);
-            resolve();
-          },
-        };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', sleeper.wake);
-      }),
-    pass: async (milliseconds) => {
-      for (const end = now + milliseconds; now < end; ) {
-        now += 50;
-        for (const sleeper of [...sleepers]) if (sleeper.until <= now) sleeper.wake();
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    },
-  };
-}
+const ADDRESS = 'unix:/tmp/sockets/app.sock';
 
 let watch: RuntimeWatch;
 afterEach(() => watch.close());
 
-function watched(problem: () => Promise<string | undefined>): ReturnType<typeof handClock> {
-  const clock = handClock();
-  watch = watchRuntime({ problem } as Runtime, clock);
-  return clock;
+interface Watched {
+  readonly clock: VirtualClock;
+  readonly details: readonly Details[];
+  /** What is logged: the level, the message, and the seconds waited. */
+  lines(): readonly (readonly [string, string, number])[];
 }
 
-test('a runtime is gone for good after a minute, and well again when it comes back', async () => {
+function watched(problem: () => string | undefined, startupTimeoutMs = 60_000): Watched {
+  const clock = virtualClock();
+  const logged: (readonly [string, string, Details])[] = [];
+  watch = watchRuntime({
+    runtime: { problem: async () => problem() },
+    address: ADDRESS,
+    startupTimeoutMs,
+    clock,
+    log: (...line) => logged.push(line),
+  });
+  return {
+    clock,
+    get details() {
+      return logged.map(([, , details]) => details);
+    },
+    lines: () =>
+      logged.map(([level, message, { waitedMs }]) => [level, message, Math.round(Number(waitedMs) / 1000)]),
+  };
+}
+
+test('a runtime that was there and is gone fails the health check after a minute, until it is back', async () => {
   let problem: string | undefined;
-  const clock = watched(async () => problem);
+  const { clock } = watched(() => problem);
   await clock.pass(10_000);
   expect(watch.sickness()).toBeUndefined();
-  problem = 'nobody is there';
+  problem = 'connect ENOENT';
   await clock.pass(50_000);
   expect(watch.sickness()).toBeUndefined();
   await clock.pass(20_000);
-  expect(watch.sickness()).toMatch(/^the runtime has been gone for \d\d s: nobody is there$/);
+  expect(watch.sickness()).toMatch(
+    /^no runtime at unix:\/tmp\/sockets\/app\.sock for \d\d s: connect ENOENT$/,
+  );
   problem = undefined;
   await clock.pass(6_000);
   expect(watch.sickness()).toBeUndefined();
 });
 
+test('a runtime that never came fails the health check after a minute', async () => {
+  const { clock } = watched(() => 'connect ENOENT');
+  await clock.pass(59_000);
+  expect(watch.sickness()).toBeUndefined();
+  await clock.pass(2_000);
+  expect(watch.sickness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 61 s: connect ENOENT');
+});
+
+test('a runtime that may load for ten minutes is not missed before', async () => {
+  const { clock } = watched(() => 'loading', 600_000);
+  await clock.pass(600_000);
+  expect(watch.sickness()).toBeUndefined();
+  await clock.pass(1_000);
+  expect(watch.sickness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 601 s: loading');
+});
+
+test('waiting is logged: what is missing, where, and for how long', async () => {
+  let problem: string | undefined = 'connect ENOENT';
+  const watching = watched(() => problem);
+  const { clock, lines } = watching;
+  await clock.pass(900);
+  expect(lines()).toEqual([]);
+  await clock.pass(70_000);
+  expect(lines()).toEqual([
+    ['warn', 'waiting for the runtime', 1],
+    ['warn', 'waiting for the runtime', 31],
+    ['warn', 'waiting for the runtime', 61],
+  ]);
+  expect(watching.details[0]).toMatchObject({ address: ADDRESS, problem: 'connect ENOENT' });
+  problem = undefined;
+  await clock.pass(1_000);
+  expect(lines().slice(3)).toEqual([['info', 'the runtime is ready', 71]]);
+});
+
+test('a runtime that is ready at once is not worth a line', async () => {
+  let problem: string | undefined = 'loading';
+  const { clock, lines } = watched(() => problem);
+  await clock.pass(500);
+  problem = undefined;
+  await clock.pass(600_000);
+  expect(lines()).toEqual([]);
+});
+
+test('a runtime that goes away later is logged too', async () => {
+  let problem: string | undefined;
+  const { clock, lines } = watched(() => problem);
+  await clock.pass(100_000);
+  problem = 'connect ECONNREFUSED';
+  await clock.pass(12_000);
+  expect(lines().map(([, message]) => message)).toEqual(['waiting for the runtime']);
+});
+
 test('waits for the first time that it is ready', async () => {
   let problem: string | undefined = 'loading';
-  const clock = watched(async () => problem);
+  const { clock } = watched(() => problem);
   let isReady = false;
   const waiting = watch.untilReady(new AbortController().signal).then(() => {
     isReady = true;
@@ -71,8 +119,8 @@ test('waits for the first time that it is ready', async () => {
   expect(isReady).toBe(true);
 });
 
-test('or for the stop', async () => {
-  const clock = watched(async () => 'loading');
+test('or until it is told to stop', async () => {
+  const { clock } = watched(() => 'loading');
   const stop = new AbortController();
   const waiting = watch.untilReady(stop.signal);
   await clock.pass(5_000);

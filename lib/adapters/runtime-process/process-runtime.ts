@@ -1,3 +1,4 @@
+import { durationText } from '../../core/duration.ts';
 import type { CallEnd } from '../../core/outcome.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
@@ -9,6 +10,8 @@ export interface ProcessRuntimeOptions {
   /** How to reach it. */
   readonly client: Runtime;
   readonly clock: Clock;
+  /** How long it may take to become ready before it is killed and started again. Undefined: as long as it takes. */
+  readonly startupTimeoutMs?: number;
   /** What it printed; with the envelope whose call is under way, where it is the only one. */
   readonly onLine: (stream: 'stdout' | 'stderr', line: string, envelopeId: string | undefined) => void;
   readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
@@ -67,17 +70,30 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     });
     self.child = child;
     child.exited.then((how) => end(self, child, how, clock.now() - startedAt));
+    const heard = new AbortController();
+    killIfLate(self, child, AbortSignal.any([self.over.signal, heard.signal]));
     self.isReady = await untilHeard(client, clock, self.over.signal);
+    heard.abort();
+  }
+
+  async function killIfLate(self: Life, child: Child, isInTime: AbortSignal): Promise<void> {
+    const { startupTimeoutMs } = options;
+    if (startupTimeoutMs === undefined) return;
+    await clock.sleep(startupTimeoutMs, isInTime);
+    if (isInTime.aborted) return;
+    self.how = `did not become ready within ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT)`;
+    onTrouble('the runtime did not become ready in time and is killed', { pid: child.pid, startupTimeoutMs });
+    child.kill();
   }
 
   function end(self: Life, child: Child, how: string, livedMs: number): void {
     stillborn = self.isReady ? undefined : self;
-    self.how = how;
+    self.how ??= how;
     self.isReady = false;
     self.over.abort();
     if (closing.signal.aborted || self !== life) return;
     if (livedMs > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
-    onTrouble('the runtime is gone', { how, pid: child.pid, againInMs: pauseMs });
+    onTrouble('the runtime is gone', { how: self.how, pid: child.pid, againInMs: pauseMs });
     life = startLife(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
@@ -113,6 +129,13 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
       ]);
       settled.abort();
     }
+  }
+
+  async function untilStarted(stop: AbortSignal): Promise<void> {
+    const settled = new AbortController();
+    const over = AbortSignal.any([stop, closing.signal, settled.signal]);
+    await Promise.race([life.settled, clock.sleep(Number.POSITIVE_INFINITY, over)]);
+    settled.abort();
   }
 
   /** Undefined where the runtime was not ready in time. */
@@ -151,6 +174,8 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     call,
     interrupt: () => client.interrupt(),
     untilReady,
+    isStarting: () => !life.isReady,
+    untilStarted,
     problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
     close: async (withinMs = STOP_WITHIN_MS) => {
       closing.abort();

@@ -23,14 +23,19 @@ const NOBODY: Runtime = {
   close: async () => {},
 };
 
-function started(command: string, client = NOBODY): Runtime {
+function started(
+  command: string,
+  client = NOBODY,
+  more: Partial<Parameters<typeof processRuntime>[0]> = {},
+): Runtime {
   const runtime = processRuntime({
+    ...more,
     command,
     env: { PATH: process.env['PATH'] ?? '', HEAVY },
     client,
-    clock: systemClock,
+    clock: more.clock ?? systemClock,
     onLine: () => {},
-    onTrouble: () => {},
+    onTrouble: more.onTrouble ?? (() => {}),
   });
   opened.push(runtime);
   return runtime;
@@ -46,6 +51,54 @@ it('tells whoever called a runtime that cannot start how it ended, and its last 
 it('tells no more than is known of one that is still starting', async () => {
   const runtime = started('exec sleep 600');
   expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe('the runtime did not become ready');
+});
+
+it('kills a runtime that does not become ready in time, starts it again, and says so', async () => {
+  const troubles: string[] = [];
+  const runtime = started('exec sleep 600', NOBODY, {
+    startupTimeoutMs: 50,
+    onTrouble: (what, { how }) => troubles.push(how === undefined ? what : `${what}: ${how}`),
+  });
+  const late = 'the runtime did not become ready in time and is killed';
+  const gone = 'the runtime is gone: did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)';
+  await expect.poll(() => troubles.slice(0, 4)).toEqual([late, gone, late, gone]);
+  expect(detailOf(await runtime.call(requestWith(1, 10)))).toBe(
+    'the runtime did not become ready: it did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)',
+  );
+});
+
+it('leaves a runtime alone that became ready in time', async () => {
+  const startupTimeoutMs = 7_000_000;
+  let limit: AbortSignal | undefined;
+  let looks = 0;
+  const runtime = started(
+    'exec sleep 600',
+    { ...NOBODY, problem: async () => (++looks < 3 ? 'loading' : undefined) },
+    {
+      startupTimeoutMs,
+      clock: {
+        ...systemClock,
+        sleep: (milliseconds, signal) => {
+          if (milliseconds === startupTimeoutMs) limit = signal;
+          return systemClock.sleep(milliseconds, signal);
+        },
+      },
+    },
+  );
+  expect(runtime.isStarting?.()).toBe(true);
+  await runtime.untilStarted?.(new AbortController().signal);
+  expect(runtime.isStarting?.()).toBe(false);
+  expect(limit?.aborted).toBe(true);
+});
+
+it('a start that fails, or a stop, ends the wait for it', async () => {
+  const failing = started('exit 3');
+  await failing.untilStarted?.(new AbortController().signal);
+  expect(failing.isStarting?.()).toBe(true);
+  const stop = new AbortController();
+  const waiting = started('exec sleep 600').untilStarted?.(stop.signal);
+  stop.abort();
+  await waiting;
 });
 
 it('tells when there is somebody to call, through lives that end before, or at once when told to stop', async () => {

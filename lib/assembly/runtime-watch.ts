@@ -1,0 +1,29 @@
+import type { JsonLog } from '../adapters/log/json-log.ts';
+import { systemClock } from '../adapters/system/system.ts';
+import type { RuntimeWatchOptions } from '../app/watch-runtime.ts';
+import { runtimeAddress } from '../config/addresses.ts';
+import { type SidecarConfig, STARTUP_TIMEOUT_MS } from '../config/sidecar-config.ts';
+import { withoutPassword } from '../config/without-password.ts';
+import type { Runtime } from '../ports/runtime.ts';
+
+/** The configuration with the host's own limit for a runtime's start, unless another one is set. */
+export function withStartupTimeout(
+  config: SidecarConfig,
+  startupTimeoutMs = STARTUP_TIMEOUT_MS,
+): SidecarConfig {
+  return { ...config, runtime: { startupTimeoutMs, ...config.runtime } };
+}
+
+export function runtimeWatchOptions(
+  { runtime: { address, startupTimeoutMs = STARTUP_TIMEOUT_MS } }: SidecarConfig,
+  runtime: Runtime,
+  log: JsonLog,
+): RuntimeWatchOptions {
+  return {
+    runtime,
+    address: withoutPassword(runtimeAddress.write(address)),
+    startupTimeoutMs,
+    clock: systemClock,
+    log: log.line,
+  };
+}
