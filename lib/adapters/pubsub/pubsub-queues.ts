@@ -88,10 +88,11 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     }
   }
 
-  function differencesOf(found: ExistingSubscription): readonly string[] {
+  function differencesOf(found: ExistingSubscription, deadLetterTopic: string): readonly string[] {
     const seconds = Number(found.messageRetentionDuration?.seconds ?? 0);
-    const attempts = found.deadLetterPolicy?.maxDeliveryAttempts;
+    const { deadLetterTopic: topic, maxDeliveryAttempts: attempts } = found.deadLetterPolicy ?? {};
     return [
+      ['deadLetterTopic', topic, deadLetterTopic],
       ['ackDeadlineSeconds', found.ackDeadlineSeconds, deadlineWithin(plan.visibilitySeconds)],
       ['messageRetentionDuration', seconds, retentionWithin(plan.retentionSeconds)],
       ['maxDeliveryAttempts', attempts, maxDeliveryAttempts(plan)],
@@ -148,7 +149,12 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       const deadLetterQueue = `${queue}-dlq`;
       try {
         const state = await stateOf(queue);
-        if (typeof state === 'object') return ensured(differencesOf(state));
+        if (typeof state === 'object') {
+          // Somebody may have deleted it, and what should be dead-lettered would be delivered for ever.
+          if (state.deadLetterPolicy != null && (await stateOf(deadLetterQueue)) === 'missing')
+            await make(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
+          return ensured(differencesOf(state, topicOf(deadLetterQueue).name));
+        }
         // Not for us to delete: it may still hold messages.
         if (state === 'without-topic') return { ok: false, problem: `queue "${queue}": ${WITHOUT_TOPIC}` };
         await make(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
@@ -180,7 +186,10 @@ interface ExistingSubscription {
   readonly topic?: string | null;
   readonly ackDeadlineSeconds?: number | null;
   readonly messageRetentionDuration?: { readonly seconds?: unknown } | null;
-  readonly deadLetterPolicy?: { readonly maxDeliveryAttempts?: number | null } | null;
+  readonly deadLetterPolicy?: {
+    readonly deadLetterTopic?: string | null;
+    readonly maxDeliveryAttempts?: number | null;
+  } | null;
 }
 
 function maxDeliveryAttempts({ maxReceiveCount }: QueuePlan): number {

@@ -64,6 +64,17 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: nu
     return (await client.send(asked, { requestTimeout: answerWithinMs })).Attributes ?? {};
   }
 
+  async function ensureDeadLetterQueue(queue: string): Promise<string> {
+    const deadLetterQueue = `${queue}-dlq`;
+    if (!(await isThere(deadLetterQueue))) {
+      await create(deadLetterQueue, {
+        VisibilityTimeout: String(plan.deadLetterVisibilitySeconds),
+        MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
+      });
+    }
+    return deadLetterQueue;
+  }
+
   const attributes = {
     VisibilityTimeout: String(plan.visibilitySeconds),
     MessageRetentionPeriod: String(plan.retentionSeconds),
@@ -81,15 +92,11 @@ export function sqsQueues(client: SQSClient, plan: QueuePlan, answerWithinMs: nu
           'MessageRetentionPeriod',
           'RedrivePolicy',
         );
+        // Somebody may have deleted it, and the queue would keep what should be dead-lettered.
+        if (found['RedrivePolicy']?.includes(`:${queue}-dlq"`)) await ensureDeadLetterQueue(queue);
         return differencesOf(found, attributes, plan);
       }
-      const deadLetterQueue = `${queue}-dlq`;
-      if (!(await isThere(deadLetterQueue))) {
-        await create(deadLetterQueue, {
-          VisibilityTimeout: String(plan.deadLetterVisibilitySeconds),
-          MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
-        });
-      }
+      const deadLetterQueue = await ensureDeadLetterQueue(queue);
       const { QueueArn } = await attributesOf(deadLetterQueue, 'QueueArn');
       await create(queue, {
         ...attributes,

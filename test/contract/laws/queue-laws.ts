@@ -183,6 +183,18 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
+    name: 'ensureQueue makes a dead-letter queue again that was deleted since',
+    needs: ['createsQueues', 'tellsMissingQueues', 'tellsAttributes'],
+    run: async ({ bench, transport, newName }) => {
+      const one = await transport();
+      const made = newName();
+      expect(await one.ensureQueue(made)).toEqual(OK);
+      await bench.deleteQueue(`${made}-dlq`);
+      expect(await one.ensureQueue(made)).toMatchObject(OK);
+      expect(await one.reach(`${made}-dlq`)).toEqual(OK);
+    },
+  },
+  {
     name: 'ensureQueue makes the queue where only its dead-letter queue is left, made by other hands',
     needs: ['createsQueues'],
     run: async ({ bench, transport, newName }) => {
