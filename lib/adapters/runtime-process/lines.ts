@@ -1,22 +1,31 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
+/** What has no end of a line for this long is passed on in pieces: a stream may have none at all. */
+const LONGEST_LINE = 256 * 1024;
+
 /**
- * Calls back for each line of a stream, the last one too if it has no end. Only `\n` and `\r\n` end a line: `readline`
- * would also split at U+2028 and U+2029, which are ordinary characters in what a handler prints.
+ * Calls back for each line of a stream, the last one too if it has no end. Lines end with `\n`, `\r\n` or `\r`, which
+ * progress bars write. `readline` would also split at U+2028 and U+2029, which are ordinary characters in what a handler
+ * prints.
  */
 export function onLines(stream: Readable, onLine: (line: string) => void): void {
   const decoder = new StringDecoder('utf8');
   let rest = '';
-  const emit = (line: string) => onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
   stream.on('data', (chunk: Buffer) => {
-    const lines = decoder.write(chunk).split('\n');
-    lines[0] = rest + lines[0];
-    rest = lines.pop() ?? '';
-    for (const line of lines) emit(line);
+    const text = rest + decoder.write(chunk);
+    // Its `\n` may come with the next chunk.
+    const held = text.endsWith('\r') ? '\r' : '';
+    const lines = text.slice(0, text.length - held.length).split(/\r\n|\n|\r/);
+    rest = (lines.pop() ?? '') + held;
+    for (const line of lines) onLine(line);
+    if (rest.length > LONGEST_LINE) {
+      onLine(rest);
+      rest = '';
+    }
   });
   stream.once('end', () => {
     rest += decoder.end();
-    if (rest !== '') emit(rest);
+    if (rest !== '') onLine(rest.endsWith('\r') ? rest.slice(0, -1) : rest);
   });
 }

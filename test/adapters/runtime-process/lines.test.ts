@@ -18,12 +18,24 @@ describe('the lines of a process', () => {
     ['one without an end', ['a\nb'], ['a', 'b']],
     ['empty ones', ['\n\na\n'], ['', '', 'a']],
     ['in pieces', ['a', 'b', '\nc', '\n', 'd'], ['ab', 'c', 'd']],
-    ['with carriage returns', ['a\r\nb\r', '\nc\rd\n'], ['a', 'b', 'c\rd']],
+    ['with carriage returns', ['a\r\nb\r', '\nc\rd\n'], ['a', 'b', 'c', 'd']],
+    [
+      'of a progress bar, which has no newline',
+      ['\rstep 1\r', 'step 2\r', '  \r'],
+      ['', 'step 1', 'step 2', '  '],
+    ],
     ['with U+2028 and U+2029, which end no line', ['a\u2028b\u2029c\n'], ['a\u2028b\u2029c']],
     ['with indentation', ['  a\n\tb  \n'], ['  a', '\tb  ']],
     ['none', [], []],
   ])('%s', async (_what, chunks, lines) => {
     expect(await linesOf(...chunks)).toEqual(lines);
+  });
+
+  it('what never ends is passed on in pieces, and all of it', async () => {
+    const chunks = Array.from({ length: 100 }, () => 'x'.repeat(10_000));
+    const lines = await linesOf(...chunks);
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.join('')).toBe(chunks.join(''));
   });
 
   it('a character whose bytes come in two pieces', async () => {
