@@ -15,7 +15,7 @@ import {
   wholeSecondsFrom,
 } from './manifest-field.ts';
 import { withOnError } from './on-error.ts';
-import { LONGEST_VISIBILITY_SECONDS } from './sidecar-config.ts';
+import { defaultVisibilitySeconds, LONGEST_VISIBILITY_SECONDS } from './sidecar-config.ts';
 
 const FIELDS = ['actorTimeout', 'visibilityTimeout', 'policies', 'rules', 'onError'] as const;
 const DEFAULT_TIMEOUT_MS = 300_000;
@@ -74,7 +74,7 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
     notes
       .at('visibilityTimeout')
       .add(
-        `is ${shownValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${durationText(boundMs * 2)}"`,
+        `is ${shownValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
       );
   }
   return { timeoutMs: boundMs, ...(visibilitySeconds === undefined ? {} : { visibilitySeconds }) };

@@ -92,8 +92,10 @@ const readTimeoutSeconds: ReadField<number> = (value, notes) => {
   }
   const meantMs = durationMs(value);
   const meant =
-    meantMs === undefined || meantMs < 1000 ? '' : `; did you mean ${Math.round(meantMs / 1000)}?`;
-  notes.add(`${whatCame(value)}; a flow's timeout is a whole number of seconds, such as 360${meant}`);
+    meantMs === undefined || meantMs < 1000
+      ? ''
+      : `; did you mean ${Math.max(2, Math.round(meantMs / 1000))}?`;
+  notes.add(`${whatCame(value)}; a flow's timeout is a whole number of seconds from 2, such as 360${meant}`);
   return undefined;
 };
 

@@ -42,12 +42,17 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     "a visibility below the actor's timeout",
     ['resiliency:', '  actorTimeout: 1m', '  visibilityTimeout: 60s'],
-    '9:5 spec.resiliency.visibilityTimeout: is "60s"; it must be longer than the actorTimeout (1m), or the broker redelivers what is still being processed; try "2m"',
+    '9:5 spec.resiliency.visibilityTimeout: is "60s"; it must be longer than the actorTimeout (1m), or the broker redelivers what is still being processed; try "120s"',
+  ],
+  [
+    'a visibility of a timeout whose double SQS does not allow',
+    ['resiliency: {visibilityTimeout: 8h, actorTimeout: 8h}'],
+    '7:16 spec.resiliency.visibilityTimeout: is "8h"; it must be longer than the actorTimeout (8h), or the broker redelivers what is still being processed; try "43200s"',
   ],
   [
     'a visibility below the default timeout',
     ['resiliency: {visibilityTimeout: 2m}'],
-    '7:16 spec.resiliency.visibilityTimeout: is "2m"; it must be longer than the actorTimeout (5m), or the broker redelivers what is still being processed; try "10m"',
+    '7:16 spec.resiliency.visibilityTimeout: is "2m"; it must be longer than the actorTimeout (5m), or the broker redelivers what is still being processed; try "600s"',
   ],
   [
     'a visibility of parts of seconds',
@@ -410,12 +415,17 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'a timeout in words',
     ['entrypoint: score', 'timeout: 6m'],
-    '4:3 flows[0].timeout: is "6m"; a flow\'s timeout is a whole number of seconds, such as 360; did you mean 360?',
+    '4:3 flows[0].timeout: is "6m"; a flow\'s timeout is a whole number of seconds from 2, such as 360; did you mean 360?',
+  ],
+  [
+    'a timeout of a second in words, which would be refused too',
+    ['entrypoint: score', 'timeout: 1s'],
+    '4:3 flows[0].timeout: is "1s"; a flow\'s timeout is a whole number of seconds from 2, such as 360; did you mean 2?',
   ],
   [
     'a timeout of parts of seconds',
     ['entrypoint: score', 'timeout: 1.5'],
-    "4:3 flows[0].timeout: is 1.5; a flow's timeout is a whole number of seconds, such as 360",
+    "4:3 flows[0].timeout: is 1.5; a flow's timeout is a whole number of seconds from 2, such as 360",
   ],
   [
     'a timeout of one second, which no envelope can meet',
@@ -425,12 +435,12 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'a timeout of nothing',
     ['entrypoint: score', 'timeout: 0'],
-    "4:3 flows[0].timeout: is 0; a flow's timeout is a whole number of seconds, such as 360",
+    "4:3 flows[0].timeout: is 0; a flow's timeout is a whole number of seconds from 2, such as 360",
   ],
   [
     'an endless timeout',
     ['entrypoint: score', 'timeout: .inf'],
-    "4:3 flows[0].timeout: is Infinity; a flow's timeout is a whole number of seconds, such as 360",
+    "4:3 flows[0].timeout: is Infinity; a flow's timeout is a whole number of seconds from 2, such as 360",
   ],
   [
     'a description that is no text',
