@@ -36,6 +36,9 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
   DOMException: ['AbortError', 'TimeoutError'],
 };
 
+/** Python's own that are not an `Exception`, so that `except Exception` lets them pass. */
+const NOT_AN_EXCEPTION = ['SystemExit', 'KeyboardInterrupt', 'GeneratorExit', 'CancelledError'];
+
 const PARENTS = { python: parentsIn(PYTHON), node: parentsIn(NODE) };
 
 /** How every chain ends, as the runtimes report it. */
@@ -51,7 +54,8 @@ export function mroOf(
   runtime: RuntimeSpec['kind'],
 ): readonly string[] {
   const language = runtime === 'node' ? 'node' : 'python';
-  const tail: readonly string[] = TAILS[language];
+  const isBase = language === 'python' && NOT_AN_EXCEPTION.includes(type.slice(type.lastIndexOf('.') + 1));
+  const tail: readonly string[] = isBase ? TAILS.python.slice(1) : TAILS[language];
   const own = given.length > 0 ? given : chainFrom(type, PARENTS[language]);
   return [
     ...[type, ...own].filter((name) => !tail.includes(name)),

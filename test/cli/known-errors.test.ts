@@ -51,6 +51,13 @@ describe("an error's usual chain", () => {
     ]);
     expect(mroOf('Exception', [], 'url')).toEqual(PYTHON_TAIL);
     expect(mroOf('BaseException', [], 'python')).toEqual(['BaseException', 'object']);
+    expect(mroOf('SystemExit', [], 'python')).toEqual(['SystemExit', 'BaseException', 'object']);
+    expect(mroOf('asyncio.CancelledError', [], 'python')).toEqual([
+      'asyncio.CancelledError',
+      'BaseException',
+      'object',
+    ]);
+    expect(mroOf('SystemExit', [], 'node')).toEqual(['SystemExit', 'Error', 'Exception']);
   });
 
   it('are those that were given, where some were', () => {
