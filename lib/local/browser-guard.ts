@@ -60,11 +60,16 @@ export function guardServer(server: Server, rules: GuardRules): void {
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
 
+  /** A client may have sent more requests behind one that was refused. */
+  const refused = new WeakSet<object>();
+
   function isRefused(request: IncomingMessage, response: ServerResponse): boolean {
+    if (refused.has(request.socket)) return true;
     const found = foreignPart(request, rules, hosts, origins);
     if (found === undefined) return false;
     const { contentType, body } = rules.answer({ ...found, hosts });
     // The body is not read: nothing else may come through this connection.
+    refused.add(request.socket);
     response.writeHead(403, {
       'content-type': contentType,
       'content-length': Buffer.byteLength(body),
@@ -115,7 +120,8 @@ function foreignPart(
     const value = rawHeaders[at + 1] ?? '';
     switch (rawHeaders[at]?.toLowerCase()) {
       case 'host':
-        if (++hostCount > 1 || !hosts.includes(value)) return headerFound('Host', value);
+        if (++hostCount > 1) return { what: 'the Host header', received: 'is there more than once' };
+        if (!hosts.includes(value)) return headerFound('Host', value);
         break;
       case 'origin':
         if (!origins.includes(value)) return headerFound('Origin', value);

@@ -57,6 +57,25 @@ test('does not ask for the body of what it refuses, and does so for the rest', a
   expect(served.text).toMatch(/^HTTP\/1.1 200 OK.*body/s);
 });
 
+test('ignores what was sent behind a request that it refused', async () => {
+  const { port, host, reached } = await guarded();
+  const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`;
+  const { status } = await answerTo(port, get('/first', 'Origin: null\r\n') + get('/second') + get('/third'));
+  expect([status, reached]).toEqual([403, []]);
+});
+
+test('says that a Host is there more than once', async () => {
+  const { port, host, reached } = await guarded();
+  const { status, text } = await rawAnswer(port, {
+    headers: [
+      ['Host', host],
+      ['Host', host],
+    ],
+  });
+  expect([status, reached]).toEqual([403, []]);
+  expect(text).toContain('refused: the Host header is there more than once;');
+});
+
 test('refuses a WebSocket of a page', async () => {
   const { port, host, reached } = await guarded();
   const headers = [
