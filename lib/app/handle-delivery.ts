@@ -102,9 +102,12 @@ async function admitOnceStarted(
   clock
     .sleep(Math.min(hostTimeLeftMs - admission.timeoutMs + 1, deadlineLeftMs), over.signal)
     .then(() => patience.abort());
-  await runtime.untilStarted?.(patience.signal);
+  const end = await runtime.untilStarted?.(patience.signal);
   over.abort();
   const now = clock.now();
+  // The host is about to end: back to the queue unchanged.
+  if (end === 'interrupted')
+    return { admission: { kind: 'host-out-of-time', envelope: admission.asCame }, at: now };
   return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 

@@ -24,7 +24,7 @@ import { lineFromConfig } from './line-from-config.ts';
 import { configFromEnvironment, wordsForMistakes } from './read-config.ts';
 import { refusePushFromConfig } from './refuse-push.ts';
 import { runtimeOrCrew } from './runtime-or-crew.ts';
-import { runtimeWatchOptions, withStartupTimeout } from './runtime-watch.ts';
+import { logCrewWithoutStorage, runtimeWatchOptions, withStartupTimeout } from './runtime-watch.ts';
 import { serveHealth } from './serve-health.ts';
 import { transportFromConfig } from './transport-from-config.ts';
 
@@ -92,6 +92,7 @@ async function takePushes(
     closers.unshift(watch.close);
     const looks = { sickness: watch.sickness, unreadiness: runtime.problem };
     closers.unshift(await serveHealth(config, metrics, log, looks));
+    logCrewWithoutStorage(config, log);
     // Cloud Run sends requests as soon as the port is open.
     await watch.untilReady(stop);
     const line = lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics));

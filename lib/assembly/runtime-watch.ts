@@ -2,6 +2,7 @@ import type { JsonLog } from '../adapters/log/json-log.ts';
 import { systemClock } from '../adapters/system/system.ts';
 import type { RuntimeWatchOptions } from '../app/watch-runtime.ts';
 import { runtimeAddress } from '../config/addresses.ts';
+import { crewRole } from '../config/crew-role.ts';
 import { type SidecarConfig, STARTUP_TIMEOUT_MS } from '../config/sidecar-config.ts';
 import { withoutPassword } from '../config/without-password.ts';
 import type { Runtime } from '../ports/runtime.ts';
@@ -26,4 +27,14 @@ export function runtimeWatchOptions(
     clock: systemClock,
     log: log.line,
   };
+}
+
+/** Someone may have forgotten the storage, and would wait for a runtime that nobody starts. */
+export function logCrewWithoutStorage({ actor, runtime }: SidecarConfig, log: JsonLog): void {
+  const isCrewName = crewRole(actor.name, '', undefined) !== undefined;
+  if (!isCrewName || actor.crew !== undefined || runtime.command !== undefined) return;
+  log.line(
+    'info',
+    'this is an ordinary end actor that calls its runtime; set ASYA_ARCHIVE_BUCKET and ASYA_FAILURE_TABLE for the built-in crew',
+  );
 }

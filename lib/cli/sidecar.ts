@@ -10,10 +10,9 @@ import { graceOver, untilAborted } from '../assembly/grace-period.ts';
 import { lineFromConfig } from '../assembly/line-from-config.ts';
 import { configFromEnvironment } from '../assembly/read-config.ts';
 import { runtimeOrCrew } from '../assembly/runtime-or-crew.ts';
-import { runtimeWatchOptions, withStartupTimeout } from '../assembly/runtime-watch.ts';
+import { logCrewWithoutStorage, runtimeWatchOptions, withStartupTimeout } from '../assembly/runtime-watch.ts';
 import { serveHealth } from '../assembly/serve-health.ts';
 import { transportFromConfig } from '../assembly/transport-from-config.ts';
-import { CREW } from '../config/crew-plan.ts';
 import { deadLetterQueueName, queueName } from '../config/queue-name.ts';
 import type { SidecarConfig } from '../config/sidecar-config.ts';
 import type { Environment } from '../config/variables.ts';
@@ -83,7 +82,7 @@ async function work(
       unreadiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
     };
     closers.unshift(await serveHealth(config, metrics, log, looks));
-    if (isCrewWithoutStorage(config)) log.line('info', WITHOUT_STORAGE);
+    logCrewWithoutStorage(config, log);
     await watch.untilReady(stop);
     log.line('info', 'working', { queue: queues.join(','), transport: config.transport });
     const line = lineFromConfig(config, transport, runtime, telemetry);
@@ -96,15 +95,6 @@ async function work(
   } finally {
     for (const close of closers) await close();
   }
-}
-
-const WITHOUT_STORAGE =
-  'this is an ordinary end actor that calls its runtime; set ASYA_ARCHIVE_BUCKET and ASYA_FAILURE_TABLE for the built-in crew';
-
-/** Someone may have forgotten the storage, and would wait for a runtime that nobody starts. */
-function isCrewWithoutStorage({ actor, runtime }: SidecarConfig): boolean {
-  const isCrewName = CREW.some((name) => name === actor.name);
-  return isCrewName && actor.crew === undefined && runtime.command === undefined;
 }
 
 /** Told to stop, it finishes what is in flight; what takes too long goes back unchanged, within the grace period. */

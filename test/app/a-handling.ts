@@ -4,6 +4,7 @@ import { answerFromHttp, answerFromSocket } from '../../lib/core/answer.ts';
 import type { CallEnd } from '../../lib/core/outcome.ts';
 import type { Dispatch, Fact } from '../../lib/core/plan.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
+import type { StartEnd } from '../../lib/ports/runtime.ts';
 import type { DeliveryReport } from '../../lib/ports/telemetry.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
 import { actorOf, anEnvelope, deriveId, NOW, type SentEnvelope } from '../core/a-delivery.ts';
@@ -27,6 +28,7 @@ export interface Handling {
   readonly receiveCount?: number;
   /** For as long the runtime loads, in the clock's time. */
   readonly startsForMs?: number;
+  readonly startEndsAs?: StartEnd;
 }
 
 export interface Sent {
@@ -71,7 +73,10 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
       ? {}
       : {
           isStarting: () => clock.now() < readyAt,
-          untilStarted: (stop: AbortSignal) => clock.sleep(readyAt - clock.now(), stop),
+          untilStarted: async (stop: AbortSignal) => {
+            await clock.sleep(readyAt - clock.now(), stop);
+            return given.startEndsAs ?? (stop.aborted ? 'stopped' : 'settled');
+          },
         }),
   };
   const told = recordingTelemetry();

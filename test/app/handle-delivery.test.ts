@@ -54,6 +54,14 @@ describe('a delivery that arrives while the runtime loads', () => {
     expect(end.report.processingMs).toBe(30_001);
     expect(clock.sleepers).toBe(0);
   });
+
+  it('goes back unchanged if the wait is interrupted, because the host is about to end', async () => {
+    const { end, clock } = await whileLoading(5_000, { startEndsAs: 'interrupted' });
+    expect(end.calls).toEqual([]);
+    expect(end.settle).toBe('ack');
+    expect(end.sends).toMatchObject([{ to: 'score', type: 'again', envelope: anEnvelope() }]);
+    expect(clock.sleepers).toBe(0);
+  });
 });
 
 describe('a refused send', () => {

@@ -1,7 +1,7 @@
 import { durationText } from '../../core/duration.ts';
 import type { CallEnd } from '../../core/outcome.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
+import type { Runtime, RuntimeRequest, StartEnd } from '../../ports/runtime.ts';
 import { type Child, startChild } from './child.ts';
 
 export interface ProcessRuntimeOptions {
@@ -45,6 +45,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   const { client, clock, onTrouble } = options;
   const underWay = new Map<object, string>();
   const closing = new AbortController();
+  let interruption = new AbortController();
   let pauseMs = FIRST_PAUSE_MS;
   /** The last one, where it ended before it was ready: why there is none now. */
   let stillborn: Life | undefined;
@@ -74,6 +75,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     killIfLate(self, child, AbortSignal.any([self.over.signal, heard.signal]));
     self.isReady = await untilHeard(client, clock, self.over.signal);
     heard.abort();
+    if (self.isReady) stillborn = undefined;
   }
 
   async function killIfLate(self: Life, child: Child, isInTime: AbortSignal): Promise<void> {
@@ -111,9 +113,12 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   /** What is left of the time once the runtime is ready; undefined where it was not in time. */
   async function timeLeftWhenReady(current: Life, timeoutMs: number): Promise<number | undefined> {
     if (current.isReady) return timeoutMs;
+    // A runtime that cannot be loaded would take all of the call's time to say so.
+    if (stillborn !== undefined) return undefined;
     const startedAt = clock.now();
     const waiting = new AbortController();
-    await Promise.race([current.settled, clock.sleep(timeoutMs, waiting.signal)]);
+    const over = AbortSignal.any([waiting.signal, interruption.signal]);
+    await Promise.race([current.settled, clock.sleep(timeoutMs, over)]);
     waiting.abort();
     const leftMs = timeoutMs - (clock.now() - startedAt);
     return current.isReady && leftMs > 0 ? leftMs : undefined;
@@ -131,11 +136,21 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     }
   }
 
-  async function untilStarted(stop: AbortSignal): Promise<void> {
+  async function untilStarted(stop: AbortSignal): Promise<StartEnd> {
+    const interrupted = interruption.signal;
     const settled = new AbortController();
-    const over = AbortSignal.any([stop, closing.signal, settled.signal]);
+    const over = AbortSignal.any([stop, interrupted, settled.signal]);
     await Promise.race([life.settled, clock.sleep(Number.POSITIVE_INFINITY, over)]);
     settled.abort();
+    if (interrupted.aborted) return 'interrupted';
+    return stop.aborted ? 'stopped' : 'settled';
+  }
+
+  /** Also those who wait for the runtime: nobody is to be called any more. */
+  function interrupt(): void {
+    interruption.abort();
+    interruption = new AbortController();
+    client.interrupt();
   }
 
   /** Undefined where the runtime was not ready in time. */
@@ -157,10 +172,12 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
    */
   async function call(request: RuntimeRequest): Promise<CallEnd> {
     const until = clock.now() + request.timeoutMs;
+    const interrupted = interruption.signal;
     for (let isFirst = true; ; isFirst = false) {
       const current = life;
       const timeoutMs = until - clock.now();
       const end = await callOnce({ ...request, timeoutMs }, current);
+      if (end === undefined && interrupted.aborted) return { kind: 'interrupted' };
       if (end === undefined)
         return isFirst ? { kind: 'unreachable', detail: notReady(stillborn) } : { kind: 'interrupted' };
       if (end.kind !== 'unreachable' || !end.isUnsent) return end;
@@ -172,13 +189,15 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   return {
     restartsItself: true,
     call,
-    interrupt: () => client.interrupt(),
+    interrupt,
     untilReady,
-    isStarting: () => !life.isReady,
+    // After a failed start it pauses: a call reports at once why there is no runtime.
+    isStarting: () => !life.isReady && (stillborn === undefined || life.child !== undefined),
     untilStarted,
     problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
     close: async (withinMs = STOP_WITHIN_MS) => {
       closing.abort();
+      interruption.abort();
       life.over.abort();
       if (life.child !== undefined) {
         await life.settled;

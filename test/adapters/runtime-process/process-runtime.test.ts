@@ -91,14 +91,50 @@ it('leaves a runtime alone that became ready in time', async () => {
   expect(limit?.aborted).toBe(true);
 });
 
-it('a start that fails, or a stop, ends the wait for it', async () => {
-  const failing = started('exit 3');
-  await failing.untilStarted?.(new AbortController().signal);
-  expect(failing.isStarting?.()).toBe(true);
+it('a start that fails, a stop or an interruption ends the wait for it', async () => {
+  const never = new AbortController().signal;
+  expect(await started('exit 3').untilStarted?.(never)).toBe('settled');
   const stop = new AbortController();
-  const waiting = started('exec sleep 600').untilStarted?.(stop.signal);
+  const loading = started('exec sleep 600');
+  const [stopped, interrupted] = [loading.untilStarted?.(stop.signal), loading.untilStarted?.(never)];
   stop.abort();
-  await waiting;
+  expect(await stopped).toBe('stopped');
+  loading.interrupt();
+  expect(await interrupted).toBe('interrupted');
+  const closed = loading.untilStarted?.(never);
+  await loading.close();
+  expect(await closed).toBe('interrupted');
+});
+
+it('a call that waits for the runtime goes back unchanged when it is interrupted', async () => {
+  const loading = started('exec sleep 600');
+  const call = loading.call(requestWith(1));
+  loading.interrupt();
+  expect(await call).toEqual({ kind: 'interrupted' });
+  const last = loading.call(requestWith(2));
+  await loading.close();
+  expect(await last).toEqual({ kind: 'interrupted' });
+});
+
+it('a call to a runtime that cannot be loaded fails at once, however long its timeout is', async () => {
+  const sleeps: number[] = [];
+  const runtime = started('echo "there is no module" >&2; exit 7', NOBODY, {
+    clock: {
+      ...systemClock,
+      sleep: (milliseconds, signal) => {
+        sleeps.push(milliseconds);
+        return systemClock.sleep(milliseconds, signal);
+      },
+    },
+  });
+  await runtime.untilStarted?.(new AbortController().signal);
+  // It pauses before its next start: nothing is loading that would be worth waiting for.
+  expect(runtime.isStarting?.()).toBe(false);
+  const timeoutMs = 86_400_000;
+  expect(detailOf(await runtime.call(requestWith(1, timeoutMs)))).toBe(
+    'the runtime did not become ready: it exited with status 7; there is no module',
+  );
+  expect(sleeps).not.toContain(timeoutMs);
 });
 
 it('tells when there is somebody to call, through lives that end before, or at once when told to stop', async () => {
