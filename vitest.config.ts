@@ -51,7 +51,7 @@ export default defineConfig({
       // Half of a synthesis, and no more than warnings, which `cdk synth` gives too.
       CDK_VALIDATION: 'false',
     },
-    // Most tests wait for a process or a broker: more of them at once than there are cores.
-    maxWorkers: 3,
+    // Most tests wait for a process or a broker, the slow ones most of all: more of them at once than there are cores.
+    maxWorkers: chosenSuite() === 'slow' ? 4 : 3,
   },
 });
