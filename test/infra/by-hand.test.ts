@@ -42,6 +42,15 @@ test('what one actor says wrong is refused where it is said, all of it', () => {
   expect(() => mesh.actor('stor')).toThrow(/there is no actor "stor" .*, but store/);
 });
 
+test('a flow with a timeout of one second, which no envelope can meet, is refused', () => {
+  const { mesh } = aMesh();
+  const add = (timeout: Duration) => mesh.addFlow('main', { entrypoint: 'score', timeout });
+  expect(() => add(Duration.seconds(1))).toThrow(
+    'asya: timeout of flow "main" is 1; such a flow can never succeed, because an actor is not called with less than 1 s left; use at least 2',
+  );
+  expect(() => add(Duration.seconds(2))).not.toThrow();
+});
+
 test('who is named and never comes is refused when it is synthesised', () => {
   const { mesh, stack } = aMesh();
   mesh.addActor('score', { handler: 'score.ts.score', next: ['stor'] });
