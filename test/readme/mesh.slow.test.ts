@@ -61,7 +61,7 @@ async function asya(cwd: string, ...args: readonly string[]): Promise<string> {
 describe("the README's commands", () => {
   it('npm start, and a greeting from another shell; Ctrl-C ends it', { timeout: 300_000 }, async () => {
     const [, command = ''] = /^npx asya (send hello --payload .* --wait)$/m.exec(README) ?? [];
-    const [, printed = ''] = /^prints `(.*)`\. Ctrl-C/m.exec(README) ?? [];
+    const [, printed = ''] = /^This prints `(.*)`\. Press Ctrl-C/m.exec(README) ?? [];
     const mesh = start('npm', ['start'], ROOT);
     const args = command.replaceAll("'", '').split(' ');
     expect(args).toEqual(['send', 'hello', '--payload', '{"name":"you"}', '--wait']);
