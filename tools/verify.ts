@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 const STEPS = [
   ['format and lint', 'npm run --silent lint'],
   ['rooms', 'npm run --silent rooms'],
+  ['unused code', 'npm run --silent unused'],
   ['types', 'npm run --silent types'],
   ['tests', 'npm test --silent'],
   ['synth', 'npx cdk synth --quiet -c env=dev'],

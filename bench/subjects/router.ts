@@ -8,7 +8,7 @@ import { ACCEPTED } from '../../lib/ports/transport.ts';
 
 /** The line as the hosts run it, with a broker that accepts at once: what is measured is ours alone. */
 
-export const ACTOR: Actor = {
+const ACTOR: Actor = {
   name: 'score',
   sink: 'x-sink',
   isEnd: false,

@@ -67,7 +67,7 @@ export interface Created {
   readonly isNew: boolean;
 }
 
-export interface TaskPage {
+interface TaskPage {
   readonly ok: true;
   readonly tasks: readonly Task[];
   readonly next?: string;

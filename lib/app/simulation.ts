@@ -33,7 +33,7 @@ export interface SimulatedCall {
   readonly fault?: Fault;
 }
 
-export interface SimulatedSend {
+interface SimulatedSend {
   readonly to: string;
   readonly type: DispatchType;
   readonly delayMs: number;

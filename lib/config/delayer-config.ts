@@ -24,7 +24,7 @@ export interface DelayerConfig {
   readonly port: number;
 }
 
-export type DelayerEngine =
+type DelayerEngine =
   | { readonly kind: 'cloud-tasks'; readonly serviceAccount: string; readonly endpoint?: string }
   | { readonly kind: 'timer-file'; readonly path: string };
 

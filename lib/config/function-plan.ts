@@ -105,7 +105,7 @@ export function baseConfig(
 }
 
 /** A mesh that cannot be run under these names: where its queues would be called what no broker takes. */
-export class PlanRefused extends Error {
+class PlanRefused extends Error {
   readonly mistakes: readonly Mistake[];
 
   constructor(mistakes: readonly Mistake[]) {

@@ -13,7 +13,7 @@ export interface Kind<T> {
   readonly isSecret?: boolean;
 }
 
-export type Reading<T> = { readonly value: T } | { readonly problem: string };
+type Reading<T> = { readonly value: T } | { readonly problem: string };
 
 export interface Setting<T> extends Kind<T> {
   readonly about: string;

@@ -71,7 +71,7 @@ export interface GatewaySettings {
 }
 
 /** Whose pushes are taken, where, and how long they wait. Undefined is refused where it is needed. */
-export interface PushSettings {
+interface PushSettings {
   readonly auth: 'oidc' | 'iam' | 'none';
   readonly audience?: string;
   readonly serviceAccount?: string;

@@ -12,6 +12,11 @@ export interface ResiliencyInput {
   readonly rules: readonly RuleInput[];
 }
 
+/**
+ * Which policy handles which errors. The first rule with a matching error applies.
+ *
+ * @public
+ */
 export interface RuleInput {
   readonly errors: readonly string[];
   readonly policy: string;

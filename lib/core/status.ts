@@ -1,7 +1,11 @@
 import type { Envelope, Phase, Reason, Status, StatusError } from './envelope.ts';
 import { instantMs, timestampText } from './timestamp.ts';
 
-/** What the sidecar needs of a status once an envelope was admitted: the attempt and when this actor's first began. */
+/**
+ * What the sidecar needs of a status once an envelope was admitted: the attempt and when this actor's first began.
+ *
+ * @public
+ */
 export interface ArrivedStatus extends Status {
   readonly attempt: number;
   readonly created_at: string;

@@ -5,6 +5,11 @@ import type { PipelineMessage } from './message.ts';
 /** What became of a message, as data: the consumer only has to settle it. */
 export type Handled<Result> = Done<Result> | Failed;
 
+/**
+ * The consumer's function returned: acknowledge the message.
+ *
+ * @public
+ */
 export interface Done<Result> {
   readonly settle: 'ack';
   readonly action: 'done';

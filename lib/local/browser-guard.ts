@@ -16,7 +16,7 @@ export interface GuardRules {
   readonly answer: (refusal: Refusal) => RefusalAnswer;
 }
 
-export interface Refusal {
+interface Refusal {
   /** What was refused, e.g. `the Origin header`. */
   readonly what: string;
   /** What came, fit to be shown: quoted, short, printable ASCII only. E.g. `is "https://evil.example"`. */
@@ -25,7 +25,7 @@ export interface Refusal {
   readonly hosts: readonly string[];
 }
 
-export interface RefusalAnswer {
+interface RefusalAnswer {
   readonly contentType: string;
   readonly body: string;
 }

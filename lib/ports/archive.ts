@@ -11,4 +11,4 @@ export interface Archive {
   remove(key: string): Promise<Kept>;
 }
 
-export type Kept = { readonly ok: true } | Refusal;
+type Kept = { readonly ok: true } | Refusal;

@@ -17,7 +17,7 @@ export interface EndRecords {
   ofReplay(replay: string, sinceMs?: number): Promise<Ends>;
 }
 
-export interface Claim {
+interface Claim {
   readonly ok: true;
   readonly isFirst: boolean;
   readonly archiveKey: string;

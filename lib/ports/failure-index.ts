@@ -20,7 +20,7 @@ export interface FailureIndex {
   remove(identity: string): Promise<Reply>;
 }
 
-export interface Entry {
+interface Entry {
   readonly ok: true;
   readonly isNew: boolean;
 }
@@ -28,7 +28,7 @@ export interface Entry {
 /** The store's own mark of where a page ended. */
 export type Cursor = Readonly<Record<string, unknown>>;
 
-export interface FailurePage {
+interface FailurePage {
   readonly ok: true;
   readonly failures: readonly Failure[];
   /** Undefined: it was the last one. */
@@ -44,6 +44,4 @@ export interface FailureFilter {
   readonly sinceMs?: number;
 }
 
-export type NoteReply =
-  | Extract<Reply, { ok: true }>
-  | (Refusal & { readonly why?: 'already-replayed' | 'gone' });
+type NoteReply = Extract<Reply, { ok: true }> | (Refusal & { readonly why?: 'already-replayed' | 'gone' });

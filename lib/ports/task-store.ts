@@ -28,7 +28,7 @@ export interface TaskStore {
   releaseKey(key: string, taskId: string): Promise<Reply>;
 }
 
-export interface TaskList {
+interface TaskList {
   readonly ok: true;
   readonly tasks: readonly Task[];
   /** Undefined: it was the last page. */
@@ -45,7 +45,7 @@ export interface KeyClaim {
   readonly isSent?: boolean;
 }
 
-export interface KeyReply {
+interface KeyReply {
   readonly ok: true;
   readonly isFirst: boolean;
   /** The first one's. */

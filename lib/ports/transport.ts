@@ -30,7 +30,7 @@ export interface Transport {
 }
 
 /** What a transport can do, as data: what it cannot is never a surprise. */
-export interface Traits extends Limits {
+interface Traits extends Limits {
   readonly name: string;
   /** How many deliveries one receive can bring. */
   readonly maxBatch: number;

@@ -31,7 +31,7 @@ export interface Handling {
   readonly startEndsAs?: StartEnd;
 }
 
-export interface Sent {
+interface Sent {
   readonly to: string;
   readonly type: string;
   readonly delayMs: number;
@@ -50,7 +50,7 @@ export interface HandlingEnd {
   readonly facts: readonly string[];
 }
 
-export const LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };
+const LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };
 
 /** What a runtime says over the socket. */
 export function says(text: string): (fanOut: Actor['fanOut']) => CallEnd {

@@ -23,8 +23,7 @@ import {
 
 /** Each kind's cases run through the same code as a delivery does; a case returns where it differs. */
 
-export const deriveId: DeriveId = (...parts) =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+const deriveId: DeriveId = (...parts) => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 const noFile = () => ({ problem: 'no file is at hand here' });
 

@@ -24,7 +24,7 @@ export interface Law {
 }
 
 /** What a law acts on: a queue of its own, and transports that are closed after it. */
-export interface Stage {
+interface Stage {
   readonly bench: Bench;
   readonly features: Features;
   readonly queue: string;

@@ -3,7 +3,7 @@ import type { Task } from '../../lib/core/task.ts';
 import { createTask } from '../../lib/core/task-create.ts';
 import { NOW } from './a-delivery.ts';
 
-export const ACTORS = ['fetch', 'score', 'store'];
+const ACTORS = ['fetch', 'score', 'store'];
 
 export function aTask(changes: Partial<Task> = {}): Task {
   const route = { prev: [], curr: 'fetch', next: ['score', 'store'] };

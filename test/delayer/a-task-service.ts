@@ -1,7 +1,7 @@
 import { anHttpServer, type HeardRequest, type HttpServer } from './a-http-server.ts';
 
 /** A task as Cloud Tasks is given it. */
-export interface CreatedTask {
+interface CreatedTask {
   readonly name: string;
   readonly scheduleTime: string;
   readonly httpRequest: {

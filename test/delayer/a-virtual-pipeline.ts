@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS, type ErrorHandlingSettings } from '../../lib/error-ha
 import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
 import { aTimerStage, type TimerStage } from '../adapters/timer-file/a-timer-file.ts';
 
-export interface Consumed {
+interface Consumed {
   readonly atMs: number;
   readonly attributes: Readonly<Record<string, string>>;
   readonly data: string;

@@ -8,10 +8,10 @@ import { withErrorHandling } from '../../lib/error-handling/with-error-handling.
 import type { PublishedMessage } from '../../lib/ports/publish.ts';
 
 export const START = Date.UTC(2026, 0, 1);
-export const TOPIC = 'orders';
+const TOPIC = 'orders';
 export const HOUR_MS = 3_600_000;
 
-export interface Publication extends PublishedMessage<string> {
+interface Publication extends PublishedMessage<string> {
   readonly topic: string;
   readonly atMs: number;
 }

@@ -12,7 +12,7 @@ const DEADLINE_MS = 600_000;
 export const EXAMPLES = join(import.meta.dirname, '../../examples');
 
 /** The end of an envelope, as the archive has it. */
-export interface ArchivedEnd {
+interface ArchivedEnd {
   /** The first part of its key. */
   readonly folder: string;
   readonly envelope: {

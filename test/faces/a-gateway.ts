@@ -5,7 +5,7 @@ import type { JsonText } from '../../lib/core/json-text.ts';
 import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/core/task.ts';
 
 /** How a flow's tasks go: by themselves to that end, or step by step as the test says. */
-export type Fate =
+type Fate =
   | { readonly kind: 'echo' }
   | { readonly kind: 'answers'; readonly payload: string }
   | { readonly kind: 'fails'; readonly reason: string; readonly error: TaskError }

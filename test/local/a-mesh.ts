@@ -60,7 +60,7 @@ export interface Outside {
   close(): Promise<void>;
 }
 
-export interface KeptEnvelope {
+interface KeptEnvelope {
   readonly payload: unknown;
   readonly status: { readonly attempt?: number };
 }

@@ -20,7 +20,7 @@ import { type LeapingClock, leapingClock } from './leaping-clock.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface Sent {
+interface Sent {
   readonly to: string;
   readonly atMs: number;
   readonly body: string;
@@ -70,7 +70,7 @@ interface Tools {
   readonly onSend: (sent: Sent) => void | Promise<void>;
 }
 
-export const STAGES = [1, 10, 100] as const;
+const STAGES = [1, 10, 100] as const;
 
 export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
   const shelf: Shelf = {

@@ -1,7 +1,7 @@
 /** The text of `/metrics` as numbers by series: `name{label="value"}`, labels in the order of their names. */
 export type Series = ReadonlyMap<string, number>;
 
-export function seriesFromText(text: string): Series {
+function seriesFromText(text: string): Series {
   const series = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 /** Real processes for the tests, each ended by its own pid at the latest when its test file ends. */
 
 export const ROOT = join(import.meta.dirname, '../..');
-export const HANDLERS = join(import.meta.dirname, 'handlers');
+const HANDLERS = join(import.meta.dirname, 'handlers');
 
 /** The interpreter itself: a version manager's shim in between costs a tenth of a second and a process more. */
 export const PYTHON = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], {
@@ -25,7 +25,7 @@ export function nodeRuntime(handler: string): string {
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
 }

@@ -16,13 +16,13 @@ export interface PubsubRest {
   rest(subscription: string): Promise<readonly Pulled[]>;
 }
 
-export interface SubscriptionSettings {
+interface SubscriptionSettings {
   readonly topic?: string;
   readonly pushTo?: string;
   readonly deadLetterTopic?: string;
 }
 
-export interface Pulled {
+interface Pulled {
   readonly data: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly messageId: string;

@@ -21,7 +21,7 @@ export interface PushTokenRules {
 /** Undefined: it may come in. Otherwise the status that says why not. */
 export type RefusePush = (authorization: string | undefined) => Promise<PushRefusal | undefined>;
 
-export interface PushRefusal {
+interface PushRefusal {
   readonly status: 401 | 403 | 503;
   readonly problem: string;
 }

@@ -2,7 +2,7 @@ import { jsonLine } from '../../core/json-line.ts';
 import type { Fact } from '../../core/plan.ts';
 import type { DeliveryReport, Details, Telemetry } from '../../ports/telemetry.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface JsonLogOptions {
   readonly level: LogLevel;

@@ -11,7 +11,7 @@ export interface RestOptions {
 /** Pub/Sub's plain HTTP interface: without the client library, which is megabytes to load for one POST. Never throws. */
 export type RestCall = (method: 'GET' | 'POST', path: string, body?: string) => Promise<RestAnswer>;
 
-export type RestAnswer = { readonly ok: true; readonly text: string } | Refusal;
+type RestAnswer = { readonly ok: true; readonly text: string } | Refusal;
 
 const PUBSUB = 'https://pubsub.googleapis.com';
 const ANSWER_WITHIN_MS = 15_000;

@@ -15,7 +15,7 @@ export interface Session {
   retire(): void;
 }
 
-export type SessionEnd =
+type SessionEnd =
   /** By the broker, because the queue was deleted or has moved. */
   { readonly why: 'canceled' } | { readonly why: 'lost'; readonly error: unknown };
 

@@ -8,7 +8,7 @@ export interface RawServer extends Pick<ByteServer, 'accepted' | 'open' | 'close
   readonly requests: RawRequest[];
 }
 
-export interface RawRequest {
+interface RawRequest {
   /** `POST /invoke` */
   readonly line: string;
   readonly headers: Readonly<Record<string, string>>;

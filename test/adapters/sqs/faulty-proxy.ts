@@ -26,13 +26,13 @@ export interface ProxiedRequest {
 }
 
 /** As much of the requests' bodies as the tests look at. */
-export interface SqsInput {
+interface SqsInput {
   readonly QueueUrl?: string;
   readonly QueueName?: string;
   readonly Entries?: readonly SqsEntry[];
 }
 
-export interface SqsEntry {
+interface SqsEntry {
   readonly Id: string;
   readonly MessageBody?: string;
   readonly DelaySeconds?: number;

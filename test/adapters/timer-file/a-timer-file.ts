@@ -6,7 +6,7 @@ import type { Reply } from '../../../lib/ports/transport.ts';
 import { type VirtualClock, virtualClock } from '../../app/virtual-clock.ts';
 import { aFolder } from '../../support/a-folder.ts';
 
-export interface Published {
+interface Published {
   readonly topic: string;
   readonly body: string;
   readonly atMs: number;

@@ -75,7 +75,7 @@ const names: fc.Arbitrary<string> = fc.constantFrom(...NAMES);
 const wrongNames: fc.Arbitrary<string> = fc.constantFrom('x-sump', 'x-sink', 'Bad', '', '-', 'n'.repeat(64));
 const nextNames = fc.array(oneIn(40, wrongNames, names), { maxLength: 3 });
 
-export const frames = fc
+const frames = fc
   .tuple(jsonTexts, oneIn(3, nextNames), oneIn(2, handlerHeaders))
   .map(([payload, next, headers]) => ({ payload, next, headers }));
 
@@ -111,7 +111,7 @@ const ends = fc.oneof(
 
 const instants = (offsets: fc.Arbitrary<number>) => fc.record({ offsetMs: offsets, form: instantForms });
 
-export const deadlines = fc.record({
+const deadlines = fc.record({
   from: fc.constantFrom('retry', 'retry', 'decision', 'call', 'arrival'),
   offsetMs: oneIn(6, fc.constantFrom<number[]>(-86_400_000, 86_400_000), edgeOffsets),
   form: instantForms,

@@ -14,7 +14,7 @@ import {
 import { PROJECT, startPubsub } from '../../support/pubsub.ts';
 import { type PubsubRest, pubsubRest } from '../../support/pubsub-rest.ts';
 
-export interface Host {
+interface Host {
   readonly process: RunningProcess;
   readonly url: string;
 }

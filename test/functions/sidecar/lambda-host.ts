@@ -4,7 +4,7 @@ import type { SqsHandler } from '../../../lib/assembly/on-lambda.ts';
 
 /** What Lambda does with a handler, without Lambda: loads it, then hands it the events that come over IPC. */
 
-export interface Invocation {
+interface Invocation {
   readonly event: SQSEvent;
   readonly timeLeftMs: number;
   /** There is none left as soon as there is this file. */

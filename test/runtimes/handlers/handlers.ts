@@ -133,7 +133,7 @@ export async function meet(payload: unknown): Promise<unknown> {
   return payload;
 }
 
-export const meetlater = meet;
+export const meetlater = (payload: unknown) => meet(payload);
 
 export class RateLimited extends TypeError {}
 

@@ -50,7 +50,7 @@ export async function meetFate(fate: Fate, { broker, stage, sidecars }: Scene): 
 }
 
 /** Itself, its children, and what was made of it where it could not be read. */
-export function belongsTo({ id }: Wire): (arrived: Arrived) => boolean {
+function belongsTo({ id }: Wire): (arrived: Arrived) => boolean {
   return (arrived) => {
     const { raw = '', raw_base64 = '' } = Object(arrived.payload) as { raw?: string; raw_base64?: string };
     const came = `${raw}${Buffer.from(raw_base64, 'base64').toString('latin1')}`;
