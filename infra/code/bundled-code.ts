@@ -82,7 +82,7 @@ function writeFunction(folder: string, target: string): void {
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
 
-/** As it is: Node 24 runs it so, and its own frames are left out of tracebacks by the names of its files. */
+/** The sources unchanged, in a folder of their own: Node 24 runs TypeScript, and tracebacks omit frames in that folder. */
 function writeNodeRuntime(target: string): void {
   const folder = join(target, dirname(IN_FUNCTION.nodeRuntime));
   const isSource = (path: string) => !/\.(js|d\.ts)$/.test(path);

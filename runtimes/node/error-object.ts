@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
+import { valueAt } from './value-at.ts';
 
-/** What a thrown value is to the mesh's rules. */
+/** A thrown value as the sidecar reads it. Retry rules match on `type`, `mro` and `http_status`. */
 export interface ErrorObject {
   readonly error: string;
   readonly message: string;
@@ -11,8 +12,8 @@ export interface ErrorObject {
   readonly retry_after?: number | string;
 }
 
-/** Where the usual HTTP clients keep what a rule can use. */
-const STATUS_PLACES = [
+/** Where common HTTP clients store the status, the retry delay and the headers of a failed request. */
+const STATUS_PATHS = [
   'status_code',
   'status',
   'http_status',
@@ -23,16 +24,18 @@ const STATUS_PLACES = [
   'response.statusCode',
   '$metadata.httpStatusCode',
 ];
-const RETRY_AFTER_PLACES = ['retry_after', 'retryAfter', 'response.retry_after', 'response.retryAfter'];
-const HEADER_PLACES = ['response.headers', 'headers', '$response.headers'];
+const RETRY_AFTER_PATHS = ['retry_after', 'retryAfter', 'response.retry_after', 'response.retryAfter'];
+const HEADERS_PATHS = ['response.headers', 'headers', '$response.headers'];
 
 export function errorObjectFrom(thrown: unknown, code = 'processing_error'): ErrorObject {
   const chain = withCauses(thrown);
-  const look = (places: readonly string[]): unknown[] =>
-    chain.flatMap((one) => places.map((place) => lookAt(one, place)));
-  const httpStatus = look(STATUS_PLACES).find(isHttpStatus);
-  const retryAfter = [...look(RETRY_AFTER_PLACES), ...look(HEADER_PLACES).map(retryAfterIn)].find(isDelay);
-  const { type, mro } = namesOf(thrown);
+  const valuesAt = (paths: readonly string[]): unknown[] =>
+    chain.flatMap((error) => paths.map((path) => valueAt(error, path)));
+  const httpStatus = valuesAt(STATUS_PATHS).find(isHttpStatus);
+  const retryAfter = [...valuesAt(RETRY_AFTER_PATHS), ...valuesAt(HEADERS_PATHS).map(retryAfterIn)].find(
+    isDelay,
+  );
+  const { type, mro } = typeNamesOf(thrown);
   return {
     error: code,
     message: messageOf(thrown) || type,
@@ -44,14 +47,14 @@ export function errorObjectFrom(thrown: unknown, code = 'processing_error'): Err
   };
 }
 
-/** The whole chain, the class itself first and `Exception` last, so that one catch-all works in both languages. */
-function namesOf(thrown: unknown): { type: string; mro: readonly string[] } {
+/** The class, its ancestors, then `Exception`, so that a rule for `Exception` works in Python and in Node. */
+function typeNamesOf(thrown: unknown): { type: string; mro: readonly string[] } {
   const classes = classNames(thrown);
-  // A name that no class of its own has says more than the class: AbortError is a DOMException.
-  const name = lookAt(thrown, 'name');
-  const isTelling = typeof name === 'string' && name !== '' && !classes.includes(name);
-  const named = isTelling ? [name, ...classes] : classes;
-  const chain = named.length === 0 ? ['ThrownValue'] : named;
+  // A name that differs from every class name is more specific: an AbortError is an instance of DOMException.
+  const name = valueAt(thrown, 'name');
+  const isSpecific = typeof name === 'string' && name !== '' && !classes.includes(name);
+  const names = isSpecific ? [name, ...classes] : classes;
+  const chain = names.length === 0 ? ['ThrownValue'] : names;
   const withError = chain.includes('Error') ? chain : [...chain, 'Error'];
   return { type: withError[0] ?? '', mro: [...withError, 'Exception'] };
 }
@@ -60,66 +63,52 @@ function classNames(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const names: string[] = [];
   for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) {
-    const name = Object.hasOwn(at, 'constructor') ? lookAt(at, 'constructor.name') : undefined;
+    const name = Object.hasOwn(at, 'constructor') ? valueAt(at, 'constructor.name') : undefined;
     if (typeof name === 'string' && name !== '' && name !== 'Object') names.push(name);
   }
   return names;
 }
 
 function messageOf(thrown: unknown): string {
-  const message = typeof thrown === 'string' ? thrown : lookAt(thrown, 'message');
+  const message = typeof thrown === 'string' ? thrown : valueAt(thrown, 'message');
   if (typeof message === 'string' && message !== '') return message;
-  // A connection refused at several addresses has no message of its own.
-  const errors = lookAt(thrown, 'errors');
+  // An AggregateError often has no message, for example when a connection was refused at several addresses.
+  const errors = valueAt(thrown, 'errors');
   if (Array.isArray(errors) && errors.length > 0) return errors.map(messageOf).join('; ');
   return isError(thrown) ? '' : `the handler threw ${inspect(thrown, { breakLength: Infinity })}`;
 }
 
-/** This runtime's own frames tell the user nothing. */
-const OURS = ['asya-runtime.ts', 'load-handler.ts', 'error-object.ts'].map(
-  (file) => `${new URL(file, import.meta.url)}:`,
-);
+/** Stack frames in the runtime's own files do not help the user. */
+const OWN_FOLDER = new URL('./', import.meta.url).href;
 
-/** The stack, then those of the errors it is made of and of its causes. */
+/** The stack, then the stacks of the errors inside an AggregateError and of the causes. */
 export function tracebackOf(thrown: unknown, seen: ReadonlySet<unknown> = new Set()): string {
   if (!isError(thrown)) return inspect(thrown);
   if (seen.has(thrown)) return '(told above)';
-  const known = new Set([...seen, thrown]);
-  const stack = lookAt(thrown, 'stack');
-  const text = typeof stack === 'string' ? stack : `${namesOf(thrown).type}: ${messageOf(thrown)}`;
-  const own = text.split('\n').filter((line) => !OURS.some((file) => line.includes(file)));
-  const errors = lookAt(thrown, 'errors');
-  const parts: [string, unknown][] = Array.isArray(errors)
-    ? errors.map((one, at) => [`Error ${at + 1} in it: `, one])
+  const seenNow = new Set([...seen, thrown]);
+  const stack = valueAt(thrown, 'stack');
+  const text = typeof stack === 'string' ? stack : `${typeNamesOf(thrown).type}: ${messageOf(thrown)}`;
+  const userLines = text.split('\n').filter((line) => !line.includes(OWN_FOLDER));
+  const errors = valueAt(thrown, 'errors');
+  const related: [title: string, error: unknown][] = Array.isArray(errors)
+    ? errors.map((error, index) => [`Error ${index + 1} in it: `, error])
     : [];
-  const cause = lookAt(thrown, 'cause');
-  if (cause !== undefined && cause !== null) parts.push(['Caused by: ', cause]);
-  return [own.join('\n'), ...parts.map(([title, one]) => title + tracebackOf(one, known))].join('\n');
+  const cause = valueAt(thrown, 'cause');
+  if (cause !== undefined && cause !== null) related.push(['Caused by: ', cause]);
+  return [userLines.join('\n'), ...related.map(([title, error]) => title + tracebackOf(error, seenNow))].join(
+    '\n',
+  );
 }
 
 function withCauses(thrown: unknown): unknown[] {
   const chain: unknown[] = [];
-  for (let at = thrown; at !== undefined && at !== null && !chain.includes(at); at = lookAt(at, 'cause'))
+  for (let at = thrown; at !== undefined && at !== null && !chain.includes(at); at = valueAt(at, 'cause'))
     chain.push(at);
   return chain;
 }
 
 function isError(value: unknown): value is object {
   return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
-}
-
-/** Undefined also where a getter throws: it must not hide the error it hangs on. */
-export function lookAt(source: unknown, path: string): unknown {
-  try {
-    return path
-      .split('.')
-      .reduce<unknown>(
-        (at, name) => (at === undefined || at === null ? undefined : Reflect.get(Object(at), name)),
-        source,
-      );
-  } catch {
-    return undefined;
-  }
 }
 
 function isHttpStatus(value: unknown): value is number {

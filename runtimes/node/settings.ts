@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { StartupError } from './startup-error.ts';
+
+export interface Settings extends Endpoint {
+  /** The handler's name as the user wrote it, such as `./score.ts.score`. */
+  readonly handler: string;
+  readonly url: string;
+  /** Whether a request is the whole envelope (`ASYA_RUNTIME_PROTOCOL=envelope`) or its payload only. */
+  readonly isEnvelope: boolean;
+  /** Whether an array is one result per item. Default: true, unless `ASYA_FANOUT=never`. */
+  readonly isFanOut: boolean;
+  /** The largest request body, in bytes. Default: 16 MiB. */
+  readonly maxRequestBytes: number;
+}
+
+/** Where the runtime listens, and in which protocol. */
+export interface Endpoint {
+  readonly isHttp: boolean;
+  readonly address: { readonly path: string } | { readonly host: string; readonly port: number };
+  /** The HTTP path of the handler; empty for the socket protocol. */
+  readonly path: string;
+}
+
+const DEFAULT_MAX_REQUEST = String(16 * 1024 * 1024);
+
+/** Reads the command line and the environment. Throws a StartupError at the first invalid value. */
+export function settingsFrom(env: NodeJS.ProcessEnv, args: readonly string[]): Settings {
+  const handler = args[0] ?? env['ASYA_HANDLER'] ?? '';
+  if (args.length > 1 || handler === '') {
+    const given =
+      args.length > 0 ? `${args.length} were given` : 'none was given and ASYA_HANDLER is not set';
+    throw new StartupError(`one argument must name the handler, such as ./score.ts.score; ${given}`);
+  }
+  const protocol = env['ASYA_RUNTIME_PROTOCOL'] || 'payload';
+  if (protocol !== 'payload' && protocol !== 'envelope')
+    throw new StartupError(`ASYA_RUNTIME_PROTOCOL is "${protocol}"; it may be "payload" or "envelope"`);
+  const limit = env['ASYA_RUNTIME_MAX_REQUEST'] || DEFAULT_MAX_REQUEST;
+  if (!/^[1-9][0-9]{0,14}$/.test(limit))
+    throw new StartupError(
+      `ASYA_RUNTIME_MAX_REQUEST is "${limit}"; it must be a whole number of bytes above 0`,
+    );
+  const url = env['ASYA_RUNTIME_URL'] || `unix:${env['ASYA_SOCKET_PATH'] || '/tmp/sockets/app.sock'}`;
+  return {
+    handler,
+    url,
+    ...endpointFromUrl(url),
+    isEnvelope: protocol === 'envelope',
+    isFanOut: env['ASYA_FANOUT'] !== 'never',
+    maxRequestBytes: Number(limit),
+  };
+}
+
+function endpointFromUrl(url: string): Endpoint {
+  const socket = /^unix:(.+)$/.exec(url);
+  if (socket?.[1]) return { isHttp: false, address: { path: resolve(socket[1]) }, path: '' };
+  const unix = /^http\+unix:([^:]+):?(\/.*)?$/.exec(url);
+  if (unix?.[1]) return { isHttp: true, address: { path: resolve(unix[1]) }, path: unix[2] ?? '/' };
+  const tcp = /^http:\/\/(\[[0-9a-fA-F:.]+\]|[^[\]/:?#@]+)(?::([0-9]{1,5}))?(\/[^?#]*)?$/.exec(url);
+  if (tcp?.[1] && Number(tcp[2] ?? 80) < 65_536) {
+    const host = tcp[1].replace(/^\[|\]$/g, '');
+    return { isHttp: true, address: { host, port: Number(tcp[2] ?? 80) }, path: tcp[3] ?? '/' };
+  }
+  throw new StartupError(
+    `ASYA_RUNTIME_URL is "${url}"; it may be like unix:/tmp/sockets/app.sock, ` +
+      'http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke',
+  );
+}
