@@ -1,6 +1,6 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
-import { handleBatch } from '../lib/assembly/handle-batch.ts';
+import { handleBatch } from '../lib/assembly/hosts/handle-batch.ts';
 import type { Transport } from '../lib/ports/transport.ts';
 import { runContest } from './measure.ts';
 import { envelopeOf, PAYLOADS } from './payloads.ts';

@@ -1,10 +1,10 @@
 import { basename, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { readMesh } from '../lib/assembly/read-mesh.ts';
-import { isActorName } from '../lib/core/actor-name.ts';
-import { type Mistake, mistakesText } from '../lib/core/mistake.ts';
-import { readDeployEnvironment } from './read-environment.ts';
+import { readMesh } from '../lib/assembly/mesh/read-mesh.ts';
+import { isActorName } from '../lib/core/envelope/actor-name.ts';
+import { type Mistake, mistakesText } from '../lib/core/text/mistake.ts';
 import { MeshStack, namespaceOf } from './stacks/mesh-stack.ts';
+import { readDeployEnvironment } from './stacks/read-environment.ts';
 
 /**
  * The CDK app: `npx cdk synth -c mesh=DIR -c env=NAME`. Defaults stand in cdk.json; `-c name=NAME` calls the mesh

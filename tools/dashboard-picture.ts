@@ -3,9 +3,9 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { FunctionCode } from '../infra/code/mesh-code.ts';
-import { readDeployEnvironment } from '../infra/read-environment.ts';
 import { MeshStack } from '../infra/stacks/mesh-stack.ts';
-import { readMesh } from '../lib/assembly/read-mesh.ts';
+import { readDeployEnvironment } from '../infra/stacks/read-environment.ts';
+import { readMesh } from '../lib/assembly/mesh/read-mesh.ts';
 
 /** The layout of a mesh's dashboard, drawn from the template that is deployed. */
 

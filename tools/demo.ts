@@ -1,16 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storesFromConfig } from '../lib/assembly/crew-from-config.ts';
-import { readMesh } from '../lib/assembly/read-mesh.ts';
+import { storesFromConfig } from '../lib/assembly/from-config/crew-from-config.ts';
+import { readMesh } from '../lib/assembly/mesh/read-mesh.ts';
 import { EXIT } from '../lib/cli/exit.ts';
 import { main } from '../lib/cli/main.ts';
-import { tableText } from '../lib/cli/table.ts';
-import type { Terminal } from '../lib/cli/terminal.ts';
-import type { EndRecord } from '../lib/core/record.ts';
-import { LOCAL_REGION } from '../lib/local/engines.ts';
-import { startMesh } from '../lib/local/mesh.ts';
-import { meshState } from '../lib/local/mesh-state.ts';
+import { tableText } from '../lib/cli/output/table.ts';
+import type { Terminal } from '../lib/cli/output/terminal.ts';
+import type { EndRecord } from '../lib/core/failure/record.ts';
+import { LOCAL_REGION } from '../lib/local/engines/engines.ts';
+import { startMesh } from '../lib/local/mesh/mesh.ts';
+import { meshState } from '../lib/local/mesh/mesh-state.ts';
 
 /** `npm run demo`: every fate of the resilience lab once, and a replay at the end. Exit status 0 only when all is as told. */
 

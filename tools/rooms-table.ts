@@ -1,14 +1,14 @@
 /**
- * The rooms of this project, and what each may import: the one place where that is written down. A folder that
- * stands in no row here may import nothing of ours, and a package or `node:` module that a row does not name is
- * refused there.
+ * The rooms of this project and what each may import. This table is the source of truth: `npm run rooms` rejects every
+ * import that it does not allow. A folder without a row may not import anything of ours, and a row allows only the
+ * packages and `node:` modules that it names.
  */
 export interface Room {
-  /** Folder, from the project's root. */
+  /** Folder, relative to the project's root. A room inside another room follows its own row only. */
   readonly room: string;
-  /** Other rooms that it may import. Its own files it always may. */
+  /** Other rooms that it may import. A room may always import its own files. */
   readonly rooms: readonly string[];
-  /** Packages by name; `node:*` stands for Node's own modules, `*` for any package. */
+  /** Packages by name. `node:*` allows Node's own modules, `*` allows any package. */
   readonly packages: readonly string[];
 }
 
@@ -20,12 +20,32 @@ const APP = 'lib/app';
 const CONFIG = 'lib/config';
 const ERROR_HANDLING = 'lib/error-handling';
 const ADAPTERS = 'lib/adapters';
-const LOCAL = 'lib/local';
-/** Puts adapters together for a configuration: what every host would otherwise write again. */
 const ASSEMBLY = 'lib/assembly';
-const LIB_FOR_FUNCTIONS = [ASSEMBLY, CORE, PORTS, ASYNC, APP, CONFIG, ERROR_HANDLING, ADAPTERS];
+const LOCAL = 'lib/local';
+const CLI = 'lib/cli';
 
-/** One folder per outside thing, with the packages that reach it. An adapter never imports another. */
+/** Core's layers, lowest first. A layer imports only the layers below it. */
+const CORE_LAYERS: readonly (readonly [layer: string, below: readonly string[]])[] = [
+  ['text', []],
+  ['envelope', ['text']],
+  ['policy', ['text', 'envelope']],
+  ['delivery', ['text', 'envelope', 'policy']],
+  ['failure', ['text', 'envelope']],
+  ['task', ['text', 'envelope', 'failure']],
+  ['pipeline', ['text', 'envelope', 'policy']],
+];
+
+/** The use cases. Each imports only the ones named here. */
+const USE_CASES: readonly (readonly [useCase: string, others: readonly string[]])[] = [
+  ['delivery', []],
+  ['crew', []],
+  ['replay', []],
+  ['gateway', ['delivery']],
+  ['simulation', ['delivery']],
+  ['delayer', []],
+];
+
+/** One folder per outside system, with the packages that reach it. An adapter never imports another one. */
 const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'runtime-socket': ['node:*'],
   'runtime-http': ['undici', 'node:*'],
@@ -52,40 +72,111 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   a2a: ['@a2a-js/sdk'],
 };
 
-/** Faces of the gateway: they translate a protocol into its use-cases, so these are what they must know. */
+/** Adapters that translate a protocol into the gateway's use cases, and therefore import them. */
 const FACES: readonly string[] = ['http', 'mcp', 'a2a'];
 
+const within = (folder: string, names: readonly string[]): string[] =>
+  names.map((name) => `${folder}/${name}`);
+
 export const ROOMS: readonly Room[] = [
-  { room: CORE, rooms: [], packages: [] },
+  ...CORE_LAYERS.map(([layer, below]) => ({
+    room: `${CORE}/${layer}`,
+    rooms: within(CORE, below),
+    packages: [],
+  })),
   { room: PORTS, rooms: [CORE], packages: [] },
   { room: ASYNC, rooms: [], packages: [] },
-  { room: APP, rooms: [CORE, PORTS], packages: [] },
+  ...USE_CASES.map(([useCase, others]) => ({
+    room: `${APP}/${useCase}`,
+    rooms: [CORE, PORTS, ASYNC, ...within(APP, others)],
+    packages: [],
+  })),
   { room: ERROR_HANDLING, rooms: [CORE, PORTS], packages: [] },
-  { room: CONFIG, rooms: [CORE], packages: ['yaml'] },
+  { room: `${CONFIG}/settings`, rooms: [CORE], packages: [] },
+  { room: `${CONFIG}/manifest`, rooms: [CORE, `${CONFIG}/settings`], packages: ['yaml'] },
+  { room: `${CONFIG}/plan`, rooms: [CORE, `${CONFIG}/settings`, `${CONFIG}/manifest`], packages: [] },
   ...Object.entries(ADAPTER_PACKAGES).map(([name, packages]) => ({
     room: `${ADAPTERS}/${name}`,
-    rooms: [PORTS, ASYNC, CORE, CONFIG, ...(FACES.includes(name) ? [APP] : [])],
+    rooms: [
+      PORTS,
+      ASYNC,
+      CORE,
+      `${CONFIG}/settings`,
+      `${CONFIG}/plan`,
+      ...(FACES.includes(name) ? [`${APP}/gateway`] : []),
+    ],
     packages,
   })),
+  // Builds use cases and adapters from a configuration.
   {
-    room: ASSEMBLY,
-    rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS],
-    packages: ['@middy/core', 'aws-lambda', '@hono/node-server', 'yaml', 'node:*'],
+    room: `${ASSEMBLY}/from-config`,
+    rooms: [CORE, PORTS, ASYNC, APP, CONFIG, ADAPTERS],
+    packages: ['yaml', 'node:*'],
   },
-  { room: LOCAL, rooms: ['lib', 'functions'], packages: ['*', 'node:*'] },
-  { room: 'lib/cli', rooms: ['lib'], packages: ['*', 'node:*'] },
-  { room: 'functions', rooms: LIB_FOR_FUNCTIONS, packages: ['*', 'node:*'] },
-  // The app reads a mesh's folder as the local mesh does, which is in the assembly; esbuild bundles what is deployed.
+  // What differs between Lambda, Cloud Run and the worker: how a delivery arrives, and how long the process lives.
+  {
+    room: `${ASSEMBLY}/hosts`,
+    rooms: [CORE, PORTS, ASYNC, APP, CONFIG, ADAPTERS, `${ASSEMBLY}/from-config`],
+    packages: ['@middy/core', 'aws-lambda', '@hono/node-server', 'node:*'],
+  },
+  // Reads a mesh's folder, and finds a mesh that runs on this machine.
+  { room: `${ASSEMBLY}/mesh`, rooms: [CORE, CONFIG], packages: ['yaml', 'node:*'] },
+  {
+    room: `${LOCAL}/engines`,
+    rooms: [CORE, CONFIG, ASYNC, ADAPTERS],
+    packages: ['*', 'node:*'],
+  },
+  {
+    room: `${LOCAL}/functions`,
+    rooms: [CORE, PORTS, ASYNC, CONFIG, ADAPTERS, `${LOCAL}/engines`],
+    packages: ['*', 'node:*'],
+  },
+  {
+    room: `${LOCAL}/mesh`,
+    rooms: [
+      CORE,
+      PORTS,
+      ASYNC,
+      APP,
+      CONFIG,
+      ADAPTERS,
+      ASSEMBLY,
+      'functions',
+      `${LOCAL}/engines`,
+      `${LOCAL}/functions`,
+    ],
+    packages: ['*', 'node:*'],
+  },
+  { room: `${CLI}/output`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS, LOCAL], packages: ['*', 'node:*'] },
+  { room: CLI, rooms: ['lib'], packages: ['*', 'node:*'] },
+  {
+    room: 'functions',
+    rooms: [ASSEMBLY, CORE, PORTS, ASYNC, APP, CONFIG, ERROR_HANDLING, ADAPTERS],
+    packages: ['*', 'node:*'],
+  },
+  // Bundles what is deployed.
+  { room: 'infra/code', rooms: [CORE, CONFIG], packages: ['aws-cdk-lib', 'constructs', 'esbuild', 'node:*'] },
+  {
+    room: 'infra/constructs',
+    rooms: [CORE, CONFIG, `${ASSEMBLY}/mesh`, 'infra/code'],
+    packages: ['aws-cdk-lib', 'constructs', 'node:*'],
+  },
+  // A stack reads a mesh's folder as the local mesh does.
+  {
+    room: 'infra/stacks',
+    rooms: [CORE, CONFIG, `${ASSEMBLY}/mesh`, 'infra/code', 'infra/constructs'],
+    packages: ['aws-cdk-lib', 'constructs', 'node:*'],
+  },
   {
     room: 'infra',
-    rooms: [CONFIG, CORE, ASSEMBLY],
-    packages: ['aws-cdk-lib', 'constructs', 'esbuild', 'node:*'],
+    rooms: [CORE, CONFIG, `${ASSEMBLY}/mesh`],
+    packages: ['aws-cdk-lib', 'constructs', 'node:*'],
   },
   { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
-  /** To be copied: they lean on nothing of ours. */
+  // Users copy these, so they use nothing of ours.
   { room: 'examples', rooms: [], packages: ['node:*'] },
-  // The one example of a library: what it shows is the import.
+  // The example of the library: its import is what it shows.
   { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
   { room: 'templates', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
@@ -96,5 +187,5 @@ export const ROOMS: readonly Room[] = [
   },
 ];
 
-/** Rooms whose folders keep apart from each other: a function knows no other function. */
+/** Rooms whose folders never import each other, such as one function another. */
 export const APART: readonly string[] = ['functions', ADAPTERS];

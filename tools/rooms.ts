@@ -2,14 +2,14 @@ import { relative } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { APART, ROOMS, type Room } from './rooms-table.ts';
 
-/** `npm run rooms`: refuses every import that the table of rooms does not allow. */
+/** `npm run rooms`: rejects every import that the table of rooms does not allow. */
 
 type Rule = NonNullable<NonNullable<Parameters<typeof cruise>[1]>['ruleSet']>['forbidden'];
 
 const SOURCES = ['lib', 'functions', 'infra', 'bench', 'runtimes', 'examples', 'templates', 'tools', 'test'];
 
-/** Packages of types for what the platform brings: there is nothing of them to resolve when it runs. */
-const TYPES_ALONE = ['^aws-lambda$'];
+/** Packages that contain only types: they cannot be resolved at run time. */
+const TYPES_ONLY = ['^aws-lambda$'];
 
 function rulesFromTable(rooms: readonly Room[]): NonNullable<Rule> {
   return [
@@ -22,37 +22,36 @@ function rulesFromTable(rooms: readonly Room[]): NonNullable<Rule> {
     })),
     ...APART.map((folder) => ({
       name: `apart:${folder}`,
-      comment: `the folders of ${folder} do not know each other`,
+      comment: `the folders of ${folder} do not import each other`,
       severity: 'error' as const,
       from: { path: `^${folder}/([^/]+)/` },
       to: { path: `^${folder}/`, pathNot: `^${folder}/$1/` },
     })),
     {
-      name: 'no-room',
-      comment: 'every source file stands in a room of tools/rooms-table.ts',
-      severity: 'error' as const,
-      from: { pathNot: rooms.map(({ room }) => `^${room}/`) },
-      to: { path: '.' },
-    },
-    { name: 'circle', comment: 'no circles', severity: 'error' as const, from: {}, to: { circular: true } },
-    {
-      name: 'unresolvable',
-      comment: 'what is imported has to be there',
+      name: 'circle',
+      comment: 'no import cycles',
       severity: 'error' as const,
       from: {},
-      to: { couldNotResolve: true, pathNot: TYPES_ALONE },
+      to: { circular: true },
+    },
+    {
+      name: 'unresolvable',
+      comment: 'an imported file or package must exist',
+      severity: 'error' as const,
+      from: {},
+      to: { couldNotResolve: true, pathNot: TYPES_ONLY },
     },
   ];
 }
 
-/** A room inside another has a row of its own, and that one counts. */
+/** A room inside another follows its own row only. */
 function roomsWithin({ room }: Room, rooms: readonly Room[]): string[] {
   return rooms.filter((other) => other.room.startsWith(`${room}/`)).map((other) => `^${other.room}/`);
 }
 
 function allowedPaths(room: Room): string[] {
   const packages = room.packages.flatMap((name) => {
-    if (name === '*') return ['^node_modules/', ...TYPES_ALONE];
+    if (name === '*') return ['^node_modules/', ...TYPES_ONLY];
     if (name === 'node:*') return ['^node:', ...NODE_MODULES];
     return [`^node_modules/${name}/`, `^node_modules/@types/${name}/`, `^${name}$`];
   });
@@ -69,7 +68,7 @@ export interface Violation {
   readonly why: string;
 }
 
-/** Every import below the folder that breaks a rule, and how many were looked at: none at all would be no check. */
+/** Every import below the folder that breaks a rule, and how many were checked. */
 export async function findViolations(
   root: string,
   rooms: readonly Room[] = ROOMS,
@@ -98,13 +97,22 @@ export async function findViolations(
   );
   const { summary, modules } = result.output as ICruiseResult;
   const ours = modules.filter(({ source }) => SOURCES.some((folder) => source.startsWith(`${folder}/`)));
+  const imported = summary.violations.map(({ rule, from, to }) => ({
+    rule: rule.name,
+    from,
+    to,
+    why: rulesFromTable(rooms).find(({ name }) => name === rule.name)?.comment ?? '',
+  }));
+  const homeless = ours
+    .filter(({ source }) => !rooms.some(({ room }) => source.startsWith(`${room}/`)))
+    .map(({ source }) => ({
+      rule: 'no-room',
+      from: source,
+      to: source,
+      why: 'every source file belongs to a room of tools/rooms-table.ts',
+    }));
   return {
-    violations: summary.violations.map(({ rule, from, to }) => ({
-      rule: rule.name,
-      from,
-      to,
-      why: rulesFromTable(rooms).find(({ name }) => name === rule.name)?.comment ?? '',
-    })),
+    violations: [...imported, ...homeless],
     modules: ours.length,
     imports: ours.reduce((sum, { dependencies }) => sum + dependencies.length, 0),
   };
@@ -114,7 +122,7 @@ if (import.meta.main) {
   const { violations, modules, imports } = await findViolations(process.cwd());
   for (const { rule, from, to, why } of violations)
     console.error(`${rule}: ${from} -> ${relative('.', to)} (${why})`);
-  if (imports === 0) console.error('rooms: no import was found at all, so nothing was checked');
-  console.log(`rooms: ${imports} imports in ${modules} files, ${violations.length} refused`);
+  if (imports === 0) console.error('rooms: found no imports, so nothing was checked');
+  console.log(`rooms: ${imports} imports in ${modules} files, ${violations.length} rejected`);
   process.exitCode = violations.length === 0 && imports > 0 ? 0 : 1;
 }

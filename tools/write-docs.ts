@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DELAYER_SETTINGS } from '../lib/config/delayer-settings.ts';
-import type { Setting, SettingTable } from '../lib/config/setting.ts';
-import { SETTINGS } from '../lib/config/settings.ts';
+import { DELAYER_SETTINGS } from '../lib/config/settings/delayer-settings.ts';
+import type { Setting, SettingTable } from '../lib/config/settings/setting.ts';
+import { SETTINGS } from '../lib/config/settings/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
 import { transportsPage } from './transports-page.ts';
 
@@ -17,7 +17,7 @@ that Kubernetes injects (\`ASYA_GATEWAY_SERVICE_HOST\`, \`ASYA_GATEWAY_PORT=tcp:
 
 An empty variable is not set, except where the table says "empty =".
 
-This page is made from the schema (\`lib/config/settings.ts\`) by \`npm run docs\`.
+This page is made from the schema (\`lib/config/settings/settings.ts\`) by \`npm run docs\`.
 
 `;
 

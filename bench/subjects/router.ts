@@ -1,10 +1,10 @@
 import { deriveId, systemClock, systemDice } from '../../lib/adapters/system/system.ts';
-import { handleDelivery, type Line } from '../../lib/app/handle-delivery.ts';
-import type { Actor } from '../../lib/core/actor.ts';
-import { NO_RESILIENCY } from '../../lib/core/policy.ts';
+import { handleDelivery, type Line } from '../../lib/app/delivery/handle-delivery.ts';
+import type { Actor } from '../../lib/core/delivery/actor.ts';
+import { NO_RESILIENCY } from '../../lib/core/policy/policy.ts';
+import { ACCEPTED } from '../../lib/ports/reply.ts';
 import type { Runtime } from '../../lib/ports/runtime.ts';
 import type { Telemetry } from '../../lib/ports/telemetry.ts';
-import { ACCEPTED } from '../../lib/ports/transport.ts';
 
 /** The line as the hosts run it, with a broker that accepts at once: what is measured is ours alone. */
 

@@ -1,4 +1,4 @@
-import { runOnCloudRun } from '../../lib/assembly/on-cloud-run.ts';
+import { runOnCloudRun } from '../../lib/assembly/hosts/cloud-run.ts';
 
 /** An actor on Cloud Run: Pub/Sub pushes, the runtime is a child or a second container. */
 const stop = new AbortController();

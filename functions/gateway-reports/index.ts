@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
-import { gatewayConfigFrom } from '../../lib/assembly/gateway-from-config.ts';
-import { reportsFromConfig } from '../../lib/assembly/reports-from-config.ts';
-import { transportOnLambda } from '../../lib/assembly/sqs-from-config.ts';
+import { gatewayConfigFrom } from '../../lib/assembly/from-config/gateway-from-config.ts';
+import { reportsFromConfig } from '../../lib/assembly/from-config/reports-from-config.ts';
+import { transportOnLambda } from '../../lib/assembly/from-config/sqs-from-config.ts';
 
 const { config, log } = gatewayConfigFrom(process.env);
 /** Begun before the first request; a bundle that is imported synchronously cannot wait for it. */

@@ -1,4 +1,4 @@
-import { timerOnLambda } from '../../lib/assembly/timer-on-lambda.ts';
+import { timerOnLambda } from '../../lib/assembly/hosts/lambda-timer.ts';
 
 /** The gateway's backstops on Lambda: its own queue is the event source. */
 export const handler = timerOnLambda(process.env);

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { streamHandle } from 'hono/aws-lambda';
-import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/gateway-from-config.ts';
-import { transportOnLambda } from '../../lib/assembly/sqs-from-config.ts';
+import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/from-config/gateway-from-config.ts';
+import { transportOnLambda } from '../../lib/assembly/from-config/sqs-from-config.ts';
 
 const { config, log } = gatewayConfigFrom(process.env);
 /** Begun before the first request; a bundle that is imported synchronously cannot wait for it. */

@@ -1,6 +1,6 @@
-import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/gateway-from-config.ts';
-import { serveGateway } from '../../lib/assembly/serve-gateway.ts';
-import { transportFromConfig } from '../../lib/assembly/transport-from-config.ts';
+import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/from-config/gateway-from-config.ts';
+import { transportFromConfig } from '../../lib/assembly/from-config/transport-from-config.ts';
+import { serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
 
 /** The gateway as a server: in a container, on Cloud Run. */
 const { config, log } = gatewayConfigFrom(process.env);

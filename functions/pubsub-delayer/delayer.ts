@@ -1,7 +1,7 @@
 import { cloudTasks } from '../../lib/adapters/cloud-tasks/cloud-tasks.ts';
 import { fixedAccessToken, metadataAccessToken } from '../../lib/adapters/google-metadata/access-token.ts';
 import type { JsonLog } from '../../lib/adapters/log/json-log.ts';
-import { publishWhereHeard } from '../../lib/adapters/pubsub/publish-where-heard.ts';
+import { publishWhereHeard } from '../../lib/adapters/pubsub/publish-if-subscribed.ts';
 import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
 import type { RestOptions } from '../../lib/adapters/pubsub/rest-call.ts';
 import {
@@ -11,10 +11,10 @@ import {
 } from '../../lib/adapters/push-http/push-server.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
 import { timerFile } from '../../lib/adapters/timer-file/timer-file.ts';
-import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/delay-message.ts';
-import { refusePushFromConfig } from '../../lib/assembly/refuse-push.ts';
-import type { DelayerConfig } from '../../lib/config/delayer-config.ts';
-import { timestampText } from '../../lib/core/timestamp.ts';
+import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/delayer/delay-message.ts';
+import { refusePushFromConfig } from '../../lib/assembly/hosts/authenticate-push.ts';
+import type { DelayerConfig } from '../../lib/config/settings/delayer-config.ts';
+import { timestampText } from '../../lib/core/text/timestamp.ts';
 import type { AccessToken, PublishRequest } from '../../lib/ports/publish-request.ts';
 import type { ScheduledPublish } from '../../lib/ports/scheduled-publish.ts';
 

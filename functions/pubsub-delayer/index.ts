@@ -1,7 +1,7 @@
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
-import { delayerConfigFrom } from '../../lib/config/delayer-config.ts';
-import { mistakesText } from '../../lib/core/mistake.ts';
+import { delayerConfigFrom } from '../../lib/config/settings/delayer-config.ts';
+import { mistakesText } from '../../lib/core/text/mistake.ts';
 import { startDelayer } from './delayer.ts';
 
 /** The delayer as a server, for Cloud Run: its topic's push subscription is what calls it. */

@@ -1,4 +1,4 @@
-import { IN_FUNCTION, PYTHON_OF_IMAGE } from '../../lib/config/lambda-environment.ts';
+import { IN_FUNCTION, PYTHON_OF_IMAGE } from '../../lib/config/plan/lambda-environment.ts';
 
 const LAMBDA = 'public.ecr.aws/lambda/nodejs:24';
 

@@ -1,8 +1,8 @@
 import type { Code, DockerImageCode } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { FunctionPlan } from '../../lib/config/function-plan.ts';
-import type { ActorSpec } from '../../lib/config/manifest.ts';
-import type { Flow } from '../../lib/core/flow.ts';
+import type { ActorSpec } from '../../lib/config/manifest/manifest.ts';
+import type { FunctionPlan } from '../../lib/config/plan/function-plan.ts';
+import type { Flow } from '../../lib/core/task/flow.ts';
 
 export type FunctionCode =
   | { readonly kind: 'zip'; readonly code: Code }

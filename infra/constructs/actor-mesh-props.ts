@@ -2,8 +2,8 @@ import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { PlanSettings } from '../../lib/config/function-plan.ts';
-import type { Manifest } from '../../lib/config/manifest.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import type { PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 
 export interface ActorMeshProps {

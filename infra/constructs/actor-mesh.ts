@@ -3,25 +3,25 @@ import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { handlerCheckIn } from '../../lib/assembly/check-handler.ts';
-import { actorByHand } from '../../lib/config/actor-by-hand.ts';
-import type { HandlerCheck } from '../../lib/config/actor-document.ts';
-import { TIMEOUT_OF_ONE } from '../../lib/config/flow-document.ts';
-import { promisedSeconds } from '../../lib/config/flow-promises.ts';
-import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
-import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
+import { handlerCheckIn } from '../../lib/assembly/mesh/check-handler.ts';
+import { actorByHand } from '../../lib/config/manifest/actor-by-hand.ts';
+import type { HandlerCheck } from '../../lib/config/manifest/actor-document.ts';
+import { TIMEOUT_OF_ONE } from '../../lib/config/manifest/flow-document.ts';
+import { promisedSeconds } from '../../lib/config/manifest/flow-promises.ts';
+import type { ActorSpec, Manifest } from '../../lib/config/manifest/manifest.ts';
+import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
 import {
   actorMistakes,
   lambdaMistakes,
   settingsMistakes,
   wholeMistakes,
-} from '../../lib/config/lambda-limits.ts';
-import type { ActorSpec, Manifest } from '../../lib/config/manifest.ts';
-import { planMesh } from '../../lib/config/mesh-plan.ts';
-import { queueName } from '../../lib/config/queue-name.ts';
-import { shownValue } from '../../lib/core/complaint.ts';
-import type { Flow } from '../../lib/core/flow.ts';
-import { type Mistake, mistakesText } from '../../lib/core/mistake.ts';
+} from '../../lib/config/plan/lambda-limits.ts';
+import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
+import { queueName } from '../../lib/config/settings/queue-name.ts';
+import type { Flow } from '../../lib/core/task/flow.ts';
+import { shownValue } from '../../lib/core/text/complaint.ts';
+import { type Mistake, mistakesText } from '../../lib/core/text/mistake.ts';
 import { bundledCode } from '../code/bundled-code.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { Actor } from './actor.ts';

@@ -8,9 +8,9 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aw
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { FAILURE_TABLE } from '../../lib/config/failure-table.ts';
-import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
-import { planMesh } from '../../lib/config/mesh-plan.ts';
+import { FAILURE_TABLE } from '../../lib/config/plan/failure-table.ts';
+import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
 import { grantKey } from './grant-key.ts';
@@ -50,7 +50,7 @@ export interface CrewProps {
   readonly alarmTopic?: ITopic;
 }
 
-/** The folders of the archive: `lib/core/record.ts` names its keys. */
+/** The folders of the archive: `lib/core/failure/record.ts` names its keys. */
 export const ARCHIVE_FOLDERS = ['succeeded', 'failed', 'canceled', 'dlq'] as const;
 
 /** x-sink, x-sump and x-dlq, with the archive and the failure table that they keep. */

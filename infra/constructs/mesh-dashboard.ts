@@ -1,7 +1,7 @@
 import { Dashboard, GraphWidget, type IMetric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Flow } from '../../lib/core/flow.ts';
+import type { Flow } from '../../lib/core/task/flow.ts';
 import type { Actor } from './actor.ts';
 import type { MeshGateway } from './mesh-gateway.ts';
 import { METRIC_PERIOD, metricOverAll, metricsBy } from './mesh-metrics.ts';

@@ -18,8 +18,8 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { FunctionPlan } from '../../lib/config/function-plan.ts';
-import { lambdaEnvironment } from '../../lib/config/lambda-environment.ts';
+import type { FunctionPlan } from '../../lib/config/plan/function-plan.ts';
+import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 

@@ -3,12 +3,12 @@ import { type IGrantable, type IPrincipal, PolicyStatement } from 'aws-cdk-lib/a
 import { FunctionUrlAuthType, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/failure-table.ts';
-import type { FunctionPlan, PlanSettings } from '../../lib/config/function-plan.ts';
-import { GATEWAY, gatewayPlan } from '../../lib/config/gateway-plan.ts';
-import type { Manifest } from '../../lib/config/manifest.ts';
-import { planMesh } from '../../lib/config/mesh-plan.ts';
-import { shownValue } from '../../lib/core/complaint.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/plan/failure-table.ts';
+import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import { GATEWAY, gatewayPlan } from '../../lib/config/plan/gateway-plan.ts';
+import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
+import { shownValue } from '../../lib/core/text/complaint.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { ARCHIVE_FOLDERS } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';

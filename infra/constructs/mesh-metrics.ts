@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { METRICS_NAMESPACE, toCamelCase } from '../../lib/core/metric-name.ts';
-import { METRICS, type MetricName } from '../../lib/core/metrics.ts';
-import type { FailedReason } from '../../lib/core/plan.ts';
+import { METRICS_NAMESPACE, toCamelCase } from '../../lib/core/delivery/metric-name.ts';
+import { METRICS, type MetricName } from '../../lib/core/delivery/metrics.ts';
+import type { FailedReason } from '../../lib/core/delivery/plan.ts';
 
 /** What the functions of a mesh print; `service` is the mesh, by its namespace. */
 export interface MeshMetric {

@@ -4,7 +4,7 @@ import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { PlannedQueue } from '../../lib/config/function-plan.ts';
+import type { PlannedQueue } from '../../lib/config/plan/function-plan.ts';
 import { grantKey } from './grant-key.ts';
 
 export interface MeshQueueProps {

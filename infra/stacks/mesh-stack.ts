@@ -1,12 +1,12 @@
 import { CfnOutput, CfnResource, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import type { Manifest } from '../../lib/config/manifest.ts';
-import { shownValue } from '../../lib/core/complaint.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { shownValue } from '../../lib/core/text/complaint.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
-import type { DeployEnvironment } from '../read-environment.ts';
 import { ACKNOWLEDGED_OF_GATEWAY, acknowledgedIn } from './acknowledged.ts';
+import type { DeployEnvironment } from './read-environment.ts';
 
 export interface MeshStackProps {
   readonly environment: DeployEnvironment;

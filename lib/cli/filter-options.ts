@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Selection } from '../app/select-failures.ts';
-import { DURATION_RULE, durationMs } from '../core/duration.ts';
-import { instantMs } from '../core/timestamp.ts';
+import type { Selection } from '../app/replay/select-failures.ts';
+import { DURATION_RULE, durationMs } from '../core/text/duration.ts';
+import { instantMs } from '../core/text/timestamp.ts';
 import type { FailureFilter } from '../ports/failure-index.ts';
-import { Mistaken } from './mistaken.ts';
+import { Mistaken } from './usage-error.ts';
 
 /** The options that say which failures are meant, as they were typed. */
 export interface FilterOptions {

@@ -1,18 +1,18 @@
 import { Command } from 'commander';
-import { addDev } from './dev-command.ts';
+import { addDev } from './commands/dev.ts';
+import { addFailures } from './commands/failures.ts';
+import { addInit } from './commands/init.ts';
+import { addPurge } from './commands/purge.ts';
+import { addReplay } from './commands/replay.ts';
+import { addSend } from './commands/send.ts';
+import { addSidecar } from './commands/sidecar.ts';
+import { addSimulate } from './commands/simulate.ts';
+import { addStatus } from './commands/status.ts';
+import { addValidate } from './commands/validate.ts';
+import { addWatch } from './commands/watch.ts';
 import { EXIT } from './exit.ts';
-import { addFailures } from './failures.ts';
-import { addInit } from './init-command.ts';
-import { Mistaken } from './mistaken.ts';
-import { addPurge } from './purge.ts';
-import { addReplay } from './replay.ts';
-import { addSend } from './send.ts';
-import { addSidecar } from './sidecar-command.ts';
-import { addSimulate } from './simulate-command.ts';
-import { addStatus } from './status.ts';
-import { processTerminal, type Terminal } from './terminal.ts';
-import { addValidate } from './validate-command.ts';
-import { addWatch } from './watch.ts';
+import { processTerminal, type Terminal } from './output/terminal.ts';
+import { Mistaken } from './usage-error.ts';
 
 /** The `asya` command line: resolves with the exit status. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {

@@ -1,13 +1,14 @@
-import type { Stores } from '../assembly/crew-from-config.ts';
-import { configFromEnvironment } from '../assembly/read-config.ts';
-import { type RunningMesh, runningMeshes } from '../assembly/running-mesh.ts';
-import { queueName } from '../config/queue-name.ts';
-import type { SidecarConfig } from '../config/sidecar-config.ts';
-import type { Environment } from '../config/variables.ts';
-import { suggestion } from '../core/nearest.ts';
-import type { Reply, Transport } from '../ports/transport.ts';
-import { Mistaken } from './mistaken.ts';
-import type { Terminal } from './terminal.ts';
+import type { Stores } from '../assembly/from-config/crew-from-config.ts';
+import { configFromEnvironment } from '../assembly/from-config/read-config.ts';
+import { type RunningMesh, runningMeshes } from '../assembly/mesh/running-mesh.ts';
+import { queueName } from '../config/settings/queue-name.ts';
+import type { SidecarConfig } from '../config/settings/sidecar-config.ts';
+import type { Environment } from '../config/settings/variables.ts';
+import { suggestion } from '../core/text/nearest.ts';
+import type { Reply } from '../ports/reply.ts';
+import type { Transport } from '../ports/transport.ts';
+import type { Terminal } from './output/terminal.ts';
+import { Mistaken } from './usage-error.ts';
 
 /** Whoever looks after a mesh: what is needed to see its failures and to send to its queues. */
 export interface Operator {
@@ -71,7 +72,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
 
 /** The clients take their time to load: only where they are used. */
 async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Promise<Stores> {
-  const { storesFromConfig } = await import('../assembly/crew-from-config.ts');
+  const { storesFromConfig } = await import('../assembly/from-config/crew-from-config.ts');
   try {
     return storesFromConfig(storage, sqs.region, env);
   } catch (error) {
@@ -84,7 +85,7 @@ function withoutOurs(env: Environment): Environment {
 }
 
 async function openTransport(config: SidecarConfig, env: Environment): Promise<Transport> {
-  const { transportFromConfig } = await import('../assembly/transport-from-config.ts');
+  const { transportFromConfig } = await import('../assembly/from-config/transport-from-config.ts');
   try {
     return await transportFromConfig(config, env);
   } catch (error) {

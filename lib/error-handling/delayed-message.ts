@@ -1,10 +1,10 @@
-import { DELAY, DELAYED_TOPIC } from '../core/delayer.ts';
-import { durationText } from '../core/duration.ts';
+import { DELAY, DELAYED_TOPIC } from '../core/pipeline/delayer.ts';
+import { durationText } from '../core/text/duration.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
 import { EVENT_TIME, type EventTime, type PipelineMessage, RETRY_COUNT } from './message.ts';
 
 /** For whoever uses this module by itself. */
-export { DEFAULT_DELAYER_TOPIC, DELAY, DELAYED_TOPIC } from '../core/delayer.ts';
+export { DEFAULT_DELAYER_TOPIC, DELAY, DELAYED_TOPIC } from '../core/pipeline/delayer.ts';
 
 export interface Delayed {
   readonly topic: string;

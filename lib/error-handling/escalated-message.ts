@@ -1,7 +1,7 @@
-import { longestTextBytes, withAttributes } from '../core/attribute-limits.ts';
-import { DELAY, DELAYED_TOPIC } from '../core/delayer.ts';
-import { capTraceback, type Fault } from '../core/fault.ts';
-import { headWithinUtf8 } from '../core/utf8.ts';
+import { capTraceback, type Fault } from '../core/envelope/fault.ts';
+import { longestTextBytes, withAttributes } from '../core/pipeline/attribute-limits.ts';
+import { DELAY, DELAYED_TOPIC } from '../core/pipeline/delayer.ts';
+import { headWithinUtf8 } from '../core/text/utf8.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
 import {
   type Attributes,

@@ -1,5 +1,5 @@
-import type { Fault } from '../core/fault.ts';
-import type { PipelineAction } from '../core/pipeline.ts';
+import type { Fault } from '../core/envelope/fault.ts';
+import type { PipelineAction } from '../core/pipeline/pipeline.ts';
 
 /** What was decided, and whether it could be done: `ack` only after the publishing, where there is any, was accepted. */
 export type Failed = PipelineAction & {

@@ -1,4 +1,4 @@
-import { isFields } from '../core/fields.ts';
+import { isFields } from '../core/text/fields.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
 
 /** The codes of gRPC in the order of their numbers, each with the HTTP status that Google's own mapping gives it. */

@@ -1,12 +1,12 @@
-import { MOST_DELAYED_BYTES } from '../core/delayer.ts';
-import { decidePipeline, type PipelineAction } from '../core/pipeline.ts';
+import { MOST_DELAYED_BYTES } from '../core/pipeline/delayer.ts';
+import { decidePipeline, type PipelineAction } from '../core/pipeline/pipeline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Publish, PublishedMessage } from '../ports/publish.ts';
-import { classify } from './classification.ts';
 import { DEFAULT_DELAYER_TOPIC, delayedMessage } from './delayed-message.ts';
 import { escalatedMessage } from './escalated-message.ts';
 import type { Failed } from './failed.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
+import { classify } from './is-error-retriable.ts';
 import { dataBytesOf, eventTimeOf, type PipelineMessage, retryCountOf } from './message.ts';
 import { factsOf, type PipelineFact } from './pipeline-fact.ts';
 import type { ErrorHandlingSettings } from './policy.ts';

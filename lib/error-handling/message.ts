@@ -1,5 +1,5 @@
-import { instantMs, timestampText } from '../core/timestamp.ts';
-import { utf8Bytes } from '../core/utf8.ts';
+import { instantMs, timestampText } from '../core/text/timestamp.ts';
+import { utf8Bytes } from '../core/text/utf8.ts';
 
 /** A message as brokers deliver it: Pub/Sub's own has this shape. What else it carries is left alone. */
 export interface PipelineMessage<Data = unknown> {

@@ -1,5 +1,5 @@
-import type { Fault } from '../core/fault.ts';
-import { headWithinUtf8 } from '../core/utf8.ts';
+import type { Fault } from '../core/envelope/fault.ts';
+import { headWithinUtf8 } from '../core/text/utf8.ts';
 import type { Failed } from './failed.ts';
 
 /** One thing to count and to log, told after the publishing was accepted or refused. Never the data. */

@@ -1,8 +1,8 @@
-import { shownValue } from '../core/complaint.ts';
-import { type Mistake, type Notes, notesInto } from '../core/mistake.ts';
-import { DEFAULT_ERRORS_TOPIC, PIPELINE_DEFAULTS, type PipelineSettings } from '../core/pipeline.ts';
+import { DEFAULT_ERRORS_TOPIC, PIPELINE_DEFAULTS, type PipelineSettings } from '../core/pipeline/pipeline.ts';
+import { shownValue } from '../core/text/complaint.ts';
+import { type Mistake, type Notes, notesInto } from '../core/text/mistake.ts';
 
-/** What an operator can set. What is decided with it stands in `lib/core/pipeline.ts`. */
+/** What an operator can set. What is decided with it stands in `lib/core/pipeline/pipeline.ts`. */
 export interface ErrorHandlingSettings extends PipelineSettings {
   readonly errorsTopic: string;
 }

@@ -1,4 +1,4 @@
-import type { Refusal } from './transport.ts';
+import type { Refusal } from './reply.ts';
 
 /** Whole envelopes by key, kept for good. Expected failures are values, never thrown. */
 export interface Archive {

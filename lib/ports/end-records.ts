@@ -1,5 +1,5 @@
-import type { EndRecord, NewRecord } from '../core/record.ts';
-import type { Refusal } from './transport.ts';
+import type { EndRecord, NewRecord } from '../core/failure/record.ts';
+import type { Refusal } from './reply.ts';
 
 /** That an envelope ended, once for each identity: the first to say so is the one that counts. */
 export interface EndRecords {

@@ -1,5 +1,5 @@
-import type { Failure, ReplayNote } from '../core/failure.ts';
-import type { Refusal, Reply } from './transport.ts';
+import type { Failure, ReplayNote } from '../core/failure/failure.ts';
+import type { Refusal, Reply } from './reply.ts';
 
 /** What failed, to be looked at and replayed. */
 export interface FailureIndex {

@@ -1,4 +1,4 @@
-import type { Reply } from './transport.ts';
+import type { Reply } from './reply.ts';
 
 /** Sends a request to publish, as it stands, to a topic by its full name. Accepted: the broker has it, durably. Never throws. */
 export type PublishRequest = (topic: string, body: string) => Promise<Reply>;

@@ -1,4 +1,4 @@
-import type { Report, StepReport } from '../core/report.ts';
+import type { Report, StepReport } from '../core/task/report.ts';
 
 /** Tells the gateway how an envelope ended. Never throws, takes no longer than a short budget. */
 export interface Reports {

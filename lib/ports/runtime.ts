@@ -1,5 +1,5 @@
-import type { Envelope } from '../core/envelope.ts';
-import type { CallEnd } from '../core/outcome.ts';
+import type { CallEnd } from '../core/delivery/outcome.ts';
+import type { Envelope } from '../core/envelope/envelope.ts';
 
 /** Whatever holds the user's handler. */
 export interface Runtime {

@@ -1,5 +1,5 @@
-import type { Publication } from '../core/plan-delay.ts';
-import type { Refusal } from './transport.ts';
+import type { Publication } from '../core/pipeline/plan-delay.ts';
+import type { Refusal } from './reply.ts';
 
 /** Publishes later, whoever is still there then. Expected failures are values, never thrown. */
 export interface ScheduledPublish {

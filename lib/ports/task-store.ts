@@ -1,5 +1,5 @@
-import type { Task } from '../core/task.ts';
-import type { Refusal, Reply } from './transport.ts';
+import type { Task } from '../core/task/task.ts';
+import type { Refusal, Reply } from './reply.ts';
 
 /** Tasks by id, for any number of writers at once: who writes says which version was read. */
 export interface TaskStore {

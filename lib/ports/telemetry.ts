@@ -1,4 +1,4 @@
-import type { Fact } from '../core/plan.ts';
+import type { Fact } from '../core/delivery/plan.ts';
 
 /** Where facts go: logs and metrics. Telling never fails and never waits. */
 export interface Telemetry {

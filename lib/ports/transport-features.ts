@@ -1,4 +1,4 @@
-import type { Limits } from '../core/actor.ts';
+import type { Limits } from '../core/delivery/actor.ts';
 
 /** What it can do, or why not: a gap is data, for the docs, and for the contract, which skips by it. */
 export type Ability = 'yes' | { readonly no: string };

@@ -1,4 +1,5 @@
-import type { Limits } from '../core/actor.ts';
+import type { Limits } from '../core/delivery/actor.ts';
+import { ACCEPTED, type Refusal, type Reply } from './reply.ts';
 
 /** A broker with named queues: at least once, in no particular order. Expected failures are values, never thrown. */
 export interface Transport {
@@ -51,8 +52,6 @@ export interface Delivery {
   readonly handle: unknown;
 }
 
-export type Reply = { readonly ok: true } | Refusal;
-
 export type EnsuredQueue =
   | {
       readonly ok: true;
@@ -62,15 +61,6 @@ export type EnsuredQueue =
   | Refusal;
 
 export type Receipt = { readonly ok: true; readonly deliveries: readonly Delivery[] } | Refusal;
-
-export interface Refusal {
-  readonly ok: false;
-  readonly problem: string;
-  /** The queue is not there: it may be made, or come back. */
-  readonly isQueueMissing?: boolean;
-}
-
-export const ACCEPTED: Reply = { ok: true };
 
 /** A queue that is there, with what differs from the configured attributes. */
 export function ensured([first, ...others]: readonly string[]): EnsuredQueue {

@@ -1,12 +1,12 @@
-import { handleDelivery } from '../../lib/app/handle-delivery.ts';
-import type { Actor, Limits } from '../../lib/core/actor.ts';
-import { answerFromHttp, answerFromSocket } from '../../lib/core/answer.ts';
-import type { CallEnd } from '../../lib/core/outcome.ts';
-import type { Dispatch, Fact } from '../../lib/core/plan.ts';
+import { handleDelivery } from '../../lib/app/delivery/handle-delivery.ts';
+import type { Actor, Limits } from '../../lib/core/delivery/actor.ts';
+import { answerFromHttp, answerFromSocket } from '../../lib/core/delivery/answer.ts';
+import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { Dispatch, Fact } from '../../lib/core/delivery/plan.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
+import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
 import type { StartEnd } from '../../lib/ports/runtime.ts';
 import type { DeliveryReport } from '../../lib/ports/telemetry.ts';
-import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
 import { actorOf, anEnvelope, deriveId, NOW, type SentEnvelope } from '../core/a-delivery.ts';
 import { fakeRuntime, recordingTelemetry, type Told } from './a-line.ts';
 

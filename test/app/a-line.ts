@@ -1,11 +1,12 @@
-import type { Line } from '../../lib/app/handle-delivery.ts';
-import type { Actor } from '../../lib/core/actor.ts';
-import type { CallEnd } from '../../lib/core/outcome.ts';
-import type { Dispatch } from '../../lib/core/plan.ts';
+import type { Line } from '../../lib/app/delivery/handle-delivery.ts';
+import type { Actor } from '../../lib/core/delivery/actor.ts';
+import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { Dispatch } from '../../lib/core/delivery/plan.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
+import type { Reply } from '../../lib/ports/reply.ts';
 import type { Runtime, RuntimeRequest } from '../../lib/ports/runtime.ts';
 import type { DeliveryReport, Details, Telemetry } from '../../lib/ports/telemetry.ts';
-import type { Reply, Transport } from '../../lib/ports/transport.ts';
+import type { Transport } from '../../lib/ports/transport.ts';
 import { anActor, deriveId } from '../core/a-delivery.ts';
 
 /** Setting the stage for the line and the worker: everything but the transport made by hand. */

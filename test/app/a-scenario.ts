@@ -1,10 +1,10 @@
 import { delaySecondsFrom, SQS_LIMITS } from '../../lib/adapters/sqs/sqs-limits.ts';
-import type { Script } from '../../lib/app/scripted-runtime.ts';
-import { type Scenario, simulate } from '../../lib/app/simulate.ts';
-import type { Simulation } from '../../lib/app/simulation.ts';
-import type { Actor } from '../../lib/core/actor.ts';
-import { jsonText } from '../../lib/core/json-text.ts';
-import type { CallEnd } from '../../lib/core/outcome.ts';
+import type { Script } from '../../lib/app/simulation/scripted-runtime.ts';
+import { type Scenario, simulate } from '../../lib/app/simulation/simulate.ts';
+import type { Simulation } from '../../lib/app/simulation/simulation.ts';
+import type { Actor } from '../../lib/core/delivery/actor.ts';
+import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import { jsonText } from '../../lib/core/text/json-text.ts';
 import { anActor, at, deriveId, faultEnd, NOW, NOW_TEXT, resiliencyOf } from '../core/a-delivery.ts';
 
 /** A mesh of actors on SQS, and one envelope through it. */

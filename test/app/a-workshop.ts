@@ -1,6 +1,6 @@
-import { type MissingQueue, type WorkEnd, workQueue } from '../../lib/app/work-queue.ts';
-import type { Actor } from '../../lib/core/actor.ts';
-import type { CallEnd } from '../../lib/core/outcome.ts';
+import { type MissingQueue, type WorkEnd, workQueue } from '../../lib/app/delivery/consume-queue.ts';
+import type { Actor } from '../../lib/core/delivery/actor.ts';
+import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
 import type { RuntimeRequest } from '../../lib/ports/runtime.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
 import { anEnvelope } from '../core/a-delivery.ts';

@@ -1,11 +1,6 @@
 import type { Clock } from '../../lib/ports/clock.ts';
-import {
-  ACCEPTED,
-  type Delivery,
-  type Refusal,
-  type Reply,
-  type Transport,
-} from '../../lib/ports/transport.ts';
+import { ACCEPTED, type Refusal, type Reply } from '../../lib/ports/reply.ts';
+import type { Delivery, Transport } from '../../lib/ports/transport.ts';
 
 /**
  * A broker whose time is handed in: an outage of twenty minutes takes no longer than a test. It keeps the same

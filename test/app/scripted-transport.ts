@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/ports/clock.ts';
-import type { Receipt, Refusal, Reply, Transport } from '../../lib/ports/transport.ts';
+import type { Refusal, Reply } from '../../lib/ports/reply.ts';
+import type { Receipt, Transport } from '../../lib/ports/transport.ts';
 
 /** One operation on a transport, as it was asked for and how it ended. */
 export interface Operation {

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { main } from '../../lib/cli/main.ts';
-import type { Terminal } from '../../lib/cli/terminal.ts';
+import type { Terminal } from '../../lib/cli/output/terminal.ts';
 
 /** What a command printed, without colours, and its exit status. */
 export interface Run {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunningMesh } from '../../lib/assembly/running-mesh.ts';
+import type { RunningMesh } from '../../lib/assembly/mesh/running-mesh.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DevView, plainView, screenView } from '../../lib/cli/dev-view.ts';
+import { type DevView, plainView, screenView } from '../../lib/cli/output/mesh-view.ts';
 import { aScreen, type Screen } from './a-screen.ts';
 
 const TITLE = 'asya dev · hello';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
+import { findPubsubEmulator } from '../../lib/local/engines/find-pubsub-emulator.ts';
 import { actorYaml, outsideOf, writeFive } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { isAlive } from '../support/pids.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fields, ids } from '../replay/a-replay.ts';
-import { type Office, openOffice } from './a-desk.ts';
+import { type Office, openOffice } from './a-cli.ts';
 import { asya } from './a-terminal.ts';
 
 /** What an operator sees of failures. */

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readMesh } from '../../lib/assembly/read-mesh.ts';
-import { dependencyOn, packageName, runInit } from '../../lib/cli/init.ts';
+import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
+import { dependencyOn, packageName, runInit } from '../../lib/cli/commands/init/run-init.ts';
 import { main } from '../../lib/cli/main.ts';
 import { greet } from '../../templates/mesh/greet.ts';
 import { aFolder } from '../support/a-folder.ts';

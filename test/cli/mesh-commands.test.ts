@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogLine } from '../../lib/local/log-line.ts';
+import type { LogLine } from '../../lib/local/mesh/log-line.ts';
 import { aFolder } from '../support/a-folder.ts';
-import { type Desk, type Office, openOffice } from './a-desk.ts';
+import { type Desk, type Office, openOffice } from './a-cli.ts';
 import { asya, type Run, type Sitting } from './a-terminal.ts';
 
 /** `asya send`, `watch`, `status` and `queues`, beside a mesh that runs here. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ids } from '../replay/a-replay.ts';
 import { endProcesses, startProcess, temporaryFolder } from '../sidecar/sidecar-process.ts';
-import { type Desk, type Office, openOffice } from './a-desk.ts';
+import { type Desk, type Office, openOffice } from './a-cli.ts';
 import { asya } from './a-terminal.ts';
 
 /** Which mesh is meant: the one that the environment names, or one that runs on this machine. */

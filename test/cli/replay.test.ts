@@ -5,7 +5,7 @@ import { ids } from '../replay/a-replay.ts';
 import { freePort } from '../sidecar/free-port.ts';
 import { endProcesses, temporaryFolder } from '../sidecar/sidecar-process.ts';
 import { type DenyingSqs, startDenyingSqs } from '../support/denying-sqs.ts';
-import { NOW, type Office, openOffice } from './a-desk.ts';
+import { NOW, type Office, openOffice } from './a-cli.ts';
 import { asya } from './a-terminal.ts';
 
 /** `asya replay` and `asya purge`: what they do, say and end with. */

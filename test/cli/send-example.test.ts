@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sendExample } from '../../lib/cli/send-example.ts';
+import { sendExample } from '../../lib/cli/commands/dev/send-example.ts';
 
 const types = { name: 'string', count: 'integer', isNew: 'boolean', tags: 'array', more: 'object' };
 const properties = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Office, openOffice } from './a-desk.ts';
+import { type Office, openOffice } from './a-cli.ts';
 
 /**
  * Stores that take a connection and never answer: whoever asks at night is told, and does not wait for ever. Side by

@@ -1,8 +1,8 @@
-import { readEnvironment } from '../../lib/config/environment.ts';
-import type { ReadFile } from '../../lib/config/resiliency.ts';
-import type { SidecarConfig } from '../../lib/config/sidecar-config.ts';
-import type { Environment } from '../../lib/config/variables.ts';
-import { mistakesText } from '../../lib/core/mistake.ts';
+import { readEnvironment } from '../../lib/config/settings/environment.ts';
+import type { ReadFile } from '../../lib/config/settings/resiliency.ts';
+import type { SidecarConfig } from '../../lib/config/settings/sidecar-config.ts';
+import type { Environment } from '../../lib/config/settings/variables.ts';
+import { mistakesText } from '../../lib/core/text/mistake.ts';
 
 export const noFile: ReadFile = () => ({ problem: 'no such file' });
 

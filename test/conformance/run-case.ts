@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readEnvironment } from '../../lib/config/environment.ts';
-import { admit } from '../../lib/core/admit.ts';
-import { answerFromHttp, faultFromErrorObject } from '../../lib/core/answer.ts';
-import { decide } from '../../lib/core/decide.ts';
-import { type DeriveId, decode } from '../../lib/core/decode.ts';
-import { durationMs } from '../../lib/core/duration.ts';
-import { mistakesText, notesInto } from '../../lib/core/mistake.ts';
-import type { CallEnd, Outcome } from '../../lib/core/outcome.ts';
-import { decidePipeline, PIPELINE_DEFAULTS } from '../../lib/core/pipeline.ts';
-import { delayAfterAttempt } from '../../lib/core/policy-delay.ts';
-import { compilePolicy } from '../../lib/core/policy-input.ts';
-import { instantMs } from '../../lib/core/timestamp.ts';
+import { readEnvironment } from '../../lib/config/settings/environment.ts';
+import { admit } from '../../lib/core/delivery/admit.ts';
+import { answerFromHttp, faultFromErrorObject } from '../../lib/core/delivery/answer.ts';
+import { decide } from '../../lib/core/delivery/decide.ts';
+import type { CallEnd, Outcome } from '../../lib/core/delivery/outcome.ts';
+import { type DeriveId, decode } from '../../lib/core/envelope/decode.ts';
+import { decidePipeline, PIPELINE_DEFAULTS } from '../../lib/core/pipeline/pipeline.ts';
+import { delayAfterAttempt } from '../../lib/core/policy/policy-delay.ts';
+import { compilePolicy } from '../../lib/core/policy/policy-input.ts';
+import { durationMs } from '../../lib/core/text/duration.ts';
+import { mistakesText, notesInto } from '../../lib/core/text/mistake.ts';
+import { instantMs } from '../../lib/core/text/timestamp.ts';
 import { NO_LIMITS } from '../core/no-limits.ts';
 import {
   type ActualSend,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Delivery, Receipt, Refusal, Reply, Transport } from '../../lib/ports/transport.ts';
+import type { Refusal, Reply } from '../../lib/ports/reply.ts';
+import type { Delivery, Receipt, Transport } from '../../lib/ports/transport.ts';
 import {
   type Bench,
   type Feature,

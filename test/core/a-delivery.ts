@@ -1,15 +1,15 @@
-import type { Actor, Limits } from '../../lib/core/actor.ts';
-import { type Admission, admit } from '../../lib/core/admit.ts';
-import { decide } from '../../lib/core/decide.ts';
-import { type DeriveId, decode } from '../../lib/core/decode.ts';
-import type { Fault } from '../../lib/core/fault.ts';
-import { type Mistake, mistakesText, notesInto } from '../../lib/core/mistake.ts';
-import type { CallEnd } from '../../lib/core/outcome.ts';
-import type { Fact, Plan } from '../../lib/core/plan.ts';
-import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/policy.ts';
-import { compilePolicy } from '../../lib/core/policy-input.ts';
-import { compileResiliency } from '../../lib/core/resiliency-input.ts';
-import type { CountBytes } from '../../lib/core/utf8.ts';
+import type { Actor, Limits } from '../../lib/core/delivery/actor.ts';
+import { type Admission, admit } from '../../lib/core/delivery/admit.ts';
+import { decide } from '../../lib/core/delivery/decide.ts';
+import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { Fact, Plan } from '../../lib/core/delivery/plan.ts';
+import { type DeriveId, decode } from '../../lib/core/envelope/decode.ts';
+import type { Fault } from '../../lib/core/envelope/fault.ts';
+import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/policy/policy.ts';
+import { compilePolicy } from '../../lib/core/policy/policy-input.ts';
+import { compileResiliency } from '../../lib/core/policy/resiliency-input.ts';
+import { type Mistake, mistakesText, notesInto } from '../../lib/core/text/mistake.ts';
+import type { CountBytes } from '../../lib/core/text/utf8.ts';
 import { NO_LIMITS } from './no-limits.ts';
 
 /** Setting the stage: one delivery, from bytes to plan, the way a host does it. */

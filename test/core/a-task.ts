@@ -1,6 +1,6 @@
-import type { FinalReport, StepEvent, StepReport } from '../../lib/core/report.ts';
-import type { Task } from '../../lib/core/task.ts';
-import { createTask } from '../../lib/core/task-create.ts';
+import type { FinalReport, StepEvent, StepReport } from '../../lib/core/task/report.ts';
+import type { Task } from '../../lib/core/task/task.ts';
+import { createTask } from '../../lib/core/task/task-create.ts';
 import { NOW } from './a-delivery.ts';
 
 const ACTORS = ['fetch', 'score', 'store'];

@@ -1,5 +1,5 @@
-import { type Arrival, decode } from '../../lib/core/decode.ts';
-import type { Envelope } from '../../lib/core/envelope.ts';
+import { type Arrival, decode } from '../../lib/core/envelope/decode.ts';
+import type { Envelope } from '../../lib/core/envelope/envelope.ts';
 import { anEnvelope, NOW_TEXT, ORIGIN } from './a-delivery.ts';
 
 /** Envelopes as they arrive where a route ends. */

@@ -1,4 +1,4 @@
-import type { Limits } from '../../lib/core/actor.ts';
+import type { Limits } from '../../lib/core/delivery/actor.ts';
 
 /** A transport that takes whatever a decision sends. */
 export const NO_LIMITS: Limits = {

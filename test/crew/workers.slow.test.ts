@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deriveId } from '../../lib/adapters/system/system.ts';
-import type { Failure } from '../../lib/core/failure.ts';
+import type { Failure } from '../../lib/core/failure/failure.ts';
 import type { Cursor, FailureFilter } from '../../lib/ports/failure-index.ts';
 import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
 import { metricsPort, type RunningProcess, saying, startProcess, until } from '../sidecar/sidecar-process.ts';

@@ -1,6 +1,6 @@
 import { deriveId } from '../../lib/adapters/system/system.ts';
-import { type DelayerFact, delayMessage } from '../../lib/app/delay-message.ts';
-import { DEFAULT_DELAYER_TOPIC } from '../../lib/core/delayer.ts';
+import { type DelayerFact, delayMessage } from '../../lib/app/delayer/delay-message.ts';
+import { DEFAULT_DELAYER_TOPIC } from '../../lib/core/pipeline/delayer.ts';
 import type { PipelineFact } from '../../lib/error-handling/pipeline-fact.ts';
 import { DEFAULT_SETTINGS, type ErrorHandlingSettings } from '../../lib/error-handling/policy.ts';
 import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DELAY, DELAYED_TOPIC } from '../../lib/core/delayer.ts';
+import { DELAY, DELAYED_TOPIC } from '../../lib/core/pipeline/delayer.ts';
 import {
   ROOT,
   type RunningProcess,

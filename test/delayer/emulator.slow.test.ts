@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PubsubEmulator } from '../../lib/local/pubsub-emulator.ts';
+import type { PubsubEmulator } from '../../lib/local/engines/pubsub-emulator.ts';
 import { endProcesses, pause, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
 import { PROJECT, PUBSUB_ABSENCE, startPubsub } from '../support/pubsub.ts';
 import { type PubsubRest, pubsubRest } from '../support/pubsub-rest.ts';

@@ -1,4 +1,4 @@
-import { durationMs } from '../../lib/core/duration.ts';
+import { durationMs } from '../../lib/core/text/duration.ts';
 import { DELAY, DELAYED_TOPIC } from '../../lib/error-handling/delayed-message.ts';
 import type { ErrorHandlingOptions } from '../../lib/error-handling/handle-failure.ts';
 import type { PipelineMessage } from '../../lib/error-handling/message.ts';

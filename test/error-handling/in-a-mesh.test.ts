@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decidePipeline, type PipelineAction } from '../../lib/core/pipeline.ts';
+import { decidePipeline, type PipelineAction } from '../../lib/core/pipeline/pipeline.ts';
 import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
 import { anEnvelope, at, faultEnd, type Handled, handle, NOW } from '../core/a-delivery.ts';
 

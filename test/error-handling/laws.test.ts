@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classify } from '../../lib/error-handling/classification.ts';
+import { classify } from '../../lib/error-handling/is-error-retriable.ts';
 import type { PipelineMessage } from '../../lib/error-handling/message.ts';
 import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
 import { law } from '../core/law.ts';

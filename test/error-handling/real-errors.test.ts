@@ -6,8 +6,8 @@ import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/c
 import { PubSub, v1 } from '@google-cloud/pubsub';
 import { Agent, Client, interceptors, request, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decidePipeline } from '../../lib/core/pipeline.ts';
-import { classify } from '../../lib/error-handling/classification.ts';
+import { decidePipeline } from '../../lib/core/pipeline/pipeline.ts';
+import { classify } from '../../lib/error-handling/is-error-retriable.ts';
 import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
 

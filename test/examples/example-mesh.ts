@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { readMesh } from '../../lib/assembly/read-mesh.ts';
-import type { Manifest } from '../../lib/config/manifest.ts';
-import { mistakesText } from '../../lib/core/mistake.ts';
-import { type LocalMesh, startMesh } from '../../lib/local/mesh.ts';
+import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { mistakesText } from '../../lib/core/text/mistake.ts';
+import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
 
 const DEADLINE_MS = 600_000;
 export const EXAMPLES = join(import.meta.dirname, '../../examples');

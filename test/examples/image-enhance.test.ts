@@ -11,7 +11,7 @@ import { generated } from '../../examples/image-enhance/generate.ts';
 import { NotAPicture, type Picture, pictureFrom, pngFrom } from '../../examples/image-enhance/png.ts';
 import { sharpened } from '../../examples/image-enhance/sharpen.ts';
 import { uploadImage } from '../../examples/image-enhance/upload-image.ts';
-import { matchPolicy } from '../../lib/core/policy-match.ts';
+import { matchPolicy } from '../../lib/core/policy/policy-match.ts';
 import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';

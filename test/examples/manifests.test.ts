@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readMesh } from '../../lib/assembly/read-mesh.ts';
+import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';
 
 const MESHES = ['hello', 'image-enhance', 'resilience-lab'];

@@ -1,8 +1,8 @@
 import { Validator } from '@cfworker/json-schema';
-import type { Caller, Gateway, GatewayRefusal } from '../../lib/app/gateway.ts';
-import type { Flow } from '../../lib/core/flow.ts';
-import type { JsonText } from '../../lib/core/json-text.ts';
-import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/core/task.ts';
+import type { Caller, Gateway, GatewayRefusal } from '../../lib/app/gateway/gateway.ts';
+import type { Flow } from '../../lib/core/task/flow.ts';
+import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/core/task/task.ts';
+import type { JsonText } from '../../lib/core/text/json-text.ts';
 
 /** How a flow's tasks go: by themselves to that end, or step by step as the test says. */
 type Fate =

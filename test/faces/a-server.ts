@@ -3,7 +3,7 @@ import { type ServerType, serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { a2aFace } from '../../lib/adapters/a2a/a2a-face.ts';
 import { mcpFace } from '../../lib/adapters/mcp/mcp-face.ts';
-import type { Caller } from '../../lib/app/gateway.ts';
+import type { Caller } from '../../lib/app/gateway/gateway.ts';
 import { type PlayedGateway, playedGateway } from './a-gateway.ts';
 
 export interface FacesServer {

@@ -1,10 +1,10 @@
-import type { Caller, Gateway } from '../../lib/app/gateway.ts';
-import type { CheckInput, Timer } from '../../lib/app/gateway-parts.ts';
-import { makeGateway } from '../../lib/app/make-gateway.ts';
-import type { Flow } from '../../lib/core/flow.ts';
-import type { JsonText } from '../../lib/core/json-text.ts';
+import type { Caller, Gateway } from '../../lib/app/gateway/gateway.ts';
+import type { CheckInput, Timer } from '../../lib/app/gateway/gateway-deps.ts';
+import { makeGateway } from '../../lib/app/gateway/make-gateway.ts';
+import type { Flow } from '../../lib/core/task/flow.ts';
+import type { JsonText } from '../../lib/core/text/json-text.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
-import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
+import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
 import { recordingTelemetry, type Told } from '../app/a-line.ts';
 import { deriveId } from '../core/a-delivery.ts';
 import { type MemoryArchive, type MemoryTasks, memoryArchive, memoryTasks } from './memory-stores.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Timer } from '../../lib/app/gateway-parts.ts';
-import { handleTimer, timerOn } from '../../lib/app/gateway-timer.ts';
-import { workTimers } from '../../lib/app/work-timers.ts';
-import { GATEWAY } from '../../lib/config/gateway-plan.ts';
-import type { Report } from '../../lib/core/report.ts';
+import { workTimers } from '../../lib/app/gateway/consume-timers.ts';
+import type { Timer } from '../../lib/app/gateway/gateway-deps.ts';
+import { handleTimer, timerOn } from '../../lib/app/gateway/gateway-timer.ts';
+import { GATEWAY } from '../../lib/config/plan/gateway-plan.ts';
+import type { Report } from '../../lib/core/task/report.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
 import { recordingTelemetry } from '../app/a-line.ts';
 import { memoryBroker } from '../app/memory-broker.ts';

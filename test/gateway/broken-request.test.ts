@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerBroken } from '../../lib/adapters/http/broken-request.ts';
-import { type Listening, serveGateway } from '../../lib/assembly/serve-gateway.ts';
+import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
 import { type Served, serveGateway as serveFace } from './a-served-gateway.ts';
 
 let served: Served;

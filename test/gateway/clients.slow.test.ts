@@ -4,7 +4,7 @@ import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type LocalMesh, startMesh } from '../../lib/local/mesh.ts';
+import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
 import { asya } from '../cli/a-terminal.ts';
 import { manifestIn } from '../local/a-mesh.ts';
 

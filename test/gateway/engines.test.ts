@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
-import { gatewayFromConfig, type ServedGateway } from '../../lib/assembly/gateway-from-config.ts';
-import { configFromEnvironment } from '../../lib/assembly/read-config.ts';
-import { type Listening, serveGateway } from '../../lib/assembly/serve-gateway.ts';
-import { transportFromConfig } from '../../lib/assembly/transport-from-config.ts';
-import type { FinalReport } from '../../lib/core/report.ts';
+import { gatewayFromConfig, type ServedGateway } from '../../lib/assembly/from-config/gateway-from-config.ts';
+import { configFromEnvironment } from '../../lib/assembly/from-config/read-config.ts';
+import { transportFromConfig } from '../../lib/assembly/from-config/transport-from-config.ts';
+import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
+import type { FinalReport } from '../../lib/core/task/report.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 import { sha256 } from './a-served-gateway.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isFinal, type TaskEvent } from '../../lib/core/task.ts';
+import { isFinal, type TaskEvent } from '../../lib/core/task/task.ts';
 import { virtualClock } from '../app/virtual-clock.ts';
 import { NOW } from '../core/a-delivery.ts';
 import { anEndOf, aStep } from '../core/a-task.ts';

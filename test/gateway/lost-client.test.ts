@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mountFaces } from '../../lib/assembly/mount-faces.ts';
-import { type Listening, serveGateway } from '../../lib/assembly/serve-gateway.ts';
+import { mountFaces } from '../../lib/assembly/from-config/mount-faces.ts';
+import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
 import { MY_KEY, type Served, serveGateway as serveFace } from './a-served-gateway.ts';
 
 let served: Served;

@@ -1,9 +1,9 @@
-import type { EndRecord } from '../../lib/core/record.ts';
-import type { Task } from '../../lib/core/task.ts';
+import type { EndRecord } from '../../lib/core/failure/record.ts';
+import type { Task } from '../../lib/core/task/task.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
 import type { EndRecords } from '../../lib/ports/end-records.ts';
+import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../lib/ports/task-store.ts';
-import { ACCEPTED, type Refusal } from '../../lib/ports/transport.ts';
 
 /** Stores without a world around them: for tests in virtual time, and for those that choose who goes first. */
 export interface MemoryTasks extends TaskStore {

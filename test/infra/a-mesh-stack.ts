@@ -6,11 +6,11 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { FunctionCode, MeshCode } from '../../infra/code/mesh-code.ts';
-import type { DeployEnvironment } from '../../infra/read-environment.ts';
 import { MeshStack } from '../../infra/stacks/mesh-stack.ts';
-import { readMesh } from '../../lib/assembly/read-mesh.ts';
-import type { Manifest } from '../../lib/config/manifest.ts';
-import { mistakesText } from '../../lib/core/mistake.ts';
+import type { DeployEnvironment } from '../../infra/stacks/read-environment.ts';
+import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { mistakesText } from '../../lib/core/text/mistake.ts';
 
 export const LETTERS = join(import.meta.dirname, 'meshes/letters');
 

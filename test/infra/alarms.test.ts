@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { METRICS_NAMESPACE, toCamelCase } from '../../lib/core/metric-name.ts';
-import { METRICS, type MetricName } from '../../lib/core/metrics.ts';
+import { METRICS_NAMESPACE, toCamelCase } from '../../lib/core/delivery/metric-name.ts';
+import { METRICS, type MetricName } from '../../lib/core/delivery/metrics.ts';
 import {
   LETTERS,
   manifestIn,

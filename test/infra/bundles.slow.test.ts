@@ -43,6 +43,6 @@ test.each(FUNCTIONS_ON_LAMBDA)('%s carries the client of SQS and of no other bro
 });
 
 test('where a host may choose its broker, a bundle would carry the others too', async () => {
-  const packages = await packagesIn('lib/assembly/transport-from-config.ts');
+  const packages = await packagesIn('lib/assembly/from-config/transport-from-config.ts');
   expect(packages.filter((one) => OTHER_BROKERS.test(one))).toContain('@google-cloud');
 });

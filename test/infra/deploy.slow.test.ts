@@ -8,10 +8,10 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Manifest } from '../../lib/config/manifest.ts';
-import { visibilityOf } from '../../lib/config/mesh-plan.ts';
-import { CREW_VISIBILITY_SECONDS } from '../../lib/config/queue-plan.ts';
-import type { Flow } from '../../lib/core/flow.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { visibilityOf } from '../../lib/config/plan/mesh-plan.ts';
+import { CREW_VISIBILITY_SECONDS } from '../../lib/config/plan/queue-plan.ts';
+import type { Flow } from '../../lib/core/task/flow.ts';
 import { ROOT } from '../sidecar/sidecar-process.ts';
 import { anApp, DEV, manifestIn, stackOf } from './a-mesh-stack.ts';
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { readDeployEnvironment } from '../../infra/read-environment.ts';
-import { mistakesText } from '../../lib/core/mistake.ts';
+import { readDeployEnvironment } from '../../infra/stacks/read-environment.ts';
+import { mistakesText } from '../../lib/core/text/mistake.ts';
 import { ROOT } from '../sidecar/sidecar-process.ts';
 import { aFolder } from '../support/a-folder.ts';
 

@@ -6,8 +6,8 @@ import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
 import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbTaskStore } from '../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
-import type { GatewayParts } from '../../lib/app/gateway-parts.ts';
-import { makeGateway } from '../../lib/app/make-gateway.ts';
+import type { GatewayParts } from '../../lib/app/gateway/gateway-deps.ts';
+import { makeGateway } from '../../lib/app/gateway/make-gateway.ts';
 import { aStep, aTask } from '../core/a-task.ts';
 import {
   anApp,

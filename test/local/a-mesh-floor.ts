@@ -2,7 +2,12 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
-import { type Engines, type EnginesOptions, LOCAL_REGION, startEngines } from '../../lib/local/engines.ts';
+import {
+  type Engines,
+  type EnginesOptions,
+  LOCAL_REGION,
+  startEngines,
+} from '../../lib/local/engines/engines.ts';
 
 /** Engines with a client for each, for one test file. */
 export interface Floor {

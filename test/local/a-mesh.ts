@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Stores, storesFromConfig } from '../../lib/assembly/crew-from-config.ts';
-import { configFromEnvironment } from '../../lib/assembly/read-config.ts';
-import { readMesh } from '../../lib/assembly/read-mesh.ts';
-import { transportFromConfig } from '../../lib/assembly/transport-from-config.ts';
-import type { Manifest } from '../../lib/config/manifest.ts';
-import { queueName } from '../../lib/config/queue-name.ts';
-import type { EndRecord } from '../../lib/core/record.ts';
-import { LOCAL_REGION } from '../../lib/local/engines.ts';
+import { type Stores, storesFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
+import { configFromEnvironment } from '../../lib/assembly/from-config/read-config.ts';
+import { transportFromConfig } from '../../lib/assembly/from-config/transport-from-config.ts';
+import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
+import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { queueName } from '../../lib/config/settings/queue-name.ts';
+import type { EndRecord } from '../../lib/core/failure/record.ts';
+import { LOCAL_REGION } from '../../lib/local/engines/engines.ts';
 
 export const FIVE = ['a', 'b', 'c', 'd', 'e'];
 

@@ -1,4 +1,4 @@
-import { startEngines } from '../../lib/local/engines.ts';
+import { startEngines } from '../../lib/local/engines/engines.ts';
 
 /** Holds the engines on a folder until it is killed. */
 const [dataDir = ''] = process.argv.slice(2);

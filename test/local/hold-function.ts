@@ -1,4 +1,4 @@
-import { functionPool } from '../../lib/local/function-pool.ts';
+import { functionPool } from '../../lib/local/functions/function-pool.ts';
 
 /** Holds two instances of a function, one of them busy for ever, until it is killed. */
 const [file = '', variables = '{}'] = process.argv.slice(2);

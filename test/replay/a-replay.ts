@@ -1,19 +1,19 @@
 import { deriveId } from '../../lib/adapters/system/system.ts';
-import { crewRuntime, type Shelf } from '../../lib/app/crew.ts';
+import { crewRuntime, type Shelf } from '../../lib/app/crew/crew.ts';
 import {
   type ReplayEnd,
   type ReplayOptions,
   type ReplayProgress,
   replayFailures,
-} from '../../lib/app/replay.ts';
-import { newestOfEach, type Selection, selectFailures } from '../../lib/app/select-failures.ts';
-import { decode } from '../../lib/core/decode.ts';
-import type { Envelope } from '../../lib/core/envelope.ts';
-import type { Failure } from '../../lib/core/failure.ts';
-import { isForSump } from '../../lib/core/record.ts';
-import { timestampText } from '../../lib/core/timestamp.ts';
+} from '../../lib/app/replay/replay.ts';
+import { newestOfEach, type Selection, selectFailures } from '../../lib/app/replay/select-failures.ts';
+import { decode } from '../../lib/core/envelope/decode.ts';
+import { isForSump } from '../../lib/core/envelope/end.ts';
+import type { Envelope } from '../../lib/core/envelope/envelope.ts';
+import type { Failure } from '../../lib/core/failure/failure.ts';
+import { timestampText } from '../../lib/core/text/timestamp.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
-import { ACCEPTED, type Reply } from '../../lib/ports/transport.ts';
+import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
 import { type LeapingClock, leapingClock } from './leaping-clock.ts';
 
 /** Setting the stage for a replay: failures kept by the crew itself, and actors that end what is sent as told. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runSidecar } from '../../lib/cli/sidecar.ts';
+import { runSidecar } from '../../lib/assembly/hosts/worker.ts';
 import { PYTHON, plainEnvironment, ROOT, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 

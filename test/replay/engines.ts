@@ -1,6 +1,6 @@
 import { dynamoDbClient } from '../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { ensureTable } from '../../lib/adapters/dynamodb/table.ts';
-import type { Stores } from '../../lib/assembly/crew-from-config.ts';
+import type { Stores } from '../../lib/assembly/from-config/crew-from-config.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 
 /** The embedded stores, with as many tables as there are tests that count what is there. */

@@ -1,9 +1,9 @@
-import type { Failure } from '../../lib/core/failure.ts';
-import type { EndRecord } from '../../lib/core/record.ts';
+import type { Failure } from '../../lib/core/failure/failure.ts';
+import type { EndRecord } from '../../lib/core/failure/record.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
 import type { EndRecords } from '../../lib/ports/end-records.ts';
 import type { FailureFilter, FailureIndex } from '../../lib/ports/failure-index.ts';
-import { ACCEPTED, type Refusal } from '../../lib/ports/transport.ts';
+import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 
 /** The stores by their contracts and nothing more: for hundreds of envelopes, and for stores that go down. */
 export interface MemoryStores {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerFromHttp, answerFromSocket } from '../../lib/core/answer.ts';
+import { answerFromHttp, answerFromSocket } from '../../lib/core/delivery/answer.ts';
 import { ERRORS } from './cases.ts';
 import { ask, connectTo, type FramedConnection } from './clients.ts';
 import { LANGUAGES, NODE, PYTHON } from './languages.ts';

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { runSidecar } from '../../lib/cli/sidecar.ts';
+import { runSidecar } from '../../lib/assembly/hosts/worker.ts';
 
 /**
  * A sidecar that stops dead at the first step of this name: `node freeze-at.ts sent`. Nothing of it runs any more, so

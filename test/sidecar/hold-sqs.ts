@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { buildApp } from 'fauxqs';
-import { lastingStores } from '../../lib/local/fauxqs-stores.ts';
+import { lastingStores } from '../../lib/local/engines/fauxqs-stores.ts';
 
 /**
  * Holds the SQS of a local mesh on a folder and a port until it is killed, but without its guard: that refuses clients

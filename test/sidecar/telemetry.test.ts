@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { METRICS } from '../../lib/core/metrics.ts';
+import { METRICS } from '../../lib/core/delivery/metrics.ts';
 import { envelopeAt, type Wire } from './envelopes.ts';
 import { type Series, scrape, seriesName } from './prometheus-text.ts';
 import { metricsPort, pythonRuntime, type RunningProcess, until } from './sidecar-process.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type RuntimeWatch, watchRuntime } from '../../lib/app/watch-runtime.ts';
+import { type RuntimeWatch, watchRuntime } from '../../lib/app/delivery/watch-runtime.ts';
 import type { Details } from '../../lib/ports/telemetry.ts';
 import { type VirtualClock, virtualClock } from '../app/virtual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { CreateBucketCommand, GetObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { dynamoDbClient } from '../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { ensureTable } from '../../lib/adapters/dynamodb/table.ts';
-import { type Stores, storesFromConfig } from '../../lib/assembly/crew-from-config.ts';
+import { type Stores, storesFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
 import { startEmbeddedDynamoDb } from './embedded-dynamodb.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from './embedded-sqs.ts';
 import { type Gate, startGate } from './gate.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PubsubEmulator } from '../../lib/local/pubsub-emulator.ts';
+import type { PubsubEmulator } from '../../lib/local/engines/pubsub-emulator.ts';
 import { PROJECT } from './pubsub.ts';
 
 /** Pub/Sub by its plain HTTP interface: whoever looks from outside shares nothing with what is looked at. */

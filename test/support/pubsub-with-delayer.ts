@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PubsubClient, pubsubClient } from '../../lib/adapters/pubsub/pubsub-client.ts';
-import { DEFAULT_DELAYER_TOPIC } from '../../lib/core/delayer.ts';
-import { DEFAULT_ERRORS_TOPIC } from '../../lib/core/pipeline.ts';
+import { DEFAULT_DELAYER_TOPIC } from '../../lib/core/pipeline/delayer.ts';
+import { DEFAULT_ERRORS_TOPIC } from '../../lib/core/pipeline/pipeline.ts';
 import { listeningAt, startDelayer } from '../delayer/delayer-process.ts';
 import { PROJECT, startPubsub } from './pubsub.ts';
 

@@ -1,6 +1,6 @@
-import type { Environment } from '../../lib/config/variables.ts';
-import { type FoundEmulator, findPubsubEmulator } from '../../lib/local/find-pubsub-emulator.ts';
-import { type PubsubEmulator, startPubsubEmulator } from '../../lib/local/pubsub-emulator.ts';
+import type { Environment } from '../../lib/config/settings/variables.ts';
+import { type FoundEmulator, findPubsubEmulator } from '../../lib/local/engines/find-pubsub-emulator.ts';
+import { type PubsubEmulator, startPubsubEmulator } from '../../lib/local/engines/pubsub-emulator.ts';
 
 /** Looked for once in a test file. */
 const FOUND: FoundEmulator = findPubsubEmulator(process.env as Environment);

@@ -1,5 +1,5 @@
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
-import { LEAST_RECEIVE_COUNT } from '../../lib/config/queue-plan.ts';
+import { LEAST_RECEIVE_COUNT } from '../../lib/config/plan/queue-plan.ts';
 
 /** The test's own way into a RabbitMQ's queues, around the transport. After an outage it connects again. */
 export interface RabbitMqDesk {

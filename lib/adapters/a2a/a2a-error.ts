@@ -4,7 +4,7 @@ import {
   TaskNotCancelableError,
   TaskNotFoundError,
 } from '@a2a-js/sdk/errors';
-import type { GatewayRefusal } from '../../app/gateway.ts';
+import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
 
 /** Why no task was made of a message. */
 export function refusedMessage({ kind, detail, errors = [] }: GatewayRefusal): A2AError {

@@ -1,5 +1,10 @@
 import { type Artifact, type Message, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
-import type { TaskState as MeshState, Task as MeshTask, TaskError, TaskResult } from '../../core/task.ts';
+import type {
+  TaskState as MeshState,
+  Task as MeshTask,
+  TaskError,
+  TaskResult,
+} from '../../core/task/task.ts';
 import { resultPart, textPart } from './result-part.ts';
 
 const STATES: Readonly<Record<MeshState, TaskState>> = {

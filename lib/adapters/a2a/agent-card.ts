@@ -1,5 +1,5 @@
 import type { AgentCard, AgentSkill } from '@a2a-js/sdk';
-import type { Flow } from '../../core/flow.ts';
+import type { Flow } from '../../core/task/flow.ts';
 import { V0_3, V1_0 } from './protocol-version.ts';
 
 export interface AgentAbout {

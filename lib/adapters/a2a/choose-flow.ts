@@ -1,6 +1,6 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
-import type { Fields } from '../../core/fields.ts';
-import type { Flow } from '../../core/flow.ts';
+import type { Flow } from '../../core/task/flow.ts';
+import type { Fields } from '../../core/text/fields.ts';
 
 /** The flow that a message is for: the one that its metadata names, or the only one there is. */
 export function chooseFlow(flows: readonly Flow[], ...metadata: readonly (Fields | undefined)[]): Flow {

@@ -1,7 +1,7 @@
 import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import type { Flow } from '../../core/flow.ts';
-import { type JsonText, readJson, shallowValueFromJson } from '../../core/json-text.ts';
+import type { Flow } from '../../core/task/flow.ts';
+import { type JsonText, readJson, shallowValueFromJson } from '../../core/text/json-text.ts';
 
 /** What is deeper could not be compared. */
 const DEEPEST = 500;

@@ -5,9 +5,9 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
-import { followTask } from '../../app/follow-task.ts';
-import type { Caller, Gateway } from '../../app/gateway.ts';
-import { isFinal, type Task as MeshTask } from '../../core/task.ts';
+import { followTask } from '../../app/gateway/follow-task.ts';
+import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
+import { isFinal, type Task as MeshTask } from '../../core/task/task.ts';
 import { forClient, refusedMessage, refusedTask } from './a2a-error.ts';
 import { type Named, nameOf, toTask } from './a2a-task.ts';
 import { type AgentAbout, agentCard } from './agent-card.ts';

@@ -1,6 +1,6 @@
 import type { Part } from '@a2a-js/sdk';
-import { exactValueFromJson } from '../../core/exact-value.ts';
-import { type JsonText, stringFromJson } from '../../core/json-text.ts';
+import { exactValueFromJson } from '../../core/text/exact-value.ts';
+import { type JsonText, stringFromJson } from '../../core/text/json-text.ts';
 
 /** A payload as a part: a string as text, anything else as data. */
 export function resultPart(payload: JsonText): Part {

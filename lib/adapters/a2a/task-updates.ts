@@ -1,7 +1,7 @@
 import type { StreamResponse } from '@a2a-js/sdk';
-import { followTask } from '../../app/follow-task.ts';
-import type { Caller, Gateway } from '../../app/gateway.ts';
-import { isFinal, type Task, type TaskEvent } from '../../core/task.ts';
+import { followTask } from '../../app/gateway/follow-task.ts';
+import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
+import { isFinal, type Task, type TaskEvent } from '../../core/task/task.ts';
 import { refusedTask } from './a2a-error.ts';
 import { type Named, toArtifact, toStatus, toTask } from './a2a-task.ts';
 

@@ -1,5 +1,5 @@
-import type { Publication } from '../../core/plan-delay.ts';
-import { timestampText } from '../../core/timestamp.ts';
+import type { Publication } from '../../core/pipeline/plan-delay.ts';
+import { timestampText } from '../../core/text/timestamp.ts';
 import type { AccessToken } from '../../ports/publish-request.ts';
 import type { Scheduled, ScheduledPublish } from '../../ports/scheduled-publish.ts';
 

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { credentialsFor } from '../../config/local-endpoint.ts';
-import type { Environment } from '../../config/variables.ts';
+import { credentialsFor } from '../../config/settings/local-endpoint.ts';
+import type { Environment } from '../../config/settings/variables.ts';
 
 export interface DynamoDbAddress {
   readonly region: string;

@@ -1,5 +1,6 @@
-import type { DeriveId } from '../../core/decode.ts';
-import type { End, EndRecord } from '../../core/record.ts';
+import type { DeriveId } from '../../core/envelope/decode.ts';
+import type { End } from '../../core/envelope/end.ts';
+import type { EndRecord } from '../../core/failure/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {

@@ -1,8 +1,8 @@
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import type { DeriveId } from '../../core/decode.ts';
-import type { Failure, ReplayNote } from '../../core/failure.ts';
+import type { DeriveId } from '../../core/envelope/decode.ts';
+import type { Failure, ReplayNote } from '../../core/failure/failure.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
-import { ACCEPTED } from '../../ports/transport.ts';
+import { ACCEPTED } from '../../ports/reply.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
   type Ask,

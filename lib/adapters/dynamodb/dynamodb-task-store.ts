@@ -1,9 +1,10 @@
 import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/failure-table.ts';
-import { isFinal, type Task } from '../../core/task.ts';
+import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/plan/failure-table.ts';
+import { isFinal, type Task } from '../../core/task/task.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
+import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
-import { ACCEPTED, type Refusal } from '../../ports/transport.ts';
+import { together } from './coalesce.ts';
 import { cursorFromText, textFromCursor } from './cursor.ts';
 import {
   isConditionFailed,
@@ -17,7 +18,6 @@ import {
   textOf,
 } from './table.ts';
 import { bytesFromTask, taskFromBytes } from './task-bytes.ts';
-import { together } from './together.ts';
 
 /** After its last change. */
 const TASK_KEPT_SECONDS = 30 * 86_400;

@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DeriveId } from '../../core/decode.ts';
-import { safeName } from '../../core/record.ts';
-import { exceedsUtf8Bytes, headWithinUtf8 } from '../../core/utf8.ts';
+import type { DeriveId } from '../../core/envelope/decode.ts';
+import { safeName } from '../../core/failure/record.ts';
+import { exceedsUtf8Bytes, headWithinUtf8 } from '../../core/text/utf8.ts';
 import { LONGEST_TEXT_BYTES, text } from './table.ts';
 
 /** By id, as an envelope's items have it. */

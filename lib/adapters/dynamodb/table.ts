@@ -10,9 +10,9 @@ import {
   QueryCommand,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
-import { FAILURE_TABLE, type FailureTableIndex, type TableIndex } from '../../config/failure-table.ts';
-import { headWithinUtf8 } from '../../core/utf8.ts';
-import type { Refusal } from '../../ports/transport.ts';
+import { FAILURE_TABLE, type FailureTableIndex, type TableIndex } from '../../config/plan/failure-table.ts';
+import { headWithinUtf8 } from '../../core/text/utf8.ts';
+import type { Refusal } from '../../ports/reply.ts';
 
 /** A table, and the client that reaches it. */
 export interface Table {

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Task } from '../../core/task.ts';
+import type { Task } from '../../core/task/task.ts';
 
 /** An item has 400 KB at the most, its other attributes and the names included. */
 const MOST_BYTES = 350 * 1024;

@@ -1,5 +1,5 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRICS_NAMESPACE, toCamelCase } from '../../core/metric-name.ts';
+import { METRICS_NAMESPACE, toCamelCase } from '../../core/delivery/metric-name.ts';
 import {
   METRICS,
   type Measurement,
@@ -7,7 +7,7 @@ import {
   measurementsOfReceipt,
   measurementsOfWork,
   type Place,
-} from '../../core/metrics.ts';
+} from '../../core/delivery/metrics.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
 export interface EmfTelemetry extends Telemetry {

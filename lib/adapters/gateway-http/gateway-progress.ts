@@ -1,4 +1,4 @@
-import type { StepReport } from '../../core/report.ts';
+import type { StepReport } from '../../core/task/report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Progress } from '../../ports/reports.ts';
 import { type GatewayAddress, type PostReports, signedPost } from './signed-post.ts';

@@ -1,4 +1,4 @@
-import type { Report } from '../../core/report.ts';
+import type { Report } from '../../core/task/report.ts';
 import type { Reports } from '../../ports/reports.ts';
 import { type GatewayAddress, type PostReports, signedPost } from './signed-post.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Report } from '../../core/report.ts';
-import { SIGNATURE_HEADER, signatureText, signedText } from '../../core/report-signature.ts';
+import type { Report } from '../../core/task/report.ts';
+import { SIGNATURE_HEADER, signatureText, signedText } from '../../core/task/report-signature.ts';
 
 export interface GatewayAddress {
   readonly url: string;

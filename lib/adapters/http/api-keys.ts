@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { ApiKey } from '../../config/api-keys.ts';
+import type { ApiKey } from '../../config/settings/api-keys.ts';
 import type { Authenticate } from './authenticate.ts';
 
 /** All keys are compared, whichever fits: how long it takes tells nothing. */

@@ -1,4 +1,4 @@
-import type { Caller } from '../../app/gateway.ts';
+import type { Caller } from '../../app/gateway/gateway.ts';
 
 /** Who a token belongs to; undefined: nobody. Never throws. */
 export type Authenticate = (token: string) => Promise<Caller | 'unavailable' | undefined>;

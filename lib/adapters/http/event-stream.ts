@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../core/task.ts';
+import type { TaskEvent } from '../../core/task/task.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { eventText } from './task-json.ts';

@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono';
-import type { CreateOptions, Gateway } from '../../app/gateway.ts';
-import type { Flow } from '../../core/flow.ts';
-import { type JsonText, readJson } from '../../core/json-text.ts';
-import { isFinal } from '../../core/task.ts';
+import type { CreateOptions, Gateway } from '../../app/gateway/gateway.ts';
+import type { Flow } from '../../core/task/flow.ts';
+import { isFinal } from '../../core/task/task.ts';
+import { type JsonText, readJson } from '../../core/text/json-text.ts';
 import type { FaceEnv } from './face-env.ts';
 import { problemResponse, refusalResponse } from './problem.ts';
 import { jsonBodyOf } from './request-body.ts';

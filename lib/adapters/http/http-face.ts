@@ -1,5 +1,5 @@
 import type { Hono, MiddlewareHandler } from 'hono';
-import type { Gateway } from '../../app/gateway.ts';
+import type { Gateway } from '../../app/gateway/gateway.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { type Authenticate, tokenOf } from './authenticate.ts';

@@ -1,4 +1,4 @@
-import type { Flow } from '../../core/flow.ts';
+import type { Flow } from '../../core/task/flow.ts';
 
 const TASK = { $ref: '#/components/schemas/Task' };
 const PROBLEM = {

@@ -1,4 +1,4 @@
-import type { GatewayRefusal } from '../../app/gateway.ts';
+import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
 
 /** RFC 9457. Its words are ours alone: what came in is never said again. */
 export interface Problem {

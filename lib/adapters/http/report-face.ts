@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { Gateway } from '../../app/gateway.ts';
+import type { Gateway } from '../../app/gateway/gateway.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { bareApp, limitBody } from './bare-app.ts';
 import type { FaceEnv } from './face-env.ts';

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
-import type { Gateway } from '../../app/gateway.ts';
-import { reportsFromValue } from '../../core/report-input.ts';
-import { SIGNATURE_HEADER } from '../../core/report-signature.ts';
+import type { Gateway } from '../../app/gateway/gateway.ts';
+import { reportsFromValue } from '../../core/task/report-input.ts';
+import { SIGNATURE_HEADER } from '../../core/task/report-signature.ts';
 import type { FaceEnv } from './face-env.ts';
 import { problemResponse } from './problem.ts';
 import { jsonBodyOf } from './request-body.ts';

@@ -1,6 +1,6 @@
-import type { JsonText } from '../../core/json-text.ts';
-import type { Task, TaskEvent } from '../../core/task.ts';
-import { timestampText } from '../../core/timestamp.ts';
+import type { Task, TaskEvent } from '../../core/task/task.ts';
+import type { JsonText } from '../../core/text/json-text.ts';
+import { timestampText } from '../../core/text/timestamp.ts';
 
 /** A task as a client sees it: its owner and what is only for the store are left out. */
 export function taskJson(task: Task) {

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
-import type { Gateway } from '../../app/gateway.ts';
-import { isFinal } from '../../core/task.ts';
+import type { Gateway } from '../../app/gateway/gateway.ts';
+import { isFinal } from '../../core/task/task.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { eventStream } from './event-stream.ts';

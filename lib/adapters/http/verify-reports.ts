@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isTimely, signatureFromText, signedText } from '../../core/report-signature.ts';
+import { isTimely, signatureFromText, signedText } from '../../core/task/report-signature.ts';
 
 /** Whether somebody who knows the mesh's secret said this, and just now. */
 export type VerifyReports = (signature: string | undefined, body: string) => boolean;

@@ -1,5 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
-import { isFields } from '../../core/fields.ts';
+import { isFields } from '../../core/text/fields.ts';
 
 type InputSchema = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
-import { shownValue } from '../../core/complaint.ts';
+import { shownValue } from '../../core/text/complaint.ts';
 import { issuerKeys, isTroubleWithKeys } from './issuer-keys.ts';
 
 /** Whose pushes are taken. */

@@ -1,5 +1,5 @@
-import { jsonLine } from '../../core/json-line.ts';
-import type { Fact } from '../../core/plan.ts';
+import type { Fact } from '../../core/delivery/plan.ts';
+import { jsonLine } from '../../core/text/json-line.ts';
 import type { DeliveryReport, Details, Telemetry } from '../../ports/telemetry.ts';
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';

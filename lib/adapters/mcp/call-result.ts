@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { exactValueFromJson } from '../../core/exact-value.ts';
-import { isFields } from '../../core/fields.ts';
-import { type JsonText, stringFromJson } from '../../core/json-text.ts';
-import type { Task, TaskResult } from '../../core/task.ts';
+import type { Task, TaskResult } from '../../core/task/task.ts';
+import { exactValueFromJson } from '../../core/text/exact-value.ts';
+import { isFields } from '../../core/text/fields.ts';
+import { type JsonText, stringFromJson } from '../../core/text/json-text.ts';
 
 /** By which a client that knows the gateway's HTTP finds the task again. */
 const TASK_KEY = 'asya/task';

@@ -1,8 +1,8 @@
 import { type CallToolResult, ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import { followTask } from '../../app/follow-task.ts';
-import type { Caller, Gateway } from '../../app/gateway.ts';
-import type { JsonText } from '../../core/json-text.ts';
-import type { TaskProgress } from '../../core/task.ts';
+import { followTask } from '../../app/gateway/follow-task.ts';
+import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
+import type { TaskProgress } from '../../core/task/task.ts';
+import type { JsonText } from '../../core/text/json-text.ts';
 import { toCallResult } from './call-result.ts';
 import { RpcError, refusedCall, unknownTool } from './rpc-error.ts';
 import { isTool } from './tools.ts';

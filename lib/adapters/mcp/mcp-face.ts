@@ -1,14 +1,14 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller } from '../../app/gateway.ts';
+import type { Caller } from '../../app/gateway/gateway.ts';
 import {
   type Json,
   type JsonReading,
   type JsonText,
   readJson,
   stringFromJson,
-} from '../../core/json-text.ts';
-import { textFromUtf8 } from '../../core/utf8.ts';
+} from '../../core/text/json-text.ts';
+import { textFromUtf8 } from '../../core/text/utf8.ts';
 import { closingResponse } from './closing-response.ts';
 import { type ToolServerOptions, toolServer } from './tool-server.ts';
 

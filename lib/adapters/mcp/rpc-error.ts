@@ -1,5 +1,5 @@
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import type { GatewayRefusal } from '../../app/gateway.ts';
+import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
 
 /**
  * Meant for the client: the SDK reads `code` and `data`. Its own McpError would write the code into the message, and

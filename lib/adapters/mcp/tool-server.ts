@@ -6,8 +6,8 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
-import type { Caller, Gateway } from '../../app/gateway.ts';
-import type { JsonText } from '../../core/json-text.ts';
+import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
+import type { JsonText } from '../../core/text/json-text.ts';
 import { callTool } from './call-tool.ts';
 import { RpcError } from './rpc-error.ts';
 import { toolsOf } from './tools.ts';

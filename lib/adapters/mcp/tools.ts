@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller, Gateway } from '../../app/gateway.ts';
-import type { Flow } from '../../core/flow.ts';
+import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
+import type { Flow } from '../../core/task/flow.ts';
 
 /** The flows that the caller may use as tools, as they stand now. */
 export function toolsOf(gateway: Gateway, caller: Caller): Tool[] {

@@ -7,7 +7,7 @@ import {
   measurementsOfReceipt,
   measurementsOfWork,
   type Place,
-} from '../../core/metrics.ts';
+} from '../../core/delivery/metrics.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
 const PREFIX = 'asya_actor_';

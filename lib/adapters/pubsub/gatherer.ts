@@ -1,4 +1,4 @@
-import type { Reply } from '../../ports/transport.ts';
+import type { Reply } from '../../ports/reply.ts';
 
 /** Things of one kind that leave together: while a request is under way, what comes is gathered for the next. */
 export interface Gatherer<Item> {

@@ -1,4 +1,4 @@
-import type { Reply } from '../../ports/transport.ts';
+import type { Reply } from '../../ports/reply.ts';
 import type { PullStream } from './pull-stream.ts';
 
 /** A message that Pub/Sub keeps from others because we hold it. */

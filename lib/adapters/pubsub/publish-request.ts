@@ -1,5 +1,5 @@
 import type { PublishRequest } from '../../ports/publish-request.ts';
-import { ACCEPTED } from '../../ports/transport.ts';
+import { ACCEPTED } from '../../ports/reply.ts';
 import { type RestOptions, restCall } from './rest-call.ts';
 
 /** The very request that a task makes when it is due. */

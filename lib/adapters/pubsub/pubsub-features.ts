@@ -1,4 +1,4 @@
-import { MOST_DELAYED_BYTES } from '../../core/delayer.ts';
+import { MOST_DELAYED_BYTES } from '../../core/pipeline/delayer.ts';
 import type { TransportRecord } from '../../ports/transport-features.ts';
 import { PUBSUB_LIMITS, PUBSUB_MAX_BATCH } from './pubsub-limits.ts';
 

@@ -1,5 +1,5 @@
-import type { Limits } from '../../core/actor.ts';
-import { LONGEST_DELAY_MS } from '../../core/delayer.ts';
+import type { Limits } from '../../core/delivery/actor.ts';
+import { LONGEST_DELAY_MS } from '../../core/pipeline/delayer.ts';
 
 /**
  * What Pub/Sub takes in one message: for whoever has to know it without talking to it. A request has 10 MB in all, and

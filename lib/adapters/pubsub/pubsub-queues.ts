@@ -1,6 +1,7 @@
 import type { Topic } from '@google-cloud/pubsub';
-import type { QueuePlan } from '../../config/queue-plan.ts';
-import { ACCEPTED, type EnsuredQueue, ensured, type Reply } from '../../ports/transport.ts';
+import type { QueuePlan } from '../../config/plan/queue-plan.ts';
+import { ACCEPTED, type Reply } from '../../ports/reply.ts';
+import { type EnsuredQueue, ensured } from '../../ports/transport.ts';
 import { CALL, type PubsubClient } from './pubsub-client.ts';
 import {
   LEAST_DELIVERY_ATTEMPTS,

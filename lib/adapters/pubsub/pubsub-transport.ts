@@ -1,6 +1,7 @@
-import { queuePlan } from '../../config/queue-plan.ts';
-import { delayAttributes, MOST_DELAYED_BYTES } from '../../core/delayer.ts';
-import type { Delivery, Refusal, Reply, Transport } from '../../ports/transport.ts';
+import { queuePlan } from '../../config/plan/queue-plan.ts';
+import { delayAttributes, MOST_DELAYED_BYTES } from '../../core/pipeline/delayer.ts';
+import type { Refusal, Reply } from '../../ports/reply.ts';
+import type { Delivery, Transport } from '../../ports/transport.ts';
 import { type Gatherer, gatherer } from './gatherer.ts';
 import { type Intake, intake } from './intake.ts';
 import { type Lease, leases } from './leases.ts';

@@ -1,5 +1,5 @@
-import type { MessageToDelay } from '../../core/plan-delay.ts';
-import { instantMs } from '../../core/timestamp.ts';
+import type { MessageToDelay } from '../../core/pipeline/plan-delay.ts';
+import { instantMs } from '../../core/text/timestamp.ts';
 import { isBase64 } from './base64.ts';
 
 /** What a push subscription posts: one message with its attributes, the data left in base64. */

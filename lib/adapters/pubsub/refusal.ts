@@ -1,4 +1,4 @@
-import { ACCEPTED, type Refusal, type Reply } from '../../ports/transport.ts';
+import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
 
 /** gRPC's numbers, as far as they count here. */
 const CANCELLED = 1;

@@ -1,5 +1,5 @@
 import type { AccessToken } from '../../ports/publish-request.ts';
-import type { Refusal } from '../../ports/transport.ts';
+import type { Refusal } from '../../ports/reply.ts';
 
 export interface RestOptions {
   /** @default Google's */

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { ConsumeMessage } from 'amqplib';
-import { ACCEPTED, type Delivery, type Receipt, type Reply } from '../../ports/transport.ts';
+import { ACCEPTED, type Reply } from '../../ports/reply.ts';
+import type { Delivery, Receipt } from '../../ports/transport.ts';
 import type { Link } from './link.ts';
 import { isNotFound, missingQueue, refusalOf } from './refusal.ts';
 import { openSession, type Session, type Settling } from './session.ts';

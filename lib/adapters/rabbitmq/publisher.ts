@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib';
-import { ACCEPTED, type Reply } from '../../ports/transport.ts';
+import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import type { Link } from './link.ts';
 import { missingQueue, refusalOf } from './refusal.ts';
 

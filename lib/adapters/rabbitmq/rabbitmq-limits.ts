@@ -1,4 +1,4 @@
-import type { Limits } from '../../core/actor.ts';
+import type { Limits } from '../../core/delivery/actor.ts';
 
 export type RabbitMqDelay = 'none' | 'ttl';
 

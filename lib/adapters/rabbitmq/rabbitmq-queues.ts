@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
-import { LEAST_RECEIVE_COUNT } from '../../config/queue-plan.ts';
+import { LEAST_RECEIVE_COUNT } from '../../config/plan/queue-plan.ts';
 import { type Link, onChannel } from './link.ts';
 import { isAccessRefused, isNotFound } from './refusal.ts';
 

@@ -1,4 +1,5 @@
-import { ACCEPTED, ensured, type Reply, type Transport } from '../../ports/transport.ts';
+import { ACCEPTED, type Reply } from '../../ports/reply.ts';
+import { ensured, type Transport } from '../../ports/transport.ts';
 import { delayStepMs } from './delay-steps.ts';
 import { type Intake, intakeOf, settleDelivery } from './intake.ts';
 import { linkTo } from './link.ts';

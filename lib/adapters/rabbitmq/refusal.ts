@@ -1,4 +1,4 @@
-import type { Refusal } from '../../ports/transport.ts';
+import type { Refusal } from '../../ports/reply.ts';
 
 const NOT_FOUND = 404;
 const ACCESS_REFUSED = 403;

@@ -1,15 +1,15 @@
 import type { Dispatcher } from 'undici';
 import { startTimer } from '../../async/timer.ts';
-import { answerFromHttp, type FanOut, type HttpAnswer } from '../../core/answer.ts';
+import { answerFromHttp, type FanOut, type HttpAnswer } from '../../core/delivery/answer.ts';
 import {
   answerFromEventStream,
   answerFromFramesOverHttp,
   nextFromHeader,
-} from '../../core/answer-envelope.ts';
-import { encode } from '../../core/encode.ts';
-import { headerText } from '../../core/headers.ts';
-import type { CallEnd } from '../../core/outcome.ts';
-import { textFromUtf8 } from '../../core/utf8.ts';
+} from '../../core/delivery/answer-envelope.ts';
+import type { CallEnd } from '../../core/delivery/outcome.ts';
+import { encode } from '../../core/envelope/encode.ts';
+import { headerText } from '../../core/envelope/headers.ts';
+import { textFromUtf8 } from '../../core/text/utf8.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
 
 export interface HttpRuntimeOptions {

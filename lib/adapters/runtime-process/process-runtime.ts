@@ -1,5 +1,5 @@
-import { durationText } from '../../core/duration.ts';
-import type { CallEnd } from '../../core/outcome.ts';
+import type { CallEnd } from '../../core/delivery/outcome.ts';
+import { durationText } from '../../core/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime, RuntimeRequest, StartEnd } from '../../ports/runtime.ts';
 import { type Child, startChild } from './child.ts';

@@ -1,9 +1,9 @@
 import { startTimer } from '../../async/timer.ts';
-import { answerFromSocket, type FanOut } from '../../core/answer.ts';
-import { answerFromFrames } from '../../core/answer-envelope.ts';
-import { encode } from '../../core/encode.ts';
-import type { CallEnd } from '../../core/outcome.ts';
-import { textFromUtf8 } from '../../core/utf8.ts';
+import { answerFromSocket, type FanOut } from '../../core/delivery/answer.ts';
+import { answerFromFrames } from '../../core/delivery/answer-envelope.ts';
+import type { CallEnd } from '../../core/delivery/outcome.ts';
+import { encode } from '../../core/envelope/encode.ts';
+import { textFromUtf8 } from '../../core/text/utf8.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
 import { AnswerTooLarge, type FramedConnection, openConnection } from './framed-connection.ts';
 

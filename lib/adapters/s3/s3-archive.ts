@@ -5,10 +5,10 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { credentialsFor } from '../../config/local-endpoint.ts';
-import type { Environment } from '../../config/variables.ts';
+import { credentialsFor } from '../../config/settings/local-endpoint.ts';
+import type { Environment } from '../../config/settings/variables.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { ACCEPTED, type Refusal } from '../../ports/transport.ts';
+import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 
 export interface S3Options {
   readonly bucket: string;

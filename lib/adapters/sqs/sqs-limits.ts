@@ -1,4 +1,4 @@
-import type { Limits } from '../../core/actor.ts';
+import type { Limits } from '../../core/delivery/actor.ts';
 
 /** What SQS takes in one message: for whoever has to know it without talking to SQS. */
 export const SQS_LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };

@@ -5,7 +5,7 @@ import {
   type QueueAttributeName,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { QueuePlan } from '../../config/queue-plan.ts';
+import type { QueuePlan } from '../../config/plan/queue-plan.ts';
 
 /** Queues by name: their addresses, looked up once, and made where they are missing. */
 export interface SqsQueues {

@@ -7,16 +7,9 @@ import {
   SendMessageBatchCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { queuePlan } from '../../config/queue-plan.ts';
-import {
-  ACCEPTED,
-  type Delivery,
-  ensured,
-  type Receipt,
-  type Refusal,
-  type Reply,
-  type Transport,
-} from '../../ports/transport.ts';
+import { queuePlan } from '../../config/plan/queue-plan.ts';
+import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
+import { type Delivery, ensured, type Receipt, type Transport } from '../../ports/transport.ts';
 import { type Batcher, batcher } from './batcher.ts';
 import { delaySecondsFrom, SQS_LIMITS, SQS_MAX_BATCH } from './sqs-limits.ts';
 import { isQueueMissing, sqsQueues } from './sqs-queues.ts';

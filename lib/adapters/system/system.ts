@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { startTimer } from '../../async/timer.ts';
-import type { DeriveId } from '../../core/decode.ts';
+import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Clock, Dice } from '../../ports/clock.ts';
 
 export const systemClock: Clock = {

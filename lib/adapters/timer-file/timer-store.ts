@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Publication } from '../../core/plan-delay.ts';
+import type { Publication } from '../../core/pipeline/plan-delay.ts';
 
 export interface Timer {
   readonly key: number;

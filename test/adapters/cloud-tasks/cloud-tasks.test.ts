@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cloudTasks } from '../../../lib/adapters/cloud-tasks/cloud-tasks.ts';
 import { fixedAccessToken, metadataAccessToken } from '../../../lib/adapters/google-metadata/access-token.ts';
-import type { Publication } from '../../../lib/core/plan-delay.ts';
+import type { Publication } from '../../../lib/core/pipeline/plan-delay.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { aTaskService } from '../../delayer/a-task-service.ts';
 import { patientRequests } from '../../support/patient-requests.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { type EndRecord, type NewRecord, recordOf } from '../../../lib/core/record.ts';
+import { type EndRecord, type NewRecord, recordOf } from '../../../lib/core/failure/record.ts';
 import type { EndRecords } from '../../../lib/ports/end-records.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailed } from '../../core/an-end.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { newestOfEach } from '../../../lib/app/select-failures.ts';
-import { type Failure, failureOf } from '../../../lib/core/failure.ts';
-import { recordOf } from '../../../lib/core/record.ts';
+import { newestOfEach } from '../../../lib/app/replay/select-failures.ts';
+import { type Failure, failureOf } from '../../../lib/core/failure/failure.ts';
+import { recordOf } from '../../../lib/core/failure/record.ts';
 import type { Cursor, FailureFilter, FailureIndex } from '../../../lib/ports/failure-index.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailed } from '../../core/an-end.ts';

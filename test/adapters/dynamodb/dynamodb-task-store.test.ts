@@ -5,10 +5,10 @@ import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-
 import { ensureTable } from '../../../lib/adapters/dynamodb/table.ts';
 import { bytesFromTask, taskFromBytes } from '../../../lib/adapters/dynamodb/task-bytes.ts';
 import { systemClock, systemDice } from '../../../lib/adapters/system/system.ts';
-import { FAILURE_TABLE } from '../../../lib/config/failure-table.ts';
-import type { Task } from '../../../lib/core/task.ts';
-import { cancelTask, expireTask } from '../../../lib/core/task-end.ts';
-import { applyReport } from '../../../lib/core/task-report.ts';
+import { FAILURE_TABLE } from '../../../lib/config/plan/failure-table.ts';
+import type { Task } from '../../../lib/core/task/task.ts';
+import { cancelTask, expireTask } from '../../../lib/core/task/task-end.ts';
+import { applyReport } from '../../../lib/core/task/task-report.ts';
 import type { TaskStore } from '../../../lib/ports/task-store.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { anEndOf, aStep, aTask } from '../../core/a-task.ts';

@@ -2,7 +2,7 @@ import { DescribeTableCommand, type DynamoDBClient, PutItemCommand } from '@aws-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { ensureTable, text } from '../../../lib/adapters/dynamodb/table.ts';
-import { FAILURE_TABLE } from '../../../lib/config/failure-table.ts';
+import { FAILURE_TABLE } from '../../../lib/config/plan/failure-table.ts';
 import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
 
 let engine: EmbeddedDynamoDb;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { gatewayProgress } from '../../../lib/adapters/gateway-http/gateway-progress.ts';
 import type { Answer, PostReports } from '../../../lib/adapters/gateway-http/signed-post.ts';
-import type { Report } from '../../../lib/core/report.ts';
+import type { Report } from '../../../lib/core/task/report.ts';
 import { virtualClock } from '../../app/virtual-clock.ts';
 import { aStep } from '../../core/a-task.ts';
 import { patientRequests } from '../../support/patient-requests.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayReports } from '../../../lib/adapters/gateway-http/gateway-reports.ts';
-import type { Report } from '../../../lib/core/report.ts';
+import type { Report } from '../../../lib/core/task/report.ts';
 import { patientRequests } from '../../support/patient-requests.ts';
 
 const REPORT: Report = {

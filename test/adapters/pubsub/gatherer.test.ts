@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { gatherer } from '../../../lib/adapters/pubsub/gatherer.ts';
-import type { Reply } from '../../../lib/ports/transport.ts';
+import type { Reply } from '../../../lib/ports/reply.ts';
 
 const OK: Reply = { ok: true };
 

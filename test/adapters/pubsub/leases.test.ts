@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { leases } from '../../../lib/adapters/pubsub/leases.ts';
-import type { Reply } from '../../../lib/ports/transport.ts';
+import type { Reply } from '../../../lib/ports/reply.ts';
 import { fakeStream } from './a-stream.ts';
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { pubsubQueues } from '../../../lib/adapters/pubsub/pubsub-queues.ts';
-import { queuePlan } from '../../../lib/config/queue-plan.ts';
+import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 
 const NOT_FOUND = Object.assign(new Error('5 NOT_FOUND'), { code: 5 });
 

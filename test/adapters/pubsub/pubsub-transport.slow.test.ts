@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type PubsubClient, pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { pubsubTransport } from '../../../lib/adapters/pubsub/pubsub-transport.ts';
-import { DELAY, DELAYED_TOPIC } from '../../../lib/core/delayer.ts';
-import type { PubsubEmulator } from '../../../lib/local/pubsub-emulator.ts';
+import { DELAY, DELAYED_TOPIC } from '../../../lib/core/pipeline/delayer.ts';
+import type { PubsubEmulator } from '../../../lib/local/engines/pubsub-emulator.ts';
 import type { Transport } from '../../../lib/ports/transport.ts';
 import { CLOCK_SLACK_MS, receiveOne, receiveSome, textOf } from '../../contract/law.ts';
 import { PROJECT, PUBSUB_ABSENCE, startPubsub } from '../../support/pubsub.ts';

@@ -1,6 +1,6 @@
-import { type DeriveId, decode } from '../../../lib/core/decode.ts';
-import type { Envelope } from '../../../lib/core/envelope.ts';
-import type { CallEnd } from '../../../lib/core/outcome.ts';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import { type DeriveId, decode } from '../../../lib/core/envelope/decode.ts';
+import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
 import type { RuntimeRequest } from '../../../lib/ports/runtime.ts';
 
 const deriveId: DeriveId = (...parts) => parts.join('|');

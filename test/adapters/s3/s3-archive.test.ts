@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { recordOf } from '../../../lib/core/record.ts';
+import { recordOf } from '../../../lib/core/failure/record.ts';
 import type { Archive } from '../../../lib/ports/archive.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { aFailed } from '../../core/an-end.ts';

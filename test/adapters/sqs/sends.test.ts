@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sqsClient } from '../../../lib/adapters/sqs/sqs-client.ts';
-import type { Reply } from '../../../lib/ports/transport.ts';
+import type { Reply } from '../../../lib/ports/reply.ts';
 import { useProxiedSqs } from './a-proxied-sqs.ts';
 import { onAction, type ProxiedRequest } from './faulty-proxy.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type TimerFile, timerFile } from '../../../lib/adapters/timer-file/timer-file.ts';
-import type { Publication } from '../../../lib/core/plan-delay.ts';
-import type { Reply } from '../../../lib/ports/transport.ts';
+import type { Publication } from '../../../lib/core/pipeline/plan-delay.ts';
+import type { Reply } from '../../../lib/ports/reply.ts';
 import { type VirtualClock, virtualClock } from '../../app/virtual-clock.ts';
 import { aFolder } from '../../support/a-folder.ts';
 

@@ -1,7 +1,7 @@
-import type { ActorSpec, Manifest } from '../../../lib/config/manifest.ts';
-import { type ManifestReading, readManifest } from '../../../lib/config/read-manifest.ts';
-import type { ManifestFile } from '../../../lib/config/yaml-document.ts';
-import { mistakesText } from '../../../lib/core/mistake.ts';
+import type { ActorSpec, Manifest } from '../../../lib/config/manifest/manifest.ts';
+import { type ManifestReading, readManifest } from '../../../lib/config/manifest/read-manifest.ts';
+import type { ManifestFile } from '../../../lib/config/manifest/yaml-document.ts';
+import { mistakesText } from '../../../lib/core/text/mistake.ts';
 
 /** Texts by path: `{ 'score.yaml': '...' }`. */
 export type Texts = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readMesh } from '../../../lib/assembly/read-mesh.ts';
+import { readMesh } from '../../../lib/assembly/mesh/read-mesh.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { mistakesIn } from './a-mesh.ts';
 

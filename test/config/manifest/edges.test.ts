@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ActorEdges, edgesOf } from '../../../lib/config/edges.ts';
+import { type ActorEdges, edgesOf } from '../../../lib/config/plan/edges.ts';
 import { manifestOf, python, type Texts } from './a-mesh.ts';
 
 const FLOWS = `

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { edgesOf } from '../../../lib/config/edges.ts';
-import type { ActorSpec, Manifest } from '../../../lib/config/manifest.ts';
-import { readManifest } from '../../../lib/config/read-manifest.ts';
-import { durationText } from '../../../lib/core/duration.ts';
-import type { Flow } from '../../../lib/core/flow.ts';
-import { resiliencyInput } from '../../../lib/core/resiliency-input.ts';
+import type { ActorSpec, Manifest } from '../../../lib/config/manifest/manifest.ts';
+import { readManifest } from '../../../lib/config/manifest/read-manifest.ts';
+import { edgesOf } from '../../../lib/config/plan/edges.ts';
+import { resiliencyInput } from '../../../lib/core/policy/resiliency-input.ts';
+import type { Flow } from '../../../lib/core/task/flow.ts';
+import { durationText } from '../../../lib/core/text/duration.ts';
 import { resiliencyOf } from '../../core/a-delivery.ts';
 import { filesOf, mistakeLines, type Texts } from './a-mesh.ts';
 

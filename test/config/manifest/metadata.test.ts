@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMesh } from '../../../lib/assembly/read-mesh.ts';
+import { readMesh } from '../../../lib/assembly/mesh/read-mesh.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { actorText, manifestOf, mistakesIn } from './a-mesh.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readEnvironment } from '../../../lib/config/environment.ts';
-import type { CallEnd } from '../../../lib/core/outcome.ts';
-import { resiliencyInput } from '../../../lib/core/resiliency-input.ts';
+import { readEnvironment } from '../../../lib/config/settings/environment.ts';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import { resiliencyInput } from '../../../lib/core/policy/resiliency-input.ts';
 import {
   anEnvelope,
   at,

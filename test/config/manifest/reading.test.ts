@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readManifest } from '../../../lib/config/read-manifest.ts';
-import { NO_RESILIENCY } from '../../../lib/core/policy.ts';
+import { readManifest } from '../../../lib/config/manifest/read-manifest.ts';
+import { NO_RESILIENCY } from '../../../lib/core/policy/policy.ts';
 import { resiliencyOf } from '../../core/a-delivery.ts';
 import { actorOf, actorText, filesOf, manifestOf, mistakesIn, python } from './a-mesh.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { deadLetterQueueName } from '../../../lib/config/queue-name.ts';
+import { deadLetterQueueName } from '../../../lib/config/settings/queue-name.ts';
 import type { Transport } from '../../../lib/ports/transport.ts';
 import {
   CLOCK_SLACK_MS,

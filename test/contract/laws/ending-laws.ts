@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Reply } from '../../../lib/ports/transport.ts';
+import type { Reply } from '../../../lib/ports/reply.ts';
 import { runInProcess } from '../child-process.ts';
 import { deliveriesOf, type Law, OK, receiveOne, sendAll, textOf } from '../law.ts';
 

@@ -1,5 +1,5 @@
 import { rabbitMqTransport } from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
-import type { Reply } from '../../../lib/ports/transport.ts';
+import type { Reply } from '../../../lib/ports/reply.ts';
 import type { MakerModule } from '../contract-subject.ts';
 
 /** Laws hold many deliveries at once without settling any. */

@@ -1,7 +1,7 @@
 import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
-import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/delayer.ts';
+import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/pipeline/delayer.ts';
 import { startGrpcProxy } from '../../support/grpc-proxy.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';

@@ -1,4 +1,4 @@
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
+import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 import { type RabbitMqBroker, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';

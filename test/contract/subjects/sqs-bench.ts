@@ -5,7 +5,7 @@ import {
   GetQueueUrlCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { LEAST_RECEIVE_COUNT, queuePlan } from '../../../lib/config/queue-plan.ts';
+import { LEAST_RECEIVE_COUNT, queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { startFaultyProxy } from '../../adapters/sqs/faulty-proxy.ts';
 import type { Bench, QueueDescription } from '../contract-subject.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { type Answer, answerFromHttp, answerFromSocket } from '../../../lib/core/answer.ts';
-import { answerFromEventStream, answerFromFrames } from '../../../lib/core/answer-envelope.ts';
-import { decode } from '../../../lib/core/decode.ts';
+import { type Answer, answerFromHttp, answerFromSocket } from '../../../lib/core/delivery/answer.ts';
+import { answerFromEventStream, answerFromFrames } from '../../../lib/core/delivery/answer-envelope.ts';
+import { decode } from '../../../lib/core/envelope/decode.ts';
 import { law } from '../law.ts';
 import { faults } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { FanOut } from '../../../lib/core/answer.ts';
+import type { FanOut } from '../../../lib/core/delivery/answer.ts';
 import { jsonTexts, plainTexts, smallTexts } from './json-arbitraries.ts';
 import { edgeOffsets, errorObjects, oneIn, pauses, policies, rolls, rulesFor } from './policy-arbitraries.ts';
 

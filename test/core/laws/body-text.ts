@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/core/actor.ts';
+import type { Actor } from '../../../lib/core/delivery/actor.ts';
 import type { Knobs } from './arbitraries.ts';
 import { DEEP } from './json-arbitraries.ts';
 import { instantText, type Written, wireAttempt } from './written.ts';

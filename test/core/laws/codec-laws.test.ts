@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { decode } from '../../../lib/core/decode.ts';
-import { encode } from '../../../lib/core/encode.ts';
+import { decode } from '../../../lib/core/envelope/decode.ts';
+import { encode } from '../../../lib/core/envelope/encode.ts';
 import { law } from '../law.ts';
 import { FLAWS, flaws } from './arbitraries.ts';
 import { deliveries } from './delivery.ts';

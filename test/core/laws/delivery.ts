@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Actor, Limits } from '../../../lib/core/actor.ts';
-import { answerFromHttp, answerFromSocket, type Frame } from '../../../lib/core/answer.ts';
-import type { JsonText } from '../../../lib/core/json-text.ts';
-import type { CallEnd } from '../../../lib/core/outcome.ts';
+import type { Actor, Limits } from '../../../lib/core/delivery/actor.ts';
+import { answerFromHttp, answerFromSocket, type Frame } from '../../../lib/core/delivery/answer.ts';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { JsonText } from '../../../lib/core/text/json-text.ts';
 import { type Flaw, type Knobs, knobs, SINK } from './arbitraries.ts';
 import { bodyText } from './body-text.ts';
 import { faultFrom, retryAfterFrom } from './policy-arbitraries.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { decode } from '../../../lib/core/decode.ts';
-import { encode } from '../../../lib/core/encode.ts';
-import type { DispatchType } from '../../../lib/core/plan.ts';
+import type { DispatchType } from '../../../lib/core/delivery/plan.ts';
+import { decode } from '../../../lib/core/envelope/decode.ts';
+import { encode } from '../../../lib/core/envelope/encode.ts';
 import { law } from '../law.ts';
 import { framesOf } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { decode } from '../../../lib/core/decode.ts';
-import type { DispatchType, Plan } from '../../../lib/core/plan.ts';
+import type { DispatchType, Plan } from '../../../lib/core/delivery/plan.ts';
+import { decode } from '../../../lib/core/envelope/decode.ts';
 import { law } from '../law.ts';
 import { type Delivery, deliveries } from './delivery.ts';
 import {

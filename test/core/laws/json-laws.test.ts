@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { readJson } from '../../../lib/core/json-text.ts';
+import { readJson } from '../../../lib/core/text/json-text.ts';
 import { law } from '../law.ts';
 import { anyTexts, deepTexts, documentTexts, mutatedTexts, parses } from './json-arbitraries.ts';
 

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { durationMs, durationText, LONGEST_DURATION_MS } from '../../../lib/core/duration.ts';
-import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy-delay.ts';
-import { instantMs, instantMsFromHttpDate, timestampText, toUtcText } from '../../../lib/core/timestamp.ts';
+import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy/policy-delay.ts';
+import { durationMs, durationText, LONGEST_DURATION_MS } from '../../../lib/core/text/duration.ts';
+import {
+  instantMs,
+  instantMsFromHttpDate,
+  timestampText,
+  toUtcText,
+} from '../../../lib/core/text/timestamp.ts';
 import { law } from '../law.ts';
 import { instantForms } from './arbitraries.ts';
 import { mutatedTexts } from './json-arbitraries.ts';

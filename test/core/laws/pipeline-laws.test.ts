@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { decidePipeline, PIPELINE_DEFAULTS, type PipelineAction } from '../../../lib/core/pipeline.ts';
+import {
+  decidePipeline,
+  PIPELINE_DEFAULTS,
+  type PipelineAction,
+} from '../../../lib/core/pipeline/pipeline.ts';
 import { law } from '../law.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { DELAY, DELAYED_TOPIC, LONGEST_DELAY_MS } from '../../../lib/core/delayer.ts';
-import { durationText } from '../../../lib/core/duration.ts';
+import { DELAY, DELAYED_TOPIC, LONGEST_DELAY_MS } from '../../../lib/core/pipeline/delayer.ts';
 import {
   type DelayRules,
   LARGEST_PUBLISH_BYTES,
   type MessageToDelay,
   planDelay,
   refusedAttributes,
-} from '../../../lib/core/plan-delay.ts';
-import { utf8Bytes } from '../../../lib/core/utf8.ts';
+} from '../../../lib/core/pipeline/plan-delay.ts';
+import { durationText } from '../../../lib/core/text/duration.ts';
+import { utf8Bytes } from '../../../lib/core/text/utf8.ts';
 import { law } from '../law.ts';
 
 const RULES: DelayRules = {

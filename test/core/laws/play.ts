@@ -1,11 +1,11 @@
-import { type Admission, admit } from '../../../lib/core/admit.ts';
-import type { Context } from '../../../lib/core/context.ts';
-import { decide } from '../../../lib/core/decide.ts';
-import { type Arrival, type DeriveId, decode, type Origin } from '../../../lib/core/decode.ts';
-import { readJson } from '../../../lib/core/json-text.ts';
-import type { Outcome } from '../../../lib/core/outcome.ts';
-import { type Dispatch, type Plan, planAfterRefusal } from '../../../lib/core/plan.ts';
-import { BUILT_IN_POLICIES, CONNECTION_POLICY, type Policy } from '../../../lib/core/policy.ts';
+import { type Admission, admit } from '../../../lib/core/delivery/admit.ts';
+import type { Context } from '../../../lib/core/delivery/context.ts';
+import { decide } from '../../../lib/core/delivery/decide.ts';
+import type { Outcome } from '../../../lib/core/delivery/outcome.ts';
+import { type Dispatch, type Plan, planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
+import { type Arrival, type DeriveId, decode, type Origin } from '../../../lib/core/envelope/decode.ts';
+import { BUILT_IN_POLICIES, CONNECTION_POLICY, type Policy } from '../../../lib/core/policy/policy.ts';
+import { readJson } from '../../../lib/core/text/json-text.ts';
 import type { Delivery } from './delivery.ts';
 
 /** Readable, and no two lists of parts give the same. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { faultFromErrorObject } from '../../../lib/core/answer.ts';
-import { LONGEST_DURATION_MS } from '../../../lib/core/duration.ts';
-import type { Fault } from '../../../lib/core/fault.ts';
-import type { Backoff, Exhaustion, Pattern, Policy, Rule } from '../../../lib/core/policy.ts';
-import { patternFromText } from '../../../lib/core/policy-match.ts';
+import { faultFromErrorObject } from '../../../lib/core/delivery/answer.ts';
+import type { Fault } from '../../../lib/core/envelope/fault.ts';
+import type { Backoff, Exhaustion, Pattern, Policy, Rule } from '../../../lib/core/policy/policy.ts';
+import { patternFromText } from '../../../lib/core/policy/policy-match.ts';
+import { LONGEST_DURATION_MS } from '../../../lib/core/text/duration.ts';
 
 /** The rare thing once in so many draws; what is usual is also what a counterexample shrinks to. */
 export function oneIn<R, U = undefined>(

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { serialize } from 'node:v8';
 import { describe, expect } from 'vitest';
-import { admit } from '../../../lib/core/admit.ts';
-import { decide } from '../../../lib/core/decide.ts';
-import { decode } from '../../../lib/core/decode.ts';
-import type { Outcome } from '../../../lib/core/outcome.ts';
+import { admit } from '../../../lib/core/delivery/admit.ts';
+import { decide } from '../../../lib/core/delivery/decide.ts';
+import type { Outcome } from '../../../lib/core/delivery/outcome.ts';
+import { decode } from '../../../lib/core/envelope/decode.ts';
 import { law } from '../law.ts';
 import { deliveries } from './delivery.ts';
 import { EVERY_END, kindOf, originAt, play, playAfresh } from './play.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy-delay.ts';
-import { instantMs } from '../../../lib/core/timestamp.ts';
+import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy/policy-delay.ts';
+import { instantMs } from '../../../lib/core/text/timestamp.ts';
 import { law } from '../law.ts';
 import { faults, NEVER } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';

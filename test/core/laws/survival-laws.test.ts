@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { instantMs } from '../../../lib/core/timestamp.ts';
+import { instantMs } from '../../../lib/core/text/timestamp.ts';
 import { law } from '../law.ts';
 import { deliveries } from './delivery.ts';
 import { EVERY_END, isSuccess, kindOf, membersOf, parsed, plansOf, play } from './play.ts';

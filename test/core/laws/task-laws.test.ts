@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { Report } from '../../../lib/core/report.ts';
-import { isFinal, type Task, type TaskState } from '../../../lib/core/task.ts';
-import { cancelTask, expireTask } from '../../../lib/core/task-end.ts';
-import { applyReport } from '../../../lib/core/task-report.ts';
+import type { Report } from '../../../lib/core/task/report.ts';
+import { isFinal, type Task, type TaskState } from '../../../lib/core/task/task.ts';
+import { cancelTask, expireTask } from '../../../lib/core/task/task-end.ts';
+import { applyReport } from '../../../lib/core/task/task-report.ts';
 import { NOW } from '../a-delivery.ts';
 import { anEndOf, aStep, aTask } from '../a-task.ts';
 import { law } from '../law.ts';

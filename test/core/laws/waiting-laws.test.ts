@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { Dispatch } from '../../../lib/core/plan.ts';
-import type { Policy } from '../../../lib/core/policy.ts';
-import { delayAfterAttempt } from '../../../lib/core/policy-delay.ts';
+import type { Dispatch } from '../../../lib/core/delivery/plan.ts';
+import type { Policy } from '../../../lib/core/policy/policy.ts';
+import { delayAfterAttempt } from '../../../lib/core/policy/policy-delay.ts';
 import { law } from '../law.ts';
 import { faultEnds, faults, NEVER } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '../../../lib/core/actor.ts';
-import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy-delay.ts';
+import type { Actor } from '../../../lib/core/delivery/actor.ts';
+import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy/policy-delay.ts';
 import type { Flaw, InstantForm, Knobs } from './arbitraries.ts';
 import { retryAfterFrom } from './policy-arbitraries.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { PubsubEmulator } from '../../../lib/local/pubsub-emulator.ts';
+import type { PubsubEmulator } from '../../../lib/local/engines/pubsub-emulator.ts';
 import type { Wire } from '../../sidecar/envelopes.ts';
 import {
   endProcesses,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Context, SQSEvent } from 'aws-lambda';
-import type { SqsHandler } from '../../../lib/assembly/on-lambda.ts';
+import type { SqsHandler } from '../../../lib/assembly/hosts/lambda.ts';
 
 /** What Lambda does with a handler, without Lambda: loads it, then hands it the events that come over IPC. */
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/queue-plan.ts';
+import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 import { PROJECT } from '../../support/pubsub.ts';
 import type { PubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';

@@ -1,0 +1,160 @@
+import type { Actor, Limits } from '../../core/delivery/actor.ts';
+import { type Admission, admit } from '../../core/delivery/admit.ts';
+import type { Context } from '../../core/delivery/context.ts';
+import { actorBehind, welcome } from '../../core/delivery/crew.ts';
+import { decide } from '../../core/delivery/decide.ts';
+import type { Outcome } from '../../core/delivery/outcome.ts';
+import { type Dispatch, type Plan, planAfterRefusal } from '../../core/delivery/plan.ts';
+import { type Arrival, type DeriveId, decode } from '../../core/envelope/decode.ts';
+import { deadlineMs } from '../../core/envelope/status.ts';
+import type { Clock, Dice } from '../../ports/clock.ts';
+import type { Reply } from '../../ports/reply.ts';
+import type { Progress } from '../../ports/reports.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import type { DeliveryReport, Telemetry } from '../../ports/telemetry.ts';
+import type { Delivery } from '../../ports/transport.ts';
+import { noteCompletion, unlessCanceled } from './report-progress.ts';
+
+/** Everything that one actor's deliveries meet on their way. */
+export interface Line {
+  readonly actor: Actor;
+  readonly limits: Limits;
+  readonly runtime: Runtime;
+  readonly send: (dispatch: Dispatch) => Promise<Reply>;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly deriveId: DeriveId;
+  readonly telemetry: Telemetry;
+  /** Set where a gateway wants to know how far its tasks are. */
+  readonly progress?: Progress;
+}
+
+type Incoming = Pick<Delivery, 'body' | 'messageId' | 'queue' | 'receiveCount'>;
+
+/** What the host says of itself for one delivery. */
+export interface Hosting {
+  /** `Infinity` where the host lives on. */
+  readonly timeLeftMs: number;
+  /** The runtime is free for the next call, or has hung, though this delivery's sends are still to be made. */
+  readonly onCallEnded?: (hasHung: boolean) => void;
+}
+
+/** What the host has to do about the delivery now. */
+export interface Handled {
+  readonly settle: 'ack' | 'release';
+}
+
+/** The whole life of a delivery but its beginning and its end, which are the host's: receive and settle. */
+export async function handleDelivery(delivery: Incoming, hosting: Hosting, line: Line): Promise<Handled> {
+  const { actor, limits, clock, dice, deriveId, telemetry } = line;
+  telemetry.began();
+  const arrivedAt = clock.now();
+  const origin = { actor: actorBehind(actor, delivery.queue), messageId: delivery.messageId, deriveId };
+  const arrival = welcome(decode(delivery.body, origin), actor, delivery, arrivedAt);
+  const admitted = await admitOnceStarted(arrival, arrivedAt, hosting.timeLeftMs, line);
+  const admission = await unlessCanceled(admitted.admission, line);
+  const calledAt = line.progress === undefined ? admitted.at : clock.now();
+  const outcome = await invoke(admission, line);
+  const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
+  hosting.onCallEnded?.(hasHung);
+  const decidedAt = clock.now();
+  const context: Context = {
+    actor,
+    limits,
+    now: decidedAt,
+    roll: dice(),
+    deriveId,
+    countBytes: Buffer.byteLength,
+  };
+  const { plan, problem } = await dispatch(decide(outcome, context), line);
+  noteCompletion(admission, plan, line);
+  const endedAt = clock.now();
+  telemetry.ended({
+    ...identityOf(admission),
+    settle: plan.settle,
+    facts: plan.facts,
+    ...problemOf(outcome, problem),
+    receivedBytes: Buffer.byteLength(delivery.body),
+    sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
+    processingMs: endedAt - arrivedAt,
+    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - calledAt } : {}),
+    sendMs: endedAt - decidedAt,
+  });
+  return { settle: plan.settle };
+}
+
+/**
+ * Loading a handler is not part of a call: a delivery that arrives while the runtime starts waits for it, for as long as
+ * its deadline and the host allow a call afterwards, and is then admitted anew.
+ */
+async function admitOnceStarted(
+  arrival: Arrival,
+  arrivedAt: number,
+  hostTimeLeftMs: number,
+  { actor, clock, runtime }: Line,
+): Promise<{ readonly admission: Admission; readonly at: number }> {
+  const admission = admit(arrival, actor, arrivedAt, hostTimeLeftMs);
+  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
+  if (!isCalled || runtime.isStarting?.() !== true) return { admission, at: arrivedAt };
+  const deadline = admission.kind === 'call' ? deadlineMs(admission.envelope) : undefined;
+  const deadlineLeftMs = deadline === undefined ? Number.POSITIVE_INFINITY : deadline - arrivedAt;
+  const over = new AbortController();
+  const patience = new AbortController();
+  clock
+    .sleep(Math.min(hostTimeLeftMs - admission.timeoutMs + 1, deadlineLeftMs), over.signal)
+    .then(() => patience.abort());
+  const end = await runtime.untilStarted?.(patience.signal);
+  over.abort();
+  const now = clock.now();
+  // The host is about to end: back to the queue unchanged.
+  if (end === 'interrupted')
+    return { admission: { kind: 'host-out-of-time', envelope: admission.asCame }, at: now };
+  return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
+}
+
+async function invoke(admission: Admission, { runtime, telemetry }: Line): Promise<Outcome> {
+  if (admission.kind !== 'call' && admission.kind !== 'end-call') return admission;
+  const { envelope, timeoutMs } = admission;
+  telemetry.step('call', { envelopeId: envelope.id, timeoutMs });
+  const end = await runtime.call({ envelope, timeoutMs });
+  telemetry.step('called', { envelopeId: envelope.id, end: end.kind });
+  return { kind: 'called', call: admission, end };
+}
+
+/**
+ * Follows the plan; where a send is refused, the plan for that case. Settling comes after: only what was accepted
+ * whole is acked.
+ */
+async function dispatch(plan: Plan, line: Line): Promise<{ plan: Plan; problem?: string }> {
+  const replies = await Promise.all(plan.dispatches.map((one) => sendOne(one, line)));
+  const refusal = replies.find((reply) => !reply.ok);
+  if (refusal === undefined || refusal.ok) return { plan };
+  const fallback = await dispatch(planAfterRefusal(plan), line);
+  return { plan: fallback.plan, problem: fallback.problem ?? refusal.problem };
+}
+
+async function sendOne(one: Dispatch, { send, telemetry }: Line): Promise<Reply> {
+  const { to, type, delayMs, envelope } = one;
+  const reply = await send(one);
+  const details = { envelopeId: envelope.id, to, type, delayMs };
+  if (reply.ok) telemetry.step('sent', details);
+  else telemetry.trouble('a send was refused', { ...details, problem: reply.problem });
+  return reply;
+}
+
+function identityOf({ envelope }: Admission): Pick<DeliveryReport, 'envelopeId' | 'attempt'> {
+  return { envelopeId: envelope.id, attempt: envelope.status?.attempt ?? 1 };
+}
+
+function problemOf(outcome: Outcome, refusal: string | undefined): { problem?: string } {
+  const problem = refusal ?? faultOf(outcome);
+  return problem === undefined ? {} : { problem };
+}
+
+function faultOf(outcome: Outcome): string | undefined {
+  if (outcome.kind === 'unreadable') return outcome.complaint;
+  if (outcome.kind !== 'called') return undefined;
+  const { end } = outcome;
+  if (end.kind === 'fault') return `${end.fault.type}: ${end.fault.message}`;
+  return end.kind === 'unreachable' || end.kind === 'too-large' ? end.detail : undefined;
+}

@@ -1,0 +1,88 @@
+import { type Turns, takeTurn } from '../../async/semaphore.ts';
+import type { Delivery, Transport } from '../../ports/transport.ts';
+import { handleDelivery, type Line } from './handle-delivery.ts';
+import { releasePauseMs } from './release-pause.ts';
+import { holdDelivery } from './visibility-heartbeat.ts';
+
+export interface Desk {
+  readonly transport: Transport;
+  readonly line: Line;
+  readonly turns: Turns;
+  readonly stop: AbortSignal;
+  /** A call took so long. */
+  readonly learn: (callMs: number) => void;
+  /** A call hung in a runtime that nobody here can kill. */
+  readonly onHung: () => void;
+  /** Something was thrown that nobody expected. */
+  readonly onBug: (thrown: unknown) => void;
+}
+
+/** Waits for the delivery's turn, works on it and settles it; where the end of work comes first, gives it back. */
+export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<void> {
+  const { transport, line } = desk;
+  const { clock, telemetry } = line;
+  const { messageId, receiveCount } = delivery;
+  telemetry.step('received', { messageId, receiveCount });
+  const hold = holdDelivery(delivery, transport, clock);
+  if (!(await comesToItsTurn(desk))) {
+    await hold.end();
+    await settle(delivery, 0, desk);
+    return;
+  }
+  const turn = oneTurn(desk);
+  try {
+    await hold.end();
+    const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: turn.end };
+    const handled = await handleDelivery(delivery, hosting, line);
+    telemetry.step('settle', { messageId, settle: handled.settle });
+    await settle(delivery, handled.settle === 'ack' ? undefined : releasePauseMs(receiveCount), desk);
+  } catch (thrown) {
+    desk.onBug(thrown);
+  } finally {
+    // A bug must not keep the others waiting for a turn that never comes.
+    turn.end();
+  }
+}
+
+/**
+ * False where the end came first. A runtime that is being started again has no time of a call's: one that loads a model
+ * for minutes would fail everything that waits for it.
+ */
+async function comesToItsTurn({ line, turns, stop }: Desk): Promise<boolean> {
+  if (!(await takeTurn(turns, stop))) return false;
+  await line.runtime.untilReady?.(stop);
+  if (!stop.aborted) return true;
+  turns.give();
+  return false;
+}
+
+/** A turn that ends once, whoever ends it first. */
+function oneTurn({ line, turns, learn, onHung }: Desk): { end(hasHung?: boolean): void } {
+  const { clock, runtime } = line;
+  const beganAt = clock.now();
+  let isOver = false;
+  return {
+    end: (hasHung = false) => {
+      if (isOver) return;
+      isOver = true;
+      learn(clock.now() - beganAt);
+      // Before the turn goes on: nobody else is to be called in a runtime that has hung.
+      if (hasHung && !runtime.restartsItself) onHung();
+      turns.give();
+    },
+  };
+}
+
+/** Acks, or releases after the pause. A settling that fails is only told: the broker delivers again. */
+async function settle(
+  delivery: Delivery,
+  pauseMs: number | undefined,
+  { transport, line }: Desk,
+): Promise<void> {
+  const reply =
+    pauseMs === undefined ? await transport.ack(delivery) : await transport.nack(delivery, pauseMs);
+  const { messageId } = delivery;
+  const what = pauseMs === undefined ? 'acked' : 'released';
+  if (reply.ok) line.telemetry.step(what, { messageId, pauseMs });
+  else line.telemetry.trouble('settling failed', { messageId, what, problem: reply.problem });
+}

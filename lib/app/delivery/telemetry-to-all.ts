@@ -1,0 +1,22 @@
+import type { Telemetry } from '../../ports/telemetry.ts';
+
+/** The same facts to everybody who listens. */
+export function telemetryToAll(...listeners: readonly Telemetry[]): Telemetry {
+  return {
+    received: (count, waitedMs) => {
+      for (const listener of listeners) listener.received(count, waitedMs);
+    },
+    began: () => {
+      for (const listener of listeners) listener.began();
+    },
+    ended: (report) => {
+      for (const listener of listeners) listener.ended(report);
+    },
+    trouble: (what, details) => {
+      for (const listener of listeners) listener.trouble(what, details);
+    },
+    step: (what, details) => {
+      for (const listener of listeners) listener.step(what, details);
+    },
+  };
+}

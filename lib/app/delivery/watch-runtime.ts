@@ -1,0 +1,81 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import type { Details } from '../../ports/telemetry.ts';
+
+/** Watches whether the runtime answers, for the log and for health checks. */
+export interface RuntimeWatch {
+  /** Resolves when the runtime is ready for the first time, or when `stop` aborts. */
+  untilReady(stop: AbortSignal): Promise<void>;
+  /** Why the platform should restart this process: there has been no runtime for too long. Undefined: alive. */
+  sickness(): string | undefined;
+  close(): Promise<void>;
+}
+
+export interface RuntimeWatchOptions {
+  readonly runtime: Pick<Runtime, 'problem'>;
+  /** Where the runtime is expected, for the log. Without passwords. */
+  readonly address: string;
+  /** How long a runtime may take to load. It is not missed before that. */
+  readonly startupTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: (level: 'info' | 'warn', message: string, details: Details) => void;
+}
+
+const LOOK_AT_START_MS = 50;
+const LOOK_LATER_MS = 5_000;
+const MISSED_AFTER_MS = 60_000;
+/** A runtime that starts at once is not worth a line. */
+const FIRST_LINE_AFTER_MS = 1_000;
+const NEXT_LINE_AFTER_MS = 30_000;
+
+export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
+  const { runtime, address, clock, log } = options;
+  const missedAfterMs = Math.max(MISSED_AFTER_MS, options.startupTimeoutMs);
+  const closing = new AbortController();
+  const startedAt = clock.now();
+  let lastSeenAt: number | undefined;
+  let problem: string | undefined;
+  let nextLineAfterMs = FIRST_LINE_AFTER_MS;
+
+  const missingMs = () => clock.now() - (lastSeenAt ?? startedAt);
+
+  function logWaiting(): void {
+    const waitedMs = missingMs();
+    if (problem === undefined || waitedMs < nextLineAfterMs) return;
+    nextLineAfterMs = waitedMs + NEXT_LINE_AFTER_MS;
+    log('warn', 'waiting for the runtime', { address, waitedMs, problem });
+  }
+
+  async function look(): Promise<void> {
+    problem = await runtime.problem();
+    if (closing.signal.aborted) return;
+    logWaiting();
+    if (problem !== undefined) return;
+    if (nextLineAfterMs !== FIRST_LINE_AFTER_MS)
+      log('info', 'the runtime is ready', { address, waitedMs: missingMs() });
+    nextLineAfterMs = FIRST_LINE_AFTER_MS;
+    lastSeenAt = clock.now();
+  }
+
+  const watching = (async () => {
+    while (!closing.signal.aborted) {
+      await look();
+      await clock.sleep(lastSeenAt === undefined ? LOOK_AT_START_MS : LOOK_LATER_MS, closing.signal);
+    }
+  })();
+
+  return {
+    untilReady: async (stop) => {
+      while (lastSeenAt === undefined && !stop.aborted) await clock.sleep(LOOK_AT_START_MS, stop);
+    },
+    sickness: () => {
+      const goneMs = missingMs();
+      if (problem === undefined || goneMs <= missedAfterMs) return undefined;
+      return `no runtime at ${address} for ${Math.round(goneMs / 1000)} s: ${problem}`;
+    },
+    close: async () => {
+      closing.abort();
+      await watching;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Delivery, Transport } from '../../ports/transport.ts';
+import { releasePauseMs } from '../delivery/release-pause.ts';
+import { handleTimer, type TimerParts } from './gateway-timer.ts';
+
+const AT_ONCE = 10;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** A gateway that lives long works its timers itself, until told to stop: where no function is invoked with them. */
+export async function workTimers(
+  queue: string,
+  transport: Transport,
+  parts: TimerParts,
+  stop: AbortSignal,
+): Promise<void> {
+  const { clock, telemetry } = parts;
+  let pauseMs = FIRST_PAUSE_MS;
+
+  async function work(delivery: Delivery): Promise<void> {
+    const { body, messageId, receiveCount } = delivery;
+    const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+    const isDone = await handleTimer(text, parts);
+    const reply = isDone
+      ? await transport.ack(delivery)
+      : await transport.nack(delivery, releasePauseMs(receiveCount));
+    if (!reply.ok) telemetry.trouble('settling a timer failed', { messageId, problem: reply.problem });
+  }
+
+  while (!stop.aborted) {
+    const receipt = await transport.receive(queue, Math.min(AT_ONCE, transport.traits.maxBatch), stop);
+    if (receipt.ok) {
+      pauseMs = FIRST_PAUSE_MS;
+      await Promise.all(receipt.deliveries.map(work));
+      continue;
+    }
+    telemetry.trouble('timers cannot be received', { queue, problem: receipt.problem });
+    await clock.sleep(pauseMs, stop);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+}

@@ -1,0 +1,146 @@
+import type { Flow } from '../../core/task/flow.ts';
+import { isFinal, type Task } from '../../core/task/task.ts';
+import { cancelTask, expireTask } from '../../core/task/task-end.ts';
+import { applyReport } from '../../core/task/task-report.ts';
+import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
+import { createFor, unavailable } from './gateway-create.ts';
+import type { GatewayParts } from './gateway-deps.ts';
+import { envelopeAt, hasSilentChildren, isOverdue, settleChildren, settleTask } from './gateway-reconcile.ts';
+import { eventsFrom, type Look, watchTask } from './gateway-watch.ts';
+
+type Found = { readonly ok: true; readonly task: Task } | GatewayRefusal;
+
+/** The same for what is not there and what is somebody else's: ids cannot be tried out. */
+const NO_TASK: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such task' };
+const NO_FLOW: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such flow' };
+const NO_CURSOR: GatewayRefusal = {
+  ok: false,
+  kind: 'invalid',
+  detail: 'the cursor is none of ours: take links.next of the page before',
+};
+
+export function makeGateway(parts: GatewayParts): Gateway {
+  const { tasks, clock } = parts;
+
+  const flowsOf = (caller: Caller): readonly Flow[] =>
+    parts.flows().filter(({ name }) => caller.flows === undefined || caller.flows.includes(name));
+
+  async function ownTask(caller: Caller, id: string): Promise<Found> {
+    const got = await tasks.get(id);
+    if (!got.ok) return unavailable('the task could not be read', got.problem, parts);
+    return foundFor(caller, got.task);
+  }
+
+  /** As it stands; one that was silent for long, or whose time is up, after a look for its end, or its children's. */
+  async function currentTask(caller: Caller, id: string): Promise<Found> {
+    const found = await ownTask(caller, id);
+    if (!found.ok) return found;
+    const { task } = found;
+    const isSilent = isWorthALook(task, clock.now(), parts.silentMs);
+    if (!isSilent && !hasSilentChildren(task, clock.now(), parts.silentMs)) return found;
+    const settled = await (isSilent ? settleTask : settleChildren)(task, parts);
+    if (settled.ok) return foundFor(caller, settled.task);
+    parts.telemetry.trouble('the end of a task could not be looked for', { problem: settled.problem });
+    return found;
+  }
+
+  function watched(caller: Caller, id: string, signal: AbortSignal): AsyncGenerator<Task> {
+    let lookedAt = clock.now();
+    const look: Look = async () => {
+      const got = await tasks.get(id);
+      const { task } = got.ok ? got : { task: undefined };
+      if (task === undefined || task.owner !== caller.id) return got.ok ? { ok: true, task: undefined } : got;
+      if (clock.now() - lookedAt < parts.silentMs && !isOverdue(task, clock.now())) return got;
+      if (!isWorthALook(task, clock.now(), parts.silentMs)) return got;
+      lookedAt = clock.now();
+      return settleTask(task, parts);
+    };
+    return watchTask(look, parts, signal);
+  }
+
+  return {
+    flows: flowsOf,
+    create: async (caller, name, payload, options = {}) => {
+      const flow = flowsOf(caller).find((one) => one.name === name);
+      return flow === undefined ? NO_FLOW : createFor(caller, flow, payload, options, parts);
+    },
+    task: currentTask,
+    tasks: async (caller, cursor) => {
+      const page = await tasks.list(caller.id, cursor);
+      if (page === undefined) return NO_CURSOR;
+      return page.ok ? page : unavailable('the tasks could not be read', page.problem, parts);
+    },
+    cancel: async (caller, id) => {
+      const found = await currentTask(caller, id);
+      if (!found.ok) return found;
+      if (isFinal(found.task.state) && found.task.state !== 'canceled') return endedBefore(found.task);
+      const canceled = await tasks.update(id, (task) => cancelTask(task, clock.now()));
+      if (!canceled.ok) return unavailable('the task could not be canceled', canceled.problem, parts);
+      const { task } = canceled;
+      if (task === undefined) return NO_TASK;
+      return task.state === 'canceled' ? { ok: true, task } : endedBefore(task);
+    },
+    result: async (caller, id) => {
+      const found = await currentTask(caller, id);
+      if (!found.ok) return found;
+      const { task } = found;
+      if (!isFinal(task.state) || task.archiveKey === undefined) return { ok: true, result: { task } };
+      const kept = await envelopeAt(task.archiveKey, parts);
+      if (!kept.ok) return unavailable('the result could not be read', kept.problem, parts);
+      const payload = kept.envelope?.payload;
+      return { ok: true, result: { task, ...(payload === undefined ? {} : { payload }) } };
+    },
+    untilEnded: async (caller, id, withinMs, signal) => {
+      const found = await currentTask(caller, id);
+      if (!found.ok || isFinal(found.task.state)) return found;
+      const over = new AbortController();
+      const either = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
+      void clock.sleep(withinMs, either).then(() => over.abort());
+      let { task } = found;
+      for await (const seen of watched(caller, id, either)) task = seen;
+      over.abort();
+      return { ok: true, task };
+    },
+    events: async (caller, id, afterSeq, signal) => {
+      const found = await ownTask(caller, id);
+      return found.ok ? eventsFrom(watched(caller, id, signal), afterSeq) : undefined;
+    },
+    report: async (reports) => {
+      const byTask = Map.groupBy(reports, ({ task }) => task);
+      const replies = await Promise.all(
+        [...byTask].map(([id, told]) =>
+          tasks.update(id, (task) =>
+            told.reduce((one, report) => applyReport(one, report, clock.now()), task),
+          ),
+        ),
+      );
+      const refusal = replies.find((reply) => !reply.ok);
+      const canceled = replies.flatMap((reply) =>
+        reply.ok && reply.task?.state === 'canceled' ? [reply.task.id] : [],
+      );
+      return { canceled, ...(refusal === undefined || refusal.ok ? {} : { problem: refusal.problem }) };
+    },
+    expire: async (id) => {
+      const got = await tasks.get(id);
+      if (!got.ok) throw new Error(got.problem);
+      if (got.task === undefined || isFinal(got.task.state)) return;
+      // An end that nobody told is an end all the same; where nobody can look, the clock alone counts.
+      const settled = await settleTask(got.task, parts);
+      if (settled.ok && settled.task !== undefined && isFinal(settled.task.state)) return;
+      const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
+      if (!expired.ok) throw new Error(expired.problem);
+    },
+  };
+}
+
+function foundFor(caller: Caller, task: Task | undefined): Found {
+  return task === undefined || task.owner !== caller.id ? NO_TASK : { ok: true, task };
+}
+
+function isWorthALook(task: Task, now: number, silentMs: number): boolean {
+  return !isFinal(task.state) && (now - task.updatedMs >= silentMs || isOverdue(task, now));
+}
+
+function endedBefore({ state }: Task): GatewayRefusal {
+  return { ok: false, kind: 'conflict', detail: `the task has ended before: it ${state}` };
+}

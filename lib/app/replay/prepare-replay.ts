@@ -1,0 +1,62 @@
+import { type DeriveId, decode } from '../../core/envelope/decode.ts';
+import { encode } from '../../core/envelope/encode.ts';
+import type { Envelope } from '../../core/envelope/envelope.ts';
+import type { Failure } from '../../core/failure/failure.ts';
+import { replayOf } from '../../core/failure/replay.ts';
+import { applyPatch, type Operation } from '../../core/text/json-patch.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { Stranded } from './replay-targets.ts';
+
+export interface ReplaySettings {
+  /** The replay's id. */
+  readonly replay: string;
+  /** Another actor than the one each failed at. */
+  readonly to?: string;
+  readonly patch?: readonly Operation[];
+  /** How long the whole may take anew; undefined: no deadline. */
+  readonly timeoutMsOf: (failure: Failure) => number | undefined;
+  /** The largest body that the broker takes. */
+  readonly maxBodyBytes: number;
+}
+
+export type Prepared =
+  | { readonly failure: Failure; readonly to: string; readonly envelope: Envelope; readonly body: string }
+  /** Why this one cannot be sent; where the store was down, why none can. */
+  | (Partial<Stranded> & {
+      readonly failure: Failure;
+      readonly problem: string;
+      readonly isStoreDown?: true;
+    });
+
+/** The envelope as it would be sent now, from what the archive holds. */
+export async function prepareReplay(
+  failure: Failure,
+  settings: ReplaySettings,
+  archive: Archive,
+  now: number,
+  deriveId: DeriveId,
+): Promise<Prepared> {
+  const kept = await archive.get(failure.archiveKey);
+  if (!kept.ok) return { failure, problem: kept.problem, isStoreDown: true };
+  if (kept.text === undefined)
+    return { failure, problem: `the archive has nothing under "${failure.archiveKey}" any more` };
+  const arrival = decode(kept.text, { actor: failure.actor, messageId: failure.identity, deriveId });
+  if (arrival.kind === 'unreadable')
+    return { failure, problem: `what the archive holds cannot be read: ${arrival.complaint}` };
+  const patched =
+    settings.patch === undefined ? undefined : applyPatch(arrival.envelope.payload, settings.patch);
+  if (patched !== undefined && 'problem' in patched) return { failure, problem: patched.problem };
+  const timeoutMs = settings.timeoutMsOf(failure);
+  const replayed = replayOf(arrival.envelope, {
+    replay: settings.replay,
+    ...(settings.to === undefined ? {} : { to: settings.to }),
+    ...(timeoutMs === undefined ? {} : { deadlineMs: now + timeoutMs }),
+    ...(patched === undefined ? {} : { payload: patched.text }),
+  });
+  if ('problem' in replayed) return { failure, problem: replayed.problem };
+  const body = encode(replayed.envelope);
+  const bytes = Buffer.byteLength(body);
+  if (bytes > settings.maxBodyBytes)
+    return { failure, problem: `it has ${bytes} bytes, and the broker takes ${settings.maxBodyBytes}` };
+  return { failure, ...replayed, body };
+}

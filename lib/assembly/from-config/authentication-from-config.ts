@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { apiKeyAuthentication } from '../../adapters/http/api-keys.ts';
+import { type Authenticate, firstOf } from '../../adapters/http/authenticate.ts';
+import { tokenAuthentication } from '../../adapters/json-web-tokens/caller-token.ts';
+import { systemClock } from '../../adapters/system/system.ts';
+import { type ApiKey, readApiKeys } from '../../config/settings/api-keys.ts';
+import type { GatewaySettings } from '../../config/settings/sidecar-config.ts';
+import { type Mistake, mistakesText, notesInto } from '../../core/text/mistake.ts';
+
+/** Who is let in. Without keys and without an issuer, nobody. Throws in words for the operator. */
+export function authenticationFromConfig(settings: GatewaySettings): Authenticate {
+  const mistakes: Mistake[] = [];
+  const keys = keysFrom(settings, mistakes);
+  const { issuer, audience, jwksUrl } = settings;
+  const isWhole = issuer !== undefined && audience !== undefined && jwksUrl !== undefined;
+  if (!isWhole && (issuer ?? audience ?? jwksUrl) !== undefined) {
+    const problem = 'go together, with ASYA_GATEWAY_JWKS_URL: set all three or none';
+    mistakes.push({ place: 'ASYA_GATEWAY_JWT_ISSUER and ASYA_GATEWAY_JWT_AUDIENCE', problem });
+  }
+  if (mistakes.length > 0) throw new Error(`asya: who may call is not clear\n${mistakesText(mistakes)}`);
+  return firstOf([
+    apiKeyAuthentication(keys, systemClock.now),
+    ...(isWhole ? [tokenAuthentication({ issuer, audience, jwksUrl })] : []),
+  ]);
+}
+
+function keysFrom({ keys, keysFile }: GatewaySettings, mistakes: Mistake[]): readonly ApiKey[] {
+  const inPlace = keys === undefined ? [] : readApiKeys(keys, notesInto(mistakes, 'ASYA_GATEWAY_KEYS'));
+  if (keysFile === undefined) return inPlace;
+  try {
+    return [...inPlace, ...readApiKeys(readFileSync(keysFile, 'utf8'), notesInto(mistakes, keysFile))];
+  } catch (error) {
+    mistakes.push({
+      place: 'ASYA_GATEWAY_KEYS_FILE',
+      problem: `cannot be read: ${(error as Error).message}`,
+    });
+    return inPlace;
+  }
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { type HttpFace, httpFace } from '../../adapters/http/http-face.ts';
+import { reportVerification } from '../../adapters/http/verify-reports.ts';
+import { checkInput } from '../../adapters/json-schema/check-input.ts';
+import { type JsonLog, jsonLog } from '../../adapters/log/json-log.ts';
+import { deriveId, systemClock } from '../../adapters/system/system.ts';
+import { workTimers } from '../../app/gateway/consume-timers.ts';
+import type { Gateway } from '../../app/gateway/gateway.ts';
+import type { Timer } from '../../app/gateway/gateway-deps.ts';
+import { timerOn } from '../../app/gateway/gateway-timer.ts';
+import { makeGateway } from '../../app/gateway/make-gateway.ts';
+import { GATEWAY } from '../../config/plan/gateway-plan.ts';
+import { queueName } from '../../config/settings/queue-name.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Environment } from '../../config/settings/variables.ts';
+import type { Flow } from '../../core/task/flow.ts';
+import type { Reply } from '../../ports/reply.ts';
+import { authenticationFromConfig } from './authentication-from-config.ts';
+import { storesFromConfig } from './crew-from-config.ts';
+import { mountFaces } from './mount-faces.ts';
+import { configFromEnvironment } from './read-config.ts';
+import { flowsFromFile } from './read-flows.ts';
+import type { MakeTransport } from './transport-from-config.ts';
+
+/** The gateway without a face: what its timers need too. */
+export interface GatewayBackend {
+  readonly gateway: Gateway;
+  readonly arm: (timer: Timer) => Promise<Reply>;
+  /** Until told to stop: for a gateway that lives long. */
+  workTimers(stop: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+const POLL_MS = 250;
+/** Reports are lost seldom, and a look costs a query. */
+const SILENT_MS = 5_000;
+
+export async function backendFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  log: JsonLog,
+  makeTransport: MakeTransport,
+  flows: () => readonly Flow[],
+): Promise<GatewayBackend> {
+  const stores = storesFromConfig(config.storage, config.sqs.region, env);
+  const transport = await makeTransport(config, env);
+  const queueOf = (actor: string) => queueName(actor, config.namespace);
+  const clock = systemClock;
+  const arm = timerOn(transport, queueOf(GATEWAY), clock);
+  const gateway = makeGateway({
+    ...stores,
+    flows,
+    send: (actor, body) => transport.send(queueOf(actor), body),
+    arm,
+    checkInput,
+    maxBodyBytes: transport.traits.maxBodyBytes,
+    countBytes: Buffer.byteLength,
+    clock,
+    newId: randomUUID,
+    deriveId,
+    telemetry: log,
+    pollMs: POLL_MS,
+    silentMs: SILENT_MS,
+  });
+  return {
+    gateway,
+    arm,
+    workTimers: (stop) =>
+      workTimers(queueOf(GATEWAY), transport, { gateway, arm, clock, telemetry: log }, stop),
+    close: async () => {
+      await transport.close();
+      stores.close();
+    },
+  };
+}
+
+export interface ServedGateway {
+  readonly face: HttpFace;
+  readonly gateway: Gateway;
+  workTimers(stop: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** On every stream, whatever its face. */
+const KEEP_ALIVE_MS = 15_000;
+const LONGEST_WAIT_MS = 60_000;
+/** So many seconds' worth of requests at once. */
+const BURST = 4;
+
+/** The whole gateway for one configuration; the flows are its file's, unless they are handed in. */
+export async function gatewayFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  log: JsonLog,
+  makeTransport: MakeTransport,
+  flows: () => readonly Flow[] = fixedFlows(config),
+): Promise<ServedGateway> {
+  const authenticate = authenticationFromConfig(config.gateway);
+  const backend = await backendFromConfig(config, env, log, makeTransport, flows);
+  const { gatewaySecret, gateway } = config;
+  const clock = systemClock;
+  const face = httpFace({
+    gateway: backend.gateway,
+    authenticate,
+    ...(gatewaySecret === undefined ? {} : { verifyReports: reportVerification(gatewaySecret, clock.now) }),
+    clock,
+    telemetry: log,
+    rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST },
+    keepAliveMs: KEEP_ALIVE_MS,
+    longestWaitMs: LONGEST_WAIT_MS,
+  });
+  const { origins, publicUrl } = gateway;
+  const reached = publicUrl === undefined ? {} : { publicUrl };
+  mountFaces(face, { gateway: backend.gateway, origins, keepAliveMs: KEEP_ALIVE_MS, log, ...reached });
+  return { face, ...backend };
+}
+
+/** Throws in words for the operator where something is wrong. */
+export function gatewayConfigFrom(env: Environment): {
+  readonly config: SidecarConfig;
+  readonly log: JsonLog;
+} {
+  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: GATEWAY, ...env });
+  if ('words' in reading) throw new Error(reading.words);
+  const { config } = reading;
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  return { config, log: jsonLog({ level: config.logLevel, actor: GATEWAY, now: systemClock.now, write }) };
+}
+
+function fixedFlows({ gateway }: SidecarConfig): () => readonly Flow[] {
+  if (gateway.flowsFile === undefined)
+    throw new Error('asya: not set: ASYA_GATEWAY_FLOWS_FILE, the file with the flows');
+  const flows = flowsFromFile(gateway.flowsFile);
+  return () => flows;
+}

@@ -1,0 +1,49 @@
+import { gatewayProgress } from '../../adapters/gateway-http/gateway-progress.ts';
+import { deriveId, systemClock, systemDice } from '../../adapters/system/system.ts';
+import type { Line } from '../../app/delivery/handle-delivery.ts';
+import { queueName } from '../../config/settings/queue-name.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Dispatch } from '../../core/delivery/plan.ts';
+import type { Reply } from '../../ports/reply.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import type { Transport } from '../../ports/transport.ts';
+import { gatewayAddress } from './gateway-address.ts';
+
+export function lineFromConfig(
+  config: SidecarConfig,
+  transport: Transport,
+  runtime: Runtime,
+  telemetry: Telemetry,
+): Line {
+  return {
+    actor: config.actor,
+    limits: transport.traits,
+    runtime,
+    send: senderFor(transport, config.namespace),
+    clock: systemClock,
+    dice: systemDice,
+    deriveId,
+    telemetry,
+    ...progressFrom(config, telemetry),
+  };
+}
+
+/** The crew reports ends, and nothing else. */
+function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<Line, 'progress'> {
+  const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
+  if (gateway === undefined) return {};
+  const onTrouble = (problem: string) => telemetry.trouble('the gateway was not told', { problem });
+  return { progress: gatewayProgress(gateway, { clock: systemClock, onTrouble }) };
+}
+
+/** A topic to escalate to is called by its own name, whatever the namespace. */
+function senderFor(
+  transport: Transport,
+  namespace: string | undefined,
+): (dispatch: Dispatch) => Promise<Reply> {
+  return ({ to, type, body, delayMs }) => {
+    const queue = type === 'escalation' ? to : queueName(to, namespace);
+    return delayMs > 0 ? transport.sendWithDelay(queue, body, delayMs) : transport.send(queue, body);
+  };
+}

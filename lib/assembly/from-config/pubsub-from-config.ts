@@ -1,0 +1,16 @@
+import { pubsubClient } from '../../adapters/pubsub/pubsub-client.ts';
+import { pubsubTransport } from '../../adapters/pubsub/pubsub-transport.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Transport } from '../../ports/transport.ts';
+
+/** Deliveries are hidden for twice the actor's timeout, as on SQS. */
+export async function pubsubFromConfig({ pubsub, actor }: SidecarConfig): Promise<Transport> {
+  const { projectId, endpoint, delayerTopic } = pubsub;
+  if (projectId === undefined)
+    throw new Error('a configuration for Pub/Sub without a project was let through');
+  return pubsubTransport({
+    client: await pubsubClient({ projectId, ...(endpoint === undefined ? {} : { endpoint }) }),
+    visibilityMs: actor.timeoutMs * 2,
+    delayerTopic,
+  });
+}

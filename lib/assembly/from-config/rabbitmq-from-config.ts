@@ -1,0 +1,15 @@
+import { consumerTimeoutWarning } from '../../adapters/rabbitmq/consumer-timeout.ts';
+import { rabbitMqTransport } from '../../adapters/rabbitmq/rabbitmq-transport.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Transport } from '../../ports/transport.ts';
+
+export function rabbitMqFromConfig(
+  { rabbitmq, actor, runtime: { concurrency } }: SidecarConfig,
+  warn: (words: string) => void,
+): Transport {
+  // Fewer would leave some of the calls that may run at once without work.
+  const prefetch = Math.max(rabbitmq.prefetch, concurrency);
+  const warning = consumerTimeoutWarning({ actorTimeoutMs: actor.timeoutMs, concurrency, prefetch });
+  if (warning !== undefined) warn(warning);
+  return rabbitMqTransport({ ...rabbitmq, prefetch, name: `asya ${actor.name}` });
+}

@@ -1,0 +1,22 @@
+import { reportFace } from '../../adapters/http/report-face.ts';
+import { reportVerification } from '../../adapters/http/verify-reports.ts';
+import type { JsonLog } from '../../adapters/log/json-log.ts';
+import { systemClock } from '../../adapters/system/system.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Environment } from '../../config/settings/variables.ts';
+import { backendFromConfig } from './gateway-from-config.ts';
+import type { MakeTransport } from './transport-from-config.ts';
+
+/** What takes reports and nothing else: it needs to know no flows and nobody who may call. */
+export async function reportsFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  log: JsonLog,
+  makeTransport: MakeTransport,
+): Promise<ReturnType<typeof reportFace>> {
+  if (config.gatewaySecret === undefined)
+    throw new Error('asya: not set: ASYA_GATEWAY_SECRET, what reports are signed with');
+  const verifyReports = reportVerification(config.gatewaySecret, systemClock.now);
+  const { gateway } = await backendFromConfig(config, env, log, makeTransport, () => []);
+  return reportFace({ gateway, verifyReports, telemetry: log });
+}

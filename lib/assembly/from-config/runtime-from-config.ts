@@ -1,0 +1,53 @@
+import type { JsonLog } from '../../adapters/log/json-log.ts';
+import { httpRuntime } from '../../adapters/runtime-http/http-runtime.ts';
+import { processRuntime } from '../../adapters/runtime-process/process-runtime.ts';
+import { runtimeEnvironment } from '../../adapters/runtime-process/runtime-environment.ts';
+import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
+import { runtimeAddress } from '../../config/settings/addresses.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Environment } from '../../config/settings/variables.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+
+/** Creates what a host calls for each envelope: a user's runtime or one of the crew. */
+export type MakeRuntime = (config: SidecarConfig, env: Environment, log: JsonLog) => Promise<Runtime>;
+
+/** The runtime that a configuration names: reached where it listens, and started where a command says how. */
+export async function runtimeFromConfig(
+  config: SidecarConfig,
+  env: Environment,
+  clock: Clock,
+  log: JsonLog,
+): Promise<Runtime> {
+  const client = await clientFromConfig(config);
+  const { command, passEnv, address, protocol, startupTimeoutMs } = config.runtime;
+  if (command === undefined) return client;
+  return processRuntime({
+    command,
+    env: {
+      ...runtimeEnvironment(env, passEnv),
+      ASYA_RUNTIME_URL: runtimeAddress.write(address),
+      ASYA_RUNTIME_PROTOCOL: protocol,
+    },
+    client,
+    clock,
+    ...(startupTimeoutMs === undefined ? {} : { startupTimeoutMs }),
+    onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
+    onTrouble: (what, details) => log.trouble(what, details),
+  });
+}
+
+async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runtime> {
+  const { address, protocol, concurrency } = runtime;
+  const common = { protocol, fanOut: actor.fanOut, maxAnswerBytes: runtime.maxResponseBytes };
+  switch (address.kind) {
+    case 'socket':
+      return socketRuntime({ ...common, path: address.path });
+    case 'http':
+      return httpRuntime({ ...common, url: address.url, connections: concurrency });
+    case 'http-over-socket': {
+      const url = `http://localhost${address.resource}`;
+      return httpRuntime({ ...common, url, socketPath: address.path, connections: concurrency });
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { JsonLog } from '../../adapters/log/json-log.ts';
+import { systemClock } from '../../adapters/system/system.ts';
+import type { RuntimeWatchOptions } from '../../app/delivery/watch-runtime.ts';
+import { runtimeAddress } from '../../config/settings/addresses.ts';
+import { crewRole } from '../../config/settings/crew-role.ts';
+import { type SidecarConfig, STARTUP_TIMEOUT_MS } from '../../config/settings/sidecar-config.ts';
+import { withoutPassword } from '../../config/settings/without-password.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+
+/** The configuration with the host's own limit for a runtime's start, unless another one is set. */
+export function withStartupTimeout(
+  config: SidecarConfig,
+  startupTimeoutMs = STARTUP_TIMEOUT_MS,
+): SidecarConfig {
+  return { ...config, runtime: { startupTimeoutMs, ...config.runtime } };
+}
+
+export function runtimeWatchOptions(
+  { runtime: { address, startupTimeoutMs = STARTUP_TIMEOUT_MS } }: SidecarConfig,
+  runtime: Runtime,
+  log: JsonLog,
+): RuntimeWatchOptions {
+  return {
+    runtime,
+    address: withoutPassword(runtimeAddress.write(address)),
+    startupTimeoutMs,
+    clock: systemClock,
+    log: log.line,
+  };
+}
+
+/** Someone may have forgotten the storage, and would wait for a runtime that nobody starts. */
+export function logCrewWithoutStorage({ actor, runtime }: SidecarConfig, log: JsonLog): void {
+  const isCrewName = crewRole(actor.name, '', undefined) !== undefined;
+  if (!isCrewName || actor.crew !== undefined || runtime.command !== undefined) return;
+  log.line(
+    'info',
+    'this is an ordinary end actor that calls its runtime; set ASYA_ARCHIVE_BUCKET and ASYA_FAILURE_TABLE for the built-in crew',
+  );
+}

@@ -1,0 +1,62 @@
+import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
+import { handleDelivery, type Line } from '../../app/delivery/handle-delivery.ts';
+import { releasePauseMs } from '../../app/delivery/release-pause.ts';
+import { turnsFor } from '../../async/semaphore.ts';
+import type { Delivery, Transport } from '../../ports/transport.ts';
+
+export interface BatchHost {
+  readonly line: Line;
+  readonly transport: Transport;
+  readonly concurrency: number;
+  /** Until Lambda ends the invocation, less what the last sends need. */
+  readonly timeLeftMs: () => number;
+}
+
+/** Each record by itself: what one of them does is never another's failure. */
+export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
+  const turns = turnsFor(host.concurrency);
+  const failures = await Promise.all(
+    records.map(async (record) => {
+      await turns.take();
+      const isDone = await handleRecord(record, turns.give, host);
+      return isDone ? [] : [{ itemIdentifier: record.messageId }];
+    }),
+  );
+  // Lambda may stand still until the next invocation.
+  await host.line.progress?.flush();
+  return { batchItemFailures: failures.flat() };
+}
+
+/** False where the record has to come again. Nothing escapes: a bug here costs this record a receive, no other. */
+async function handleRecord(record: SQSRecord, giveTurn: () => void, host: BatchHost): Promise<boolean> {
+  const { line, transport, timeLeftMs } = host;
+  let hasTurn = true;
+  const onCallEnded = () => {
+    if (hasTurn) giveTurn();
+    hasTurn = false;
+  };
+  try {
+    const delivery = deliveryFromRecord(record);
+    const { settle } = await handleDelivery(delivery, { timeLeftMs: timeLeftMs(), onCallEnded }, line);
+    if (settle === 'ack') return true;
+    const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
+    if (!reply.ok)
+      line.telemetry.trouble('settling failed', { messageId: delivery.messageId, problem: reply.problem });
+  } catch (error) {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    line.telemetry.trouble('a bug in the sidecar', { messageId: record.messageId, problem });
+  } finally {
+    onCallEnded();
+  }
+  return false;
+}
+
+function deliveryFromRecord(record: SQSRecord): Delivery {
+  return {
+    body: record.body,
+    messageId: record.messageId,
+    receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    queue: record.eventSourceARN.slice(record.eventSourceARN.lastIndexOf(':') + 1),
+    handle: record.receiptHandle,
+  };
+}

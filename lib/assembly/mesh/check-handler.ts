@@ -1,0 +1,59 @@
+import { basename, dirname, join } from 'node:path';
+import type { HandlerCheck } from '../../config/manifest/actor-document.ts';
+import { fileOfHandler } from '../../config/manifest/handler-name.ts';
+import { shownValue } from '../../core/text/complaint.ts';
+import { suggestion } from '../../core/text/nearest.ts';
+import { isFile, isFolder, namesIn } from './path-kind.ts';
+
+/** Whether the files that handlers name are there, from the folder of the document that names them. */
+export function handlerCheckIn(meshFolder: string, where = 'beside this document'): HandlerCheck {
+  return (runtime, document) => {
+    const folder = join(meshFolder, dirname(document));
+    switch (runtime.kind) {
+      case 'node':
+        return nodeProblem(runtime.handler, folder, where);
+      case 'python':
+        return pythonProblem(runtime.handler, folder, where);
+      case 'image':
+      case 'url':
+        return undefined;
+    }
+  };
+}
+
+function nodeProblem(handler: string, folder: string, where: string): string | undefined {
+  const file = fileOfHandler(handler) ?? '';
+  const path = join(folder, file);
+  if (isFile(path)) return undefined;
+  const there = namesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
+  return `is ${shownValue(handler)}, and there is no file ${shownValue(file)} ${where}${suggestion(basename(file), there)}`;
+}
+
+/** As Python finds it: module by module as far as there are any, and what is left are names within the last one. */
+function pythonProblem(handler: string, folder: string, where: string): string | undefined {
+  const parts = handler.split('.').slice(0, -1);
+  let here = folder;
+  for (const [index, part] of parts.entries()) {
+    if (isFile(join(here, `${part}.py`))) return undefined;
+    if (!isFolder(join(here, part))) {
+      // What is no module may be a class, where something holds it.
+      if (index > 0 && isFile(join(here, '__init__.py'))) return undefined;
+      const module = parts.slice(0, index + 1).join('.');
+      const file = `${parts.slice(0, index + 1).join('/')}.py`;
+      const meant = suggestion(part, modulesIn(here));
+      return `is ${shownValue(handler)}, and there is no module "${module}" ("${file}") ${where}${meant}`;
+    }
+    here = join(here, part);
+  }
+  if (isFile(join(here, '__init__.py'))) return undefined;
+  const last = handler.split('.').at(-1);
+  const within = modulesIn(here).map((module) => [...parts, module, last].join('.'));
+  return `is ${shownValue(handler)}, and "${parts.join('/')}" is a folder without "__init__.py"; name the module in it too${suggestion(handler, within)}`;
+}
+
+function modulesIn(folder: string): readonly string[] {
+  return namesIn(folder).flatMap((name) => {
+    if (name.endsWith('.py') && name !== '__init__.py') return [name.slice(0, -'.py'.length)];
+    return /^[^\W\d]\w*$/u.test(name) && isFile(join(folder, name, '__init__.py')) ? [name] : [];
+  });
+}

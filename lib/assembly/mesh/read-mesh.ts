@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { ACTOR_KIND } from '../../config/manifest/actor-document.ts';
+import type { Manifest } from '../../config/manifest/manifest.ts';
+import { readManifest } from '../../config/manifest/read-manifest.ts';
+import type { ManifestFile } from '../../config/manifest/yaml-document.ts';
+import { shown } from '../../core/text/complaint.ts';
+import type { Mistake } from '../../core/text/mistake.ts';
+import { suggestion } from '../../core/text/nearest.ts';
+import { handlerCheckIn } from './check-handler.ts';
+import { isFile, isFolder, namesIn } from './path-kind.ts';
+
+export type MeshReading =
+  | { readonly manifest: Manifest; readonly warnings: readonly Mistake[] }
+  | { readonly mistakes: readonly [Mistake, ...Mistake[]]; readonly warnings: readonly Mistake[] };
+
+/** What others leave in a folder that is not the mesh's. */
+const FOREIGN_FOLDERS = ['node_modules', 'cdk.out', 'dist', 'coverage'];
+
+/**
+ * The mesh in a folder: every `*.yaml` and `*.yml` there and one folder deeper, so that an actor may have a folder of
+ * its own; nothing that is hidden, nor what tools put there. Handlers are looked for beside the document that names
+ * them.
+ */
+export function readMesh(folder: string): MeshReading {
+  const problem = folderProblem(folder);
+  if (problem !== undefined) return { mistakes: [{ place: folder, problem }], warnings: [] };
+  const unread: Mistake[] = [];
+  const files = yamlFiles(folder).flatMap((path) => readYamlFile(folder, path, unread));
+  const reading = readManifest(files, handlerCheckIn(folder));
+  const { warnings } = reading;
+  const mistakes = [...unread, ...('mistakes' in reading ? reading.mistakes : [])];
+  if (mistakes.length === 0 && 'manifest' in reading) {
+    if (reading.manifest.actors.length > 0) return reading;
+    mistakes.push({ place: folder, problem: emptyProblem(files) });
+  }
+  const [first, ...others] = mistakes;
+  return first === undefined ? reading : { mistakes: [first, ...others], warnings };
+}
+
+function folderProblem(folder: string): string | undefined {
+  if (isFolder(folder)) return undefined;
+  if (isFile(folder)) return 'is a file; name the folder that it stands in';
+  const path = resolve(folder);
+  const beside = namesIn(dirname(path)).filter((name) => isFolder(join(dirname(path), name)));
+  return `is no folder${suggestion(basename(path), beside)}`;
+}
+
+function emptyProblem(files: readonly ManifestFile[]): string {
+  const paths = files.map(({ path }) => path).join(', ');
+  const looked = paths === '' ? 'it has no .yaml file' : `there is none in its YAML, ${shown(paths)}`;
+  return `holds no document of kind "${ACTOR_KIND}": ${looked}`;
+}
+
+/** Their paths from the folder. */
+function yamlFiles(folder: string): readonly string[] {
+  const deeper = namesIn(folder)
+    .filter(
+      (name) => !FOREIGN_FOLDERS.includes(name) && !name.startsWith('.') && isFolder(join(folder, name)),
+    )
+    .flatMap((name) => yamlIn(join(folder, name)).map((file) => `${name}/${file}`));
+  return [...yamlIn(folder), ...deeper];
+}
+
+function yamlIn(folder: string): readonly string[] {
+  return namesIn(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isFolder(join(folder, name)));
+}
+
+function readYamlFile(folder: string, path: string, mistakes: Mistake[]): readonly ManifestFile[] {
+  try {
+    return [
+      { path, text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(join(folder, path))) },
+    ];
+  } catch (error) {
+    mistakes.push({ place: path, problem: `cannot be read: ${(error as Error).message}` });
+    return [];
+  }
+}

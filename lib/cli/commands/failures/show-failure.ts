@@ -1,0 +1,186 @@
+import { deriveId } from '../../../adapters/system/system.ts';
+import type { Stores } from '../../../assembly/from-config/crew-from-config.ts';
+import { decode } from '../../../core/envelope/decode.ts';
+import type { Envelope } from '../../../core/envelope/envelope.ts';
+import { errorOf, type Failure, type ReplayNote } from '../../../core/failure/failure.ts';
+import type { EndRecord } from '../../../core/failure/record.ts';
+import type { Archive } from '../../../ports/archive.ts';
+import type { Ends } from '../../../ports/end-records.ts';
+import { colors as pc } from '../../output/colors.ts';
+import { decidedText } from '../../output/decided-text.ts';
+import { failureJson } from '../../output/failure-output.ts';
+import { escaped, jsonOutput, oneLine, plainLines, shellWord } from '../../output/plain-text.ts';
+import { taskEventLines } from '../../output/task-events.ts';
+import { whenText } from '../../output/times.ts';
+
+export interface Shown {
+  readonly text: string;
+  readonly json: string;
+}
+
+/** One screen about one failed envelope: whoever is woken at night should need no second. */
+export async function showFailure(
+  failure: Failure,
+  earlier: readonly Failure[],
+  { archive, records, tasks }: Stores,
+  now: number,
+  withPayload: boolean,
+): Promise<Shown> {
+  const kept = await readKept(failure, archive);
+  const ends = await records.ofEnvelope(failure.envelopeId);
+  const envelope = 'envelope' in kept ? kept.envelope : undefined;
+  const { flow, task, replay } = failure;
+  const events = await taskEventLines(task, tasks);
+  const lines = [
+    titleText(failure, envelope),
+    '',
+    ...('trouble' in kept
+      ? [row('envelope', pc.yellow(oneLine(kept.trouble)))]
+      : [row('route', routeText(kept.envelope, failure))]),
+    row('failed', whenText(failure.lastSeenMs, now)),
+    row('first seen', whenText(failure.firstSeenMs, now)),
+    ...deadlineRow(envelope),
+    ...(flow === undefined ? [] : [row('flow', named(flow))]),
+    ...(task === undefined ? [] : [row('task', named(task))]),
+    ...events.map((line) => row('', line)),
+    row('group', failure.fingerprint),
+    row('decided by', decidedText(envelope, failure)),
+    ...errorRows(failure, envelope),
+    row('archive', failure.archiveKey),
+    ...(replay === undefined ? [] : [row('part of', `replay ${named(replay)}`)]),
+    ...replayRows(failure.replays, ends, now),
+    ...earlier.map((one) => row('earlier', earlierText(one, now))),
+    ...payloadRows(envelope, withPayload),
+    ...hintRows(failure),
+  ];
+  return {
+    text: lines.join('\n'),
+    json: jsonOutput(
+      {
+        ...failureJson(failure),
+        ...(envelope === undefined ? kept : { route: envelope.route, status: envelope.status }),
+        replays: replaysJson(failure, ends),
+        ...(events.length === 0 ? {} : { taskEvents: events }),
+        earlier: earlier.map(failureJson),
+      },
+      withPayload ? envelope?.payload : undefined,
+    ),
+  };
+}
+
+type Kept = { readonly envelope: Envelope } | { readonly trouble: string };
+
+async function readKept({ actor, identity, archiveKey }: Failure, archive: Archive): Promise<Kept> {
+  const kept = await archive.get(archiveKey);
+  if (!kept.ok) return { trouble: kept.problem };
+  if (kept.text === undefined) return { trouble: 'the archive has nothing under this key any more' };
+  const arrival = decode(kept.text, { actor, messageId: identity, deriveId });
+  return arrival.kind === 'unreadable'
+    ? { trouble: `what the archive holds cannot be read: ${arrival.complaint}` }
+    : { envelope: arrival.envelope };
+}
+
+function row(name: string, value: string): string {
+  return `${pc.dim(name.padEnd(11))} ${value}`;
+}
+
+const LONGEST_NAME = 100;
+
+function named(text: string): string {
+  return oneLine(text, LONGEST_NAME);
+}
+
+function titleText(failure: Failure, envelope: Envelope | undefined): string {
+  const { envelopeId, actor, reason } = failure;
+  const where = `${pc.red('failed')} at ${pc.bold(named(actor))} · ${named(reason)}`;
+  return `${pc.bold(oneLine(envelopeId))}  ${where} · ${attemptsText(failure, envelope)}`;
+}
+
+function attemptsText({ attempts }: Failure, envelope: Envelope | undefined): string {
+  const most = envelope?.status?.max_attempts;
+  const count = `${attempts}${typeof most === 'number' ? ` of ${most}` : ''}`;
+  return `${count} attempt${attempts === 1 && typeof most !== 'number' ? '' : 's'}`;
+}
+
+function routeText({ route }: Envelope, { actor }: Failure): string {
+  const passed = route.prev.map((name) => `${name} ${pc.green('✓')}`);
+  const here = `${pc.bold(named(actor))} ${pc.red('✗')}`;
+  const meantFor = route.curr !== '' && route.curr !== actor ? ` (its route says ${route.curr})` : '';
+  return [...passed, `${here}${meantFor}`, ...route.next].join(' → ');
+}
+
+function deadlineRow(envelope: Envelope | undefined): readonly string[] {
+  const deadline = envelope?.status?.deadline_at;
+  return deadline === undefined ? [] : [row('deadline', named(deadline))];
+}
+
+const TRACEBACK_LINES = 12;
+const LONGEST_LINE = 200;
+const INDENT = ' '.repeat(12);
+
+function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | undefined): readonly string[] {
+  const { message, traceback } =
+    envelope === undefined ? { message: errorMessage, traceback: '' } : errorOf(envelope);
+  const lines = traceback === '' ? [] : plainLines(traceback);
+  const end = lines.slice(-TRACEBACK_LINES);
+  const before = lines.length - end.length;
+  return [
+    row('error', `${pc.bold(named(errorType))}: ${oneLine(message, 500)}`),
+    ...(before > 0 ? [pc.dim(`${INDENT}… ${before} ${before === 1 ? 'line' : 'lines'} before`)] : []),
+    ...end.map((line) => `${INDENT}${line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line}`),
+  ];
+}
+
+function replayRows(replays: readonly ReplayNote[], ends: Ends, now: number): readonly string[] {
+  return replays.map(({ replay, atMs, to }) =>
+    row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${fateText(replay, ends)}`),
+  );
+}
+
+function fateText(replay: string, ends: Ends): string {
+  if (!ends.ok) return pc.yellow(`its end is not known: ${oneLine(ends.problem)}`);
+  const record = endOfReplay(replay, ends.records);
+  if (record === undefined) return pc.yellow('no end yet');
+  const { end, actor } = record;
+  return end === 'succeeded' ? pc.green(end) : pc.red(`${end} at ${named(actor)}`);
+}
+
+function endOfReplay(replay: string, records: readonly EndRecord[]): EndRecord | undefined {
+  return records.find((record) => record.replay === replay);
+}
+
+function replaysJson(failure: Failure, ends: Ends): unknown {
+  const { replays } = failureJson(failure);
+  return replays.map((note) => {
+    const end = ends.ok ? endOfReplay(note.replay, ends.records)?.end : undefined;
+    return end === undefined ? note : { ...note, end };
+  });
+}
+
+function earlierText({ reason, actor, lastSeenMs }: Failure, now: number): string {
+  return `${named(reason)} at ${named(actor)}, ${whenText(lastSeenMs, now)}`;
+}
+
+function payloadRows(envelope: Envelope | undefined, withPayload: boolean): readonly string[] {
+  if (envelope === undefined) return [];
+  if (withPayload) return ['', 'payload', escaped(envelope.payload)];
+  return [row('payload', `${Buffer.byteLength(envelope.payload)} bytes; --payload prints it`)];
+}
+
+/** What to do next, to be pasted. Nothing for an id that could not be. */
+function hintRows({ envelopeId, fingerprint, replays }: Failure): readonly string[] {
+  if (replays.length > 0) return [];
+  const isPlain = oneLine(envelopeId) === envelopeId;
+  return [
+    '',
+    ...(isPlain ? [pc.dim(`replay it:  asya replay ${replayArguments(envelopeId)}`)] : []),
+    pc.dim(`its group:  asya replay --group ${fingerprint}`),
+  ];
+}
+
+/** What stands after `--` is an id, `--go` too. */
+function replayArguments(id: string): string {
+  return id.startsWith('-')
+    ? `-- ${shellWord(id)}   (--go before the -- sends it)`
+    : `${shellWord(id)}   (--go sends it)`;
+}

@@ -1,0 +1,112 @@
+import { deriveId } from '../../../adapters/system/system.ts';
+import { type Prepared, prepareReplay } from '../../../app/replay/prepare-replay.ts';
+import { type ReplayOptions, replayedBefore, targetsOf } from '../../../app/replay/replay.ts';
+import type { Failure } from '../../../core/failure/failure.ts';
+import { EXIT } from '../../exit.ts';
+import type { Operator } from '../../operator.ts';
+import { LONGEST_ID } from '../../output/failure-output.ts';
+import { escaped, jsonListOutput, jsonOutput, oneLine } from '../../output/plain-text.ts';
+import { type Column, tableText } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { strandedJson, strandedLines } from './replay-text.ts';
+
+interface DryRun {
+  readonly payload?: boolean;
+  readonly json?: boolean;
+}
+
+/** Long enough to see what is meant; the rest is counted. */
+const SHOWN = 20;
+
+/** What would be sent, where and with which deadline. Nothing is. */
+export async function printDryRun(
+  failures: readonly Failure[],
+  options: ReplayOptions,
+  { payload = false, json = false }: DryRun,
+  { stores, reach }: Operator,
+  { print, say, now }: Terminal,
+): Promise<number> {
+  const targets = await targetsOf(failures, options, reach);
+  if (!targets.ok) {
+    say(`asya: ${oneLine(targets.problem)}`);
+    return EXIT.failed;
+  }
+  const { stranded } = targets;
+  const status = stranded.size > 0 ? EXIT.failed : EXIT.fine;
+  const looked = json ? failures : failures.slice(0, SHOWN);
+  const prepared: Prepared[] = [];
+  for (const failure of looked) {
+    const why = stranded.get(failure) ?? againProblem(failure, options);
+    const one: Prepared =
+      why === undefined
+        ? await prepareReplay(failure, options, stores.archive, now(), deriveId)
+        : { failure, ...why };
+    if ('problem' in one && one.isStoreDown) {
+      say(`asya: ${oneLine(one.problem)}`);
+      return EXIT.failed;
+    }
+    prepared.push(one);
+  }
+  if (json) {
+    print(jsonListOutput(prepared.map((one) => dryRunJson(one, payload))));
+    return status;
+  }
+  print(tableText(COLUMNS, prepared));
+  if (payload) for (const one of prepared) if ('body' in one) print(payloadText(one));
+  const unlooked = failures.slice(looked.length);
+  if (unlooked.length > 0) print(`… and ${unlooked.length} more`);
+  const toSend =
+    prepared.filter((one) => 'body' in one).length +
+    unlooked.filter((failure) => !stranded.has(failure) && againProblem(failure, options) === undefined)
+      .length;
+  const lines = strandedLines([...stranded.values()]);
+  say(['', ...lines, `Nothing was sent. ${goText(toSend, options.stages !== undefined)}`].join('\n'));
+  return status;
+}
+
+function againProblem(failure: Failure, { again }: ReplayOptions): { readonly problem: string } | undefined {
+  const before = again ? undefined : replayedBefore(failure);
+  return before === undefined ? undefined : { problem: `${before}; --again sends it once more` };
+}
+
+function goText(count: number, isRamp: boolean): string {
+  if (count === 0) return '--go would send nothing either.';
+  if (count === 1) return '--go sends 1.';
+  return `--go sends ${count}${isRamp ? ': one first, then ten, then a hundred at a time, as long as none fails again' : ''}.`;
+}
+
+const COLUMNS: readonly Column<Prepared>[] = [
+  { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: LONGEST_ID },
+  { title: 'FAILED AT', text: ({ failure }) => failure.actor, most: 63 },
+  { title: 'TO', text: (one) => ('to' in one ? one.to : '-') },
+  { title: 'DEADLINE', text: (one) => ('to' in one ? (one.envelope.status?.deadline_at ?? 'none') : '-') },
+  {
+    title: 'BYTES',
+    text: (one) => ('body' in one ? String(Buffer.byteLength(one.body)) : '-'),
+    align: 'right',
+  },
+  { title: '', text: (one) => ('problem' in one ? `not sent: ${one.problem}` : '') },
+];
+
+function payloadText({ failure, envelope }: Extract<Prepared, { body: string }>): string {
+  return `\n${oneLine(failure.envelopeId)}\n${escaped(envelope.payload)}`;
+}
+
+function dryRunJson(one: Prepared, payload: boolean): string {
+  const { failure } = one;
+  const id = { id: failure.envelopeId, failedAt: failure.actor };
+  if ('problem' in one) {
+    return jsonOutput({ ...id, problem: one.problem, ...strandedJson(one) });
+  }
+  const { to, envelope, body } = one;
+  return jsonOutput(
+    {
+      ...id,
+      to,
+      route: envelope.route,
+      ...(envelope.status?.deadline_at === undefined ? {} : { deadline: envelope.status.deadline_at }),
+      bytes: Buffer.byteLength(body),
+    },
+    payload ? envelope.payload : undefined,
+  );
+}

@@ -1,0 +1,133 @@
+import type { ReplayEnd, ReplayOptions, Skipped } from '../../../app/replay/replay.ts';
+import { durationText } from '../../../core/text/duration.ts';
+import { oneLine } from '../../output/plain-text.ts';
+
+/** How many are named one by one; the rest is counted. */
+const NAMED = 5;
+
+/** How a replay ended: what was sent, what was not, why, and what to do next. */
+export function endWords(end: ReplayEnd, options: ReplayOptions): string {
+  return [...skippedLines(end.skipped), ...failedLines(end), ...whyLines(end, options)].join('\n');
+}
+
+function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly string[] {
+  const { why, problem = '', sent, left } = end;
+  const counts = countsText(end, stages !== undefined);
+  switch (why) {
+    case 'all-sent':
+      return [`${sent.length === 0 ? 'nothing was sent' : 'done'}: ${counts}`];
+    case 'failed-again':
+      return [
+        `stopped, because some failed again: ${counts}; nothing more was sent`,
+        'asya failures show ID tells why',
+      ];
+    case 'no-end':
+      return [
+        `stopped: ${problem} within ${durationText(waitMs)}; ${counts}`,
+        `they may still be under way: look at the queues${left.length > 0 ? '; the same command once more goes on with the rest' : ''}`,
+      ];
+    case 'stopped': {
+      const [next] = left;
+      const where =
+        next === undefined
+          ? `all were sent, and ${sent.length - end.endedWell.length} have no end yet`
+          : `the next would have been ${oneLine(next.envelopeId)}`;
+      return [
+        `stopped as you asked: ${counts}; ${where}`,
+        ...(next === undefined
+          ? []
+          : ['the same command once more goes on: what was sent is not sent twice']),
+      ];
+    }
+    case 'refused':
+      return [`stopped: ${oneLine(problem)}; ${counts}`];
+  }
+}
+
+function countsText({ sent, endedWell, failedAgain, skipped, left }: ReplayEnd, isWatched: boolean): string {
+  const ends = isWatched ? `, ${endedWell.length} ended well, ${failedAgain.length} failed again` : '';
+  return `${sent.length} sent${ends}, ${skipped.length} skipped, ${left.length} left`;
+}
+
+function failedLines({ failedAgain }: ReplayEnd): readonly string[] {
+  const named = failedAgain
+    .slice(0, NAMED)
+    .map(
+      ({ envelopeId, actor, reason }) =>
+        `  failed again: ${oneLine(envelopeId)} at ${oneLine(actor, 63)}, ${oneLine(reason, 30)}`,
+    );
+  return [...named, ...moreLine('failed again', failedAgain.length)];
+}
+
+function skippedLines(skipped: readonly Skipped[]): readonly string[] {
+  const before = skipped.filter(({ isReplayedBefore }) => isReplayedBefore === true);
+  const others = skipped.filter(
+    ({ isReplayedBefore, target }) => isReplayedBefore !== true && target === undefined,
+  );
+  const [one] = before;
+  const again =
+    one === undefined
+      ? []
+      : before.length === 1
+        ? [`  not sent: ${skippedText(one)}; --again sends it once more`]
+        : [`  not sent: ${before.length} were replayed before; --again sends them once more`];
+  return [
+    ...others.slice(0, NAMED).map((other) => `  not sent: ${skippedText(other)}`),
+    ...moreLine('not sent', others.length),
+    ...strandedLines(skipped),
+    ...again,
+  ];
+}
+
+/** A line for each target that nothing can be sent to: how many failures that concerns, why, and what to do. */
+export function strandedLines(
+  skipped: readonly Pick<Skipped, 'problem' | 'target' | 'isQueueMissing'>[],
+): readonly string[] {
+  const byTarget = Map.groupBy(
+    skipped.filter(({ target }) => target !== undefined),
+    ({ target }) => target,
+  );
+  return [...byTarget].map(([target, all]) => {
+    const [{ problem, isQueueMissing } = { problem: '' }] = all;
+    const fix = isQueueMissing
+      ? 'deploy the actor, or name another with --to'
+      : 'fix this and run the same command again, or name another actor with --to';
+    return `  not sent: ${all.length} for "${target}" (${oneLine(problem)}): ${fix}`;
+  });
+}
+
+/** Names the target of a failure for scripts: as one without a queue, or as one that was refused. */
+export function strandedJson({
+  target,
+  isQueueMissing,
+}: Pick<Skipped, 'target' | 'isQueueMissing'>): Readonly<Record<string, string>> {
+  if (target === undefined) return {};
+  return isQueueMissing ? { withoutQueue: target } : { refusedAt: target };
+}
+
+function skippedText({ failure, problem }: Skipped): string {
+  return `${oneLine(failure.envelopeId)}: ${oneLine(problem)}`;
+}
+
+function moreLine(what: string, count: number): readonly string[] {
+  return count > NAMED ? [`  ${what}: … and ${count - NAMED} more; --json names them all`] : [];
+}
+
+export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<string, unknown>> {
+  const { why, problem, sent, skipped, left, endedWell, failedAgain } = end;
+  const idOf = ({ envelopeId }: { readonly envelopeId: string }) => envelopeId;
+  return {
+    replay: replayId,
+    why,
+    ...(problem === undefined ? {} : { problem }),
+    sent: sent.map(idOf),
+    endedWell: endedWell.map(idOf),
+    failedAgain: failedAgain.map(idOf),
+    skipped: skipped.map((one) => ({
+      id: one.failure.envelopeId,
+      problem: one.problem,
+      ...strandedJson(one),
+    })),
+    left: left.map(idOf),
+  };
+}

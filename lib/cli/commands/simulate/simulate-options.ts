@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Headers } from '../../../core/envelope/envelope.ts';
+import { withHeader } from '../../../core/envelope/headers.ts';
+import { describeBreak, type JsonText, readJson } from '../../../core/text/json-text.ts';
+import { instantMs, TIMESTAMP_RULE } from '../../../core/text/timestamp.ts';
+import type { Dice } from '../../../ports/clock.ts';
+import { Mistaken } from '../../usage-error.ts';
+
+/** When it begins: as told, or now, in whole seconds. */
+export function startFrom(at: string | undefined, now: () => number): number {
+  if (at === undefined) return Math.floor(now() / 1000) * 1000;
+  const instant = instantMs(at);
+  if (instant === undefined) throw new Mistaken(`asya: --at is "${at}"; ${TIMESTAMP_RULE}`);
+  return instant;
+}
+
+export function seedFrom(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text))
+    throw new Mistaken(`asya: --seed is "${text}"; it takes a whole number such as 7`);
+  return Number(text);
+}
+
+/** Half of what jitter may add, or the same numbers for the same seed (mulberry32). */
+export function diceFrom(seed: number | undefined): Dice {
+  if (seed === undefined) return () => 0.5;
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    const mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    const stirred = mixed ^ (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61));
+    return ((stirred ^ (stirred >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** `event_time=2026-01-01T00:00:00Z`: text, as headers are. */
+export function headersFrom(texts: readonly string[] = [], besides: Headers): Headers {
+  return texts.reduce((headers, text) => {
+    const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+    if (name === undefined || value === undefined)
+      throw new Mistaken(`asya: --header is "${text}"; it takes NAME=VALUE, such as "_on_error=review"`);
+    return withHeader(headers, name, value);
+  }, besides);
+}
+
+/** JSON, or a file that holds it. */
+export function payloadFrom(text: string | undefined, cwd: string): JsonText {
+  const json = readJson(text ?? '{}');
+  if (json.kind !== 'broken') return json.text;
+  const content = readJsonFile(resolve(cwd, text ?? ''));
+  if (content === undefined)
+    throw new Mistaken(
+      `asya: --payload is "${text}", neither JSON (${describeBreak(text ?? '', json.at)}) nor a file`,
+    );
+  const inside = readJson(content);
+  if (inside.kind !== 'broken') return inside.text;
+  throw new Mistaken(`asya: --payload ${text} is not JSON: ${describeBreak(content, inside.at)}`);
+}
+
+function readJsonFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

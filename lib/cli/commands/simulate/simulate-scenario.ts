@@ -1,0 +1,85 @@
+import { delaySecondsFrom, SQS_LIMITS } from '../../../adapters/sqs/sqs-limits.ts';
+import { deriveId } from '../../../adapters/system/system.ts';
+import type { Scenario } from '../../../app/simulation/simulate.ts';
+import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { planMesh } from '../../../config/plan/mesh-plan.ts';
+import { FLOW, NO_HEADERS, withHeader } from '../../../core/envelope/headers.ts';
+import { suggestion } from '../../../core/text/nearest.ts';
+import { timestampText } from '../../../core/text/timestamp.ts';
+import { Mistaken } from '../../usage-error.ts';
+import { diceFrom, headersFrom, payloadFrom, seedFrom, startFrom } from './simulate-options.ts';
+import { type ScriptOptions, scriptsFrom } from './simulate-scripts.ts';
+
+export interface SimulateOptions extends ScriptOptions {
+  readonly at?: string;
+  readonly seed?: string;
+  readonly header?: readonly string[];
+  readonly payload?: string;
+}
+
+/** What is simulated, with what there is to say of it beforehand. */
+export interface Staged {
+  readonly scenario: Scenario;
+  /** Undefined where an actor was named. */
+  readonly flow?: string;
+  readonly route: readonly string[];
+  readonly timeoutMs?: number;
+  readonly usualMs: number;
+  readonly seed?: number;
+}
+
+/** The mesh as it would be deployed, with an envelope as the gateway would send it. */
+export function stage(
+  manifest: Manifest,
+  target: string,
+  options: SimulateOptions,
+  terminal: { readonly cwd: string; readonly now: () => number },
+): Staged {
+  const way = wayOf(manifest, target);
+  const [curr = '', ...next] = way.route;
+  const specs = new Map(manifest.actors.map((actor) => [actor.name, actor]));
+  const { scripts, usualMs } = scriptsFrom(options, specs);
+  const startMs = startFrom(options.at, terminal.now);
+  const seed = seedFrom(options.seed);
+  const { flow, timeoutMs } = way;
+  const deadline = timeoutMs === undefined ? {} : { deadline_at: timestampText(startMs + timeoutMs) };
+  const { functions } = planMesh(manifest, { region: 'us-east-1', storage: {} });
+  return {
+    scenario: {
+      actors: new Map(functions.map(({ actor, config }) => [actor, config.actor])),
+      envelope: {
+        id: 'simulated',
+        route: { prev: [], curr, next },
+        headers: headersFrom(
+          options.header,
+          flow === undefined ? NO_HEADERS : withHeader(NO_HEADERS, FLOW, flow),
+        ),
+        payload: payloadFrom(options.payload, terminal.cwd),
+        status: { phase: 'pending', created_at: timestampText(startMs), ...deadline },
+        extra: new Map(),
+      },
+      scripts,
+      startMs,
+      traits: { limits: SQS_LIMITS, heldMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
+      dice: diceFrom(seed),
+      deriveId,
+    },
+    ...way,
+    usualMs,
+    ...(seed === undefined ? {} : { seed }),
+  };
+}
+
+function wayOf({ flows, actors }: Manifest, target: string): Pick<Staged, 'flow' | 'route' | 'timeoutMs'> {
+  const flow = flows.find(({ name }) => name === target);
+  if (flow !== undefined) {
+    const { entrypoint, routeNext, timeoutSeconds } = flow;
+    const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
+    return { flow: target, route: [entrypoint, ...routeNext], ...timeout };
+  }
+  if (actors.some(({ name }) => name === target)) return { route: [target] };
+  const names = [...flows, ...actors].map(({ name }) => name);
+  throw new Mistaken(
+    `asya: the mesh has neither a flow nor an actor "${target}"${suggestion(target, names)}`,
+  );
+}

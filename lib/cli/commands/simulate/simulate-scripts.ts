@@ -1,0 +1,64 @@
+import type { Script, ScriptedFailure } from '../../../app/simulation/scripted-runtime.ts';
+import type { ActorSpec } from '../../../config/manifest/manifest.ts';
+import { DURATION_RULE, durationMs } from '../../../core/text/duration.ts';
+import { Mistaken } from '../../usage-error.ts';
+import { actorNamed, failureFrom } from './simulate-fail.ts';
+
+/** What a call takes where nobody says otherwise: with nought, every deadline would look easy. */
+const USUAL_CALL_MS = 1_000;
+
+export interface ScriptOptions {
+  readonly fail?: readonly string[];
+  readonly take?: readonly string[];
+}
+
+export interface Scripts {
+  readonly scripts: ReadonlyMap<string, Script>;
+  /** What each call takes, but where it was said of one actor. */
+  readonly usualMs: number;
+}
+
+/** How every actor behaves, from what `--fail` and `--take` say. */
+export function scriptsFrom(
+  { fail = [], take = [] }: ScriptOptions,
+  actors: ReadonlyMap<string, ActorSpec>,
+): Scripts {
+  const failures = failuresFrom(fail, actors);
+  const takes = take.map((text) => takeFrom(text, actors));
+  const usualMs = takes.findLast(({ actor }) => actor === undefined)?.takesMs ?? USUAL_CALL_MS;
+  const scripts = [...actors.keys()].map((name): [string, Script] => {
+    const takesMs = takes.findLast(({ actor }) => actor === name)?.takesMs ?? usualMs;
+    return [name, { failures: failures.get(name) ?? [], takesMs }];
+  });
+  return { scripts: new Map(scripts), usualMs };
+}
+
+function failuresFrom(
+  texts: readonly string[],
+  actors: ReadonlyMap<string, ActorSpec>,
+): ReadonlyMap<string, readonly ScriptedFailure[]> {
+  const byActor = new Map<string, ScriptedFailure[]>();
+  for (const text of texts) {
+    const { actor, failure } = failureFrom(text, actors);
+    const before = byActor.get(actor) ?? [];
+    if (before.some(({ times }) => times === Number.POSITIVE_INFINITY)) {
+      const problem = `never comes to pass: what was said of "${actor}" before has no end; give it one, such as "*3"`;
+      throw new Mistaken(`asya: --fail "${text}" ${problem}`);
+    }
+    byActor.set(actor, [...before, failure]);
+  }
+  return byActor;
+}
+
+/** `score=2s`, or `2s` for every actor. */
+function takeFrom(
+  text: string,
+  actors: ReadonlyMap<string, ActorSpec>,
+): { readonly actor?: string; readonly takesMs: number } {
+  const [, name, duration = ''] = /^(?:([^=]*)=)?(.*)$/.exec(text) ?? [];
+  const actor = name === undefined ? undefined : actorNamed(name, actors, `--take "${text}"`).name;
+  const takesMs = durationMs(duration);
+  if (takesMs === undefined)
+    throw new Mistaken(`asya: --take is "${text}"; it takes ACTOR=DURATION, and ${DURATION_RULE}`);
+  return { ...(actor === undefined ? {} : { actor }), takesMs };
+}

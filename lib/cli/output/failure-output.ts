@@ -1,0 +1,41 @@
+import type { Failure } from '../../core/failure/failure.ts';
+import { timestampText } from '../../core/text/timestamp.ts';
+import type { Column } from './table.ts';
+import { agoText } from './times.ts';
+
+/** In columns: what is cut cannot be copied, so only what no screen has room for is. */
+export const LONGEST_ID = 100;
+
+/** Envelopes by row; their groups too, where they may be of several. */
+export function failureColumns(now: number, withGroup: boolean): readonly Column<Failure>[] {
+  const group: Column<Failure> = { title: 'GROUP', text: ({ fingerprint }) => fingerprint };
+  return [
+    { title: 'ENVELOPE', text: ({ envelopeId }) => envelopeId, most: LONGEST_ID },
+    ...(withGroup ? [group] : []),
+    { title: 'FAILED', text: ({ lastSeenMs }) => agoText(lastSeenMs, now) },
+    { title: 'ACTOR', text: ({ actor }) => actor, most: 63 },
+    { title: 'REASON', text: ({ reason }) => reason, most: 30 },
+    { title: 'ATTEMPTS', text: ({ attempts }) => String(attempts), align: 'right' },
+    { title: 'REPLAYS', text: ({ replays }) => String(replays.length), align: 'right' },
+    { title: 'ERROR', text: ({ errorType, errorMessage }) => `${errorType}: ${errorMessage}`, most: 60 },
+  ];
+}
+
+interface NoteJson {
+  readonly replay: string;
+  readonly at: string;
+  readonly to: string;
+}
+
+export function failureJson(
+  failure: Failure,
+): Readonly<Record<string, unknown>> & { readonly replays: readonly NoteJson[] } {
+  const { firstSeenMs, lastSeenMs, fingerprint, replays, ...rest } = failure;
+  return {
+    ...rest,
+    group: fingerprint,
+    firstSeen: timestampText(firstSeenMs),
+    lastSeen: timestampText(lastSeenMs),
+    replays: replays.map(({ replay, atMs, to }) => ({ replay, at: timestampText(atMs), to })),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Mistake } from '../../core/text/mistake.ts';
+import { notesInto } from '../../core/text/mistake.ts';
+import { ACTOR_KIND, type HandlerCheck, readActor } from './actor-document.ts';
+import type { ActorSpec } from './manifest.ts';
+
+/**
+ * An actor that is declared in code, held to the same rules as one in a folder: `spec` is what would stand under
+ * `spec:` there, and `labels` under `metadata:`. Whom it names is not looked for: the others may come later.
+ */
+export function actorByHand(
+  name: string,
+  spec: Readonly<Record<string, unknown>>,
+  checkHandler: HandlerCheck = () => undefined,
+  labels: Readonly<Record<string, string>> = {},
+): { readonly actor: ActorSpec } | { readonly mistakes: readonly [Mistake, ...Mistake[]] } {
+  const said = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
+  const value = { apiVersion: 'asya.sh/v1alpha1', kind: ACTOR_KIND, metadata: { name, labels }, spec: said };
+  const mistakes: Mistake[] = [];
+  const document = {
+    file: '.',
+    value,
+    isBroken: false,
+    positionOf: () => ({ line: 1, column: 1 }),
+    writtenAt: () => undefined,
+  };
+  const { actor } = readActor(value, document, notesInto(mistakes, `actor "${name}"`), checkHandler);
+  const [first, ...others] = mistakes;
+  return first === undefined ? { actor } : { mistakes: [first, ...others] };
+}

@@ -1,0 +1,92 @@
+import { isRoutableName } from '../../core/envelope/actor-name.ts';
+import type { Resiliency } from '../../core/policy/policy.ts';
+import { compileResiliency } from '../../core/policy/resiliency-input.ts';
+import { shownValue, whatCame } from '../../core/text/complaint.ts';
+import { durationText } from '../../core/text/duration.ts';
+import type { Fields } from '../../core/text/fields.ts';
+import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { defaultVisibilitySeconds, LONGEST_VISIBILITY_SECONDS } from '../settings/sidecar-config.ts';
+import type { ActorSpec } from './manifest.ts';
+import {
+  optional,
+  type ReadField,
+  type Reference,
+  readDurationMs,
+  readMap,
+  wholeSecondsFrom,
+} from './manifest-field.ts';
+import { withOnError } from './on-error.ts';
+
+const FIELDS = ['actorTimeout', 'visibilityTimeout', 'policies', 'rules', 'onError'] as const;
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+type Times = Pick<ActorSpec, 'timeoutMs' | 'visibilitySeconds' | 'resiliency'>;
+
+/** `spec.resiliency`: how long a call may take, and what becomes of what fails. */
+export function readActorResiliency(
+  value: unknown,
+  actor: string,
+  notes: Notes,
+): Times & { readonly references: readonly Reference[] } {
+  const fields = optional(value, notes, readMap, {}) as Fields;
+  noteUnknownKeys(notes, fields, FIELDS);
+  const { policies = {}, rules = [], onError } = fields;
+  const resiliency = compileResiliency(policies, rules, {
+    policies: notes.at('policies'),
+    rules: notes.at('rules'),
+  });
+  const references = exhaustionReferences(resiliency, notes.at('policies'));
+  if (onError === undefined) return { ...readTimes(fields, notes), resiliency, references };
+  const reference = { name: onError, notes: notes.at('onError') };
+  if (onError === actor) {
+    reference.notes.add(`is "${actor}", this actor itself: what fails would come back to it; name another`);
+  }
+  return {
+    ...readTimes(fields, notes),
+    resiliency: isRoutableName(onError) ? withOnError(resiliency, onError) : resiliency,
+    references: [...references, reference],
+  };
+}
+
+/** Names that none can have are told already. */
+function exhaustionReferences({ policies }: Resiliency, notes: Notes): readonly Reference[] {
+  return [...policies].flatMap(([policy, { onExhausted }]) =>
+    onExhausted.action !== 'route'
+      ? []
+      : onExhausted.actors
+          .map((name, index) => ({ name, notes: notes.at(policy).at('onExhausted').at(index) }))
+          .filter(({ name }) => isRoutableName(name)),
+  );
+}
+
+function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'visibilitySeconds'> {
+  const { actorTimeout, visibilityTimeout } = fields;
+  const timeoutMs = optional(actorTimeout, notes.at('actorTimeout'), readTimeoutMs, undefined);
+  const visibilitySeconds = optional(
+    visibilityTimeout,
+    notes.at('visibilityTimeout'),
+    wholeSecondsFrom(1, LONGEST_VISIBILITY_SECONDS),
+    undefined,
+  );
+  const isKnown = timeoutMs !== undefined || actorTimeout === undefined;
+  const boundMs = timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  if (isKnown && visibilitySeconds !== undefined && visibilitySeconds * 1000 <= boundMs) {
+    notes
+      .at('visibilityTimeout')
+      .add(
+        `is ${shownValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
+      );
+  }
+  return { timeoutMs: boundMs, ...(visibilitySeconds === undefined ? {} : { visibilitySeconds }) };
+}
+
+const readTimeoutMs: ReadField<number> = (value, notes) => {
+  const milliseconds = readDurationMs(value, notes);
+  if (milliseconds === undefined) return undefined;
+  if (milliseconds > 0 && milliseconds < LONGEST_VISIBILITY_SECONDS * 1000) return milliseconds;
+  const longest = durationText(LONGEST_VISIBILITY_SECONDS * 1000);
+  notes.add(
+    `${whatCame(value)}; it must be above 0 and shorter than ${longest}, the longest visibility timeout of SQS`,
+  );
+  return undefined;
+};

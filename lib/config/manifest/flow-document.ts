@@ -1,0 +1,120 @@
+import type { Flow } from '../../core/task/flow.ts';
+import { shownValue, whatCame } from '../../core/text/complaint.ts';
+import { durationMs } from '../../core/text/duration.ts';
+import { type Fields, isFields } from '../../core/text/fields.ts';
+import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import {
+  namesIn,
+  optional,
+  plainText,
+  type ReadField,
+  type Reference,
+  readList,
+  readMap,
+  readName,
+  readText,
+} from './manifest-field.ts';
+
+const DOCUMENT_FIELDS = ['flows'] as const;
+const FLOW_FIELDS = ['name', 'entrypoint', 'route_next', 'description', 'timeout', 'mcp', 'a2a'] as const;
+const MCP_FIELDS = ['inputSchema'] as const;
+
+const FLOW_NAME_RULE = 'a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end';
+
+/** Some thirty years. */
+const LONGEST_TIMEOUT_SECONDS = 1_000_000_000;
+
+/** An envelope arrives with less than its whole timeout left, and with less than 1 s left no actor is called. */
+export const TIMEOUT_OF_ONE =
+  'is 1; such a flow can never succeed, because an actor is not called with less than 1 s left; use at least 2';
+
+export interface FlowReading {
+  /** Where mistakes were noted it holds stand-ins, and is not for use. */
+  readonly flow: Flow;
+  /** Which of the document's it is. */
+  readonly index: number;
+  /** Where its name stands. */
+  readonly named: Notes;
+  readonly references: readonly Reference[];
+}
+
+/** Whether the file holds flows, by its name. */
+export function isFlowsFile(path: string): boolean {
+  return /(?:^|\/)flows\.ya?ml$/.test(path);
+}
+
+/** A document of `flows.yaml`, with every mistake in it noted. */
+export function readFlows(value: unknown, notes: Notes): readonly FlowReading[] {
+  if (!isFields(value)) {
+    notes.add(`is ${shownValue(value)}, not "flows:" with a list`);
+    return [];
+  }
+  noteUnknownKeys(notes, value, DOCUMENT_FIELDS);
+  const items = readList(value['flows'], notes.at('flows')) ?? [];
+  return items.flatMap((item, index) => {
+    const here = notes.at('flows').at(index);
+    const fields = readMap(item, here);
+    return fields === undefined ? [] : [readFlow(fields, index, here)];
+  });
+}
+
+function readFlow(fields: Fields, index: number, notes: Notes): FlowReading {
+  noteUnknownKeys(notes, fields, FLOW_FIELDS);
+  const { name, entrypoint, route_next, description, timeout, mcp, a2a } = fields;
+  const first = { name: entrypoint, notes: notes.at('entrypoint') };
+  const rest = optional(route_next, notes.at('route_next'), readList, []).map((item, position) => ({
+    name: item,
+    notes: notes.at('route_next').at(position),
+  }));
+  const inWords = optional(description, notes.at('description'), readText, undefined);
+  const timeoutSeconds = optional(timeout, notes.at('timeout'), readTimeoutSeconds, undefined);
+  const tool = optional(mcp, notes.at('mcp'), readMcp, undefined);
+  const skill = optional(a2a, notes.at('a2a'), readMap, undefined);
+  const flow: Flow = {
+    name: readName(FLOW_NAME_RULE)(name, notes.at('name')) ?? '',
+    entrypoint: plainText(entrypoint),
+    routeNext: namesIn(rest),
+    ...(inWords === undefined ? {} : { description: inWords }),
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(tool === undefined ? {} : { mcp: tool }),
+    ...(skill === undefined ? {} : { a2a: skill }),
+  };
+  return { flow, index, named: notes.at('name'), references: [first, ...rest] };
+}
+
+const readTimeoutSeconds: ReadField<number> = (value, notes) => {
+  if (value === 1) {
+    notes.add(TIMEOUT_OF_ONE);
+    return undefined;
+  }
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TIMEOUT_SECONDS) {
+    return Number(value);
+  }
+  const meantMs = durationMs(value);
+  const meant =
+    meantMs === undefined || meantMs < 1000
+      ? ''
+      : `; did you mean ${Math.max(2, Math.round(meantMs / 1000))}?`;
+  notes.add(`${whatCame(value)}; a flow's timeout is a whole number of seconds from 2, such as 360${meant}`);
+  return undefined;
+};
+
+const readMcp: ReadField<NonNullable<Flow['mcp']>> = (value, notes) => {
+  const fields = readMap(value, notes);
+  if (fields === undefined) return undefined;
+  noteUnknownKeys(notes, fields, MCP_FIELDS);
+  const { inputSchema } = fields;
+  if (!isFields(inputSchema)) {
+    const problem = `${whatCame(inputSchema)}; it takes a JSON Schema like {type: object, properties: {...}}`;
+    notes.at('inputSchema').add(problem);
+    return undefined;
+  }
+  const { type } = inputSchema;
+  if (type !== undefined && type !== 'object') {
+    notes
+      .at('inputSchema')
+      .at('type')
+      .add(`is ${shownValue(type)}; what a tool takes is an "object"`);
+  }
+  return { inputSchema };
+};

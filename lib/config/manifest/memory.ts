@@ -1,0 +1,29 @@
+import { whatCame } from '../../core/text/complaint.ts';
+import type { Notes } from '../../core/text/mistake.ts';
+
+/** What Lambda takes. */
+const LEAST_MB = 128;
+const MOST_MB = 10_240;
+
+const UNIT_MB: Readonly<Record<string, number>> = { Mi: 1, Gi: 1024 };
+
+/** `512Mi`, `1.5Gi`, or a number of MB. */
+export function readMemoryMb(value: unknown, notes: Notes): number | undefined {
+  const [, count, unit = ''] =
+    typeof value === 'string' ? (/^(\d+(?:\.\d+)?)(Mi|Gi)$/.exec(value) ?? []) : [];
+  const megabytes = typeof value === 'number' ? value : Number(count) * (UNIT_MB[unit] ?? Number.NaN);
+  if (Number.isInteger(megabytes) && megabytes >= LEAST_MB && megabytes <= MOST_MB) return megabytes;
+  notes.add(
+    `${whatCame(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${LEAST_MB} to ${MOST_MB}${meant(value)}`,
+  );
+  return undefined;
+}
+
+/** `512`, `512M`, `512 MB` and `1g` in quotes, as they would be right. */
+function meant(value: unknown): string {
+  const [, count, unit = ''] =
+    /^(\d+)\s*(m|g|)(?:i?b|i)?$/i.exec(typeof value === 'string' ? value : '') ?? [];
+  if (count === undefined) return '';
+  const right = `${count}${unit.toLowerCase() === 'g' ? 'Gi' : 'Mi'}`;
+  return right === value ? '' : `; did you mean "${right}"?`;
+}

@@ -1,0 +1,89 @@
+import type { Manifest } from '../manifest/manifest.ts';
+import { crewRole } from '../settings/crew-role.ts';
+import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
+import {
+  BESIDE_CALLS_SECONDS,
+  baseConfig,
+  type FunctionPlan,
+  type PlanSettings,
+  plannedQueue,
+  replicasOf,
+  reportingTo,
+} from './function-plan.ts';
+import { GATEWAY } from './gateway-plan.ts';
+import { CREW_TIMEOUT_MS, CREW_VISIBILITY_SECONDS } from './queue-plan.ts';
+
+export const CREW = ['x-sink', 'x-sump', 'x-dlq'] as const;
+const CREW_BATCH = 10;
+const CREW_MEMORY_MB = 256;
+const CREW_REPLICAS = 10;
+
+export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly FunctionPlan[] {
+  const crewSeconds = CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS;
+  return CREW.map((name): FunctionPlan => {
+    const base = baseConfig(name, settings);
+    const crew = crewRole(name, base.sump, settings.namespace);
+    const isDlq = name === 'x-dlq';
+    const queue = isDlq ? undefined : plannedQueue(name, CREW_VISIBILITY_SECONDS, settings);
+    const timers = settings.gateway === undefined ? [] : [GATEWAY];
+    const drained = [...manifest.actors.map((actor) => actor.name), 'x-sink', 'x-sump', ...timers];
+    return {
+      actor: name,
+      folder: name,
+      ...(queue === undefined ? {} : { queue }),
+      sources:
+        queue === undefined
+          ? drained.map((actor) => deadLetterQueueName(actor, settings.namespace))
+          : [queue.name],
+      ...(isDlq ? { drains: drained } : {}),
+      batchSize: CREW_BATCH,
+      batchWindowSeconds: 0,
+      maxReplicas: replicasOf(CREW_REPLICAS, settings),
+      timeoutSeconds: crewSeconds,
+      memoryMb: CREW_MEMORY_MB,
+      config: {
+        ...base,
+        actor: {
+          ...base.actor,
+          timeoutMs: CREW_TIMEOUT_MS,
+          ...(crew === undefined ? {} : { crew }),
+        },
+        runtime: { ...base.runtime, concurrency: CREW_BATCH },
+        sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
+        storage: settings.storage,
+        ...(settings.gatewayUrl === undefined ? {} : { gatewayUrl: settings.gatewayUrl }),
+        ...reportingTo(settings),
+      },
+      environment: {},
+      sendsTo: [
+        ...(queue === undefined ? [] : [queue.name]),
+        ...(name === 'x-sink' ? [queueName('x-sump', settings.namespace)] : []),
+      ],
+    };
+  });
+}
+
+/** The gateway's backstops: delayed messages to itself, which outlive whoever set them. */
+export function timerPlan(settings: PlanSettings): FunctionPlan {
+  const base = baseConfig(GATEWAY, settings);
+  const queue = plannedQueue(GATEWAY, CREW_VISIBILITY_SECONDS, settings);
+  return {
+    actor: GATEWAY,
+    folder: 'gateway-timer',
+    queue,
+    sources: [queue.name],
+    batchSize: CREW_BATCH,
+    batchWindowSeconds: 0,
+    maxReplicas: replicasOf(10, settings),
+    timeoutSeconds: CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS,
+    memoryMb: CREW_MEMORY_MB,
+    config: {
+      ...base,
+      actor: { ...base.actor, timeoutMs: CREW_TIMEOUT_MS },
+      sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
+      storage: settings.storage,
+    },
+    environment: {},
+    sendsTo: [queue.name],
+  };
+}

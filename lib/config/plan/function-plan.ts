@@ -1,0 +1,115 @@
+import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
+import type { RuntimeSpec } from '../manifest/manifest.ts';
+import { readEnvironment } from '../settings/environment.ts';
+import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
+import type { SidecarConfig, Storage } from '../settings/sidecar-config.ts';
+import { type QueueChoices, type QueuePlan, queuePlan } from './queue-plan.ts';
+
+/** One function, with its queue where it has one, and the queues it is fed from. */
+export interface FunctionPlan {
+  readonly actor: string;
+  /** The folder in `functions/`. */
+  readonly folder:
+    | 'sidecar'
+    | 'x-sink'
+    | 'x-sump'
+    | 'x-dlq'
+    | 'gateway-timer'
+    | 'gateway-reports'
+    | 'gateway';
+  /** Undefined for x-dlq, which lives on the queues of others. */
+  readonly queue?: PlannedQueue;
+  /** The queues whose messages invoke it. */
+  readonly sources: readonly string[];
+  /** Whose dead letters those are; x-dlq's alone. */
+  readonly drains?: readonly string[];
+  readonly batchSize: number;
+  readonly batchWindowSeconds: number;
+  readonly maxReplicas: number;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  /** What the sidecar in it is told. */
+  readonly config: SidecarConfig;
+  /** Undefined for the crew. */
+  readonly runtime?: RuntimeSpec;
+  readonly environment: Readonly<Record<string, string>>;
+  /** AWS tags. Undefined for the crew and the gateway. They do not change how the function runs. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Every queue that it may send to. */
+  readonly sendsTo: readonly string[];
+}
+
+export interface PlannedQueue {
+  readonly name: string;
+  readonly deadLetterName: string;
+  readonly plan: QueuePlan;
+}
+
+export interface PlanSettings {
+  readonly namespace?: string;
+  readonly region: string;
+  readonly storage: Storage;
+  /** What the broker is reached by, as a sidecar is told it; SQS as the function finds it without. */
+  readonly broker?: Readonly<Record<string, string>>;
+  readonly gatewayUrl?: string;
+  /** Set where the mesh has a gateway: then everybody reports to it, and its timers have a queue. */
+  readonly gateway?: { readonly url: string; readonly secret: string };
+  readonly logLevel?: SidecarConfig['logLevel'];
+  readonly queues?: QueueChoices;
+  /** No function has more copies, whatever its manifest says: what the account or the machine can bear. */
+  readonly mostReplicas?: number;
+}
+
+/** Lambda's longest. */
+export const LONGEST_FUNCTION_SECONDS = 900;
+/** What a host needs beside the calls: to load, to start the runtime, to make the last sends. */
+export const BESIDE_CALLS_SECONDS = 5;
+/** The longest that an actor's call may take on Lambda. */
+export const LONGEST_ACTOR_TIMEOUT_MS = (LONGEST_FUNCTION_SECONDS - BESIDE_CALLS_SECONDS) * 1000;
+
+export function replicasOf(wanted: number, { mostReplicas = wanted }: PlanSettings): number {
+  return Math.min(wanted, mostReplicas);
+}
+
+export function plannedQueue(actor: string, visibilitySeconds: number, settings: PlanSettings): PlannedQueue {
+  const { namespace, queues } = settings;
+  return {
+    name: queueName(actor, namespace),
+    deadLetterName: deadLetterQueueName(actor, namespace),
+    plan: queuePlan(visibilitySeconds, queues),
+  };
+}
+
+export function reportingTo({ gateway }: PlanSettings): Pick<SidecarConfig, 'gatewayUrl' | 'gatewaySecret'> {
+  return gateway === undefined ? {} : { gatewayUrl: gateway.url, gatewaySecret: gateway.secret };
+}
+
+const SQS = { ASYA_TRANSPORT: 'sqs' };
+
+/** What is the same in all of them is what a sidecar is told by default: there is one table of that. */
+export function baseConfig(
+  name: string,
+  { namespace, region, broker = SQS, logLevel = 'info' }: PlanSettings,
+): SidecarConfig {
+  const variables = {
+    ASYA_ACTOR_NAME: name,
+    ...broker,
+    ASYA_AWS_REGION: region,
+    ASYA_LOG_LEVEL: logLevel,
+    ASYA_METRICS_ADDR: '',
+    ...(namespace === undefined ? {} : { ASYA_NAMESPACE: namespace }),
+  };
+  const reading = readEnvironment(variables, () => ({ problem: 'there is no file' }));
+  if ('config' in reading) return reading.config;
+  throw new PlanRefused(reading.mistakes);
+}
+
+/** A mesh that cannot be run under these names: where its queues would be called what no broker takes. */
+class PlanRefused extends Error {
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakesText(mistakes));
+    this.mistakes = mistakes;
+  }
+}

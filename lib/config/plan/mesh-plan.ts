@@ -1,0 +1,94 @@
+import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
+import { queueName } from '../settings/queue-name.ts';
+import type { SidecarConfig } from '../settings/sidecar-config.ts';
+import { crewPlans, timerPlan } from './crew-plan.ts';
+import { edgesOf } from './edges.ts';
+import {
+  BESIDE_CALLS_SECONDS,
+  baseConfig,
+  type FunctionPlan,
+  LONGEST_FUNCTION_SECONDS,
+  type PlanSettings,
+  plannedQueue,
+  replicasOf,
+  reportingTo,
+} from './function-plan.ts';
+
+/** A mesh as it is run: the one source for the local mesh and for the infrastructure. */
+export interface MeshPlan {
+  readonly functions: readonly FunctionPlan[];
+}
+
+/** SPEC.md: the queue hides a message for so much longer than its function may take. */
+const VISIBILITY_MARGIN_SECONDS = 30;
+/** Over HTTP a handler can be told the envelope's id, the attempt and the deadline, which the bare socket cannot. */
+const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', resource: '/invoke' } as const;
+export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
+  const edges = edgesOf(manifest);
+  const nameOf = (actor: string) => queueName(actor, settings.namespace);
+  const actors = manifest.actors.map((spec): FunctionPlan => {
+    const { successors, sendsTo = [], escalations = [] } = edges.get(spec.name) ?? {};
+    const queue = plannedQueue(spec.name, visibilityOf(spec), settings);
+    return {
+      actor: spec.name,
+      folder: 'sidecar',
+      queue,
+      sources: [queue.name],
+      batchSize: spec.scaling.batchSize,
+      batchWindowSeconds: spec.scaling.batchWindowSeconds,
+      maxReplicas: replicasOf(spec.scaling.maxReplicas, settings),
+      timeoutSeconds: functionSeconds(spec),
+      memoryMb: spec.memoryMb,
+      config: sidecarConfig(spec, successors, settings),
+      runtime: spec.runtime,
+      environment: spec.environment,
+      labels: spec.labels,
+      sendsTo: [...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations])],
+    };
+  });
+  const timer = settings.gateway === undefined ? [] : [timerPlan(settings)];
+  return { functions: [...actors, ...crewPlans(manifest, settings), ...timer] };
+}
+
+/** Time for the calls of a whole batch, as far as Lambda allows; what is left over is sent again unchanged. */
+function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
+  const rounds = Math.ceil(scaling.batchSize / scaling.concurrency);
+  return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + BESIDE_CALLS_SECONDS, LONGEST_FUNCTION_SECONDS);
+}
+
+/** Twice the actor's timeout, and never less than the function may hold a message. */
+export function visibilityOf(spec: ActorSpec): number {
+  const { timeoutMs, visibilitySeconds } = spec;
+  const least = heldSeconds(spec) + VISIBILITY_MARGIN_SECONDS;
+  return visibilitySeconds ?? Math.max(Math.ceil((2 * timeoutMs) / 1000), least);
+}
+
+/** For how long a function may hold a message: while its batch fills, and while it works. */
+export function heldSeconds(spec: ActorSpec): number {
+  return functionSeconds(spec) + spec.scaling.batchWindowSeconds;
+}
+
+function sidecarConfig(
+  spec: ActorSpec,
+  routeAllow: ReadonlySet<string> | undefined,
+  settings: PlanSettings,
+): SidecarConfig {
+  const base = baseConfig(spec.name, settings);
+  const { runtime } = spec;
+  return {
+    ...base,
+    ...reportingTo(settings),
+    actor: {
+      ...base.actor,
+      timeoutMs: spec.timeoutMs,
+      ...(routeAllow === undefined ? {} : { routeAllow }),
+      resiliency: spec.resiliency,
+    },
+    runtime: {
+      ...base.runtime,
+      address: runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : OVER_SOCKET,
+      concurrency: spec.scaling.concurrency,
+    },
+    sqs: { ...base.sqs, visibilitySeconds: visibilityOf(spec) },
+  };
+}

@@ -1,0 +1,66 @@
+import { NO_RESILIENCY, type Resiliency } from '../../core/policy/policy.ts';
+import { compileResiliency, NOT_JSON } from '../../core/policy/resiliency-input.ts';
+import { shownValue } from '../../core/text/complaint.ts';
+import { isFields } from '../../core/text/fields.ts';
+import { type Mistake, notesInto, noteUnknownKeys } from '../../core/text/mistake.ts';
+
+const POLICIES = 'ASYA_RESILIENCY_POLICIES';
+const RULES = 'ASYA_RESILIENCY_RULES';
+const FILE = 'ASYA_RESILIENCY_FILE';
+
+export interface ResiliencyTexts {
+  readonly policies?: string;
+  readonly rules?: string;
+  readonly file?: string;
+}
+
+/** The file's text, or why it cannot be read. */
+export type ReadFile = (path: string) => { readonly text: string } | { readonly problem: string };
+
+/** From the two variables or from the file; both at once would leave open which counts. */
+export function readResiliency(texts: ResiliencyTexts, readFile: ReadFile, mistakes: Mistake[]): Resiliency {
+  const { policies, rules, file } = texts;
+  const both = [policies === undefined ? [] : [POLICIES], rules === undefined ? [] : [RULES]].flat();
+  if (file === undefined || both.length > 0) {
+    if (file !== undefined) {
+      const problem = `is set, and so is ${both.join(' and ')}; keep the file or the variables`;
+      mistakes.push({ place: FILE, problem });
+      readResiliencyFile(file, readFile, mistakes);
+    }
+    return readVariables(policies, rules, mistakes);
+  }
+  return readResiliencyFile(file, readFile, mistakes);
+}
+
+function readVariables(policies = '{}', rules = '[]', mistakes: Mistake[]): Resiliency {
+  const notes = { policies: notesInto(mistakes, POLICIES), rules: notesInto(mistakes, RULES) };
+  return compileResiliency(parseJson(policies, POLICIES, mistakes), parseJson(rules, RULES, mistakes), notes);
+}
+
+function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[]): Resiliency {
+  const notes = notesInto(mistakes, `${FILE} (${path})`);
+  const content = readFile(path);
+  if ('problem' in content) {
+    notes.add(`cannot be read: ${content.problem}`);
+    return NO_RESILIENCY;
+  }
+  const input = parseJson(content.text, notes.place, mistakes);
+  if (input === NOT_JSON) return NO_RESILIENCY;
+  if (!isFields(input)) {
+    notes.add(`holds ${shownValue(input)}, not {"policies":{...},"rules":[...]}`);
+    return NO_RESILIENCY;
+  }
+  noteUnknownKeys(notes, input, ['policies', 'rules']);
+  const { policies = {}, rules = [] } = input;
+  return compileResiliency(policies, rules, { policies: notes.at('policies'), rules: notes.at('rules') });
+}
+
+/** `NOT_JSON`, and a mistake noted, where it is not JSON. */
+function parseJson(text: string, place: string, mistakes: Mistake[]): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    mistakes.push({ place, problem: `is not JSON: ${(error as Error).message}` });
+    return NOT_JSON;
+  }
+}

@@ -1,0 +1,131 @@
+import type { Route } from '../envelope/envelope.ts';
+import { type Fault, faultOf } from '../envelope/fault.ts';
+import { type JsonText, readJson, shallowValueFromJson } from '../text/json-text.ts';
+import {
+  type Answer,
+  answerFromHttp,
+  answerFromSocket,
+  type Frame,
+  faultFromErrorObject,
+  type HttpAnswer,
+} from './answer.ts';
+
+/** The envelope protocol: the runtime is given the whole envelope and answers with frames, or with a stream of them. */
+
+const DEEPEST_ROUTE = 64;
+
+/** `{"frames":[...]}`, `null`, or an error object. */
+export function answerFromFrames(text: string, route: Route): Answer {
+  const json = readJson(text);
+  const list = json.kind === 'object' ? json.members.get('frames') : undefined;
+  const frames = list === undefined ? undefined : readJson(list);
+  if (frames?.kind === 'array') return answerFromTexts(frames.items, route);
+  const answer = answerFromSocket(text, 'never');
+  return answer.kind === 'frames'
+    ? unreadable('the answer is neither {"frames":[...]} nor null nor an error object')
+    : answer;
+}
+
+/** The same over HTTP, where the status tells an error. */
+export function answerFromFramesOverHttp(answer: HttpAnswer, route: Route): Answer {
+  const { status, text } = answer;
+  return status >= 400 || status === 204 ? answerFromHttp(answer, 'never') : answerFromFrames(text, route);
+}
+
+/**
+ * A stream of `upstream`, `downstream`, `error` and `done`: the frames of its `downstream` events, once it is done.
+ * Without `done` nobody knows what is missing, so the stream failed. What goes upstream is not for the next actor.
+ */
+export function answerFromEventStream(text: string, route: Route): Answer {
+  const events = eventsFromText(text);
+  const error = events.find(({ name }) => name === 'error');
+  if (error !== undefined) return { kind: 'fault', fault: faultFromEvent(error.data) };
+  if (!events.some(({ name }) => name === 'done'))
+    return unreadable('the stream of events ended without "done"');
+  const frames = events.filter(({ name }) => name === 'downstream').map(({ data }) => data as JsonText);
+  return answerFromTexts(frames, route);
+}
+
+/** No HTTP status came with it, so it has none but what it says itself. */
+function faultFromEvent(data: string): Fault {
+  const json = readJson(data);
+  return json.kind === 'object'
+    ? faultFromErrorObject(JSON.parse(json.text))
+    : faultOf('StreamError', data, ['Exception']);
+}
+
+function answerFromTexts(texts: readonly JsonText[], route: Route): Answer {
+  const frames: Frame[] = [];
+  for (const [index, text] of texts.entries()) {
+    const frame = frameFromText(text, route);
+    if (typeof frame === 'string') return unreadable(`frame ${index} ${frame}`);
+    frames.push(frame);
+  }
+  return frames.length === 0 ? { kind: 'empty' } : { kind: 'frames', frames };
+}
+
+/** The frame, or what is wrong with it. */
+function frameFromText(text: JsonText, route: Route): Frame | string {
+  const json = readJson(text);
+  if (json.kind !== 'object') return 'is not an object';
+  const payload = json.members.get('payload');
+  if (payload === undefined) return 'has no payload';
+  const routeText = json.members.get('route');
+  const next = routeText === undefined ? undefined : nextFromRoute(routeText, route);
+  if (typeof next === 'string') return next;
+  const headersText = json.members.get('headers');
+  const headers = headersText === undefined || headersText === 'null' ? undefined : readJson(headersText);
+  if (headers !== undefined && headers.kind !== 'object') return 'has headers that are not an object';
+  return {
+    payload,
+    ...(next === undefined ? {} : { next }),
+    ...(headers === undefined ? {} : { headers: headers.members }),
+  };
+}
+
+/** A runtime may have shifted the route already; one that has not gives back `prev` as it was. */
+function nextFromRoute(text: JsonText, given: Route): readonly string[] | string {
+  const parsed = shallowValueFromJson(text, DEEPEST_ROUTE)?.value as
+    | { readonly [Key in keyof Route]?: Route[Key] | null }
+    | null
+    | undefined;
+  const { curr } = parsed ?? {};
+  const prev = parsed?.prev === null ? [] : parsed?.prev;
+  const next = parsed?.next === null ? [] : parsed?.next;
+  if (!Array.isArray(prev) || typeof curr !== 'string' || !Array.isArray(next))
+    return 'has a route without prev, curr and next';
+  if (prev.length <= given.prev.length) return next;
+  return curr === '' ? next : [curr, ...next];
+}
+
+function unreadable(detail: string): Answer {
+  return { kind: 'unreachable', detail: `the runtime's answer cannot be read: ${detail}` };
+}
+
+interface ServerEvent {
+  readonly name: string;
+  readonly data: string;
+}
+
+/** Server-sent events; what stands after the last blank line is no event. */
+function eventsFromText(text: string): readonly ServerEvent[] {
+  const blocks = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n\n');
+  return blocks.slice(0, -1).map((block) => {
+    const fields = block.split('\n').map(fieldFromLine);
+    const valuesOf = (name: string) =>
+      fields.filter((field) => field.name === name).map(({ value }) => value);
+    return { name: valuesOf('event').at(-1) ?? 'message', data: valuesOf('data').join('\n') };
+  });
+}
+
+function fieldFromLine(line: string): { name: string; value: string } {
+  const colon = line.indexOf(':');
+  if (colon < 0) return { name: line, value: '' };
+  const value = line.slice(colon + 1);
+  return { name: line.slice(0, colon), value: value.startsWith(' ') ? value.slice(1) : value };
+}
+
+/** `a,b` of the response header `x-asya-route-next`; an empty header is the end of the route. */
+export function nextFromHeader(value: string): readonly string[] {
+  return value.trim() === '' ? [] : value.split(',').map((name) => name.trim());
+}

@@ -1,0 +1,147 @@
+import { complainOfName } from '../envelope/decode-parts.ts';
+import { type Fault, faultOf } from '../envelope/fault.ts';
+import { type Fields, isFields } from '../text/fields.ts';
+import { describeBreak, type Json, type JsonText, readJson } from '../text/json-text.ts';
+
+/** One value that a runtime gave, to be sent on. */
+export interface Frame {
+  readonly payload: JsonText;
+  /** Where the handler rewrote the rest of the route. */
+  readonly next?: readonly string[];
+  /** Where the handler answered headers of its own. */
+  readonly headers?: ReadonlyMap<string, JsonText>;
+}
+
+/** What a runtime said; what cannot be read is as good as no connection. */
+export type Answer =
+  | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  /** More than `ASYA_RUNTIME_MAX_RESPONSE` bytes, and not an error; the rest was not read. */
+  | { readonly kind: 'too-large'; readonly detail: string }
+  | {
+      readonly kind: 'unreachable';
+      readonly detail: string;
+      /** It never reached the runtime: calling again is no second call. */
+      readonly isUnsent?: true;
+    };
+
+/** `array`: an array is many values. `never`: it is one. */
+export type FanOut = 'array' | 'never';
+
+/** A frame from the socket: values and errors come the same way, so an error is told by its shape. */
+export function answerFromSocket(text: string, fanOut: FanOut): Answer {
+  const json = readJson(text);
+  if (json.kind === 'broken') return unreadable(text, json.at);
+  const object = json.kind === 'object' && mayBeError(json.members) ? parsedFields(json.text) : undefined;
+  return object !== undefined && isErrorObject(object)
+    ? { kind: 'fault', fault: faultFromErrorObject(object) }
+    : answerFromValue(json, fanOut);
+}
+
+/** Told without a parse: most answers are values, and may be long. */
+function mayBeError(members: ReadonlyMap<string, JsonText>): boolean {
+  return members.get('error')?.startsWith('"') === true;
+}
+
+/** A response of a runtime over HTTP. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The header `Retry-After`. */
+  readonly retryAfter?: string;
+  /** Where the header `x-asya-route-next` rewrites the rest of the route. */
+  readonly next?: readonly string[];
+}
+
+/** Over HTTP the status alone tells an error. */
+export function answerFromHttp({ status, text, retryAfter, next }: HttpAnswer, fanOut: FanOut): Answer {
+  if (status >= 400) return { kind: 'fault', fault: faultFromHttp(status, text, retryAfter) };
+  if (status === 204) return { kind: 'empty' };
+  const json = readJson(text);
+  if (json.kind === 'broken') return unreadable(text, json.at);
+  const answer = answerFromValue(json, fanOut);
+  if (next === undefined || answer.kind !== 'frames') return answer;
+  return { kind: 'frames', frames: answer.frames.map((frame) => ({ ...frame, next })) };
+}
+
+function answerFromValue(json: Json, fanOut: FanOut): Answer {
+  if (json.text === 'null') return { kind: 'empty' };
+  if (json.kind !== 'array' || fanOut === 'never')
+    return { kind: 'frames', frames: [{ payload: json.text }] };
+  if (json.items.length === 0) return { kind: 'empty' };
+  return { kind: 'frames', frames: json.items.map((payload) => ({ payload })) };
+}
+
+function unreadable(text: string, at: number): Answer {
+  return { kind: 'unreachable', detail: `the runtime's answer is not JSON: ${describeBreak(text, at)}` };
+}
+
+/** Why a handler may not send on to these actors; undefined where it may. */
+export function complainOfNext(
+  next: readonly string[],
+  allowed: ReadonlySet<string> | undefined,
+): string | undefined {
+  for (const [index, name] of next.entries()) {
+    const place = `the handler's route.next[${index}]`;
+    const complaint = complainOfName(place, name);
+    if (complaint !== undefined) return complaint;
+    if (allowed !== undefined && !allowed.has(name)) {
+      return `${place} is "${name}", which may not follow here; allowed: ${[...allowed].join(', ') || 'nobody'}`;
+    }
+  }
+  return undefined;
+}
+
+function parsedFields(text: JsonText): Fields {
+  return JSON.parse(text) as Fields;
+}
+
+function isErrorObject({ error, message, type, details }: Fields): boolean {
+  if (typeof error !== 'string') return false;
+  return (typeof message === 'string' && typeof type === 'string') || isFields(details);
+}
+
+/** Flat or nested; what is missing inside is looked for outside, and without a type the code is the type. */
+export function faultFromErrorObject(object: Fields): Fault {
+  const details = isFields(object['details']) ? object['details'] : {};
+  const code = textOf(object['error']) || 'Error';
+  const httpStatus = [details['http_status'], object['http_status']].find(isHttpStatus);
+  const retryAfter = details['retry_after'] ?? object['retry_after'] ?? undefined;
+  const mro = [details['mro'], object['mro']].find(Array.isArray) ?? [];
+  return {
+    type: textOf(details['type']) || textOf(object['type']) || code,
+    mro: mro.filter((name) => typeof name === 'string'),
+    message: textOf(details['message']) ?? textOf(object['message']) ?? code,
+    traceback: textOf(details['traceback']) ?? textOf(object['traceback']) ?? '',
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isHttpStatus(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 100 && (value as number) <= 599;
+}
+
+const LONGEST_EXCERPT = 200;
+
+/**
+ * What the error object says of an HTTP status counts. Where it says nothing, the response's own does, but for the
+ * 500 of a runtime's error object: that is only how any exception comes.
+ */
+function faultFromHttp(status: number, text: string, retryAfter: string | undefined): Fault {
+  const json = readJson(text);
+  const object = json.kind === 'object' ? parsedFields(json.text) : {};
+  const pause = retryAfter === undefined ? {} : { retryAfter };
+  if (typeof object['error'] !== 'string') {
+    const excerpt = text === '' ? '' : `: ${text.slice(0, LONGEST_EXCERPT)}`;
+    const fault = faultOf('HTTPError', `the runtime answered ${status}${excerpt}`, ['Exception']);
+    return { ...fault, httpStatus: status, ...pause };
+  }
+  const isOnlyWrapping = status === 500 && isErrorObject(object);
+  return { ...(isOnlyWrapping ? {} : { httpStatus: status }), ...pause, ...faultFromErrorObject(object) };
+}

@@ -1,0 +1,63 @@
+import { encode } from '../envelope/encode.ts';
+import type { Envelope, Reason, StatusError } from '../envelope/envelope.ts';
+import { type Fault, statusErrorFromFault } from '../envelope/fault.ts';
+import { type DecidedBy, statusAfter } from '../envelope/status.ts';
+import { exceedsUtf8Bytes, headWithinUtf8 } from '../text/utf8.ts';
+import type { Context } from './context.ts';
+import { ackAfter, type Dispatch, type DispatchType, dispatchOf, type Fact, type Plan } from './plan.ts';
+
+export interface FailurePlan {
+  readonly reason: Reason;
+  readonly fault: Fault;
+  readonly facts: readonly Fact[];
+  readonly maxAttempts?: number;
+  readonly decidedBy?: DecidedBy;
+}
+
+/** To the sink as failed, with the payload as it was: what failed can be looked at and replayed. */
+export function planFailure(envelope: Envelope, context: Context, failure: FailurePlan): Plan {
+  return ackAfter([failureDispatch(context.actor.sink, 'sink', envelope, context, failure)], failure.facts);
+}
+
+export function failureDispatch(
+  to: string,
+  type: DispatchType,
+  envelope: Envelope,
+  context: Context,
+  failure: Omit<FailurePlan, 'facts'>,
+): Dispatch {
+  const { reason, fault, maxAttempts, decidedBy } = failure;
+  const change = {
+    phase: 'failed' as const,
+    reason,
+    actor: context.actor.name,
+    now: context.now,
+    error: statusErrorFromFault(fault),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(decidedBy === undefined ? {} : { decidedBy }),
+  };
+  const failed = { ...envelope, status: statusAfter(envelope.status, change) };
+  return dispatchOf(to, type, withFittingError(failed, change.error, context));
+}
+
+const SHORT_MESSAGE_BYTES = 1024;
+
+/**
+ * A payload near the transport's limit must not be lost to the words about its failure: the traceback gives way
+ * first, then the ancestors and the end of the message, then all of it but the type.
+ */
+export function withFittingError(envelope: Envelope, error: StatusError, context: Context): Envelope {
+  const { limits, countBytes } = context;
+  const fits = (candidate: Envelope) => !exceedsUtf8Bytes(encode(candidate), limits.maxBodyBytes, countBytes);
+  if (fits(envelope)) return envelope;
+  const withError = (short: StatusError): Envelope => ({
+    ...envelope,
+    status: { ...envelope.status, error: short },
+  });
+  const { type, mro, message } = error;
+  const noTraceback = withError({ type, mro, message, traceback: '' });
+  if (fits(noTraceback)) return noTraceback;
+  const shortMessage = headWithinUtf8(message, SHORT_MESSAGE_BYTES);
+  const shortened = withError({ type, mro: [], message: shortMessage, traceback: '' });
+  return fits(shortened) ? shortened : withError({ type, mro: [], message: '', traceback: '' });
+}

@@ -1,0 +1,162 @@
+import { endActorOf, isForSump } from '../envelope/end.ts';
+import type { Envelope } from '../envelope/envelope.ts';
+import { actorTimeoutFault, connectionFault, faultOf } from '../envelope/fault.ts';
+import { type ArrivedEnvelope, arrive, statusAfter } from '../envelope/status.ts';
+import { timestampText } from '../text/timestamp.ts';
+import type { Call, EndCall, TurnedAway } from './admit.ts';
+import type { Context } from './context.ts';
+import { planAgain, planWait } from './decide-again.ts';
+import { type FailurePlan, planFailure } from './decide-failure.ts';
+import { planFault } from './decide-fault.ts';
+import { planFrames, planTooLarge } from './decide-frames.ts';
+import type { CallEnd, Outcome } from './outcome.ts';
+import {
+  ackAfter,
+  dispatchOf,
+  type Fact,
+  failedFact,
+  type Plan,
+  type RuntimeErrorType,
+  releaseWith,
+  resultFact,
+} from './plan.ts';
+
+/** From what happened to what is to be done. Pure and total: every envelope in every case has its plan here. */
+export function decide(outcome: Outcome, context: Context): Plan {
+  if (outcome.kind !== 'called') return decideTurnedAway(outcome, context);
+  return outcome.call.kind === 'call'
+    ? decideCall(outcome.call, outcome.end, context)
+    : decideEndCall(outcome.call, outcome.end, context);
+}
+
+function decideTurnedAway(outcome: TurnedAway, context: Context): Plan {
+  const { actor, now } = context;
+  switch (outcome.kind) {
+    case 'unreadable':
+      return decideUnreadable(outcome, context);
+    case 'canceled':
+      return ackAfter([dispatchOf(actor.sink, 'sink', outcome.envelope)], [resultFact('canceled')]);
+    case 'mismatch':
+      return planFailure(outcome.envelope, context, {
+        reason: 'RouteMismatch',
+        fault: faultOf(
+          'RouteMismatch',
+          `route.curr is "${outcome.envelope.route.curr}", and this is "${actor.name}"`,
+        ),
+        facts: [failedFact('route_mismatch')],
+      });
+    case 'early':
+      return planWait(outcome.envelope, outcome.dueMs, context);
+    case 'hops-spent':
+      return planFailure(outcome.envelope, context, {
+        reason: 'RuntimeError',
+        fault: faultOf(
+          'HopBudgetExceeded',
+          `${outcome.envelope.route.prev.length} actors passed; ASYA_MAX_HOPS allows ${actor.maxHops}`,
+        ),
+        facts: [failedFact('runtime_error')],
+      });
+    case 'expired':
+      return planFailure(outcome.envelope, context, expiry(outcome.envelope.status.deadline_at, now));
+    case 'host-out-of-time':
+      return planAgain(outcome.envelope, context);
+  }
+}
+
+/** An end actor keeps what it cannot read: the broker's dead-letter queue takes it in the end. */
+function decideUnreadable(outcome: Extract<TurnedAway, { kind: 'unreadable' }>, context: Context): Plan {
+  const facts = [failedFact(outcome.reason === 'ParseError' ? 'parse_error' : 'validation_error')];
+  if (context.actor.isEnd) return releaseWith(facts);
+  const { reason, complaint } = outcome;
+  const marked = { ...outcome.envelope, status: { ...outcome.envelope.status, unreadable: true } };
+  const envelope = arrive(marked, context.actor.name, context.now);
+  return planFailure(envelope, context, { reason, fault: faultOf(reason, complaint), facts });
+}
+
+function decideCall(call: Call, end: CallEnd, context: Context): Plan {
+  const { envelope } = call;
+  switch (end.kind) {
+    case 'frames':
+      return end.frames.length === 0
+        ? planEmpty(envelope, context)
+        : planFrames(envelope, end.frames, context);
+    case 'empty':
+      return planEmpty(envelope, context);
+    case 'too-large':
+      return planTooLarge(envelope, end.detail, context);
+    case 'fault':
+      return planFault(envelope, end.fault, 'execution', context);
+    case 'unreachable':
+      return planFault(envelope, connectionFault(end.detail), 'connection', context);
+    case 'timeout':
+      return call.boundBy === 'deadline'
+        ? planFailure(envelope, context, expiry(envelope.status.deadline_at, context.now))
+        : planFault(envelope, actorTimeoutFault(call.timeoutMs), 'timeout', context);
+    case 'interrupted':
+      return planAgain(call.asCame, context);
+  }
+}
+
+/** Nothing to send on: the envelope ends here, well, with the payload it came with. */
+function planEmpty(envelope: ArrivedEnvelope, { actor, now }: Context): Plan {
+  const status = statusAfter(envelope.status, {
+    phase: 'succeeded',
+    reason: 'Completed',
+    actor: actor.name,
+    now,
+  });
+  return ackAfter([dispatchOf(actor.sink, 'sink', { ...envelope, status })], [resultFact('empty_response')]);
+}
+
+function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
+  switch (end.kind) {
+    case 'frames':
+    case 'empty':
+    // It has done its work; its answer would be discarded anyway.
+    case 'too-large':
+      return planKept(call.envelope, context);
+    case 'fault':
+      return releaseAfterError('execution');
+    case 'unreachable':
+      return releaseAfterError('connection');
+    case 'timeout':
+      return releaseAfterError('timeout');
+    case 'interrupted':
+      return planAgain(call.asCame, context);
+  }
+}
+
+/** Kept for good. x-sink alone sends on, and only what failed; who fills the failure index counts what it entered. */
+function planKept(envelope: Envelope, { actor }: Context): Plan {
+  const facts = [resultFact('end_consumed')];
+  switch (actor.crew?.role) {
+    case 'sink':
+      return ackAfter(isForSump(envelope) ? [dispatchOf(actor.crew.sump, 'sump', envelope)] : [], facts);
+    case 'sump':
+    case 'dlq':
+      return ackAfter([], [...facts, failureFact(envelope)]);
+    case undefined:
+      return ackAfter([], facts);
+  }
+}
+
+function failureFact(envelope: Envelope): Fact {
+  const { reason } = envelope.status ?? {};
+  return {
+    fact: 'failure',
+    actor: endActorOf(envelope),
+    reason: typeof reason === 'string' ? reason : 'unknown',
+  };
+}
+
+function releaseAfterError(errorType: RuntimeErrorType): Plan {
+  return releaseWith([resultFact('error'), { fact: 'runtime-error', errorType }]);
+}
+
+function expiry(deadline: string | undefined, now: number): FailurePlan {
+  return {
+    reason: 'Timeout',
+    fault: faultOf('DeadlineExceeded', `the deadline was ${deadline}, and it is ${timestampText(now)}`),
+    facts: [resultFact('sla_expired'), failedFact('sla_timeout')],
+  };
+}

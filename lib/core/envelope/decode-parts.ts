@@ -1,0 +1,110 @@
+import { shown, shownValue } from '../text/complaint.ts';
+import type { Fields } from '../text/fields.ts';
+import { type JsonText, shallowValueFromJson } from '../text/json-text.ts';
+import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
+import { ACTOR_NAME_RULE, isActorName, isCrewName } from './actor-name.ts';
+import { type Route, reasonFromText, type Status } from './envelope.ts';
+
+/** Deeper nesting than any status or route has; beyond it, writing the value again could exhaust the stack. */
+const DEEPEST = 500;
+
+/** An object's fields, or what is wrong with it. */
+function readFields(name: string, text: JsonText): Fields | string {
+  if (!text.startsWith('{')) return `${name} is ${shown(text)}, not an object`;
+  const shallow = shallowValueFromJson(text, DEEPEST);
+  return shallow === undefined
+    ? `${name} is nested deeper than ${DEEPEST} levels`
+    : (shallow.value as Fields);
+}
+
+/** Reads both route shapes; if both are present, the new one wins. A `prev` or `next` of `null` is an empty list. */
+export function readRoute(text: JsonText | undefined): Route | string {
+  if (text === undefined) return 'route is missing';
+  const fields = readFields('route', text);
+  if (typeof fields === 'string') return fields;
+  const { actors, current, ...rest } = fields;
+  const isNewShape = 'prev' in rest && 'curr' in rest && 'next' in rest;
+  const split = isNewShape || actors === undefined ? rest : splitActors(actors, current);
+  if (typeof split === 'string') return split;
+  const { curr } = split;
+  const prev = split['prev'] === null ? [] : split['prev'];
+  const next = split['next'] === null ? [] : split['next'];
+  const complaint =
+    complainOfNames('route.prev', prev) ?? complainOfCurrent(curr) ?? complainOfNames('route.next', next);
+  return complaint ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
+}
+
+function splitActors(actors: unknown, current: unknown): Fields | string {
+  const complaint = complainOfNames('route.actors', actors);
+  if (complaint !== undefined) return complaint;
+  const names = actors as readonly string[];
+  if (!Number.isInteger(current) || (current as number) < 0 || (current as number) > names.length) {
+    return `route.current is ${shownValue(current)}, not a whole number from 0 to ${names.length}`;
+  }
+  const at = current as number;
+  return { prev: names.slice(0, at), curr: names[at] ?? '', next: names.slice(at + 1) };
+}
+
+function complainOfNames(place: string, names: unknown): string | undefined {
+  if (names === undefined) return `${place} is missing`;
+  if (!Array.isArray(names)) return `${place} is ${shownValue(names)}, not an array of actors' names`;
+  for (const [index, name] of names.entries()) {
+    const complaint = complainOfName(`${place}[${index}]`, name);
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
+}
+
+function complainOfCurrent(curr: unknown): string | undefined {
+  if (curr === undefined) return 'route.curr is missing';
+  return curr === '' ? undefined : complainOfName('route.curr', curr);
+}
+
+/** Why a name may not stand in a route. */
+export function complainOfName(place: string, name: unknown): string | undefined {
+  if (!isActorName(name)) return `${place} is ${shownValue(name)}; ${ACTOR_NAME_RULE}`;
+  return isCrewName(name)
+    ? `${place} is "${name}": the mesh's own actors (x-...) never stand in a route`
+    : undefined;
+}
+
+export function readStatus(text: JsonText | undefined): Status | undefined | string {
+  if (text === undefined || text === 'null') return undefined;
+  const read = readFields('status', text);
+  if (typeof read === 'string') return read;
+  const fields = withoutNulls(read);
+  const attempt = fields['attempt'];
+  if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
+    return `status.attempt is ${shownValue(attempt)}, not a whole number from 1`;
+  }
+  for (const key of ['created_at', 'deadline_at'] as const) {
+    const value = fields[key];
+    if (value !== undefined && instantMs(value) === undefined) {
+      return `status.${key} is ${shownValue(value)}; ${TIMESTAMP_RULE}`;
+    }
+  }
+  return withUtcTimes(fields as Status);
+}
+
+/** In a status, a key whose value is `null` is absent. */
+function withoutNulls(fields: Fields): Fields {
+  const entries = Object.entries(fields);
+  return entries.some(([, value]) => value === null)
+    ? Object.fromEntries(entries.filter(([, value]) => value !== null))
+    : fields;
+}
+
+/** Spread only where something has to change, which is almost never. */
+function withUtcTimes(status: Status): Status {
+  const { created_at, deadline_at, reason } = status;
+  const createdAt = created_at === undefined ? undefined : toUtcText(created_at);
+  const deadlineAt = deadline_at === undefined ? undefined : toUtcText(deadline_at);
+  const newReason = reasonFromText(reason);
+  if (createdAt === created_at && deadlineAt === deadline_at && newReason === reason) return status;
+  return {
+    ...status,
+    ...(createdAt === undefined ? {} : { created_at: createdAt }),
+    ...(deadlineAt === undefined ? {} : { deadline_at: deadlineAt }),
+    ...(newReason === undefined ? {} : { reason: newReason }),
+  };
+}

@@ -1,0 +1,82 @@
+import type { DeriveId } from '../envelope/decode.ts';
+import type { Envelope } from '../envelope/envelope.ts';
+import { FLOW, headerText, TASK } from '../envelope/headers.ts';
+import { type Fields, isFields } from '../text/fields.ts';
+import { instantMs } from '../text/timestamp.ts';
+import { headWithinUtf8 } from '../text/utf8.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { type EndRecord, recordOf } from './record.ts';
+
+/** A failed envelope as the failure index knows it. The envelope itself is in the archive. */
+export interface Failure {
+  /** Of its record. */
+  readonly identity: string;
+  readonly envelopeId: string;
+  readonly actor: string;
+  readonly flow?: string;
+  readonly task?: string;
+  readonly reason: string;
+  readonly errorType: string;
+  readonly errorMessage: string;
+  /** The same for all failures of one cause. */
+  readonly fingerprint: string;
+  /** When its actor took it on for the first time, and when it failed for good. */
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  readonly attempts: number;
+  readonly archiveKey: string;
+  /** The replay that it failed in. */
+  readonly replay?: string;
+  readonly replays: readonly ReplayNote[];
+}
+
+/** That a failure was sent once more. */
+export interface ReplayNote {
+  readonly replay: string;
+  readonly atMs: number;
+  readonly to: string;
+}
+
+const LONGEST_MESSAGE_BYTES = 1024;
+
+export function failureOf(envelope: Envelope, now: number, deriveId: DeriveId): Failure {
+  const record = recordOf(envelope, now, deriveId);
+  const error = errorOf(envelope);
+  const flow = headerText(envelope.headers, FLOW);
+  const task = headerText(envelope.headers, TASK);
+  const { status } = envelope;
+  return {
+    ...identityOf(record),
+    ...(flow === undefined ? {} : { flow }),
+    ...(task === undefined ? {} : { task }),
+    reason: record.reason || 'RuntimeError',
+    errorType: error.type,
+    errorMessage: headWithinUtf8(error.message, LONGEST_MESSAGE_BYTES),
+    fingerprint: fingerprintOf({ actor: record.actor, errorType: error.type, ...error }, deriveId),
+    firstSeenMs: instantMs(status?.created_at) ?? record.atMs,
+    lastSeenMs: record.atMs,
+    attempts: status?.attempt ?? 1,
+    replays: [],
+  };
+}
+
+function identityOf({ identity, envelopeId, actor, archiveKey, replay }: EndRecord) {
+  return { identity, envelopeId, actor, archiveKey, ...(replay === undefined ? {} : { replay }) };
+}
+
+export interface ErrorWords {
+  readonly type: string;
+  readonly message: string;
+  readonly traceback: string;
+}
+
+/** The error of a status, whatever stands there: others than the sidecar may write a mere text. */
+export function errorOf({ status }: Envelope): ErrorWords {
+  const error: Fields = isFields(status?.error) ? status.error : { message: status?.error };
+  const { type, message, traceback } = error;
+  return { type: wordsOf(type) || 'unknown', message: wordsOf(message), traceback: wordsOf(traceback) };
+}
+
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,65 @@
+import { whatCame } from '../text/complaint.ts';
+import { durationMs } from '../text/duration.ts';
+import { DELAY, DELAYED_TOPIC } from './delayer.ts';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+export interface DelayRequest {
+  readonly delayMs: number;
+  readonly topic: TopicName;
+  /** What travels on: the two that ask for the delay have done their work. */
+  readonly attributes: Attributes;
+}
+
+export interface TopicName {
+  /** Undefined: the delayer's own. */
+  readonly project?: string;
+  readonly topic: string;
+}
+
+/** What a message asks for, or everything that is wrong with it. */
+export function readDelayRequest(attributes: Attributes): DelayRequest | { readonly problem: string } {
+  const { [DELAY]: delay, [DELAYED_TOPIC]: topicText, ...rest } = attributes;
+  const delayMs = delayMsFromText(delay);
+  const topic = topicFromText(topicText);
+  const problems = [
+    ...(delayMs === undefined ? [`${DELAY} ${whatCame(delay)}; ${DELAY_RULE}`] : []),
+    ...(topic === undefined ? [`${DELAYED_TOPIC} ${whatCame(topicText)}; ${TOPIC_RULE}`] : []),
+  ];
+  return delayMs === undefined || topic === undefined
+    ? { problem: problems.join('. ') }
+    : { delayMs, topic, attributes: rest };
+}
+
+const MS_PER_DAY = 86_400_000;
+const DELAY_RULE = 'a delay is text like "1m32s", "500s", "12000ms" or "1d12h"';
+
+/** A duration as everywhere else, and days before it. */
+export function delayMsFromText(text: string | undefined): number | undefined {
+  const [, days, rest] = /^(?:(\d{1,9})d)?(.*)$/s.exec(text ?? '') ?? [];
+  if (days === undefined) return durationMs(rest);
+  const restMs = rest === '' ? 0 : durationMs(rest);
+  return restMs === undefined ? undefined : Number(days) * MS_PER_DAY + restMs;
+}
+
+const TOPIC_RULE = 'a topic is a name like "orders" or "projects/my-project/topics/orders"';
+/** Pub/Sub's own rules, so that what could never be published is found before it is scheduled. */
+const TOPIC = /^(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/;
+const FULL_TOPIC = /^projects\/([a-z0-9.:-]{1,100})\/topics\/([^/]+)$/;
+
+export function isTopicId(text: string): boolean {
+  return TOPIC.test(text);
+}
+
+function topicFromText(text: string | undefined): TopicName | undefined {
+  if (text === undefined) return undefined;
+  const [, project, id] = FULL_TOPIC.exec(text) ?? [];
+  const topic = id ?? text;
+  if (!isTopicId(topic)) return undefined;
+  return project === undefined ? { topic } : { project, topic };
+}
+
+/** As Google's interfaces call it. */
+export function fullTopicName({ project, topic }: TopicName, ownProject: string): string {
+  return `projects/${project ?? ownProject}/topics/${topic}`;
+}

@@ -1,0 +1,81 @@
+import type { Fault } from '../envelope/fault.ts';
+import type { Policy } from '../policy/policy.ts';
+import { delayAfterAttempt } from '../policy/policy-delay.ts';
+import { hasRunOut } from '../policy/policy-exhaustion.ts';
+import { matches, patternFromText } from '../policy/policy-match.ts';
+
+/** The error module for Pub/Sub pipelines: the same engine, with patterns and a schedule of its own. */
+
+export interface PipelineSettings {
+  readonly delaysSeconds: readonly number[];
+  readonly expireAfterHours: number;
+}
+
+export const PIPELINE_DEFAULTS: PipelineSettings = {
+  delaysSeconds: [1, 1, 2, 3, 7, 30],
+  expireAfterHours: 36,
+};
+export const DEFAULT_ERRORS_TOPIC = 'sending-mg-errors';
+
+export interface PipelineCase {
+  readonly fault: Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
+  /** The handler marked the error as one of normal operation: it is not worth escalating. */
+  readonly isNormal: boolean;
+  /** Retries already made. */
+  readonly retryCount: number;
+  readonly eventMs: number;
+  readonly now: number;
+}
+
+export type PipelineAction =
+  | { readonly action: 'retry'; readonly delaySeconds: number; readonly nextCount: number }
+  | { readonly action: 'escalate' }
+  | { readonly action: 'drop'; readonly escalate: boolean; readonly expired?: true };
+
+const patterns = (...texts: readonly string[]) =>
+  texts.map(patternFromText).filter((pattern) => pattern !== undefined);
+
+const PERMANENT = patterns('http:404', 'http:410');
+/** The service recovers some day: worth starting the schedule again. */
+const SERVICE_RETRYABLE = patterns('http:423', 'http:429', 'http:500', 'http:502', 'http:503', 'http:504');
+const CLIENT_RETRYABLE = patterns('TopicPublishError', 'ClientClosedError');
+
+type Named = PipelineCase['fault'];
+
+/** Retriable by what it is called: it says enough without any HTTP status. */
+export function isClientRetryable(fault: Named): boolean {
+  return isAnyOf(CLIENT_RETRYABLE, fault);
+}
+
+function isAnyOf(kind: typeof PERMANENT, fault: Named): boolean {
+  return kind.some((pattern) => matches(pattern, fault));
+}
+
+export function decidePipeline(happened: PipelineCase, settings: PipelineSettings): PipelineAction {
+  const { fault, retryCount, eventMs, now, isNormal } = happened;
+  const expired: PipelineAction = { action: 'drop', escalate: !isNormal, expired: true };
+  const policy = pipelinePolicy(settings);
+
+  if (isAnyOf(PERMANENT, fault)) return { action: 'drop', escalate: false };
+  if (hasRunOut(policy.expireAfterMs, eventMs, now)) return expired;
+  const isService = isAnyOf(SERVICE_RETRYABLE, fault);
+  if (!isService && !isClientRetryable(fault)) return { action: 'escalate' };
+  const { length } = settings.delaysSeconds;
+  const hasDelayLeft = retryCount < length;
+  if (length === 0 || (!hasDelayLeft && !isService)) return expired;
+  const made = hasDelayLeft ? Math.max(0, retryCount) : 0;
+  const delaySeconds = delayAfterAttempt(policy, made + 1, 0) / 1000;
+  return { action: 'retry', delaySeconds, nextCount: made + 1 };
+}
+
+/** The schedule and the age as the mesh's own policy. */
+export function pipelinePolicy(settings: PipelineSettings): Policy & { readonly expireAfterMs: number } {
+  return {
+    maxAttempts: Number.POSITIVE_INFINITY,
+    backoff: { kind: 'schedule', delaysMs: settings.delaysSeconds.map((seconds) => seconds * 1000) },
+    expireAfterMs: settings.expireAfterHours * 3_600_000,
+    jitter: false,
+    onExhausted: { action: 'drop' },
+    endsAs: 'PolicyExhausted',
+  };
+}

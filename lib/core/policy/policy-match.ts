@@ -1,0 +1,78 @@
+import type { Fault } from '../envelope/fault.ts';
+import { BUILT_IN_POLICIES, DEFAULT_POLICY, type Pattern, type Policy, type Resiliency } from './policy.ts';
+
+type Named = Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
+
+/** Which policy decides, and why: for the plan, and for whoever asks at night. */
+export interface Match {
+  readonly policy: Policy;
+  readonly policyName: string;
+  /** The rule that took it, counted from 0; undefined where no rule did and the default serves. */
+  readonly rule?: number;
+}
+
+/** The first rule that matches wins, whatever follows it. */
+export function matchRule(resiliency: Resiliency, fault: Named): Match | undefined {
+  for (const [index, rule] of resiliency.rules.entries()) {
+    const policy = resiliency.policies.get(rule.policy) ?? BUILT_IN_POLICIES.get(rule.policy);
+    if (policy !== undefined && rule.errors.some((pattern) => matches(pattern, fault))) {
+      return { policy, policyName: rule.policy, rule: index };
+    }
+  }
+  return undefined;
+}
+
+/** The rule's policy, or the default's. */
+export function matchPolicy(resiliency: Resiliency, fault: Named): Match | undefined {
+  const byRule = matchRule(resiliency, fault);
+  if (byRule !== undefined) return byRule;
+  const policy = resiliency.policies.get(DEFAULT_POLICY);
+  return policy === undefined ? undefined : { policy, policyName: DEFAULT_POLICY };
+}
+
+export function matches(pattern: Pattern, fault: Named): boolean {
+  switch (pattern.kind) {
+    case 'full-name':
+      return fault.type === pattern.name || fault.mro.includes(pattern.name);
+    case 'last-name':
+      return (
+        lastName(fault.type) === pattern.name || fault.mro.some((name) => lastName(name) === pattern.name)
+      );
+    case 'http-status':
+      return fault.httpStatus === pattern.status;
+    case 'http-class':
+      return fault.httpStatus !== undefined && Math.floor(fault.httpStatus / 100) === pattern.hundreds;
+  }
+}
+
+function lastName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+const HTTP_PATTERN = /^http:(?:([1-5]\d\d)|([1-5])xx)$/;
+
+/** No blank, star or comma, no digit or dot at the beginning, no dot at the end: what no error is ever called. */
+const ERROR_NAME = /^[^\s*,.\d](?:[^\s*,]*[^\s*,.])?$/;
+
+/** `ValueError`, `pkg.ValueError`, `http:503`, `http:5xx`; undefined where the text is none of them. */
+export function patternFromText(text: string): Pattern | undefined {
+  if (text.startsWith('http:')) {
+    const [, status, hundreds] = HTTP_PATTERN.exec(text) ?? [];
+    if (status !== undefined) return { kind: 'http-status', status: Number(status) };
+    return hundreds === undefined ? undefined : { kind: 'http-class', hundreds: Number(hundreds) };
+  }
+  if (!ERROR_NAME.test(text) || /^http:/i.test(text)) return undefined;
+  return { kind: text.includes('.') ? 'full-name' : 'last-name', name: text };
+}
+
+export function patternText(pattern: Pattern): string {
+  switch (pattern.kind) {
+    case 'full-name':
+    case 'last-name':
+      return pattern.name;
+    case 'http-status':
+      return `http:${pattern.status}`;
+    case 'http-class':
+      return `http:${pattern.hundreds}xx`;
+  }
+}

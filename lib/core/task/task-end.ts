@@ -1,0 +1,47 @@
+import { headWithinUtf8 } from '../text/utf8.ts';
+import { isFinal, type Task, type TaskError, type TaskState } from './task.ts';
+import { withEvent } from './task-event.ts';
+import { progressAtEnd } from './task-progress.ts';
+
+export interface TaskEnd {
+  readonly state: Extract<TaskState, 'succeeded' | 'failed' | 'canceled'>;
+  readonly reason?: string;
+  readonly error?: TaskError;
+  readonly actor?: string;
+  readonly archiveKey?: string;
+}
+
+const LONGEST_MESSAGE_BYTES = 1024;
+const LONGEST_WORD_BYTES = 256;
+
+/** The task has ended. One that had before stays as it is: the first word counts. */
+export function endTask(task: Task, end: TaskEnd, now: number): Task {
+  if (isFinal(task.state)) return task;
+  const { state, actor, archiveKey } = end;
+  const why = {
+    ...(end.reason === undefined ? {} : { reason: headWithinUtf8(end.reason, LONGEST_WORD_BYTES) }),
+    ...(end.error === undefined ? {} : { error: shortenedError(end.error) }),
+  };
+  const progress = progressAtEnd(task.progress, state);
+  const ended = { ...task, ...why, state, progress, ...(archiveKey === undefined ? {} : { archiveKey }) };
+  return withEvent(ended, { type: 'ended', ...(actor === undefined ? {} : { actor }), ...why }, now);
+}
+
+/** Sidecars learn it from the answer to what they report. */
+export function cancelTask(task: Task, now: number): Task {
+  return endTask(task, { state: 'canceled' }, now);
+}
+
+/** Its time is up, and nobody had told its end. */
+export function expireTask(task: Task, now: number): Task {
+  const error = { type: 'DeadlineExceeded', message: 'envelope timed out' };
+  return endTask(task, { state: 'failed', reason: 'Timeout', error }, now);
+}
+
+/** What a task shows of it. */
+export function shortenedError({ type, message }: TaskError): TaskError {
+  return {
+    type: headWithinUtf8(type, LONGEST_WORD_BYTES),
+    message: headWithinUtf8(message, LONGEST_MESSAGE_BYTES),
+  };
+}

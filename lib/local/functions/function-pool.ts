@@ -1,0 +1,173 @@
+import { systemClock } from '../../adapters/system/system.ts';
+import { turnsFor } from '../../async/semaphore.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type FunctionIdentity, functionEnvironment } from './function-environment.ts';
+import { type FunctionProcess, startFunction } from './function-process.ts';
+import type { Invoke } from './invocation.ts';
+
+/** A function as Lambda keeps it: instances are started when they are needed, used again, and replaced when they die. */
+export interface FunctionPool {
+  /** Waits for its turn where all instances are busy. At once an error where the function cannot be loaded. */
+  readonly invoke: Invoke;
+  /** Starts an instance ahead of its first invocation; tells why it could not be loaded. */
+  start(): Promise<string | undefined>;
+  /** Resolves at once but where the last start failed: then when one succeeded, or the signal aborts. */
+  untilUsable(signal: AbortSignal): Promise<void>;
+  /** From now on with new instances; those at work finish first. */
+  renew(): void;
+  pids(): readonly number[];
+  /** All instances are gone when it resolves. Those that do not end by themselves are killed after the grace. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface FunctionPoolOptions extends FunctionIdentity {
+  /** Exports `handler`, as `functions/sidecar/index.ts` does. */
+  readonly file: string;
+  /** Instances at once. */
+  readonly most: number;
+  readonly timeoutMs: number;
+  /** The folder that instances are started in; this process's without. */
+  readonly cwd?: string;
+  /** Of an instance by its number, which no other ever has: what it must not share, such as a socket, is named by it. */
+  readonly variables: (instance: number) => Readonly<Record<string, string>>;
+  readonly onLine: (functionName: string, stream: 'stdout' | 'stderr', line: string) => void;
+  readonly onTrouble: (words: string) => void;
+  /** An instance without work ends after so long, but for the last one. */
+  readonly idleMs?: number;
+  readonly clock?: Clock;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+const IDLE_MS = 300_000;
+const RETIRED_WITHIN_MS = 2_000;
+
+export function functionPool(options: FunctionPoolOptions): FunctionPool {
+  const { name, file, most, timeoutMs, onLine, onTrouble, clock = systemClock, idleMs = IDLE_MS } = options;
+  const turns = turnsFor(most);
+  const instances = new Set<FunctionProcess>();
+  /** With the timers that end them; the last used is used next. */
+  const idle = new Map<FunctionProcess, NodeJS.Timeout>();
+  const closing = new AbortController();
+  let current = new WeakSet<FunctionProcess>();
+  let renewal = new AbortController();
+  let started = 0;
+  let recovery: Promise<void> | undefined;
+  let problem: string | undefined;
+
+  async function load(): Promise<FunctionProcess | undefined> {
+    const env = functionEnvironment(options, options.variables(++started), process.env);
+    const instance = startFunction({
+      file,
+      env,
+      onLine: (stream, line) => onLine(name, stream, line),
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    });
+    instances.add(instance);
+    current.add(instance);
+    instance.exited.then((how) => {
+      instances.delete(instance);
+      if (takeIdle(instance) && !closing.signal.aborted)
+        onTrouble(
+          `function "${name}" had no work and its process ${how}; the next invocation starts another one`,
+        );
+    });
+    const found = await instance.ready;
+    if (found !== undefined && !closing.signal.aborted) noteProblem(found);
+    return found === undefined ? instance : undefined;
+  }
+
+  function noteProblem(found: string): void {
+    if (found !== problem)
+      onTrouble(
+        `function "${name}" cannot be loaded from ${file}: ${found}; mend that, and it is tried again by itself`,
+      );
+    problem = found;
+    recovery ??= recover();
+  }
+
+  async function recover(): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      await clock.sleep(pauseMs, AbortSignal.any([closing.signal, renewal.signal]));
+      await turns.take();
+      const instance = closing.signal.aborted ? undefined : await load();
+      if (instance !== undefined) putBack(instance);
+      turns.give();
+      if (instance === undefined && !closing.signal.aborted) continue;
+      problem = undefined;
+      recovery = undefined;
+      return;
+    }
+  }
+
+  function takeIdle(instance: FunctionProcess): boolean {
+    clearTimeout(idle.get(instance));
+    return idle.delete(instance);
+  }
+
+  function putBack(instance: FunctionProcess): void {
+    if (!instance.isAlive()) return;
+    if (closing.signal.aborted || !current.has(instance)) {
+      retire(instance);
+      return;
+    }
+    const timer = setTimeout(() => {
+      if (idle.size > 1 && takeIdle(instance)) retire(instance);
+    }, idleMs);
+    idle.set(instance, timer.unref());
+  }
+
+  function retire(instance: FunctionProcess): void {
+    void instance.stop(RETIRED_WITHIN_MS);
+  }
+
+  async function anInstance(): Promise<FunctionProcess | undefined> {
+    const lastUsed = [...idle.keys()].reverse().find((instance) => takeIdle(instance) && instance.isAlive());
+    return lastUsed ?? (recovery === undefined ? await load() : undefined);
+  }
+
+  async function invoke(event: unknown): ReturnType<Invoke> {
+    await turns.take();
+    try {
+      if (closing.signal.aborted) return { ok: false, problem: 'the function is being closed' };
+      const instance = await anInstance();
+      if (instance === undefined) return { ok: false, problem: problem ?? 'the function is being closed' };
+      const end = await instance.invoke(event, timeoutMs);
+      putBack(instance);
+      return end;
+    } finally {
+      turns.give();
+    }
+  }
+
+  return {
+    invoke,
+    start: async () => {
+      await turns.take();
+      const instance = await anInstance();
+      if (instance !== undefined) putBack(instance);
+      turns.give();
+      return instance === undefined ? problem : undefined;
+    },
+    untilUsable: async (signal) => {
+      while (recovery !== undefined && !signal.aborted) await Promise.race([recovery, aborted(signal)]);
+    },
+    renew: () => {
+      current = new WeakSet();
+      for (const instance of [...idle.keys()]) if (takeIdle(instance)) retire(instance);
+      renewal.abort();
+      renewal = new AbortController();
+    },
+    pids: () => [...instances].map(({ pid }) => pid),
+    close: async (graceMs) => {
+      closing.abort();
+      for (const instance of [...idle.keys()]) takeIdle(instance);
+      await Promise.all([...instances].map((instance) => instance.stop(graceMs)));
+      await recovery;
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

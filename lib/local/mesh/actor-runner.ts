@@ -1,0 +1,97 @@
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { localQueue } from '../../adapters/sqs/queue-depths.ts';
+import type { FunctionPlan } from '../../config/plan/function-plan.ts';
+import { writeEnvironment } from '../../config/settings/write-environment.ts';
+import { sqsEventQueue } from '../functions/event-queue.ts';
+import { type BatchReport, type EventSource, eventSource } from '../functions/event-source.ts';
+import { type FunctionPool, functionPool } from '../functions/function-pool.ts';
+
+/** One function of the mesh at work: its instances, and the queues that feed it. */
+export interface ActorRunner {
+  readonly plan: FunctionPlan;
+  /** From now on with new instances: the handler changed. */
+  renew(): void;
+  pids(): readonly number[];
+  /** Finishes what is in hand within the grace; what is not done by then comes again. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface RunnerOptions {
+  readonly plan: FunctionPlan;
+  /** The folder of the actor's document. */
+  readonly cwd: string;
+  /** A short path: sockets of runtimes are made there. */
+  readonly socketFolder: string;
+  readonly replicas: number;
+  /** Starts the runtime; undefined where there is none to start. */
+  readonly command?: string;
+  readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
+  readonly onTrouble: (words: string) => void;
+  readonly onBatch: (batch: BatchReport) => void;
+}
+
+const FUNCTIONS = fileURLToPath(new URL('../../../functions/', import.meta.url));
+
+/** As Lambda runs it: instances that an event source invokes. */
+export async function runOnLambda(options: RunnerOptions, client: SQSClient): Promise<ActorRunner> {
+  const { plan, cwd, onLine, onTrouble, onBatch } = options;
+  const pool = functionPool({
+    name: plan.actor,
+    file: `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`,
+    memoryMb: plan.memoryMb,
+    most: Math.min(plan.maxReplicas, options.replicas),
+    timeoutMs: plan.timeoutSeconds * 1000,
+    cwd,
+    variables: (instance) => variablesOf(options, instance),
+    onLine: (_, stream, line) => onLine(stream, line),
+    onTrouble,
+  });
+  // Started ahead of the first envelope, so that what is wrong is told at once.
+  void pool.start();
+  const sources = await Promise.all(plan.sources.map((name) => sourceOf(name, pool, options)));
+  return {
+    plan,
+    renew: () => {
+      pool.renew();
+      void pool.start();
+    },
+    pids: pool.pids,
+    stop: async (graceMs) => {
+      await Promise.all(sources.map((source) => source.stop(graceMs)));
+      await pool.close(graceMs);
+    },
+  };
+
+  async function sourceOf(
+    name: string,
+    { invoke, untilUsable }: FunctionPool,
+    runner: RunnerOptions,
+  ): Promise<EventSource> {
+    return eventSource({
+      queue: sqsEventQueue(client, await localQueue(client, name)),
+      batchSize: plan.batchSize,
+      batchWindowSeconds: plan.batchWindowSeconds,
+      maximumConcurrency: Math.min(plan.maxReplicas, runner.replicas),
+      invoke,
+      untilUsable,
+      onTrouble,
+      onBatch,
+    });
+  }
+}
+
+const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
+
+/** No two instances share a runtime, so none share a socket. */
+export function variablesOf(
+  { plan, command, socketFolder }: RunnerOptions,
+  instance: number,
+): Record<string, string> {
+  const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
+  const { config } = plan;
+  const runtime =
+    command === undefined ? config.runtime : { ...config.runtime, command, address: { ...HTTP, path } };
+  return { ...plan.environment, ...writeEnvironment({ ...config, runtime }).variables };
+}

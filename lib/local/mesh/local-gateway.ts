@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { problemText } from '../../adapters/http/problem.ts';
+import { jsonLog } from '../../adapters/log/json-log.ts';
+import { systemClock } from '../../adapters/system/system.ts';
+import { gatewayFromConfig } from '../../assembly/from-config/gateway-from-config.ts';
+import { configFromEnvironment } from '../../assembly/from-config/read-config.ts';
+import { transportFromConfig } from '../../assembly/from-config/transport-from-config.ts';
+import { serveGateway } from '../../assembly/hosts/serve-gateway.ts';
+import type { GatewayAccess } from '../../assembly/mesh/running-mesh.ts';
+import { GATEWAY } from '../../config/plan/gateway-plan.ts';
+import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { Flow } from '../../core/task/flow.ts';
+import { type GuardRules, guardServer } from '../engines/browser-guard.ts';
+
+/** The gateway of a mesh on this machine: in this process, on loopback, closed to foreign web pages. */
+export interface LocalGateway extends GatewayAccess {
+  /** What the mesh's functions sign their reports with. */
+  readonly secret: string;
+  /** From now on, where no function is invoked with them: once their queue is there. */
+  workTimers(): void;
+  close(): Promise<void>;
+}
+
+export interface LocalGatewayOptions {
+  /** Of the mesh's engines. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly port?: number;
+  /** As they stand now: they change with the manifest. */
+  readonly flows: () => readonly Flow[];
+  readonly logLevel: SidecarConfig['logLevel'];
+  readonly onLine: (line: string) => void;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** Its caller's id: whoever starts the mesh again finds the tasks of before. */
+const KEY_ID = 'local';
+
+/** A name that resolves to this machine must not lead here, and a page of another origin must not call it. */
+const GUARD: GuardRules = {
+  hostNames: [LOOPBACK, 'localhost'],
+  allowsOwnPages: true,
+  // Unlike the engines it does not repeat what it received: no problem of the gateway does.
+  answer: ({ what, hosts }) => {
+    const detail = `${what} is refused; a local gateway accepts requests at ${hosts.join(' and ')} only, from programs and its own pages`;
+    return { contentType: 'application/problem+json', body: problemText({ status: 403, detail }).body };
+  },
+};
+
+export async function startLocalGateway(
+  options: LocalGatewayOptions,
+): Promise<{ gateway: LocalGateway } | { problem: string }> {
+  const { port = 0, flows, logLevel, onLine } = options;
+  const key = `asya_${randomBytes(24).toString('base64url')}`;
+  const secret = randomBytes(32).toString('hex');
+  const sha256 = createHash('sha256').update(key).digest('hex');
+  const env = {
+    ...options.variables,
+    ASYA_ACTOR_NAME: GATEWAY,
+    ASYA_LOG_LEVEL: logLevel,
+    ASYA_GATEWAY_SECRET: secret,
+    ASYA_GATEWAY_KEYS: JSON.stringify([{ id: KEY_ID, sha256 }]),
+  };
+  const reading = configFromEnvironment(env);
+  if ('words' in reading) throw new Error(reading.words);
+  const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
+  const served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, flows);
+  try {
+    const listening = await serveGateway(served.face, port, LOOPBACK, (server) => guardServer(server, GUARD));
+    const url = `http://${LOOPBACK}:${listening.port}`;
+    const stop = new AbortController();
+    let timers: Promise<void> | undefined;
+    const workTimers = () => {
+      timers ??= served.workTimers(stop.signal);
+    };
+    const close = async () => {
+      stop.abort();
+      await listening.close();
+      await timers;
+      await served.close();
+    };
+    return { gateway: { url, key, secret, workTimers, close } };
+  } catch (error) {
+    await served.close();
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'it is taken' : message;
+    return {
+      problem: `the gateway cannot listen at port ${port} of ${LOOPBACK}: ${why}; stop what listens there, or choose another --gateway-port`,
+    };
+  }
+}

@@ -1,0 +1,267 @@
+import { dirname, resolve } from 'node:path';
+import type { QueueDepths } from '../../adapters/sqs/queue-depths.ts';
+import type { GatewayAccess } from '../../assembly/mesh/running-mesh.ts';
+import type { ActorSpec, Manifest } from '../../config/manifest/manifest.ts';
+import type { FunctionPlan } from '../../config/plan/function-plan.ts';
+import { GATEWAY } from '../../config/plan/gateway-plan.ts';
+import { planMesh } from '../../config/plan/mesh-plan.ts';
+import type { Flow } from '../../core/task/flow.ts';
+import { type Engines, LOCAL_REGION, startEngines } from '../engines/engines.ts';
+import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from '../engines/local-stores.ts';
+import type { BatchReport } from '../functions/event-source.ts';
+import type { ActorRunner } from './actor-runner.ts';
+import { findPython } from './find-python.ts';
+import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
+import type { MeshBroker } from './mesh-broker.ts';
+import { startPubsubBroker } from './pubsub-broker.ts';
+import { runtimeCommand } from './runtime-command.ts';
+import { isSamePlan } from './same-plan.ts';
+import { openSocketFolder } from './socket-folder.ts';
+import { sqsBroker } from './sqs-broker.ts';
+
+/** A whole mesh on this machine. */
+export interface LocalMesh {
+  /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** What it stands on, in words. */
+  readonly words: string;
+  /** Where its flows can be called, and with which key. */
+  readonly gateway?: GatewayAccess;
+  manifest(): Manifest;
+  /** Makes the mesh what the manifest says now; tells what changed, in words. */
+  apply(manifest: Manifest): Promise<readonly string[]>;
+  /** From now on with new instances of this actor. */
+  renew(actor: string): void;
+  depths(): Promise<ReadonlyMap<string, QueueDepths>>;
+  pids(): readonly number[];
+  /** Finishes what is in hand within the grace, and leaves nothing behind. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface MeshOptions {
+  readonly manifest: Manifest;
+  /** The folder that the manifest's files are named from. */
+  readonly folder: string;
+  /** What carries envelopes; SQS without. */
+  readonly transport?: 'sqs' | 'pubsub';
+  /** Where the data lasts; in memory without. */
+  readonly dataDir?: string;
+  readonly sqsPort?: number;
+  readonly dynamodbPort?: number;
+  /** Set: it has a gateway, at this port or at any free one. */
+  readonly gateway?: { readonly port?: number };
+  /** Copies of each function at the most. */
+  readonly replicas: number;
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  readonly tell: (event: MeshEvent) => void;
+}
+
+export type MeshEvent =
+  | {
+      readonly event: 'line';
+      readonly actor: string;
+      readonly stream: 'stdout' | 'stderr';
+      readonly line: string;
+    }
+  | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
+  /** Something that whoever runs the mesh has to know, with what to do. */
+  | { readonly event: 'trouble'; readonly actor: string; readonly words: string };
+
+export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh } | { problem: string }> {
+  const { dataDir, sqsPort, dynamodbPort } = options;
+  const started = await startEngines({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(sqsPort === undefined ? {} : { sqsPort }),
+    ...(dynamodbPort === undefined ? {} : { dynamodbPort }),
+  });
+  if ('problem' in started) return started;
+  const { engines } = started;
+  const opened = await openBroker(engines, options);
+  if ('problem' in opened) {
+    await engines.close();
+    return opened;
+  }
+  const { broker } = opened;
+  let mesh: LocalMesh | undefined;
+  let gateway: LocalGateway | undefined;
+  try {
+    await ensureStores(engines);
+    const flows = () => mesh?.manifest().flows ?? [];
+    const door = await openGateway(engines, broker, options, flows);
+    if (door !== undefined && 'problem' in door) {
+      await broker.close();
+      await engines.close();
+      return door;
+    }
+    gateway = door?.gateway;
+    mesh = meshOn(engines, broker, gateway, options);
+    await mesh.apply(options.manifest);
+    if (broker.gatewayWorksTimers) gateway?.workTimers();
+    return { mesh };
+  } catch (error) {
+    // What was started before it went wrong is not to outlive it.
+    if (mesh === undefined) {
+      await gateway?.close();
+      await broker.close();
+      await engines.close();
+    } else await mesh.close(0);
+    throw error;
+  }
+}
+
+async function openBroker(
+  { sqsEndpoint }: Engines,
+  { transport = 'sqs', dataDir, logLevel = 'info', tell }: MeshOptions,
+): Promise<{ broker: MeshBroker } | { problem: string }> {
+  if (transport === 'sqs') return { broker: sqsBroker(sqsEndpoint) };
+  return startPubsubBroker({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    logLevel,
+    onLine: (actor, line) => tell({ event: 'line', actor, stream: 'stdout', line }),
+    onTrouble: (words) => tell({ event: 'trouble', actor: transport, words }),
+  });
+}
+
+async function openGateway(
+  engines: Engines,
+  broker: MeshBroker,
+  { gateway, logLevel = 'info', tell }: MeshOptions,
+  flows: () => readonly Flow[],
+): Promise<{ gateway: LocalGateway } | { problem: string } | undefined> {
+  if (gateway === undefined) return undefined;
+  return startLocalGateway({
+    variables: { ...variablesOf(engines), ...broker.variables },
+    ...gateway,
+    logLevel,
+    flows,
+    onLine: (line) => tell({ event: 'line', actor: GATEWAY, stream: 'stdout', line }),
+  });
+}
+
+/** Of the stores. */
+function variablesOf({ s3Endpoint, dynamodbEndpoint }: Engines): Record<string, string> {
+  return {
+    ASYA_S3_ENDPOINT: s3Endpoint,
+    ASYA_DYNAMODB_ENDPOINT: dynamodbEndpoint,
+    ASYA_AWS_REGION: LOCAL_REGION,
+    ASYA_ARCHIVE_BUCKET: ARCHIVE_BUCKET,
+    ASYA_FAILURE_TABLE: FAILURE_TABLE_NAME,
+  };
+}
+
+function meshOn(
+  engines: Engines,
+  broker: MeshBroker,
+  gateway: LocalGateway | undefined,
+  options: MeshOptions,
+): LocalMesh {
+  const { folder, dataDir, tell, replicas, logLevel = 'info' } = options;
+  const { s3Endpoint, dynamodbEndpoint } = engines;
+  const sockets = openSocketFolder(dataDir);
+  const runners = new Map<string, ActorRunner>();
+  /** The folders that they were started in. */
+  const homes = new Map<string, string>();
+  let current: Manifest = { actors: [], flows: [] };
+  let applying: Promise<unknown> = Promise.resolve();
+
+  const storage = {
+    bucket: ARCHIVE_BUCKET,
+    table: FAILURE_TABLE_NAME,
+    s3Endpoint,
+    dynamoDbEndpoint: dynamodbEndpoint,
+  };
+  const settings = {
+    region: LOCAL_REGION,
+    broker: broker.variables,
+    ...(broker.namespace === undefined ? {} : { namespace: broker.namespace }),
+    storage,
+    logLevel,
+    ...(gateway === undefined ? {} : { gateway: { url: gateway.url, secret: gateway.secret } }),
+  };
+
+  async function apply(manifest: Manifest): Promise<readonly string[]> {
+    const { functions } = planMesh(manifest, settings);
+    const specs = new Map(manifest.actors.map((spec) => [spec.name, spec]));
+    const planned = new Map(functions.map((plan) => [plan.actor, plan]));
+    const known = new Set(current.actors.map(({ name }) => name));
+    const removed = [...runners.values()].filter(({ plan }) => !planned.has(plan.actor));
+    const homeOf = (actor: string) => resolve(folder, dirname(specs.get(actor)?.file ?? ''));
+    const changed = functions.filter(
+      (plan) =>
+        !isSamePlan(runners.get(plan.actor)?.plan, plan) || homes.get(plan.actor) !== homeOf(plan.actor),
+    );
+    await Promise.all(
+      [...removed, ...changed.flatMap(({ actor }) => runners.get(actor) ?? [])].map(async (runner) => {
+        runners.delete(runner.plan.actor);
+        homes.delete(runner.plan.actor);
+        await runner.stop(STOP_ONE_MS);
+      }),
+    );
+    // Every queue before the first runner: x-dlq drains them all.
+    await Promise.all(
+      changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
+    );
+    await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor), homeOf(plan.actor))));
+    current = manifest;
+    return [
+      ...removed.map(({ plan }) => `${plan.actor} is gone; what is in its queue stays there`),
+      ...changed
+        .filter(({ folder: kind, actor }) => kind === 'sidecar' && runners.has(actor))
+        .map(({ actor }) => `${actor} ${known.has(actor) ? 'changed' : 'is there'}`),
+    ];
+  }
+
+  async function start(plan: FunctionPlan, spec: ActorSpec | undefined, cwd: string): Promise<void> {
+    const { actor } = plan;
+    const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
+    if ('problem' in how) {
+      tell({ event: 'trouble', actor, words: `actor "${actor}" is not started: ${how.problem}` });
+      return;
+    }
+    const runner = await broker.run({
+      plan,
+      cwd,
+      socketFolder: sockets.path,
+      replicas,
+      ...how,
+      onLine: (stream, line) => tell({ event: 'line', actor, stream, line }),
+      onTrouble: (words) => tell({ event: 'trouble', actor, words }),
+      onBatch: (batch) => tell({ event: 'batch', actor, batch }),
+    });
+    runners.set(actor, runner);
+    homes.set(actor, cwd);
+  }
+
+  return {
+    words: broker.words,
+    variables: { ...variablesOf(engines), ...broker.variables },
+    ...(gateway === undefined ? {} : { gateway: { url: gateway.url, key: gateway.key } }),
+    manifest: () => current,
+    // One after the other: a second change of the manifest waits for the first to be in place.
+    apply: (manifest) => {
+      const next = applying.then(() => apply(manifest));
+      applying = next.catch(() => {});
+      return next;
+    },
+    renew: (actor) => runners.get(actor)?.renew(),
+    depths: async () => {
+      const names = [...runners.values()].flatMap(({ plan }) => (plan.queue === undefined ? [] : [plan]));
+      const entries = await Promise.all(
+        names.map(async ({ actor, queue }) => [actor, await broker.depths(queue?.name ?? '')] as const),
+      );
+      return new Map(entries.flatMap(([actor, depths]) => (depths === undefined ? [] : [[actor, depths]])));
+    },
+    pids: () => [...runners.values()].flatMap((runner) => runner.pids()),
+    close: async (graceMs) => {
+      await applying;
+      await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
+      // While the data is still locked: afterwards another mesh may have noted its own.
+      sockets.remove();
+      await gateway?.close();
+      await broker.close();
+      await engines.close();
+    },
+  };
+}
+
+const STOP_ONE_MS = 5_000;

@@ -1,0 +1,26 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { ensureQueue, queueDepths } from '../../adapters/sqs/queue-depths.ts';
+import { LOCAL_REGION } from '../engines/engines.ts';
+import { runOnLambda } from './actor-runner.ts';
+import type { MeshBroker } from './mesh-broker.ts';
+
+/** SQS and Lambda: the embedded engine, and functions that are invoked. */
+export function sqsBroker(endpoint: string): MeshBroker {
+  const client = new SQSClient({
+    endpoint,
+    region: LOCAL_REGION,
+    useQueueUrlAsEndpoint: false,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  return {
+    words: `SQS at ${endpoint}`,
+    variables: { ASYA_TRANSPORT: 'sqs', ASYA_SQS_ENDPOINT: endpoint },
+    gatewayWorksTimers: false,
+    ensureQueue: async ({ name, plan }) => {
+      await ensureQueue(client, name, plan);
+    },
+    depths: (queue) => queueDepths(client, queue),
+    run: (options) => runOnLambda(options, client),
+    close: async () => client.destroy(),
+  };
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { publishWhereHeard } from '../../../lib/adapters/pubsub/publish-if-subscribed.ts';
+import { anHttpServer } from '../../delayer/a-http-server.ts';
+import { patientRequests } from '../../support/patient-requests.ts';
+
+patientRequests();
+
+const TOPIC = 'projects/shop/topics/orders';
+
+test('what nobody would hear is not published; once somebody does, it is not asked again for every one', async () => {
+  let subscriptions = '{}';
+  const server = await anHttpServer(({ method }) => ({
+    status: 200,
+    body: method === 'GET' ? subscriptions : '{"messageIds":["1"]}',
+  }));
+  const publish = publishWhereHeard({ endpoint: server.url });
+  expect(await publish(TOPIC, '{}')).toEqual({
+    ok: false,
+    problem: `${TOPIC} has no subscription, and would drop what is published to it; give it one`,
+    isQueueMissing: true,
+  });
+  subscriptions = '{"subscriptions":["projects/shop/subscriptions/orders"]}';
+  expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
+  expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
+  expect(server.heard.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `GET /v1/${TOPIC}/subscriptions?pageSize=1`,
+    `GET /v1/${TOPIC}/subscriptions?pageSize=1`,
+    `POST /v1/${TOPIC}:publish`,
+    `POST /v1/${TOPIC}:publish`,
+  ]);
+});
+
+test('a topic that went away is asked after again', async () => {
+  let isThere = true;
+  const server = await anHttpServer(({ method }) =>
+    isThere
+      ? { status: 200, body: method === 'GET' ? '{"subscriptions":["s"]}' : '{}' }
+      : { status: 404, body: 'no such topic' },
+  );
+  const publish = publishWhereHeard({ endpoint: server.url });
+  expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
+  isThere = false;
+  expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
+  expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
+  expect(server.heard.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'GET']);
+});
+
+test('who may not look is told the right that it takes, and nothing is published', async () => {
+  const server = await anHttpServer(() => ({ status: 403, body: 'PERMISSION_DENIED' }));
+  const publish = publishWhereHeard({ endpoint: server.url });
+  expect(await publish(TOPIC, '{}')).toMatchObject({
+    ok: false,
+    problem: expect.stringMatching(/roles\/pubsub\.viewer.*403: PERMISSION_DENIED/),
+  });
+  expect(server.heard.map(({ method }) => method)).toEqual(['GET']);
+});

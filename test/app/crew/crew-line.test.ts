@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
+import { measurementsOfWork } from '../../../lib/core/delivery/metrics.ts';
+import { at } from '../../core/a-delivery.ts';
+import { A_FAILURE, aFailedBody } from '../../core/an-end.ts';
+import { type Handling, handling } from '../a-handling.ts';
+
+/** The crew on the line: what is sent, settled and told once its work is done, or is not. */
+
+const crew = (name: string, role: Crew): Partial<Actor> => ({ name, isEnd: true, crew: role });
+const SINK = crew('x-sink', { role: 'sink', sump: 'my-sump' });
+const SUMP = crew('x-sump', { role: 'sump' });
+const DLQ = crew('x-dlq', { role: 'dlq', queuePrefix: '' });
+
+const DONE: Handling = { end: { kind: 'empty' } };
+const REFUSED: Handling = {
+  end: { kind: 'fault', fault: { type: 'StorageError', mro: [], message: 'down', traceback: '' } },
+};
+const early = aFailedBody({ headers: { 'x-asya-not-before': at(60_000) } });
+
+describe('x-sink', () => {
+  it('sends on what failed, to the sump it was told of, and acks', async () => {
+    const { sends, settle, report } = await handling({ ...DONE, actor: SINK, body: aFailedBody() });
+    expect(sends.map(({ to, type, delayMs }) => [to, type, delayMs])).toEqual([['my-sump', 'sump', 0]]);
+    expect(sends[0]?.envelope.status).toEqual(A_FAILURE);
+    expect(settle).toBe('ack');
+    expect(report.facts).toEqual([
+      { fact: 'result', result: 'end_consumed' },
+      { fact: 'sent', to: 'my-sump', type: 'sump' },
+    ]);
+  });
+
+  it('neither sends nor acks where it could not be kept', async () => {
+    const { sends, settle, report } = await handling({ ...REFUSED, actor: SINK, body: aFailedBody() });
+    expect([sends, settle, report.problem]).toEqual([[], 'release', 'StorageError: down']);
+  });
+
+  it('does not ack where the sump is not there', async () => {
+    const send = () => Promise.resolve({ ok: false, problem: 'no such queue' } as const);
+    const { settle, facts } = await handling({ ...DONE, actor: SINK, body: aFailedBody(), send });
+    expect([settle, facts]).toEqual(['release', ['transport_error']]);
+  });
+
+  it('forwards what it cannot read, with the text that came', async () => {
+    const { sends, settle } = await handling({ ...DONE, actor: SINK, body: 'nonsense' });
+    expect(sends.map(({ to, envelope }) => [to, envelope.payload])).toEqual([
+      ['my-sump', { raw: 'nonsense' }],
+    ]);
+    expect(settle).toBe('ack');
+  });
+
+  it('waits in its own queue for what is not due', async () => {
+    const { sends, calls } = await handling({ ...DONE, actor: SINK, body: early });
+    expect([calls, sends.map(({ to, delayMs }) => [to, delayMs])]).toEqual([[], [['x-sink', 60_000]]]);
+  });
+});
+
+describe.each([
+  ['x-sump', SUMP, 'PolicyExhausted'],
+  ['x-dlq', DLQ, 'DeliveryExhausted'],
+])('%s', (_name, actor, reason) => {
+  const given = { actor, body: aFailedBody(), queue: 'score-dlq', receiveCount: 6 };
+
+  it('sends nothing, acks, and counts the failure by actor and reason', async () => {
+    const { sends, settle, report } = await handling({ ...DONE, ...given });
+    expect([sends, settle]).toEqual([[], 'ack']);
+    expect(report.facts).toContainEqual({ fact: 'failure', actor: 'score', reason });
+    const place = { queue: 'q', transport: 'sqs', queueOf: (name: string) => name };
+    expect(measurementsOfWork(report, place)).toContainEqual({
+      name: 'failures_recorded_total',
+      labels: { actor: 'score', reason },
+      value: 1,
+    });
+  });
+
+  it('neither acks nor counts what could not be kept', async () => {
+    const { sends, settle, report } = await handling({ ...REFUSED, ...given });
+    expect([sends, settle]).toEqual([[], 'release']);
+    expect(report.facts.map(({ fact }) => fact)).not.toContain('failure');
+  });
+});
+
+describe('x-dlq', () => {
+  it('waits for nothing: it has no queue of its own', async () => {
+    const { calls, sends, settle } = await handling({ ...DONE, actor: DLQ, body: early });
+    expect([calls.length, sends, settle]).toEqual([1, [], 'ack']);
+  });
+
+  it.each<[string, Handling]>([
+    ['the host has no time left', { timeLeftMs: 1_000 }],
+    ['it was interrupted', { end: { kind: 'interrupted' } }],
+    ['it took too long', { end: { kind: 'timeout' } }],
+  ])('leaves it where it is when %s', async (_when, more) => {
+    const { sends, settle } = await handling({ ...DONE, actor: DLQ, body: aFailedBody(), ...more });
+    expect([sends, settle]).toEqual([[], 'release']);
+  });
+});
+
+describe('x-sump', () => {
+  it('does not ack what it cannot read', async () => {
+    const { calls, settle } = await handling({ ...DONE, actor: SUMP, body: 'nonsense' });
+    expect([calls, settle]).toEqual([[], 'release']);
+  });
+});

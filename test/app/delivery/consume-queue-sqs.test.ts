@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sqsClient } from '../../../lib/adapters/sqs/sqs-client.ts';
+import { sqsTransport } from '../../../lib/adapters/sqs/sqs-transport.ts';
+import { systemClock } from '../../../lib/adapters/system/system.ts';
+import { type MissingQueue, type WorkEnd, workQueue } from '../../../lib/app/delivery/consume-queue.ts';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { Clock } from '../../../lib/ports/clock.ts';
+import { anEnvelope } from '../../core/a-delivery.ts';
+import { type EmbeddedSqs, startEmbeddedSqs } from '../../support/embedded-sqs.ts';
+import { aLine, type FakeRuntime, fakeRuntime, recordingTelemetry, type Told } from '../a-line.ts';
+import { VALUE } from '../a-workshop.ts';
+import { type ScriptedTransport, scriptedTransport } from '../scripted-transport.ts';
+
+/** The worker on a real transport and in real time: what virtual time leaves open. */
+
+let sqs: EmbeddedSqs;
+let tests = 0;
+
+beforeAll(async () => {
+  sqs = await startEmbeddedSqs();
+});
+afterAll(() => sqs.close());
+
+interface Shift {
+  readonly actor: string;
+  readonly next: string;
+  readonly runtime: FakeRuntime;
+  readonly told: Told;
+  readonly transport: ScriptedTransport;
+  /** Resolves when the work has ended by itself. */
+  readonly over: Promise<WorkEnd>;
+  put(count: number): Promise<void>;
+  /** The ids that arrived at the next actor, once there are so many. */
+  arrived(count: number): Promise<readonly string[]>;
+  end(): Promise<WorkEnd>;
+}
+
+interface ShiftOptions {
+  readonly call?: (nth: number) => CallEnd | Promise<CallEnd>;
+  readonly concurrency?: number;
+  readonly visibilitySeconds?: number;
+  readonly waitSeconds?: number;
+  readonly clock?: Clock;
+  readonly missingQueue?: Partial<MissingQueue>;
+  readonly queues?: 'there' | 'missing';
+}
+
+/** Works on `put` envelopes while `during` runs, and ends. */
+async function shift(
+  options: ShiftOptions,
+  during: (shift: Omit<Shift, 'end'>) => Promise<void>,
+): Promise<Shift & { readonly ended: WorkEnd }> {
+  const { call = () => VALUE, concurrency = 1, queues = 'there' } = options;
+  const { visibilitySeconds = 30, waitSeconds = 1, clock = systemClock } = options;
+  const actor = `score-${++tests}`;
+  const next = `store-${tests}`;
+  await sqs.createQueue(next);
+  await sqs.createQueue(`sink-${tests}`);
+  if (queues === 'there') await sqs.createQueue(actor);
+  const client = sqsClient({ endpoint: sqs.endpoint, region: 'us-east-1' }, {});
+  const transport = scriptedTransport(sqsTransport({ client, visibilitySeconds, waitSeconds }), systemClock);
+  const runtime = fakeRuntime((_request, nth) => call(nth));
+  const told = recordingTelemetry();
+  const line = aLine({
+    runtime,
+    clock,
+    transport,
+    telemetry: told,
+    actor: { name: actor, sink: `sink-${tests}` },
+  });
+  const stop = new AbortController();
+  const missingQueue = { autoCreate: false, maxAttempts: 10, backoffMs: 50, ...options.missingQueue };
+  const working = workQueue({ queue: actor, transport, line, concurrency, missingQueue }, stop.signal);
+  const end = () => {
+    stop.abort();
+    return working;
+  };
+  const made = {
+    actor,
+    next,
+    runtime,
+    told,
+    transport,
+    over: working,
+    put: async (count: number) => {
+      const route = { prev: [], curr: actor, next: [next] };
+      const ids = Array.from({ length: count }, (_, index) => `e-${index}`);
+      const QueueUrl = `${sqs.endpoint}/000000000000/${actor}`;
+      for (let from = 0; from < count; from += 10) {
+        // In one request, so that one receive brings them all.
+        const Entries = ids
+          .slice(from, from + 10)
+          .map((id) => ({ Id: id, MessageBody: JSON.stringify(anEnvelope({ id, route })) }));
+        await sqs.client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+      }
+    },
+    arrived: async (count: number) => {
+      const messages = await sqs.takeUntil(next, count);
+      return messages.map(({ Body = '{}' }) => (JSON.parse(Body) as { id: string }).id).toSorted();
+    },
+  };
+  try {
+    await during(made);
+    return { ...made, end, ended: await end() };
+  } finally {
+    await end();
+    await transport.close();
+  }
+}
+
+const NOTHING = { visible: 0, hidden: 0, delayed: 0 };
+
+describe('the worker on SQS', () => {
+  it('works off 100 envelopes, four at once, and leaves nothing behind', async () => {
+    const { actor, runtime, ended, told } = await shift({ concurrency: 4 }, async ({ put, arrived }) => {
+      await put(100);
+      expect(new Set(await arrived(100)).size).toBe(100);
+    });
+    expect(ended).toEqual({ why: 'stopped' });
+    expect(await sqs.counts(actor)).toEqual(NOTHING);
+    expect(runtime.calls).toHaveLength(100);
+    expect(runtime.mostRunning).toBeLessThanOrEqual(4);
+    expect(told.troubles).toEqual([]);
+  });
+
+  it('keeps what waits hidden for longer than the queue would, and calls for each once', async () => {
+    // The first calls take no time, however busy the machine is: so some are taken ahead, and those are slow.
+    let stoodStillAt: number | undefined = systemClock.now();
+    const { runtime, ended, transport } = await shift(
+      {
+        visibilitySeconds: 3,
+        clock: { ...systemClock, now: () => stoodStillAt ?? systemClock.now() },
+        call: async (nth) => {
+          if (nth > 2) await sleep(1_200);
+          return VALUE;
+        },
+      },
+      async ({ put, arrived }) => {
+        await put(2);
+        await arrived(2);
+        stoodStillAt = undefined;
+        await put(4);
+        await arrived(4);
+      },
+    );
+    expect(runtime.calls).toHaveLength(6);
+    expect(transport.operationsOf('extend').filter(({ ok }) => ok).length).toBeGreaterThan(0);
+    expect(ended).toEqual({ why: 'stopped' });
+  });
+
+  it('waits for a queue that is missing, and works when it is there', async () => {
+    const { ended } = await shift({ queues: 'missing' }, async ({ actor, told, put, arrived }) => {
+      await expect.poll(() => told.troubles).toContain('receiving failed');
+      await sqs.createQueue(actor);
+      await put(3);
+      await arrived(3);
+    });
+    expect(ended).toEqual({ why: 'stopped' });
+  });
+
+  it('gives up a queue that stays away', async () => {
+    const missingQueue = { maxAttempts: 3, backoffMs: 10 };
+    const { actor, ended } = await shift({ queues: 'missing', missingQueue }, async ({ over }) => {
+      await over;
+    });
+    expect(ended).toEqual({
+      why: 'queue-missing',
+      problem: expect.stringContaining(`there is no queue "${actor}": not found after 3 attempts`),
+    });
+  });
+
+  it('makes a queue that is missing where it is told to', async () => {
+    const missingQueue = { autoCreate: true };
+    const { ended, actor, told } = await shift(
+      { queues: 'missing', missingQueue },
+      async ({ actor: queue, put, arrived }) => {
+        await expect.poll(() => sqs.counts(queue), { timeout: 60_000 }).toEqual(NOTHING);
+        await put(2);
+        await arrived(2);
+      },
+    );
+    expect(ended).toEqual({ why: 'stopped' });
+    expect(told.troubles).toEqual([]);
+    expect(await sqs.counts(`${actor}-dlq`)).toEqual(NOTHING);
+  });
+
+  it('told to stop in the middle, finishes what it has begun and gives the rest back at once', async () => {
+    const { actor, ended, runtime } = await shift(
+      {
+        // No long poll: the engine lets one whose client has gone go on, and take what comes back.
+        waitSeconds: 0,
+        call: async (nth) => {
+          if (nth > 1) await sleep(500);
+          return VALUE;
+        },
+      },
+      async ({ put, arrived, runtime: calls }) => {
+        await put(1);
+        await arrived(1);
+        await put(8);
+        await expect.poll(() => calls.running, { timeout: 60_000 }).toBe(1);
+      },
+    );
+    expect(ended).toEqual({ why: 'stopped' });
+    const { visible, hidden } = await sqs.counts(actor);
+    expect(hidden).toBe(0);
+    expect(visible + runtime.calls.length).toBe(9);
+  });
+});

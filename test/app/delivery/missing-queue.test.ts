@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import { ensured } from '../../../lib/ports/transport.ts';
+import { aWorkshop } from '../a-workshop.ts';
+
+const ELSEWHERE = ['store', 'x-sink'];
+
+describe('a queue that is missing', () => {
+  it('is asked for again after pauses that double, and given up after so many attempts', async () => {
+    const { start, clock, transport, elapsedMs, told } = aWorkshop({ queues: ELSEWHERE });
+    const startedAt = clock.now();
+    const end = await clock.passUntilSettled(start());
+    expect(end).toEqual({
+      why: 'queue-missing',
+      problem:
+        'there is no queue "score": not found after 10 attempts; create it, or set ASYA_QUEUE_AUTO_CREATE=true',
+    });
+    const seconds = transport.operationsOf('receive').map(({ beganAt }) => (beganAt - startedAt) / 1000);
+    // Doubling from 1 s, and at most 30 s.
+    expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 61, 91, 121, 151]);
+    expect(elapsedMs()).toBe(151_000);
+    expect(told.troubles).toEqual(Array(10).fill('receiving failed'));
+    expect(transport.operationsOf('ensureQueue')).toEqual([]);
+  });
+
+  it.each([
+    [3, 200, [0, 0.2, 0.6]],
+    [1, 1_000, [0]],
+  ])('%d attempts from %d ms on, where it was told so', async (maxAttempts, backoffMs, expected) => {
+    const { start, clock, transport } = aWorkshop({
+      queues: ELSEWHERE,
+      missingQueue: { maxAttempts, backoffMs },
+    });
+    const startedAt = clock.now();
+    expect(await clock.passUntilSettled(start())).toMatchObject({ why: 'queue-missing' });
+    const seconds = transport.operationsOf('receive').map(({ beganAt }) => (beganAt - startedAt) / 1000);
+    expect(seconds).toEqual(expected);
+  });
+
+  it('and comes back in time is worked on by itself, and the attempts count anew', async () => {
+    const { start, stop, put, clock, broker, untilAcked, transport, idsIn } = aWorkshop({
+      queues: ELSEWHERE,
+    });
+    const working = start();
+    await clock.pass(100_000);
+    broker.createQueue('score');
+    put('e-1');
+    await untilAcked(1);
+    broker.deleteQueue('score');
+    const before = transport.operationsOf('receive').length;
+    await clock.pass(100_000);
+    expect(transport.operationsOf('receive').length - before).toBeGreaterThan(5);
+    broker.createQueue('score');
+    put('e-2');
+    await untilAcked(2);
+    expect(idsIn('store')).toEqual(['e-1', 'e-2']);
+    stop.abort();
+    expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+  });
+
+  it('is not given up for trouble of another kind before', async () => {
+    let left = 20;
+    const { start, stop, put, clock, broker, untilAcked } = aWorkshop({
+      queues: ELSEWHERE,
+      script: { refuse: ({ what }) => (what === 'receive' && left-- > 0 ? 'out of reach' : undefined) },
+    });
+    const working = start();
+    // The broker is back, and somebody makes its queues again within the attempts that there are for that.
+    await clock.passUntil(() => left < 0);
+    broker.createQueue('score');
+    put('e-1');
+    await untilAcked(1);
+    stop.abort();
+    expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+  });
+
+  it('lets what is in hand be finished before it is given up', async () => {
+    const { start, put, clock, broker, idsIn } = aWorkshop({
+      concurrency: 2,
+      end: async (_id, time) => {
+        await time.sleep(250_000);
+        return { kind: 'empty' };
+      },
+    });
+    put('e-1');
+    const working = start();
+    await clock.pass(1_000);
+    broker.deleteQueue('score');
+    expect(await clock.passUntilSettled(working)).toMatchObject({ why: 'queue-missing' });
+    expect(idsIn('x-sink')).toEqual(['e-1']);
+  });
+
+  it('does not keep a worker that is told to stop', async () => {
+    const { start, stop, clock, elapsedMs } = aWorkshop({ queues: ELSEWHERE });
+    const working = start();
+    await clock.pass(20_000);
+    stop.abort();
+    expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+    expect(elapsedMs()).toBe(20_000);
+  });
+});
+
+describe('a broker out of reach', () => {
+  it('is asked again for ever, at least every 30 s', async () => {
+    let isOut = true;
+    const { start, stop, put, clock, transport, untilAcked } = aWorkshop({
+      script: { refuse: ({ what }) => (what === 'receive' && isOut ? 'out of reach' : undefined) },
+    });
+    const working = start();
+    await clock.pass(6 * 3_600_000);
+    const times = transport.operationsOf('receive').map(({ beganAt }) => beganAt);
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(pauses.slice(0, 6)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000]);
+    expect(Math.max(...pauses)).toBe(30_000);
+    isOut = false;
+    put('e-1');
+    await untilAcked(1);
+    stop.abort();
+    expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+  });
+});
+
+describe('with ASYA_QUEUE_AUTO_CREATE', () => {
+  it('the queue is made before the first receive, and worked on', async () => {
+    const { start, stop, clock, put, transport, untilAcked, broker } = aWorkshop({
+      queues: ELSEWHERE,
+      missingQueue: { autoCreate: true },
+    });
+    const working = start();
+    await clock.pass(1);
+    expect(transport.operations.map(({ what }) => what)).toEqual(['ensureQueue', 'receive']);
+    put('e-1');
+    await untilAcked(1);
+    expect(broker.bodiesIn('score-dlq')).toEqual([]);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('the queue is looked after every five minutes, and not more often', async () => {
+    const { start, stop, clock, transport } = aWorkshop({ missingQueue: { autoCreate: true } });
+    const working = start();
+    const startedAt = clock.now();
+    await clock.pass(16 * 60_000);
+    const minutes = transport
+      .operationsOf('ensureQueue')
+      .map(({ beganAt }) => (beganAt - startedAt) / 60_000);
+    expect(minutes).toEqual([0, 5, 10, 15]);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('a queue that somebody deletes is made again at the next receive that misses it', async () => {
+    const { start, stop, clock, put, broker, untilAcked, idsIn } = aWorkshop({
+      missingQueue: { autoCreate: true },
+    });
+    const working = start();
+    await clock.pass(60_000);
+    broker.deleteQueue('score');
+    await clock.pass(30_000);
+    put('e-1');
+    await untilAcked(1);
+    expect(idsIn('store')).toEqual(['e-1']);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('a queue that cannot be created is given up after the attempts there are', async () => {
+    const { start, clock, transport, told } = aWorkshop({
+      queues: ELSEWHERE,
+      missingQueue: { autoCreate: true, maxAttempts: 4 },
+      script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
+    });
+    const startedAt = clock.now();
+    expect(await clock.passUntilSettled(start())).toEqual({
+      why: 'queue-missing',
+      problem:
+        'there is no queue "score": not found after 4 attempts; creating it failed (AccessDenied); create it, or grant the permission',
+    });
+    const seconds = transport.operationsOf('ensureQueue').map(({ beganAt }) => (beganAt - startedAt) / 1000);
+    expect(seconds).toEqual([0, 1, 3, 7]);
+    expect(told.troubles.filter((what) => what === 'the queue could not be created or checked')).toHaveLength(
+      4,
+    );
+  });
+
+  it('a queue that exists is worked on, also if it may not be created or checked', async () => {
+    const { start, stop, clock, put, untilAcked } = aWorkshop({
+      missingQueue: { autoCreate: true, maxAttempts: 1 },
+      script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
+    });
+    const working = start();
+    put('e-1');
+    await untilAcked(1);
+    await clock.pass(3_600_000);
+    stop.abort();
+    expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
+  });
+
+  it('attributes that differ are logged once, and again when they change', async () => {
+    const VISIBILITY = 'VisibilityTimeout is 30, expected 600';
+    const RETENTION = 'MessageRetentionPeriod is 60, expected 345600';
+    const checks = [[VISIBILITY], [VISIBILITY], [VISIBILITY, RETENTION], [], [VISIBILITY]];
+    let check = 0;
+    const { start, stop, clock, told } = aWorkshop({
+      missingQueue: { autoCreate: true },
+      wrap: (transport) => ({
+        ...transport,
+        ensureQueue: async () => ensured(checks[check++] ?? []),
+      }),
+    });
+    const working = start();
+    await clock.pass(21 * 60_000);
+    expect(check).toBe(5);
+    expect(told.troubleDetails.map(({ differences }) => differences)).toEqual([
+      VISIBILITY,
+      `${VISIBILITY}; ${RETENTION}`,
+      VISIBILITY,
+    ]);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('a queue that cannot be created yet is tried again, as often as it is allowed to', async () => {
+    let left = 15;
+    const { start, stop, clock, put, untilAcked, told } = aWorkshop({
+      queues: ELSEWHERE,
+      missingQueue: { autoCreate: true, maxAttempts: 16 },
+      script: { refuse: ({ what }) => (what === 'ensureQueue' && left-- > 0 ? 'not allowed' : undefined) },
+    });
+    const working = start();
+    await clock.passUntil(() => left < 0);
+    put('e-1');
+    await untilAcked(1);
+    expect(told.troubles.filter((what) => what === 'the queue could not be created or checked')).toHaveLength(
+      15,
+    );
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+});

@@ -1,0 +1,371 @@
+import { describe, expect, it } from 'vitest';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import { anEnvelope, at, NOW } from '../../core/a-delivery.ts';
+import { answers, handling, says } from '../a-handling.ts';
+
+const LAST = { route: { prev: ['fetch'], curr: 'score', next: [] } };
+const SHIFTED = { prev: ['fetch', 'score'], curr: 'store', next: [] };
+const UNSHIFTED = { prev: ['fetch'], curr: 'score', next: ['store'] };
+
+/** The outcomes' table of SPEC.md, row by row, through the line. */
+describe('one value', () => {
+  it('goes to the next actor, and the status says who finished', async () => {
+    const came = anEnvelope({
+      parent_id: 'p-1',
+      headers: { traceparent: '00-1-2-01' },
+      status: { phase: 'pending', deadline_at: at(60_000) },
+      kept: [1],
+    });
+    const { settle, hasHung, sends, calls, facts } = await handling({ body: came, end: says('{"m":2}') });
+    expect(sends).toEqual([
+      {
+        to: 'store',
+        type: 'next',
+        delayMs: 0,
+        envelope: {
+          id: 'e-1',
+          parent_id: 'p-1',
+          route: SHIFTED,
+          headers: { traceparent: '00-1-2-01' },
+          payload: { m: 2 },
+          kept: [1],
+          status: {
+            phase: 'pending',
+            actor: 'score',
+            attempt: 1,
+            created_at: at(0),
+            updated_at: at(0),
+            deadline_at: at(60_000),
+          },
+        },
+      },
+    ]);
+    expect({ settle, hasHung, facts }).toEqual({ settle: 'ack', hasHung: false, facts: ['success'] });
+    expect(calls).toEqual([{ payload: '{"n":1}', timeoutMs: 60_000 }]);
+  });
+
+  it('goes to x-sink at the end of the route, as succeeded', async () => {
+    const { settle, sends, facts } = await handling({ body: anEnvelope(LAST), end: says('2') });
+    expect(sends).toMatchObject([
+      {
+        to: 'x-sink',
+        envelope: {
+          route: { prev: ['fetch', 'score'], curr: '', next: [] },
+          payload: 2,
+          status: { phase: 'succeeded', reason: 'Completed' },
+        },
+      },
+    ]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['success'] });
+  });
+
+  it.each(['0', 'false', '""', '{}', '{"error":"in the data"}'])('%s is a value too', async (text) => {
+    const { settle, sends, facts } = await handling({ end: says(text) });
+    expect(sends).toMatchObject([{ to: 'store', envelope: { payload: JSON.parse(text) } }]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['success'] });
+  });
+});
+
+describe('an array', () => {
+  it('fans out: each item on its own, with ids that are the same on every redelivery', async () => {
+    const [first, again] = [
+      await handling({ end: says('[1,null,[3]]') }),
+      await handling({ end: says('[1,null,[3]]') }),
+    ];
+    expect(first.sends).toMatchObject([
+      { to: 'store', envelope: { id: 'e-1', payload: 1, route: SHIFTED } },
+      { to: 'store', envelope: { parent_id: 'e-1', payload: null, route: SHIFTED } },
+      { to: 'store', envelope: { parent_id: 'e-1', payload: [3], route: SHIFTED } },
+    ]);
+    const ids = first.sends.map(({ envelope }) => envelope.id);
+    expect(new Set(ids).size).toBe(3);
+    expect(again.sends.map(({ envelope }) => envelope.id)).toEqual(ids);
+    expect(first).toMatchObject({ settle: 'ack', facts: ['success'] });
+  });
+
+  it('fans out to x-sink at the end of the route', async () => {
+    const { sends } = await handling({ body: anEnvelope(LAST), end: says('[1,2]') });
+    expect(sends).toMatchObject([
+      { to: 'x-sink', envelope: { payload: 1, status: { phase: 'succeeded' } } },
+      { to: 'x-sink', envelope: { payload: 2, status: { phase: 'succeeded' } } },
+    ]);
+  });
+
+  it.each(['[1,2]', '[]'])('%s is one value with ASYA_FANOUT=never', async (text) => {
+    const { sends } = await handling({ end: says(text), actor: { fanOut: 'never' } });
+    expect(sends).toMatchObject([{ to: 'store', envelope: { payload: JSON.parse(text) } }]);
+  });
+});
+
+describe('nothing', () => {
+  it.each([
+    ['null', says('null')],
+    ['[]', says('[]')],
+    ['HTTP 204', answers(204, '')],
+  ])('(%s) ends at x-sink, well, with the original payload and the route not shifted', async (_what, end) => {
+    const { settle, sends, facts } = await handling({ end });
+    expect(sends).toMatchObject([
+      {
+        to: 'x-sink',
+        envelope: {
+          payload: { n: 1 },
+          route: UNSHIFTED,
+          status: { phase: 'succeeded', reason: 'Completed' },
+        },
+      },
+    ]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['empty_response'] });
+  });
+});
+
+const ERROR = '{"error":"bad","type":"pkg.ValueError","message":"no","mro":["Exception"],"traceback":"at 1"}';
+
+describe('an error', () => {
+  it('without a policy goes to x-sink, with the payload as it was', async () => {
+    const { settle, sends, facts, report } = await handling({ end: says(ERROR) });
+    expect(sends).toMatchObject([
+      {
+        to: 'x-sink',
+        envelope: {
+          payload: { n: 1 },
+          route: UNSHIFTED,
+          status: {
+            phase: 'failed',
+            reason: 'RuntimeError',
+            error: { type: 'pkg.ValueError', message: 'no', mro: ['Exception'], traceback: 'at 1' },
+          },
+        },
+      },
+    ]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['error', 'execution', 'runtime_error'] });
+    expect(report.problem).toBe('pkg.ValueError: no');
+  });
+
+  it('with a policy goes back to the own queue, later', async () => {
+    const { settle, sends, facts } = await handling({
+      end: says(ERROR),
+      policies: { default: { maxAttempts: 3, initialDelay: '2s' } },
+    });
+    expect(sends).toMatchObject([
+      {
+        to: 'score',
+        delayMs: 2_000,
+        envelope: { route: UNSHIFTED, status: { phase: 'retrying', attempt: 1, max_attempts: 3 } },
+      },
+    ]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['error', 'execution', 'retried'] });
+  });
+
+  it('with `_on_error` goes to that actor', async () => {
+    const { settle, sends, facts } = await handling({
+      body: anEnvelope({ headers: { _on_error: 'recover' } }),
+      end: answers(503, 'busy'),
+    });
+    expect(sends).toMatchObject([
+      {
+        to: 'recover',
+        envelope: {
+          route: { prev: ['fetch', 'score'], curr: 'recover', next: [] },
+          status: { phase: 'failed', reason: 'PolicyRouted' },
+        },
+      },
+    ]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['error', 'execution', 'policy_routed'] });
+  });
+});
+
+describe('no answer', () => {
+  const TIMEOUT: CallEnd = { kind: 'timeout' };
+
+  it('within the actor’s timeout: x-sink as ActorTimeout, and the host hears that it hung', async () => {
+    const { settle, hasHung, sends, calls, facts } = await handling({ end: TIMEOUT });
+    expect(sends).toMatchObject([
+      {
+        to: 'x-sink',
+        envelope: {
+          payload: { n: 1 },
+          status: { phase: 'failed', reason: 'ActorTimeout', error: { type: 'ActorTimeout' } },
+        },
+      },
+    ]);
+    expect(calls[0]?.timeoutMs).toBe(300_000);
+    expect({ settle, hasHung, facts }).toEqual({
+      settle: 'ack',
+      hasHung: true,
+      facts: ['error', 'timeout', 'timeout'],
+    });
+  });
+
+  it('before a deadline that was tighter: x-sink as Timeout, no rule and no `_on_error` asked', async () => {
+    const { hasHung, sends, calls, facts } = await handling({
+      body: anEnvelope({ headers: { _on_error: 'recover' }, status: { deadline_at: at(5_000) } }),
+      end: TIMEOUT,
+      rules: [{ errors: ['TimeoutError'], policy: 'noRetry' }],
+    });
+    expect(sends).toMatchObject([
+      {
+        to: 'x-sink',
+        envelope: { status: { phase: 'failed', reason: 'Timeout', error: { type: 'DeadlineExceeded' } } },
+      },
+    ]);
+    expect(calls[0]?.timeoutMs).toBe(5_000);
+    expect({ hasHung, facts }).toEqual({ hasHung: true, facts: ['sla_expired', 'sla_timeout'] });
+  });
+});
+
+describe('no connection, or an answer nobody can read', () => {
+  it.each([
+    ['cannot connect', { kind: 'unreachable', detail: 'connection refused' } as const],
+    ['not JSON', says('oops')],
+  ])('(%s) is a RuntimeConnectionError, tried again by the built-in policy', async (_what, end) => {
+    const { settle, sends, facts } = await handling({ end });
+    expect(sends).toMatchObject([
+      {
+        to: 'score',
+        delayMs: 1_000,
+        envelope: {
+          status: {
+            phase: 'retrying',
+            max_attempts: 5,
+            error: { type: 'RuntimeConnectionError', mro: ['ConnectionError', 'Exception'] },
+          },
+        },
+      },
+    ]);
+    expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['error', 'connection', 'retried'] });
+  });
+
+  it('ends at x-sink as RuntimeError when its attempts are spent', async () => {
+    const { sends } = await handling({
+      body: anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 4 } }),
+      end: { kind: 'unreachable', detail: 'connection refused' },
+    });
+    expect(sends).toMatchObject([
+      { to: 'x-sink', envelope: { status: { reason: 'RuntimeError', attempt: 5 } } },
+    ]);
+  });
+});
+
+describe('a call that was interrupted', () => {
+  it('goes back as it came, whatever the call had made of it', async () => {
+    const came = anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 2 }, kept: true });
+    const { settle, hasHung, sends, facts } = await handling({ body: came, end: { kind: 'interrupted' } });
+    expect(sends).toEqual([{ to: 'score', type: 'again', delayMs: 0, envelope: { headers: {}, ...came } }]);
+    expect({ settle, hasHung, facts }).toEqual({ settle: 'ack', hasHung: false, facts: ['returned'] });
+  });
+});
+
+describe('a result too big for the transport', () => {
+  it('ends at x-sink as PayloadTooLarge, with the original payload', async () => {
+    const { settle, sends } = await handling({
+      end: says(`"${'x'.repeat(2_000)}"`),
+      limits: { maxBodyBytes: 1_000 },
+    });
+    expect(sends).toMatchObject([
+      {
+        to: 'x-sink',
+        envelope: {
+          payload: { n: 1 },
+          status: { phase: 'failed', reason: 'RuntimeError', error: { type: 'PayloadTooLarge' } },
+        },
+      },
+    ]);
+    expect(settle).toBe('ack');
+  });
+});
+
+describe('without calling anybody', () => {
+  it.each([
+    ['not JSON', '{"id":"e-1"', 'ParseError', 'parse_error'],
+    ['not an envelope', '{"id":"e-1"}', 'ValidationError', 'validation_error'],
+    [
+      'for another actor',
+      JSON.stringify(anEnvelope({ route: { prev: [], curr: 'other', next: [] } })),
+      'RouteMismatch',
+      'route_mismatch',
+    ],
+    [
+      'with too many hops behind it',
+      JSON.stringify(anEnvelope({ route: { prev: Array(100).fill('a'), curr: 'score', next: [] } })),
+      'RuntimeError',
+      'runtime_error',
+    ],
+  ])('what is %s goes to x-sink as %s %s', async (_what, body, reason, failed) => {
+    const { settle, sends, calls, facts } = await handling({ body });
+    expect(sends).toMatchObject([{ to: 'x-sink', envelope: { status: { phase: 'failed', reason } } }]);
+    expect({ settle, calls, facts }).toEqual({ settle: 'ack', calls: [], facts: [failed] });
+  });
+
+  it('bytes that are not UTF-8 are kept whole', async () => {
+    const { sends, calls } = await handling({ body: Uint8Array.of(0xff, 0x00) });
+    expect(sends).toMatchObject([{ to: 'x-sink', envelope: { payload: { raw_base64: '/wA=' } } }]);
+    expect(calls).toEqual([]);
+  });
+
+  it('what is past its deadline goes to x-sink as Timeout', async () => {
+    const { sends, calls, facts } = await handling({
+      body: anEnvelope({ status: { deadline_at: at(999) } }),
+    });
+    expect(sends).toMatchObject([{ to: 'x-sink', envelope: { status: { reason: 'Timeout' } } }]);
+    expect({ calls, facts }).toEqual({ calls: [], facts: ['sla_expired', 'sla_timeout'] });
+  });
+
+  it('what is not yet due waits on, for as long as the transport can do in one go', async () => {
+    const due = (milliseconds: number) => anEnvelope({ headers: { 'x-asya-not-before': at(milliseconds) } });
+    const [soon, late] = [await handling({ body: due(5_000) }), await handling({ body: due(5_000_000) })];
+    expect(soon.sends).toMatchObject([{ to: 'score', delayMs: 5_000, envelope: due(5_000) }]);
+    expect(late.sends).toMatchObject([{ to: 'score', delayMs: 900_000, envelope: due(5_000_000) }]);
+    expect([soon.calls, late.calls]).toEqual([[], []]);
+    expect(soon).toMatchObject({ settle: 'ack', facts: ['deferred'] });
+  });
+
+  it('what the host has no time for goes back as it came', async () => {
+    const { settle, sends, calls, facts } = await handling({ timeLeftMs: 299_999 });
+    expect(sends).toMatchObject([{ to: 'score', delayMs: 0, envelope: anEnvelope() }]);
+    expect({ settle, calls, facts }).toEqual({ settle: 'ack', calls: [], facts: ['returned'] });
+  });
+
+  it('what is canceled goes to x-sink as it is', async () => {
+    const came = anEnvelope({ status: { phase: 'canceled', actor: 'fetch' } });
+    const { sends, calls } = await handling({ body: came });
+    expect(sends).toMatchObject([{ to: 'x-sink', envelope: came }]);
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('an end actor', () => {
+  const END = { isEnd: true, name: 'x-sink' };
+
+  it.each(['{"any":1}', '[1,2]', 'null'])('discards the answer %s, and acks', async (text) => {
+    const { settle, sends, facts } = await handling({ end: says(text), actor: END });
+    expect({ settle, sends, facts }).toEqual({ settle: 'ack', sends: [], facts: ['end_consumed'] });
+  });
+
+  it.each<[string, CallEnd, string]>([
+    ['an error', { kind: 'fault', fault: { type: 'E', mro: [], message: '', traceback: '' } }, 'execution'],
+    ['no connection', { kind: 'unreachable', detail: 'gone' }, 'connection'],
+    ['a timeout', { kind: 'timeout' }, 'timeout'],
+  ])('does not ack after %s', async (_what, end, errorType) => {
+    const { settle, sends, facts } = await handling({ end, actor: END });
+    expect({ settle, sends, facts }).toEqual({ settle: 'release', sends: [], facts: ['error', errorType] });
+  });
+
+  it('does not ack what it cannot decode', async () => {
+    const { settle, sends, calls } = await handling({ body: 'oops', actor: END });
+    expect({ settle, sends, calls }).toEqual({ settle: 'release', sends: [], calls: [] });
+  });
+});
+
+describe('the clock', () => {
+  it('is read on arrival and again after the call: the decision uses the second reading', async () => {
+    let now = NOW;
+    const { sends } = await handling({
+      clock: { now: () => now, sleep: () => Promise.resolve() },
+      end: () => {
+        now += 4_000;
+        return { kind: 'empty' };
+      },
+    });
+    expect(sends[0]?.envelope.status).toMatchObject({ created_at: at(0), updated_at: at(4_000) });
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { type PushDesk, type PushEnd, workOnPush } from '../../../lib/app/delivery/process-push.ts';
+import { turnsFor } from '../../../lib/async/semaphore.ts';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import { ACCEPTED } from '../../../lib/ports/reply.ts';
+import { anEnvelope } from '../../core/a-delivery.ts';
+import { aLine, fakeRuntime, recordingTelemetry } from '../a-line.ts';
+import { VALUE } from '../a-workshop.ts';
+import { memoryBroker } from '../memory-broker.ts';
+import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
+
+const NEVER = new AbortController().signal;
+const MINUTE_MS = 60_000;
+
+interface Setting {
+  readonly concurrency?: number;
+  readonly budgetMs?: number;
+  readonly timeoutMs?: number;
+  readonly end?: (id: string, clock: VirtualClock) => CallEnd | Promise<CallEnd>;
+  readonly restartsItself?: boolean;
+  readonly refuses?: string;
+}
+
+/** A host that is pushed to, in virtual time: calls take a minute each unless told otherwise. */
+function aHost(setting: Setting = {}) {
+  const { concurrency = 1, budgetMs = 10 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS } = setting;
+  const clock = virtualClock();
+  const broker = memoryBroker({ clock });
+  for (const queue of ['score', 'store', 'x-sink']) broker.createQueue(queue);
+  const end = setting.end ?? (async () => clock.sleep(MINUTE_MS).then(() => VALUE));
+  const runtime = fakeRuntime(({ envelope }) => end(envelope.id, clock), setting.restartsItself ?? true);
+  const transport = broker.transport();
+  const telemetry = recordingTelemetry();
+  const line = aLine({ runtime, clock, transport, telemetry, actor: { timeoutMs } });
+  const stop = new AbortController();
+  let timesHung = 0;
+  const desk: PushDesk = {
+    line:
+      setting.refuses === undefined
+        ? line
+        : {
+            ...line,
+            send: async ({ to }) => (to === setting.refuses ? { ok: false, problem: 'no' } : ACCEPTED),
+          },
+    turns: turnsFor(concurrency),
+    budgetMs,
+    stop: stop.signal,
+    onHung: () => {
+      timesHung++;
+    },
+  };
+  const push = (id: string, gone = NEVER, tookMs = 0): Promise<PushEnd> => {
+    const body = JSON.stringify(anEnvelope({ id }));
+    return workOnPush(
+      { body, messageId: id, receiveCount: 1, queue: 'score', handle: undefined },
+      { gone, tookMs },
+      desk,
+    );
+  };
+  const idsIn = (queue: string) => broker.bodiesIn(queue).map((body) => JSON.parse(body).id);
+  return { clock, runtime, push, stop, desk, idsIn, telemetry, timesHung: () => timesHung };
+}
+
+describe('a push', () => {
+  it('is worked on, and acked once its sends were accepted', async () => {
+    const { push, clock, idsIn, desk } = aHost();
+    expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
+    expect(idsIn('store')).toEqual(['e-1']);
+    expect(desk.turns.running).toBe(0);
+  });
+
+  it('whose send is refused comes again', async () => {
+    const { push, clock } = aHost({ refuses: 'store' });
+    expect(await clock.passUntilSettled(push('e-1'))).toBe('released');
+  });
+
+  it('has a turn given back also where a bug ends it', async () => {
+    const { push, clock, desk } = aHost({
+      end: () => {
+        throw new Error('a bug');
+      },
+    });
+    await expect(clock.passUntilSettled(push('e-1'))).rejects.toThrow('a bug');
+    expect(desk.turns.running).toBe(0);
+  });
+
+  it('has no more time than whoever pushes waits', async () => {
+    const { push, clock, runtime, idsIn } = aHost({ budgetMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS });
+    expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
+    // Too little time for a call: sent again unchanged, without one.
+    expect(runtime.calls).toEqual([]);
+    expect(idsIn('score')).toEqual(['e-1']);
+  });
+
+  it('that took its time to come in has less of it left', async () => {
+    const { push, clock, runtime } = aHost({ budgetMs: 6 * MINUTE_MS });
+    expect(await clock.passUntilSettled(push('e-1', NEVER, MINUTE_MS))).toBe('acked');
+    expect(runtime.calls).toHaveLength(1);
+    expect(await clock.passUntilSettled(push('e-2', NEVER, MINUTE_MS + 1))).toBe('acked');
+    expect(runtime.calls, 'it would have been answered too late').toHaveLength(1);
+  });
+});
+
+describe('more pushes than turns', () => {
+  it('wait, each for as long as a whole call would still fit', async () => {
+    const { push, clock, runtime } = aHost({ budgetMs: 10.5 * MINUTE_MS });
+    const ends = Promise.all(Array.from({ length: 9 }, (_, index) => push(`e-${index}`)));
+    // Of ten minutes five have to be left: six begin at minutes 0 to 5, and three are told to come again.
+    expect((await clock.passUntilSettled(ends)).toSorted()).toEqual(
+      [
+        ...Array.from({ length: 6 }, () => 'acked'),
+        ...Array.from({ length: 3 }, () => 'turned-away'),
+      ].toSorted(),
+    );
+    expect(runtime.mostRunning).toBe(1);
+    expect(runtime.calls).toHaveLength(6);
+  });
+
+  it('are worked on at the same time, as far as there are turns', async () => {
+    const { push, clock, runtime } = aHost({ concurrency: 3 });
+    const ends = Promise.all(Array.from({ length: 6 }, (_, index) => push(`e-${index}`)));
+    expect(new Set(await clock.passUntilSettled(ends))).toEqual(new Set(['acked']));
+    expect(runtime.mostRunning).toBe(3);
+  });
+
+  it('that nobody waits for any more cost no call', async () => {
+    const { push, clock, runtime, desk } = aHost();
+    const first = push('e-1');
+    const caller = new AbortController();
+    const second = push('e-2', caller.signal);
+    await clock.pass(1_000);
+    caller.abort();
+    expect(await clock.passUntilSettled(second)).toBe('turned-away');
+    expect(await clock.passUntilSettled(first)).toBe('acked');
+    await clock.pass(MINUTE_MS);
+    expect(runtime.calls).toHaveLength(1);
+    expect(desk.turns).toMatchObject({ running: 0, waiting: 0 });
+  });
+
+  it('go back at once when the host is told to stop, and the one in flight goes on', async () => {
+    const { push, clock, stop } = aHost();
+    const first = push('e-1');
+    const second = push('e-2');
+    await clock.pass(1_000);
+    stop.abort();
+    expect(await clock.passUntilSettled(second)).toBe('turned-away');
+    expect(await push('e-3')).toBe('turned-away');
+    expect(await clock.passUntilSettled(first)).toBe('acked');
+  });
+});
+
+describe('a call that hangs', () => {
+  const timeout: CallEnd = { kind: 'timeout' };
+
+  it('in a runtime that is started afresh is the end of nothing', async () => {
+    const { push, clock, idsIn, timesHung } = aHost({ end: () => timeout });
+    expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
+    expect(idsIn('x-sink')).toEqual(['e-1']);
+    expect(timesHung()).toBe(0);
+  });
+
+  it("in somebody else's runtime ends the host, after its ack", async () => {
+    const { push, clock, idsIn, timesHung } = aHost({ end: () => timeout, restartsItself: false });
+    expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
+    expect(idsIn('x-sink')).toEqual(['e-1']);
+    expect(timesHung()).toBe(1);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { aWorkshop } from '../a-workshop.ts';
+
+const TEN_MINUTES_MS = 600_000;
+
+describe('a delivery whose send is refused', () => {
+  it('is released for 15 s, 1 min, 4 min, 15 min; then the dead-letter queue takes it', async () => {
+    const { put, start, stop, clock, transport, idsIn } = aWorkshop({
+      script: { refuse: ({ what, queue }) => (what === 'send' && queue === 'store' ? 'no' : undefined) },
+    });
+    put('e-1');
+    const working = start();
+    await clock.passUntil(() => idsIn('score-dlq').length > 0);
+    const pauses = transport.operationsOf('nack').map(({ afterMs = 0 }) => afterMs / 1000);
+    expect(pauses).toEqual([15, 60, 240, 900, 900]);
+    expect(transport.operationsOf('ack')).toEqual([]);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('outlives ten minutes without the next queue', async () => {
+    const workshop = aWorkshop({
+      script: {
+        refuse: ({ what, queue }) =>
+          what === 'send' && queue === 'store' && workshop.elapsedMs() < TEN_MINUTES_MS ? 'out' : undefined,
+      },
+    });
+    const { put, start, stop, clock, untilAcked, transport, runtime, idsIn } = workshop;
+    put('e-1', 'e-2', 'e-3');
+    const working = start();
+    await untilAcked(3);
+    expect(idsIn('store').toSorted()).toEqual(['e-1', 'e-2', 'e-3']);
+    expect(idsIn('score-dlq')).toEqual([]);
+    // Four receives of each went by during the outage, and the fifth came after it.
+    expect(runtime.calls).toHaveLength(15);
+    expect(transport.operationsOf('nack')).toHaveLength(12);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('outlives ten minutes without a broker at all, in which not even a release is heard', async () => {
+    let outSince = Number.POSITIVE_INFINITY;
+    const workshop = aWorkshop({
+      script: {
+        refuse: () => {
+          const since = workshop.elapsedMs() - outSince;
+          return since >= 0 && since < TEN_MINUTES_MS ? 'out' : undefined;
+        },
+      },
+      end: async (_id, clock) => {
+        await clock.sleep(5_000);
+        return { kind: 'empty' };
+      },
+    });
+    const { put, start, stop, clock, untilAcked, elapsedMs, idsIn, told, runtime } = workshop;
+    put('e-1');
+    const working = start();
+    await clock.pass(1_000);
+    outSince = elapsedMs();
+    await untilAcked(1);
+    expect(elapsedMs()).toBeGreaterThan(TEN_MINUTES_MS);
+    expect(idsIn('x-sink')).toEqual(['e-1']);
+    expect(idsIn('score-dlq')).toEqual([]);
+    expect(told.troubles).toContain('settling failed');
+    expect(runtime.calls).toHaveLength(2);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+
+  it('holds back no other: a queue that is down concerns only those who go there', async () => {
+    const { put, start, stop, clock, untilAcked, idsIn, transport } = aWorkshop({
+      script: { refuse: ({ what, queue }) => (what === 'send' && queue === 'store' ? 'no' : undefined) },
+      end: (id) =>
+        id.startsWith('sink') ? { kind: 'empty' } : { kind: 'frames', frames: [{ payload: '1' as never }] },
+    });
+    put('e-1', 'sink-1', 'e-2', 'sink-2');
+    const working = start();
+    await untilAcked(2);
+    expect(idsIn('x-sink')).toEqual(['sink-1', 'sink-2']);
+    expect(transport.operationsOf('nack')).toHaveLength(2);
+    stop.abort();
+    await clock.passUntilSettled(working);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { holdDelivery } from '../../../lib/app/delivery/visibility-heartbeat.ts';
+import type { Delivery, Transport } from '../../../lib/ports/transport.ts';
+import { memoryBroker } from '../memory-broker.ts';
+import { type Script, type ScriptedTransport, scriptedTransport } from '../scripted-transport.ts';
+import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
+
+const VISIBILITY_MS = 100_000;
+
+interface Held {
+  readonly clock: VirtualClock;
+  readonly transport: ScriptedTransport;
+  readonly delivery: Delivery;
+  readonly startedAt: number;
+  /** When it was extended, from the beginning on. */
+  extensions(): readonly number[];
+  /** Whether another consumer could get it now. */
+  isVisible(): Promise<boolean>;
+}
+
+async function received(script: Script = {}): Promise<Held> {
+  const clock = virtualClock();
+  const broker = memoryBroker({ clock });
+  broker.createQueue('score');
+  const inner = broker.transport({ visibilityMs: VISIBILITY_MS, waitMs: 0 });
+  const transport = scriptedTransport(inner, clock, script);
+  await inner.send('score', '1');
+  const receipt = await inner.receive('score', 1, new AbortController().signal);
+  const [delivery] = receipt.ok ? receipt.deliveries : [];
+  if (delivery === undefined) throw new Error('it was received');
+  const startedAt = clock.now();
+  return {
+    clock,
+    transport,
+    delivery,
+    startedAt,
+    extensions: () => transport.operationsOf('extend').map(({ beganAt }) => beganAt - startedAt),
+    isVisible: async () => {
+      const other = await inner.receive('score', 1, new AbortController().signal);
+      return other.ok && other.deliveries.length > 0;
+    },
+  };
+}
+
+describe('a delivery that waits for its turn', () => {
+  it('is extended at half of its visibility, again and again, and never seen by others', async () => {
+    const { clock, transport, delivery, extensions, isVisible } = await received();
+    const hold = holdDelivery(delivery, transport, clock);
+    for (let step = 0; step < 21; step++) {
+      await clock.pass(10_000);
+      expect(await isVisible()).toBe(false);
+    }
+    expect(extensions()).toEqual([50_000, 100_000, 150_000, 200_000]);
+    await hold.end();
+    expect(await isVisible()).toBe(false);
+  });
+
+  it('is not extended where its turn comes soon, and nothing goes on afterwards', async () => {
+    const { clock, transport, delivery, extensions } = await received();
+    const hold = holdDelivery(delivery, transport, clock);
+    await clock.pass(25_000);
+    await hold.end();
+    expect(extensions()).toEqual([]);
+    expect(clock.sleepers).toBe(0);
+    await clock.pass(1_000_000);
+    expect(extensions()).toEqual([]);
+  });
+
+  it('is extended once more where its turn comes late, so that the whole time is left for the work', async () => {
+    const { clock, transport, delivery, extensions, isVisible } = await received();
+    const hold = holdDelivery(delivery, transport, clock);
+    await clock.pass(25_001);
+    await hold.end();
+    expect(extensions()).toEqual([25_001]);
+    await clock.pass(VISIBILITY_MS - 1);
+    expect(await isVisible()).toBe(false);
+    await clock.pass(1);
+    expect(await isVisible()).toBe(true);
+  });
+
+  it('counts the time from the last extension', async () => {
+    const { clock, transport, delivery, extensions } = await received();
+    const hold = holdDelivery(delivery, transport, clock);
+    await clock.pass(60_000);
+    await hold.end();
+    expect(extensions()).toEqual([50_000]);
+  });
+
+  it('is extended at its turn where the extension before was refused', async () => {
+    let refusals = 1;
+    const refuse = () => (refusals-- > 0 ? 'no' : undefined);
+    const { clock, transport, delivery, extensions } = await received({ refuse });
+    const hold = holdDelivery(delivery, transport, clock);
+    await clock.pass(60_000);
+    await hold.end();
+    expect(extensions()).toEqual([50_000, 60_000]);
+  });
+
+  it('waits at its turn for an extension that is under way', async () => {
+    const { clock, transport, delivery, extensions } = await received({ takesMs: () => 5_000 });
+    const hold = holdDelivery(delivery, transport, clock);
+    await clock.pass(52_000);
+    let hasBegun = false;
+    const ending = hold.end().then(() => {
+      hasBegun = true;
+    });
+    await clock.pass(2_000);
+    expect(hasBegun).toBe(false);
+    await clock.pass(1_000);
+    await ending;
+    expect(extensions()).toEqual([50_000]);
+  });
+
+  it('needs nothing where the broker waits for as long as it takes', async () => {
+    const { clock, transport, delivery, extensions } = await received();
+    const { visibilityMs: _visibility, ...traits } = transport.traits;
+    const patient: Transport = { ...transport, traits };
+    const hold = holdDelivery(delivery, patient, clock);
+    await clock.pass(10_000_000);
+    await hold.end();
+    expect(extensions()).toEqual([]);
+  });
+});

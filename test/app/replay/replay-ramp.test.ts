@@ -1,0 +1,494 @@
+import { describe, expect, it } from 'vitest';
+import type { ReplayEnd, ReplayProgress } from '../../../lib/app/replay/replay.ts';
+import type { FailureIndex } from '../../../lib/ports/failure-index.ts';
+import { ACCEPTED, type Reply } from '../../../lib/ports/reply.ts';
+import { aScene, type Fate, ids, type Scene } from '../../replay/a-replay.ts';
+import { type MemoryStores, memoryStores } from '../../replay/memory-stores.ts';
+
+/** The ramp and its clock: what is sent when, what stops it, and where. Stores by their contracts, time handed in. */
+
+const GOOD: Fate = { end: 'succeeded' };
+const BAD: Fate = { end: 'failed' };
+
+async function aGroup(count: number): Promise<{ scene: Scene; stores: MemoryStores }> {
+  const stores = memoryStores();
+  const scene = aScene(stores);
+  await scene.fail(ids(count));
+  return { scene, stores };
+}
+
+/** Sizes of what was sent between two waits. */
+function stageSizes(scene: Scene): readonly number[] {
+  const sizes: number[] = [];
+  for (const [at, { atMs }] of scene.sent.entries()) {
+    const before = scene.sent[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY;
+    if (atMs - before > 400) sizes.push(0);
+    sizes.push((sizes.pop() ?? 0) + 1);
+  }
+  return sizes;
+}
+
+describe('the ramp', () => {
+  it('sends one, then ten, then a hundred at a time, each stage once the one before has ended well', async () => {
+    const { scene } = await aGroup(250);
+    const fate = (): Fate => ({ end: 'succeeded', afterMs: 3_000 });
+    const end = await scene.replay(await scene.select(), {}, { fate });
+    expect(stageSizes(scene)).toEqual([1, 10, 100, 100, 39]);
+    expect(end).toMatchObject({ why: 'all-sent', skipped: [], left: [], failedAgain: [] });
+    expect(end.sent).toHaveLength(250);
+    expect(end.endedWell).toHaveLength(250);
+    expect(new Set(scene.sentIds()).size).toBe(250);
+  });
+
+  // Newest first: the one that is sent nth is the one that failed nth from last.
+  const POISONED = [
+    ['the first', 0, 1],
+    ['the first of the ten', 1, 11],
+    ['the last of the ten', 10, 11],
+    ['one in the first hundred', 60, 111],
+    ['the first of a later hundred', 111, 211],
+    ['the last of all', 249, 250],
+  ] as const;
+
+  it.each(POISONED)('poison in %s stops it after its stage', async (_where, nth, sentInAll) => {
+    const { scene } = await aGroup(250);
+    const failures = await scene.select();
+    const poison = failures[nth]?.envelopeId;
+    const end = await scene.replay(failures, {}, { fate: (id) => (id === poison ? BAD : GOOD) });
+    expect(end.why).toBe('failed-again');
+    expect(scene.sent).toHaveLength(sentInAll);
+    expect(end.sent).toHaveLength(sentInAll);
+    expect(end.left).toHaveLength(250 - sentInAll);
+    expect(end.failedAgain.map(({ envelopeId }) => envelopeId)).toEqual([poison]);
+    expect(end.endedWell.map(({ envelopeId }) => envelopeId)).not.toContain(poison);
+    // The rest is as it was: to be sent by whoever asks again.
+    for (const { replays } of end.left) expect(replays).toEqual([]);
+  });
+
+  it('does not wait for the others once one has failed again', async () => {
+    const { scene } = await aGroup(11);
+    const failures = await scene.select();
+    const began = scene.clock.now();
+    const fate = (id: string): Fate =>
+      id === failures[3]?.envelopeId ? BAD : id === failures[0]?.envelopeId ? GOOD : 'none';
+    const end = await scene.replay(failures, {}, { fate });
+    expect(end.why).toBe('failed-again');
+    expect(scene.clock.now() - began).toBeLessThan(5_000);
+  });
+
+  it('waits for ends that come late', async () => {
+    const { scene } = await aGroup(12);
+    const fate = (): Fate => ({ end: 'succeeded', afterMs: 599_000 });
+    const end = await scene.replay(await scene.select(), {}, { fate });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(stageSizes(scene)).toEqual([1, 10, 1]);
+  });
+
+  it('stops where some have no end within the wait, and says how many', async () => {
+    const { scene } = await aGroup(20);
+    const failures = await scene.select();
+    const silent = new Set([failures[2]?.envelopeId, failures[5]?.envelopeId]);
+    const began = scene.clock.now();
+    const end = await scene.replay(
+      failures,
+      { waitMs: 60_000 },
+      { fate: (id) => (silent.has(id) ? 'none' : GOOD) },
+    );
+    expect(end).toMatchObject({ why: 'no-end', problem: '2 of those sent have no end' });
+    expect(end.sent).toHaveLength(11);
+    expect(end.endedWell).toHaveLength(9);
+    expect(end.left).toHaveLength(9);
+    expect(scene.clock.now() - began).toBeGreaterThanOrEqual(60_000);
+    expect(scene.clock.now() - began).toBeLessThan(63_000);
+  });
+
+  it('sees ends dated by clocks that go before or after the one here', async () => {
+    for (const skewMs of [-86_400_000, -290_000, 290_000, 86_400_000]) {
+      const stores = memoryStores();
+      const scene = aScene(stores);
+      await scene.fail(ids(12));
+      const here = { ...scene.clock, now: () => scene.clock.now() + skewMs };
+      const end = await scene.replay(await scene.select(), {}, { clock: here });
+      expect(end.why, `${skewMs} ms`).toBe('all-sent');
+    }
+  });
+
+  it('a child of a fan-out that fails stops it too, and is named', async () => {
+    const { scene } = await aGroup(30);
+    const end = await scene.replay(
+      await scene.select(),
+      {},
+      {
+        onSend: async ({ body, atMs }) => {
+          if (scene.sent.length === 1) {
+            const child = body.replace(/"id":"[^"]*"/, '"id":"child-1"');
+            scene.clock.after(50, () => scene.endAs(child, 'score', 'failed'));
+          }
+          expect(atMs).toBe(scene.clock.now());
+        },
+      },
+    );
+    expect(end).toMatchObject({ why: 'failed-again', failedAgain: [{ envelopeId: 'child-1' }] });
+    expect(end.sent).toHaveLength(1);
+  });
+
+  it('a canceled one is no failure', async () => {
+    const { scene } = await aGroup(3);
+    const end = await scene.replay(await scene.select(), {}, { fate: () => ({ end: 'canceled' }) });
+    expect(end).toMatchObject({ why: 'all-sent', failedAgain: [] });
+  });
+
+  it('without stages all are sent, whatever becomes of them', async () => {
+    const { scene } = await aGroup(30);
+    const end = await scene.replay(await scene.select(), {}, { fate: () => BAD, noRamp: true });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.sent).toHaveLength(30);
+  });
+
+  it('tells its progress: what was sent, what has ended, what was skipped', async () => {
+    const { scene } = await aGroup(12);
+    const seen: ReplayProgress[] = [];
+    await scene.replay(await scene.select(), {}, { onProgress: (progress) => seen.push(progress) });
+    expect(seen[0]).toEqual({ total: 12, sent: 1, skipped: 0, ended: 0 });
+    expect(seen).toContainEqual({ total: 12, sent: 1, skipped: 0, ended: 1 });
+    expect(seen.at(-1)).toEqual({ total: 12, sent: 12, skipped: 0, ended: 12 });
+  });
+});
+
+describe('the rate', () => {
+  it.each([
+    [5, 200],
+    [50, 20],
+    [0.5, 2_000],
+  ])('%d a second: one every %d ms at the soonest', async (perSecond, gapMs) => {
+    const { scene } = await aGroup(30);
+    await scene.replay(await scene.select(), { perSecond });
+    const gaps = scene.sent.slice(1).map(({ atMs }, at) => atMs - (scene.sent[at]?.atMs ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(gapMs);
+  });
+});
+
+describe('stopped by Ctrl-C', () => {
+  it('between two envelopes: nothing more is sent, and it is known where', async () => {
+    const { scene } = await aGroup(30);
+    const failures = await scene.select();
+    const stopping = new AbortController();
+    const onSend = () => {
+      if (scene.sent.length === 4) stopping.abort();
+    };
+    const end = await scene.replay(failures, {}, { stop: stopping.signal, onSend });
+    expect(end.why).toBe('stopped');
+    expect(scene.sent).toHaveLength(4);
+    expect(end.left[0]).toEqual(failures[4]);
+    expect(end.left).toHaveLength(26);
+  });
+
+  it('while it waits', async () => {
+    const { scene } = await aGroup(30);
+    const stopping = new AbortController();
+    scene.clock.after(30_000, () => stopping.abort());
+    const end = await scene.replay(await scene.select(), {}, { stop: stopping.signal, fate: () => 'none' });
+    expect(end.why).toBe('stopped');
+    expect(scene.sent).toHaveLength(1);
+    expect(end.left).toHaveLength(29);
+  });
+
+  it('before the first: nothing is sent', async () => {
+    const { scene } = await aGroup(3);
+    const end = await scene.replay(await scene.select(), {}, { stop: AbortSignal.abort() });
+    expect(end).toMatchObject({ why: 'stopped', sent: [] });
+    expect(end.left).toHaveLength(3);
+  });
+});
+
+describe('queues', () => {
+  const missing = (actor: string): Reply => ({
+    ok: false,
+    problem: `there is no queue "${actor}"`,
+    isQueueMissing: true,
+  });
+
+  async function aMixture() {
+    const scene = aScene(memoryStores());
+    await scene.fail(ids(3, 'gone'), { status: { actor: 'gone' } });
+    await scene.fail(ids(13));
+    await scene.fail(['nameless'], { status: { actor: 'no name at all' } });
+    const looked: string[] = [];
+    const reach = async (actor: string) => {
+      expect(scene.sent).toEqual([]);
+      looked.push(actor);
+      return actor === 'gone' ? missing(actor) : ACCEPTED;
+    };
+    return { scene, looked, reach };
+  }
+
+  it('are looked for once for each actor before anything is sent, and what has none is left out', async () => {
+    const { scene, looked, reach } = await aMixture();
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(looked.toSorted()).toEqual(['gone', 'score']);
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.sent).toHaveLength(13);
+    expect(
+      end.skipped
+        .map(({ failure, target, isQueueMissing }) => [failure.envelopeId, target, isQueueMissing])
+        .toSorted(),
+    ).toEqual([...ids(3, 'gone').map((id) => [id, 'gone', true]), ['nameless', undefined, undefined]]);
+    expect((await scene.entriesOf('gone-1'))[0]?.replays).toEqual([]);
+  });
+
+  it('that are missing are told also where the ramp stops before', async () => {
+    const { scene, reach } = await aMixture();
+    const end = await scene.replay(await scene.select(), {}, { reach, fate: () => BAD });
+    expect(end.why).toBe('failed-again');
+    expect(end.skipped.filter(({ target }) => target === 'gone')).toHaveLength(3);
+    expect(end.left).toHaveLength(12);
+  });
+
+  it('of what was replayed before are not looked for, nor the first one where all goes to another', async () => {
+    const { scene, looked, reach } = await aMixture();
+    await scene.replay(await scene.select({ filter: { actor: 'gone' } }), { to: 'score' });
+    scene.sent.length = 0;
+    await scene.replay(await scene.select({ filter: { actor: 'gone' } }), {}, { reach });
+    expect(looked).toEqual([]);
+    await scene.replay(await scene.select(), { to: 'other', again: true }, { reach });
+    expect(looked).toEqual(['other']);
+  });
+
+  it('that cannot be looked for stop it before anything is sent', async () => {
+    const { scene } = await aMixture();
+    const reach = async (): Promise<Reply> => ({ ok: false, problem: 'the broker is down' });
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(end).toMatchObject({
+      why: 'refused',
+      problem: expect.stringMatching(/^the queue of ".*" cannot be looked up: the broker is down$/),
+      sent: [],
+      skipped: [],
+    });
+    expect(end.left).toHaveLength(17);
+  });
+});
+
+describe('one target that the broker refuses', () => {
+  const DENIED: Reply = { ok: false, problem: 'AccessDenied: not authorized' };
+  const GONE: Reply = { ok: false, problem: 'there is no queue "store"', isQueueMissing: true };
+  const only =
+    (target: string, reply: Reply) =>
+    (actor: string): Reply =>
+      actor === target ? reply : ACCEPTED;
+  const refusing = (target: string, reply: Reply) => (_id: string, to: string) => only(target, reply)(to);
+
+  /** `order` names the target of each failure, in the order in which a replay sends them. */
+  async function aMeshOf(order: readonly string[]): Promise<Scene> {
+    const scene = aScene(memoryStores());
+    for (const [at, actor] of [...order].reverse().entries())
+      await scene.fail([`${actor}-${order.length - 1 - at}`], { status: { actor } });
+    return scene;
+  }
+
+  const sentTo = (scene: Scene) => scene.sent.map(({ to }) => to);
+  const skippedIds = (end: ReplayEnd) => end.skipped.map(({ failure }) => failure.envelopeId).toSorted();
+
+  it('at the look-up: its failures are skipped and the others are sent', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store', 'score']);
+    const reach = async (actor: string) => only('store', DENIED)(actor);
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(sentTo(scene)).toEqual(['score', 'score']);
+    const why = {
+      target: 'store',
+      problem: 'the queue of "store" cannot be looked up: AccessDenied: not authorized',
+    };
+    expect(end.skipped).toMatchObject([why, why]);
+    expect(end.skipped[0]).not.toHaveProperty('isQueueMissing');
+  });
+
+  it('at the first send: nothing more is sent there, the note is withdrawn, the others are sent', async () => {
+    const scene = await aMeshOf(['score', 'store', 'score', 'store', 'store', 'score']);
+    const tried: string[] = [];
+    const refuse = (id: string, to: string) => {
+      tried.push(id);
+      return only('store', DENIED)(to);
+    };
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end).toMatchObject({ why: 'all-sent', left: [], failedAgain: [] });
+    expect(sentTo(scene)).toEqual(['score', 'score', 'score']);
+    expect(end.endedWell).toHaveLength(3);
+    expect(skippedIds(end)).toEqual(['store-1', 'store-3', 'store-4']);
+    for (const one of end.skipped) expect(one).toMatchObject({ target: 'store', problem: DENIED.problem });
+    expect(tried.filter((id) => id.startsWith('store'))).toEqual(['store-1']);
+    expect((await scene.entriesOf('store-1'))[0]?.replays).toEqual([]);
+    // When access is granted, the same command sends what was skipped.
+    const next = await scene.replay(await scene.select());
+    expect(next.sent.map(({ envelopeId }) => envelopeId)).toEqual(['store-1', 'store-3', 'store-4']);
+  });
+
+  it('because its queue was deleted after the look-up: skipped like a queue that was missing before', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store']);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', GONE) });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(sentTo(scene)).toEqual(['score']);
+    const why = { target: 'store', problem: GONE.problem, isQueueMissing: true };
+    expect(end.skipped).toMatchObject([why, why]);
+  });
+
+  it('because its queue was deleted, and it was the only target: nothing is left to try', async () => {
+    const scene = await aMeshOf(['store', 'store']);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', GONE) });
+    expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
+    expect(end.skipped).toHaveLength(2);
+  });
+
+  it('does not use up a stage: the first stage sends to the next target and waits for its end', async () => {
+    const scene = await aMeshOf(['store', 'store', ...Array.from({ length: 12 }, () => 'score')]);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
+    expect(stageSizes(scene)).toEqual([1, 10, 1]);
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.skipped).toHaveLength(2);
+  });
+
+  it('as the only one in the last stage: the stage ends at once and its failures are skipped', async () => {
+    const scene = await aMeshOf(['score', 'store', 'store']);
+    const failures = await scene.select();
+    const began = scene.clock.now();
+    const end = await scene.replay(failures, {}, { refuse: refusing('store', DENIED) });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(end.sent).toHaveLength(1);
+    expect(skippedIds(end)).toEqual(['store-1', 'store-2']);
+    expect(scene.clock.now() - began).toBeLessThan(5_000);
+  });
+
+  it('is reported when the ramp stops before the others are sent', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store', 'score']);
+    const end = await scene.replay(
+      await scene.select(),
+      {},
+      { refuse: refusing('store', DENIED), fate: () => BAD },
+    );
+    expect(end.why).toBe('failed-again');
+    expect(skippedIds(end)).toEqual(['store-0', 'store-2']);
+    expect(end.left).toHaveLength(1);
+  });
+
+  it('leaves what was replayed before to be skipped for that reason', async () => {
+    const scene = await aMeshOf(['store', 'score', 'store']);
+    await scene.replay(await scene.select({ envelopeIds: ['store-2'] }), { replay: 'r-old' });
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
+    const problems = new Map(end.skipped.map(({ failure, problem }) => [failure.envelopeId, problem]));
+    expect(problems.get('store-0')).toBe(DENIED.problem);
+    expect(problems.get('store-2')).toBe('it was replayed before (r-old)');
+  });
+
+  it('stops the replay when no other target is left: an outage', async () => {
+    const scene = await aMeshOf(['score', 'store', 'score', 'store', 'audit']);
+    const refuse = () => (scene.sent.length < 2 ? ACCEPTED : { ok: false as const, problem: 'broker down' });
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end).toMatchObject({ why: 'refused', problem: 'audit-4 could not be sent: broker down' });
+    expect(end.sent).toHaveLength(2);
+    expect(skippedIds(end)).toEqual(['score-2', 'store-3']);
+    expect(end.left.map(({ envelopeId }) => envelopeId)).toEqual(['audit-4']);
+    for (const id of ['score-2', 'store-3', 'audit-4'])
+      expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+  });
+
+  it('does not stop the replay when another target took everything for it', async () => {
+    const scene = await aMeshOf(['score', 'store']);
+    const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
+    expect(end).toMatchObject({ why: 'all-sent', left: [] });
+    expect(skippedIds(end)).toEqual(['store-1']);
+  });
+
+  it('stops the replay when its note cannot be withdrawn: the store is down as well', async () => {
+    const stores = memoryStores();
+    const scene = aScene(stores);
+    await scene.fail(['e-1']);
+    await scene.fail(['e-2'], { status: { actor: 'store' } });
+    const refuse = () => {
+      stores.breakDown('withdrawReplay');
+      return DENIED;
+    };
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end).toMatchObject({ why: 'refused', sent: [], skipped: [] });
+    expect(end.problem).toMatch(/^e-2 could not be sent: AccessDenied: .*the store is down$/);
+  });
+
+  it('at the look-up, with every other one missing: there is nothing to stop', async () => {
+    const scene = await aMeshOf(['store', 'gone']);
+    const reach = async (actor: string): Promise<Reply> =>
+      actor === 'gone' ? { ok: false, problem: 'there is no queue "gone"', isQueueMissing: true } : DENIED;
+    const end = await scene.replay(await scene.select(), {}, { reach });
+    expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
+    expect(end.skipped).toHaveLength(2);
+  });
+});
+
+describe('what is refused', () => {
+  it('by the broker: the note is taken back, and it does not count as replayed', async () => {
+    const { scene } = await aGroup(5);
+    const failures = await scene.select();
+    const refused = failures[2]?.envelopeId ?? '';
+    const refuse = (id: string) =>
+      id === refused ? ({ ok: false, problem: 'no such queue' } as const) : ({ ok: true } as const);
+    const end = await scene.replay(failures, {}, { refuse });
+    expect(end.why).toBe('refused');
+    expect(end.problem).toBe(`${refused} could not be sent: no such queue`);
+    expect(end.sent).toHaveLength(2);
+    expect(end.left[0]?.envelopeId).toBe(refused);
+    expect((await scene.entriesOf(refused))[0]?.replays).toEqual([]);
+    // Once the queue is there, the same command goes on where it stopped.
+    const next = await scene.replay(await scene.select());
+    expect(next.sent.map(({ envelopeId }) => envelopeId)).toEqual(
+      end.left.map(({ envelopeId }) => envelopeId),
+    );
+    expect(next.skipped).toHaveLength(2);
+  });
+
+  it('by the broker, and the note stays where the store is down too: that is said', async () => {
+    const { scene, stores } = await aGroup(1);
+    const refuse = () => {
+      stores.breakDown('withdrawReplay');
+      return { ok: false, problem: 'no such queue' } as const;
+    };
+    const end = await scene.replay(await scene.select(), {}, { refuse });
+    expect(end.problem).toMatch(/no such queue; and its note could not be taken back: .*the store is down/);
+  });
+
+  it.each(['get', 'noteReplay'] as const)('by a store (%s): nothing is sent, nothing noted', async (call) => {
+    const { scene, stores } = await aGroup(3);
+    const failures = await scene.select();
+    stores.breakDown(call);
+    const end = await scene.replay(failures);
+    stores.breakDown(undefined);
+    expect(end).toMatchObject({
+      why: 'refused',
+      sent: [],
+      problem: expect.stringContaining('the store is down'),
+    });
+    expect(scene.sent).toEqual([]);
+    expect(end.left).toHaveLength(3);
+    for (const id of ids(3)) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+  });
+
+  it('by a store that noted it and lost the answer: the note is taken back', async () => {
+    const stores = memoryStores();
+    let losesAnswers = true;
+    const noteReplay: FailureIndex['noteReplay'] = async (...note) => {
+      const reply = await stores.failures.noteReplay(...note);
+      return losesAnswers ? { ok: false, problem: 'no answer' } : reply;
+    };
+    const scene = aScene({ ...stores, failures: { ...stores.failures, noteReplay } });
+    await scene.fail(ids(3));
+    const end = await scene.replay(await scene.select());
+    expect(end).toMatchObject({ why: 'refused', sent: [], problem: 'no answer' });
+    losesAnswers = false;
+    expect(await scene.replay(await scene.select())).toMatchObject({ why: 'all-sent', skipped: [] });
+  });
+
+  it('by the store while ends are waited for: it stops there', async () => {
+    const { scene, stores } = await aGroup(20);
+    const onSend = () => stores.breakDown('ofReplay');
+    const end = await scene.replay(await scene.select(), {}, { onSend });
+    expect(end).toMatchObject({ why: 'refused', problem: expect.stringContaining('the store is down') });
+    expect(end.sent).toHaveLength(1);
+    expect(end.left).toHaveLength(19);
+  });
+});

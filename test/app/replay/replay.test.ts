@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encode } from '../../../lib/core/envelope/encode.ts';
+import { readPatch } from '../../../lib/core/text/json-patch.ts';
+import { aScene, envelopeOf, ids, type Scene } from '../../replay/a-replay.ts';
+import { type Engines, startEngines } from '../../replay/engines.ts';
+
+/** What a replay sends and what it leaves behind, with an S3 and a DynamoDB that answer for themselves. */
+
+let engines: Engines;
+beforeAll(async () => {
+  engines = await startEngines();
+});
+afterAll(() => engines.close());
+
+async function aMesh(): Promise<Scene> {
+  return aScene((await engines.freshTable()).stores);
+}
+
+function patchOf(text: string) {
+  const reading = readPatch(text);
+  if ('problem' in reading) throw new Error(reading.problem);
+  return reading.patch;
+}
+
+const envelopeIds = (failures: readonly { readonly envelopeId: string }[]) =>
+  failures.map(({ envelopeId }) => envelopeId);
+
+describe('what is sent', () => {
+  it('is a fresh attempt at the actor that failed, with the payload and route it had, marked by the replay', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1'], {
+      parent_id: 'p-1',
+      headers: {
+        traceparent: '00-1-2-01',
+        'x-asya-not-before': '2026-01-01T00:00:00Z',
+        'x-asya-replay': 'r-old',
+      },
+      custom: [1],
+    });
+    await scene.replay(await scene.select(), { replay: 'r-new' });
+    const [sent] = scene.sent;
+    expect(sent?.to).toBe('score');
+    expect(sent?.envelope).toEqual({
+      id: 'e-1',
+      parent_id: 'p-1',
+      route: { prev: ['fetch'], curr: 'score', next: ['store'] },
+      headers: { traceparent: '00-1-2-01', 'x-asya-replay': 'r-new' },
+      payload: { n: 1, secret: 'payload of e-1' },
+      custom: [1],
+    });
+  });
+
+  it('has a new deadline from the timeout, or none', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1'], { headers: { 'x-asya-flow': 'quick' } });
+    await scene.fail(['e-2'], { headers: { 'x-asya-flow': 'slow' } });
+    const timeoutMsOf = ({ flow }: { readonly flow?: string }) => (flow === 'quick' ? 60_000 : undefined);
+    await scene.replay(await scene.select(), { timeoutMsOf }, { noRamp: true });
+    const statuses = new Map(scene.sent.map(({ envelope }) => [envelope.id, envelope.status]));
+    const sentAt = scene.sent.find(({ envelope }) => envelope.id === 'e-1')?.atMs ?? 0;
+    expect(statuses.get('e-1')).toEqual({
+      deadline_at: new Date(sentAt + 60_000).toISOString().replace(/\.?0*Z$/, 'Z'),
+    });
+    expect(statuses.get('e-2')).toBeUndefined();
+  });
+
+  it('goes to another actor by choice', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1']);
+    await scene.replay(await scene.select(), { to: 'score-v2' });
+    expect(scene.sent[0]).toMatchObject({
+      to: 'score-v2',
+      envelope: { route: { curr: 'score-v2', next: ['store'] } },
+    });
+    expect((await scene.entriesOf('e-1'))[0]?.replays).toMatchObject([{ to: 'score-v2' }]);
+  });
+
+  it('is patched, digits and all, and the record in the archive is as it was', async () => {
+    const scene = await aMesh();
+    const body = encode(
+      envelopeOf(
+        '{"id":"e-1","route":{"prev":[],"curr":"score","next":[]},"payload":{"big":12345678901234567890,"n":1}}',
+      ),
+    );
+    await scene.endAs(body, 'score', 'failed');
+    const [failure] = await scene.select();
+    const before = await scene.stores.archive.get(failure?.archiveKey ?? '');
+    await scene.replay(await scene.select(), { patch: patchOf('[{"op":"replace","path":"/n","value":2}]') });
+    expect(scene.sent[0]?.body).toContain('"payload":{"big":12345678901234567890,"n":2}');
+    expect(await scene.stores.archive.get(failure?.archiveKey ?? '')).toEqual(before);
+    expect(before).toMatchObject({ ok: true, text: expect.stringContaining('"n":1') });
+  });
+
+  it('is nothing where the patch does not fit, and the others go on', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1', 'e-2']);
+    await scene.fail(['e-3'], { payload: { m: 1 } });
+    const end = await scene.replay(await scene.select(), {
+      patch: patchOf('[{"op":"replace","path":"/n","value":2}]'),
+    });
+    expect(envelopeIds(end.sent)).toEqual(['e-2', 'e-1']);
+    expect(end.skipped).toMatchObject([
+      { failure: { envelopeId: 'e-3' }, problem: expect.stringContaining('"/n"') },
+    ]);
+    expect((await scene.entriesOf('e-3'))[0]?.replays).toEqual([]);
+  });
+
+  it('is nothing where the archive has lost it, or holds what cannot be read, or the broker would not take it', async () => {
+    const scene = await aMesh();
+    await scene.fail(['lost', 'broken', 'long']);
+    const { archive } = scene.stores;
+    await archive.remove((await scene.entriesOf('lost'))[0]?.archiveKey ?? '');
+    await archive.put((await scene.entriesOf('broken'))[0]?.archiveKey ?? '', 'no envelope');
+    const end = await scene.replay(await scene.select(), { maxBodyBytes: 100 });
+    expect(end).toMatchObject({ why: 'all-sent', sent: [] });
+    const problems = new Map(end.skipped.map(({ failure, problem }) => [failure.envelopeId, problem]));
+    expect(problems.get('lost')).toMatch(/has nothing under "failed\/.*lost\.json" any more/);
+    expect(problems.get('broken')).toMatch(/cannot be read: the body is not JSON/);
+    expect(problems.get('long')).toMatch(/it has \d+ bytes, and the broker takes 100/);
+    for (const id of ['lost', 'broken', 'long']) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+  });
+});
+
+describe('sent once', () => {
+  it('what was replayed before is skipped, unless it is wanted again', async () => {
+    const scene = await aMesh();
+    await scene.fail(ids(3));
+    const first = await scene.replay(await scene.select(), { replay: 'r-a' });
+    expect(first.sent).toHaveLength(3);
+    const second = await scene.replay(await scene.select());
+    expect(second).toMatchObject({ why: 'all-sent', sent: [] });
+    expect(second.skipped).toHaveLength(3);
+    expect(second.skipped[0]).toMatchObject({
+      problem: 'it was replayed before (r-a)',
+      isReplayedBefore: true,
+    });
+    const third = await scene.replay(await scene.select(), { replay: 'r-c', again: true });
+    expect(third.sent).toHaveLength(3);
+    expect(scene.sent).toHaveLength(6);
+    const [{ replays } = { replays: [] }] = await scene.entriesOf('e-1');
+    expect(replays.map(({ replay }) => replay)).toEqual(['r-a', 'r-c']);
+  });
+
+  it('by two operators at the same time: each envelope by one of them', async () => {
+    const scene = await aMesh();
+    await scene.fail(ids(14));
+    // Both have read the group before either sends.
+    const [one, other] = [await scene.select(), await scene.select()];
+    const ends = await Promise.all([
+      scene.replay(one, { replay: 'r-one' }),
+      scene.replay(other, { replay: 'r-other' }),
+    ]);
+    expect(scene.sentIds().toSorted()).toEqual([...ids(14)].toSorted());
+    expect((ends[0]?.sent.length ?? 0) + (ends[1]?.sent.length ?? 0)).toBe(14);
+    for (const { why, skipped, sent } of ends) {
+      expect(why).toBe('all-sent');
+      expect(sent.length + skipped.length).toBe(14);
+      for (const one of skipped) expect(one.isReplayedBefore).toBe(true);
+    }
+  });
+
+  it('failures that come after the set was read are not sent', async () => {
+    const scene = await aMesh();
+    await scene.fail(ids(4));
+    const failures = await scene.select();
+    const onSend = async () => {
+      if (scene.sent.length === 1) await scene.fail(ids(3, 'late'));
+    };
+    const end = await scene.replay(failures, {}, { onSend });
+    expect(end.why).toBe('all-sent');
+    expect(scene.sentIds().toSorted()).toEqual([...ids(4)].toSorted());
+    expect(await scene.select()).toHaveLength(7);
+  });
+
+  it('failures dated after the clock here are in the set all the same', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1']);
+    const ahead = new Date(Date.now() + 86_400_000).toISOString();
+    await scene.fail(['e-2'], { status: { updated_at: ahead } });
+    expect(envelopeIds(await scene.select()).toSorted()).toEqual(['e-1', 'e-2']);
+  });
+
+  it('an envelope that failed twice is sent once, as it failed last', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1']);
+    await scene.fail(['e-1'], {
+      route: { prev: ['fetch', 'score'], curr: 'store', next: [] },
+      status: { actor: 'store' },
+    });
+    expect(await scene.entriesOf('e-1')).toHaveLength(2);
+    const end = await scene.replay(await scene.select());
+    expect(end.sent).toHaveLength(1);
+    expect(scene.sent).toMatchObject([{ to: 'store', envelope: { route: { curr: 'store' } } }]);
+  });
+
+  it('one that was purged meanwhile is skipped, and the others go on', async () => {
+    const scene = await aMesh();
+    await scene.fail(ids(3));
+    const failures = await scene.select();
+    await scene.stores.failures.remove(failures[1]?.identity ?? '');
+    const end = await scene.replay(failures);
+    expect(end).toMatchObject({
+      why: 'all-sent',
+      skipped: [{ problem: 'it is no longer in the failure index' }],
+    });
+    expect(end.sent).toHaveLength(2);
+  });
+});
+
+describe('what it leaves', () => {
+  it('a failure that failed again is a new record and a new entry in the same group; the first lists the replay', async () => {
+    const scene = await aMesh();
+    await scene.fail(['e-1']);
+    const [first] = await scene.entriesOf('e-1');
+    const end = await scene.replay(
+      await scene.select(),
+      { replay: 'r-1' },
+      { fate: () => ({ end: 'failed' }) },
+    );
+    expect(end.why).toBe('failed-again');
+    const [second, original, ...more] = await scene.entriesOf('e-1');
+    expect(more).toEqual([]);
+    expect(original).toEqual({
+      ...first,
+      replays: [{ replay: 'r-1', atMs: scene.sent[0]?.atMs, to: 'score' }],
+    });
+    expect(second).toMatchObject({ replay: 'r-1', replays: [], fingerprint: first?.fingerprint });
+    expect(second?.archiveKey).not.toBe(first?.archiveKey);
+    for (const key of [first?.archiveKey, second?.archiveKey]) {
+      expect(await scene.stores.archive.has(key ?? '')).toEqual({ ok: true, isThere: true });
+    }
+    const records = await scene.stores.records.ofEnvelope('e-1');
+    expect(records).toMatchObject({ ok: true });
+    // And can be sent once more without a word about it: it is another failure.
+    const next = await scene.replay(await scene.select(), { replay: 'r-2' });
+    expect(next).toMatchObject({ why: 'all-sent', skipped: [] });
+    expect(scene.sent.at(-1)?.envelope.headers).toMatchObject({ 'x-asya-replay': 'r-2' });
+  });
+
+  it('is selected by group, actor, reason, flow and time', async () => {
+    const scene = await aMesh();
+    await scene.fail(ids(2, 'a'));
+    await scene.fail(ids(2, 'b'), {
+      status: { actor: 'store', reason: 'Timeout' },
+      headers: { 'x-asya-flow': 'other' },
+    });
+    const newest = scene.clock.now();
+    const chosen = async (filter: Parameters<Scene['select']>[0]) =>
+      envelopeIds(await scene.select(filter)).toSorted();
+    const group = (await scene.entriesOf('b-0'))[0]?.fingerprint ?? '';
+    expect(await chosen({ filter: { group } })).toEqual(['b-0', 'b-1']);
+    expect(await chosen({ filter: { actor: 'score' } })).toEqual(['a-0', 'a-1']);
+    expect(await chosen({ filter: { reason: 'Timeout' } })).toEqual(['b-0', 'b-1']);
+    expect(await chosen({ filter: { flow: 'scores' } })).toEqual(['a-0', 'a-1']);
+    expect(await chosen({ filter: { sinceMs: newest } })).toEqual(['b-1']);
+    expect(await chosen({ filter: { actor: 'score', reason: 'Timeout' } })).toEqual([]);
+    expect(await chosen({ envelopeIds: ['b-1', 'a-0', 'b-1'] })).toEqual(['a-0', 'b-1']);
+  });
+});
+
+describe('dead letters of the crew', () => {
+  /** What x-sink could not keep, with the end that it had. */
+  const deadLetter = (before: object) => ({
+    route: { prev: ['fetch', 'score'], curr: '', next: [] },
+    status: {
+      actor: 'x-sink',
+      reason: 'DeliveryExhausted',
+      error: { type: 'DeliveryExhausted', mro: [], message: 'received again and again', traceback: '' },
+      before,
+    },
+  });
+  const LONG_AGO = '2025-11-01T00:00:00Z';
+
+  it.each(['succeeded', 'failed'] as const)(
+    'an end that was "%s" is recorded, and is no failing again',
+    async (phase) => {
+      const scene = await aMesh();
+      const reason = phase === 'failed' ? 'RuntimeError' : 'Completed';
+      // Each ended a month before the one that is sent before it.
+      for (const [month, id] of ids(12).entries()) {
+        const endedAt = new Date(Date.UTC(2025, month)).toISOString();
+        await scene.fail([id], deadLetter({ phase, reason, actor: 'score', updated_at: endedAt }));
+      }
+      const asItWas = async (body: string) => scene.end(envelopeOf(body));
+      const end = await scene.replay(
+        await scene.select(),
+        {},
+        { fate: () => 'none', onSend: ({ body }) => scene.clock.after(50, () => asItWas(body)) },
+      );
+      expect(end).toMatchObject({ why: 'all-sent', failedAgain: [], left: [] });
+      expect(end.endedWell).toHaveLength(12);
+      expect(scene.sent[0]).toMatchObject({
+        to: 'x-sink',
+        envelope: { route: { curr: '' }, status: { phase, updated_at: '2025-12-01T00:00:00.000Z' } },
+      });
+    },
+  );
+
+  it('sent to an actor of the user by choice, they can fail again like any other', async () => {
+    const scene = await aMesh();
+    await scene.fail(ids(12), deadLetter({ phase: 'succeeded', actor: 'score', updated_at: LONG_AGO }));
+    const end = await scene.replay(
+      await scene.select(),
+      { to: 'score' },
+      { fate: () => ({ end: 'failed' }) },
+    );
+    expect(end.why).toBe('failed-again');
+    expect(end.sent).toHaveLength(1);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { deriveId, systemClock } from '../../../lib/adapters/system/system.ts';
+import type { Line } from '../../../lib/app/delivery/handle-delivery.ts';
+import { handleBatch } from '../../../lib/assembly/hosts/handle-batch.ts';
+import type { Dispatch } from '../../../lib/core/delivery/plan.ts';
+import { NO_RESILIENCY } from '../../../lib/core/policy/policy.ts';
+import { ACCEPTED, type Reply } from '../../../lib/ports/reply.ts';
+import type { Telemetry } from '../../../lib/ports/telemetry.ts';
+import type { Transport } from '../../../lib/ports/transport.ts';
+import { NO_LIMITS } from '../../core/no-limits.ts';
+import { recordOf } from '../../functions/sidecar/lambda-process.ts';
+import { envelopeAt } from '../../sidecar/envelopes.ts';
+
+/** What no event can provoke from outside: our own bugs, and a broker that fails at the worst moment. */
+
+interface Stand {
+  readonly line: Line;
+  readonly transport: Transport;
+  readonly sent: Dispatch[];
+  readonly released: { readonly messageId: string; readonly pauseMs: number }[];
+  readonly troubles: string[];
+}
+
+function stand(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEPTED): Stand {
+  const sent: Dispatch[] = [];
+  const released: { messageId: string; pauseMs: number }[] = [];
+  const troubles: string[] = [];
+  const telemetry: Telemetry = {
+    received: () => {},
+    began: () => {},
+    ended: () => {},
+    trouble: (what, { problem }) => troubles.push(`${what}: ${problem}`),
+    step: () => {},
+  };
+  const line: Line = {
+    actor: {
+      name: 'score',
+      sink: 'x-sink',
+      isEnd: false,
+      timeoutMs: 1_000,
+      maxHops: 100,
+      fanOut: 'array',
+      resiliency: NO_RESILIENCY,
+    },
+    limits: NO_LIMITS,
+    runtime: {
+      restartsItself: true,
+      call: async ({ envelope }) => ({ kind: 'frames', frames: [{ payload: envelope.payload }] }),
+      interrupt: () => {},
+      problem: async () => undefined,
+      close: async () => {},
+    },
+    send: (dispatch) => {
+      const reply = send(dispatch);
+      sent.push(dispatch);
+      return reply;
+    },
+    clock: systemClock,
+    dice: () => 0,
+    deriveId,
+    telemetry,
+  };
+  const transport = {
+    nack: async ({ messageId }: { messageId: string }, pauseMs: number) => {
+      released.push({ messageId, pauseMs });
+      return nack;
+    },
+  } as unknown as Transport;
+  return { line, transport, sent, released, troubles };
+}
+
+const recordFor = (payload: unknown) => recordOf('score', envelopeAt('score', payload));
+const batch = (records: ReturnType<typeof recordFor>[], { line, transport }: Stand, concurrency = 1) =>
+  handleBatch(records, { line, transport, concurrency, timeLeftMs: () => 60_000 });
+
+describe.each([1, 3])('with %i at once', (concurrency) => {
+  test('a bug in one record is that record’s failure alone, and the turn goes on', async () => {
+    const records = ['a', 'bug', 'b', 'c'].map(recordFor);
+    const here = stand(({ envelope }) => {
+      if (envelope.payload === '"bug"') throw new Error('a bug of ours');
+      return Promise.resolve(ACCEPTED);
+    });
+    const response = await batch(records, here, concurrency);
+    expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: records[1]?.messageId }] });
+    expect(here.sent.map(({ envelope }) => envelope.payload)).toEqual(['"a"', '"b"', '"c"']);
+    expect(here.troubles.join()).toContain('a bug of ours');
+  });
+
+  test('a record that cannot even be read as one is that record’s failure alone', async () => {
+    const records = ['a', 'b', 'c'].map(recordFor);
+    const { eventSourceARN: _missing, ...broken } = records[1] ?? recordFor('b');
+    const here = stand(async () => ACCEPTED);
+    const response = await batch([records[0], broken as never, records[2]] as never, here, concurrency);
+    expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
+    expect(here.sent.length).toBe(2);
+  });
+
+  test('a refused send releases the record with a pause that grows with its receives', async () => {
+    const records = [1, 2].map((count) =>
+      recordOf('score', envelopeAt('score', count), {
+        attributes: { ...recordFor(0).attributes, ApproximateReceiveCount: String(count) },
+      }),
+    );
+    const here = stand(async () => ({ ok: false, problem: 'down' }));
+    const response = await batch(records, here, concurrency);
+    expect(response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(
+      records.map(({ messageId }) => messageId),
+    );
+    const [first, second] = here.released.map(({ pauseMs }) => pauseMs);
+    expect(second).toBeGreaterThan(first ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('a release that is refused too is told, and the record is a failure all the same', async () => {
+    const record = recordFor(1);
+    const here = stand(async () => ({ ok: false, problem: 'down' }), { ok: false, problem: 'gone' });
+    expect(await batch([record], here, concurrency)).toEqual({
+      batchItemFailures: [{ itemIdentifier: record.messageId }],
+    });
+    expect(here.troubles).toContain('settling failed: gone');
+  });
+});

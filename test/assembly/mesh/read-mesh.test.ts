@@ -1,0 +1,163 @@
+import { chmodSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readMesh } from '../../../lib/assembly/mesh/read-mesh.ts';
+import { mistakesText } from '../../../lib/core/text/mistake.ts';
+import { actorText } from '../../config/manifest/a-mesh.ts';
+import { aFolder } from '../../support/a-folder.ts';
+
+const NODE = actorText('score', 'handler: score.ts.score');
+const PYTHON = actorText('store', 'handler: store.store');
+
+function mistakesIn(folder: string): readonly string[] {
+  const reading = readMesh(folder);
+  return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];
+}
+
+function namesIn(folder: string): readonly string[] {
+  const reading = readMesh(folder);
+  if ('mistakes' in reading) throw new Error(mistakesText(reading.mistakes));
+  return reading.manifest.actors.map(({ name, file }) => `${name} in ${file}`);
+}
+
+describe("a mesh's folder", () => {
+  it('is read one folder deep, and nothing that is hidden or made by tools', () => {
+    const folder = aFolder({
+      'score.yaml': NODE,
+      'score.ts': '',
+      'store/actor.yml': PYTHON,
+      'store/store.py': '',
+      'store/deeper/ignored.yaml': 'kind: [',
+      'node_modules/a.yaml': 'kind: [',
+      'cdk.out/a.yaml': 'kind: [',
+      '.asya/a.yaml': 'kind: [',
+      '.hidden.yaml': 'kind: [',
+      'notes.txt': 'kind: [',
+      'flows.yaml': 'flows: [{name: f, entrypoint: score, route_next: [store]}]',
+    });
+    expect(namesIn(folder)).toEqual(['score in score.yaml', 'store in store/actor.yml']);
+  });
+
+  it('may hold links to files', () => {
+    const elsewhere = aFolder({ 'score.yaml': NODE });
+    const folder = aFolder({ 'score.ts': '' });
+    symlinkSync(join(elsewhere, 'score.yaml'), join(folder, 'score.yaml'));
+    expect(namesIn(folder)).toEqual(['score in score.yaml']);
+  });
+
+  it('that is not there is told, with the nearest one', () => {
+    const folder = aFolder({ 'mesh/score.yaml': NODE });
+    expect(mistakesIn(join(folder, 'mehs'))).toEqual([
+      `${join(folder, 'mehs')}: is no folder; did you mean "mesh"?`,
+    ]);
+    expect(mistakesIn(join(folder, 'no/where'))).toEqual([`${join(folder, 'no/where')}: is no folder`]);
+  });
+
+  it('that is a file is told', () => {
+    const file = join(aFolder({ 'score.yaml': NODE }), 'score.yaml');
+    expect(mistakesIn(file)).toEqual([`${file}: is a file; name the folder that it stands in`]);
+  });
+
+  it('without an actor is told', () => {
+    const empty = aFolder({});
+    expect(mistakesIn(empty)).toEqual([
+      `${empty}: holds no document of kind "AsyncActor": it has no .yaml file`,
+    ]);
+    const flows = aFolder({ 'flows.yaml': 'flows: []' });
+    expect(mistakesIn(flows)).toEqual([
+      `${flows}: holds no document of kind "AsyncActor": there is none in its YAML, flows.yaml`,
+    ]);
+  });
+
+  it('tells of files that cannot be read, beside all else', () => {
+    const folder = aFolder({
+      'bad.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
+      'score.yaml': actorText('score', 'handler: gone.ts.score'),
+      'locked.yaml': NODE,
+    });
+    chmodSync(join(folder, 'locked.yaml'), 0);
+    const lines = mistakesIn(folder);
+    expect(lines[0]).toMatch(/^bad\.yaml: cannot be read: /);
+    expect(lines.at(-1)).toMatch(
+      /^score\.yaml:6:3 spec\.handler: is "gone\.ts\.score", and there is no file/,
+    );
+  });
+});
+
+describe("a handler's file", () => {
+  const HERE = { 'score.ts': '', 'handlers/Store.mjs': '', 'store.py': '' };
+  const PACKAGES = {
+    'whole/__init__.py': '',
+    'whole/inner.py': '',
+    'bare/inner.py': '',
+    'bare/deeper/leaf.py': '',
+  };
+
+  it.each([
+    'score.ts.score',
+    './score.ts.Scorer.score',
+    'handlers/Store.mjs.store',
+    'store.store',
+    'store.Store.store',
+    'whole.handle',
+    'whole.Class.handle',
+    'whole.inner.handle',
+    'whole.inner.Class.handle',
+    'bare.inner.handle',
+    'bare.deeper.leaf.handle',
+  ])('%s is there', (handler) => {
+    const folder = aFolder({ ...HERE, ...PACKAGES, 'a.yaml': actorText('a', `handler: ${handler}`) });
+    expect(mistakesIn(folder)).toEqual([]);
+  });
+
+  it.each([
+    ['scores.ts.score', 'and there is no file "scores.ts" beside this document; did you mean "score.ts"?'],
+    [
+      'handlers/store.mjs.s',
+      'and there is no file "handlers/store.mjs" beside this document; did you mean "Store.mjs"?',
+    ],
+    ['nowhere/store.ts.s', 'and there is no file "nowhere/store.ts" beside this document'],
+    [
+      'stroe.store',
+      'and there is no module "stroe" ("stroe.py") beside this document; did you mean "store"?',
+    ],
+    [
+      'bare.iner.handle',
+      'and there is no module "bare.iner" ("bare/iner.py") beside this document; did you mean "inner"?',
+    ],
+    [
+      'bare.handle',
+      'and "bare" is a folder without "__init__.py"; name the module in it too; did you mean "bare.inner.handle"?',
+    ],
+  ])('%s is not', (handler, words) => {
+    const folder = aFolder({ ...HERE, ...PACKAGES, 'a.yaml': actorText('a', `handler: ${handler}`) });
+    expect(mistakesIn(folder)).toEqual([`a.yaml:6:3 spec.handler: is "${handler}", ${words}`]);
+  });
+
+  it('may be called what no file can be', () => {
+    const handler = `"${'a'.repeat(300)}\\0.ts.score"`;
+    const folder = aFolder({ 'a.yaml': actorText('a', `handler: ${handler}`) });
+    expect(mistakesIn(folder)).toEqual([
+      expect.stringMatching(/^a\.yaml:6:3 spec\.handler: is "a+.*no file "a+/),
+    ]);
+  });
+
+  it("is looked for in the document's own folder", () => {
+    const folder = aFolder({
+      'deep/a.yaml': NODE,
+      'deep/score.ts': '',
+      'b.yaml': PYTHON,
+      'deep/store.py': '',
+    });
+    expect(mistakesIn(folder)).toEqual([
+      expect.stringContaining('b.yaml:6:3 spec.handler: is "store.store"'),
+    ]);
+  });
+
+  it('is not looked for where an image or a URL has it', () => {
+    const folder = aFolder({
+      'a.yaml': `${actorText('a', '{image: i, handler: gone.gone}')}---\n${actorText('b', 'url: http://b/')}`,
+    });
+    expect(namesIn(folder)).toHaveLength(2);
+  });
+});

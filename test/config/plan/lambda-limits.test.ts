@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest';
+import type { Manifest } from '../../../lib/config/manifest/manifest.ts';
+import { lambdaMistakes } from '../../../lib/config/plan/lambda-limits.ts';
+import { mistakesText } from '../../../lib/core/text/mistake.ts';
+import { actorText, manifestOf, python } from '../manifest/a-mesh.ts';
+
+/** Each refusal of a mesh that SQS or Lambda would refuse, or would run otherwise than it says. */
+
+const SETTINGS = { namespace: 'dev-hello', region: 'eu-central-1', storage: {} };
+
+const told = (manifest: Manifest, settings = {}): string =>
+  mistakesText(lambdaMistakes(manifest, { ...SETTINGS, ...settings }));
+const toldOf = (...spec: readonly string[]): string =>
+  told(manifestOf({ 'score.yaml': python('score', ...spec) }));
+
+test('a mesh that can be deployed is not refused', () => {
+  expect(toldOf()).toBe('');
+  expect(toldOf('scaling: {maxReplicas: 2, batchSize: 10}', 'resiliency: {actorTimeout: 14m55s}')).toBe('');
+});
+
+test("an actor's timeout over Lambda's limit", () => {
+  const words = toldOf('resiliency: {actorTimeout: 15m}');
+  expect(words).toMatch(
+    /^score\.yaml "score" spec\.resiliency\.actorTimeout: is 15m; a call may take 14m55s on Lambda/,
+  );
+  expect(words).toMatch(/split the work into several actors, or run this one as a long-running worker/);
+});
+
+test('a visibility below what the function may hold a message, its batch and its window included', () => {
+  const words = toldOf(
+    'resiliency: {actorTimeout: 10s, visibilityTimeout: 60s}',
+    'scaling: {batchSize: 10, batchWindow: 20s, concurrency: 2}',
+  );
+  // Five rounds of 10 s, 5 s beside them, and 20 s in which the batch fills.
+  expect(words).toMatch(/visibilityTimeout: is 1m, and the function may hold a message for 1m15s/);
+  expect(words).toMatch(/leave it out for 1m45s, or give 1m15s or more$/);
+  expect(toldOf('resiliency: {actorTimeout: 10s, visibilityTimeout: 15s}')).toBe('');
+});
+
+test('one replica, with what to do instead', () => {
+  expect(toldOf('scaling: {maxReplicas: 1}')).toMatch(
+    /maxReplicas: is 1; an event source of Lambda starts at 2, .*: write 2 and make the handler safe .*, or run this actor as one long-running worker/,
+  );
+});
+
+test('names over 80 characters, with how many are too many', () => {
+  const long = 'a'.repeat(63);
+  expect(told(manifestOf({ 'a.yaml': python(long) }))).toMatch(
+    /^a\.yaml "a+": makes a queue's name of 82 characters, .*; SQS takes 80: shorten .* by 2$/,
+  );
+});
+
+test('names that would share a queue', () => {
+  const manifest = manifestOf({ 'a.yaml': python('score'), 'b.yaml': python('score-dlq') });
+  expect(told(manifest)).toBe(
+    'b.yaml "score-dlq": makes the queue "asya-dev-hello-score-dlq", which is the dead letters of "score"; give the actor another name',
+  );
+});
+
+test('a flow, a next and a rescuer that name a missing actor: also where the mesh is written in code', () => {
+  const { actors } = manifestOf({
+    'a.yaml': python('score', 'next: [store]', 'resiliency: {onError: store}'),
+    'b.yaml': python('store'),
+  });
+  const flows = [{ name: 'main', entrypoint: 'scor', routeNext: ['stor'] }];
+  const words = told({ actors: actors.slice(0, 1), flows }).split('\n');
+  expect(words).toEqual([
+    'flow "main".entrypoint: is "scor", no actor of this mesh; did you mean "score"?',
+    'flow "main".route_next[0]: is "stor", no actor of this mesh; did you mean "score"?',
+    'a.yaml "score" spec.next[0]: is "store", no actor of this mesh; did you mean "score"?',
+    'a.yaml "score" spec.resiliency: is "store", no actor of this mesh; did you mean "score"?',
+  ]);
+});
+
+test('two flows of one name, where the mesh is written in code', () => {
+  const { actors } = manifestOf({ 'a.yaml': python('score') });
+  const flow = { name: 'main', entrypoint: 'score', routeNext: [] };
+  expect(told({ actors, flows: [flow, flow] })).toBe(
+    'flow "main": is there twice; give one of the two another name',
+  );
+});
+
+const escalating = (topic: string) =>
+  toldOf(`resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${JSON.stringify(topic)}}}}}`);
+
+test.each(['*', 'night-?', 'asya-*', 'night:shift', 'night.fifo', 'night shift', 'x'.repeat(81)])(
+  'an escalation to %s, of which no permission is made',
+  (topic) => {
+    expect(escalating(topic)).toMatch(
+      /^score\.yaml "score" spec\.resiliency\.policies: escalate to ".+", no name of a queue on SQS: it takes up to 80 letters, digits, "-" and "_", and no FIFO queue$/,
+    );
+  },
+);
+
+test('an escalation to a queue of the crew: only x-sink sends to x-sump', () => {
+  expect(escalating('asya-dev-hello-x-sump')).toMatch(
+    /a queue of the mesh's own; name one that somebody else reads/,
+  );
+  expect(escalating('asya-dev-hello-x-sump-dlq')).toMatch(/a queue of the mesh's own/);
+  for (const own of ['x-gateway', 'x-gateway-dlq', 'x-sink-dlq', 'score-dlq'])
+    expect(escalating(`asya-dev-hello-${own}`)).toMatch(/a queue of the mesh's own/);
+  expect(escalating('night-shift')).toBe('');
+});
+
+test('an environment over 4 KB; policies do not count, they are in a file', () => {
+  expect(toldOf(`environment: {PROMPT: ${'x'.repeat(4000)}}`)).toMatch(
+    /spec\.environment: makes an environment of \d{4} bytes with the sidecar's own; Lambda takes 4096 in all: put long values into a file/,
+  );
+  const many = Array.from({ length: 180 }, (_, n) => `V${n}: ${'x'.repeat(14)}`);
+  // Some 3500 bytes of names and values, and as many quotes again as Lambda counts too.
+  expect(toldOf(`environment: {${many.join(', ')}}`)).toMatch(/makes an environment of 4[5-9]\d\d bytes/);
+  const policies = Array.from({ length: 200 }, (_, n) => `p${n}: {maxAttempts: 3, initialDelay: 1s}`);
+  expect(toldOf(`resiliency: {policies: {${policies.join(', ')}}}`)).toBe('');
+});
+
+test('an environment that has room for all but the way to the gateway', () => {
+  const manifest = manifestOf({ 'a.yaml': python('score', `environment: {PROMPT: ${'x'.repeat(3700)}}`) });
+  expect(told(manifest)).toBe('');
+  expect(told(manifest, { gateway: { url: '{url}', secret: '{secret}' } })).toMatch(
+    /environment of 41\d\d bytes/,
+  );
+});
+
+test('variables that are not ours to set', () => {
+  const words = toldOf('environment: {AWS_REGION: a, A: b, POWERTOOLS_SERVICE_NAME: c, FINE_ONE: d}');
+  expect(words.split('\n')).toEqual([
+    'score.yaml "score" spec.environment.AWS_REGION: is a name that Lambda keeps for itself; choose another',
+    'score.yaml "score" spec.environment.A: is no name for Lambda: a letter, then at least one letter, digit or "_"',
+    expect.stringContaining('POWERTOOLS_SERVICE_NAME: is set by the mesh'),
+  ]);
+});
+
+test('a runtime that nobody can reach or start', () => {
+  const url = actorText('a', 'url: http://127.0.0.1:8080/invoke');
+  expect(told(manifestOf({ 'a.yaml': url }))).toMatch(
+    /spec\.url: .*nobody listens there inside a Lambda function/,
+  );
+  const image = actorText('a', 'image: registry.example/score:1');
+  expect(told(manifestOf({ 'a.yaml': image }))).toMatch(/spec\.handler: is missing; on Lambda the sidecar/);
+  const whole = actorText('a', 'image: registry.example/score:1', 'handler: score.score');
+  expect(told(manifestOf({ 'a.yaml': whole }))).toBe('');
+});
+
+test('choices for all queues', () => {
+  const manifest = manifestOf({ 'a.yaml': python('score') });
+  const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
+  const words = told(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
+  expect(words).toMatch(/^namespace: is "dev\.x"; it takes letters/m);
+  expect(words).toMatch(/^maxReceiveCount: is 3; polls that Lambda throttles count .*; give 5 or more$/m);
+  expect(words).toMatch(/^deadLetterRetention: is 24h, and the queues keep 24h: .*; give more, up to 336h/m);
+  expect(words).toMatch(/^concurrency: is 1; an event source starts at 2 copies/m);
+});
+
+test.each([
+  [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; SQS takes a whole number, from 5 here to 1000'],
+  [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; SQS takes a whole number, from 5 here to 1000'],
+  [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for 1m at the least'],
+])('a choice that SQS would refuse, %j', (queues, words) => {
+  expect(told(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(words);
+});
+
+test('all at once', () => {
+  const manifest = manifestOf({
+    'a.yaml': python('one', 'scaling: {maxReplicas: 1}', 'resiliency: {actorTimeout: 20m}'),
+    'b.yaml': python('two', 'scaling: {maxReplicas: 1}'),
+  });
+  expect(lambdaMistakes(manifest, SETTINGS)).toHaveLength(3);
+});

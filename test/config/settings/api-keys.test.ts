@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { readApiKeys } from '../../../lib/config/settings/api-keys.ts';
+import { type Mistake, notesInto } from '../../../lib/core/text/mistake.ts';
+
+const HASH = 'ab'.repeat(32);
+
+function reading(value: unknown) {
+  const mistakes: Mistake[] = [];
+  const keys = readApiKeys(
+    typeof value === 'string' ? value : JSON.stringify(value),
+    notesInto(mistakes, 'keys'),
+  );
+  return { keys, mistakes: mistakes.map(({ place, problem }) => `${place} ${problem}`) };
+}
+
+describe('the keys of the gateway', () => {
+  it('are read with what they are good for, and until when', () => {
+    const expires_at = '2027-01-01T00:00:00Z';
+    expect(reading([{ id: 'ci', sha256: HASH.toUpperCase(), flows: ['enhance'], expires_at }])).toEqual({
+      keys: [{ id: 'ci', sha256: HASH, flows: ['enhance'], expiresMs: Date.parse(expires_at) }],
+      mistakes: [],
+    });
+  });
+
+  it.each([
+    ['{', 'is no JSON array of keys'],
+    [{}, 'is no JSON array of keys'],
+    [[7], 'is no object'],
+    [[{ id: '', sha256: HASH }], 'id is ""'],
+    [[{ id: 'ci', sha256: 'the key itself' }], 'sha256 is no SHA-256'],
+    [[{ id: 'ci', sha256: HASH, flows: 'all' }], 'flows is no list'],
+    [[{ id: 'ci', sha256: HASH, expires_at: 'soon' }], 'expires_at is "soon"'],
+    [[{ id: 'ci', sha256: HASH, flow: [] }], 'flow'],
+    [
+      [
+        { id: 'ci', sha256: HASH },
+        { id: 'ci', sha256: HASH },
+      ],
+      'names "ci" twice',
+    ],
+  ])('that are wrong are told, and never shown: %j', (value, words) => {
+    const { mistakes } = reading(value);
+    expect(mistakes.join()).toContain(words);
+    expect(mistakes.join()).not.toContain('the key itself,');
+    expect(mistakes.join()).not.toContain(HASH);
+  });
+});

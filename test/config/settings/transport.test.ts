@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { configOf, refusalOf } from '../an-environment.ts';
+
+const RABBIT = { ASYA_RABBITMQ_URL: 'amqp://rabbit/' };
+const PUBSUB = { ASYA_PUBSUB_PROJECT_ID: 'p' };
+const SQS = { ASYA_SQS_ENDPOINT: 'http://127.0.0.1:4566' };
+
+describe('the transport', () => {
+  it.each([
+    ['nothing set', {}, 'sqs'],
+    ['only the URL of RabbitMQ', RABBIT, 'rabbitmq'],
+    ['only the project of Pub/Sub', PUBSUB, 'pubsub'],
+    ['an endpoint of SQS', SQS, 'sqs'],
+    ['an endpoint of SQS besides RabbitMQ', { ...SQS, ...RABBIT }, 'sqs'],
+    ['an endpoint of SQS besides Pub/Sub', { ...SQS, ...PUBSUB }, 'sqs'],
+    ['all of them', { ...SQS, ...RABBIT, ...PUBSUB }, 'sqs'],
+    ['said, whatever else is set', { ASYA_TRANSPORT: 'sqs', ...RABBIT, ...PUBSUB }, 'sqs'],
+    ['said to be RabbitMQ', { ASYA_TRANSPORT: 'rabbitmq', ...SQS, ...PUBSUB }, 'rabbitmq'],
+    ['said to be Pub/Sub', { ASYA_TRANSPORT: 'pubsub', ...SQS, ...RABBIT, ...PUBSUB }, 'pubsub'],
+    ['an exchange alone', { ASYA_RABBITMQ_EXCHANGE: 'mesh' }, 'sqs'],
+    ['an emulator of Pub/Sub alone', { ASYA_PUBSUB_ENDPOINT: '127.0.0.1:8085' }, 'sqs'],
+  ])('with %s', (_what, env, transport) => {
+    expect(configOf(env).transport).toBe(transport);
+  });
+
+  it('has to be said where two could be meant', () => {
+    expect(refusalOf({ ...RABBIT, ...PUBSUB })).toEqual([
+      'ASYA_TRANSPORT: is not set, and ASYA_RABBITMQ_URL and ASYA_PUBSUB_PROJECT_ID both are; say rabbitmq or pubsub',
+    ]);
+  });
+
+  it('Pub/Sub needs a project', () => {
+    expect(refusalOf({ ASYA_TRANSPORT: 'pubsub' })).toEqual([
+      'ASYA_PUBSUB_PROJECT_ID: is not set, and ASYA_TRANSPORT is "pubsub"',
+    ]);
+  });
+
+  it("Pub/Sub is an emulator where Google's own variable names one, unless ours names another", () => {
+    const env = { ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost:8085' };
+    expect(configOf(env).pubsub.endpoint).toBe('localhost:8085');
+    expect(configOf({ ...env, ASYA_PUBSUB_ENDPOINT: '127.0.0.1:1' }).pubsub.endpoint).toBe('127.0.0.1:1');
+    expect(configOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: '' }).pubsub.endpoint).toBeUndefined();
+    expect(configOf({ PUBSUB_EMULATOR_HOST: 'whatever' }).pubsub.endpoint).toBeUndefined();
+    expect(refusalOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost' })).toEqual([
+      'PUBSUB_EMULATOR_HOST: is "localhost"; it takes "127.0.0.1:8085"',
+    ]);
+  });
+
+  it.each(['ab', '3d-model', 'google'])('%s is no name of a topic', (name) => {
+    expect(refusalOf({ ...PUBSUB, ASYA_ACTOR_NAME: name })).toEqual([
+      expect.stringMatching(`^ASYA_ACTOR_NAME: .*Pub/Sub refuses, "${name}".*set ASYA_NAMESPACE`),
+    ]);
+    expect(configOf({ ...PUBSUB, ASYA_ACTOR_NAME: name, ASYA_NAMESPACE: 'prod' }).actor.name).toBe(name);
+    expect(configOf({ ASYA_ACTOR_NAME: name }).actor.name).toBe(name);
+  });
+});

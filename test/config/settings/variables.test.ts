@@ -1,0 +1,816 @@
+import { describe, expect, it } from 'vitest';
+import { SETTINGS, type SettingName } from '../../../lib/config/settings/settings.ts';
+import type { SidecarConfig } from '../../../lib/config/settings/sidecar-config.ts';
+import { configOf, refusalOf } from '../an-environment.ts';
+
+type Get = (config: SidecarConfig) => unknown;
+
+const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
+const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+const RUNTIME_RULE =
+  '"unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
+
+interface Variable {
+  readonly name: string;
+  readonly get: Get;
+  readonly byDefault: unknown;
+  /** Text, and what it means. */
+  readonly good: readonly (readonly [string, unknown])[];
+  /** Text, and words of the complaint besides the variable and the value. */
+  readonly bad: readonly (readonly [string, string])[];
+  /** Set besides, so that one mistake is one. */
+  readonly beside?: Readonly<Record<string, string>>;
+}
+
+/** Section 12, variable by variable. */
+const VARIABLES: readonly Variable[] = [
+  {
+    name: 'ASYA_ACTOR_NAME',
+    get: ({ actor }) => actor.name,
+    byDefault: 'score',
+    good: [
+      ['fetch-2', 'fetch-2'],
+      ['x-sink', 'x-sink'],
+    ],
+    bad: [['Score', NAME_RULE]],
+  },
+  {
+    name: 'ASYA_NAMESPACE',
+    get: ({ namespace }) => namespace,
+    byDefault: undefined,
+    good: [
+      ['prod-eu', 'prod-eu'],
+      ['Prod_2', 'Prod_2'],
+      ['p', 'p'],
+    ],
+    bad: [
+      ['-prod', 'it takes letters, digits, "-" and "_"'],
+      ['prod_', 'it takes letters, digits, "-" and "_"'],
+      ['prod.eu', 'it takes letters, digits, "-" and "_"'],
+    ],
+  },
+  {
+    name: 'ASYA_TRANSPORT',
+    get: ({ transport }) => transport,
+    byDefault: 'sqs',
+    good: [
+      ['sqs', 'sqs'],
+      ['rabbitmq', 'rabbitmq'],
+    ],
+    bad: [
+      ['rabitmq', 'one of sqs, pubsub, rabbitmq; did you mean "rabbitmq"?'],
+      ['SQS', 'did you mean "sqs"?'],
+    ],
+  },
+  {
+    name: 'ASYA_SOCKET_PATH',
+    get: ({ runtime }) => runtime.address,
+    byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
+    good: [['/run/a.sock', { kind: 'socket', path: '/run/a.sock' }]],
+    bad: [
+      ['run/a.sock', 'it takes a path that begins with "/"'],
+      ['./a.sock', 'it takes a path that begins with "/"'],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_URL',
+    get: ({ runtime }) => runtime.address,
+    byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
+    good: [
+      ['unix:/run/a.sock', { kind: 'socket', path: '/run/a.sock' }],
+      ['http://127.0.0.1:8080/invoke', { kind: 'http', url: 'http://127.0.0.1:8080/invoke' }],
+      ['https://runtime/', { kind: 'http', url: 'https://runtime/' }],
+      [
+        'http+unix:/run/a.sock:/invoke',
+        { kind: 'http-over-socket', path: '/run/a.sock', resource: '/invoke' },
+      ],
+    ],
+    bad: [
+      ['/run/a.sock', RUNTIME_RULE],
+      ['unix:', RUNTIME_RULE],
+      ['unix:a.sock', RUNTIME_RULE],
+      ['tcp://127.0.0.1:1', RUNTIME_RULE],
+      ['http+unix:/run/a.sock', RUNTIME_RULE],
+      ['http+unix:run/a.sock:/invoke', RUNTIME_RULE],
+      ['xunix:/run/a.sock', RUNTIME_RULE],
+      ['http:', RUNTIME_RULE],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_PROTOCOL',
+    get: ({ runtime }) => runtime.protocol,
+    byDefault: 'payload',
+    good: [['envelope', 'envelope']],
+    bad: [['envelop', 'one of payload, envelope; did you mean "envelope"?']],
+  },
+  {
+    name: 'ASYA_RUNTIME_COMMAND',
+    get: ({ runtime }) => runtime.command,
+    byDefault: undefined,
+    good: [['python3 -m app', 'python3 -m app']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_RUNTIME_STARTUP_TIMEOUT',
+    get: ({ runtime }) => runtime.startupTimeoutMs,
+    byDefault: undefined,
+    good: [['10m', 600_000]],
+    bad: [
+      ['0s', 'above 0'],
+      ['soon', DURATION_RULE],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_PASS_ENV',
+    get: ({ runtime }) => runtime.passEnv,
+    byDefault: [],
+    good: [
+      ['', []],
+      ['AWS_PROFILE', ['AWS_PROFILE']],
+      ['A, B ,C', ['A', 'B', 'C']],
+    ],
+    bad: [
+      ['A,,B', 'expected a comma-separated list; "" is not valid: it must not be empty'],
+      ['A,', '"" is not valid'],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_MAX_RESPONSE',
+    get: ({ runtime }) => runtime.maxResponseBytes,
+    byDefault: 6 * 1024 * 1024,
+    good: [
+      ['1', 1],
+      ['1048576', 1_048_576],
+    ],
+    bad: [
+      ['0', 'it takes a whole number from 1 to 1000000000'],
+      ['6MiB', 'it takes a whole number from 1 to 1000000000'],
+      ['1000000001', 'it takes a whole number from 1 to 1000000000'],
+    ],
+  },
+  {
+    name: 'ASYA_RESILIENCY_ACTOR_TIMEOUT',
+    get: ({ actor }) => actor.timeoutMs,
+    byDefault: 300_000,
+    good: [
+      ['1.5s', 1_500],
+      ['1h', 3_600_000],
+    ],
+    bad: [
+      ['300', DURATION_RULE],
+      ['-5m', DURATION_RULE],
+      ['0s', 'it takes a duration above 0'],
+      ['0', 'it takes a duration above 0'],
+    ],
+  },
+  {
+    name: 'ASYA_ACTOR_SINK',
+    get: ({ actor }) => actor.sink,
+    byDefault: 'x-sink',
+    good: [['my-sink', 'my-sink']],
+    bad: [['X-Sink', NAME_RULE]],
+  },
+  {
+    name: 'ASYA_ACTOR_SUMP',
+    get: ({ sump }) => sump,
+    byDefault: 'x-sump',
+    good: [['my-sump', 'my-sump']],
+    bad: [['x_sump', NAME_RULE]],
+  },
+  {
+    name: 'ASYA_IS_END_ACTOR',
+    get: ({ actor }) => actor.isEnd,
+    byDefault: false,
+    good: [
+      ['true', true],
+      ['TRUE', true],
+      ['false', false],
+      ['False', false],
+      ['1', true],
+      ['0', false],
+      ['yes', true],
+      ['no', false],
+      ['on', true],
+      ['off', false],
+    ],
+    bad: [
+      ['maybe', 'true or false'],
+      ['2', 'true or false'],
+    ],
+  },
+  {
+    name: 'ASYA_FANOUT',
+    get: ({ actor }) => actor.fanOut,
+    byDefault: 'array',
+    good: [
+      ['array', 'array'],
+      ['never', 'never'],
+    ],
+    bad: [['nevr', 'one of array, never; did you mean "never"?']],
+  },
+  {
+    name: 'ASYA_MAX_HOPS',
+    get: ({ actor }) => actor.maxHops,
+    byDefault: 100,
+    good: [
+      ['1', 1],
+      ['5000', 5_000],
+    ],
+    bad: [
+      ['0', 'a whole number from 1'],
+      ['-1', 'a whole number from 1'],
+      ['1.5', 'a whole number from 1'],
+      ['1e3', 'a whole number from 1'],
+      ['many', 'a whole number from 1'],
+      ['9007199254740993', 'a whole number from 1'],
+    ],
+  },
+  {
+    name: 'ASYA_ROUTE_ALLOW',
+    get: ({ actor }) => actor.routeAllow,
+    byDefault: undefined,
+    good: [
+      ['', new Set()],
+      ['store', new Set(['store'])],
+      ['store, tell', new Set(['store', 'tell'])],
+    ],
+    bad: [
+      ['store,Tell', `expected a comma-separated list; "Tell" is not valid: ${NAME_RULE}`],
+      [',', '"" is not valid'],
+    ],
+  },
+  {
+    name: 'ASYA_CONCURRENCY',
+    get: ({ runtime }) => runtime.concurrency,
+    byDefault: 1,
+    good: [['8', 8]],
+    bad: [['0', 'a whole number from 1']],
+  },
+  {
+    name: 'ASYA_GATEWAY_URL',
+    get: ({ gatewayUrl }) => gatewayUrl,
+    byDefault: undefined,
+    good: [
+      ['http://gateway:8080', 'http://gateway:8080'],
+      ['https://gateway', 'https://gateway'],
+    ],
+    bad: [
+      ['gateway:8080', 'a URL like "http://host:port"'],
+      ['ftp://gateway', 'a URL like "http://host:port"'],
+    ],
+  },
+  {
+    name: 'ASYA_GATEWAY_SECRET',
+    get: ({ gatewaySecret }) => gatewaySecret,
+    byDefault: undefined,
+    good: [['ssssssssssssssssssssssssssssssss', 'ssssssssssssssssssssssssssssssss']],
+    bad: [['short', 'has 5 characters; it takes 32 characters or more']],
+  },
+  {
+    name: 'ASYA_GATEWAY_KEYS',
+    get: ({ gateway }) => gateway.keys,
+    byDefault: undefined,
+    good: [['[]', '[]']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_GATEWAY_KEYS_FILE',
+    get: ({ gateway }) => gateway.keysFile,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_GATEWAY_JWT_ISSUER',
+    get: ({ gateway }) => gateway.issuer,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_GATEWAY_JWT_AUDIENCE',
+    get: ({ gateway }) => gateway.audience,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_GATEWAY_FLOWS_FILE',
+    get: ({ gateway }) => gateway.flowsFile,
+    byDefault: undefined,
+    good: [['x', 'x']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_GATEWAY_ORIGINS',
+    get: ({ gateway }) => gateway.origins,
+    byDefault: [],
+    good: [['https://a.example,http://localhost:3000', ['https://a.example', 'http://localhost:3000']]],
+    bad: [['https://a.example,', 'expected a comma-separated list']],
+  },
+  {
+    name: 'ASYA_GATEWAY_JWKS_URL',
+    get: ({ gateway }) => gateway.jwksUrl,
+    byDefault: undefined,
+    good: [
+      ['https://issuer/jwks', 'https://issuer/jwks'],
+      ['http://127.0.0.1:1/jwks', 'http://127.0.0.1:1/jwks'],
+    ],
+    bad: [
+      ['issuer', 'a URL like "https:'],
+      ['http://issuer/jwks', 'it takes "https:"'],
+      ['http://localhost.issuer/jwks', 'it takes "https:"'],
+    ],
+  },
+  {
+    name: 'ASYA_GATEWAY_PORT',
+    get: ({ gateway }) => gateway.port,
+    byDefault: 8_080,
+    good: [
+      ['0', 0],
+      ['9000', 9_000],
+    ],
+    bad: [['65536', 'a whole number from 0 to 65535']],
+  },
+  {
+    name: 'ASYA_GATEWAY_PUBLIC_URL',
+    get: ({ gateway }) => gateway.publicUrl,
+    byDefault: undefined,
+    good: [['https://flows.example', 'https://flows.example']],
+    bad: [['flows.example', 'a URL like']],
+  },
+  {
+    name: 'ASYA_GATEWAY_RATE',
+    get: ({ gateway }) => gateway.ratePerSecond,
+    byDefault: 50,
+    good: [['5', 5]],
+    bad: [['0', 'a whole number from 1']],
+  },
+  {
+    name: 'ASYA_PUSH_AUTH',
+    get: ({ push }) => push.auth,
+    byDefault: 'oidc',
+    good: [
+      ['none', 'none'],
+      ['iam', 'iam'],
+    ],
+    bad: [['off', 'it takes one of oidc, iam, none; did you mean "oidc"?']],
+  },
+  {
+    name: 'ASYA_PUSH_AUDIENCE',
+    get: ({ push }) => push.audience,
+    byDefault: undefined,
+    good: [['https://score.example.com', 'https://score.example.com']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_PUSH_SERVICE_ACCOUNT',
+    get: ({ push }) => push.serviceAccount,
+    byDefault: undefined,
+    good: [['push@shop.iam.gserviceaccount.com', 'push@shop.iam.gserviceaccount.com']],
+    bad: [['push', 'it takes an e-mail like']],
+  },
+  {
+    name: 'ASYA_PUSH_JWKS_URL',
+    get: ({ push }) => push.jwksUrl,
+    byDefault: undefined,
+    good: [
+      ['https://issuer/jwks', 'https://issuer/jwks'],
+      ['http://127.0.0.1:1/jwks', 'http://127.0.0.1:1/jwks'],
+    ],
+    bad: [
+      ['issuer', 'a URL like "https:'],
+      ['http://issuer/jwks', 'it takes "https:"'],
+      ['http://localhost.issuer/jwks', 'it takes "https:"'],
+    ],
+  },
+  {
+    name: 'ASYA_PUSH_ACK_DEADLINE',
+    get: ({ push }) => push.ackDeadlineSeconds,
+    byDefault: 600,
+    good: [['10', 10]],
+    bad: [
+      ['9', 'a whole number from 10 to 600'],
+      ['601', 'a whole number from 10 to 600'],
+    ],
+  },
+  {
+    name: 'ASYA_PUSH_PORT',
+    get: ({ push }) => push.port,
+    byDefault: undefined,
+    good: [['0', 0]],
+    bad: [['65536', 'a whole number from 0 to 65535']],
+  },
+  {
+    name: 'ASYA_ARCHIVE_BUCKET',
+    get: ({ storage }) => storage.bucket,
+    byDefault: undefined,
+    good: [['envelopes', 'envelopes']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_ARCHIVE_KMS_KEY',
+    get: ({ storage }) => storage.kmsKey,
+    byDefault: undefined,
+    good: [['alias/envelopes', 'alias/envelopes']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_FAILURE_TABLE',
+    get: ({ storage }) => storage.table,
+    byDefault: undefined,
+    good: [['failures', 'failures']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_S3_ENDPOINT',
+    get: ({ storage }) => storage.s3Endpoint,
+    byDefault: undefined,
+    good: [['http://127.0.0.1:4566', 'http://127.0.0.1:4566']],
+    bad: [['127.0.0.1:4566', 'a URL like "http://host:port"']],
+  },
+  {
+    name: 'ASYA_DYNAMODB_ENDPOINT',
+    get: ({ storage }) => storage.dynamoDbEndpoint,
+    byDefault: undefined,
+    good: [['http://127.0.0.1:8000', 'http://127.0.0.1:8000']],
+    bad: [['127.0.0.1:8000', 'a URL like "http://host:port"']],
+  },
+  {
+    name: 'ASYA_DEAD_LETTERS_OF',
+    get: ({ deadLettersOf }) => deadLettersOf,
+    byDefault: [],
+    good: [
+      ['', []],
+      ['score', ['score']],
+      ['score, x-sink ,x-sump', ['score', 'x-sink', 'x-sump']],
+    ],
+    bad: [
+      ['score,Tell', `expected a comma-separated list; "Tell" is not valid: ${NAME_RULE}`],
+      [',', '"" is not valid'],
+    ],
+  },
+  {
+    name: 'ASYA_SQS_ENDPOINT',
+    get: ({ sqs }) => sqs.endpoint,
+    byDefault: undefined,
+    good: [['http://127.0.0.1:4566', 'http://127.0.0.1:4566']],
+    bad: [['127.0.0.1:4566', 'a URL like "http://host:port"']],
+  },
+  {
+    name: 'ASYA_AWS_REGION',
+    get: ({ sqs }) => sqs.region,
+    byDefault: 'us-east-1',
+    good: [['eu-central-1', 'eu-central-1']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_SQS_VISIBILITY_TIMEOUT',
+    get: ({ sqs }) => sqs.visibilitySeconds,
+    byDefault: 600,
+    good: [
+      ['301', 301],
+      ['43200', 43_200],
+    ],
+    bad: [
+      ['43201', 'a whole number from 1 to 43200'],
+      ['0', 'a whole number from 1 to 43200'],
+      ['10m', 'a whole number from 1 to 43200'],
+    ],
+  },
+  {
+    name: 'ASYA_SQS_WAIT_TIME_SECONDS',
+    get: ({ sqs }) => sqs.waitSeconds,
+    byDefault: 20,
+    good: [
+      ['0', 0],
+      ['20', 20],
+    ],
+    bad: [
+      ['21', 'a whole number from 0 to 20'],
+      ['-1', 'a whole number from 0 to 20'],
+    ],
+  },
+  {
+    name: 'ASYA_PUBSUB_PROJECT_ID',
+    get: ({ pubsub }) => pubsub.projectId,
+    beside: { ASYA_TRANSPORT: 'sqs' },
+    byDefault: undefined,
+    good: [['my-project', 'my-project']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_PUBSUB_ENDPOINT',
+    get: ({ pubsub }) => pubsub.endpoint,
+    byDefault: undefined,
+    good: [
+      ['127.0.0.1:8085', '127.0.0.1:8085'],
+      ['europe-west1-pubsub.googleapis.com:443', 'europe-west1-pubsub.googleapis.com:443'],
+    ],
+    bad: [
+      ['127.0.0.1', 'it takes "127.0.0.1:8085"'],
+      ['http://127.0.0.1:8085', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1:0', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1:65536', 'it takes "127.0.0.1:8085"'],
+    ],
+  },
+  {
+    name: 'ASYA_PUBSUB_DELAYER_TOPIC',
+    get: ({ pubsub }) => pubsub.delayerTopic,
+    byDefault: 'me-pubsub-delayer',
+    good: [['later', 'later']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_RABBITMQ_URL',
+    get: ({ rabbitmq }) => rabbitmq.url,
+    byDefault: 'amqp://guest:guest@localhost:5672/',
+    good: [
+      ['amqp://u:p@rabbit/', 'amqp://u:p@rabbit/'],
+      ['amqps://rabbit', 'amqps://rabbit'],
+    ],
+    bad: [
+      ['http://rabbit', 'a URL like "amqp://host:port"'],
+      ['rabbit', 'a URL like "amqp://host:port"'],
+      ['amqp:rabbit', 'a URL like "amqp://host:port"'],
+      ['amqp://', 'a URL like "amqp://host:port"'],
+    ],
+  },
+  {
+    name: 'ASYA_RABBITMQ_EXCHANGE',
+    get: ({ rabbitmq }) => rabbitmq.exchange,
+    byDefault: 'asya',
+    good: [['mesh', 'mesh']],
+    bad: [],
+  },
+  {
+    name: 'ASYA_RABBITMQ_PREFETCH',
+    get: ({ rabbitmq }) => rabbitmq.prefetch,
+    byDefault: 1,
+    good: [
+      ['1', 1],
+      ['65535', 65_535],
+    ],
+    bad: [
+      ['0', 'a whole number from 1 to 65535'],
+      ['65536', 'a whole number from 1 to 65535'],
+    ],
+  },
+  {
+    name: 'ASYA_RABBITMQ_DELAY',
+    get: ({ rabbitmq }) => rabbitmq.delay,
+    byDefault: 'none',
+    good: [['none', 'none']],
+    bad: [['non', 'did you mean "none"?']],
+  },
+  {
+    name: 'ASYA_QUEUE_RETRY_MAX_ATTEMPTS',
+    get: ({ queues }) => queues.retryMaxAttempts,
+    byDefault: 10,
+    good: [['1', 1]],
+    bad: [['ten', 'a whole number from 1']],
+  },
+  {
+    name: 'ASYA_QUEUE_RETRY_BACKOFF',
+    get: ({ queues }) => queues.retryBackoffMs,
+    byDefault: 1_000,
+    good: [['250ms', 250]],
+    bad: [['1', DURATION_RULE]],
+  },
+  {
+    name: 'ASYA_QUEUE_AUTO_CREATE',
+    get: ({ queues }) => queues.autoCreate,
+    byDefault: false,
+    good: [['true', true]],
+    bad: [['ja', 'true or false']],
+  },
+  {
+    name: 'ASYA_METRICS_ADDR',
+    get: ({ metrics }) => metrics,
+    byDefault: { port: 9_090 },
+    good: [
+      ['', undefined],
+      [':8000', { port: 8_000 }],
+      ['127.0.0.1:8000', { host: '127.0.0.1', port: 8_000 }],
+      ['[::1]:65535', { host: '[::1]', port: 65_535 }],
+    ],
+    bad: [
+      ['9090', 'it takes ":9090" or "127.0.0.1:9090"; an empty value switches it off'],
+      [':65536', '":9090"'],
+      [':', '":9090"'],
+      [':metrics', '":9090"'],
+    ],
+  },
+  {
+    name: 'ASYA_LOG_LEVEL',
+    get: ({ logLevel }) => logLevel,
+    byDefault: 'info',
+    good: [
+      ['debug', 'debug'],
+      ['warn', 'warn'],
+      ['error', 'error'],
+    ],
+    bad: [['warning', 'one of debug, info, warn, error; did you mean "warn"?']],
+  },
+  {
+    name: 'ASYA_GRACE_PERIOD',
+    get: ({ gracePeriodMs }) => gracePeriodMs,
+    byDefault: 30_000,
+    good: [
+      ['0s', 0],
+      ['2m', 120_000],
+    ],
+    bad: [['thirty', DURATION_RULE]],
+  },
+];
+
+describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {} }) => {
+  it('unset', () => {
+    expect(get(configOf())).toEqual(byDefault);
+  });
+
+  it('empty is as unset, unless the setting gives an empty value a meaning', () => {
+    const { emptyMeans } = SETTINGS[name as SettingName] as { emptyMeans?: string };
+    const meaning = good.find(([text]) => text === '');
+    if (emptyMeans !== undefined) expect(meaning).toBeDefined();
+    else if (name === 'ASYA_ACTOR_NAME')
+      expect(refusalOf({ [name]: '' })[0]).toContain(`${name}: is not set`);
+    else expect(configOf({ [name]: '' })).toStrictEqual(configOf());
+  });
+
+  it.each(good)('%j', (text, value) => {
+    expect(get(configOf({ [name]: text }))).toEqual(value);
+  });
+
+  it.each(bad)('refused: %j', (text, right) => {
+    const lines = refusalOf({ [name]: text, ...beside });
+    expect(lines).toHaveLength(1);
+    const { isSecret } = SETTINGS[name as SettingName] as { isSecret?: boolean };
+    expect(lines[0]).toContain(
+      isSecret ? `${name}: has ${text.length} characters; ` : `${name}: is ${JSON.stringify(text)}; `,
+    );
+    expect(lines[0]).toContain(right);
+  });
+});
+
+describe('the table above', () => {
+  it("has every variable there is, but those of policies, which have tests of their own, and the runtime's", () => {
+    const theirs = ['ASYA_RESILIENCY_POLICIES', 'ASYA_RESILIENCY_RULES', 'ASYA_RESILIENCY_FILE'];
+    const runtimes = ['ASYA_HANDLER', 'ASYA_RUNTIME_MAX_REQUEST'];
+    expect([...VARIABLES.map(({ name }) => name), ...theirs, ...runtimes].sort()).toEqual(
+      Object.keys(SETTINGS).sort(),
+    );
+  });
+});
+
+describe('what is optional and unset is not there at all', () => {
+  it('from the least environment', () => {
+    expect(configOf()).toStrictEqual({
+      actor: {
+        name: 'score',
+        sink: 'x-sink',
+        isEnd: false,
+        timeoutMs: 300_000,
+        maxHops: 100,
+        fanOut: 'array',
+        resiliency: { policies: new Map(), rules: [] },
+      },
+      sump: 'x-sump',
+      transport: 'sqs',
+      runtime: {
+        address: { kind: 'socket', path: '/tmp/sockets/app.sock' },
+        protocol: 'payload',
+        passEnv: [],
+        maxResponseBytes: 6_291_456,
+        concurrency: 1,
+      },
+      gateway: { origins: [], port: 8_080, ratePerSecond: 50 },
+      push: { auth: 'oidc', ackDeadlineSeconds: 600 },
+      storage: {},
+      deadLettersOf: [],
+      sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },
+      pubsub: { delayerTopic: 'me-pubsub-delayer' },
+      rabbitmq: { url: 'amqp://guest:guest@localhost:5672/', exchange: 'asya', prefetch: 1, delay: 'none' },
+      queues: { retryMaxAttempts: 10, retryBackoffMs: 1_000, autoCreate: false },
+      metrics: { port: 9_090 },
+      logLevel: 'info',
+      gracePeriodMs: 30_000,
+    });
+  });
+});
+
+describe('service links of Kubernetes', () => {
+  const LINKS = {
+    ASYA_SERVICE_HOST: '10.0.0.1',
+    ASYA_SERVICE_PORT: '80',
+    ASYA_PORT: 'tcp://10.0.0.1:80',
+    ASYA_GATEWAY_SERVICE_HOST: '10.0.0.7',
+    ASYA_GATEWAY_SERVICE_PORT: '8080',
+    ASYA_GATEWAY_SERVICE_PORT_HTTP: '8080',
+    ASYA_GATEWAY_PORT: 'tcp://10.0.0.7:8080',
+    ASYA_GATEWAY_PORT_8080_TCP: 'tcp://10.0.0.7:8080',
+    ASYA_GATEWAY_PORT_8080_TCP_PROTO: 'tcp',
+    ASYA_GATEWAY_PORT_8080_TCP_PORT: '8080',
+    ASYA_GATEWAY_PORT_8080_TCP_ADDR: '10.0.0.7',
+    ASYA_DNS_PORT: 'udp://10.0.0.9:53',
+    ASYA_DNS_PORT_53_UDP: 'udp://10.0.0.9:53',
+  };
+
+  it('are ignored, also one that has the name of a setting', () => {
+    expect(configOf(LINKS)).toStrictEqual(configOf());
+  });
+
+  it.each([
+    ['ASYA_GATEWAY_PORT', 'http://10.0.0.7', 'it takes a whole number from 0 to 65535'],
+    ['ASYA_GATEWAY_PORTS', 'tcp://10.0.0.7:8080', 'did you mean "ASYA_GATEWAY_PORT"?'],
+    ['ASYA_GATEWAY_SERVICE', '10.0.0.7', 'is no setting'],
+    ['ASYA_METRICS_ADDR_SERVICE_HOSTS', '10.0.0.7', 'is no setting'],
+  ])('are not mistaken for others: %s=%s', (name, text, problem) => {
+    expect(refusalOf({ [name]: text })[0]).toContain(problem);
+  });
+});
+
+describe("the mesh's own actors", () => {
+  it('are end actors, whatever is said', () => {
+    expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq' }).actor.isEnd).toBe(true);
+    expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq', ASYA_IS_END_ACTOR: 'false' }).actor.isEnd).toBe(true);
+    expect(configOf({ ASYA_ACTOR_NAME: 'x1' }).actor.isEnd).toBe(false);
+  });
+});
+
+describe('the crew', () => {
+  const STORAGE = { ASYA_ARCHIVE_BUCKET: 'archive', ASYA_FAILURE_TABLE: 'failures' };
+  const crewOf = (env: Readonly<Record<string, string>>) => configOf(env).actor.crew;
+
+  it.each([
+    [{ ASYA_ACTOR_NAME: 'x-sink' }, { role: 'sink', sump: 'x-sump' }],
+    [
+      { ASYA_ACTOR_NAME: 'x-sink', ASYA_ACTOR_SUMP: 'my-sump' },
+      { role: 'sink', sump: 'my-sump' },
+    ],
+    [{ ASYA_ACTOR_NAME: 'x-sump' }, { role: 'sump' }],
+    [{ ASYA_ACTOR_NAME: 'x-dlq' }, { role: 'dlq', queuePrefix: '' }],
+    [
+      { ASYA_ACTOR_NAME: 'x-dlq', ASYA_NAMESPACE: 'prod' },
+      { role: 'dlq', queuePrefix: 'asya-prod-' },
+    ],
+  ])('needs storage and no runtime: %j', (env, crew) => {
+    expect(crewOf({ ...env, ...STORAGE })).toStrictEqual(crew);
+  });
+
+  it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s with a runtime of its own', (name) => {
+    const env = { ASYA_ACTOR_NAME: name, ...STORAGE };
+    expect(crewOf({ ...env, ASYA_RUNTIME_COMMAND: 'python3 -m app' })).toBeUndefined();
+    expect(crewOf({ ...env, ASYA_RUNTIME_URL: 'unix:/run/a.sock' })).toBeUndefined();
+  });
+
+  it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s without storage: an ordinary end actor', (name) => {
+    const { actor, runtime } = configOf({ ASYA_ACTOR_NAME: name, ASYA_IS_END_ACTOR: 'true' });
+    expect(actor).toMatchObject({ name, isEnd: true });
+    expect(actor).not.toHaveProperty('crew');
+    expect(runtime.address).toEqual({ kind: 'socket', path: '/tmp/sockets/app.sock' });
+  });
+
+  it.each(Object.entries(STORAGE))(
+    'with half of its storage is not an ordinary end actor: %s',
+    (name, text) => {
+      expect(crewOf({ ASYA_ACTOR_NAME: 'x-sink', [name]: text })).toBeDefined();
+    },
+  );
+
+  it.each(['score', 'x-other', 'sink', 'x-sink-2'])('is not %s', (name) => {
+    expect(crewOf({ ASYA_ACTOR_NAME: name, ...STORAGE })).toBeUndefined();
+  });
+});
+
+describe('the variables that a runtime reads', () => {
+  it.each([
+    [{ ASYA_HANDLER: 'app.handler' }, []],
+    [{ ASYA_HANDLER: '' }, []],
+    [{ ASYA_RUNTIME_MAX_REQUEST: '1' }, []],
+    [
+      { ASYA_RUNTIME_MAX_REQUEST: '0' },
+      ['ASYA_RUNTIME_MAX_REQUEST: is "0"; it takes a whole number from 1 to 1000000000'],
+    ],
+  ])('are checked like any other: %j', (env, lines) => {
+    expect(refusalOf(env)).toEqual(lines);
+  });
+});
+
+describe('the runtime', () => {
+  it('listens where the URL says, whatever the socket path', () => {
+    const config = configOf({ ASYA_RUNTIME_URL: 'http://127.0.0.1:8080/', ASYA_SOCKET_PATH: '/run/a.sock' });
+    expect(config.runtime.address).toEqual({ kind: 'http', url: 'http://127.0.0.1:8080/' });
+  });
+});
+
+describe('the region', () => {
+  it.each([
+    ['its own variable first', { ASYA_AWS_REGION: 'eu-west-1', AWS_REGION: 'eu-west-2' }, 'eu-west-1'],
+    ["then the platform's", { AWS_REGION: 'eu-west-2' }, 'eu-west-2'],
+    ['then us-east-1', {}, 'us-east-1'],
+    ["which an empty one of the platform's is as good as", { AWS_REGION: '' }, 'us-east-1'],
+  ])('%s', (_what, env, region) => {
+    expect(configOf(env).sqs.region).toBe(region);
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
+import { actorBehind, welcome } from '../../../lib/core/delivery/crew.ts';
+import { decode } from '../../../lib/core/envelope/decode.ts';
+import { encode } from '../../../lib/core/envelope/encode.ts';
+import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
+import { errorOf } from '../../../lib/core/failure/failure.ts';
+import { anActor, anEnvelope, at, NOW, NOW_TEXT, ORIGIN } from '../a-delivery.ts';
+import { A_FAILURE, aFailedBody, arrivalOf } from '../an-end.ts';
+
+const crewActor = (name: string, crew: Crew): Actor => anActor({ name, isEnd: true, crew });
+const SINK = crewActor('x-sink', { role: 'sink', sump: 'x-sump' });
+const SUMP = crewActor('x-sump', { role: 'sump' });
+const DLQ = crewActor('x-dlq', { role: 'dlq', queuePrefix: '' });
+const DLQ_OF_PROD = crewActor('x-dlq', { role: 'dlq', queuePrefix: 'asya-prod-' });
+
+const body = (fields: unknown) => JSON.stringify(fields);
+const READABLE = body(anEnvelope());
+const SOURCE = { queue: 'score', receiveCount: 6 };
+
+/** Welcomed as the line does it. */
+function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Envelope {
+  const origin = { ...ORIGIN, actor: actorBehind(actor, source.queue) };
+  const arrival = welcome(decode(text, origin), actor, source, NOW);
+  expect(arrival.kind).toBe('readable');
+  return arrival.envelope;
+}
+
+/** What the next of the crew, or whoever opens the archive, makes of it. */
+function readAgain(envelope: Envelope): Envelope {
+  const again = arrivalOf(encode(envelope), 'x-sump');
+  expect(again.kind === 'readable' ? '' : again.complaint).toBe('');
+  return again.envelope;
+}
+
+describe('an arrival stays as it was decoded', () => {
+  it.each([
+    ["at an actor of the user's", anActor()],
+    ['at an end actor', anActor({ name: 'archive', isEnd: true })],
+    ['at x-sink with a runtime', anActor({ name: 'x-sink', isEnd: true })],
+    ['at x-sump', SUMP],
+  ])('%s', (_where, actor) => {
+    for (const text of [READABLE, 'nonsense', body(aFailedBody())]) {
+      const arrival = arrivalOf(text, actor.name);
+      expect(welcome(arrival, actor, SOURCE, NOW)).toBe(arrival);
+    }
+  });
+
+  it('at x-sink where it can be read', () => {
+    for (const text of [READABLE, body(aFailedBody())]) {
+      const arrival = arrivalOf(text, 'x-sink');
+      expect(welcome(arrival, SINK, SOURCE, NOW)).toBe(arrival);
+    }
+  });
+});
+
+const NOT_ENVELOPES: readonly (readonly [string, string | Uint8Array, string, unknown])[] = [
+  ['no JSON', 'nonsense \u0001 "', 'ParseError', { raw: 'nonsense \u0001 "' }],
+  ['nothing', '', 'ParseError', { raw: '' }],
+  ['JSON that is no envelope', '{"id":"e-9"}', 'ValidationError', { raw: '{"id":"e-9"}' }],
+  ['no UTF-8', new Uint8Array([0xff, 0x00, 0xfe]), 'ParseError', { raw_base64: '/wD+' }],
+];
+
+describe('what x-sink cannot read is a failure that holds it whole', () => {
+  it.each(NOT_ENVELOPES)('%s', (_what, text, reason, payload) => {
+    const envelope = welcomed(text, SINK);
+    expect(JSON.parse(envelope.payload)).toEqual(payload);
+    expect(envelope.status).toMatchObject({
+      phase: 'failed',
+      reason,
+      actor: 'x-sink',
+      updated_at: NOW_TEXT,
+      unreadable: true,
+      error: { type: reason, mro: [], traceback: '' },
+    });
+  });
+
+  it('that x-sump and whoever opens the archive can read', () => {
+    for (const [, text] of NOT_ENVELOPES) {
+      const envelope = welcomed(text, SINK);
+      expect(envelope.route).toEqual({ prev: [], curr: '', next: [] });
+      expect(readAgain(envelope)).toEqual(envelope);
+    }
+  });
+
+  it('under the id that came, or one that stays the same when it comes again', () => {
+    expect(welcomed('{"id":"e-9"}', SINK).id).toBe('e-9');
+    expect(welcomed('nonsense', SINK).id).toBe(welcomed('nonsense', SINK).id);
+  });
+});
+
+describe('what was dead-lettered has failed', () => {
+  it('with the queue it came from, how often it was received, and the status it had', () => {
+    const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: at(-5_000), more: [1] };
+    const came = anEnvelope({ status, parent_id: 'p-1', headers: { a: 1 }, extra: { kept: true } });
+    const envelope = welcomed(body(came), DLQ, { queue: 'score-dlq', receiveCount: 6 });
+    expect(JSON.parse(encode(envelope))).toEqual({
+      ...came,
+      status: {
+        ...status,
+        phase: 'failed',
+        reason: 'DeliveryExhausted',
+        updated_at: NOW_TEXT,
+        error: {
+          type: 'DeliveryExhausted',
+          mro: [],
+          message: 'received from "score" again and again and never acked; the broker counted 6 receives',
+          traceback: '',
+        },
+        queue: 'score',
+        receive_count: 6,
+        before: status,
+      },
+    });
+  });
+
+  it('without a status it came with none, and keeps none', () => {
+    const { status } = welcomed(READABLE, DLQ, { queue: 'score-dlq', receiveCount: 6 });
+    expect(status).not.toHaveProperty('before');
+    expect(status).not.toHaveProperty('unreadable');
+  });
+
+  it('for a second time keeps the status it had then, and no older one', () => {
+    const once = welcomed(body(aFailedBody()), DLQ, { queue: 'x-sink-dlq', receiveCount: 6 });
+    const twice = welcomed(encode(once), DLQ, { queue: 'x-sink-dlq', receiveCount: 7 });
+    expect(once.status?.['before']).toEqual(A_FAILURE);
+    expect(twice.status?.['before']).toMatchObject({ reason: 'DeliveryExhausted', receive_count: 6 });
+    expect(twice.status?.['before']).not.toHaveProperty('before');
+  });
+
+  it('keeps the bytes of its payload', () => {
+    const payload = '{"n":9007199254740993,"a":1,"a":2}';
+    const text = `{"id":"e-1","route":{"prev":[],"curr":"score","next":[]},"payload":${payload}}`;
+    expect(welcomed(text, DLQ, { queue: 'score-dlq', receiveCount: 6 }).payload).toBe(payload);
+  });
+
+  it.each(NOT_ENVELOPES)('readable or not: %s', (_what, text, _reason, payload) => {
+    const envelope = welcomed(text, DLQ, { queue: 'score-dlq', receiveCount: 6 });
+    expect(JSON.parse(envelope.payload)).toEqual(payload);
+    expect(envelope.route).toEqual({ prev: [], curr: 'score', next: [] });
+    expect(envelope.status).toMatchObject({
+      phase: 'failed',
+      reason: 'DeliveryExhausted',
+      actor: 'score',
+      unreadable: true,
+    });
+    const { message } = errorOf(envelope);
+    expect(message).toMatch(/^received from "score" .* 6 receives; (the body|route|payload) /);
+    expect(readAgain(envelope)).toEqual(envelope);
+  });
+
+  it("at one of the crew itself can be read, whoever's queue it was", () => {
+    for (const queue of ['x-sink-dlq', 'x-sump-dlq', 'Not_An_Actor-dlq', '-dlq', 'q'.repeat(90)]) {
+      const envelope = welcomed('nonsense', DLQ, { queue, receiveCount: 6 });
+      expect(envelope.route.curr).toBe('');
+      readAgain(envelope);
+    }
+  });
+});
+
+describe('the actor behind a queue', () => {
+  it.each<[string, Actor, string, string]>([
+    ['is the actor itself', anActor(), 'asya-prod-score', 'score'],
+    ['is x-sink itself', SINK, 'whatever-dlq', 'x-sink'],
+    ['is for x-dlq the one it was meant for', DLQ, 'score-dlq', 'score'],
+    ['without the namespace', DLQ_OF_PROD, 'asya-prod-score-dlq', 'score'],
+    ['of the crew too', DLQ_OF_PROD, 'asya-prod-x-sink-dlq', 'x-sink'],
+    ['whose own name may end in -dlq', DLQ, 'my-dlq-dlq', 'my-dlq'],
+    ['of a queue that is called otherwise', DLQ, 'dead-letters', 'dead-letters'],
+    ['of a queue in another namespace', DLQ_OF_PROD, 'legacy-dlq', 'legacy'],
+  ])('%s', (_what, actor, queue, name) => {
+    expect(actorBehind(actor, queue)).toBe(name);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import { planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
+import {
+  anEnvelope,
+  at,
+  faultEnd,
+  handle,
+  type Setting,
+  TIMEOUT,
+  toldBy,
+  UNREACHABLE,
+  valueEnd,
+} from '../a-delivery.ts';
+
+const END: Setting = { actor: { name: 'x-sink', isEnd: true } };
+
+describe('an end actor takes', () => {
+  it.each([
+    ['another route', { route: { prev: [], curr: 'other', next: [] } }],
+    ['a route at its end', { route: { prev: ['score'], curr: '', next: [] } }],
+    [
+      'more hops than allowed',
+      { route: { prev: Array.from({ length: 500 }, () => 'a'), curr: '', next: [] } },
+    ],
+    ['a deadline that has passed', { status: { deadline_at: at(-9_000) } }],
+    ['what was canceled', { status: { phase: 'canceled' } }],
+    ['what failed', { status: { phase: 'failed', reason: 'Timeout' } }],
+  ])('%s', (_what, envelope) => {
+    const { called, timeoutMs } = handle(anEnvelope(envelope), valueEnd(1), END);
+    expect(called).toBe(true);
+    expect(timeoutMs).toBe(300_000);
+  });
+
+  it('and leaves the status as it came', () => {
+    const status = {
+      phase: 'failed',
+      reason: 'Timeout',
+      actor: 'score',
+      attempt: 3,
+      error: { type: 'A' },
+      more: 1,
+    };
+    const { admission } = handle(anEnvelope({ status }), valueEnd(1), END);
+    expect(admission.kind === 'end-call' && admission.envelope.status).toEqual(status);
+    const bare = handle(anEnvelope(), valueEnd(1), END).admission;
+    expect(bare.kind === 'end-call' && bare.envelope).not.toHaveProperty('status');
+  });
+});
+
+describe('an end actor waits', () => {
+  it('for what is not due', () => {
+    const { called, sends } = handle(
+      anEnvelope({ headers: { 'x-asya-not-before': at(5_000) } }),
+      valueEnd(1),
+      END,
+    );
+    expect(called).toBe(false);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 5_000 });
+  });
+
+  it('and takes the mark away once it is', () => {
+    const { admission } = handle(
+      anEnvelope({ headers: { 'x-asya-not-before': at(0), a: 1 } }),
+      valueEnd(1),
+      END,
+    );
+    expect(admission.kind === 'end-call' && [...admission.envelope.headers.keys()]).toEqual(['a']);
+  });
+
+  it('for a host with time', () => {
+    const came = anEnvelope({ headers: { 'x-asya-not-before': at(0) } });
+    const { called, sends, sent } = handle(came, valueEnd(1), { ...END, hostTimeLeftMs: 299_999 });
+    expect(called).toBe(false);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 0 });
+    expect(sent).toEqual(came);
+  });
+});
+
+describe('an end actor discards the answer and acks', () => {
+  it.each([
+    ['a value', valueEnd({ a: 1 })],
+    ['many', valueEnd(1, 2, 3)],
+    ['nothing', { kind: 'empty' }],
+  ] as readonly (readonly [string, CallEnd])[])('%s', (_what, end) => {
+    const { plan } = handle(anEnvelope(), end, END);
+    expect(plan).toEqual({
+      dispatches: [],
+      settle: 'ack',
+      facts: [{ fact: 'result', result: 'end_consumed' }],
+    });
+  });
+});
+
+describe('an end actor does not ack', () => {
+  it.each([
+    ['an error', faultEnd(), 'execution'],
+    ['a timeout', TIMEOUT, 'timeout'],
+    ['a lost connection', UNREACHABLE, 'connection'],
+  ] as readonly (readonly [string, CallEnd, string])[])(
+    '%s, whatever the policy',
+    (_what, end, errorType) => {
+      const setting: Setting = { ...END, policies: { default: { maxAttempts: 9 } } };
+      const { plan } = handle(anEnvelope({ headers: { _on_error: 'recover' } }), end, setting);
+      expect(plan.settle).toBe('release');
+      expect(plan.dispatches).toEqual([]);
+      expect(toldBy(plan)).toEqual({ result: ['error'], failed: [], errorType: [errorType] });
+    },
+  );
+
+  it.each([
+    ['nonsense', 'parse_error'],
+    ['{"id":"e"}', 'validation_error'],
+  ])('what it cannot read: %s', (body, reason) => {
+    const { called, plan } = handle(body, valueEnd(1), END);
+    expect(called).toBe(false);
+    expect(plan).toEqual({ dispatches: [], settle: 'release', facts: [{ fact: 'failed', reason }] });
+  });
+
+  it('but a call cut short because of another goes back unchanged', () => {
+    const came = anEnvelope({ headers: { 'x-asya-not-before': at(-1) } });
+    const { sends, sent, plan } = handle(came, { kind: 'interrupted' }, END);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 0 });
+    expect(sent).toEqual(came);
+    expect(plan.settle).toBe('ack');
+    expect(planAfterRefusal(plan).settle).toBe('release');
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
+import { anEnvelope, at, faultEnd, handle, NOW_TEXT, type Setting } from '../a-delivery.ts';
+
+const ERROR = { type: 'pkg.ValueError', mro: ['Exception'], message: 'no', traceback: 'at line 1' };
+const ending = (onExhausted?: unknown): Setting => ({
+  policies: { default: { maxAttempts: 1, ...(onExhausted === undefined ? {} : { onExhausted }) } },
+});
+const FAILED = {
+  phase: 'failed',
+  actor: 'score',
+  attempt: 1,
+  max_attempts: 1,
+  created_at: NOW_TEXT,
+  updated_at: NOW_TEXT,
+  decided_by: { policy: 'default' },
+  error: ERROR,
+};
+const CAME = anEnvelope({ parent_id: 'p', headers: { a: 1 }, more: 2 });
+
+describe('exhausted without more', () => {
+  it('goes to x-sink as PolicyExhausted', () => {
+    const { sends, sent } = handle(CAME, faultEnd(), ending());
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
+    expect(sent).toEqual({ ...CAME, status: { ...FAILED, reason: 'PolicyExhausted' } });
+  });
+
+  it.each(['noRetry', 'nonretryable'])('by %s goes as NonRetryableFailure', (policy) => {
+    const { sends, sent } = handle(CAME, faultEnd(), { rules: [{ errors: ['ValueError'], policy }] });
+    expect(sends[0]?.to).toBe('x-sink');
+    expect(sent).toEqual({
+      ...CAME,
+      status: { ...FAILED, reason: 'NonRetryableFailure', decided_by: { policy, rule: 0 } },
+    });
+  });
+});
+
+describe('exhausted with actors to route to', () => {
+  it('goes to the first, with the rest to follow, as failed and PolicyRouted', () => {
+    const { sends, sent, plan } = handle(CAME, faultEnd(), ending(['recover', 'tell', 'end']));
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'recover', type: 'routed', delayMs: 0 });
+    expect(sent).toEqual({
+      ...CAME,
+      route: { prev: ['fetch', 'score'], curr: 'recover', next: ['tell', 'end'] },
+      status: { ...FAILED, reason: 'PolicyRouted' },
+    });
+    expect(plan.settle).toBe('ack');
+  });
+
+  it('keeps the deadline', () => {
+    const came = anEnvelope({ status: { deadline_at: at(60_000) } });
+    expect(handle(came, faultEnd(), ending(['recover'])).sent.status?.deadline_at).toBe(at(60_000));
+  });
+
+  it('refused is not acked', () => {
+    expect(planAfterRefusal(handle(CAME, faultEnd(), ending(['recover'])).plan).settle).toBe('release');
+  });
+});
+
+describe('exhausted with escalate', () => {
+  it('goes to the topic and to x-sink, both as Escalated', () => {
+    const { sends, plan } = handle(CAME, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
+    expect(sends.map(({ to, type, delayMs }) => [to, type, delayMs])).toEqual([
+      ['on-call', 'escalation', 0],
+      ['x-sink', 'sink', 0],
+    ]);
+    for (const { envelope } of sends) {
+      expect(envelope).toEqual({ ...CAME, status: { ...FAILED, reason: 'Escalated' } });
+    }
+    expect(plan.settle).toBe('ack');
+  });
+
+  it('refused is not acked', () => {
+    const { plan } = handle(CAME, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
+    expect(planAfterRefusal(plan).settle).toBe('release');
+  });
+});
+
+describe('exhausted with drop', () => {
+  it('goes to x-sink as Dropped: even a drop leaves a trace', () => {
+    const { sends, sent, plan } = handle(CAME, faultEnd(), ending({ action: 'drop' }));
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
+    expect(sent).toEqual({ ...CAME, status: { ...FAILED, reason: 'Dropped' } });
+    expect(plan.settle).toBe('ack');
+  });
+});
+
+describe('the sidecar never sends to x-sump', () => {
+  it.each([
+    ['exhausted', ending()],
+    ['routed', ending(['recover'])],
+    ['escalated', ending({ action: 'escalate', topic: 'on-call' })],
+    ['dropped', ending({ action: 'drop' })],
+    ['uncovered', {}],
+  ])('%s', (_what, setting) => {
+    expect(handle(CAME, faultEnd(), setting).sends.map(({ to }) => to)).not.toContain('x-sump');
+  });
+});

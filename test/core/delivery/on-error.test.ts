@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import {
+  anEnvelope,
+  at,
+  faultEnd,
+  handle,
+  NOW_TEXT,
+  type Setting,
+  TIMEOUT,
+  UNREACHABLE,
+  valueEnd,
+} from '../a-delivery.ts';
+
+const CAME = anEnvelope({ parent_id: 'p', headers: { _on_error: 'recover', a: 1 }, more: 2 });
+const RETRIED: Setting = {
+  policies: { default: { maxAttempts: 9, onExhausted: ['elsewhere'] } },
+  rules: [{ errors: ['Exception'], policy: 'default' }],
+};
+
+const ENDS: readonly (readonly [string, CallEnd, string, string])[] = [
+  ['an error', faultEnd(), 'pkg.ValueError', 'no'],
+  ['a timeout', TIMEOUT, 'ActorTimeout', 'no answer within 300000 ms'],
+  ['a lost connection', UNREACHABLE, 'RuntimeConnectionError', 'connection refused'],
+];
+
+describe.each(ENDS)('%s with an _on_error header', (_what, end, type, message) => {
+  it.each([
+    ['without a policy', {}],
+    ['with a policy that would retry', RETRIED],
+  ])('%s goes to that actor', (_with, setting) => {
+    const { sends, sent, plan } = handle(CAME, end, setting);
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'recover', type: 'routed', delayMs: 0 });
+    expect(sent).toEqual({
+      ...CAME,
+      headers: { a: 1 },
+      route: { prev: ['fetch', 'score'], curr: 'recover', next: [] },
+      status: {
+        phase: 'failed',
+        reason: 'PolicyRouted',
+        actor: 'score',
+        attempt: 1,
+        created_at: NOW_TEXT,
+        updated_at: NOW_TEXT,
+        error: expect.objectContaining({ type, message }),
+      },
+    });
+    expect(plan.settle).toBe('ack');
+  });
+
+  it('counts the error', () => {
+    expect(handle(CAME, end).plan.facts).toContainEqual({ fact: 'result', result: 'error' });
+  });
+});
+
+describe('the _on_error header', () => {
+  it('is not asked where the deadline was the tighter bound', () => {
+    const came = { ...CAME, status: { deadline_at: at(5_000) } };
+    const { sends, sent } = handle(came, TIMEOUT);
+    expect(sends[0]?.to).toBe('x-sink');
+    expect(sent.status?.reason).toBe('Timeout');
+    expect(sent.headers).toEqual({ _on_error: 'recover', a: 1 });
+  });
+
+  it('travels on where all is well', () => {
+    const { sends, sent } = handle(CAME, valueEnd(1));
+    expect(sends[0]?.to).toBe('store');
+    expect(sent.headers).toEqual({ _on_error: 'recover', a: 1 });
+  });
+
+  it('has no say in a deadline that has passed on arrival', () => {
+    const { sends } = handle({ ...CAME, status: { deadline_at: at(-1) } }, valueEnd(1));
+    expect(sends[0]?.to).toBe('x-sink');
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { utf8Bytes } from '../../../lib/core/text/utf8.ts';
+import { anEnvelope, faultEnd, handle, type Setting, valueEnd } from '../a-delivery.ts';
+
+const bytesOf = (setting: Setting, end = valueEnd('é'.repeat(100))) =>
+  utf8Bytes(handle(anEnvelope(), end, setting).sends[0]?.body ?? '');
+
+describe('an answer too large to be read (ASYA_RUNTIME_MAX_RESPONSE)', () => {
+  const end = { kind: 'too-large', detail: "the runtime's answer has 11 bytes; 10 are allowed" } as const;
+
+  it('goes to x-sink as PayloadTooLarge, with the original payload, whatever policies and headers say', () => {
+    const catchAll = {
+      policies: { default: { maxAttempts: 9 }, all: { maxAttempts: 9, onExhausted: ['review'] } },
+      rules: [{ errors: ['PayloadTooLarge', 'RuntimeConnectionError', 'Exception'], policy: 'all' }],
+    };
+    const envelope = anEnvelope({ headers: { _on_error: 'review' } });
+    const { sends, sent, plan } = handle(envelope, end, catchAll);
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
+    expect(sent.payload).toEqual({ n: 1 });
+    expect(sent.status).toMatchObject({
+      phase: 'failed',
+      reason: 'RuntimeError',
+      error: { type: 'PayloadTooLarge', mro: [], message: end.detail, traceback: '' },
+    });
+    expect(plan.settle).toBe('ack');
+    expect(plan.facts).toEqual([
+      { fact: 'failed', reason: 'runtime_error' },
+      { fact: 'sent', to: 'x-sink', type: 'sink' },
+    ]);
+  });
+
+  it('of an end actor is discarded like any other', () => {
+    const { sends, plan } = handle(anEnvelope(), end, { actor: { isEnd: true } });
+    expect(sends).toEqual([]);
+    expect(plan).toMatchObject({ settle: 'ack', facts: [{ fact: 'result', result: 'end_consumed' }] });
+  });
+});
+
+describe('a result too big for the transport', () => {
+  const end = valueEnd('é'.repeat(100));
+
+  it('that just fits is sent', () => {
+    const bytes = bytesOf({});
+    const { sends } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytes } });
+    expect(sends[0]?.to).toBe('store');
+  });
+
+  it('by one byte goes to x-sink as PayloadTooLarge, with the payload that came', () => {
+    const bytes = bytesOf({});
+    const { sends, sent, plan } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytes - 1 } });
+    expect(sends).toHaveLength(1);
+    expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
+    expect(sent.payload).toEqual({ n: 1 });
+    expect(sent.route).toEqual({ prev: ['fetch'], curr: 'score', next: ['store'] });
+    expect(sent.status).toMatchObject({ phase: 'failed', reason: 'RuntimeError' });
+    expect(sent.status?.error).toEqual({
+      type: 'PayloadTooLarge',
+      mro: [],
+      message: `the result makes a message of ${bytes} bytes; ${bytes - 1} are allowed`,
+      traceback: '',
+    });
+    expect(plan.settle).toBe('ack');
+    expect(plan.facts).toEqual([
+      { fact: 'failed', reason: 'runtime_error' },
+      { fact: 'sent', to: 'x-sink', type: 'sink' },
+    ]);
+  });
+
+  it("is counted in the platform's own way where there is one", () => {
+    const bytes = bytesOf({});
+    const limits = { maxBodyBytes: bytes };
+    expect(handle(anEnvelope(), end, { limits, countBytes: () => bytes }).sends[0]?.to).toBe('store');
+    expect(handle(anEnvelope(), end, { limits, countBytes: () => bytes + 1 }).sends[0]?.to).toBe('x-sink');
+  });
+
+  it('in one item of many: none is sent on', () => {
+    const { sends, sent } = handle(anEnvelope(), valueEnd('small', 'x'.repeat(2_000), 'small'), {
+      limits: { maxBodyBytes: 1_000 },
+    });
+    expect(sends).toHaveLength(1);
+    expect(sent.status?.error?.type).toBe('PayloadTooLarge');
+  });
+
+  it('at the end of the route likewise', () => {
+    const { sent } = handle(
+      anEnvelope({ route: { prev: [], curr: 'score', next: [] } }),
+      valueEnd('x'.repeat(2_000)),
+      {
+        limits: { maxBodyBytes: 1_000 },
+      },
+    );
+    expect(sent.status?.error?.type).toBe('PayloadTooLarge');
+  });
+
+  it('is not retried', () => {
+    const setting: Setting = { policies: { default: { maxAttempts: 9 } }, limits: { maxBodyBytes: 300 } };
+    expect(handle(anEnvelope(), valueEnd('x'.repeat(2_000)), setting).sends.map(({ to }) => to)).toEqual([
+      'x-sink',
+    ]);
+  });
+});
+
+describe('an error too big to be told beside its payload', () => {
+  const end = faultEnd({ message: 'é'.repeat(2_000), traceback: 't'.repeat(4_000), mro: ['Exception'] });
+  const whole: Setting = { limits: {} };
+  const SHORT = { type: 'pkg.ValueError', mro: [], message: 'é'.repeat(512), traceback: '' };
+
+  it('that just fits stays whole', () => {
+    const { sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytesOf(whole, end) } });
+    expect(sent.status?.error).toEqual({
+      type: 'pkg.ValueError',
+      mro: ['Exception'],
+      message: 'é'.repeat(2_000),
+      traceback: 't'.repeat(4_000),
+    });
+  });
+
+  /** The failure's error where one byte less is allowed than what would hold it with this error. */
+  const errorBelow = (error: object) => {
+    const kept = faultEnd({ traceback: '', ...error });
+    const { sends, sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytesOf(whole, kept) - 1 } });
+    expect(sends.map(({ to }) => to)).toEqual(['x-sink']);
+    expect(sent.status).toMatchObject({ phase: 'failed', reason: 'RuntimeError', attempt: 1 });
+    expect(sent.payload).toEqual({ n: 1 });
+    return sent.status?.error;
+  };
+
+  it.each([
+    [
+      'first the traceback',
+      { mro: ['Exception'], message: 'é'.repeat(2_000), traceback: 't'.repeat(4_000) },
+      { ...SHORT, mro: ['Exception'], message: 'é'.repeat(2_000) },
+    ],
+    [
+      'then the ancestors and the end of the message',
+      { mro: ['Exception'], message: 'é'.repeat(2_000) },
+      SHORT,
+    ],
+    ['then all but the type', { mro: [], message: 'é'.repeat(512) }, { ...SHORT, message: '' }],
+    ['and no more than that', { mro: [], message: '' }, { ...SHORT, message: '' }],
+  ])('gives way: %s', (_what, tooBig, error) => {
+    expect(errorBelow(tooBig)).toEqual(error);
+  });
+
+  it.each([
+    ['without the traceback', { mro: ['Exception'], message: 'é'.repeat(2_000), traceback: '' }],
+    ['with the beginning of the message', { mro: [], message: 'é'.repeat(512), traceback: '' }],
+  ])('gives way no further than it must: it just fits %s', (_what, error) => {
+    const maxBodyBytes = bytesOf(whole, faultEnd(error));
+    const { sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes } });
+    expect(sent.status?.error).toEqual({ type: 'pkg.ValueError', ...error });
+  });
+
+  it("is counted in the platform's own way where there is one", () => {
+    const counted: string[] = [];
+    const limits = { maxBodyBytes: bytesOf(whole, end) };
+    const countBytes = (text: string) => limits.maxBodyBytes + (counted.push(text) > 1 ? 0 : 1);
+    const { sent } = handle(anEnvelope(), end, { limits, countBytes });
+    expect(counted.length).toBeGreaterThan(0);
+    expect(sent.status?.error?.traceback).toBe('');
+  });
+
+  it('gives way in a retry too', () => {
+    const setting: Setting = { policies: { default: { maxAttempts: 3 } }, limits: { maxBodyBytes: 2_000 } };
+    const { sends, sent } = handle(anEnvelope(), end, setting);
+    expect(sends[0]?.to).toBe('score');
+    expect(sent.status).toMatchObject({ phase: 'retrying', attempt: 1, max_attempts: 3, error: SHORT });
+  });
+
+  it('gives way where it is routed, escalated or dropped', () => {
+    for (const onExhausted of [['recover'], { action: 'escalate', topic: 't' }, { action: 'drop' }]) {
+      const setting: Setting = { policies: { default: { onExhausted } }, limits: { maxBodyBytes: 2_000 } };
+      for (const { envelope } of handle(anEnvelope(), end, setting).sends) {
+        expect(envelope.status?.error).toEqual(SHORT);
+      }
+    }
+  });
+
+  it('a short message stays whole', () => {
+    const brief = faultEnd({ message: 'no', traceback: 't'.repeat(4_000) });
+    const { sent } = handle(anEnvelope(), brief, { limits: { maxBodyBytes: 2_000 } });
+    expect(sent.status?.error).toEqual({ ...SHORT, mro: ['Exception'], message: 'no' });
+  });
+});

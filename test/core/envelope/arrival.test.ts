@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { decode } from '../../../lib/core/envelope/decode.ts';
+import { arrive, deadlineMs } from '../../../lib/core/envelope/status.ts';
+import { anEnvelope, handle, NOW, NOW_TEXT, ORIGIN, valueEnd } from '../a-delivery.ts';
+
+const EARLIER = '2025-12-31T00:00:00Z';
+const LATER = '2026-02-01T00:00:00Z';
+const ERROR = { type: 'A', mro: [], message: '', traceback: '' };
+
+function arrivedStatus(status?: object): object {
+  const arrival = decode(JSON.stringify(anEnvelope(status === undefined ? {} : { status })), ORIGIN);
+  if (arrival.kind !== 'readable') throw new Error(arrival.complaint);
+  return arrive(arrival.envelope, 'score', NOW).status;
+}
+
+const FRESH = { phase: 'pending', actor: 'score', attempt: 1, created_at: NOW_TEXT, updated_at: NOW_TEXT };
+
+describe('the status on arrival', () => {
+  it('without one is made', () => {
+    expect(arrivedStatus()).toEqual(FRESH);
+  });
+
+  it('of a retry counts one up and keeps when the actor began', () => {
+    expect(
+      arrivedStatus({
+        phase: 'retrying',
+        actor: 'score',
+        attempt: 2,
+        max_attempts: 3,
+        created_at: EARLIER,
+        updated_at: EARLIER,
+        deadline_at: LATER,
+        error: ERROR,
+      }),
+    ).toEqual({
+      phase: 'pending',
+      actor: 'score',
+      attempt: 3,
+      max_attempts: 3,
+      created_at: EARLIER,
+      updated_at: NOW_TEXT,
+      deadline_at: LATER,
+      error: ERROR,
+    });
+  });
+
+  it('of a retry that does not say which is the second, begun now', () => {
+    expect(arrivedStatus({ phase: 'retrying', actor: 'score' })).toEqual({ ...FRESH, attempt: 2 });
+  });
+
+  it.each([
+    ['another actor', { phase: 'pending', actor: 'fetch' }],
+    ['another actor that was retried', { phase: 'retrying', actor: 'fetch' }],
+    ['the same actor again in the route', { phase: 'pending', actor: 'score' }],
+    ['nobody in particular', { phase: 'retrying' }],
+    ['a phase of a later version', { phase: 'dreaming', actor: 'score' }],
+    ['a success', { phase: 'succeeded', actor: 'score' }],
+    ['a pause', { phase: 'paused', actor: 'score' }],
+  ])('from %s starts anew', (_what, before) => {
+    const status = {
+      ...before,
+      attempt: 4,
+      max_attempts: 5,
+      reason: 'Timeout',
+      created_at: EARLIER,
+      updated_at: EARLIER,
+      deadline_at: LATER,
+      error: ERROR,
+      more: 1,
+    };
+    expect(arrivedStatus(status)).toEqual({ ...FRESH, deadline_at: LATER, more: 1 });
+  });
+
+  it('of what was routed here as failed keeps the error for the handler, and nothing else', () => {
+    const status = {
+      phase: 'failed',
+      reason: 'PolicyRouted',
+      actor: 'fetch',
+      attempt: 3,
+      max_attempts: 3,
+      created_at: EARLIER,
+      deadline_at: LATER,
+      error: ERROR,
+    };
+    expect(arrivedStatus(status)).toEqual({ ...FRESH, deadline_at: LATER, error: ERROR });
+  });
+
+  it('of what failed without an error gets none', () => {
+    expect(arrivedStatus({ phase: 'failed', actor: 'fetch' })).toStrictEqual(FRESH);
+  });
+});
+
+describe('the deadline of an envelope', () => {
+  it.each([
+    ['without a status', undefined, undefined],
+    ['without one in it', {}, undefined],
+    ['with one', { deadline_at: NOW_TEXT }, NOW],
+  ])('%s', (_what, status, expected) => {
+    const arrival = decode(JSON.stringify(anEnvelope(status === undefined ? {} : { status })), ORIGIN);
+    expect(arrival.kind === 'readable' && deadlineMs(arrival.envelope)).toBe(expected);
+  });
+});
+
+describe('what a handler sees and what follows', () => {
+  it('an envelope routed by a policy is at its first attempt and the error goes once it was dealt with', () => {
+    const { admission, sent } = handle(
+      anEnvelope({ status: { phase: 'failed', reason: 'PolicyRouted', actor: 'fetch', error: ERROR } }),
+      valueEnd('dealt with'),
+    );
+    expect(admission.kind === 'call' && admission.envelope.status.error).toEqual(ERROR);
+    expect(sent.status).toEqual({ ...FRESH, phase: 'pending' });
+    expect(sent.status).not.toHaveProperty('error');
+  });
+
+  it('what is known of nobody survives', () => {
+    const { sends } = handle(
+      anEnvelope({ parent_id: 'p', more: { a: 1 }, status: { deadline_at: LATER, later: 1 } }),
+      valueEnd(1),
+    );
+    expect(sends[0]?.envelope).toEqual({
+      id: 'e-1',
+      parent_id: 'p',
+      route: { prev: ['fetch', 'score'], curr: 'store', next: [] },
+      headers: {},
+      payload: 1,
+      status: { ...FRESH, deadline_at: LATER, later: 1 },
+      more: { a: 1 },
+    });
+  });
+});

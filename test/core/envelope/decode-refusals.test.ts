@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest';
+import { decode } from '../../../lib/core/envelope/decode.ts';
+import { anEnvelope, deriveId, handle, NOW_TEXT, ORIGIN, valueEnd } from '../a-delivery.ts';
+
+function refusal(body: string | Uint8Array | object) {
+  const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+  const arrival = decode(text, ORIGIN);
+  if (arrival.kind !== 'unreadable') throw new Error('it was read');
+  return arrival;
+}
+
+const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
+const TIME_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
+const route = { prev: [], curr: 'score', next: [] };
+
+describe('what is not UTF-8 JSON is a ParseError', () => {
+  it.each([
+    ['nothing', '', 'the body is not JSON: the text ends at line 1, column 1'],
+    ['words', 'hello', 'the body is not JSON: unexpected "h" at line 1, column 1'],
+    ['half an envelope', '{"id":"e",\n "route"', 'the body is not JSON: the text ends at line 2, column 9'],
+    ['an envelope and more', '{} {}', 'the body is not JSON: unexpected "{" at line 1, column 4'],
+    ['a lone surrogate', '"\ud800"', 'the body is not UTF-8'],
+    ['a byte order mark', '\ufeff{}', 'the body is not JSON: unexpected "\ufeff" at line 1, column 1'],
+  ])('%s', (_what, body, complaint) => {
+    const arrival = refusal(body);
+    expect(arrival.reason).toBe('ParseError');
+    expect(arrival.complaint).toBe(complaint);
+    expect(JSON.parse(arrival.envelope.payload)).toEqual({ raw: body });
+  });
+
+  it('bytes that are no text are kept as base64', () => {
+    const arrival = refusal(Uint8Array.of(0x7b, 0xff, 0x00));
+    expect(arrival.reason).toBe('ParseError');
+    expect(arrival.complaint).toBe('the body is not UTF-8');
+    expect(arrival.envelope.payload).toBe('{"raw_base64":"e/8A"}');
+  });
+
+  it('bytes that are text, but no JSON, are kept as text', () => {
+    expect(refusal(new TextEncoder().encode('é"')).envelope.payload).toBe('{"raw":"é\\""}');
+  });
+});
+
+describe('JSON that is no envelope is a ValidationError', () => {
+  const long = 'z'.repeat(140);
+  it.each([
+    ['a number', '7', 'the body is a single value, not an object'],
+    ['null', 'null', 'the body is a single value, not an object'],
+    ['an array', '[1]', 'the body is an array, not an object'],
+    [
+      'a text, which is not quoted: it may be a payload',
+      `"${long}"`,
+      'the body is a single value, not an object',
+    ],
+    ['no id', { route, payload: 1 }, 'id is missing'],
+    ['an empty id', anEnvelope({ id: '' }), 'id is "", not a string with something in it'],
+    ['a number for an id', anEnvelope({ id: 7 }), 'id is 7, not a string with something in it'],
+    ['null for an id', anEnvelope({ id: null }), 'id is null, not a string with something in it'],
+    ['a number for a parent', anEnvelope({ parent_id: 7 }), 'parent_id is 7, not an id'],
+    ['an empty parent', anEnvelope({ parent_id: '' }), 'parent_id is "", not an id'],
+    ['no payload', { id: 'e', route }, 'payload is missing'],
+    ['no route', { id: 'e', payload: 1 }, 'route is missing'],
+    ['a route of text', anEnvelope({ route: 'score' }), 'route is "score", not an object'],
+    ['null for a route', anEnvelope({ route: null }), 'route is null, not an object'],
+    ['a route of an array', anEnvelope({ route: ['a'] }), 'route is ["a"], not an object'],
+    ['an empty route', anEnvelope({ route: {} }), 'route.prev is missing'],
+    ['no prev', anEnvelope({ route: { curr: 'a', next: [] } }), 'route.prev is missing'],
+    ['no curr', anEnvelope({ route: { prev: [], next: [] } }), 'route.curr is missing'],
+    ['no next', anEnvelope({ route: { prev: [], curr: 'a' } }), 'route.next is missing'],
+    ['curr alone', anEnvelope({ route: { curr: 'a' } }), 'route.prev is missing'],
+    [
+      'prev of text',
+      anEnvelope({ route: { ...route, prev: 'a' } }),
+      'route.prev is "a", not an array of actors\' names',
+    ],
+    ['prev of an object', anEnvelope({ route: { ...route, prev: {} } }), 'route.prev is {}, not an array'],
+    [
+      'a bad name in prev',
+      anEnvelope({ route: { ...route, prev: ['a', 'B'] } }),
+      'route.prev[1] is "B"; an actor',
+    ],
+    ['a bad name in curr', anEnvelope({ route: { ...route, curr: 'S' } }), `route.curr is "S"; ${NAME_RULE}`],
+    ['null in curr', anEnvelope({ route: { ...route, curr: null } }), `route.curr is null; ${NAME_RULE}`],
+    [
+      'a bad name in next',
+      anEnvelope({ route: { ...route, next: [7] } }),
+      `route.next[0] is 7; ${NAME_RULE}`,
+    ],
+    ['an empty name in next', anEnvelope({ route: { ...route, next: [''] } }), 'route.next[0] is ""'],
+    [
+      "one of the mesh's own in prev",
+      anEnvelope({ route: { ...route, prev: ['x-sink'] } }),
+      'route.prev[0] is "x-sink"',
+    ],
+    [
+      "one of the mesh's own in curr",
+      anEnvelope({ route: { ...route, curr: 'x-sump' } }),
+      'route.curr is "x-sump": the mesh\'s own actors (x-...) never stand in a route',
+    ],
+    [
+      "one of the mesh's own in next",
+      anEnvelope({ route: { ...route, next: ['x-dlq'] } }),
+      'route.next[0] is "x-dlq"',
+    ],
+    [
+      'actors of text',
+      anEnvelope({ route: { actors: 'a', current: 0 } }),
+      'route.actors is "a", not an array',
+    ],
+    ['a bad name in actors', anEnvelope({ route: { actors: ['A'], current: 0 } }), 'route.actors[0] is "A"'],
+    [
+      "one of the mesh's own in actors",
+      anEnvelope({ route: { actors: ['x-sink'], current: 0 } }),
+      'route.actors[0] is "x-sink"',
+    ],
+    [
+      'no current',
+      anEnvelope({ route: { actors: ['a'] } }),
+      'route.current is undefined, not a whole number',
+    ],
+    [
+      'current below 0',
+      anEnvelope({ route: { actors: ['a'], current: -1 } }),
+      'route.current is -1, not a whole number from 0 to 1',
+    ],
+    [
+      'current past the end',
+      anEnvelope({ route: { actors: ['a'], current: 2 } }),
+      'route.current is 2, not a whole',
+    ],
+    ['half a current', anEnvelope({ route: { actors: ['a', 'b'], current: 0.5 } }), 'route.current is 0.5'],
+    ['current as text', anEnvelope({ route: { actors: ['a'], current: '0' } }), 'route.current is "0"'],
+    ['current without actors', anEnvelope({ route: { current: 0 } }), 'route.prev is missing'],
+    ['headers of an array', anEnvelope({ headers: [1] }), 'headers is [1], not an object'],
+    ['headers of text', anEnvelope({ headers: 'a' }), 'headers is "a", not an object'],
+    [
+      'a deadline header that nobody can read',
+      anEnvelope({ headers: { deadline_at: 'soon' } }),
+      `headers.deadline_at is "soon"; ${TIME_RULE}`,
+    ],
+    [
+      'a deadline header of null',
+      anEnvelope({ headers: { deadline_at: null } }),
+      'headers.deadline_at is null; a time',
+    ],
+    [
+      'a time to wait for that nobody can read',
+      anEnvelope({ headers: { 'x-asya-not-before': 12 } }),
+      `headers.x-asya-not-before is 12; ${TIME_RULE}`,
+    ],
+    [
+      'an actor for errors that is none',
+      anEnvelope({ headers: { _on_error: 'No One' } }),
+      `headers._on_error is "No One"; ${NAME_RULE}`,
+    ],
+    [
+      'an actor for errors of null',
+      anEnvelope({ headers: { _on_error: null } }),
+      'headers._on_error is null',
+    ],
+    [
+      "one of the mesh's own for errors",
+      anEnvelope({ headers: { _on_error: 'x-sump' } }),
+      'headers._on_error is "x-sump"; an actor\'s name',
+    ],
+    ['a status of text', anEnvelope({ status: 'good' }), 'status is "good", not an object'],
+    ['a status of an array', anEnvelope({ status: [] }), 'status is [], not an object'],
+    ['attempt 0', anEnvelope({ status: { attempt: 0 } }), 'status.attempt is 0, not a whole number from 1'],
+    ['attempt -1', anEnvelope({ status: { attempt: -1 } }), 'status.attempt is -1'],
+    ['attempt 1.5', anEnvelope({ status: { attempt: 1.5 } }), 'status.attempt is 1.5'],
+    ['attempt "1"', anEnvelope({ status: { attempt: '1' } }), 'status.attempt is "1"'],
+    [
+      'a birth that nobody can read',
+      anEnvelope({ status: { created_at: 'once' } }),
+      `status.created_at is "once"; ${TIME_RULE}`,
+    ],
+    [
+      'a deadline that nobody can read',
+      anEnvelope({ status: { deadline_at: 99 } }),
+      `status.deadline_at is 99; ${TIME_RULE}`,
+    ],
+  ])('%s', (_what, body, complaint) => {
+    const arrival = refusal(body);
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    expect(arrival.reason).toBe('ValidationError');
+    expect(arrival.complaint).toContain(complaint);
+    expect(JSON.parse(arrival.envelope.payload)).toEqual({ raw: text });
+  });
+
+  it.each(['status', 'route'])('a %s nested so deep that it could not be written again', (field) => {
+    const deep = `${'{"a":'.repeat(500)}{"a":1}${'}'.repeat(500)}`;
+    const body = JSON.stringify(anEnvelope({ [field]: 0 })).replace(`"${field}":0`, `"${field}":${deep}`);
+    expect(refusal(body).complaint).toBe(`${field} is nested deeper than 500 levels`);
+  });
+
+  it("says that the mesh's own actors take no errors", () => {
+    expect(refusal(anEnvelope({ headers: { _on_error: 'x-sump' } })).complaint).toContain(
+      "none of the mesh's own (x-...)",
+    );
+  });
+});
+
+describe('what can be saved of it is saved', () => {
+  it('the id that came', () => {
+    expect(refusal({ id: 'e-9' }).envelope.id).toBe('e-9');
+  });
+
+  it.each([['{"id":""}'], ['{"id":7}'], ['{"id":null}'], ['{}'], ['[]'], ['no']])(
+    'else one derived from the message, the same when it comes again: %s',
+    (body) => {
+      expect(refusal(body).envelope.id).toBe(deriveId('unreadable', 'score', 'm-1'));
+      expect(refusal(body)).toEqual(refusal(body));
+    },
+  );
+
+  it('a route that says where it was found', () => {
+    expect(refusal({ id: 'e', route: { prev: ['a'], curr: 'B' } }).envelope.route).toEqual({
+      prev: [],
+      curr: 'score',
+      next: [],
+    });
+  });
+
+  it('the parent', () => {
+    expect(refusal({ id: 'e', parent_id: 'p' }).envelope.parent_id).toBe('p');
+  });
+
+  it.each([
+    ['a number', { parent_id: 7 }],
+    ['empty', { parent_id: '' }],
+    ['null', { parent_id: null }],
+    ['missing', {}],
+  ])('no parent that is %s', (_what, body) => {
+    expect(refusal(body).envelope).not.toHaveProperty('parent_id');
+  });
+
+  it.each([
+    ['the status', { status: { deadline_at: NOW_TEXT } }],
+    ['the headers', { headers: { deadline_at: NOW_TEXT } }],
+    ['the headers, where the status has none', { status: {}, headers: { deadline_at: NOW_TEXT } }],
+    [
+      'the headers, where nobody can read that of the status',
+      { status: { deadline_at: 'soon' }, headers: { deadline_at: NOW_TEXT } },
+    ],
+    ['the headers, where the status is no object', { status: 7, headers: { deadline_at: NOW_TEXT } }],
+    [
+      'the status, where both can be read',
+      { status: { deadline_at: NOW_TEXT }, headers: { deadline_at: '2027-01-01T00:00:00Z' } },
+    ],
+  ])('the deadline of %s', (_what, body) => {
+    expect(refusal(body).envelope.status).toEqual({ deadline_at: NOW_TEXT });
+  });
+
+  it('the deadline, written in UTC', () => {
+    expect(refusal({ status: { deadline_at: '2026-01-01T02:00:00+02:00' } }).envelope.status).toEqual({
+      deadline_at: NOW_TEXT,
+    });
+    expect(refusal({ headers: { deadline_at: '2025-12-31T23:00:00-01:00' } }).envelope.status).toEqual({
+      deadline_at: NOW_TEXT,
+    });
+  });
+
+  it.each([
+    ['none', {}],
+    ['one of no use in the status', { status: { deadline_at: 'soon' } }],
+    ['one of no use in the headers', { headers: { deadline_at: 7 } }],
+    ['headers that are no object', { headers: 'deadline_at' }],
+  ])('no deadline where there is %s', (_what, body) => {
+    expect(refusal(body).envelope).not.toHaveProperty('status');
+  });
+
+  it('the headers that say whose it is, and no others', () => {
+    const headers = {
+      traceparent: '00-1-2-01',
+      tracestate: 'a=b',
+      'x-asya-task': 't',
+      'x-asya-flow': 'f',
+      'x-asya-replay': 'r',
+      _on_error: 'recover',
+      'x-asya-not-before': '2030-01-01T00:00:00Z',
+      mine: 1,
+    };
+    expect([...refusal({ headers }).envelope.headers]).toEqual([
+      ['traceparent', '"00-1-2-01"'],
+      ['tracestate', '"a=b"'],
+      ['x-asya-task', '"t"'],
+      ['x-asya-flow', '"f"'],
+      ['x-asya-replay', '"r"'],
+    ]);
+  });
+
+  it('but not where they are no text', () => {
+    expect(refusal({ headers: { 'x-asya-task': 7, traceparent: null } }).envelope.headers.size).toBe(0);
+    expect(refusal({ headers: 7 }).envelope.headers.size).toBe(0);
+  });
+
+  it('and unknown keys stay in the raw payload alone', () => {
+    expect(refusal({ more: 1 }).envelope.extra.size).toBe(0);
+  });
+});
+
+describe('a refused envelope goes to x-sink, failed, and is acked', () => {
+  it.each([
+    ['{"id":"e-9","parent_id":"p-1"}', 'ValidationError', 'payload is missing', 'validation_error'],
+    ['nonsense', 'ParseError', 'the body is not JSON: unexpected "n" at line 1, column 1', 'parse_error'],
+  ])('%s', (body, reason, message, failed) => {
+    const { called, sends, sent, plan } = handle(body, valueEnd(1), {
+      policies: { default: { maxAttempts: 3 } },
+    });
+    expect(called).toBe(false);
+    expect(sends.map(({ to, type, delayMs }) => ({ to, type, delayMs }))).toEqual([
+      { to: 'x-sink', type: 'sink', delayMs: 0 },
+    ]);
+    expect(sent.route).toEqual({ prev: [], curr: 'score', next: [] });
+    expect(sent.payload).toEqual({ raw: body });
+    expect(sent.status).toEqual({
+      phase: 'failed',
+      reason,
+      actor: 'score',
+      attempt: 1,
+      created_at: NOW_TEXT,
+      updated_at: NOW_TEXT,
+      unreadable: true,
+      error: { type: reason, mro: [], message, traceback: '' },
+    });
+    expect(plan.settle).toBe('ack');
+    expect(plan.facts).toEqual([
+      { fact: 'failed', reason: failed },
+      { fact: 'sent', to: 'x-sink', type: 'sink' },
+    ]);
+  });
+});

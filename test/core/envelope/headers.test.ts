@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { Headers } from '../../../lib/core/envelope/envelope.ts';
+import {
+  headersFromHandler,
+  headerText,
+  isOwnHeader,
+  withHeader,
+  withoutHeader,
+} from '../../../lib/core/envelope/headers.ts';
+
+const headersOf = (fields: Readonly<Record<string, string>>): Headers =>
+  new Map(Object.entries(fields)) as never;
+
+describe('a header', () => {
+  it('is its text, or nothing where it is none', () => {
+    const headers = headersOf({ a: '"x"', b: '7' });
+    expect(headerText(headers, 'a')).toBe('x');
+    expect(headerText(headers, 'b')).toBeUndefined();
+    expect(headerText(headers, 'c')).toBeUndefined();
+  });
+
+  it('is set and removed in a copy', () => {
+    const headers = headersOf({ a: '1' });
+    expect([...withHeader(headers, 'b', 'x"')]).toEqual([
+      ['a', '1'],
+      ['b', '"x\\""'],
+    ]);
+    expect([...withoutHeader(headersOf({ a: '1', b: '2' }), 'a')]).toEqual([['b', '2']]);
+    expect([...headers]).toEqual([['a', '1']]);
+    withoutHeader(headers, 'a');
+    expect([...headers]).toEqual([['a', '1']]);
+  });
+
+  it('that is not there needs no copy', () => {
+    const headers = headersOf({ a: '1' });
+    expect(withoutHeader(headers, 'b')).toBe(headers);
+  });
+});
+
+describe('headers that belong to the sidecar', () => {
+  it.each([
+    ['traceparent', true],
+    ['TraceParent', true],
+    ['tracestate', true],
+    ['deadline_at', true],
+    ['x-asya-task', true],
+    ['X-ASYA-anything', true],
+    ['x-asya', false],
+    ['my-x-asya-task', false],
+    ['trace', false],
+    ['_on_error', false],
+    ['event_time', false],
+  ])('%s: %s', (name, isOwn) => {
+    expect(isOwnHeader(name)).toBe(isOwn);
+  });
+
+  it('stay, whatever a handler answers', () => {
+    const given = headersOf({ traceparent: '"t"', 'x-asya-task': '"k"', mine: '1' });
+    const answered = headersOf({ traceparent: '"forged"', 'x-asya-flow': '"forged"', theirs: '2' });
+    expect([...headersFromHandler(given, answered)]).toEqual([
+      ['traceparent', '"t"'],
+      ['x-asya-task', '"k"'],
+      ['theirs', '2'],
+    ]);
+  });
+});

@@ -1,0 +1,572 @@
+import { describe, expect, it } from 'vitest';
+import { compilePolicy, policyInput } from '../../../lib/core/policy/policy-input.ts';
+import { compileResiliency, NOT_JSON, resiliencyInput } from '../../../lib/core/policy/resiliency-input.ts';
+import { type Mistake, notesInto } from '../../../lib/core/text/mistake.ts';
+import { policyOf, resiliencyOf } from '../a-delivery.ts';
+
+/** Place and problem of each mistake, in one line. */
+function mistakesOf(policy: unknown): readonly string[] {
+  const mistakes: Mistake[] = [];
+  compilePolicy(policy, notesInto(mistakes, 'p'));
+  return mistakes.map(({ place, problem }) => `${place} ${problem}`);
+}
+
+function mistakesOfBoth(policies: unknown, rules: unknown): readonly string[] {
+  const mistakes: Mistake[] = [];
+  compileResiliency(policies, rules, {
+    policies: notesInto(mistakes, 'policies'),
+    rules: notesInto(mistakes, 'rules'),
+  });
+  return mistakes.map(({ place, problem }) => `${place} ${problem}`);
+}
+
+const NONE = {
+  maxAttempts: 1,
+  backoff: { kind: 'exponential', initialMs: 0 },
+  jitter: false,
+  onExhausted: { action: 'sink' },
+  endsAs: 'PolicyExhausted',
+};
+
+describe('a policy is compiled', () => {
+  it('from nothing', () => {
+    expect(policyOf({})).toStrictEqual(NONE);
+  });
+
+  it('from all that it may hold', () => {
+    expect(
+      policyOf({
+        maxAttempts: 5,
+        backoff: 'linear',
+        initialDelay: '1.5s',
+        maxInterval: '1m',
+        maxDuration: '1h',
+        expireAfter: '36h',
+        jitter: true,
+        onExhausted: ['recover', 'tell'],
+      }),
+    ).toEqual({
+      maxAttempts: 5,
+      backoff: { kind: 'linear', initialMs: 1_500 },
+      maxIntervalMs: 60_000,
+      maxDurationMs: 3_600_000,
+      expireAfterMs: 129_600_000,
+      jitter: true,
+      onExhausted: { action: 'route', actors: ['recover', 'tell'] },
+      endsAs: 'PolicyExhausted',
+    });
+  });
+
+  it.each([
+    ['0 attempts are 1', { maxAttempts: 0 }, { maxAttempts: 1 }],
+    ['1 attempt', { maxAttempts: 1 }, { maxAttempts: 1 }],
+    ['2 attempts', { maxAttempts: 2 }, { maxAttempts: 2 }],
+    ['-0 attempts are 1', { maxAttempts: -0 }, { maxAttempts: 1 }],
+    [
+      'unlimited with maxDuration',
+      { maxAttempts: 'unlimited', maxDuration: '1h' },
+      { maxAttempts: Number.POSITIVE_INFINITY, maxDurationMs: 3_600_000 },
+    ],
+    [
+      'unlimited with expireAfter',
+      { maxAttempts: 'unlimited', expireAfter: '1h' },
+      { maxAttempts: Number.POSITIVE_INFINITY, expireAfterMs: 3_600_000 },
+    ],
+    [
+      'constant',
+      { backoff: 'constant', initialDelay: '1s' },
+      { backoff: { kind: 'constant', initialMs: 1_000 } },
+    ],
+    [
+      'fixed is constant',
+      { backoff: 'fixed', initialDelay: '1s' },
+      { backoff: { kind: 'constant', initialMs: 1_000 } },
+    ],
+    ['exponential', { backoff: 'exponential' }, { backoff: { kind: 'exponential', initialMs: 0 } }],
+    ['initialInterval', { initialInterval: '2s' }, { backoff: { kind: 'exponential', initialMs: 2_000 } }],
+    ['initialDelay', { initialDelay: '2s' }, { backoff: { kind: 'exponential', initialMs: 2_000 } }],
+    [
+      'a schedule',
+      { backoff: 'schedule', delays: ['1s', '0s', '5m'] },
+      { backoff: { kind: 'schedule', delaysMs: [1_000, 0, 300_000] } },
+    ],
+    ['no jitter', { jitter: false }, { jitter: false }],
+    [
+      'escalate',
+      { onExhausted: { action: 'escalate', topic: 'errors' } },
+      { onExhausted: { action: 'escalate', topic: 'errors' } },
+    ],
+    ['drop', { onExhausted: { action: 'drop' } }, { onExhausted: { action: 'drop' } }],
+    ['a limit of 0, which is not set', { maxInterval: '0s', maxDuration: '0s', expireAfter: '0' }, {}],
+    ['an empty onExhausted, which is not set', { onExhausted: [] }, {}],
+    ['a null onExhausted, which is not set', { onExhausted: null }, {}],
+  ])('%s', (_what, input, compiled) => {
+    expect(policyOf(input)).toEqual({ ...NONE, ...compiled });
+  });
+});
+
+const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+
+describe('a mistake in a policy is told with its place, what came and what is right', () => {
+  it.each([
+    ['text', 'fast', 'p is "fast", not an object like {"maxAttempts":3,"initialDelay":"1s"}'],
+    ['null', null, 'p is null, not an object like'],
+    ['a list', [1], 'p is [1], not an object like'],
+    ['an unknown field', { maxAttempt: 3 }, 'p.maxAttempt is no field here; did you mean "maxAttempts"?'],
+    ['a field in other letters', { MaxInterval: '1s' }, 'did you mean "maxInterval"?'],
+    [
+      'a field half remembered',
+      { initalDelay: '1s' },
+      'p.initalDelay is no field here; did you mean "initialDelay"?',
+    ],
+    [
+      'attempts below 0',
+      { maxAttempts: -1 },
+      'p.maxAttempts is -1, not a whole number from 0, nor "unlimited"',
+    ],
+    ['half an attempt', { maxAttempts: 2.5 }, 'p.maxAttempts is 2.5, not a whole number'],
+    ['attempts as text', { maxAttempts: '3' }, 'p.maxAttempts is "3", not a whole number'],
+    ['attempts of null', { maxAttempts: null }, 'p.maxAttempts is null, not a whole number'],
+    [
+      'attempts beyond counting',
+      { maxAttempts: 2 ** 53 },
+      'p.maxAttempts is 9007199254740992, not a whole number',
+    ],
+    [
+      'unlimited without an end',
+      { maxAttempts: 'unlimited' },
+      'p.maxAttempts is "unlimited", which requires a maxDuration or an expireAfter above 0',
+    ],
+    [
+      'unlimited with limits of 0',
+      { maxAttempts: 'unlimited', maxDuration: '0s', expireAfter: '0' },
+      'p.maxAttempts is "unlimited", which requires a maxDuration or an expireAfter above 0',
+    ],
+    [
+      'an unknown backoff',
+      { backoff: 'exponentail' },
+      'p.backoff is "exponentail", none of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
+    ],
+    ['a backoff that is no text', { backoff: 2 }, 'p.backoff is 2, none of constant, fixed, linear'],
+    ['a backoff of null', { backoff: null }, 'p.backoff is null, none of'],
+    ['no duration', { initialDelay: 'soon' }, `p.initialDelay is "soon"; ${DURATION_RULE}`],
+    ['a number for a duration', { initialDelay: 5 }, `p.initialDelay is 5; ${DURATION_RULE}`],
+    ['a duration below 0', { initialDelay: '-1s' }, `p.initialDelay is "-1s"; ${DURATION_RULE}`],
+    ['a bad alias', { initialInterval: '1' }, `p.initialInterval is "1"; ${DURATION_RULE}`],
+    ['a bad cap', { maxInterval: '1' }, `p.maxInterval is "1"; ${DURATION_RULE}`],
+    ['a bad maxDuration', { maxDuration: null }, `p.maxDuration is null; ${DURATION_RULE}`],
+    ['a bad expireAfter', { expireAfter: '36' }, `p.expireAfter is "36"; ${DURATION_RULE}`],
+    [
+      'an alias and its word',
+      { initialDelay: '1s', initialInterval: '1s' },
+      'p.initialInterval is the older word for initialDelay; keep one of the two',
+    ],
+    [
+      'a schedule without delays',
+      { backoff: 'schedule' },
+      'p.delays is missing; "backoff":"schedule" needs a list of durations like ["1s","5s"]',
+    ],
+    [
+      'a schedule of no delays',
+      { backoff: 'schedule', delays: [] },
+      'p.delays is []; "backoff":"schedule" needs',
+    ],
+    [
+      'a schedule of text',
+      { backoff: 'schedule', delays: '1s' },
+      'p.delays is "1s"; "backoff":"schedule" needs',
+    ],
+    [
+      'a bad delay in a schedule',
+      { backoff: 'schedule', delays: ['1s', 'x'] },
+      `p.delays[1] is "x"; ${DURATION_RULE}`,
+    ],
+    [
+      'a schedule with a first delay',
+      { backoff: 'schedule', delays: ['1s'], initialDelay: '1s' },
+      'p.initialDelay does not go with "backoff":"schedule"; delays says it all',
+    ],
+    [
+      'a schedule with a first interval',
+      { backoff: 'schedule', delays: ['1s'], initialInterval: '1s' },
+      'p.initialInterval does not go with "backoff":"schedule"; delays says it all',
+    ],
+    ['delays without a schedule', { delays: ['1s'] }, 'p.delays goes with "backoff":"schedule" only'],
+    [
+      'delays with another backoff',
+      { backoff: 'linear', delays: ['1s'] },
+      'p.delays goes with "backoff":"schedule" only',
+    ],
+    ['jitter of text', { jitter: 'yes' }, 'p.jitter is "yes", not true or false'],
+    ['jitter of null', { jitter: null }, 'p.jitter is null, not true or false'],
+    [
+      'text to route to',
+      { onExhausted: 'recover' },
+      'p.onExhausted is "recover"; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}',
+    ],
+    [
+      'a bad name to route to',
+      { onExhausted: ['a', 'B'] },
+      'p.onExhausted[1] is "B", no actor to route to; names are like "recover", never x-...',
+    ],
+    [
+      "the mesh's own to route to",
+      { onExhausted: ['x-sump'] },
+      'p.onExhausted[0] is "x-sump", no actor to route to',
+    ],
+    [
+      'an unknown action',
+      { onExhausted: { action: 'escalat' } },
+      'p.onExhausted.action is "escalat", none of escalate, drop; did you mean "escalate"?',
+    ],
+    ['another unknown action', { onExhausted: { action: 'dorp' } }, 'did you mean "drop"?'],
+    ['no action', { onExhausted: {} }, 'p.onExhausted.action is missing, none of escalate, drop'],
+    [
+      'an action of a number',
+      { onExhausted: { action: 7 } },
+      'p.onExhausted.action is 7, none of escalate, drop',
+    ],
+    [
+      'escalate to nowhere',
+      { onExhausted: { action: 'escalate' } },
+      "p.onExhausted.topic is missing, not the name of a topic or queue (x-... are the mesh's own)",
+    ],
+    ['escalate to nothing', { onExhausted: { action: 'escalate', topic: '' } }, 'p.onExhausted.topic is ""'],
+    ['escalate to a number', { onExhausted: { action: 'escalate', topic: 7 } }, 'p.onExhausted.topic is 7'],
+    [
+      "escalate to the mesh's own",
+      { onExhausted: { action: 'escalate', topic: 'x-sump' } },
+      'p.onExhausted.topic is "x-sump"',
+    ],
+    [
+      'escalate with more',
+      { onExhausted: { action: 'escalate', topic: 't', topics: 1 } },
+      'p.onExhausted.topics is no field here; did you mean "topic"?',
+    ],
+    [
+      'drop with more',
+      { onExhausted: { action: 'drop', atcion: 1 } },
+      'p.onExhausted.atcion is no field here; did you mean "action"?',
+    ],
+    [
+      'drop with a topic',
+      { onExhausted: { action: 'drop', topic: 't' } },
+      'p.onExhausted.topic does not go with "action":"drop"; what is dropped goes nowhere',
+    ],
+  ])('%s', (_what, policy, mistake) => {
+    const mistakes = mistakesOf(policy);
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toContain(mistake);
+  });
+
+  it.each([
+    [{ backoff: 2 }, 'p.backoff is 2, none of constant, fixed, linear, exponential, schedule'],
+    [{ onExhausted: { action: 7 } }, 'p.onExhausted.action is 7, none of escalate, drop'],
+    [{ onExhausted: {} }, 'p.onExhausted.action is missing, none of escalate, drop'],
+  ])('nobody can have meant a word with %j', (policy, mistake) => {
+    expect(mistakesOf(policy)).toEqual([mistake]);
+  });
+
+  it('all are told at once', () => {
+    expect(
+      mistakesOf({
+        maxAttempts: -1,
+        backoff: 'slow',
+        initialDelay: 1,
+        maxInterval: 2,
+        maxDuration: 3,
+        expireAfter: 4,
+        jitter: 5,
+        onExhausted: 6,
+        delays: 7,
+        nonesuch: 8,
+      }).map((mistake) => mistake.split(' ')[0]),
+    ).toEqual([
+      'p.nonesuch',
+      'p.maxInterval',
+      'p.maxDuration',
+      'p.expireAfter',
+      'p.maxAttempts',
+      'p.backoff',
+      'p.delays',
+      'p.initialDelay',
+      'p.jitter',
+      'p.onExhausted',
+    ]);
+  });
+
+  it.each([
+    [
+      'in a word beside its alias',
+      { initialDelay: 'soon', initialInterval: '1d' },
+      ['p.initialInterval', 'p.initialDelay', 'p.initialInterval'],
+    ],
+    [
+      'beside an unknown action',
+      { onExhausted: { action: 'escalat', topik: 't' } },
+      ['p.onExhausted.topik', 'p.onExhausted.action'],
+    ],
+  ])('also %s', (_what, policy, places) => {
+    expect(mistakesOf(policy).map((mistake) => mistake.split(' ')[0])).toEqual(places);
+  });
+
+  it('in an alias, it is told of the alias', () => {
+    expect(mistakesOf({ initialInterval: 'x' })[0]).toContain('p.initialInterval');
+  });
+});
+
+describe('what a wrong policy is compiled to is sound, if of no use', () => {
+  it.each([
+    [7],
+    [{ backoff: 'schedule' }],
+    [{ backoff: 'schedule', delays: ['x'] }],
+    [{ onExhausted: { action: 'escalate' } }],
+    [{ onExhausted: 'x' }],
+    [{ onExhausted: { action: 'x' } }],
+    [{ initialDelay: 'x' }],
+  ])('%j', (input) => {
+    const policy = compilePolicy(input, notesInto([], 'p'));
+    expect(policy.onExhausted).toEqual({ action: 'sink' });
+    expect(policy.backoff.kind === 'schedule' ? policy.backoff.delaysMs : [policy.backoff.initialMs]).toEqual(
+      [0],
+    );
+  });
+});
+
+describe('rules are compiled', () => {
+  it('in their order, each pattern by its kind', () => {
+    const { rules, policies } = resiliencyOf({ slow: {}, default: {} }, [
+      { errors: ['ValueError', 'pkg.Odd'], policy: 'slow' },
+      { errors: ['http:503', 'http:5xx'], policy: 'default' },
+      { errors: ['A'], policy: 'noRetry' },
+      { errors: ['B'], policy: 'nonretryable' },
+    ]);
+    expect([...policies.keys()]).toEqual(['slow', 'default']);
+    expect(rules).toEqual([
+      {
+        errors: [
+          { kind: 'last-name', name: 'ValueError' },
+          { kind: 'full-name', name: 'pkg.Odd' },
+        ],
+        policy: 'slow',
+      },
+      {
+        errors: [
+          { kind: 'http-status', status: 503 },
+          { kind: 'http-class', hundreds: 5 },
+        ],
+        policy: 'default',
+      },
+      { errors: [{ kind: 'last-name', name: 'A' }], policy: 'noRetry' },
+      { errors: [{ kind: 'last-name', name: 'B' }], policy: 'nonretryable' },
+    ]);
+  });
+
+  it('from nothing', () => {
+    expect(resiliencyOf({}, [])).toEqual({ policies: new Map(), rules: [] });
+  });
+});
+
+describe('a mistake in policies or rules', () => {
+  const slow = { slow: {} };
+  it.each([
+    [
+      'policies of text',
+      'x',
+      [],
+      'policies is "x", not an object of policies like {"default":{"maxAttempts":3}}',
+    ],
+    ['policies of a list', [], [], 'policies is [], not an object of policies'],
+    ['policies of null', null, [], 'policies is null, not an object of policies'],
+    ['a policy of a number', { slow: 7 }, [], 'policies.slow is 7, not an object like'],
+    ['a bad policy', { slow: { jitter: 1 } }, [], 'policies.slow.jitter is 1, not true or false'],
+    [
+      'rules of an object',
+      slow,
+      {},
+      'rules is {}, not a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]',
+    ],
+    ['rules of null', slow, null, 'rules is null, not a list of rules'],
+    [
+      'a rule of text',
+      slow,
+      ['x'],
+      'rules[0] is "x", not a rule like {"errors":["ValueError"],"policy":"noRetry"}',
+    ],
+    ['a rule of null', slow, [null], 'rules[0] is null, not a rule like'],
+    ['a rule of a list', slow, [[]], 'rules[0] is [], not a rule like'],
+    [
+      'an unknown key',
+      slow,
+      [{ errors: ['A'], policy: 'slow', eror: 1 }],
+      'rules[0].eror is no field here; did you mean "errors"?',
+    ],
+    [
+      'no errors',
+      slow,
+      [{ policy: 'slow' }],
+      'rules[0].errors is missing, not a list of errors like ["ValueError","http:503"]',
+    ],
+    [
+      'errors of text',
+      slow,
+      [{ errors: 'A', policy: 'slow' }],
+      'rules[0].errors is "A", not a list of errors',
+    ],
+    [
+      'an empty list of errors',
+      slow,
+      [{ errors: [], policy: 'slow' }],
+      'rules[0].errors is [], not a list of errors',
+    ],
+    [
+      'an error of a number',
+      slow,
+      [{ errors: ['A', 503], policy: 'slow' }],
+      'rules[0].errors[1] is 503, neither an error\'s name nor "http:503" nor "http:5xx"',
+    ],
+    ['an empty error', slow, [{ errors: [''], policy: 'slow' }], 'rules[0].errors[0] is "", neither'],
+    [
+      'blanks around an error',
+      slow,
+      [{ errors: [' A'], policy: 'slow' }],
+      'rules[0].errors[0] is " A", neither',
+    ],
+    [
+      'no HTTP status',
+      slow,
+      [{ errors: ['http:5x'], policy: 'slow' }],
+      'rules[0].errors[0] is "http:5x", neither',
+    ],
+    [
+      'a policy that is missing',
+      slow,
+      [{ errors: ['A'], policy: 'slov' }],
+      'rules[0].policy is "slov", and a policy\'s name is needed; did you mean "slow"?',
+    ],
+    ['a built-in that is misspelt', slow, [{ errors: ['A'], policy: 'noretry2' }], 'did you mean "noRetry"?'],
+    [
+      'a default that is not there',
+      slow,
+      [{ errors: ['A'], policy: 'default' }],
+      'rules[0].policy is "default", and a policy\'s name is needed',
+    ],
+    [
+      'no policy',
+      slow,
+      [{ errors: ['A'] }],
+      "rules[0].policy is missing, and a policy's name is needed; there are slow, noRetry, nonretryable",
+    ],
+    [
+      'a policy of a number',
+      slow,
+      [{ errors: ['A'], policy: 7 }],
+      "rules[0].policy is 7, and a policy's name is needed; there are slow, noRetry, nonretryable",
+    ],
+    [
+      'in the second rule',
+      slow,
+      [
+        { errors: ['A'], policy: 'slow' },
+        { errors: ['A'], policy: 'x' },
+      ],
+      'rules[1].policy is "x"',
+    ],
+  ])('%s', (_what, policies, rules, mistake) => {
+    const mistakes = mistakesOfBoth(policies, rules);
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toContain(mistake);
+  });
+
+  it('is not told of rules where nobody knows which policies were meant', () => {
+    const rules = [{ errors: ['A'], policy: 'slow' }];
+    expect(mistakesOfBoth(7, rules)).toHaveLength(1);
+    expect(mistakesOfBoth(NOT_JSON, rules)).toEqual([]);
+    expect(mistakesOfBoth(NOT_JSON, [{ errors: ['A'], policy: 7 }])).toEqual([
+      "rules[0].policy is 7, and a policy's name is needed; there are noRetry, nonretryable",
+    ]);
+    expect(mistakesOfBoth({}, NOT_JSON)).toEqual([]);
+  });
+
+  it('does not hide another', () => {
+    expect(
+      mistakesOfBoth({ a: { jitter: 1 }, b: 7 }, [7, { errors: [1, 'http:9'], policy: 'c' }]).map(
+        (mistake) => mistake.split(' ')[0],
+      ),
+    ).toEqual([
+      'policies.a.jitter',
+      'policies.b',
+      'rules[0]',
+      'rules[1].errors[0]',
+      'rules[1].errors[1]',
+      'rules[1].policy',
+    ]);
+  });
+});
+
+describe('what is wrong compiles to what can do no harm', () => {
+  const notes = { policies: notesInto([], 'policies'), rules: notesInto([], 'rules') };
+  it.each([
+    ['policies', 7, [], { policies: new Map(), rules: [] }],
+    ['policies that are not JSON', NOT_JSON, [], { policies: new Map(), rules: [] }],
+    ['rules that are not JSON', {}, NOT_JSON, { policies: new Map(), rules: [] }],
+    ['rules', {}, 7, { policies: new Map(), rules: [] }],
+    ['a rule', {}, [7], { policies: new Map(), rules: [{ errors: [], policy: '' }] }],
+    [
+      'all of a rule',
+      {},
+      [{ errors: 7, policy: 7 }],
+      { policies: new Map(), rules: [{ errors: [], policy: '' }] },
+    ],
+    [
+      'one error',
+      {},
+      [{ errors: [7], policy: 'noRetry' }],
+      { policies: new Map(), rules: [{ errors: [], policy: 'noRetry' }] },
+    ],
+  ])('%s', (_what, policies, rules, compiled) => {
+    expect(compileResiliency(policies, rules, notes)).toEqual(compiled);
+  });
+});
+
+describe('what a user would have written', () => {
+  it.each([
+    [{}, { maxAttempts: 1, backoff: 'exponential', initialDelay: '0s' }],
+    [
+      { maxAttempts: 'unlimited', maxDuration: '90s', backoff: 'fixed', initialInterval: '1500ms' },
+      { maxAttempts: 'unlimited', backoff: 'constant', initialDelay: '1s500ms', maxDuration: '1m30s' },
+    ],
+    [
+      { backoff: 'schedule', delays: ['60s', '0s'], expireAfter: '36h', maxInterval: '0s' },
+      { maxAttempts: 1, backoff: 'schedule', delays: ['1m', '0s'], expireAfter: '36h' },
+    ],
+    [
+      { backoff: 'linear', initialDelay: '5m', jitter: true, onExhausted: ['a', 'b'] },
+      { maxAttempts: 1, backoff: 'linear', initialDelay: '5m', jitter: true, onExhausted: ['a', 'b'] },
+    ],
+    [
+      { onExhausted: { action: 'drop' }, jitter: false },
+      { maxAttempts: 1, backoff: 'exponential', initialDelay: '0s', onExhausted: { action: 'drop' } },
+    ],
+    [
+      { onExhausted: { action: 'escalate', topic: 't' } },
+      {
+        maxAttempts: 1,
+        backoff: 'exponential',
+        initialDelay: '0s',
+        onExhausted: { action: 'escalate', topic: 't' },
+      },
+    ],
+  ])('for %j is %j', (input, written) => {
+    expect(policyInput(policyOf(input))).toEqual(written);
+    expect(policyOf(written)).toEqual(policyOf(input));
+  });
+
+  it('for rules is their patterns and names', () => {
+    const rules = [{ errors: ['A', 'p.B', 'http:429', 'http:4xx'], policy: 'slow' }];
+    expect(resiliencyInput(resiliencyOf({ slow: {} }, rules))).toEqual({
+      policies: { slow: { maxAttempts: 1, backoff: 'exponential', initialDelay: '0s' } },
+      rules,
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { reportsFromValue } from '../../../lib/core/task/report-input.ts';
+import { isTimely, signatureFromText, signatureText } from '../../../lib/core/task/report-signature.ts';
+import { anEndOf, aStep } from '../a-task.ts';
+
+describe('reports from the wire', () => {
+  it.each([aStep('received', 0), aStep('completed', 2, { parent_id: 'p', flow: 'f' }), anEndOf('failed')])(
+    'are what was sent: %j',
+    (report) => {
+      const wire = JSON.parse(JSON.stringify({ reports: [{ ...report, unknown: 1 }] }));
+      expect(reportsFromValue(wire, 10)).toEqual([report]);
+    },
+  );
+
+  it.each([
+    undefined,
+    [],
+    { reports: {} },
+    { reports: [null] },
+    { reports: [{ ...anEndOf(), phase: 'pending' }] },
+    { reports: [{ ...anEndOf(), archive_key: undefined }] },
+    { reports: [{ ...aStep('received', 0), hop: -1 }] },
+    { reports: [{ ...aStep('received', 0), attempt: 1.5 }] },
+    { reports: [{ ...aStep('received', 0), route: { prev: [1], curr: '', next: [] } }] },
+    { reports: [{ ...aStep('received', 0), event: 'paused' }] },
+    { reports: [{ ...aStep('received', 0), task: '' }] },
+    { reports: Array(11).fill(anEndOf()) },
+  ])('are none where one of them is none: %j', (value) => {
+    expect(reportsFromValue(value, 10)).toBeUndefined();
+  });
+});
+
+describe('a signature', () => {
+  const MAC = 'ab'.repeat(32);
+
+  it('reads as it was written', () => {
+    const signature = { seconds: 1_767_225_600, mac: MAC };
+    expect(signatureFromText(signatureText(signature))).toEqual(signature);
+  });
+
+  it.each([
+    undefined,
+    '',
+    't=1',
+    `v1=${MAC}`,
+    `t=x,v1=${MAC}`,
+    `t=1,v1=${MAC}0`,
+    `t=1,v1=${MAC.toUpperCase()}`,
+  ])('is none: %s', (text) => {
+    expect(signatureFromText(text)).toBeUndefined();
+  });
+
+  it('is good for five minutes', () => {
+    const signature = { seconds: 1_000, mac: MAC };
+    expect([699, 700, 1_300, 1_301].map((second) => isTimely(signature, second * 1000))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { finalReportOf } from '../../../lib/core/task/report.ts';
+import { NOW_TEXT } from '../a-delivery.ts';
+import { A_FAILURE, aFailed } from '../an-end.ts';
+
+const TASK = { 'x-asya-task': 't-1' };
+
+describe('the final report', () => {
+  it('tells how it ended, where and why, and where the envelope is kept', () => {
+    const headers = { ...TASK, 'x-asya-flow': 'enhance' };
+    expect(finalReportOf(aFailed({ headers, parent_id: 'p-1' }), 'the/key')).toStrictEqual({
+      task: 't-1',
+      flow: 'enhance',
+      envelope_id: 'e-1',
+      parent_id: 'p-1',
+      event: 'final',
+      actor: 'score',
+      hop: 1,
+      phase: 'failed',
+      reason: 'PolicyExhausted',
+      error: { type: 'pkg.ValueError', message: 'no such user: 17' },
+      at: NOW_TEXT,
+      archive_key: 'the/key',
+    });
+  });
+
+  it.each(['succeeded', 'canceled'])('has no error where it %s', (phase) => {
+    const status = { ...A_FAILURE, phase, reason: 'Completed' };
+    const report = finalReportOf(aFailed({ headers: TASK, status }), 'k');
+    expect(report).toMatchObject({ phase, reason: 'Completed' });
+    expect(report).not.toHaveProperty('error');
+  });
+
+  it('has no more of a long error than a task shows: several go together in one request', () => {
+    const status = { ...A_FAILURE, error: { type: 'pkg.ValueError', message: 'é'.repeat(100_000) } };
+    const { error } = finalReportOf(aFailed({ headers: TASK, status }), 'k') ?? {};
+    expect(error?.message).toBe('é'.repeat(512));
+  });
+
+  it('never has a payload', () => {
+    const report = finalReportOf(aFailed({ headers: TASK, payload: 'a secret' }), 'k');
+    expect(JSON.stringify(report)).not.toContain('secret');
+  });
+
+  it('leaves out what is not there', () => {
+    const report = finalReportOf(aFailed({ headers: TASK, status: { phase: 7, reason: 7 } }), 'k');
+    expect(report).toStrictEqual({
+      task: 't-1',
+      envelope_id: 'e-1',
+      event: 'final',
+      actor: 'score',
+      hop: 1,
+      phase: 'failed',
+      error: { type: 'unknown', message: '' },
+      archive_key: 'k',
+    });
+  });
+
+  it.each([{}, { 'x-asya-task': 7 }, { 'x-asya-flow': 'enhance' }])(
+    'is none where no task waits: %j',
+    (headers) => {
+      expect(finalReportOf(aFailed({ headers }), 'k')).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { shown, shownValue, whatCame } from '../../../lib/core/text/complaint.ts';
+import { type Mistake, mistakesText, notesInto, noteUnknownKeys } from '../../../lib/core/text/mistake.ts';
+
+describe('mistakes are gathered under their place', () => {
+  it('step by step', () => {
+    const mistakes: Mistake[] = [];
+    const notes = notesInto(mistakes, 'POLICIES');
+    expect(notes.place).toBe('POLICIES');
+    notes.add('one');
+    notes.at('default').add('two');
+    notes.at('default').at('delays').at(1).add('three');
+    notes.at(0).at('errors').add('four');
+    expect(notes.at('default').place).toBe('POLICIES.default');
+    expect(mistakes).toEqual([
+      { place: 'POLICIES', problem: 'one' },
+      { place: 'POLICIES.default', problem: 'two' },
+      { place: 'POLICIES.default.delays[1]', problem: 'three' },
+      { place: 'POLICIES[0].errors', problem: 'four' },
+    ]);
+  });
+
+  it('from nowhere', () => {
+    expect(notesInto([], '').at('rules').place).toBe('rules');
+    expect(notesInto([], '').at(2).place).toBe('[2]');
+  });
+
+  it('one line for each', () => {
+    expect(
+      mistakesText([
+        { place: 'A', problem: 'is wrong' },
+        { place: 'B.c', problem: 'is worse' },
+      ]),
+    ).toBe('A: is wrong\nB.c: is worse');
+    expect(mistakesText([])).toBe('');
+  });
+
+  it('of every key that nobody knows', () => {
+    const mistakes: Mistake[] = [];
+    noteUnknownKeys(notesInto(mistakes, 'p'), { topic: 1, atcion: 2, zzz: 3 }, ['action', 'topic']);
+    expect(mistakes).toEqual([
+      { place: 'p.atcion', problem: 'is no field here; did you mean "action"?' },
+      { place: 'p.zzz', problem: 'is no field here; did you mean "topic"?' },
+    ]);
+  });
+});
+
+describe('a value is shown short enough for one line', () => {
+  it.each([
+    ['x'.repeat(120), 'x'.repeat(120)],
+    ['x'.repeat(121), `${'x'.repeat(120)}...`],
+    ['', ''],
+  ])('%s', (text, short) => {
+    expect(shown(text)).toBe(short);
+  });
+
+  it.each([
+    ['a', '"a"'],
+    [7, '7'],
+    [null, 'null'],
+    [{ a: [1] }, '{"a":[1]}'],
+    [undefined, 'undefined'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['x'.repeat(200), `"${'x'.repeat(119)}...`],
+  ])('%j', (value, text) => {
+    expect(shownValue(value)).toBe(text);
+  });
+
+  it('or said to be missing', () => {
+    expect(whatCame(undefined)).toBe('is missing');
+    expect(whatCame(null)).toBe('is null');
+    expect(whatCame('a')).toBe('is "a"');
+  });
+});

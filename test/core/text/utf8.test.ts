@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import {
+  base64FromBytes,
+  exceedsUtf8Bytes,
+  headWithinUtf8,
+  tailWithinUtf8,
+  textFromUtf8,
+  utf8Bytes,
+} from '../../../lib/core/text/utf8.ts';
+
+const SMILE = '\u{1f600}';
+
+describe('bytes to text', () => {
+  it('reads UTF-8', () => {
+    expect(textFromUtf8(new TextEncoder().encode(`aé€${SMILE}`))).toBe(`aé€${SMILE}`);
+    expect(textFromUtf8(new Uint8Array())).toBe('');
+  });
+
+  it('keeps a byte order mark: it is part of what came', () => {
+    expect(textFromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61))).toBe('\ufeffa');
+  });
+
+  it.each([
+    ['a byte that never stands in UTF-8', [0xff]],
+    ['a character that is cut', [0xe2, 0x82]],
+    ['a surrogate in bytes', [0xed, 0xa0, 0x80]],
+    ['an overlong form', [0xc0, 0x80]],
+  ])('does not read %s', (_what, bytes) => {
+    expect(textFromUtf8(Uint8Array.from(bytes))).toBeUndefined();
+  });
+});
+
+const MEASURED: readonly (readonly [string, string])[] = [
+  ['nothing', ''],
+  ['ASCII', 'abc'],
+  ['the last of one byte', '\u007f'],
+  ['the first of two bytes', '\u0080'],
+  ['the last of two bytes', '\u07ff'],
+  ['the first of three bytes', '\u0800'],
+  ['the last before the surrogates', '\ud7ff'],
+  ['the first after the surrogates', '\ue000'],
+  ['the last of three bytes', '\uffff'],
+  ['a pair', SMILE],
+  ['the lowest pair', '\u{10000}'],
+  ['the highest pair', '\u{10ffff}'],
+  ['a high half alone', 'a\ud83d'],
+  ['a low half alone', '\ude00a'],
+  ['halves the wrong way round', '\ude00\ud83d'],
+  ['two high halves and a low one', '\ud83d\ud83d\ude00'],
+  ['a high half before a letter', '\ud83da'],
+  ['a letter before a low half', 'a\ude00'],
+  ['a high half before the first after the surrogates', '\ud83d\ue000'],
+  ['what lies before the surrogates, before a low half', '\ud7ff\ude00'],
+];
+
+describe('how many bytes a text takes', () => {
+  it.each(MEASURED)('%s', (_what, text) => {
+    expect(utf8Bytes(text)).toBe(new TextEncoder().encode(text).length);
+  });
+
+  it.each([
+    ['abc', 3, false],
+    ['abc', 2, true],
+    ['abc', 9, false],
+    ['ééé', 6, false],
+    ['ééé', 5, true],
+    ['€€€', 9, false],
+    ['€€€', 8, true],
+    ['', 0, false],
+    ['a', 0, true],
+    ['a', Number.POSITIVE_INFINITY, false],
+  ])('%j within %d', (text, limit, exceeds) => {
+    expect(exceedsUtf8Bytes(text, limit)).toBe(exceeds);
+  });
+});
+
+describe('the beginning of a text within so many bytes', () => {
+  it.each([
+    ['abc', 2, 'ab'],
+    ['abc', 3, 'abc'],
+    ['abc', 9, 'abc'],
+    ['abc', 0, ''],
+    ['', 5, ''],
+    ['é€', 2, 'é'],
+    ['é€', 4, 'é'],
+    ['é€', 5, 'é€'],
+    [`a${SMILE}b`, 1, 'a'],
+    [`a${SMILE}b`, 3, 'a'],
+    [`a${SMILE}b`, 4, 'a'],
+    [`a${SMILE}b`, 5, `a${SMILE}`],
+    [`a${SMILE}b`, 6, `a${SMILE}b`],
+    [`${SMILE}`, 2, ''],
+    [`${SMILE}`, 4, SMILE],
+    ['\ud83dab', 4, '\ud83da'],
+    [`${SMILE}\ude00a`, 7, `${SMILE}\ude00`],
+    [`${SMILE}\ude00a`, 4, SMILE],
+    ['a\ude00b', 1, 'a'],
+  ])('%j within %d is %j', (text, limit, head) => {
+    expect(headWithinUtf8(text, limit)).toBe(head);
+  });
+});
+
+describe('the end of a text within so many bytes', () => {
+  it.each([
+    ['abc', 2, 'bc'],
+    ['abc', 3, 'abc'],
+    ['abc', 9, 'abc'],
+    ['abc', 0, ''],
+    ['', 5, ''],
+    ['é€', 3, '€'],
+    ['é€', 4, '€'],
+    ['é€', 5, 'é€'],
+    [`a${SMILE}b`, 1, 'b'],
+    [`a${SMILE}b`, 3, 'b'],
+    [`a${SMILE}b`, 4, 'b'],
+    [`a${SMILE}b`, 5, `${SMILE}b`],
+    [`a${SMILE}b`, 6, `a${SMILE}b`],
+    [`${SMILE}`, 2, ''],
+    [`${SMILE}`, 4, SMILE],
+    ['ab\ude00', 4, 'b\ude00'],
+    [`a\ud83d${SMILE}`, 7, `\ud83d${SMILE}`],
+    ['ab\ude00', 3, '\ude00'],
+    [`${SMILE}\ude00`, 3, '\ude00'],
+  ])('%j within %d is %j', (text, limit, tail) => {
+    expect(tailWithinUtf8(text, limit)).toBe(tail);
+  });
+});
+
+describe('bytes as base64', () => {
+  it.each([
+    [[]],
+    [[0]],
+    [[255]],
+    [[255, 254]],
+    [[1, 2, 3]],
+    [[255, 255, 255]],
+    [[251, 240, 63, 190]],
+    [[0, 0, 0, 0, 0]],
+    [Array.from({ length: 256 }, (_, index) => index)],
+    [Array.from({ length: 257 }, (_, index) => 255 - (index % 256))],
+  ])('%j', (bytes) => {
+    expect(base64FromBytes(Uint8Array.from(bytes))).toBe(Buffer.from(bytes).toString('base64'));
+  });
+});

@@ -1,0 +1,281 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  ListBucketsCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import {
+  ChangeMessageVisibilityCommand,
+  ListQueuesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureQueue, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
+import { startEngines } from '../../../lib/local/engines/engines.ts';
+import { freePort } from '../../sidecar/free-port.ts';
+import { endProcesses, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
+import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
+import { clientsOf, type Floor, layFloor } from '../a-mesh-floor.ts';
+import { FOREIGN_EVERYWHERE, FROM_ANY_BROWSER } from '../foreign-requests.ts';
+
+afterAll(endProcesses);
+
+type Clients = Pick<Floor, 'sqs' | 's3' | 'dynamodb'>;
+const PLAN = { ...queuePlan(60), maxReceiveCount: 2 };
+const TABLE = {
+  TableName: 'tasks',
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' as const }],
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' as const }],
+  BillingMode: 'PAY_PER_REQUEST' as const,
+};
+
+async function receive({ sqs }: Pick<Clients, 'sqs'>, QueueUrl: string, VisibilityTimeout?: number) {
+  const asked = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] };
+  const hidden = VisibilityTimeout === undefined ? {} : { VisibilityTimeout };
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ ...asked, ...hidden }));
+  return Messages;
+}
+
+/** One message in each state that there is, an object and an item. */
+async function fill(clients: Clients): Promise<void> {
+  const { sqs, s3, dynamodb } = clients;
+  const { queue } = await ensureQueue(sqs, 'score', PLAN);
+  const send = (MessageBody: string, DelaySeconds = 0) =>
+    sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody, DelaySeconds }));
+  await send('dead');
+  for (let time = 0; time < PLAN.maxReceiveCount; time++) {
+    const [message] = await receive(clients, queue.url);
+    const { ReceiptHandle } = message ?? {};
+    await sqs.send(
+      new ChangeMessageVisibilityCommand({ QueueUrl: queue.url, ReceiptHandle, VisibilityTimeout: 0 }),
+    );
+  }
+  expect(await receive(clients, queue.url)).toEqual([]);
+  await send('in flight');
+  await receive(clients, queue.url, 3_600);
+  await send('delayed', 900);
+  await send('waiting');
+  await s3.send(new CreateBucketCommand({ Bucket: 'archive' }));
+  await s3.send(new PutObjectCommand({ Bucket: 'archive', Key: 'a/b.json', Body: '{"a":1}' }));
+  await dynamodb.send(new CreateTableCommand(TABLE));
+  await expect.poll(() => statusOf(dynamodb)).toBe('ACTIVE');
+  await dynamodb.send(new PutItemCommand({ TableName: 'tasks', Item: { id: { S: 'one' } } }));
+}
+
+async function statusOf(dynamodb: DynamoDBClient): Promise<string | undefined> {
+  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: 'tasks' }));
+  return Table?.TableStatus;
+}
+
+/** All of it is there, and what was in flight comes again at once, counted. */
+async function expectFilled(clients: Clients): Promise<void> {
+  const { sqs, s3, dynamodb } = clients;
+  expect(await queueDepths(sqs, 'score')).toEqual({ visible: 2, inFlight: 0, delayed: 1, deadLettered: 1 });
+  const { queue, deadLetterQueue, change } = await ensureQueue(sqs, 'score', PLAN);
+  expect(change).toBe('none');
+  const counts = (await receive(clients, queue.url)).map(({ Body, Attributes }) => [
+    Body,
+    Attributes?.ApproximateReceiveCount,
+  ]);
+  expect(Object.fromEntries(counts)).toEqual({ 'in flight': '2', waiting: '1' });
+  expect((await receive(clients, deadLetterQueue.url)).map(({ Body }) => Body)).toEqual(['dead']);
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'archive', Key: 'a/b.json' }));
+  expect(await Body?.transformToString()).toBe('{"a":1}');
+  const { Item } = await dynamodb.send(
+    new GetItemCommand({ TableName: 'tasks', Key: { id: { S: 'one' } }, ConsistentRead: true }),
+  );
+  expect(Item).toEqual({ id: { S: 'one' } });
+}
+
+describe('data in a folder', () => {
+  test('lasts over a close', async () => {
+    const dataDir = join(await temporaryFolder(), 'data');
+    const before = await layFloor({ dataDir });
+    await fill(before);
+    await before.close();
+    const after = await layFloor({ dataDir });
+    await expectFilled(after);
+    await after.close();
+  });
+
+  test('lasts over a SIGKILL of the process that holds it, and belongs to that one as long as it lives', async () => {
+    const dataDir = await temporaryFolder();
+    const holder = startProcess([join(import.meta.dirname, '../hold-engines.ts'), dataDir], {});
+    const told = await holder.untilLine(({ message }) => message === 'started');
+    const clients = clientsOf(told as never);
+    await fill(clients);
+
+    const second = await startEngines({ dataDir });
+    expect(second).toEqual({
+      problem: `the data in ${dataDir} is in use by another mesh; stop that one, or choose another folder`,
+    });
+
+    holder.signal('SIGKILL');
+    await holder.untilExit();
+    for (const client of Object.values(clients)) client.destroy();
+    const after = await layFloor({ dataDir });
+    await expectFilled(after);
+    await after.close();
+  });
+
+  test('that cannot be read is told in a sentence', async () => {
+    const noFolder = join(await temporaryFolder(), 'file');
+    writeFileSync(noFolder, '');
+    expect(await startEngines({ dataDir: noFolder })).toEqual({
+      problem: expect.stringMatching(/^the data in .*file cannot be used: EEXIST.*; mend or remove/),
+    });
+    const garbled = await temporaryFolder();
+    mkdirSync(join(garbled, 'sqs'));
+    writeFileSync(join(garbled, 'sqs/fauxqs.db'), 'this is no database, whatever it is called'.repeat(99));
+    expect(await startEngines({ dataDir: garbled })).toEqual({
+      problem: expect.stringMatching(/cannot be used: file is not a database; mend or remove/),
+    });
+    const halfGarbled = await temporaryFolder();
+    writeFileSync(join(halfGarbled, 'dynamodb'), '');
+    expect(await startEngines({ dataDir: halfGarbled })).toEqual({
+      problem: expect.stringMatching(/cannot be used: .*; mend or remove/),
+    });
+  });
+});
+
+test('a port that is taken is told, and the other engine does not stay', async () => {
+  const port = await freePort();
+  const floor = await layFloor({ sqsPort: port });
+  expect(floor.engines.sqsEndpoint).toBe(`http://127.0.0.1:${port}`);
+  const problem = `port ${port} of 127.0.0.1 is taken; stop what listens there, or choose another port`;
+  expect(await startEngines({ sqsPort: port })).toEqual({ problem });
+  const other = await freePort();
+  expect(await startEngines({ sqsPort: other, dynamodbPort: port })).toEqual({ problem });
+  expect(await isOpen(other)).toBe(false);
+  await floor.close();
+  expect(await isOpen(port)).toBe(false);
+});
+
+test('a process that closes them has nothing left to do, and ends', async () => {
+  const [engines, dataDir] = [
+    join(import.meta.dirname, '../../../lib/local/engines/engines.ts'),
+    await temporaryFolder(),
+  ];
+  const code = `
+    const { startEngines } = await import(${JSON.stringify(engines)});
+    const { engines } = await startEngines({ dataDir: ${JSON.stringify(dataDir)} });
+    await Promise.all([engines.sqsEndpoint, engines.dynamodbEndpoint].map((url) => fetch(url)));
+    await engines.close();`;
+  const program = startProcess(['--input-type=module', '--eval', code], {});
+  expect(await program.untilExit()).toEqual({ code: 0, signal: null });
+  expect(program.output()).not.toMatch(/Warning/);
+});
+
+test('a client that is gone in the middle of a request ends nobody else', async () => {
+  const floor = await layFloor();
+  for (const endpoint of [floor.engines.dynamodbEndpoint, floor.engines.sqsEndpoint]) {
+    const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
+    const { host } = new URL(endpoint);
+    socket.write(`POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1000\r\n\r\n{"half":`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+  }
+  await until(async () => (await fetch(floor.engines.dynamodbEndpoint)).ok, 'it still answers');
+  await floor.close();
+});
+
+describe('a web page in a browser on this machine', () => {
+  let floor: Floor;
+  beforeAll(async () => {
+    floor = await layFloor();
+  });
+  afterAll(() => floor.close());
+
+  type Service = 'sqs' | 'sns' | 's3' | 'dynamodb';
+  const endpointOf = (service: Service) =>
+    new URL(service === 'dynamodb' ? floor.engines.dynamodbEndpoint : floor.engines.sqsEndpoint);
+  const form = (action: string) => ({
+    method: 'POST',
+    headers: [['Content-Type', 'application/x-www-form-urlencoded']] as const,
+    body: new URLSearchParams({ Action: action, Name: 'made', Version: '2010-03-31' }).toString(),
+  });
+  const json = (target: string, body: unknown, version = '1.0') => ({
+    method: 'POST',
+    headers: [
+      ['Content-Type', `application/x-amz-json-${version}`],
+      ['X-Amz-Target', target],
+      ['X-Amz-Date', '20260101T000000Z'],
+      ['Authorization', 'AWS4-HMAC-SHA256 Credential=a, SignedHeaders=b, Signature=c'],
+    ] as const,
+    body: JSON.stringify(body),
+  });
+  /** What creates something in each service, for a program. */
+  const CREATE: Readonly<Record<Service, RawRequest>> = {
+    sqs: json('AmazonSQS.CreateQueue', { QueueName: 'made' }),
+    sns: form('CreateTopic'),
+    s3: { method: 'PUT', target: '/made', headers: [] },
+    dynamodb: json('DynamoDB_20120810.CreateTable', { ...TABLE, TableName: 'made' }),
+  };
+  const fromProgram = (service: Service, request: RawRequest): RawRequest => ({
+    ...request,
+    headers: [['Host', endpointOf(service).host], ...request.headers],
+  });
+
+  async function created(service: Service): Promise<boolean> {
+    const { sqs, s3, dynamodb } = floor;
+    switch (service) {
+      case 'sqs':
+        return JSON.stringify(await sqs.send(new ListQueuesCommand())).includes('made');
+      case 'sns': {
+        const { text } = await ask('sns', fromProgram('sns', form('ListTopics')));
+        expect(text).toContain('ListTopicsResult');
+        return text.includes('made');
+      }
+      case 's3':
+        return JSON.stringify(await s3.send(new ListBucketsCommand())).includes('made');
+      case 'dynamodb':
+        return JSON.stringify(await dynamodb.send(new ListTablesCommand())).includes('made');
+    }
+  }
+
+  const ask = (service: Service, request: RawRequest) => rawAnswer(Number(endpointOf(service).port), request);
+
+  describe.each(['sqs', 'sns', 's3', 'dynamodb'] as const)('cannot use %s', (service) => {
+    test.each([...FOREIGN_EVERYWHERE, ...FROM_ANY_BROWSER])('with $what', async ({ change }) => {
+      const { host } = endpointOf(service);
+      const answer = await ask(service, change(fromProgram(service, CREATE[service]), host));
+      expect(answer).toMatchObject({ status: 403, head: expect.stringContaining('connection: close') });
+      expect(answer.text).toContain(`local engines serve programs on this machine at ${host} only\n`);
+      expect(answer.head).not.toContain('access-control-');
+      expect(await created(service)).toBe(false);
+    });
+
+    test('but a program can, with the same request', async () => {
+      const { status } = await ask(service, fromProgram(service, CREATE[service]));
+      expect([status, await created(service)]).toEqual([200, true]);
+    });
+  });
+
+  test("is not confused with Node's own fetch, which sends Sec-Fetch-Mode too", async () => {
+    const url = `${floor.engines.s3Endpoint}/fetched`;
+    expect((await fetch(url, { method: 'PUT' })).status).toBe(200);
+    await fetch(`${url}/key`, { method: 'PUT', body: 'text' });
+    expect(await (await fetch(`${url}/key`)).text()).toBe('text');
+  });
+});
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { batchVerdict } from '../../../lib/local/functions/batch-verdict.ts';
+
+const IDS = ['a', 'b', 'c'];
+const verdictOn = (response: unknown) => batchVerdict({ ok: true, response }, IDS);
+const failing = (...ids: unknown[]) => ({ batchItemFailures: ids.map((id) => ({ itemIdentifier: id })) });
+
+describe('what comes again, as Lambda reads an answer', () => {
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['an empty answer', {}],
+    ['no list', { batchItemFailures: null }],
+    ['an empty list', failing()],
+  ])('none: %s', (_what, response) => {
+    expect(verdictOn(response)).toEqual({ failed: new Set() });
+  });
+
+  test('those that are listed', () => {
+    expect(verdictOn(failing('c', 'a', 'c'))).toEqual({ failed: new Set(['c', 'a']) });
+  });
+
+  test.each([
+    ['an id of no message', failing('a', 'nobody')],
+    ['an empty id', failing('a', '')],
+    ['an id that is null', failing(null)],
+    ['another name for the id', { batchItemFailures: [{ messageId: 'a' }] }],
+    ['an entry that is null', { batchItemFailures: [null] }],
+    ['a list that is none', { batchItemFailures: 'a' }],
+    ['a text', 'done'],
+    ['a list itself', []],
+  ])('all, and why: %s', (_what, response) => {
+    const { failed, problem } = verdictOn(response);
+    expect(failed).toEqual(new Set(IDS));
+    expect(problem).toMatch(/batch|answer/);
+  });
+
+  test('all after an error', () => {
+    const problem = 'its process was ended by SIGKILL';
+    expect(batchVerdict({ ok: false, problem }, IDS)).toEqual({ failed: new Set(IDS), problem });
+  });
+});

@@ -1,0 +1,308 @@
+import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ensureQueue, type QueuePair, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { systemClock } from '../../../lib/adapters/system/system.ts';
+import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
+import { sqsEventQueue } from '../../../lib/local/functions/event-queue.ts';
+import {
+  type BatchReport,
+  type EventSource,
+  type EventSourceOptions,
+  eventSource,
+} from '../../../lib/local/functions/event-source.ts';
+import type { InvocationEnd } from '../../../lib/local/functions/invocation.ts';
+import { batchesThatFit } from '../../../lib/local/functions/sqs-event.ts';
+import { freePort } from '../../sidecar/free-port.ts';
+import { endProcesses, pause, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
+import { type Floor, layFloor } from '../a-mesh-floor.ts';
+
+/** The poller between a real queue and a function that is played here. */
+
+let floor: Floor;
+let pair: QueuePair;
+let sources: EventSource[];
+let invocations: SQSRecord[][];
+let reports: BatchReport[];
+let troubles: string[];
+
+async function onFloor(made: Floor): Promise<void> {
+  floor = made;
+  // Nothing comes again by itself, however long this process is kept from its work.
+  pair = await ensureQueue(floor.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
+}
+
+beforeEach(async () => {
+  [sources, invocations, reports, troubles] = [[], [], [], []];
+  await onFloor(await layFloor());
+});
+afterEach(async () => {
+  // Polls that wait would each take a second to end.
+  const stopped = sources.map((source) => source.stop(500));
+  await floor.close();
+  await Promise.all(stopped);
+});
+
+afterAll(endProcesses);
+
+type Answer = (records: readonly SQSRecord[]) => InvocationEnd | Promise<InvocationEnd>;
+const DONE: InvocationEnd = { ok: true, response: undefined };
+const LONG_MS = 60_000;
+
+function listen(answer: Answer, more: Partial<EventSourceOptions> = {}): EventSource {
+  const source = eventSource({
+    queue: sqsEventQueue(floor.sqs, pair.queue),
+    batchSize: 10,
+    batchWindowSeconds: 0,
+    maximumConcurrency: 2,
+    invoke: async (event) => {
+      const { Records } = event as SQSEvent;
+      invocations.push(Records);
+      return answer(Records);
+    },
+    onTrouble: (words) => troubles.push(words),
+    onBatch: (batch) => reports.push(batch),
+    ...more,
+  });
+  sources.push(source);
+  return source;
+}
+
+const send = (...bodies: string[]) => floor.send(pair.queue.url, ...bodies);
+const depths = () => queueDepths(floor.sqs, 'score');
+const EMPTY = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
+const untilEmpty = () =>
+  until(async () => JSON.stringify(await depths()) === JSON.stringify(EMPTY), 'the queue is empty');
+/** What was received is visible again, as when its time is over. */
+async function expire(records: readonly SQSRecord[]): Promise<void> {
+  const Entries = records.map(({ receiptHandle: ReceiptHandle }, index) => ({
+    Id: String(index),
+    ReceiptHandle,
+    VisibilityTimeout: 0,
+  }));
+  await floor.sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: pair.queue.url, Entries }));
+}
+const bodies = () => invocations.map((records) => records.map(({ body }) => body));
+
+test('a function gets the event that Lambda would make, and what it is done with is deleted', async () => {
+  const sentAt = Date.now();
+  await floor.sqs.send(
+    new SendMessageCommand({
+      QueueUrl: pair.queue.url,
+      MessageBody: '{"a":"ü"}',
+      MessageAttributes: { kind: { DataType: 'String', StringValue: 'test' } },
+    }),
+  );
+  listen(() => DONE);
+  await untilEmpty();
+  expect(invocations).toEqual([
+    [
+      {
+        messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        receiptHandle: expect.any(String),
+        body: '{"a":"ü"}',
+        attributes: {
+          ApproximateReceiveCount: '1',
+          SentTimestamp: expect.stringMatching(/^\d{13}$/),
+          SenderId: expect.any(String),
+          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+        },
+        messageAttributes: {
+          kind: { dataType: 'String', stringValue: 'test', stringListValues: [], binaryListValues: [] },
+        },
+        md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
+        md5OfMessageAttributes: expect.any(String),
+        eventSource: 'aws:sqs',
+        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:score',
+        awsRegion: 'us-east-1',
+      },
+    ],
+  ]);
+  expect(Number(invocations[0]?.[0]?.attributes.SentTimestamp)).toBeGreaterThanOrEqual(sentAt);
+  await until(() => reports.length > 0, 'it is told');
+  expect(reports).toMatchObject([{ queue: 'score', messages: 1, failed: new Set() }]);
+});
+
+describe('a batch', () => {
+  test('is never larger than its size', async () => {
+    await send('1', '2', '3', '4', '5');
+    listen(() => DONE, { batchSize: 2, maximumConcurrency: 1 });
+    await untilEmpty();
+    expect(bodies()).toEqual([['1', '2'], ['3', '4'], ['5']]);
+  });
+
+  test('waits its window for more, and no longer once it is full', async () => {
+    let now = 0;
+    const clock = { now: () => now, sleep: systemClock.sleep };
+    const inFlight = (count: number) =>
+      until(async () => (await depths())?.inFlight === count, `${count} are received`);
+    const first = listen(() => DONE, { batchSize: 3, batchWindowSeconds: 2, clock });
+    await send('1');
+    await inFlight(1);
+    await send('2');
+    await inFlight(2);
+    expect(invocations).toEqual([]);
+    now += 2_000;
+    await until(() => invocations.length === 1, 'the window is over');
+    await untilEmpty();
+    await first.stop(LONG_MS);
+    listen(() => DONE, { batchSize: 3, batchWindowSeconds: 2, clock });
+    await send('3', '4');
+    await inFlight(2);
+    expect(invocations.length).toBe(1);
+    await send('5');
+    await until(() => invocations.length === 2, 'it is full');
+    expect(bodies()).toEqual([
+      ['1', '2'],
+      ['3', '4', '5'],
+    ]);
+  });
+
+  test('that would be too large for an invocation becomes several', () => {
+    const messages = [50, 30, 10, 200, 10].map((length) => ({ Body: 'x'.repeat(length) }));
+    const lengths = batchesThatFit(messages, 3_100).map((batch) => batch.map(({ Body = '' }) => Body.length));
+    expect(lengths).toEqual([
+      [50, 30, 10],
+      [200, 10],
+    ]);
+    expect(batchesThatFit(messages.slice(0, 2), 10).length).toBe(2);
+  });
+});
+
+test('so many invocations run at once and no more, and the others wait in the queue', async () => {
+  let [running, most] = [0, 0];
+  const release = Promise.withResolvers<void>();
+  await send('1', '2', '3', '4', '5', '6');
+  listen(
+    async () => {
+      most = Math.max(most, ++running);
+      await release.promise;
+      running--;
+      return DONE;
+    },
+    { batchSize: 1, maximumConcurrency: 3 },
+  );
+  await until(() => running === 3, 'three run');
+  await pause(300);
+  expect(await depths()).toMatchObject({ visible: 3, inFlight: 3 });
+  release.resolve();
+  await untilEmpty();
+  expect(most).toBe(3);
+  expect(invocations.length).toBe(6);
+});
+
+describe('what failed comes again', () => {
+  test('just the listed ones, when their visibility ends, until the dead-letter queue takes them', async () => {
+    await send('good', 'bad', 'fine');
+    listen(
+      async (records) => {
+        const failed = records.filter(({ body }) => body === 'bad');
+        await expire(failed);
+        const batchItemFailures = failed.map(({ messageId }) => ({ itemIdentifier: messageId }));
+        return { ok: true, response: { batchItemFailures } };
+      },
+      { maximumConcurrency: 1 },
+    );
+    await until(async () => (await depths())?.deadLettered === 1, 'it is dead-lettered');
+    expect(bodies()).toEqual([['good', 'bad', 'fine'], ['bad']]);
+    expect(invocations[1]?.[0]?.attributes.ApproximateReceiveCount).toBe('2');
+    expect(await depths()).toEqual({ ...EMPTY, deadLettered: 1 });
+    expect(reports.map(({ failed }) => failed.size)).toEqual([1, 1]);
+  });
+
+  test('everything, after an error or a wrong id', async () => {
+    await send('1', '2');
+    const ends: InvocationEnd[] = [
+      { ok: false, problem: 'it was killed' },
+      { ok: true, response: { batchItemFailures: [{ itemIdentifier: 'nobody' }] } },
+    ];
+    listen(
+      async (records) => {
+        await expire(records);
+        return ends.shift() ?? DONE;
+      },
+      { maximumConcurrency: 1 },
+    );
+    await until(async () => (await depths())?.deadLettered === 2, 'they are dead-lettered');
+    expect(bodies().map((batch) => batch.sort())).toEqual([
+      ['1', '2'],
+      ['1', '2'],
+    ]);
+    expect(reports.map(({ problem }) => problem)).toEqual([
+      'it was killed',
+      expect.stringContaining('no message of the batch'),
+    ]);
+  });
+});
+
+test('several queues may have the same function, which learns which one it was', async () => {
+  listen(() => DONE);
+  listen(() => DONE, { queue: sqsEventQueue(floor.sqs, pair.deadLetterQueue) });
+  await send('alive');
+  await floor.send(pair.deadLetterQueue.url, 'dead');
+  await untilEmpty();
+  const cameFrom = invocations.flat().map(({ body, eventSourceARN }) => [body, eventSourceARN]);
+  expect(Object.fromEntries(cameFrom)).toEqual({
+    alive: pair.queue.arn,
+    dead: pair.deadLetterQueue.arn,
+  });
+});
+
+test('as long as the function cannot run, its messages are left alone', async () => {
+  await send('1');
+  const usable = Promise.withResolvers<void>();
+  listen(() => DONE, { untilUsable: () => usable.promise });
+  await pause(300);
+  expect(await depths()).toMatchObject({ visible: 1, inFlight: 0 });
+  usable.resolve();
+  await untilEmpty();
+  expect(invocations[0]?.[0]?.attributes.ApproximateReceiveCount).toBe('1');
+});
+
+test('an engine that is away is told once, and worked with again when it is back', async () => {
+  const [dataDir, sqsPort] = [await temporaryFolder(), await freePort()];
+  await floor.close();
+  await onFloor(await layFloor({ dataDir, sqsPort }));
+  await send('kept');
+  await floor.engines.close();
+  listen(() => DONE);
+  await until(() => troubles.length > 0, 'it is told');
+  await pause(500);
+  expect(troubles).toEqual([expect.stringMatching(/^queue "score" does not answer: .*ECONNREFUSED/)]);
+  floor.sqs.destroy();
+  await onFloor(await layFloor({ dataDir, sqsPort }));
+  await untilEmpty();
+  expect(bodies()).toEqual([['kept']]);
+  expect(troubles.length).toBe(1);
+});
+
+describe('stopping', () => {
+  test('waits for the invocations under way, which are settled, and polls no more', async () => {
+    const release = Promise.withResolvers<void>();
+    const source = listen(() => release.promise.then(() => DONE));
+    await send('1');
+    await until(() => source.running === 1, 'it runs');
+    const stopped = source.stop(LONG_MS);
+    setTimeout(() => release.resolve(), 200);
+    expect(await stopped).toBe(0);
+    await send('2');
+    await pause(200);
+    expect(await depths()).toEqual({ ...EMPTY, visible: 1 });
+  });
+
+  test('waits no longer than its grace', async () => {
+    const source = listen(() => new Promise<InvocationEnd>(() => {}));
+    await send('1');
+    await until(() => source.running === 1, 'it runs');
+    expect(await source.stop(100)).toBe(1);
+  });
+
+  test('puts back what waits for its batch to fill', async () => {
+    const source = listen(() => DONE, { batchWindowSeconds: 60 });
+    await send('1');
+    await until(async () => (await depths())?.inFlight === 1, 'it is received');
+    expect(await source.stop(LONG_MS)).toBe(0);
+    expect(await depths()).toEqual({ ...EMPTY, visible: 1 });
+    expect(invocations).toEqual([]);
+  });
+});

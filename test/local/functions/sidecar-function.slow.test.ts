@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureQueue, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
+import { sqsEventQueue } from '../../../lib/local/functions/event-queue.ts';
+import {
+  type BatchReport,
+  type EventSource,
+  eventSource,
+} from '../../../lib/local/functions/event-source.ts';
+import { type FunctionPool, functionPool } from '../../../lib/local/functions/function-pool.ts';
+import { envelopeAt, type Wire } from '../../sidecar/envelopes.ts';
+import { endProcesses, ROOT, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
+import { isAlive, pidsIn } from '../../support/pids.ts';
+import { type Floor, layFloor } from '../a-mesh-floor.ts';
+
+/** The sidecar as Lambda runs it, on this machine: queue, event source, function, runtime and handler, all real. */
+
+const SIDECAR = join(ROOT, 'functions/sidecar/index.ts');
+const COMMAND = `${process.execPath} ${ROOT}/runtimes/node/asya-runtime.ts ${import.meta.dirname}/../handlers/behaviours.ts.act`;
+
+let floor: Floor;
+let folder: string;
+beforeAll(async () => {
+  floor = await layFloor();
+  folder = await temporaryFolder();
+  await ensureQueue(floor.sqs, 'x-sink', queuePlan(30));
+});
+afterAll(async () => {
+  await endProcesses();
+  await floor.close();
+});
+
+const variablesOf = (actor: string, instance: number | string) => ({
+  ASYA_ACTOR_NAME: actor,
+  ASYA_SQS_ENDPOINT: floor.engines.sqsEndpoint,
+  ASYA_RESILIENCY_ACTOR_TIMEOUT: '40s',
+  ASYA_RUNTIME_COMMAND: COMMAND,
+  ASYA_RUNTIME_URL: `unix:${folder}/${actor}-${instance}.sock`,
+});
+
+interface Running {
+  readonly pool: FunctionPool;
+  readonly source: EventSource;
+  readonly url: string;
+  readonly reports: BatchReport[];
+  stop(): Promise<void>;
+}
+
+async function run(actor: string): Promise<Running> {
+  const pool = functionPool({
+    name: actor,
+    file: SIDECAR,
+    memoryMb: 128,
+    most: 2,
+    timeoutMs: 60_000,
+    variables: (instance) => variablesOf(actor, instance),
+    onLine: () => {},
+    onTrouble: () => {},
+  });
+  const { queue } = await ensureQueue(floor.sqs, actor, queuePlan(1));
+  const reports: BatchReport[] = [];
+  const source = eventSource({
+    queue: sqsEventQueue(floor.sqs, queue),
+    batchSize: 5,
+    batchWindowSeconds: 0,
+    maximumConcurrency: 1,
+    invoke: pool.invoke,
+    untilUsable: pool.untilUsable,
+    onTrouble: () => {},
+    onBatch: (report) => reports.push(report),
+  });
+  const stop = async () => {
+    expect(await source.stop(60_000)).toBe(0);
+    await pool.close(2_000);
+    expect(pool.pids()).toEqual([]);
+  };
+  return { pool, source, url: queue.url, reports, stop };
+}
+
+async function take(
+  queue: string,
+  isIt: (envelope: Wire) => boolean,
+): Promise<{ body: string; envelope: Wire }> {
+  const QueueUrl = `http://localhost/000000000000/${queue}`;
+  for (const endsAt = Date.now() + 60_000; Date.now() < endsAt; ) {
+    const asked = { QueueUrl, VisibilityTimeout: 1, WaitTimeSeconds: 1 };
+    const { Messages = [] } = await floor.sqs.send(new ReceiveMessageCommand(asked));
+    for (const { Body = '' } of Messages) {
+      const envelope = JSON.parse(Body) as Wire;
+      if (isIt(envelope)) return { body: Body, envelope };
+    }
+  }
+  throw new Error(`it did not come to ${queue}`);
+}
+
+test('an envelope goes through queue, function and runtime to its end, and nothing is left of them', async () => {
+  const { pool, url, reports, stop } = await run('double');
+  const envelope = envelopeAt('double', { act: 'double', value: 21 });
+  await floor.send(url, JSON.stringify(envelope));
+  const { envelope: ended } = await take('x-sink', ({ id }) => id === envelope.id);
+  expect(ended).toMatchObject({ payload: 42, status: { phase: 'succeeded', reason: 'Completed' } });
+
+  const telling = envelopeAt('double', { act: 'tell' });
+  await floor.send(url, JSON.stringify(telling));
+  const { payload } = (await take('x-sink', ({ id }) => id === telling.id)).envelope;
+  const { runtime, parent, fn } = payload as { runtime: number; parent: number; fn: string };
+  expect(pool.pids()).toEqual([Number(fn)]);
+  // A shell stands between them: who wants to end the function has to know its own id.
+  expect(parent).not.toBe(Number(fn));
+  expect(parentOf(parent)).toBe(Number(fn));
+  await until(() => reports.length === 2, 'both are settled');
+  expect(await queueDepths(floor.sqs, 'double')).toEqual({
+    visible: 0,
+    inFlight: 0,
+    delayed: 0,
+    deadLettered: 0,
+  });
+  await stop();
+  await until(() => ![runtime, parent].some(isAlive), 'the runtime is gone too');
+});
+
+test('a function that is killed each time costs a receive each time, and the fifth time is the last', {
+  timeout: 300_000,
+}, async () => {
+  const { url, reports, stop } = await run('doomed');
+  const diary = join(folder, 'doomed.diary');
+  const envelope = envelopeAt('doomed', { act: 'kill the function', diary }, { extra: 'ünchanged' });
+  const body = JSON.stringify(envelope);
+  await floor.send(url, body);
+  await until(
+    async () => (await queueDepths(floor.sqs, 'doomed'))?.deadLettered === 1,
+    'it is dead-lettered',
+    200_000,
+  );
+  expect((await take('doomed-dlq', () => true)).body).toBe(body);
+  const killed = 'its process was ended by SIGKILL in the middle of an invocation';
+  expect(reports.map(({ problem }) => problem)).toEqual(Array(5).fill(killed));
+  const pids = readFileSync(diary, 'utf8')
+    .trim()
+    .split('\n')
+    .flatMap((line) => line.split(' ').map(Number));
+  expect(new Set(pids).size).toBe(10);
+  await stop();
+  await until(() => !pids.some(isAlive), 'functions and runtimes are gone');
+});
+
+test('a configuration with mistakes is told with all of them', async () => {
+  const pool = functionPool({
+    name: 'mistaken',
+    file: SIDECAR,
+    memoryMb: 128,
+    most: 1,
+    timeoutMs: 10_000,
+    variables: () => ({ ASYA_ACTOR_NAME: 'mistaken', ASYA_CONCURENCY: '3', ASYA_FANOUT: 'maybe' }),
+    onLine: () => {},
+    onTrouble: () => {},
+  });
+  expect(await pool.start()).toMatch(/2 mistakes in the configuration\n.*ASYA_/);
+  await pool.close(1_000);
+});
+
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
+describe('when the mesh is killed with SIGKILL, nothing outlives it', () => {
+  test.each([
+    ['the sidecar with its runtime', SIDECAR],
+    ['a function that spins', join(import.meta.dirname, 'programs/playing.ts')],
+  ])('%s', async (what, file) => {
+    const name = what.replaceAll(' ', '-');
+    const pidFile = join(folder, `${name}.pid`);
+    const variables = {
+      ...variablesOf(name, '#'),
+      ASYA_RUNTIME_COMMAND: `echo $$ >> ${pidFile}; ${COMMAND}`,
+    };
+    const holder = startProcess(
+      [join(import.meta.dirname, '../hold-function.ts'), file, JSON.stringify(variables)],
+      {},
+    );
+    const held = await holder.untilLine(({ message }) => message === 'held');
+    const pids = [...(held['pids'] as number[])];
+    if (file === SIDECAR) {
+      await until(() => pidsIn(pidFile).length === 2, 'both runtimes are started');
+      pids.push(...pidsIn(pidFile));
+    }
+    expect(pids.length).toBeGreaterThan(1);
+    expect(pids.every(isAlive)).toBe(true);
+    holder.signal('SIGKILL');
+    await until(() => !pids.some(isAlive), 'all are gone');
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveGateway } from '../../../lib/assembly/hosts/serve-gateway.ts';
+import { type LocalGateway, startLocalGateway } from '../../../lib/local/mesh/local-gateway.ts';
+import { serveGateway as serveFace } from '../../gateway/a-served-gateway.ts';
+import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
+import { type Floor, layFloor } from '../a-mesh-floor.ts';
+import { FOREIGN_EVERYWHERE } from '../foreign-requests.ts';
+
+let floor: Floor;
+let gateway: LocalGateway;
+let host: string;
+let port: number;
+beforeAll(async () => {
+  floor = await layFloor();
+  const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = floor.engines;
+  const started = await startLocalGateway({
+    variables: {
+      ASYA_TRANSPORT: 'sqs',
+      ASYA_SQS_ENDPOINT: sqsEndpoint,
+      ASYA_S3_ENDPOINT: s3Endpoint,
+      ASYA_DYNAMODB_ENDPOINT: dynamodbEndpoint,
+      ASYA_AWS_REGION: 'us-east-1',
+      ASYA_ARCHIVE_BUCKET: 'archive',
+      ASYA_FAILURE_TABLE: 'failures',
+    },
+    flows: () => [{ name: 'one', entrypoint: 'a', routeNext: [] }],
+    logLevel: 'error',
+    onLine: () => {},
+  });
+  if ('problem' in started) throw new Error(started.problem);
+  gateway = started.gateway;
+  host = new URL(gateway.url).host;
+  port = Number(new URL(gateway.url).port);
+});
+afterAll(async () => {
+  await gateway.close();
+  await floor.close();
+});
+
+const CARD = '/.well-known/agent-card.json';
+const PATHS = [
+  ['GET', '/healthz'],
+  ['GET', CARD],
+  ['GET', '/flows'],
+  ['POST', '/flows/one'],
+  ['POST', '/mcp'],
+  ['POST', '/a2a'],
+  ['POST', '/reports'],
+  ['GET', '/nowhere'],
+] as const;
+
+/** With its key, so that only a check of the request itself can refuse it. */
+function asked(method: string, target: string, headers: RawRequest['headers'] = []): RawRequest {
+  return {
+    method,
+    target,
+    headers: [['Host', host], ['Authorization', `Bearer ${gateway.key}`], ...headers],
+  };
+}
+
+describe.each(PATHS)('%s %s of a local gateway', (method, target) => {
+  it.each(FOREIGN_EVERYWHERE)('refuses $what', async ({ change }) => {
+    const { status, head, text } = await rawAnswer(port, change(asked(method, target), host));
+    expect(status).toBe(403);
+    expect(head).toContain('content-type: application/problem+json');
+    expect(head).toContain('connection: close');
+    expect(head).not.toContain('access-control-');
+    expect(JSON.parse(text)).toEqual({
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      detail: expect.stringMatching(
+        `^the (Origin header|Host header|request target) is refused; a local gateway accepts requests at ${host} and localhost:${port} only, from programs and its own pages$`,
+      ),
+    });
+    expect(text).not.toContain('evil');
+  });
+});
+
+describe('a local gateway', () => {
+  it.each([
+    ['127.0.0.1', 'no Origin', []],
+    ['localhost', 'no Origin', []],
+    ['127.0.0.1', 'its own Origin', [['Origin', 'http://127.0.0.1']]],
+    ['localhost', 'its own Origin', [['Origin', 'http://localhost']]],
+    ['127.0.0.1', 'an address that was typed in', [['Sec-Fetch-Site', 'none']]],
+  ] as const)('serves %s with %s', async (name, _what, headers) => {
+    const own = headers.map(([key, value]) => [key, key === 'Origin' ? `${value}:${port}` : value] as const);
+    const answers = [];
+    for (const path of ['/healthz', CARD, '/flows']) {
+      const request = asked('GET', path, own);
+      const [, ...rest] = request.headers;
+      answers.push(await rawAnswer(port, { ...request, headers: [['Host', `${name}:${port}`], ...rest] }));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+});
+
+it('a gateway that is not local serves any Host and Origin', async () => {
+  const served = await serveFace();
+  const listening = await serveGateway(served.face, 0, '127.0.0.1');
+  const headers = [
+    ['Host', 'flows.example'],
+    ['Origin', 'https://page.example'],
+  ] as const;
+  expect(await rawAnswer(listening.port, { target: '/healthz', headers })).toMatchObject({ status: 200 });
+  await listening.close();
+  await served.close();
+});

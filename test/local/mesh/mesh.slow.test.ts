@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type LocalMesh, type MeshEvent, startMesh } from '../../../lib/local/mesh/mesh.ts';
+import { aFolder } from '../../support/a-folder.ts';
+import { isAlive } from '../../support/pids.ts';
+import { actorYaml, FIVE, manifestIn, type Outside, outsideOf, writeFive } from '../a-mesh.ts';
+
+let folder: string;
+let mesh: LocalMesh;
+let outside: Outside;
+const events: MeshEvent[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'asya-five-'));
+  writeFive(folder);
+  mesh = await start(folder, events);
+  outside = outsideOf(mesh.variables);
+});
+
+afterAll(async () => {
+  await outside.close();
+  await mesh.close(1_000);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(from: string, told: MeshEvent[]): Promise<LocalMesh> {
+  const started = await startMesh({
+    manifest: manifestIn(from),
+    folder: from,
+    replicas: 1,
+    tell: (event) => told.push(event),
+  });
+  if ('problem' in started) throw new Error(started.problem);
+  return started.mesh;
+}
+
+describe('a mesh on this machine', () => {
+  test('takes an envelope through every actor to its end', async () => {
+    await outside.send(FIVE, 'all-five');
+    const end = await outside.untilEnded('all-five');
+    expect(end).toMatchObject({ end: 'succeeded', reason: 'Completed', actor: 'e', hop: 5 });
+    expect(await outside.payloadOf(end)).toEqual({ path: FIVE });
+  });
+
+  test('has what failed in the failure index, with its error', async () => {
+    await outside.send(FIVE, 'fails-at-c', { fail: 'c' });
+    expect(await outside.untilEnded('fails-at-c')).toMatchObject({ end: 'failed', actor: 'c' });
+    await expect
+      .poll(
+        async () => {
+          const page = await outside.stores.failures.ofEnvelope('fails-at-c');
+          return page.ok ? page.failures.map(({ errorType, actor }) => [errorType, actor]) : page;
+        },
+        { timeout: 60_000 },
+      )
+      .toEqual([['TypeError', 'c']]);
+  });
+
+  test('takes over what changed in its manifest: an actor more, one less, one that is different', async () => {
+    const before = manifestIn(folder);
+    writeFileSync(join(folder, 'f.yaml'), actorYaml('f'));
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f is there']);
+    await outside.send(['f'], 'to-f');
+    expect(await outside.payloadOf(await outside.untilEnded('to-f'))).toEqual({ path: ['f'] });
+
+    writeFileSync(join(folder, 'f.yaml'), actorYaml('f').replace('STEP: f', 'STEP: g'));
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f changed']);
+    const relabeled = actorYaml('f')
+      .replace('STEP: f', 'STEP: g')
+      .replace('{name: f}', '{name: f, namespace: prod, labels: {team: vision}, annotations: {note: a}}');
+    writeFileSync(join(folder, 'f.yaml'), relabeled);
+    expect(await mesh.apply(manifestIn(folder))).toEqual([]);
+    await outside.send(['f'], 'to-f-again');
+    expect(await outside.payloadOf(await outside.untilEnded('to-f-again'))).toEqual({ path: ['g'] });
+
+    rmSync(join(folder, 'f.yaml'));
+    expect(await mesh.apply(before)).toEqual(['f is gone; what is in its queue stays there']);
+    expect([...(await mesh.depths()).keys()]).toEqual(expect.not.arrayContaining(['f']));
+  });
+
+  test('runs an actor where its document stands now, its handler beside it', async () => {
+    const before = manifestIn(folder);
+    writeFileSync(join(folder, 'f.yaml'), actorYaml('f'));
+    await mesh.apply(manifestIn(folder));
+    rmSync(join(folder, 'f.yaml'));
+    mkdirSync(join(folder, 'deeper'));
+    writeFileSync(join(folder, 'deeper', 'f.yaml'), actorYaml('f'));
+    writeFileSync(join(folder, 'deeper', 'step.ts'), 'export const step = () => ({ path: ["deeper"] });\n');
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f changed']);
+    expect(await mesh.apply(manifestIn(folder))).toEqual([]);
+    await outside.send(['f'], 'to-deeper-f');
+    expect(await outside.payloadOf(await outside.untilEnded('to-deeper-f'))).toEqual({ path: ['deeper'] });
+    rmSync(join(folder, 'deeper'), { recursive: true });
+    await mesh.apply(before);
+  });
+
+  test('starts an actor again with new code', async () => {
+    writeFileSync(join(folder, 'step.ts'), 'export const step = () => ({ path: ["new"] });\n');
+    mesh.renew('a');
+    await outside.send(['a'], 'to-new-a');
+    expect(await outside.payloadOf(await outside.untilEnded('to-new-a'))).toEqual({ path: ['new'] });
+    writeFive(folder);
+    mesh.renew('a');
+  });
+});
+
+test('two meshes stand side by side, and neither leaves anything behind', async () => {
+  const other = aFolder({});
+  writeFive(other, ['p', 'q']);
+  const second = await start(other, []);
+  const reach = outsideOf(second.variables);
+  await reach.send(['p', 'q'], 'second');
+  expect(await reach.untilEnded('second')).toMatchObject({ end: 'succeeded', actor: 'q' });
+  const pids = second.pids();
+  expect(pids.length).toBeGreaterThanOrEqual(5);
+  await reach.close();
+  await second.close(1_000);
+  expect(pids.filter(isAlive)).toEqual([]);
+  for (const name of ['ASYA_SQS_ENDPOINT', 'ASYA_DYNAMODB_ENDPOINT']) {
+    expect(await answers(second.variables[name] ?? '')).toBe(false);
+  }
+  await outside.send(['b'], 'still-there');
+  expect(await outside.untilEnded('still-there')).toMatchObject({ end: 'succeeded' });
+});
+
+test('an actor that cannot be run here is told, and the others run', async () => {
+  const told: MeshEvent[] = [];
+  const odd = aFolder({
+    'step.ts': 'export const step = (payload: unknown) => payload;\n',
+    'good.yaml': actorYaml('good'),
+    'boxed.yaml': `apiVersion: asya.sh/v1alpha1
+kind: AsyncActor
+metadata: {name: boxed}
+spec: {runtime: image, image: "example/boxed:1"}
+`,
+  });
+  const partial = await start(odd, told);
+  expect(told).toContainEqual({
+    event: 'trouble',
+    actor: 'boxed',
+    words: expect.stringMatching(/"boxed" is not started: it is the image "example\/boxed:1"/),
+  });
+  // Nothing has become of it at the next change either.
+  expect(await partial.apply(manifestIn(odd))).toEqual([]);
+  const reach = outsideOf(partial.variables);
+  await reach.send(['good'], 'well');
+  expect(await reach.untilEnded('well')).toMatchObject({ end: 'succeeded' });
+  await reach.close();
+  await partial.close(1_000);
+});
+
+function answers(endpoint: string): Promise<boolean> {
+  const { hostname, port } = new URL(endpoint);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+describe('a mesh that cannot be started', () => {
+  test('leaves nothing behind', async () => {
+    const temporary = aFolder({});
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const [actor, ...others] = manifestIn(folder).actors;
+    if (actor === undefined) throw new Error('there is no actor');
+    const manifest = { actors: [{ ...actor, name: 'No Queue Has This Name' }, ...others], flows: [] };
+    await expect(startMesh({ manifest, folder, replicas: 1, tell: () => {} })).rejects.toThrow('No Queue');
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { findPubsubEmulator } from '../../../lib/local/engines/find-pubsub-emulator.ts';
+import { type LocalMesh, type MeshEvent, startMesh } from '../../../lib/local/mesh/mesh.ts';
+import { descendantNamed } from '../../cli/dev-process.ts';
+import { aFolder } from '../../support/a-folder.ts';
+import { manifestIn, type Outside, outsideOf } from '../a-mesh.ts';
+
+/** A mesh on Google's emulator, from one life to the next. */
+
+const emulator = findPubsubEmulator(process.env);
+if ('absence' in emulator) console.log(`lives of a mesh on Pub/Sub: left out, because ${emulator.absence}`);
+
+const FILES = {
+  'work.yaml': `apiVersion: asya.sh/v1alpha1
+kind: AsyncActor
+metadata: {name: work}
+spec:
+  handler: work.mjs.work
+  resiliency:
+    actorTimeout: 2m
+    policies: {default: {maxAttempts: 2, backoff: constant, initialDelay: 500ms}}
+`,
+  'work.mjs': `import { writeFileSync } from 'node:fs';
+export async function work({ fail, takesMs, begun, done }) {
+  if (fail) throw new Error('told to');
+  writeFileSync(begun, '');
+  await new Promise((resolve) => setTimeout(resolve, takesMs));
+  writeFileSync(done, '');
+  return {};
+}
+`,
+};
+
+interface Life {
+  readonly mesh: LocalMesh;
+  readonly outside: Outside;
+  readonly troubles: readonly string[];
+  end(): Promise<void>;
+}
+
+async function live(folder: string): Promise<Life> {
+  const troubles: string[] = [];
+  const tell = (event: MeshEvent) => {
+    if (event.event === 'trouble') troubles.push(event.words);
+  };
+  const dataDir = join(folder, 'data');
+  const manifest = manifestIn(folder);
+  const started = await startMesh({ manifest, folder, dataDir, transport: 'pubsub', replicas: 1, tell });
+  if ('problem' in started) throw new Error(started.problem);
+  const { mesh } = started;
+  const outside = outsideOf(mesh.variables);
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    ended ??= Promise.all([outside.close(), mesh.close(2_000)]).then(() => {});
+    return ended;
+  };
+  onTestFinished(end);
+  return { mesh, outside, troubles, end };
+}
+
+describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
+  test('retries in every life, tells that its emulator is gone, and ends in time', {
+    timeout: 240_000,
+  }, async () => {
+    const folder = aFolder(FILES);
+    const first = await live(folder);
+    await first.outside.send(['work'], 'one', { fail: true });
+    expect(await first.outside.untilEnded('one')).toMatchObject({ reason: 'PolicyExhausted' });
+    process.kill(descendantNamed(process.pid, 'java'), 'SIGKILL');
+    await expect
+      .poll(() => first.troubles, { timeout: 60_000 })
+      .toContainEqual(expect.stringMatching(/emulator was ended by SIGKILL.*start it again/));
+    await first.end();
+
+    // The emulator counts its messages from 1 again, and the timers of before are remembered.
+    const second = await live(folder);
+    await second.outside.send(['work'], 'two', { fail: true });
+    expect(await second.outside.untilEnded('two')).toMatchObject({ reason: 'PolicyExhausted' });
+
+    const [begun, done] = [join(folder, 'begun'), join(folder, 'done')];
+    await second.outside.send(['work'], 'three', { takesMs: 25_000, begun, done });
+    await expect.poll(() => existsSync(begun), { timeout: 60_000 }).toBe(true);
+    second.mesh.renew('work');
+    await second.end();
+    expect(existsSync(done), 'what was renewed and is still at work has no longer than the rest').toBe(false);
+    expect(second.troubles).toEqual([]);
+  });
+
+  test('does not start on timers that cannot be read, and says what to do', {
+    timeout: 120_000,
+  }, async () => {
+    const folder = aFolder({
+      ...FILES,
+      'data/timers.db': 'no database, and longer than its header would be',
+    });
+    const manifest = manifestIn(folder);
+    const dataDir = join(folder, 'data');
+    const started = await startMesh({
+      manifest,
+      folder,
+      dataDir,
+      transport: 'pubsub',
+      replicas: 1,
+      tell: () => {},
+    });
+    expect(started).toEqual({
+      problem: expect.stringMatching(
+        /timers\.db cannot be used: .*not a database; mend or remove it, or name another file/,
+      ),
+    });
+  });
+});

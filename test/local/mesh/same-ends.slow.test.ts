@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { deriveId } from '../../../lib/adapters/system/system.ts';
+import { readMesh } from '../../../lib/assembly/mesh/read-mesh.ts';
+import type { EndRecord } from '../../../lib/core/failure/record.ts';
+import { findPubsubEmulator } from '../../../lib/local/engines/find-pubsub-emulator.ts';
+import { startMesh } from '../../../lib/local/mesh/mesh.ts';
+import { type Outside, outsideOf } from '../a-mesh.ts';
+
+/** The same mesh on SQS and on Pub/Sub: each envelope ends alike. */
+
+interface Fate {
+  readonly flow: string;
+  readonly payload: unknown;
+  readonly ends: number;
+  readonly folder: string;
+  readonly reason: string;
+  readonly actor: string;
+  readonly attempts: number | null;
+}
+
+/** What an envelope came to: where it is kept, why, and what it holds. */
+interface End {
+  readonly folder: string;
+  readonly reason: string;
+  readonly actor: string;
+  readonly attempts: number | null;
+  readonly payload: unknown;
+}
+
+const LAB = join(import.meta.dirname, '../../../examples/resilience-lab');
+const FATES = JSON.parse(readFileSync(join(LAB, 'fates.json'), 'utf8')) as readonly Fate[];
+/** Its function is killed five times, and each time somebody has to notice. */
+const PATIENCE_MS = 280_000;
+
+const emulator = findPubsubEmulator(process.env);
+if ('absence' in emulator) console.log(`same ends on Pub/Sub: left out, because ${emulator.absence}`);
+
+test.skipIf('absence' in emulator)(
+  'the resilience lab ends alike on SQS and on Pub/Sub, envelope by envelope',
+  { timeout: 2 * PATIENCE_MS + 60_000 },
+  async () => {
+    const onPubsub = await endsOn('pubsub');
+    expect(await endsOn('sqs')).toEqual(onPubsub);
+    for (const { flow, folder, reason, actor, attempts } of FATES)
+      expect(onPubsub[flow], flow).toMatchObject({ folder, reason, actor, attempts });
+  },
+);
+
+/** By envelope: one for each fate, and the children of the one that fans out. */
+async function endsOn(transport: 'sqs' | 'pubsub'): Promise<Readonly<Record<string, End>>> {
+  const reading = readMesh(LAB);
+  if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
+  const { manifest } = reading;
+  const started = await startMesh({ manifest, folder: LAB, transport, replicas: 1, tell: () => {} });
+  if ('problem' in started) throw new Error(started.problem);
+  const outside = outsideOf(started.mesh.variables);
+  try {
+    const ends = await Promise.all(
+      FATES.map(async ({ flow, payload, ends: count, attempts, reason }) => {
+        const route = manifest.flows.find(({ name }) => name === flow);
+        const { entrypoint = '', routeNext = [], timeoutSeconds } = route ?? {};
+        // On a busy machine half a minute is over before a function is there: only whose fate it is may miss it.
+        const seconds = reason === 'Timeout' ? timeoutSeconds : PATIENCE_MS / 1000;
+        await outside.send([entrypoint, ...routeNext], flow, payload, seconds);
+        const children = Array.from({ length: count - 1 }, (_, at) =>
+          deriveId('fan-out', flow, entrypoint, 0, at + 1),
+        );
+        return Promise.all(
+          [flow, ...children].map(async (id) => [id, await endOf(id, outside, attempts === null)] as const),
+        );
+      }),
+    );
+    return Object.fromEntries(ends.flat());
+  } finally {
+    await outside.close();
+    await started.mesh.close(1_000);
+  }
+}
+
+async function endOf(id: string, outside: Outside, isUncounted: boolean): Promise<End> {
+  const record: EndRecord = await outside.untilEnded(id, PATIENCE_MS);
+  const { payload, status } = await outside.envelopeOf(record);
+  return {
+    folder: record.archiveKey.split('/')[0] ?? '',
+    reason: record.reason,
+    actor: record.actor,
+    attempts: isUncounted ? null : (status.attempt ?? null),
+    payload,
+  };
+}

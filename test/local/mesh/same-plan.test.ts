@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import type { FunctionPlan } from '../../../lib/config/plan/function-plan.ts';
+import { planMesh } from '../../../lib/config/plan/mesh-plan.ts';
+import { isSamePlan } from '../../../lib/local/mesh/same-plan.ts';
+import { manifestOf, python } from '../../config/manifest/a-mesh.ts';
+
+/** Which changes of a document restart a local actor. */
+
+function planOf(metadata: string, ...spec: readonly string[]): FunctionPlan {
+  const text = python('score', ...spec).replace('metadata: {name: score}', `metadata: ${metadata}`);
+  const [plan] = planMesh(manifestOf({ 'score.yaml': text }), { region: 'local', storage: {} }).functions;
+  if (plan === undefined) throw new Error('no function was planned');
+  return plan;
+}
+
+test('a plan differs from another one by what the actor runs with', () => {
+  const plan = planOf('{name: score}');
+  expect(isSamePlan(undefined, plan)).toBe(false);
+  expect(isSamePlan(plan, planOf('{name: score}'))).toBe(true);
+  expect(isSamePlan(plan, planOf('{name: score}', 'environment: {A: b}'))).toBe(false);
+  expect(isSamePlan(plan, planOf('{name: score}', 'resiliency: {actorTimeout: 1s}'))).toBe(false);
+});
+
+test('labels are in the plan, and a change of them does not restart a local actor', () => {
+  const plan = planOf('{name: score, labels: {team: vision}}');
+  expect(plan.labels).toEqual({ team: 'vision' });
+  expect(isSamePlan(plan, planOf('{name: score, labels: {team: audio}}'))).toBe(true);
+  expect(isSamePlan(plan, planOf('{name: score}'))).toBe(true);
+  expect(isSamePlan(planOf('{name: score}'), plan)).toBe(true);
+});
