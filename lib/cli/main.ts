@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { Command } from 'commander';
 import { addDev } from './commands/dev.ts';
 import { addFailures } from './commands/failures.ts';
@@ -24,6 +26,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     .description(
       'An actor mesh on SQS and Lambda: durable steps, retries by error type, timeouts, deadlines and replay.',
     )
+    .version(packageVersion(), '-V, --version', 'print the version')
     .showHelpAfterError('(asya --help tells the commands)')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
@@ -53,6 +56,13 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     if (isCommanderError(error)) return error.exitCode === 0 ? EXIT.fine : EXIT.mistaken;
     throw error;
   }
+}
+
+/** The nearest package.json describes this package, in the source tree and in the built package. */
+function packageVersion(): string {
+  const path = findPackageJSON(import.meta.url);
+  if (path === undefined) throw new Error(`no package.json above ${import.meta.url}`);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
 }
 
 function isCommanderError(error: unknown): error is { readonly exitCode: number } {

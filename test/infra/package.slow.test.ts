@@ -13,6 +13,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../sidecar/sidecar-process.ts';
 
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
 /** The package as it is published, in an app that has nothing but it and the CDK. */
 
 let folder: string;
@@ -110,6 +112,7 @@ describe('the installed package', { timeout: 300_000 }, () => {
 
   test('has the command, the core and the handlers', () => {
     writeFileSync(join(folder, 'score.yaml'), SCORE);
+    expect(run(inApp('asya-serverless/bin/asya.js'), '--version')).toBe(`${VERSION}\n`);
     expect(run(inApp('asya-serverless/bin/asya.js'), 'validate', '.')).toContain('1 actor');
     run(inApp('asya-serverless/bin/asya.js'), 'init', 'new-mesh');
     expect(readFileSync(join(folder, 'new-mesh/package.json'), 'utf8')).toContain(
