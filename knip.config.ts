@@ -26,7 +26,7 @@ const config: KnipConfig = {
     'bench/peers/{echo-server,sqs-engine}.ts',
     // Handlers and functions that tests load by path.
     'test/*/handlers/*.ts',
-    'test/local/functions/*.ts',
+    'test/local/functions/programs/*.ts',
     'test/infra/meshes/*/*.ts',
     // Programs that tests start as child processes, and modules that they preload there.
     'test/contract/close-child.ts',

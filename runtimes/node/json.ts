@@ -2,7 +2,7 @@ import { BadRequest } from './bad-request.ts';
 import { valueAt } from './value-at.ts';
 
 /** The handler returned a value that JSON cannot represent. The class name is the error's type in the mesh. */
-export class ResultNotSerializable extends TypeError {}
+class ResultNotSerializable extends TypeError {}
 
 /** Throws a ResultNotSerializable if JSON cannot represent the value. */
 export function encodeResult(value: unknown): string {

@@ -14,7 +14,7 @@ export interface Settings extends Endpoint {
 }
 
 /** Where the runtime listens, and in which protocol. */
-export interface Endpoint {
+interface Endpoint {
   readonly isHttp: boolean;
   readonly address: { readonly path: string } | { readonly host: string; readonly port: number };
   /** The HTTP path of the handler; empty for the socket protocol. */

@@ -1,4 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
 
 /** Ids, names and messages come from outside: on a screen they must move nothing, and hide nothing. */
 
@@ -9,7 +11,7 @@ export function oneLine(text: string, most = Number.POSITIVE_INFINITY): string {
     .replace(/\s+/g, ' ')
     .replace(/[\p{Cc}\p{Cf}]/gu, '')
     .trim();
-  return widthOf(line) <= most ? line : `${headOf(line, most - 1)}…`;
+  return stringWidth(line) <= most ? line : `${cutTo(line, most - 1)}…`;
 }
 
 /** As many lines as it has, each as it is but for what moves the cursor. */
@@ -20,57 +22,21 @@ export function plainLines(text: string): readonly string[] {
     .map((line) => line.replaceAll('\t', '    ').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''));
 }
 
-/** Two columns wide: East Asian letters and pictures. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
-const WITHOUT_WIDTH = /\p{M}/u;
-
-function columnsOf(character: string): number {
-  if (character < '\u0300') return 1;
-  return WITHOUT_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-}
-
-export function widthOf(line: string): number {
-  let width = 0;
-  for (const character of line) width += columnsOf(character);
-  return width;
-}
-
-function headOf(line: string, most: number): string {
-  let head = '';
-  let width = 0;
-  for (const character of line) {
-    width += columnsOf(character);
-    if (width > most) break;
-    head += character;
-  }
-  return head;
-}
-
-/** Cut to so many columns; the colours of our own count nothing, and are all kept. */
+/** The first `most` columns of a line. Color codes take no columns, and colors are closed where the line is cut. */
 export function cutTo(line: string, most: number): string {
-  let width = 0;
-  let text = '';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-  for (const [part] of line.matchAll(/\x1b\[[0-9;]*m|./gsu)) {
-    if (!part.startsWith('\x1b')) width += columnsOf(part);
-    if (part.startsWith('\x1b') || width <= most) text += part;
-  }
-  return text;
+  if (most < 1) return '';
+  if (stringWidth(line) <= most) return line;
+  const [head = ''] = wrapAnsi(line, most, { hard: true, wordWrap: false, trim: false }).split('\n');
+  // A single character can be wider than the space for it.
+  return stringWidth(head) <= most ? head : '';
 }
 
-/** All of it, in lines of so many columns, broken between words where that is possible. */
+/** All of a line, in rows of at most `most` columns, broken between words if possible, with the indent of the line. */
 export function wrapTo(line: string, most: number): readonly string[] {
-  const lines: string[] = [];
-  let rest = line;
-  while (widthOf(rest) > most) {
-    const head = headOf(rest, most) || String.fromCodePoint(rest.codePointAt(0) ?? 0);
-    const space = rest[head.length] === ' ' ? -1 : head.lastIndexOf(' ');
-    const part = space > 0 ? head.slice(0, space) : head;
-    lines.push(part);
-    rest = rest.slice(part.length).trimStart();
-  }
-  return [...lines, rest];
+  const text = line.trimStart();
+  const indent = line.slice(0, line.length - text.length);
+  const rows = wrapAnsi(text, Math.max(1, most - indent.length), { hard: true }).split('\n');
+  return rows.map((row) => indent + row);
 }
 
 /**

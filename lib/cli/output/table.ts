@@ -1,4 +1,5 @@
-import { oneLine, widthOf } from './plain-text.ts';
+import stringWidth from 'string-width';
+import { oneLine } from './plain-text.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -15,7 +16,7 @@ export function tableText<Row>(columns: readonly Column<Row>[], rows: readonly R
     ...rows.map((row) => columns.map(({ text, most }) => oneLine(text(row), most))),
   ];
   const widths = columns.map((_, at) =>
-    cells.reduce((widest, line) => Math.max(widest, widthOf(line[at] ?? '')), 0),
+    cells.reduce((widest, line) => Math.max(widest, stringWidth(line[at] ?? '')), 0),
   );
   return cells
     .map((line) =>
@@ -28,6 +29,6 @@ export function tableText<Row>(columns: readonly Column<Row>[], rows: readonly R
 }
 
 function padded(cell: string, width: number, align: 'right' | undefined): string {
-  const blank = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  const blank = ' '.repeat(Math.max(0, width - stringWidth(cell)));
   return align === 'right' ? blank + cell : cell + blank;
 }
