@@ -4,6 +4,7 @@ import { DELAYER_SETTINGS } from '../lib/config/settings/delayer-settings.ts';
 import type { Setting, SettingTable } from '../lib/config/settings/setting.ts';
 import { SETTINGS } from '../lib/config/settings/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
+import { decisionsPage } from './decisions-page.ts';
 import { transportsPage } from './transports-page.ts';
 
 /** `npm run docs`: writes the pages that are made from code. A test holds them to it. */
@@ -64,6 +65,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configurationPage,
   'docs/transports.md': transportsPage,
   'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER_SETTINGS),
+  'docs/decisions.md': () => decisionsPage(ROOT),
   'docs/dashboard.svg': () => dashboardPicture(ROOT),
 };
 

@@ -1,16 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PAGES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
-];
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
 
 describe('a table in Markdown ends with a blank line', () => {
-  it.each(PAGES.filter((path) => path.endsWith('.md')))('%s', (path) => {
+  it.each(PAGES)('%s', (path) => {
     // What follows a row without a blank line between is shown as another row.
     const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
     const swallowed = lines.filter(
