@@ -25,8 +25,8 @@ const SHUTDOWN_GRACE_MS = 5_000;
 
 async function main(): Promise<void> {
   const name = process.argv[2] ?? process.env['ASYA_HANDLER'] ?? '';
-  process.on('uncaughtException', (error) => exitOnUncaught('an uncaught exception', error));
-  process.on('unhandledRejection', (error) => exitOnUncaught('an unhandled rejection', error));
+  process.on('uncaughtException', (error) => exitOnUncaught('uncaught exception', error));
+  process.on('unhandledRejection', (error) => exitOnUncaught('unhandled rejection', error));
   try {
     await start(name);
   } catch (error) {
@@ -57,7 +57,7 @@ async function stop(server: Server, host: HandlerHost): Promise<never> {
   server.close(); // also removes the socket file
   await host.close(SHUTDOWN_GRACE_MS);
   if (host.inFlight > 0)
-    log(`${host.inFlight} calls still ran after ${SHUTDOWN_GRACE_MS / 1000} s and are cut off`);
+    log(`exiting after ${SHUTDOWN_GRACE_MS / 1000} s with unfinished calls: ${host.inFlight}`);
   process.exit(0);
 }
 

@@ -84,14 +84,14 @@ const OWN_FOLDER = new URL('./', import.meta.url).href;
 /** The stack, then the stacks of the errors inside an AggregateError and of the causes. */
 export function tracebackOf(thrown: unknown, seen: ReadonlySet<unknown> = new Set()): string {
   if (!isError(thrown)) return inspect(thrown);
-  if (seen.has(thrown)) return '(told above)';
+  if (seen.has(thrown)) return '(shown above)';
   const seenNow = new Set([...seen, thrown]);
   const stack = valueAt(thrown, 'stack');
   const text = typeof stack === 'string' ? stack : `${typeNamesOf(thrown).type}: ${messageOf(thrown)}`;
   const userLines = text.split('\n').filter((line) => !line.includes(OWN_FOLDER));
   const errors = valueAt(thrown, 'errors');
   const related: [title: string, error: unknown][] = Array.isArray(errors)
-    ? errors.map((error, index) => [`Error ${index + 1} in it: `, error])
+    ? errors.map((error, index) => [`Inner error ${index + 1}: `, error])
     : [];
   const cause = valueAt(thrown, 'cause');
   if (cause !== undefined && cause !== null) related.push(['Caused by: ', cause]);

@@ -11,14 +11,15 @@ export function encodeResult(value: unknown): string {
     text = typeof value === 'number' && !Number.isFinite(value) ? undefined : JSON.stringify(value);
   } catch (error) {
     const reason = String(valueAt(error, 'message')).split('\n')[0];
-    throw new ResultNotSerializable(`the handler's result cannot be written as JSON: ${reason}`, {
+    throw new ResultNotSerializable(`the handler's result cannot be encoded as JSON: ${reason}`, {
       cause: error,
     });
   }
   if (text !== undefined) return text;
   const kind = typeof value === 'number' ? String(value) : `a ${typeof value}`;
   throw new ResultNotSerializable(
-    `the handler's result is ${kind}, which JSON cannot carry; return objects, arrays, strings, numbers, booleans or null`,
+    `the handler's result is ${kind}, which JSON cannot represent; ` +
+      'return objects, arrays, strings, numbers, booleans or null',
   );
 }
 
@@ -30,7 +31,8 @@ export function decodeRequest(body: Buffer): unknown {
     return JSON.parse(UTF8.decode(body));
   } catch (error) {
     throw new BadRequest(
-      `the body of ${body.length} bytes is not JSON: ${valueAt(error, 'message')}; send one JSON value in UTF-8`,
+      `the request body (${body.length} bytes) is not JSON: ${valueAt(error, 'message')}; ` +
+        'send one JSON value encoded as UTF-8',
     );
   }
 }

@@ -26,18 +26,20 @@ const DEFAULT_MAX_REQUEST = String(16 * 1024 * 1024);
 /** Reads the command line and the environment. Throws a StartupError at the first invalid value. */
 export function settingsFrom(env: NodeJS.ProcessEnv, args: readonly string[]): Settings {
   const handler = args[0] ?? env['ASYA_HANDLER'] ?? '';
-  if (args.length > 1 || handler === '') {
-    const given =
-      args.length > 0 ? `${args.length} were given` : 'none was given and ASYA_HANDLER is not set';
-    throw new StartupError(`one argument must name the handler, such as ./score.ts.score; ${given}`);
-  }
+  const example = 'for example ./score.ts.score';
+  if (args.length > 1)
+    throw new StartupError(
+      `expected one argument, the handler's name (${example}), but received ${args.length}`,
+    );
+  if (handler === '')
+    throw new StartupError(`no handler name: pass it as the argument (${example}), or set ASYA_HANDLER`);
   const protocol = env['ASYA_RUNTIME_PROTOCOL'] || 'payload';
   if (protocol !== 'payload' && protocol !== 'envelope')
-    throw new StartupError(`ASYA_RUNTIME_PROTOCOL is "${protocol}"; it may be "payload" or "envelope"`);
+    throw new StartupError(`ASYA_RUNTIME_PROTOCOL is "${protocol}"; expected "payload" or "envelope"`);
   const limit = env['ASYA_RUNTIME_MAX_REQUEST'] || DEFAULT_MAX_REQUEST;
   if (!/^[1-9][0-9]{0,14}$/.test(limit))
     throw new StartupError(
-      `ASYA_RUNTIME_MAX_REQUEST is "${limit}"; it must be a whole number of bytes above 0`,
+      `ASYA_RUNTIME_MAX_REQUEST is "${limit}"; expected a whole number of bytes above 0`,
     );
   const url = env['ASYA_RUNTIME_URL'] || `unix:${env['ASYA_SOCKET_PATH'] || '/tmp/sockets/app.sock'}`;
   return {
@@ -61,7 +63,7 @@ function endpointFromUrl(url: string): Endpoint {
     return { isHttp: true, address: { host, port: Number(tcp[2] ?? 80) }, path: tcp[3] ?? '/' };
   }
   throw new StartupError(
-    `ASYA_RUNTIME_URL is "${url}"; it may be like unix:/tmp/sockets/app.sock, ` +
+    `ASYA_RUNTIME_URL is "${url}"; expected a URL such as unix:/tmp/sockets/app.sock, ` +
       'http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke',
   );
 }

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { StartupError } from './startup-error.ts';
 
 /**
- * Kills this process when stdin closes. It runs in a thread of its own, because the main thread cannot react while a
+ * Kills this process when stdin closes. It runs in its own thread, because the main thread cannot react while a
  * handler blocks it. It waits in an event loop, because a blocking read would keep `process.exit` from ending the thread.
  */
 const WATCHER = `
@@ -18,7 +18,7 @@ export function watchParent(): void {
   const stdin = fstatSync(0);
   if (!stdin.isFIFO() && !stdin.isSocket())
     throw new StartupError(
-      'ASYA_PARENT_PIPE=1 says that stdin is a pipe, and it is none; unset it, or give a pipe',
+      'ASYA_PARENT_PIPE is 1, but stdin is not a pipe; unset it, or connect stdin to a pipe',
     );
   new Worker(WATCHER, { eval: true }).unref();
 }

@@ -146,7 +146,7 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     writeFileSync(code, 'export function step(payload { return payload; }\n');
     const dev = startDev(cwd, 'five');
     const { variables } = await dev.untilRunning();
-    await dev.untilSays(/cannot host ".\/step.ts.step": .*step\.ts:1 cannot be read/, 60_000);
+    await dev.untilSays(/cannot host ".\/step.ts.step": .*step\.ts:1: SyntaxError: /, 60_000);
     const outside = outsideOf(variables);
     await outside.send(['a'], 'patient');
     // Whole or not at all: a runtime that finds half of it would complain once more.

@@ -2,14 +2,14 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type RuntimeProcess, waitFor, within } from './runtime-process.ts';
 
-/** One kept connection of the framed socket, as the sidecar holds it. */
+/** A connection in the socket protocol, kept open as the sidecar does. */
 export interface FramedConnection {
   readonly socket: Socket;
-  /** Sends a text as one frame. */
+  /** Sends the text as one frame. */
   readonly send: (text: string) => void;
-  /** The next frame that comes, or undefined where the other side closed. */
+  /** The next frame; undefined if the other side closed the connection. */
   readonly receive: () => Promise<string | undefined>;
-  /** One call: JSON there, JSON back. */
+  /** Sends the payload as JSON and parses the answer. */
   readonly call: (payload: unknown) => Promise<unknown>;
 }
 
@@ -60,7 +60,7 @@ export async function connectTo(path: string): Promise<FramedConnection> {
     call: async (payload) => {
       send(JSON.stringify(payload));
       const text = await receive();
-      if (text === undefined) throw new Error('the runtime closed the connection instead of an answer');
+      if (text === undefined) throw new Error('the runtime closed the connection without an answer');
       return JSON.parse(text);
     },
   };
@@ -73,7 +73,7 @@ export interface HttpAnswer {
   readonly localPort: number | undefined;
 }
 
-export interface HttpAsk {
+export interface HttpRequest {
   readonly method?: string;
   readonly path?: string;
   readonly body?: string | Buffer;
@@ -81,13 +81,13 @@ export interface HttpAsk {
   readonly agent?: Agent;
 }
 
-/** Over TCP or the Unix socket, whichever the runtime listens at. */
-export function ask(runtime: RuntimeProcess, asked: HttpAsk = {}): Promise<HttpAnswer> {
-  const { method = 'POST', path = '/invoke', body, headers = {}, agent } = asked;
-  const place =
+/** Sends a request over TCP or the Unix socket, depending on where the runtime listens. */
+export function ask(runtime: RuntimeProcess, options: HttpRequest = {}): Promise<HttpAnswer> {
+  const { method = 'POST', path = '/invoke', body, headers = {}, agent } = options;
+  const address =
     runtime.port > 0 ? { host: '127.0.0.1', port: runtime.port } : { socketPath: runtime.socketPath };
   const answer = new Promise<HttpAnswer>((resolve, reject) => {
-    const sent = request({ ...place, method, path, headers, ...(agent ? { agent } : {}) }, (response) => {
+    const sent = request({ ...address, method, path, headers, ...(agent ? { agent } : {}) }, (response) => {
       const localPort = response.socket.localPort;
       let text = '';
       response.setEncoding('utf8');

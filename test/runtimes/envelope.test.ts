@@ -14,7 +14,7 @@ const ENVELOPE = {
 
 const SHIFTED = { prev: ['fetch', 'score'], curr: 'store', next: ['tell'] };
 
-describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language) => {
+describe.each(LANGUAGES)('$name runtime, envelope protocol', (language) => {
   const env = { ASYA_RUNTIME_PROTOCOL: 'envelope' };
   let connection: FramedConnection;
   const call = (does: string, value: unknown, envelope: object = ENVELOPE): Promise<unknown> =>
@@ -29,11 +29,11 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     ['zero', 0],
     ['an empty string', ''],
     ['false', false],
-  ])('makes one frame of %s', async (_title, value) => {
+  ])('returns one frame for %s', async (_title, value) => {
     expect(await call('echo', value)).toEqual({ frames: [{ payload: value, route: SHIFTED }] });
   });
 
-  it('knows the envelope', async () => {
+  it('passes the envelope to the handler', async () => {
     expect(await call('known', 1)).toMatchObject({
       frames: [
         {
@@ -51,14 +51,14 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     });
   });
 
-  it('ends the route at its end', async () => {
+  it('ends the route after its last actor', async () => {
     const last = { id: 'e-2', route: { prev: [], curr: 'score', next: [] } };
     expect(await call('echo', 1, last)).toEqual({
       frames: [{ payload: 1, route: { prev: ['score'], curr: '', next: [] } }],
     });
   });
 
-  it.each(['each', 'eachlater', 'lateeach', 'echo'])('makes a frame of each item (%s)', async (name) => {
+  it.each(['each', 'eachlater', 'lateeach', 'echo'])('returns one frame for each item (%s)', async (name) => {
     expect(await call(name, ['a', null])).toEqual({
       frames: [
         { payload: 'a', route: SHIFTED },
@@ -72,11 +72,11 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     ['each', []],
     ['eachlater', []],
     ['echo', []],
-  ])('says null when there is nothing to send on (%s)', async (name, value) => {
+  ])('returns null if there is nothing to send on (%s)', async (name, value) => {
     expect(await call(name, value)).toBe(null);
   });
 
-  it('sends on where the handler says', async () => {
+  it('uses the route that the handler sets', async () => {
     expect(await call('reroute', { next: ['review', 'tell'] })).toMatchObject({
       frames: [{ route: { prev: ['fetch', 'score'], curr: 'review', next: ['tell'] } }],
     });
@@ -85,7 +85,7 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     });
   });
 
-  it('takes route and headers as they are at each yield', async () => {
+  it('reads route and headers at each yield', async () => {
     const frame = (name: string): object => ({
       payload: name,
       route: { prev: ['fetch', 'score'], curr: name, next: ['last'] },
@@ -94,14 +94,14 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     expect(await call('rerouteeach', ['a', 'b'])).toEqual({ frames: [frame('a'), frame('b')] });
   });
 
-  it('tells an error as ever', async () => {
+  it('returns error objects', async () => {
     expect(await call('fail', { kind: 'plain' })).toMatchObject({
       error: 'processing_error',
       message: 'bad value',
     });
     expect(await call('reroute', { next: 'review' })).toMatchObject({
       type: 'TypeError',
-      message: expect.stringMatching(/actors' names/),
+      message: expect.stringMatching(/expected (a list|an array) of actor names/),
     });
   });
 
@@ -114,14 +114,14 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     { payload: 1, route: { prev: [], curr: 'a' } },
     { payload: 1, route: { prev: 'x', curr: 'a', next: [] } },
     { route: { prev: [], curr: 'a', next: [] } },
-  ])('refuses %j, which is no envelope', async (request) => {
+  ])('rejects %j, which is not an envelope', async (request) => {
     expect(await connection.call(request)).toMatchObject({
       error: 'bad_request',
-      message: expect.stringMatching(/is no envelope, which ASYA_RUNTIME_PROTOCOL=envelope asks for/),
+      message: expect.stringMatching(/is not an envelope, which ASYA_RUNTIME_PROTOCOL=envelope requires/),
     });
   });
 
-  it('works over HTTP likewise', async () => {
+  it('works over HTTP', async () => {
     const runtime = await startForTest({ language, handler: language.handler('run'), env, over: 'http' });
     const body = (does: string): string =>
       JSON.stringify({ ...ENVELOPE, payload: { do: does, with: { next: ['x'] }, ctx: does === 'reroute' } });
@@ -133,7 +133,7 @@ describe.each(LANGUAGES)('the $name runtime in the envelope protocol', (language
     expect((await ask(runtime, { body: '{}' })).status).toBe(400);
   });
 
-  it('makes one frame of an array with ASYA_FANOUT=never', async () => {
+  it('returns one frame for an array if ASYA_FANOUT=never', async () => {
     const never = { ...env, ASYA_FANOUT: 'never' };
     const runtime = await startForTest({ language, handler: language.handler('echo'), env: never });
     const one = await connectTo(runtime.socketPath);

@@ -7,7 +7,7 @@ import { endAll, startForTest, startRuntime, waitFor, within } from './runtime-p
 
 afterAll(endAll);
 
-interface Told {
+interface ErrorObject {
   readonly error: string;
   readonly message: string;
   readonly type: string;
@@ -17,18 +17,18 @@ interface Told {
   readonly retry_after?: unknown;
 }
 
-describe.each(LANGUAGES)('the $name runtime, when the handler fails,', (language) => {
+describe.each(LANGUAGES)('$name runtime, errors', (language) => {
   let connection: FramedConnection;
-  const fail = async (name: string, payload: unknown): Promise<Told> =>
-    (await connection.call({ do: name, with: payload })) as Told;
+  const fail = async (name: string, payload: unknown): Promise<ErrorObject> =>
+    (await connection.call({ do: name, with: payload })) as ErrorObject;
   beforeAll(async () => {
     const runtime = await startRuntime({ language, handler: language.handler('run') });
     connection = await connectTo(runtime.socketPath);
   });
 
-  it.each(ERRORS)('tells $title', async ({ payload, message, httpStatus, retryAfter, ...expected }) => {
-    const { traceback, ...told } = await fail('fail', payload);
-    expect(told).toEqual({
+  it.each(ERRORS)('reports $title', async ({ payload, message, httpStatus, retryAfter, ...expected }) => {
+    const { traceback, ...error } = await fail('fail', payload);
+    expect(error).toEqual({
       error: 'processing_error',
       message,
       ...expected[language.name],
@@ -40,53 +40,57 @@ describe.each(LANGUAGES)('the $name runtime, when the handler fails,', (language
     expect(traceback).not.toMatch(/asya.runtime\.(py|ts)/);
   });
 
-  it.each(['faillater', 'faileach'])('tells the same of %s', async (name) => {
-    const told = await fail(name, { kind: 'fields', fields: { status: 503 } });
-    expect(told).toMatchObject({ message: 'slow down', http_status: 503 });
-    expect(told.traceback).toMatch(/handlers\.(py|ts)/);
-    expect(told.traceback).not.toMatch(/asya.runtime\.(py|ts)/);
+  it.each(['faillater', 'faileach'])('reports the same for %s', async (name) => {
+    const error = await fail(name, { kind: 'fields', fields: { status: 503 } });
+    expect(error).toMatchObject({ message: 'slow down', http_status: 503 });
+    expect(error.traceback).toMatch(/handlers\.(py|ts)/);
+    expect(error.traceback).not.toMatch(/asya.runtime\.(py|ts)/);
   });
 
-  it('tells causes in the traceback', async () => {
+  it('includes causes in the traceback', async () => {
     const { traceback } = await fail('fail', { kind: 'cause' });
     expect(traceback).toContain('slow down');
     expect(traceback).toContain('no price');
     expect(traceback).toMatch(/direct cause of|Caused by: /);
   });
 
-  it('has a message even where the error has none', async () => {
+  it('has a message even if the error has none', async () => {
     expect((await fail('fail', { kind: 'empty' })).message).not.toBe('');
   });
 
   it.each([
-    ['a value that JSON has not', 'odd', '', /holds a type|is a function/],
-    ['one inside another', 'odd', 'inside', /holds a set|BigInt/],
-    ['a circle', 'cyclic', '', /[Cc]ircular/],
+    ['a function or class', 'odd', '', /(contains a type|is a function), which JSON cannot represent/],
+    ['an object with a set or BigInt', 'odd', 'inside', /contains a set|BigInt/],
+    ['a circular reference', 'cyclic', '', /cannot be encoded as JSON: .*[Cc]ircular/],
     ['NaN', 'nan', '', /NaN/],
-  ])('says so when the result is %s', async (_title, name, payload, message) => {
-    const told = await fail(name, payload);
-    expect(told).toMatchObject({ error: 'processing_error', type: 'ResultNotSerializable' });
-    expect(told.mro.slice(0, 2)).toEqual(['ResultNotSerializable', 'TypeError']);
-    expect(told.mro).toContain('Exception');
-    expect(told.message).toMatch(message);
+  ])('reports ResultNotSerializable if the result is %s', async (_title, name, payload, message) => {
+    const error = await fail(name, payload);
+    expect(error).toMatchObject({ error: 'processing_error', type: 'ResultNotSerializable' });
+    expect(error.mro.slice(0, 2)).toEqual(['ResultNotSerializable', 'TypeError']);
+    expect(error.mro).toContain('Exception');
+    expect(error.message).toMatch(message);
   });
 
-  it('answers an error to a frame that is not JSON, and goes on', async () => {
+  it('answers a frame that is not JSON with an error, and stays usable', async () => {
     for (const bad of ['{"half":', '', 'NaN', '\ufeff1']) {
       connection.send(bad);
-      const told = JSON.parse((await connection.receive()) ?? '') as Told;
-      expect(told).toMatchObject({ error: 'bad_request', type: 'BadRequest' });
-      expect(told.message).toMatch(/is not JSON/);
+      const error = JSON.parse((await connection.receive()) ?? '') as ErrorObject;
+      expect(error).toMatchObject({ error: 'bad_request', type: 'BadRequest' });
+      expect(error.message).toMatch(
+        /^the request body \(\d+ bytes\) is not JSON: .*; send one JSON value encoded as UTF-8$/,
+      );
     }
     expect(await connection.call({ do: 'echo', with: 1 })).toBe(1);
   });
 
-  it('refuses a rewritten route that the socket cannot carry', async () => {
-    const told = (await connection.call({ do: 'reroute', with: { next: ['a'] }, ctx: true })) as Told;
-    expect(told.message).toMatch(/ASYA_RUNTIME_PROTOCOL=envelope/);
+  it('rejects a changed route in the payload protocol over the socket', async () => {
+    const error = (await connection.call({ do: 'reroute', with: { next: ['a'] }, ctx: true })) as ErrorObject;
+    expect(error.message).toMatch(
+      /over a socket only the envelope protocol supports it; set ASYA_RUNTIME_PROTOCOL=envelope/,
+    );
   });
 
-  it('is read by the sidecar as it was meant, over both ways', async () => {
+  it('returns error objects that the sidecar can read, over socket and HTTP', async () => {
     const fault = { message: 'slow down', httpStatus: 503, retryAfter: 7 };
     const payload = { do: 'fail', with: { kind: 'fields', fields: { status: 503, retry_after: 7 } } };
     const overSocket = answerFromSocket(JSON.stringify(await connection.call(payload)), 'array');
@@ -97,21 +101,24 @@ describe.each(LANGUAGES)('the $name runtime, when the handler fails,', (language
     expect(answerFromHttp({ status, text }, 'array')).toMatchObject({ kind: 'fault', fault });
   });
 
-  it('leaves when the handler says so', async () => {
+  it('exits when the handler exits the process', async () => {
     const runtime = await startForTest({ language, handler: language.handler('leave') });
     (await connectTo(runtime.socketPath)).send('3');
     expect(await within(runtime.ended, 'the end')).toEqual({ code: 3, signal: null });
   });
 });
 
-describe.runIf(LANGUAGES.includes(PYTHON))('the python runtime, when the handler fails,', () => {
-  it('says so when NaN is inside the result', async () => {
+describe.runIf(LANGUAGES.includes(PYTHON))('python runtime, errors', () => {
+  it('reports ResultNotSerializable if the result contains NaN', async () => {
     const runtime = await startForTest({ language: PYTHON, handler: 'handlers.nan' });
-    const told = await (await connectTo(runtime.socketPath)).call('inside');
-    expect(told).toMatchObject({ type: 'ResultNotSerializable', message: expect.stringMatching(/NaN/) });
+    const error = await (await connectTo(runtime.socketPath)).call('inside');
+    expect(error).toMatchObject({
+      type: 'ResultNotSerializable',
+      message: expect.stringMatching(/contains NaN or Infinity/),
+    });
   });
 
-  it('survives the end of a thread in the background, which is told', async () => {
+  it('logs an exception in a background thread and keeps running', async () => {
     const runtime = await startForTest({ language: PYTHON, handler: 'handlers.stray' });
     const connection = await connectTo(runtime.socketPath);
     expect(await connection.call(1)).toBe('started');
@@ -120,9 +127,10 @@ describe.runIf(LANGUAGES.includes(PYTHON))('the python runtime, when the handler
   });
 });
 
-describe('the node runtime, when the handler fails,', () => {
+describe('node runtime, errors', () => {
   let connection: FramedConnection;
-  const throwing = async (payload: unknown): Promise<Told> => (await connection.call(payload)) as Told;
+  const throwing = async (payload: unknown): Promise<ErrorObject> =>
+    (await connection.call(payload)) as ErrorObject;
   beforeAll(async () => {
     const runtime = await startRuntime({ language: NODE, handler: './handlers.ts.fail' });
     connection = await connectTo(runtime.socketPath);
@@ -137,37 +145,37 @@ describe('the node runtime, when the handler fails,', () => {
       'ThrownValue',
       "the handler threw { reason: 'busy', status: 503 }",
     ],
-    ['an object like an error', { name: 'Busy', message: 'come back' }, 'Busy', 'come back'],
-  ])('makes an error of %s', async (_title, value, type, message) => {
-    const told = await throwing({ kind: 'thrown', value });
-    expect(told).toMatchObject({ type, message, mro: [type, 'Error', 'Exception'] });
+    ['an object with name and message', { name: 'Busy', message: 'come back' }, 'Busy', 'come back'],
+  ])('turns a thrown value into an error: %s', async (_title, value, type, message) => {
+    const error = await throwing({ kind: 'thrown', value });
+    expect(error).toMatchObject({ type, message, mro: [type, 'Error', 'Exception'] });
     if (type === 'ThrownValue' && typeof value === 'object' && value !== null)
-      expect(told.http_status).toBe(503);
+      expect(error.http_status).toBe(503);
   });
 
   it.each([
     ['named', 'Throttled', ['Throttled', 'Error', 'Exception']],
     ['abort', 'AbortError', ['AbortError', 'DOMException', 'Error', 'Exception']],
-  ])('takes the name that tells more (%s)', async (kind, type, mro) => {
+  ])('prefers the more specific name (%s)', async (kind, type, mro) => {
     expect(await throwing({ kind })).toMatchObject({ type, mro });
   });
 
-  it('tells each error of an AggregateError', async () => {
-    const told = await throwing({ kind: 'many' });
-    expect(told).toMatchObject({ type: 'AggregateError', message: 'no v6; no v4' });
-    expect(told.traceback).toMatch(/Error 1 in it: Error: no v6[\s\S]*Error 2 in it: RangeError: no v4/);
+  it('includes each error of an AggregateError', async () => {
+    const error = await throwing({ kind: 'many' });
+    expect(error).toMatchObject({ type: 'AggregateError', message: 'no v6; no v4' });
+    expect(error.traceback).toMatch(/Inner error 1: Error: no v6[\s\S]*Inner error 2: RangeError: no v4/);
   });
 
-  it('tells an error that is its own cause once', async () => {
-    expect((await throwing({ kind: 'circle' })).traceback).toMatch(/Caused by: \(told above\)$/);
+  it('shows an error that is its own cause only once', async () => {
+    expect((await throwing({ kind: 'circle' })).traceback).toMatch(/Caused by: \(shown above\)$/);
   });
 
-  it('ends with status 1 on a rejection that nobody awaits, and tells it', async () => {
+  it('logs an unhandled rejection and exits with status 1', async () => {
     const runtime = await startForTest({ language: NODE, handler: './handlers.ts.stray' });
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe('started');
     expect(await within(runtime.ended, 'the end')).toEqual({ code: 1, signal: null });
     expect(runtime.stderr()).toMatch(
-      /an unhandled rejection[\s\S]*RangeError: nobody awaits this[\s\S]*handlers\.ts/,
+      /unhandled rejection in the handler's code[\s\S]*RangeError: not awaited[\s\S]*handlers\.ts/,
     );
   });
 });

@@ -6,7 +6,7 @@ import { endAll, type RuntimeProcess, startForTest, startRuntime, untilBegun } f
 
 afterAll(endAll);
 
-describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
+describe.each(LANGUAGES)('$name runtime, HTTP protocol', (language) => {
   let runtime: RuntimeProcess;
   const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
   beforeAll(async () => {
@@ -14,18 +14,18 @@ describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
     runtime = await startRuntime({ language, handler: language.handler('run'), over: 'http', env });
   });
 
-  it('says that it is ready', async () => {
+  it('reports that it is ready', async () => {
     const { status, text } = await ask(runtime, { method: 'GET', path: '/healthz' });
     expect([status, json(text)]).toEqual([200, { status: 'ready' }]);
   });
 
   it.each([
-    ['another path', 'POST', '/other', 404, 'not_found', /nothing is at \/other; the handler is at \/invoke/],
+    ['another path', 'POST', '/other', 404, 'not_found', /no such path: \/other; the handler is at \/invoke/],
     ['a longer path', 'POST', '/invoke/more', 404, 'not_found', /the handler is at \/invoke/],
-    ['another method', 'GET', '/invoke', 405, 'method_not_allowed', /\/invoke takes POST, not GET/],
-    ['PUT', 'PUT', '/invoke', 405, 'method_not_allowed', /takes POST, not PUT/],
-    ['POST where it says ready', 'POST', '/healthz', 405, 'method_not_allowed', /takes GET, not POST/],
-  ])('refuses %s and keeps the connection', async (_title, method, path, status, error, message) => {
+    ['another method', 'GET', '/invoke', 405, 'method_not_allowed', /\/invoke accepts POST, not GET/],
+    ['PUT', 'PUT', '/invoke', 405, 'method_not_allowed', /accepts POST, not PUT/],
+    ['POST to /healthz', 'POST', '/healthz', 405, 'method_not_allowed', /accepts GET, not POST/],
+  ])('rejects %s and keeps the connection open', async (_title, method, path, status, error, message) => {
     const agent = keepingAgent();
     const body = method === 'GET' ? {} : { body: '{"n":1}' };
     const refused = await ask(runtime, { method, path, agent, ...body });
@@ -42,34 +42,34 @@ describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
     expect([status, text]).toEqual([405, '']);
   });
 
-  it('takes no notice of a query', async () => {
+  it('ignores the query string', async () => {
     expect((await ask(runtime, { path: '/invoke?a=1', body: '{"do":"echo","with":1}' })).text).toBe('1');
   });
 
   it.each([
     ['text', 'hello'],
-    ['half an object', '{"do":'],
-    ['nothing', ''],
+    ['a truncated object', '{"do":'],
+    ['empty', ''],
     ['NaN', 'NaN'],
-    ['what is not UTF-8', Buffer.of(0x22, 0xff, 0x22)],
-  ])('refuses a body that is %s', async (_title, body) => {
+    ['not UTF-8', Buffer.of(0x22, 0xff, 0x22)],
+  ])('rejects a body that is %s', async (_title, body) => {
     const { status, text } = await ask(runtime, { body });
     expect(status).toBe(400);
     expect(json(text)).toMatchObject({
       error: 'bad_request',
       type: 'BadRequest',
-      message: expect.stringMatching(/is not JSON/),
+      message: expect.stringMatching(/^the request body \(\d+ bytes\) is not JSON: /),
     });
   });
 
-  it('refuses a body that is too large', async () => {
+  it('rejects a body that is too large', async () => {
     const { status, text } = await ask(runtime, { body: JSON.stringify('x'.repeat(2_000)) });
     expect(status).toBe(413);
-    expect(json(text)['message']).toMatch(/ASYA_RUNTIME_MAX_REQUEST/);
+    expect(json(text)['message']).toMatch(/ is larger than ASYA_RUNTIME_MAX_REQUEST \(1000 bytes\)$/);
     expect((await ask(runtime, { body: '{"do":"echo","with":1}' })).text).toBe('1');
   });
 
-  it('hands metadata to a handler that takes a context', async () => {
+  it('passes metadata to a handler that takes a context', async () => {
     const headers = {
       'x-asya-envelope-id': 'e-1',
       'x-asya-attempt': '2',
@@ -92,28 +92,28 @@ describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
   it.each([
     [['a', 'b'], 'a,b'],
     [[], ''],
-  ])('tells a rewritten route %j in a header', async (next, header) => {
+  ])('sends a changed route %j in a header', async (next, header) => {
     const { status, headers } = await ask(runtime, {
       body: JSON.stringify({ do: 'reroute', with: { next }, ctx: true }),
     });
     expect([status, headers['x-asya-route-next']]).toEqual([200, header]);
   });
 
-  it('has no such header where nothing was rewritten', async () => {
+  it('sends no route header if the route was not changed', async () => {
     const { headers } = await ask(runtime, { body: '{"do":"known","with":1,"ctx":true}' });
     expect(headers).not.toHaveProperty('x-asya-route-next');
   });
 
-  it.each([['a,b'], ['a\r\nx-evil: 1'], ['ü'], [''], [7], [null]])('refuses a route to %j', async (name) => {
+  it.each([['a,b'], ['a\r\nx-evil: 1'], ['ü'], [''], [7], [null]])('rejects a route to %j', async (name) => {
     const { status, text, headers } = await ask(runtime, {
       body: JSON.stringify({ do: 'reroute', with: { next: [name] }, ctx: true }),
     });
     expect(status).toBe(500);
-    expect(json(text)['message']).toMatch(/it must be (a list|an array) of actors' names/);
+    expect(json(text)['message']).toMatch(/expected (a list|an array) of actor names/);
     expect(headers).not.toHaveProperty('x-evil');
   });
 
-  it('goes on when whoever asked has gone', async () => {
+  it('keeps running after a client disconnects', async () => {
     const slow = await startForTest({ language, handler: language.handler('sleep'), over: 'http' });
     const socket = connect(slow.port, '127.0.0.1');
     socket.on('error', () => {});
@@ -125,10 +125,10 @@ describe.each(LANGUAGES)('the $name runtime over HTTP', (language) => {
     half.end('POST /invoke HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\n0.3');
     const { text } = await ask(slow, { body: '0.5' });
     expect(text).toBe('"slept"');
-    expect(slow.stderr()).not.toMatch(/fault of the runtime|Traceback|uncaught/);
+    expect(slow.stderr()).not.toMatch(/internal error|Traceback|uncaught/);
   });
 
-  it('refuses a port that is taken', async () => {
+  it('does not start on a port that is in use', async () => {
     const env = { ASYA_RUNTIME_URL: `http://127.0.0.1:${runtime.port}/invoke` };
     const attempt = startForTest({ language, handler: language.handler('echo'), env });
     await expect(attempt).rejects.toThrow(/cannot listen at http:.*in use.*set ASYA_RUNTIME_URL/);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
-/** One of the two runtimes, and how a handler of the fixtures is named to it. */
+/** One of the two runtimes, and how it names the handlers in `handlers/`. */
 export interface Language {
   readonly name: 'python' | 'node';
   readonly command: string;
   readonly script: string;
-  /** The same name in both languages, as each of them writes it. */
+  /** The runtime's full name for a handler: `./handlers.ts.echo`, `handlers.echo`. */
   readonly handler: (name: string) => string;
   readonly missing?: string;
 }
@@ -29,16 +29,16 @@ export const PYTHON: Language = {
   handler: (name) => `handlers.${name}`,
 };
 
-/** The interpreter itself and not a launcher before it, so that its pid is the runtime's; `PYTHON` names another. */
+/** The interpreter and not a launcher in front of it, so that its pid is the runtime's. `PYTHON` overrides it. */
 function findPython(): { command: string; missing?: string } {
-  const asked = process.env['PYTHON'] ?? 'python3';
+  const command = process.env['PYTHON'] ?? 'python3';
   const program = 'import sys; print(sys.executable); sys.exit(sys.version_info < (3, 9))';
-  const { status, stdout } = spawnSync(asked, ['-c', program], { encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout } = spawnSync(command, ['-c', program], { encoding: 'utf8', timeout: 60_000 });
   if (status === 0) return { command: stdout.trim() };
-  return { command: asked, missing: `${asked} is not there, or older than 3.9` };
+  return { command, missing: `${command} was not found or is older than 3.9` };
 }
 
 export const LANGUAGES: readonly Language[] = [PYTHON, NODE].filter(({ name, missing }) => {
-  if (missing !== undefined) console.warn(`runtimes: the ${name} half is skipped, because ${missing}`);
+  if (missing !== undefined) console.warn(`runtimes: skipping ${name}, because ${missing}`);
   return missing === undefined;
 });

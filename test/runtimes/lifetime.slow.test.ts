@@ -19,7 +19,7 @@ import {
 
 afterAll(endAll);
 
-/** Holds the pipe as the sidecar does, and tells the runtime's pid. */
+/** Holds the other end of the runtime's stdin, as the sidecar does, and prints the runtime's pid. */
 const PARENT = `
 const { spawn } = require('node:child_process');
 const child = spawn(process.argv[1], process.argv.slice(2), { stdio: ['pipe', 'inherit', 'inherit'] });
@@ -46,33 +46,36 @@ async function startFamily(language: Language, handler: string): Promise<Family>
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  let told = '';
-  for (const stream of [parent.stdout, parent.stderr]) stream?.on('data', (chunk) => (told += chunk));
-  const pid = (): number => Number(/pid (\d+)\n/.exec(told)?.[1] ?? 0);
+  let output = '';
+  for (const stream of [parent.stdout, parent.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const pid = (): number => Number(/pid (\d+)\n/.exec(output)?.[1] ?? 0);
   onTestFinished(() => {
     parent.kill('SIGKILL');
     if (pid() > 0 && isAlive(pid())) process.kill(pid(), 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
-  await waitFor(() => pid() > 0 && READY.test(told), 'the runtime');
-  return { parent, pid: pid(), socketPath, stdout: () => told };
+  await waitFor(() => pid() > 0 && READY.test(output), 'the runtime');
+  return { parent, pid: pid(), socketPath, stdout: () => output };
 }
 
-describe.each(LANGUAGES)('the $name runtime', (language) => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes what is under way, then ends', async (signal) => {
-    const runtime = await startForTest({ language, handler: language.handler('sleep') });
-    const [busy, idle] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
-    expect(await idle.call(0)).toBe('slept');
-    const answer = busy.call(1);
-    await untilBegun(runtime, 2);
-    runtime.child.kill(signal);
-    await waitFor(() => !existsSync(runtime.socketPath), 'the socket file to go');
-    await expect(connectTo(runtime.socketPath)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
-    expect(await answer).toBe('slept');
-    expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
-  });
+describe.each(LANGUAGES)('$name runtime', (language) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'on %s finishes the calls in flight, then exits',
+    async (signal) => {
+      const runtime = await startForTest({ language, handler: language.handler('sleep') });
+      const [busy, idle] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
+      expect(await idle.call(0)).toBe('slept');
+      const answer = busy.call(1);
+      await untilBegun(runtime, 2);
+      runtime.child.kill(signal);
+      await waitFor(() => !existsSync(runtime.socketPath), 'the socket file to disappear');
+      await expect(connectTo(runtime.socketPath)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
+      expect(await answer).toBe('slept');
+      expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
+    },
+  );
 
-  it('on SIGTERM finishes a request over HTTP and takes no other', async () => {
+  it('on SIGTERM finishes an HTTP request and accepts no others', async () => {
     const runtime = await startForTest({ language, handler: language.handler('sleep'), over: 'http' });
     const answer = ask(runtime, { body: '1' });
     await untilBegun(runtime);
@@ -84,7 +87,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     expect(await within(runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
   });
 
-  it('on SIGTERM with nothing under way ends at once, whoever is connected', async () => {
+  it('on SIGTERM without calls in flight exits at once, despite open connections', async () => {
     const runtime = await startForTest({ language, handler: language.handler('later') });
     const connection = await connectTo(runtime.socketPath);
     expect(await connection.call(1)).toBe(1);
@@ -93,30 +96,30 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     expect(await connection.receive()).toBeUndefined();
   });
 
-  it('on SIGTERM does not wait longer than 5 s for a call', async () => {
+  it('on SIGTERM waits at most 5 s for a call', async () => {
     const runtime = await startForTest({ language, handler: language.handler('sleep') });
     (await connectTo(runtime.socketPath)).send('60');
     await untilBegun(runtime);
     runtime.child.kill('SIGTERM');
     expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
-    expect(runtime.stderr()).toMatch(/1 calls still ran after 5 s and are cut off/);
+    expect(runtime.stderr()).toMatch(/exiting after 5 s with unfinished calls: 1\n/);
   });
 
-  it.each(['sleep', 'spin'])('goes when its parent is killed, also during %s', async (handler) => {
+  it.each(['sleep', 'spin'])('exits when its parent is killed, even during %s', async (handler) => {
     const { parent, pid, socketPath, stdout } = await startFamily(language, handler);
     (await connectTo(socketPath)).send('60');
     await untilBegun({ stdout });
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    await waitFor(() => !isAlive(pid), 'the runtime to go');
+    await waitFor(() => !isAlive(pid), 'the runtime to exit');
   });
 
-  it.each(['sleep', 'spin', 'echo'])('goes when stdin ends, also during %s', async (handler) => {
+  it.each(['sleep', 'spin', 'echo'])('exits when stdin closes, even during %s', async (handler) => {
     const env = { ASYA_PARENT_PIPE: '1' };
     const runtime = await startForTest({ language, handler: language.handler(handler), env, stdin: 'pipe' });
     (await connectTo(runtime.socketPath)).send('60');
     if (handler !== 'echo') await untilBegun(runtime);
-    runtime.child.stdin?.write('what is written there means nothing\n');
+    runtime.child.stdin?.write('ignored input\n');
     await pause(300);
     expect(isAlive(runtime.pid)).toBe(true);
     runtime.child.stdin?.end();
@@ -126,7 +129,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     );
   });
 
-  it('ends with status 0 on SIGTERM while it watches its parent', async () => {
+  it('exits with status 0 on SIGTERM while it watches its parent', async () => {
     const env = { ASYA_PARENT_PIPE: '1' };
     const runtime = await startForTest({ language, handler: language.handler('echo'), env, stdin: 'pipe' });
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
@@ -134,7 +137,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
   });
 
-  it('takes no notice of stdin where nobody asked it to', async () => {
+  it('ignores stdin without ASYA_PARENT_PIPE', async () => {
     const runtime = await startForTest({ language, handler: language.handler('echo'), stdin: 'pipe' });
     runtime.child.stdin?.end();
     await pause(300);

@@ -7,7 +7,7 @@ import { type Ended, endAll, launch, startForTest, temporaryFolder, within } fro
 
 const folder = temporaryFolder();
 
-/** Written here and not kept as files: most of them no linter or compiler should see. */
+/** Written at test time, because linters and the compiler would reject most of them. */
 const FILES: Readonly<Record<string, string>> = {
   'score.py': `
 import os
@@ -61,7 +61,7 @@ export class Broken { constructor() { throw new RangeError('no model'); } score(
   'empty.ts': 'export {};\n',
   'plain.cjs':
     'module.exports = make();\nfunction make() { return { score: (payload) => ["cjs", payload] }; }\n',
-  'alone.cjs': 'module.exports = (payload) => ["alone", payload];\n',
+  'function.cjs': 'module.exports = (payload) => ["function", payload];\n',
   'object.mjs': 'export default { score(payload) { return [this.name, payload]; }, name: "object" };\n',
   'my.handler.ts': 'export const ts = (payload: unknown) => ["dots", payload];\n',
 };
@@ -77,105 +77,128 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-interface Refused {
+interface FailedStart {
   readonly ended: Ended;
   readonly stderr: string;
 }
 
-async function refusalOf(
+async function failedStart(
   language: Language,
   handler: string | undefined,
   env: Readonly<Record<string, string>> = {},
-): Promise<Refused> {
+): Promise<FailedStart> {
   const runtime = launch({ language, cwd: folder, env, ...(handler === undefined ? {} : { handler }) });
-  const ended = await within(runtime.ended, 'the refusal', 60_000);
+  const ended = await within(runtime.ended, 'the failed start', 60_000);
   return { ended, stderr: runtime.stderr() };
 }
 
-/** [what, the handler's name, what the one sentence says] */
-type Refusals = readonly (readonly [string, string, RegExp])[];
+/** [title, the handler's name, the message] */
+type StartupErrors = readonly (readonly [string, string, RegExp])[];
 
-const REFUSALS: Readonly<Record<Language['name'], Refusals>> = {
+const STARTUP_ERRORS: Readonly<Record<Language['name'], StartupErrors>> = {
   python: [
-    ['an unknown module', 'scroe.score', /no module "scroe" in .*; did you mean "score"\?.*PYTHONPATH/],
+    [
+      'an unknown module',
+      'scroe.score',
+      /module "scroe" was not found in .*PYTHONPATH; did you mean "score"\?/,
+    ],
     ['an unknown function', 'score.scor', /"score" has no "scor"; did you mean "score"\?/],
     ['an unknown class', 'score.Scorr.score', /"score" has no "Scorr"; did you mean "Scorer"\?/],
     ['an unknown method', 'score.Scorer.scor', /"Scorer" has no "scor"; did you mean "score"\?/],
     ['an unknown part of a package', 'pack.rnk.rank', /"pack" has no "rnk"; did you mean "rank"\?/],
-    ['a class alone', 'score.Scorer', /"Scorer" is a class; name its method too/],
-    ['what is no function', 'score.limit', /"limit" is a int; it must be written module\.function/],
-    ['a module alone', 'score', /it must be written module\.function or module\.Class\.method/],
-    ['a file', './score.py', /it must be written module\.function or module\.Class\.method/],
-    ['an error of syntax', 'syntax.score', /syntax\.py:2 is not valid Python: .*; correct it/],
-    ['one in an imported module', 'nested_syntax.score', /syntax\.py:2 is not valid Python/],
-    ['three arguments', 'score.needs', /it needs arguments \(payload, context, more\).*give them defaults/],
-    ['an argument by key', 'score.only', /it needs arguments \(payload, key\).*give them defaults/],
-    ['no arguments', 'score.takes_none', /it takes no arguments, but gets the payload/],
+    ['a class without a method', 'score.Scorer', /"Scorer" is a class; name one of its methods: /],
+    ['a value that is not a function', 'score.limit', /"limit" has type int; expected a function or method/],
     [
-      'a class that needs arguments',
+      'a module without a function',
+      'score',
+      /name must have the form module\.function or module\.Class\.method/,
+    ],
+    ['a Python file', './score.py', /name must have the form module\.function or module\.Class\.method/],
+    ['a syntax error', 'syntax.score', /\/syntax\.py:2: SyntaxError: ./],
+    ['a syntax error in an imported module', 'nested_syntax.score', /\/syntax\.py:2: SyntaxError: ./],
+    [
+      'three required arguments',
+      'score.needs',
+      /the handler requires arguments \(payload, context, more\).*give the others defaults/,
+    ],
+    [
+      'a keyword-only argument',
+      'score.only',
+      /the handler requires arguments \(payload, key\).*give the others defaults/,
+    ],
+    ['no arguments', 'score.takes_none', /the handler takes no arguments, but is called with the payload/],
+    [
+      'a constructor that requires arguments',
       'score.Hungry.score',
-      /"Hungry" needs arguments \(model\).*give them defaults/,
+      /constructor of "Hungry" requires arguments \(model\).*give them defaults/,
     ],
   ],
   node: [
-    ['an unknown file', './scroe.ts.score', /there is no file \/.*\/scroe\.ts; did you mean "score\.ts"\?/],
-    ['an unknown folder', './no/score.ts.score', /there is no file \/.*\/no\/score\.ts; give its path/],
+    ['an unknown file', './scroe.ts.score', /file \/.*\/scroe\.ts was not found; did you mean "score\.ts"\?/],
+    ['an unknown folder', './no/score.ts.score', /file \/.*\/no\/score\.ts was not found; give its path/],
     ['an unknown export', './score.ts.scor', /"\.\/score\.ts" has no "scor"; did you mean "score"\?/],
     ['an unknown class', './score.ts.Scorr.score', /"\.\/score\.ts" has no "Scorr"; did you mean "Scorer"\?/],
     ['an unknown method', './score.ts.Scorer.scor', /"Scorer" has no "scor"; did you mean "score"\?/],
-    ['an export of a file without', './empty.ts.score', /"\.\/empty\.ts" has no "score"/],
-    ['a class alone', './score.ts.Scorer', /"Scorer" is a class; name its method too/],
-    ['what is no function', './score.ts.limit', /"limit" is a number; it must be written FILE\.EXPORT/],
-    ['a file alone', './score.ts', /it must be written FILE\.EXPORT or FILE\.CLASS\.METHOD/],
-    ['a module', 'score.score', /it must be written FILE\.EXPORT or FILE\.CLASS\.METHOD/],
-    ['an error of syntax', './syntax.ts.score', /\/syntax\.ts:2 cannot be read: .*; correct it/],
-    ['one in .mjs', './syntax.mjs.score', /\/syntax\.mjs:2 cannot be read: .*; correct it/],
-    ['one in .cjs', './syntax.cjs.score', /\/syntax\.cjs:2 cannot be read: .*; correct it/],
-    ['one in an imported file', './nested-syntax.ts.score', /\/syntax\.ts:2 cannot be read/],
+    ['an export of a file without exports', './empty.ts.score', /"\.\/empty\.ts" has no "score"; define it/],
+    ['a class without a method', './score.ts.Scorer', /"Scorer" is a class; name one of its methods: /],
     [
-      'one in an imported .mjs',
+      'a value that is not a function',
+      './score.ts.limit',
+      /"limit" has type number; expected a function or method/,
+    ],
+    ['a file without an export', './score.ts', /name must have the form FILE\.EXPORT or FILE\.CLASS\.METHOD/],
+    ['a module name', 'score.score', /name must have the form FILE\.EXPORT or FILE\.CLASS\.METHOD/],
+    ['a syntax error', './syntax.ts.score', /\/syntax\.ts:2: SyntaxError: ./],
+    ['a syntax error in .mjs', './syntax.mjs.score', /\/syntax\.mjs:2: SyntaxError: ./],
+    ['a syntax error in .cjs', './syntax.cjs.score', /\/syntax\.cjs:2: SyntaxError: ./],
+    ['a syntax error in an imported file', './nested-syntax.ts.score', /\/syntax\.ts:2: SyntaxError: ./],
+    [
+      'a syntax error in an imported .mjs',
       './nested-syntax.mjs.score',
-      /nested-syntax\.mjs, or what it imports, cannot/,
+      /nested-syntax\.mjs or a file that it imports: SyntaxError: ./,
+    ],
+    ['an import of a missing export', './wrong-import.ts.score', /wrong-import\.ts:1: SyntaxError: .*nope/],
+    [
+      'an enum',
+      './enum.ts.score',
+      /\/enum\.ts:2: .*enum.*; avoid this syntax, or compile the file to JavaScript/,
     ],
     [
-      'an import that is not exported',
-      './wrong-import.ts.score',
-      /wrong-import\.ts:1 cannot be read: .*nope/,
+      'a missing package',
+      './needy.ts.score',
+      /an import was not found: .*no-such-package.*install the package/,
     ],
-    ['an enum', './enum.ts.score', /\/enum\.ts:2: .*enum.*compile the file to JavaScript/],
-    ['a missing package', './needy.ts.score', /imports what is not there: .*no-such-package.*install it/],
-    ['a missing file', './missing.ts.score', /imports what is not there: .*no-such-file\.ts/],
-    ['three arguments', './score.ts.needs', /"needs" needs 3 arguments.*give the others defaults/],
+    ['a missing file', './missing.ts.score', /an import was not found: .*no-such-file\.ts/],
     [
-      'a class that needs arguments',
+      'three required arguments',
+      './score.ts.needs',
+      /the handler requires 3 arguments.*give the others defaults/,
+    ],
+    [
+      'a constructor that requires arguments',
       './score.ts.Hungry.score',
-      /"Hungry" needs arguments.*give them defaults/,
+      /constructor of "Hungry" requires arguments \(1\).*give them defaults/,
     ],
   ],
 };
 
-/** [what, the handler's name, the sentence, what the user's own frames say] */
+/** [title, the handler's name, the message, a frame of the user's code] */
 const USER_FAILURES: Readonly<
   Record<Language['name'], readonly (readonly [string, string, RegExp, RegExp])[]>
 > = {
   python: [
+    ['throws', 'throws.score', /loading "throws" failed with OSError: no weights/, /throws\.py", line 2/],
+    ['exits', 'exits.score', /loading "exits" failed with SystemExit: 0/, /exits\.py", line 2/],
     [
-      'throws',
-      'throws.score',
-      /"throws" failed while it was loaded, with OSError: no weights/,
-      /throws\.py", line 2/,
-    ],
-    ['exits', 'exits.score', /"exits" failed while it was loaded, with SystemExit: 0/, /exits\.py", line 2/],
-    [
-      'needs a package',
+      'imports a missing package',
       'needy.score',
-      /"needy" imports "no_such_package", which is not there/,
+      /an import was not found: "needy" imports "no_such_package"; install the package/,
       /needy\.py", line 1/,
     ],
     [
-      'makes no instance',
+      'throws in its constructor',
       'score.Broken.score',
-      /"Broken" failed while it was made.*no model/,
+      /creating an instance of "Broken" failed with .*no model/,
       /score\.py", line \d+/,
     ],
   ],
@@ -183,19 +206,14 @@ const USER_FAILURES: Readonly<
     [
       'throws',
       './throws.ts.score',
-      /throws\.ts failed while it was loaded, with RangeError: no weights/,
+      /loading .*\/throws\.ts failed with RangeError: no weights/,
       /throws\.ts:2/,
     ],
+    ['parses invalid JSON', './json.ts.score', /loading .*\/json\.ts failed with SyntaxError/, /json\.ts:1/],
     [
-      'reads bad JSON',
-      './json.ts.score',
-      /json\.ts failed while it was loaded, with SyntaxError/,
-      /json\.ts:1/,
-    ],
-    [
-      'makes no instance',
+      'throws in its constructor',
       './score.ts.Broken.score',
-      /"Broken" failed while it was made.*no model/,
+      /creating an instance of "Broken" failed with .*no model/,
       /score\.ts:\d+/,
     ],
   ],
@@ -209,7 +227,7 @@ const NAMED: Readonly<Record<Language['name'], readonly (readonly [string, unkno
   ],
   node: [
     ['./plain.cjs.score', ['cjs', 1]],
-    ['./alone.cjs.default', ['alone', 1]],
+    ['./function.cjs.default', ['function', 1]],
     ['./object.mjs.default.score', ['object', 1]],
     ['./my.handler.ts.ts', ['dots', 1]],
     ['score.ts.score', 1],
@@ -217,55 +235,67 @@ const NAMED: Readonly<Record<Language['name'], readonly (readonly [string, unkno
   ],
 };
 
-describe.each(LANGUAGES)('the $name runtime, asked for', (language) => {
-  it.each(REFUSALS[language.name])('%s, refuses in one sentence', async (_title, handler, sentence) => {
-    const { ended, stderr } = await refusalOf(language, handler);
+describe.each(LANGUAGES)('$name runtime, loading', (language) => {
+  it.each(STARTUP_ERRORS[language.name])('%s: fails with one sentence', async (_title, handler, message) => {
+    const { ended, stderr } = await failedStart(language, handler);
     expect(ended).toEqual({ code: 1, signal: null });
     expect(stderr).toMatch(/^asya-runtime: [^\n]*\n$/);
     expect(stderr).toContain(`cannot host "${handler}": `);
-    expect(stderr).toMatch(sentence);
+    expect(stderr).toMatch(message);
   });
 
   it.each(USER_FAILURES[language.name])(
-    'what %s while it is loaded, shows the frames of the user',
-    async (_title, handler, sentence, frame) => {
-      const { ended, stderr } = await refusalOf(language, handler);
+    'a file that %s: shows only the frames of the user',
+    async (_title, handler, message, frame) => {
+      const { ended, stderr } = await failedStart(language, handler);
       expect(ended).toEqual({ code: 1, signal: null });
-      expect(stderr.split('\n')[0]).toMatch(sentence);
+      expect(stderr.split('\n')[0]).toMatch(message);
       expect(stderr).toMatch(frame);
       expect(stderr).not.toMatch(/asya.runtime\.(py|ts)|load-handler\.ts|importlib|node:internal/);
     },
   );
 
-  it('what is not there, tells all with ASYA_LOG_LEVEL=debug', async () => {
-    const [, handler, sentence] = REFUSALS[language.name][0] ?? ['', '', /^$/];
-    const { ended, stderr } = await refusalOf(language, handler, { ASYA_LOG_LEVEL: 'debug' });
+  it('shows the whole traceback if ASYA_LOG_LEVEL=debug', async () => {
+    const [, handler, message] = STARTUP_ERRORS[language.name][0] ?? ['', '', /^$/];
+    const { ended, stderr } = await failedStart(language, handler, { ASYA_LOG_LEVEL: 'debug' });
     expect(ended).toEqual({ code: 1, signal: null });
-    expect(stderr.split('\n')[0]).toMatch(sentence);
+    expect(stderr.split('\n')[0]).toMatch(message);
     expect(stderr).toMatch(/asya_runtime\.py|load-handler\.ts/);
   });
 
   it.each([
-    ['no handler at all', {}, /one argument must name the handler.*ASYA_HANDLER is not set/],
-    ['a protocol', { ASYA_RUNTIME_PROTOCOL: 'grpc' }, /ASYA_RUNTIME_PROTOCOL is "grpc"; it may be "payload"/],
+    ['no handler', {}, /no handler name: pass it as the argument .*or set ASYA_HANDLER/],
     [
-      'a limit',
-      { ASYA_RUNTIME_MAX_REQUEST: '16MB' },
-      /ASYA_RUNTIME_MAX_REQUEST is "16MB"; it must be a whole/,
+      'an unknown protocol',
+      { ASYA_RUNTIME_PROTOCOL: 'grpc' },
+      /ASYA_RUNTIME_PROTOCOL is "grpc"; expected "payload"/,
     ],
-    ['https', { ASYA_RUNTIME_URL: 'https://127.0.0.1/x' }, /ASYA_RUNTIME_URL is "https:.*may be like unix:/],
-    ['a port', { ASYA_RUNTIME_URL: 'http://127.0.0.1:99999/x' }, /99999/],
-    ['a pipe that is none', { ASYA_PARENT_PIPE: '1' }, /ASYA_PARENT_PIPE=1 says that stdin is a pipe/],
-  ])('%s that it does not know, refuses in one sentence', async (title, env, sentence) => {
+    [
+      'an invalid size limit',
+      { ASYA_RUNTIME_MAX_REQUEST: '16MB' },
+      /ASYA_RUNTIME_MAX_REQUEST is "16MB"; expected a whole/,
+    ],
+    [
+      'an https URL',
+      { ASYA_RUNTIME_URL: 'https://127.0.0.1/x' },
+      /ASYA_RUNTIME_URL is "https:.*expected a URL such as unix:/,
+    ],
+    ['an invalid port', { ASYA_RUNTIME_URL: 'http://127.0.0.1:99999/x' }, /99999/],
+    [
+      'a parent pipe without a pipe',
+      { ASYA_PARENT_PIPE: '1' },
+      /ASYA_PARENT_PIPE is 1, but stdin is not a pipe/,
+    ],
+  ])('%s: fails with one sentence', async (title, env, message) => {
     const handler =
-      title === 'no handler at all' ? undefined : language.handler('echo').replace('handlers', 'score');
-    const { ended, stderr } = await refusalOf(language, handler?.replace('echo', 'score'), env);
+      title === 'no handler' ? undefined : language.handler('echo').replace('handlers', 'score');
+    const { ended, stderr } = await failedStart(language, handler?.replace('echo', 'score'), env);
     expect(ended).toEqual({ code: 1, signal: null });
     expect(stderr).toMatch(/^asya-runtime: [^\n]*\n$/);
-    expect(stderr).toMatch(sentence);
+    expect(stderr).toMatch(message);
   });
 
-  it.each(NAMED[language.name])('%s, finds it', async (handler, answer) => {
+  it.each(NAMED[language.name])('%s: finds the handler', async (handler, answer) => {
     const runtime = await startForTest({ language, cwd: folder, handler });
     expect(await (await connectTo(runtime.socketPath)).call(1)).toEqual(answer);
   });

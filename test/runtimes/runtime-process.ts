@@ -15,7 +15,7 @@ export interface RuntimeProcess {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly socketPath: string;
-  /** Of `http://127.0.0.1:0/...`, the one it got. */
+  /** The port that the system chose for `http://127.0.0.1:0/...`. */
   readonly port: number;
   readonly ended: Promise<Ended>;
   readonly stdout: () => string;
@@ -24,7 +24,7 @@ export interface RuntimeProcess {
 
 export interface Start {
   readonly language: Language;
-  /** As the command line has it; none is no argument. */
+  /** The command line's argument. Default: no argument. */
   readonly handler?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -32,7 +32,7 @@ export interface Start {
   readonly stdin?: 'ignore' | 'pipe';
 }
 
-/** The whole line: the port is at its end. */
+/** Matches the whole line, because the port is at its end. */
 export const READY = / is ready at .*\n/;
 const running = new Set<ChildProcess>();
 
@@ -40,7 +40,7 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'asya-rt-'));
 }
 
-/** To be called where a file of tests ends: whatever it started is gone then. */
+/** Kills every runtime that this test file started. Call it in `afterAll`. */
 export async function endAll(): Promise<void> {
   for (const child of running) child.kill('SIGKILL');
   await waitFor(() => running.size === 0, 'every runtime to end');
@@ -53,12 +53,12 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): No
   return { ...Object.fromEntries(inherited), PYTHONDONTWRITEBYTECODE: '1', ...env };
 }
 
-/** Starts one, whether it gets ready or not. */
+/** Starts a runtime without waiting until it is ready. */
 export function launch(start: Start): RuntimeProcess {
   const { language, handler, over = 'socket', cwd = HANDLERS, stdin = 'ignore' } = start;
   const folder = temporaryFolder();
   const socketPath = join(folder, 'app.sock');
-  const place = {
+  const endpoint = {
     socket: { ASYA_SOCKET_PATH: socketPath },
     http: { ASYA_RUNTIME_URL: 'http://127.0.0.1:0/invoke' },
     'http+unix': { ASYA_RUNTIME_URL: `http+unix:${socketPath}:/invoke` },
@@ -66,7 +66,7 @@ export function launch(start: Start): RuntimeProcess {
   const args = handler === undefined ? [language.script] : [language.script, handler];
   const child = spawn(language.command, args, {
     cwd,
-    env: cleanEnvironment({ ...place, ...start.env }),
+    env: cleanEnvironment({ ...endpoint, ...start.env }),
     stdio: [stdin, 'pipe', 'pipe'],
   });
   running.add(child);
@@ -92,17 +92,17 @@ export function launch(start: Start): RuntimeProcess {
   };
 }
 
-/** Starts one and waits until it is ready. */
+/** Starts a runtime and waits until it is ready. */
 export async function startRuntime(start: Start): Promise<RuntimeProcess> {
   const runtime = launch(start);
   let hasEnded = false;
   void runtime.ended.then(() => (hasEnded = true));
   await waitFor(() => hasEnded || READY.test(runtime.stderr()), 'the runtime');
-  if (hasEnded) throw new Error(`the runtime ended at once: ${runtime.stderr()}`);
+  if (hasEnded) throw new Error(`the runtime did not start: ${runtime.stderr()}`);
   return runtime;
 }
 
-/** As `startRuntime`, for one test alone. */
+/** Like `startRuntime`, but kills the runtime at the end of the test. */
 export async function startForTest(start: Start): Promise<RuntimeProcess> {
   const runtime = await startRuntime(start);
   onTestFinished(async () => {
@@ -112,7 +112,7 @@ export async function startForTest(start: Start): Promise<RuntimeProcess> {
   return runtime;
 }
 
-/** So many calls of `sleep` or `spin` are under way, or were: that one was sent says nothing yet. */
+/** Waits until this many calls of `sleep` or `spin` have begun, which is later than when they were sent. */
 export async function untilBegun(runtime: Pick<RuntimeProcess, 'stdout'>, calls = 1): Promise<void> {
   await waitFor(() => runtime.stdout().split('begun\n').length > calls, 'the call to begin');
 }
@@ -124,18 +124,18 @@ function collect(stream: NodeJS.ReadableStream | null): () => string {
   return () => text;
 }
 
-export async function waitFor(isTrue: () => boolean, what: string, longestMs = 60_000): Promise<void> {
-  const until = performance.now() + longestMs;
+export async function waitFor(isTrue: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {
+  const until = performance.now() + timeoutMs;
   while (!isTrue()) {
-    if (performance.now() > until) throw new Error(`waited ${longestMs} ms for ${what}, in vain`);
+    if (performance.now() > until) throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
     await pause(10);
   }
 }
 
-export async function within<T>(promise: Promise<T>, what: string, longestMs = 60_000): Promise<T> {
+export async function within<T>(promise: Promise<T>, what: string, timeoutMs = 60_000): Promise<T> {
   const late = new AbortController();
-  const timeout = pause(longestMs, undefined, { signal: late.signal }).then(() => {
-    throw new Error(`waited ${longestMs} ms for ${what}, in vain`);
+  const timeout = pause(timeoutMs, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
   });
   try {
     return await Promise.race([promise, timeout]);

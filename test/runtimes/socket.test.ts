@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
+describe.each(LANGUAGES)('$name runtime, socket protocol', (language) => {
   let runtime: RuntimeProcess;
   const handler = language.handler('echo');
   const at = (name: string): string => join(folder, `${language.name}-${name}`);
@@ -30,18 +30,19 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     runtime = await startRuntime({ language, handler, env: { ASYA_RUNTIME_MAX_REQUEST: '1000' } });
   });
 
-  it('closes a connection that announces too much, tells it, and goes on', async () => {
+  it('logs and closes a connection that announces too large a frame', async () => {
     const connection = await connectTo(runtime.socketPath);
     connection.socket.write(Buffer.of(0, 0, 0x03, 0xe9));
     expect(await connection.receive()).toBeUndefined();
     await waitFor(
-      () => /a frame of 1001 bytes came, ASYA_RUNTIME_MAX_REQUEST is 1000/.test(runtime.stderr()),
+      () =>
+        /a frame of 1001 bytes is larger than ASYA_RUNTIME_MAX_REQUEST \(1000 bytes\)/.test(runtime.stderr()),
       'the line',
     );
     expect(await (await connectTo(runtime.socketPath)).call('x'.repeat(998))).toBe('x'.repeat(998));
   });
 
-  it('takes 16 MiB where nothing else is said', async () => {
+  it('accepts 16 MiB by default', async () => {
     const large = await startForTest({ language, handler });
     const text = JSON.stringify('x'.repeat(16 * 1024 * 1024 - 2));
     const connection = await connectTo(large.socketPath);
@@ -52,26 +53,26 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
   });
 
   it.each([
-    ['half a length', Buffer.of(0, 0)],
-    ['half a body', frameOf('"12345"').subarray(0, 7)],
-  ])('goes on after %s and an end', async (_title, bytes) => {
-    const told = () => runtime.stderr().split('in the middle of a frame').length;
-    const before = told();
+    ['part of a length', Buffer.of(0, 0)],
+    ['part of a body', frameOf('"12345"').subarray(0, 7)],
+  ])('keeps running after a client sends %s and disconnects', async (_title, bytes) => {
+    const logged = () => runtime.stderr().split('in the middle of a frame').length;
+    const before = logged();
     const connection = await connectTo(runtime.socketPath);
     connection.socket.end(bytes);
     expect(await connection.receive()).toBeUndefined();
-    await waitFor(() => told() > before, 'the line');
+    await waitFor(() => logged() > before, 'the line');
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
   });
 
-  it('answers a caller that has said all it will', async () => {
+  it('answers a client that has closed its side', async () => {
     const connection = await connectTo(runtime.socketPath);
     connection.socket.end(frameOf('1'));
     expect(await connection.receive()).toBe('1');
     expect(await connection.receive()).toBeUndefined();
   });
 
-  it('goes on when whoever asked has gone', async () => {
+  it('keeps running after a client disconnects', async () => {
     const slow = await startForTest({ language, handler: language.handler('sleep') });
     const gone = await connectTo(slow.socketPath);
     gone.send('0.3');
@@ -83,7 +84,7 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     expect(slow.stderr().trim().split('\n')).toHaveLength(1);
   });
 
-  it('makes the folder of its socket, and leaves nothing there', async () => {
+  it('creates the folder of its socket, and removes the socket when it exits', async () => {
     const path = at('made/deep/app.sock');
     const made = await startForTest({ language, handler, env: { ASYA_SOCKET_PATH: path } });
     expect(statSync(path).isSocket()).toBe(true);
@@ -92,7 +93,7 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('listens where ASYA_RUNTIME_URL says before ASYA_SOCKET_PATH', async () => {
+  it('prefers ASYA_RUNTIME_URL over ASYA_SOCKET_PATH', async () => {
     const path = at('url.sock');
     const env = { ASYA_RUNTIME_URL: `unix:${path}`, ASYA_SOCKET_PATH: at('other.sock') };
     await startForTest({ language, handler, env });
@@ -100,7 +101,7 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     expect(existsSync(at('other.sock'))).toBe(false);
   });
 
-  it('takes the place of a socket that nobody answers on', async () => {
+  it('replaces a stale socket file', async () => {
     const path = at('stale.sock');
     const first = await startForTest({ language, handler, env: { ASYA_SOCKET_PATH: path } });
     first.child.kill('SIGKILL');
@@ -110,46 +111,48 @@ describe.each(LANGUAGES)('the $name runtime on its socket', (language) => {
     expect(await (await connectTo(second.socketPath)).call(1)).toBe(1);
   });
 
-  it('refuses the socket of a runtime that lives, and leaves it alone', async () => {
+  it('does not start on the socket of a running runtime', async () => {
     const env = { ASYA_SOCKET_PATH: runtime.socketPath };
     const second = launch({ language, handler, env });
     expect(await within(second.ended, 'the end')).toEqual({ code: 1, signal: null });
     expect(second.stderr()).toBe(
-      `asya-runtime: cannot host "${handler}": another runtime answers at ${runtime.socketPath}; ` +
+      `asya-runtime: cannot host "${handler}": another process listens at ${runtime.socketPath}; ` +
         'stop it, or set ASYA_SOCKET_PATH to another path\n',
     );
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
   });
 
-  it('refuses the socket of any other server too', async () => {
+  it('does not start on the socket of another server', async () => {
     const path = at('foreign.sock');
     const foreign = createServer().listen(path);
     try {
       const second = launch({ language, handler, env: { ASYA_SOCKET_PATH: path } });
       expect(await within(second.ended, 'the end')).toEqual({ code: 1, signal: null });
-      expect(second.stderr()).toMatch(/another runtime answers at/);
+      expect(second.stderr()).toMatch(/another process listens at/);
     } finally {
       foreign.close();
     }
   });
 
-  it.each(['file', 'folder'])('does not touch a %s in its place', async (kind) => {
+  it.each(['file', 'folder'])('does not replace a %s', async (kind) => {
     const path = at(`precious-${kind}`);
     if (kind === 'file') writeFileSync(path, 'precious');
     else mkdirSync(path);
     const refused = launch({ language, handler, env: { ASYA_SOCKET_PATH: path } });
     expect(await within(refused.ended, 'the end')).toEqual({ code: 1, signal: null });
-    expect(refused.stderr()).toMatch(/is there and is no socket; remove it/);
+    expect(refused.stderr()).toMatch(/exists and is not a socket; remove it/);
     expect(existsSync(path)).toBe(true);
     if (kind === 'file') expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 
   it.each([
     ['a path that is too long', `/tmp/${'x'.repeat(120)}.sock`],
-    ['a folder that cannot be made', '/dev/null/deep/app.sock'],
-  ])('says so when it is given %s', async (_title, path) => {
+    ['a folder that cannot be created', '/dev/null/deep/app.sock'],
+  ])('reports %s', async (_title, path) => {
     const refused = launch({ language, handler, env: { ASYA_SOCKET_PATH: path } });
     expect(await within(refused.ended, 'the end')).toEqual({ code: 1, signal: null });
-    expect(refused.stderr()).toMatch(/^asya-runtime: cannot host ".*": cannot listen at .*; set ASYA_.*\n$/);
+    expect(refused.stderr()).toMatch(
+      /^asya-runtime: cannot host ".*": cannot listen at unix:.*; set ASYA_RUNTIME_URL to a free address\n$/,
+    );
   });
 });

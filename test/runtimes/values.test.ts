@@ -13,8 +13,8 @@ import {
 
 afterAll(endAll);
 
-describe.each(LANGUAGES)('the $name runtime', (language) => {
-  describe('answers over the socket', () => {
+describe.each(LANGUAGES)('$name runtime', (language) => {
+  describe('over the socket answers', () => {
     let connection: FramedConnection;
     beforeAll(async () => {
       const runtime = await startRuntime({ language, handler: language.handler('run') });
@@ -26,7 +26,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
       expect(await connection.receive()).toBe(answer);
     });
 
-    it('a context in which nothing is known', async () => {
+    it('with an empty context', async () => {
       const known = await connection.call({ do: 'known', with: 1, ctx: true });
       expect(known).toEqual({
         payload: 1,
@@ -39,7 +39,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
       });
     });
 
-    it('what came in pieces, and what came in one piece with the next', async () => {
+    it('frames that arrive byte by byte, and several frames at once', async () => {
       const one = JSON.stringify({ do: 'echo', with: 'ä'.repeat(50) });
       const head = Buffer.alloc(4);
       head.writeUInt32BE(Buffer.byteLength(one));
@@ -56,7 +56,7 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     });
   });
 
-  describe.each(['http', 'http+unix'] as const)('answers over %s', (over) => {
+  describe.each(['http', 'http+unix'] as const)('over %s answers', (over) => {
     let runtime: RuntimeProcess;
     const agent = keepingAgent();
     beforeAll(async () => {
@@ -83,26 +83,26 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
     expect(await connection.receive()).toBe(answer);
   });
 
-  it('makes one instance of a class and keeps it', async () => {
+  it('creates one instance of a class and keeps it', async () => {
     const runtime = await startForTest({ language, handler: language.handler('Counter.add') });
     const [one, other] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
     expect([await one.call(2), await other.call(3), await one.call(4)]).toEqual([2, 5, 9]);
   });
 
-  it('takes the handler from ASYA_HANDLER', async () => {
+  it('reads the handler name from ASYA_HANDLER', async () => {
     const env = { ASYA_HANDLER: language.handler('echo') };
     const runtime = await startForTest({ language, env });
     expect(await (await connectTo(runtime.socketPath)).call('x')).toBe('x');
   });
 
-  it.each(['meet', 'meetlater'])('works on two connections at once (%s)', async (handler) => {
+  it.each(['meet', 'meetlater'])('serves two connections concurrently (%s)', async (handler) => {
     const runtime = await startForTest({ language, handler: language.handler(handler) });
     const [one, other] = [await connectTo(runtime.socketPath), await connectTo(runtime.socketPath)];
     const answers = await within(Promise.all([one.call(1), other.call(2)]), 'both answers', 60_000);
     expect(answers).toEqual([1, 2]);
   });
 
-  it('leaves what the handler prints as it is, line by line', async () => {
+  it('passes on what the handler prints, line by line', async () => {
     const runtime = await startForTest({ language, handler: language.handler('say') });
     expect(await (await connectTo(runtime.socketPath)).call('häi')).toBe('said');
     await waitFor(() => runtime.stdout() === 'häi\n', 'the line');
@@ -110,8 +110,8 @@ describe.each(LANGUAGES)('the $name runtime', (language) => {
   });
 });
 
-describe.runIf(LANGUAGES.includes(PYTHON))('the python runtime alone', () => {
-  it('keeps whole numbers of any size, and floats as floats', async () => {
+describe.runIf(LANGUAGES.includes(PYTHON))('python runtime', () => {
+  it('keeps integers of any size, and floats as floats', async () => {
     const runtime = await startForTest({ language: PYTHON, handler: 'handlers.echo' });
     const connection = await connectTo(runtime.socketPath);
     for (const text of [
@@ -126,8 +126,8 @@ describe.runIf(LANGUAGES.includes(PYTHON))('the python runtime alone', () => {
   });
 });
 
-describe('the node runtime alone', () => {
-  it('takes undefined as nothing', async () => {
+describe('node runtime', () => {
+  it('treats undefined as no value', async () => {
     const runtime = await startForTest({ language: NODE, handler: './handlers.ts.silent' });
     const connection = await connectTo(runtime.socketPath);
     expect(await connection.call(1)).toBe(null);

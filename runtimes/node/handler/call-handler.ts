@@ -58,14 +58,14 @@ export function routeHeader(context: HandlerContext, isHttp: boolean): Readonly<
   const names = actorNamesFrom(context.routeNext);
   if (!isHttp) {
     throw new Error(
-      'the handler set routeNext, which the socket carries in the envelope protocol only; ' +
-        'set ASYA_RUNTIME_PROTOCOL=envelope, or an http URL as ASYA_RUNTIME_URL',
+      'the handler set routeNext, but over a socket only the envelope protocol supports it; ' +
+        'set ASYA_RUNTIME_PROTOCOL=envelope, or set ASYA_RUNTIME_URL to an http URL',
     );
   }
   // Printable ASCII without the comma, which separates the names.
   if (!names.every((name) => /^[!-+\--~]+$/.test(name)))
     throw new Error(
-      `the handler set routeNext to ${JSON.stringify(names)}; it must be an array of actors' names`,
+      `the handler set routeNext to ${JSON.stringify(names)}; expected an array of actor names`,
     );
   return { 'x-asya-route-next': names.join(',') };
 }
@@ -73,5 +73,5 @@ export function routeHeader(context: HandlerContext, isHttp: boolean): Readonly<
 function actorNamesFrom(routeNext: unknown): readonly string[] {
   if (isStringArray(routeNext)) return routeNext;
   const shown = JSON.stringify(routeNext);
-  throw new TypeError(`the handler set routeNext to ${shown}; it must be an array of actors' names`);
+  throw new TypeError(`the handler set routeNext to ${shown}; expected an array of actor names`);
 }

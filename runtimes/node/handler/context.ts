@@ -49,8 +49,8 @@ export function contextFromHttp(headers: IncomingHttpHeaders): HandlerContext {
 export function contextFromEnvelope(envelope: unknown): HandlerContext {
   if (!isEnvelope(envelope)) {
     throw new BadRequest(
-      'the body is no envelope, which ASYA_RUNTIME_PROTOCOL=envelope asks for: ' +
-        'it needs a payload and a route of prev, curr and next',
+      'the request body is not an envelope, which ASYA_RUNTIME_PROTOCOL=envelope requires: ' +
+        'it needs a payload and a route with prev, curr and next',
     );
   }
   return {

@@ -1,4 +1,4 @@
-/** A hint such as `; did you mean "score"?`. Empty if there are no names. */
+/** A hint such as `; did you mean "score"?`. Empty if `names` is empty. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   const ranked = names.map((name) => [editDistance(typed, name), name] as const).sort(([a], [b]) => a - b);
   return ranked[0] === undefined ? '' : `; did you mean "${ranked[0][1]}"?`;

@@ -7,14 +7,14 @@ import { StartupError } from '../startup-error.ts';
 import { valueAt } from '../value-at.ts';
 import { didYouMean } from './did-you-mean.ts';
 
-/** The exports of the user's file. Throws a StartupError that tells a missing file from one that cannot be loaded. */
+/** The exports of the user's file. Throws a StartupError if the file is missing or cannot be loaded. */
 export async function importFile(file: string): Promise<object> {
   const path = resolve(file);
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
     const scripts = filesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
     const hint = didYouMean(basename(path), scripts);
     throw new StartupError(
-      `there is no file ${path}${hint || '; give its path from the folder you start it in'}`,
+      `file ${path} was not found${hint || '; give its path relative to the folder where the runtime starts'}`,
     );
   }
   try {
@@ -29,21 +29,21 @@ function importError(path: string, error: unknown): StartupError {
   const message = String(valueAt(error, 'message') ?? error).split('\n')[0];
   const code = valueAt(error, 'code');
   if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND')
-    return new StartupError(`it imports what is not there: ${message}; install it, or correct the path`, {
+    return new StartupError(`an import was not found: ${message}; install the package, or fix the import`, {
       cause: error,
     });
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return new StartupError(
-      `${locationIn(error) ?? path}: ${message}; write it without, or compile the file to JavaScript first`,
+      `${locationIn(error) ?? path}: ${message}; avoid this syntax, or compile the file to JavaScript first`,
       { cause: error },
     );
   const isThrownByUser = /^ {4}at (?!.*node:)/m.test(userStack);
   if (valueAt(error, 'name') === 'SyntaxError' && !isThrownByUser) {
-    const location = locationIn(error) ?? locationFromCheck(path) ?? `${path}, or what it imports,`;
-    return new StartupError(`${location} cannot be read: ${message}; correct it`, { cause: error });
+    const location = locationIn(error) ?? locationFromCheck(path) ?? `${path} or a file that it imports`;
+    return new StartupError(`${location}: SyntaxError: ${message}`, { cause: error });
   }
   const name = valueAt(error, 'name') ?? 'a thrown value';
-  return new StartupError(`${path} failed while it was loaded, with ${name}: ${message}`, {
+  return new StartupError(`loading ${path} failed with ${name}: ${message}`, {
     userStack,
     cause: error,
   });

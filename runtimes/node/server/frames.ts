@@ -31,7 +31,10 @@ export async function* readFrames(socket: Socket, maxBytes: number): AsyncGenera
       }
       bodySize = part.readUInt32BE();
       if (bodySize <= maxBytes) continue;
-      log(`closed a connection: a frame of ${bodySize} bytes came, ASYA_RUNTIME_MAX_REQUEST is ${maxBytes}`);
+      log(
+        `closed a connection: a frame of ${bodySize} bytes is larger than ` +
+          `ASYA_RUNTIME_MAX_REQUEST (${maxBytes} bytes)`,
+      );
       return;
     }
   }

@@ -15,7 +15,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers requests with one handler, for every protocol. Counts the calls in flight, so that a shutdown can wait. */
+/** Answers requests with one handler, for every protocol, and counts the calls in flight. */
 export class HandlerHost {
   readonly settings: Settings;
   readonly #handler: Handler;
@@ -43,7 +43,7 @@ export class HandlerHost {
     if (this.#inFlight === 0) this.#onIdle?.();
   }
 
-  /** Accepts no more calls. Resolves when none is in flight, or after the grace period. */
+  /** Stops accepting calls. Resolves when no call is in flight, or after the grace period. */
   close(graceMs: number): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve;

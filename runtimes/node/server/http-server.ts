@@ -34,16 +34,17 @@ async function serveRequest(
     return refuseAndClose(
       413,
       'too_large',
-      `a body of more bytes than ASYA_RUNTIME_MAX_REQUEST allows came (${maxRequestBytes})`,
+      `the request body is larger than ASYA_RUNTIME_MAX_REQUEST (${maxRequestBytes} bytes)`,
     );
   if (method === undefined)
-    return refuse(404, 'not_found', `nothing is at ${path}; the handler is at ${invokePath}`);
+    return refuse(404, 'not_found', `no such path: ${path}; the handler is at ${invokePath}`);
   if (request.method !== method) {
     response.setHeader('allow', method);
-    return refuse(405, 'method_not_allowed', `${path} takes ${method}, not ${request.method}`);
+    return refuse(405, 'method_not_allowed', `${path} accepts ${method}, not ${request.method}`);
   }
   if (method === 'GET') return send(response, { status: 200, body: '{"status":"ready"}' });
-  if (!host.begin()) return refuseAndClose(503, 'stopping', 'the runtime is stopping; ask its successor');
+  if (!host.begin())
+    return refuseAndClose(503, 'stopping', 'the runtime is stopping; send the request again');
   const reply = await host.answer(body, request.headers);
   if (response.destroyed) return host.finish(); // the client disconnected
   response.once('close', () => host.finish());

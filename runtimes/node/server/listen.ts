@@ -9,17 +9,21 @@ import { createSocketServer } from './socket-server.ts';
 /** Resolves when the runtime accepts calls. Throws a StartupError if it cannot listen. */
 export async function listen(host: HandlerHost): Promise<Server> {
   const { address, url } = host.settings;
-  if ('path' in address) await prepareSocketPath(address.path);
   const server = await createServer(host);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(
-        new StartupError(`cannot listen at ${url}: ${error.message}; set ASYA_RUNTIME_URL to a free place`),
-      ),
-    );
-    server.listen(address, resolve);
-  });
-  return server;
+  try {
+    if ('path' in address) await prepareSocketPath(address.path);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(address, resolve);
+    });
+    return server;
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    const reason = valueAt(error, 'message');
+    throw new StartupError(`cannot listen at ${url}: ${reason}; set ASYA_RUNTIME_URL to a free address`, {
+      cause: error,
+    });
+  }
 }
 
 async function createServer(host: HandlerHost): Promise<Server> {
@@ -30,26 +34,18 @@ async function createServer(host: HandlerHost): Promise<Server> {
 }
 
 /**
- * Creates the folder and removes a stale socket file, which remains after a process was killed. Refuses if another
- * process listens there, or if the path is not a socket.
+ * Creates the folder and removes a stale socket file, which remains after a process was killed. Throws a
+ * StartupError if another process listens there, or if the path is not a socket.
  */
 async function prepareSocketPath(path: string): Promise<void> {
-  const elsewhere = 'set ASYA_SOCKET_PATH to another path';
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return;
-    if (!found.isSocket())
-      throw new StartupError(`${path} is there and is no socket; remove it, or ${elsewhere}`);
-    if (await isListening(path))
-      throw new StartupError(`another runtime answers at ${path}; stop it, or ${elsewhere}`);
-    unlinkSync(path);
-  } catch (error) {
-    if (error instanceof StartupError) throw error;
-    throw new StartupError(`cannot listen at ${path}: ${valueAt(error, 'message')}; ${elsewhere}`, {
-      cause: error,
-    });
-  }
+  const advice = 'or set ASYA_SOCKET_PATH to another path';
+  mkdirSync(dirname(path), { recursive: true });
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new StartupError(`${path} exists and is not a socket; remove it, ${advice}`);
+  if (await isListening(path))
+    throw new StartupError(`another process listens at ${path}; stop it, ${advice}`);
+  unlinkSync(path);
 }
 
 function isListening(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-"""The same handlers as handlers.ts, name by name, so that one table of cases serves both."""
+"""The same handlers as in handlers.ts, under the same names, so that both languages share one table of cases."""
 
 import asyncio
 import sys
@@ -133,7 +133,7 @@ arrived = None
 
 
 async def meetlater(payload):
-    """Both can meet only where they share one event loop."""
+    """Two calls can meet only if they share one event loop."""
     global arrived
     if arrived is not None:
         arrived.set()
@@ -153,7 +153,7 @@ class Thing:
 
 
 class Headers:
-    """Like those of some clients: `get` and nothing else."""
+    """Like the headers of some clients: only `get`."""
 
     def __init__(self, value):
         self.value = value
@@ -211,6 +211,6 @@ def faileach(payload):
 
 
 def run(payload, ctx):
-    """Any of them by name, so that one process serves a whole table."""
+    """Calls one of the handlers by name, so that one process serves a whole table of cases."""
     target = globals()[payload["do"]]
     return target(payload["with"], ctx) if payload.get("ctx") else target(payload["with"])

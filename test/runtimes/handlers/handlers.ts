@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
 
-/** The same handlers as handlers.py, name by name, so that one table of cases serves both. */
+/** The same handlers as in handlers.py, under the same names, so that both languages share one table of cases. */
 
 export function echo(payload: unknown): unknown {
   return payload;
@@ -120,7 +120,7 @@ export function leave(payload: number): never {
 
 export function stray(_payload: unknown): string {
   void pause(20).then(() => {
-    throw new RangeError('nobody awaits this');
+    throw new RangeError('not awaited');
   });
   return 'started';
 }
@@ -225,12 +225,12 @@ const ALL = {
   silent,
 } as unknown as Readonly<Record<string, Callable>>;
 
-/** Any of them by name, so that one process serves a whole table. */
+/** Calls one of the handlers by name, so that one process serves a whole table of cases. */
 export function run(payload: { do: string; with: unknown; ctx?: boolean }, context: HandlerContext): unknown {
   const target = ALL[payload.do];
-  if (target === undefined) throw new Error(`the test asks for ${payload.do}, which is not there`);
+  if (target === undefined) throw new Error(`no handler is named ${payload.do}`);
   return payload.ctx === true ? target(payload.with, context) : target(payload.with);
 }
 
-// biome-ignore lint/style/noDefaultExport: that a default export can be named is what is tested
+// biome-ignore lint/style/noDefaultExport: a test names a default export
 export { withDefault as default };
