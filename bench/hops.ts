@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { sqsClient } from '../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../lib/adapters/sqs/sqs-transport.ts';
-import { workQueue } from '../lib/app/delivery/consume-queue.ts';
+import { consumeQueue } from '../lib/app/delivery/consume-queue.ts';
 import type { Progress } from '../lib/ports/reports.ts';
 import type { Transport } from '../lib/ports/transport.ts';
 import { startChild, stopChild } from './child.ts';
@@ -107,7 +107,7 @@ export async function moveWithSidecar(endpoint: string, progress?: Progress): Pr
         return reply;
       },
     };
-    workQueue(
+    consumeQueue(
       { queue: 'score', transport: counting, line, concurrency: 10, missingQueue },
       stopping.signal,
     ).then(() => transport.close(), reject);

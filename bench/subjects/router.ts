@@ -1,4 +1,4 @@
-import { deriveId, systemClock, systemDice } from '../../lib/adapters/system/system.ts';
+import { deriveId, systemClock, systemRandom } from '../../lib/adapters/system/system.ts';
 import { handleDelivery, type Line } from '../../lib/app/delivery/handle-delivery.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import { NO_RESILIENCY } from '../../lib/core/policy/policy.ts';
@@ -24,7 +24,7 @@ const SILENT: Telemetry = {
   received: () => {},
   began: () => {},
   ended: () => {},
-  trouble: () => {},
+  warn: () => {},
   step: () => {},
 };
 
@@ -35,7 +35,7 @@ export function lineTo(runtime: Runtime, send: Line['send'] = async () => ACCEPT
     runtime,
     send,
     clock: systemClock,
-    dice: systemDice,
+    dice: systemRandom,
     deriveId,
     telemetry: SILENT,
   };

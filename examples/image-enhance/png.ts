@@ -14,7 +14,7 @@ export class NotAPicture extends Error {}
 const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
 /** PNG's number for a kind of pixel, by its channels. */
 const COLOUR_TYPES = [undefined, 0, 4, 2, 6];
-const MOST_PIXELS = 4_000_000;
+const MAX_PIXELS = 4_000_000;
 
 export function pngFrom({ width, height, channels, bytes }: Picture): Buffer {
   const header = Buffer.alloc(13);
@@ -45,8 +45,8 @@ export function pictureFrom(png: Buffer): Picture {
   const channels = COLOUR_TYPES.indexOf(colourType);
   if (bits !== 8 || channels < 1 || interlaced !== 0)
     throw new NotAPicture('it is a PNG with a palette, interlaced, or not of 8 bits; save it as plain RGB');
-  if (width * height > MOST_PIXELS || width * height === 0)
-    throw new NotAPicture(`it has ${width} × ${height} pixels; at most ${MOST_PIXELS} are taken`);
+  if (width * height > MAX_PIXELS || width * height === 0)
+    throw new NotAPicture(`it has ${width} × ${height} pixels; at most ${MAX_PIXELS} are taken`);
   return { width, height, channels, bytes: unfiltered(pixelData(png), width * channels, height, channels) };
 }
 
@@ -57,7 +57,7 @@ function pixelData(png: Buffer): Buffer {
     if (png.toString('latin1', at + 4, at + 8) === 'IDAT') parts.push(data);
   }
   try {
-    return inflateSync(Buffer.concat(parts), { maxOutputLength: MOST_PIXELS * 5 });
+    return inflateSync(Buffer.concat(parts), { maxOutputLength: MAX_PIXELS * 5 });
   } catch (error) {
     throw new NotAPicture('its pixels cannot be unpacked', { cause: error });
   }

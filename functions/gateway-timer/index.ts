@@ -1,4 +1,4 @@
-import { timerOnLambda } from '../../lib/assembly/hosts/lambda-timer.ts';
+import { lambdaTimerHandler } from '../../lib/assembly/hosts/lambda-timer.ts';
 
 /** The gateway's backstops on Lambda: its own queue is the event source. */
-export const handler = timerOnLambda(process.env);
+export const handler = lambdaTimerHandler(process.env);

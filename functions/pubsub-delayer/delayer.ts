@@ -1,7 +1,7 @@
 import { cloudTasks } from '../../lib/adapters/cloud-tasks/cloud-tasks.ts';
 import { fixedAccessToken, metadataAccessToken } from '../../lib/adapters/google-metadata/access-token.ts';
 import type { JsonLog } from '../../lib/adapters/log/json-log.ts';
-import { publishWhereHeard } from '../../lib/adapters/pubsub/publish-if-subscribed.ts';
+import { publishIfSubscribed } from '../../lib/adapters/pubsub/publish-if-subscribed.ts';
 import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
 import type { RestOptions } from '../../lib/adapters/pubsub/rest-call.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
 import { timerFile } from '../../lib/adapters/timer-file/timer-file.ts';
 import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/delayer/delay-message.ts';
-import { refusePushFromConfig } from '../../lib/assembly/hosts/authenticate-push.ts';
+import { pushAuthenticationFromConfig } from '../../lib/assembly/hosts/authenticate-push.ts';
 import type { DelayerConfig } from '../../lib/config/settings/delayer-config.ts';
 import { timestampText } from '../../lib/core/text/timestamp.ts';
 import type { AccessToken, PublishRequest } from '../../lib/ports/publish-request.ts';
@@ -35,7 +35,7 @@ export async function startDelayer(
     config.accessToken === undefined
       ? metadataAccessToken({ ...hostOf(config), now: systemClock.now })
       : fixedAccessToken(config.accessToken);
-  const publish = publishWhereHeard(restOf(config, accessToken));
+  const publish = publishIfSubscribed(restOf(config, accessToken));
   const engine = engineFor(config, accessToken, publish, log);
   const delayer: Delayer = {
     rules: { project: config.project, queues: config.queues, deriveId, countBytes: Buffer.byteLength },
@@ -47,10 +47,10 @@ export async function startDelayer(
   const pushes = await pushServer({
     ...server,
     port: config.port,
-    refuse: refusePushFromConfig(config.push, log),
+    refuse: pushAuthenticationFromConfig(config.push, log),
     take: (body) => takePush(body, delayer),
-    sickness: () => undefined,
-    onTrouble: log.trouble,
+    liveness: () => undefined,
+    onTrouble: log.warn,
   }).catch(async (error) => {
     // Timers that go on firing would keep the process, and their file, for nobody.
     await engine.close();
@@ -98,7 +98,7 @@ function engineFor(
     }
     case 'timer-file': {
       const { path } = engine;
-      const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.trouble });
+      const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.warn });
       const { waiting } = timers;
       log.line('warn', 'a file of timers stands in for Cloud Tasks: for one machine, not for production', {
         path,

@@ -1,8 +1,8 @@
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { runtimeFromConfig } from '../../lib/assembly/from-config/runtime-from-config.ts';
-import { handlerOnLambda } from '../../lib/assembly/hosts/lambda.ts';
+import { lambdaHandler } from '../../lib/assembly/hosts/lambda.ts';
 
 /** The sidecar on Lambda: an actor's queue is the event source, the runtime a child process that outlives invocations. */
-export const handler = handlerOnLambda(process.env, (config, env, log) =>
+export const handler = lambdaHandler(process.env, (config, env, log) =>
   runtimeFromConfig(config, env, systemClock, log),
 );

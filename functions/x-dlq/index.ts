@@ -1,5 +1,5 @@
 import { crewFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
-import { handlerOnLambda } from '../../lib/assembly/hosts/lambda.ts';
+import { lambdaHandler } from '../../lib/assembly/hosts/lambda.ts';
 
 /** x-dlq on Lambda: every dead-letter queue of the mesh is an event source, the crew's own included. */
-export const handler = handlerOnLambda(process.env, crewFromConfig('x-dlq'));
+export const handler = lambdaHandler(process.env, crewFromConfig('x-dlq'));

@@ -4,7 +4,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { handlerCheckIn } from '../../lib/assembly/mesh/check-handler.ts';
-import { actorByHand } from '../../lib/config/manifest/actor-by-hand.ts';
+import { actorFromOptions } from '../../lib/config/manifest/actor-by-hand.ts';
 import type { HandlerCheck } from '../../lib/config/manifest/actor-document.ts';
 import { TIMEOUT_OF_ONE } from '../../lib/config/manifest/flow-document.ts';
 import { promisedSeconds } from '../../lib/config/manifest/flow-promises.ts';
@@ -94,7 +94,7 @@ export class ActorMesh extends Construct {
 
   /** An actor of its own, with everything that belongs to it. Those whom it names may be added later. */
   addActor(name: string, options: ActorOptions): Actor {
-    const reading = actorByHand(name, specOf(options), this.checkHandler, options.labels);
+    const reading = actorFromOptions(name, specOf(options), this.checkHandler, options.labels);
     if ('mistakes' in reading) return refuse(reading.mistakes, `of mesh "${this.namespace}"`);
     refuse(actorMistakes(reading.actor, this.settings), `of mesh "${this.namespace}"`);
     if (this.actors.has(name))

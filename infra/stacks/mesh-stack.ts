@@ -33,7 +33,7 @@ export interface MeshStackProps {
 }
 
 /** CloudFormation's own limit. */
-const MOST_RESOURCES = 500;
+const MAX_RESOURCES = 500;
 
 /** One mesh in one environment. */
 export class MeshStack extends Stack {
@@ -86,9 +86,9 @@ export class MeshStack extends Stack {
   /** Otherwise it would be told by the CDK, in a list of types that nobody has written. */
   private refuseTooMany(actors: number): void {
     const resources = this.node.findAll().filter((one) => CfnResource.isCfnResource(one)).length;
-    if (resources > MOST_RESOURCES)
+    if (resources > MAX_RESOURCES)
       throw new Error(
-        `asya: ${actors} actors make a stack of ${resources} resources, and CloudFormation takes ${MOST_RESOURCES}; make two meshes of them, each with its own folder`,
+        `asya: ${actors} actors make a stack of ${resources} resources, and CloudFormation takes ${MAX_RESOURCES}; make two meshes of them, each with its own folder`,
       );
   }
 

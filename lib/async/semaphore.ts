@@ -1,25 +1,25 @@
 /** So many at once; the others wait in the order they came. */
-export interface Turns {
+export interface Semaphore {
   /** Resolves when it is one's turn. */
-  take(): Promise<void>;
+  acquire(): Promise<void>;
   /** The turn is over. */
-  give(): void;
+  release(): void;
   readonly running: number;
   readonly waiting: number;
 }
 
-export function turnsFor(atOnce: number): Turns {
+export function semaphore(atOnce: number): Semaphore {
   const queue: (() => void)[] = [];
   let running = 0;
   return {
-    take: () => {
+    acquire: () => {
       if (running < atOnce) {
         running++;
         return Promise.resolve();
       }
       return new Promise((resolve) => queue.push(resolve));
     },
-    give: () => {
+    release: () => {
       const next = queue.shift();
       if (next === undefined) running--;
       else next();
@@ -34,14 +34,14 @@ export function turnsFor(atOnce: number): Turns {
 }
 
 /** False where the end came before the turn; the turn that comes all the same goes on to the next at once. */
-export function takeTurn(turns: Turns, giveUp: AbortSignal): Promise<boolean> {
+export function acquireUnlessAborted(turns: Semaphore, giveUp: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const turnAway = () => resolve(false);
     giveUp.addEventListener('abort', turnAway, { once: true });
     if (giveUp.aborted) turnAway();
-    turns.take().then(() => {
+    turns.acquire().then(() => {
       giveUp.removeEventListener('abort', turnAway);
-      if (giveUp.aborted) turns.give();
+      if (giveUp.aborted) turns.release();
       resolve(!giveUp.aborted);
     });
   });

@@ -3,7 +3,7 @@ import type { Selection } from '../app/replay/select-failures.ts';
 import { DURATION_RULE, durationMs } from '../core/text/duration.ts';
 import { instantMs } from '../core/text/timestamp.ts';
 import type { FailureFilter } from '../ports/failure-index.ts';
-import { Mistaken } from './usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The options that say which failures are meant, as they were typed. */
 export interface FilterOptions {
@@ -48,11 +48,11 @@ export function selectionFrom(ids: readonly string[], options: SelectionOptions,
   const filter = filterFrom(options, now);
   const hasFilter = Object.keys(filter).length > 0 || options.all === true;
   if (ids.length > 0) {
-    if (hasFilter) throw new Mistaken('asya: envelopes by id and a filter at once; keep one');
+    if (hasFilter) throw new UsageError('asya: envelopes by id and a filter at once; keep one');
     return { envelopeIds: ids };
   }
   if (!hasFilter) {
-    throw new Mistaken(
+    throw new UsageError(
       'asya: which failures? name envelopes, or --group, --actor, --reason, --flow, --since, or --all',
     );
   }
@@ -70,12 +70,12 @@ export function durationOption(name: string, text: string, also = ''): number {
   // Days are no unit of durations elsewhere, but how people think of failures.
   const days = /^(\d+)d$/.exec(text)?.[1];
   const milliseconds = days === undefined ? durationMs(text) : Number(days) * 86_400_000;
-  if (milliseconds === undefined) throw new Mistaken(`asya: ${name} is "${text}"; ${DURATION_RULE}${also}`);
+  if (milliseconds === undefined) throw new UsageError(`asya: ${name} is "${text}"; ${DURATION_RULE}${also}`);
   return milliseconds;
 }
 
 export function numberOption(name: string, text: string): number {
   const number = Number(text);
-  if (!(number > 0)) throw new Mistaken(`asya: ${name} is "${text}"; it takes a number above 0`);
+  if (!(number > 0)) throw new UsageError(`asya: ${name} is "${text}"; it takes a number above 0`);
   return number;
 }

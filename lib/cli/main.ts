@@ -14,7 +14,7 @@ import { addValidate } from './commands/validate.ts';
 import { addWatch } from './commands/watch.ts';
 import { EXIT } from './exit.ts';
 import { processTerminal, type Terminal } from './output/terminal.ts';
-import { Mistaken } from './usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The `asya` command line: resolves with the exit status. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
@@ -48,7 +48,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     await program.parseAsync([...argv], { from: 'user' });
     return status;
   } catch (error) {
-    if (error instanceof Mistaken) {
+    if (error instanceof UsageError) {
       terminal.say(error.message);
       return EXIT.mistaken;
     }

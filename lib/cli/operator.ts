@@ -8,7 +8,7 @@ import { suggestion } from '../core/text/nearest.ts';
 import type { Reply } from '../ports/reply.ts';
 import type { Transport } from '../ports/transport.ts';
 import type { Terminal } from './output/terminal.ts';
-import { Mistaken } from './usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Whoever looks after a mesh: what is needed to see its failures and to send to its queues. */
 export interface Operator {
@@ -48,7 +48,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
   // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
   const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };
   const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
-  if ('words' in reading) throw new Mistaken(reading.words);
+  if ('words' in reading) throw new UsageError(reading.words);
   const { config } = reading;
   const stores = await openStores(config, env);
   let opened: Promise<Transport> | undefined;
@@ -76,7 +76,7 @@ async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Pr
   try {
     return storesFromConfig(storage, sqs.region, env);
   } catch (error) {
-    throw new Mistaken((error as Error).message);
+    throw new UsageError((error as Error).message);
   }
 }
 
@@ -89,7 +89,7 @@ async function openTransport(config: SidecarConfig, env: Environment): Promise<T
   try {
     return await transportFromConfig(config, env);
   } catch (error) {
-    throw new Mistaken(`asya: ${(error as Error).message}`);
+    throw new UsageError(`asya: ${(error as Error).message}`);
   }
 }
 
@@ -100,11 +100,11 @@ function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh
   const [first, ...others] = meshName === undefined ? meshes : meshes.filter(({ name }) => name === meshName);
   if (first !== undefined && others.length === 0) return first;
   if (first !== undefined) {
-    throw new Mistaken(
+    throw new UsageError(
       `asya: ${names.length} meshes run here: ${names.join(', ')}; say which with --mesh NAME`,
     );
   }
-  throw new Mistaken(
+  throw new UsageError(
     meshName === undefined || names.length === 0
       ? 'asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET to look at one on AWS'
       : `asya: no mesh "${meshName}" runs here${suggestion(meshName, names)}`,

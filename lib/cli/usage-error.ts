@@ -1,2 +1,2 @@
 /** Words for whoever asked wrongly: no stack trace, exit status 2. */
-export class Mistaken extends Error {}
+export class UsageError extends Error {}

@@ -21,7 +21,7 @@ export function namesOf(thrown: unknown): Names {
   return { type, mro: [...withError, 'Exception'] };
 }
 
-const MOST_PARTS = 5;
+const MAX_PARTS = 5;
 
 export function messageOf(thrown: unknown): string {
   const message = typeof thrown === 'string' ? thrown : textOf(thrown, 'message');
@@ -38,7 +38,7 @@ export function messageOf(thrown: unknown): string {
 function partsOf(thrown: unknown): readonly unknown[] {
   const errors = fieldOf(thrown, 'errors');
   try {
-    return Array.isArray(errors) ? errors.slice(0, MOST_PARTS) : [];
+    return Array.isArray(errors) ? errors.slice(0, MAX_PARTS) : [];
   } catch {
     return [];
   }

@@ -1,4 +1,4 @@
-import { MOST_DELAYED_BYTES } from '../core/pipeline/delayer.ts';
+import { MAX_DELAYED_BYTES } from '../core/pipeline/delayer.ts';
 import { decidePipeline, type PipelineAction } from '../core/pipeline/pipeline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Publish, PublishedMessage } from '../ports/publish.ts';
@@ -47,13 +47,13 @@ export async function handleFailure<Data>(
     ageMs: now - eventMs,
     ...(problem === undefined ? {} : { problem }),
   };
-  for (const fact of factsOf(failed, message.id)) tellSafely(options.tell, fact);
+  for (const fact of factsOf(failed, message.id)) reportSafely(options.tell, fact);
   return failed;
 }
 
 /** The delayer could only hand it to the errors topic too, and would not know the error. */
 function unlessTooLarge(action: PipelineAction, message: PipelineMessage): PipelineAction {
-  const isTooLarge = action.action === 'retry' && dataBytesOf(message) > MOST_DELAYED_BYTES;
+  const isTooLarge = action.action === 'retry' && dataBytesOf(message) > MAX_DELAYED_BYTES;
   return isTooLarge ? { action: 'escalate' } : action;
 }
 
@@ -99,6 +99,6 @@ async function problemOfPublishing<Data>(
 }
 
 /** Telling never fails and never waits. */
-export function tellSafely(tell: (fact: PipelineFact) => unknown, fact: PipelineFact): void {
+export function reportSafely(tell: (fact: PipelineFact) => unknown, fact: PipelineFact): void {
   new Promise((resolve) => resolve(tell(fact))).catch(() => undefined);
 }

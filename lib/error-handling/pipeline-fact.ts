@@ -45,12 +45,12 @@ export function factsOf(failed: Failed, messageId: string): readonly PipelineFac
   }
 }
 
-const LONGEST_MESSAGE_BYTES = 1024;
+const MAX_MESSAGE_BYTES = 1024;
 
 function errorFields({ type, message, httpStatus }: Fault) {
   return {
     errorType: type,
-    errorMessage: headWithinUtf8(message, LONGEST_MESSAGE_BYTES),
+    errorMessage: headWithinUtf8(message, MAX_MESSAGE_BYTES),
     ...(httpStatus === undefined ? {} : { httpStatus }),
   };
 }

@@ -36,7 +36,7 @@ export function settingsFromEnvironment(environment: Environment): SettingsReadi
 }
 
 /** Cloud Tasks, which the delayer stands on, plans no further ahead. */
-const LONGEST_DELAY_SECONDS = 30 * 86_400;
+const MAX_DELAY_SECONDS = 30 * 86_400;
 const DELAYS_RULE = 'it takes seconds like [1,1,2,3,7,30], or [] for no retries';
 
 function delaysFrom(text: string, notes: Notes): readonly number[] {
@@ -46,10 +46,8 @@ function delaysFrom(text: string, notes: Notes): readonly number[] {
     return [];
   }
   for (const [index, delay] of delays.entries()) {
-    if (!(typeof delay === 'number' && delay >= 0 && delay <= LONGEST_DELAY_SECONDS))
-      notes
-        .at(index)
-        .add(`is ${shownValue(delay)}, not seconds from 0 to ${LONGEST_DELAY_SECONDS} (30 days)`);
+    if (!(typeof delay === 'number' && delay >= 0 && delay <= MAX_DELAY_SECONDS))
+      notes.at(index).add(`is ${shownValue(delay)}, not seconds from 0 to ${MAX_DELAY_SECONDS} (30 days)`);
   }
   return delays as readonly number[];
 }
@@ -67,12 +65,12 @@ function listFrom(text: string): readonly unknown[] | undefined {
 }
 
 /** More would be no whole number of milliseconds any more. */
-const MOST_HOURS = 1_000_000;
+const MAX_HOURS = 1_000_000;
 
 function hoursFrom(text: string, notes: Notes): number {
   const hours = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!(hours > 0 && hours <= MOST_HOURS))
-    notes.add(`is ${shownValue(text)}; it takes hours above 0 like 36 or 0.5, at most ${MOST_HOURS}`);
+  if (!(hours > 0 && hours <= MAX_HOURS))
+    notes.add(`is ${shownValue(text)}; it takes hours above 0 like 36 or 0.5, at most ${MAX_HOURS}`);
   return hours;
 }
 

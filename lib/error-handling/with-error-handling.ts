@@ -1,5 +1,5 @@
 import type { Failed } from './failed.ts';
-import { type ErrorHandlingOptions, handleFailure, tellSafely } from './handle-failure.ts';
+import { type ErrorHandlingOptions, handleFailure, reportSafely } from './handle-failure.ts';
 import type { PipelineMessage } from './message.ts';
 
 /** What became of a message, as data: the consumer only has to settle it. */
@@ -24,7 +24,7 @@ export function withErrorHandling<Message extends PipelineMessage, Result>(
   return async (message) => {
     try {
       const result = await handler(message);
-      tellSafely(options.tell, { fact: 'success', messageId: message.id });
+      reportSafely(options.tell, { fact: 'success', messageId: message.id });
       return { settle: 'ack', action: 'done', result };
     } catch (thrown) {
       return handleFailure(thrown, message, options);

@@ -7,4 +7,4 @@ export interface Clock {
 }
 
 /** Chance, handed in: at least 0, less than 1. */
-export type Dice = () => number;
+export type Random = () => number;

@@ -3,7 +3,7 @@ import type { Report, StepReport } from '../core/task/report.ts';
 /** Tells the gateway how an envelope ended. Never throws, takes no longer than a short budget. */
 export interface Reports {
   /** Undefined: told, or there is nobody to tell. Otherwise, why it could not be told. */
-  tell(report: Report): Promise<string | undefined>;
+  report(report: Report): Promise<string | undefined>;
 }
 
 /** Tells the gateway how far an envelope has come: never fails it, and hardly ever makes it wait. */

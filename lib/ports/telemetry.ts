@@ -9,7 +9,7 @@ export interface Telemetry {
   /** Work on a delivery is over. */
   ended(report: DeliveryReport): void;
   /** Something outside failed, and somebody may want to know. */
-  trouble(what: string, details: Details): void;
+  warn(what: string, details: Details): void;
   /** One operation, for whoever looks closely. */
   step(what: string, details: Details): void;
 }

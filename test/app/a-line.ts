@@ -89,7 +89,7 @@ export function recordingTelemetry(): Told {
       reports.push(report);
       all.push(report);
     },
-    trouble: (what, details) => {
+    warn: (what, details) => {
       troubles.push(what);
       troubleDetails.push(details);
       all.push({ what, details });

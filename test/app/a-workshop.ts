@@ -1,4 +1,4 @@
-import { type MissingQueue, type WorkEnd, workQueue } from '../../lib/app/delivery/consume-queue.ts';
+import { type ConsumeEnd, consumeQueue, type MissingQueue } from '../../lib/app/delivery/consume-queue.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
 import type { RuntimeRequest } from '../../lib/ports/runtime.ts';
@@ -21,7 +21,7 @@ export interface Workshop {
   elapsedMs(): number;
   /** Into the queue, all at the same time. */
   put(...ids: readonly string[]): void;
-  start(): Promise<WorkEnd>;
+  start(): Promise<ConsumeEnd>;
   /** Lets time pass until this many were acked, or any settled. */
   untilAcked(count: number): Promise<void>;
   /** The ids of the envelopes that wait in a queue, hidden or not. */
@@ -79,7 +79,8 @@ export function aWorkshop(options: WorkshopOptions = {}): Workshop {
     put: (...ids) => {
       for (const id of ids) outside.send('score', JSON.stringify(anEnvelope({ id })));
     },
-    start: () => workQueue({ queue: 'score', transport: used, line, concurrency, missingQueue }, stop.signal),
+    start: () =>
+      consumeQueue({ queue: 'score', transport: used, line, concurrency, missingQueue }, stop.signal),
     untilAcked: (count) =>
       clock.passUntil(() => transport.operationsOf('ack').filter(({ ok }) => ok).length >= count),
     idsIn: (queue) => broker.bodiesIn(queue).map((body) => (JSON.parse(body) as { id: string }).id),

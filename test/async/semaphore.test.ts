@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { turnsFor } from '../../lib/async/semaphore.ts';
+import { semaphore } from '../../lib/async/semaphore.ts';
 
 describe('turns', () => {
   it('so many at once, and the others in the order they came', async () => {
-    const turns = turnsFor(2);
+    const turns = semaphore(2);
     const begun: number[] = [];
-    const ask = (name: number) => turns.take().then(() => begun.push(name));
+    const ask = (name: number) => turns.acquire().then(() => begun.push(name));
     for (const name of [1, 2, 3, 4]) ask(name);
     await Promise.resolve();
     expect({ begun, running: turns.running, waiting: turns.waiting }).toEqual({
@@ -14,7 +14,7 @@ describe('turns', () => {
       running: 2,
       waiting: 2,
     });
-    turns.give();
+    turns.release();
     await Promise.resolve();
     expect({ begun, running: turns.running, waiting: turns.waiting }).toEqual({
       begun: [1, 2, 3],
@@ -29,13 +29,13 @@ describe('turns', () => {
         fc.integer({ min: 1, max: 4 }),
         fc.array(fc.boolean(), { maxLength: 60 }),
         async (atOnce, takes) => {
-          const turns = turnsFor(atOnce);
+          const turns = semaphore(atOnce);
           let begun = 0;
           let given = 0;
           for (const isTake of takes) {
-            if (isTake) turns.take().then(() => begun++);
+            if (isTake) turns.acquire().then(() => begun++);
             else if (begun > given) {
-              turns.give();
+              turns.release();
               given++;
             }
             await Promise.resolve();

@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/adapters/system/system.ts';
 import { startTimer } from '../../lib/async/timer.ts';
 
 const DAY_MS = 86_400_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each([0, 1, 1_000, LONGEST_TIMER_MS, LONGEST_TIMER_MS + 1, 30 * DAY_MS, 100 * DAY_MS])(
+describe.each([0, 1, 1_000, MAX_TIMER_MS, MAX_TIMER_MS + 1, 30 * DAY_MS, 100 * DAY_MS])(
   'a timer of %d ms',
   (milliseconds) => {
     it('is due after exactly that long', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DevView, plainView, screenView } from '../../lib/cli/output/mesh-view.ts';
+import { type MeshView, plainView, screenView } from '../../lib/cli/output/mesh-view.ts';
 import { aScreen, type Screen } from './a-screen.ts';
 
 const TITLE = 'asya dev · hello';
@@ -10,7 +10,7 @@ function queues(count: number) {
   return new Map(Array.from({ length: count }, (_, at) => [`actor-${at}`, { ...EMPTY, visible: at }]));
 }
 
-function onScreen(columns: number, rows: number): { view: DevView; screen: Screen } {
+function onScreen(columns: number, rows: number): { view: MeshView; screen: Screen } {
   const screen = aScreen(columns, rows);
   return { screen, view: screenView(TITLE, HINT, screen.write, screen.size) };
 }

@@ -3,7 +3,7 @@ import { runFile } from './run-file.ts';
 
 /** `npm run conformance -- FILE...` */
 
-const MOST_DIFFERENCES_SHOWN = 6;
+const MAX_DIFFERENCES_SHOWN = 6;
 
 function main(paths: readonly string[]): number {
   if (paths.length === 0) {
@@ -21,7 +21,7 @@ function main(paths: readonly string[]): number {
       const failures = results.filter(({ differences }) => differences.length > 0);
       for (const { name, differences } of failures) {
         console.log(`FAIL ${basename(path)} ${name}`);
-        for (const difference of differences.slice(0, MOST_DIFFERENCES_SHOWN))
+        for (const difference of differences.slice(0, MAX_DIFFERENCES_SHOWN))
           console.log(`    ${difference}`);
       }
       console.log(`${basename(path)}: ${results.length} cases, ${failures.length} failed`);

@@ -95,7 +95,7 @@ function decisionOf(given: DecisionCase): Decision {
   const outcome: Outcome = isCalled
     ? { kind: 'called', call: admission, end: endOf(given.outcome, actor.fanOut) }
     : admission;
-  const plan = decide(outcome, { actor, limits: NO_LIMITS, now, roll: given.roll, deriveId });
+  const plan = decide(outcome, { actor, limits: NO_LIMITS, now, random: given.roll, deriveId });
   return {
     called: isCalled,
     ...(isCalled ? { timeoutMs: admission.timeoutMs } : {}),
@@ -137,7 +137,7 @@ export function runDecode(given: DecodeCase): Difference[] {
   if (admission.kind === 'call' || admission.kind === 'end-call') {
     return [{ path: 'to', expected: given.expect, actual: 'the runtime would be called' }];
   }
-  const plan = decide(admission, { actor, limits: NO_LIMITS, now, roll: 0, deriveId });
+  const plan = decide(admission, { actor, limits: NO_LIMITS, now, random: 0, deriveId });
   const sends = plan.dispatches.map(({ to, body: sent }) => ({ to, envelope: JSON.parse(sent) }));
   const envelope = sends[0]?.envelope;
   const { to, reason } = given.expect;

@@ -147,7 +147,7 @@ export function handle(came: Fields | string | Uint8Array, end: CallEnd, setting
     actor,
     limits: { ...NO_LIMITS, ...setting.limits },
     now: later,
-    roll,
+    random: roll,
     deriveId,
     ...(setting.countBytes === undefined ? {} : { countBytes: setting.countBytes }),
   });

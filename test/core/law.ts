@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
 /** Within so many runs every class that a law names must have been met; with fewer, chance may leave one out. */
-const MOST_RUNS = 2_000;
+const MAX_RUNS = 2_000;
 /** Most laws have met every class by then; one that has not goes on. */
 const DEFAULT_RUNS = 500;
 /** Fixed, so that a law that holds today holds tomorrow; another is tried with LAW_SEED. */
@@ -50,7 +50,7 @@ export function law<T>(
           // The arbitraries seek the edges themselves; a bias on top would drown all else in the rarest cases.
           fc.assert(whole, { numRuns: runs, seed: seed + done, unbiased: true });
           done += runs;
-        } while (runs >= DEFAULT_RUNS && done < MOST_RUNS && unmet().length > 0);
+        } while (runs >= DEFAULT_RUNS && done < MAX_RUNS && unmet().length > 0);
       } finally {
         if (process.env['LAW_STATS']) console.log(tableText(name, met));
       }
@@ -60,7 +60,7 @@ export function law<T>(
       if (runs < DEFAULT_RUNS) return;
       expect(unmet(), `never met in ${done} runs with seed ${seed}`).toEqual([]);
     },
-    TIMEOUT_MS * Math.max(1, runs / MOST_RUNS),
+    TIMEOUT_MS * Math.max(1, runs / MAX_RUNS),
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workTimers } from '../../lib/app/gateway/consume-timers.ts';
+import { consumeTimers } from '../../lib/app/gateway/consume-timers.ts';
 import type { Timer } from '../../lib/app/gateway/gateway-deps.ts';
 import { handleTimer, timerOn } from '../../lib/app/gateway/gateway-timer.ts';
 import { GATEWAY } from '../../lib/config/plan/gateway-plan.ts';
@@ -38,7 +38,7 @@ function atWork(timeoutSeconds = 120) {
     const parts = { gateway: stage.gateway, arm, clock, telemetry };
     const working = (async () => {
       for (const timer of stage.timers.splice(0)) await arm(timer);
-      await workTimers(GATEWAY, counting, parts, stop.signal);
+      await consumeTimers(GATEWAY, counting, parts, stop.signal);
     })();
     await clock.pass(NOW + untilMs - clock.now());
     stop.abort();

@@ -6,7 +6,7 @@ import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
 import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbTaskStore } from '../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
-import type { GatewayParts } from '../../lib/app/gateway/gateway-deps.ts';
+import type { GatewayDeps } from '../../lib/app/gateway/gateway-deps.ts';
 import { makeGateway } from '../../lib/app/gateway/make-gateway.ts';
 import { aStep, aTask } from '../core/a-task.ts';
 import {
@@ -172,7 +172,7 @@ describe('the gateway', () => {
     const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
     await tasks.create(aTask());
     asked.clear();
-    const parts = { tasks, clock: systemClock } as GatewayParts;
+    const parts = { tasks, clock: systemClock } as GatewayDeps;
     expect(await makeGateway(parts).report([aStep('received', 0)])).toEqual({ canceled: [] });
     const [statement, ...others] = statementsOf(reports()).filter(
       ({ Action }) => !JSON.stringify(Action).includes('logs:'),

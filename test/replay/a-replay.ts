@@ -1,5 +1,5 @@
 import { deriveId } from '../../lib/adapters/system/system.ts';
-import { crewRuntime, type Shelf } from '../../lib/app/crew/crew.ts';
+import { type CrewDeps, crewRuntime } from '../../lib/app/crew/crew.ts';
 import {
   type ReplayEnd,
   type ReplayOptions,
@@ -38,7 +38,7 @@ export type Fate = { readonly end: 'succeeded' | 'failed' | 'canceled'; readonly
 
 export interface Scene {
   readonly clock: LeapingClock;
-  readonly stores: Pick<Shelf, 'archive' | 'records' | 'failures'>;
+  readonly stores: Pick<CrewDeps, 'archive' | 'records' | 'failures'>;
   /** Everything that was sent, in order. */
   readonly sent: Sent[];
   /** Ids of it. */
@@ -73,13 +73,13 @@ interface Tools {
 const STAGES = [1, 10, 100] as const;
 
 export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
-  const shelf: Shelf = {
+  const shelf: CrewDeps = {
     ...stores,
-    reports: { tell: async () => undefined },
+    reports: { report: async () => undefined },
     // A call that takes no time at all must not let any pass.
     clock: { now: clock.now, sleep: () => new Promise(() => {}) },
     deriveId,
-    telemetry: { trouble: () => {} },
+    telemetry: { warn: () => {} },
     onFailure: () => {},
   };
   const sink = crewRuntime({ role: 'sink', sump: 'x-sump' }, shelf);

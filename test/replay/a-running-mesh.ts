@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runSidecar } from '../../lib/assembly/hosts/worker.ts';
+import { runWorker } from '../../lib/assembly/hosts/worker.ts';
 import { PYTHON, plainEnvironment, ROOT, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 
@@ -27,7 +27,7 @@ export async function startMesh(): Promise<RunningMesh> {
   const lines: Record<string, unknown>[] = [];
   const stopping = new AbortController();
   const start = (name: string, more: Readonly<Record<string, string>>) =>
-    runSidecar({
+    runWorker({
       env: plainEnvironment({
         ...engines.variables,
         ASYA_ACTOR_NAME: name,

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { runSidecar } from '../../lib/assembly/hosts/worker.ts';
+import { runWorker } from '../../lib/assembly/hosts/worker.ts';
 
 /**
  * A sidecar that stops dead at the first step of this name: `node freeze-at.ts sent`. Nothing of it runs any more, so
@@ -8,7 +8,7 @@ import { runSidecar } from '../../lib/assembly/hosts/worker.ts';
 const [, , step] = process.argv;
 
 process.exit(
-  await runSidecar({
+  await runWorker({
     env: process.env,
     write: (line) => writeSync(1, `${line}\n`),
     complain: (words) => writeSync(2, `${words}\n`),
@@ -17,7 +17,7 @@ process.exit(
       received: () => {},
       began: () => {},
       ended: () => {},
-      trouble: () => {},
+      warn: () => {},
       step: (what) => {
         if (what !== step) return;
         writeSync(1, `${JSON.stringify({ message: 'frozen', step })}\n`);

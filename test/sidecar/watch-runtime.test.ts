@@ -39,33 +39,33 @@ test('a runtime that was there and is gone fails the health check after a minute
   let problem: string | undefined;
   const { clock } = watched(() => problem);
   await clock.pass(10_000);
-  expect(watch.sickness()).toBeUndefined();
+  expect(watch.liveness()).toBeUndefined();
   problem = 'connect ENOENT';
   await clock.pass(50_000);
-  expect(watch.sickness()).toBeUndefined();
+  expect(watch.liveness()).toBeUndefined();
   await clock.pass(20_000);
-  expect(watch.sickness()).toMatch(
+  expect(watch.liveness()).toMatch(
     /^no runtime at unix:\/tmp\/sockets\/app\.sock for \d\d s: connect ENOENT$/,
   );
   problem = undefined;
   await clock.pass(6_000);
-  expect(watch.sickness()).toBeUndefined();
+  expect(watch.liveness()).toBeUndefined();
 });
 
 test('a runtime that never came fails the health check after a minute', async () => {
   const { clock } = watched(() => 'connect ENOENT');
   await clock.pass(59_000);
-  expect(watch.sickness()).toBeUndefined();
+  expect(watch.liveness()).toBeUndefined();
   await clock.pass(2_000);
-  expect(watch.sickness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 61 s: connect ENOENT');
+  expect(watch.liveness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 61 s: connect ENOENT');
 });
 
 test('a runtime that may load for ten minutes is not missed before', async () => {
   const { clock } = watched(() => 'loading', 600_000);
   await clock.pass(600_000);
-  expect(watch.sickness()).toBeUndefined();
+  expect(watch.liveness()).toBeUndefined();
   await clock.pass(1_000);
-  expect(watch.sickness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 601 s: loading');
+  expect(watch.liveness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 601 s: loading');
 });
 
 test('waiting is logged: what is missing, where, and for how long', async () => {

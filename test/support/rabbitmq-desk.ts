@@ -1,5 +1,5 @@
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
-import { LEAST_RECEIVE_COUNT } from '../../lib/config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT } from '../../lib/config/plan/queue-plan.ts';
 
 /** The test's own way into a RabbitMQ's queues, around the transport. After an outage it connects again. */
 export interface RabbitMqDesk {
@@ -55,7 +55,7 @@ export function rabbitMqDesk(url: string): RabbitMqDesk {
         await channel.assertExchange(EXCHANGE, 'topic');
         await makeQueue(channel, `${queue}-dlq`, {});
         await makeQueue(channel, queue, {
-          'x-delivery-limit': LEAST_RECEIVE_COUNT - 1,
+          'x-delivery-limit': MIN_RECEIVE_COUNT - 1,
           'x-dead-letter-exchange': '',
           'x-dead-letter-routing-key': `${queue}-dlq`,
         });

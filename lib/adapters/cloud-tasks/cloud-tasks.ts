@@ -93,17 +93,17 @@ function replyFrom(url: string, status: number, text: string): Scheduled {
   return status === 400 || status === 413 ? { ok: false, problem, isHopeless: true } : { ok: false, problem };
 }
 
-const LONGEST_MESSAGE = 500;
+const MAX_MESSAGE = 500;
 
 /** `{"error":{"message"}}`, Google's own; of anything else the beginning. */
 function messageIn(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: unknown } };
-    if (typeof error?.message === 'string') return error.message.slice(0, LONGEST_MESSAGE);
+    if (typeof error?.message === 'string') return error.message.slice(0, MAX_MESSAGE);
   } catch {
     // No JSON: a proxy in between.
   }
-  return text.slice(0, LONGEST_MESSAGE);
+  return text.slice(0, MAX_MESSAGE);
 }
 
 function wordsOf(error: unknown): string {

@@ -2,7 +2,7 @@
  * Work on one key goes one at a time: what comes while some is under way waits for it, and is then done together, as
  * one. Each of those who asked gets what all of it came to.
  */
-export function together<Item, Result>(
+export function coalesce<Item, Result>(
   work: (key: string, items: readonly Item[]) => Promise<Result>,
 ): (key: string, item: Item) => Promise<Result> {
   const waiting = new Map<string, { readonly items: Item[]; readonly result: Promise<Result> }>();

@@ -1,10 +1,10 @@
 import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/plan/failure-table.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
-import type { Clock, Dice } from '../../ports/clock.ts';
+import type { Clock, Random } from '../../ports/clock.ts';
 import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
-import { together } from './coalesce.ts';
+import { coalesce } from './coalesce.ts';
 import { cursorFromText, textFromCursor } from './cursor.ts';
 import {
   isConditionFailed,
@@ -27,12 +27,12 @@ const TASKS_PER_PAGE = 50;
  * Children of one fan-out report at the same time. Within this process their changes are written together; against other
  * instances each try lets one through at least, and the pauses grow until the crowd is spread.
  */
-const MOST_TRIES = 12;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_TRIES = 12;
+const MAX_PAUSE_MS = 1_000;
 
 type Change = (task: Task) => Task;
 
-export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskStore {
+export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): TaskStore {
   const { client, name: TableName } = table;
 
   async function read(id: string): Promise<Task | undefined> {
@@ -60,12 +60,12 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
 
   async function update(id: string, changes: readonly Change[]): ReturnType<TaskStore['update']> {
     try {
-      for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const task = await read(id);
         if (task === undefined) return { ok: true, task };
         const changed = changes.reduce((one, change) => change(one), task);
         if (changed === task || (await write(changed, task.version))) return { ok: true, task: changed };
-        await clock.sleep(dice() * Math.min(LONGEST_PAUSE_MS, 5 * 2 ** tries));
+        await clock.sleep(dice() * Math.min(MAX_PAUSE_MS, 5 * 2 ** tries));
       }
       return tooMany(table);
     } catch (error) {
@@ -127,7 +127,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
         return refusalOf(error, table);
       }
     },
-    update: together(update),
+    update: coalesce(update),
     list: async (owner, cursor) => {
       const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
       if (cursor !== undefined && start === undefined) return undefined;
@@ -198,7 +198,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Dice): TaskS
 }
 
 function tooMany({ name }: Table): Refusal {
-  return { ok: false, problem: `${MOST_TRIES} times somebody else wrote the task first (table "${name}")` };
+  return { ok: false, problem: `${MAX_TRIES} times somebody else wrote the task first (table "${name}")` };
 }
 
 function taskKey(id: string): string {

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import { safeName } from '../../core/failure/record.ts';
 import { exceedsUtf8Bytes, headWithinUtf8 } from '../../core/text/utf8.ts';
-import { LONGEST_TEXT_BYTES, text } from './table.ts';
+import { MAX_TEXT_BYTES, text } from './table.ts';
 
 /** By id, as an envelope's items have it. */
 export function envelopeAttributes(id: string, deriveId: DeriveId) {
@@ -21,6 +21,6 @@ const HEAD_BYTES = 100;
 
 /** What the table cannot hold whole gets a hash in place of the rest: cut alone, two envelopes would be taken for one. */
 function keptId(id: string, deriveId: DeriveId): string {
-  if (id.isWellFormed() && !exceedsUtf8Bytes(id, LONGEST_TEXT_BYTES)) return id;
+  if (id.isWellFormed() && !exceedsUtf8Bytes(id, MAX_TEXT_BYTES)) return id;
   return `${headWithinUtf8(id, HEAD_BYTES).toWellFormed()}…${deriveId('envelope', id)}`;
 }

@@ -32,11 +32,11 @@ export function isConditionFailed(error: unknown): boolean {
 }
 
 /** What an index takes as a key, and what leaves an item far below its 400 KB whatever an envelope holds. */
-export const LONGEST_TEXT_BYTES = 2_048;
+export const MAX_TEXT_BYTES = 2_048;
 
 /** Half a pair of surrogates is refused by the table: such a text would be delivered for ever and never noted. */
 export const text = (value: string): AttributeValue => ({
-  S: headWithinUtf8(value, LONGEST_TEXT_BYTES).toWellFormed(),
+  S: headWithinUtf8(value, MAX_TEXT_BYTES).toWellFormed(),
 });
 /** The table takes no number above 1e126, and an envelope may say anything. */
 export const number = (value: number): AttributeValue => ({

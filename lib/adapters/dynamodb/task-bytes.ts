@@ -2,14 +2,14 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Task } from '../../core/task/task.ts';
 
 /** An item has 400 KB at the most, its other attributes and the names included. */
-const MOST_BYTES = 350 * 1024;
+const MAX_BYTES = 350 * 1024;
 
 /** Its events repeat the route again and again: packed, they are a hundredth. What does not fit is the oldest of them. */
 export function bytesFromTask(task: Task): Uint8Array {
   let { events } = task;
   for (;;) {
     const bytes = gzipSync(JSON.stringify({ ...task, events }), { level: 1 });
-    if (bytes.length <= MOST_BYTES || events.length <= 1) return bytes;
+    if (bytes.length <= MAX_BYTES || events.length <= 1) return bytes;
     events = events.slice(Math.ceil(events.length / 2));
   }
 }

@@ -29,7 +29,7 @@ export function emfTelemetry(place: Place): EmfTelemetry {
     received: (count, waitedMs) => gathered.push(...measurementsOfReceipt(count, waitedMs, place)),
     began: () => {},
     ended: (report) => gathered.push(...measurementsOfWork(report, place)),
-    trouble: () => {},
+    warn: () => {},
     step: () => {},
     publish: () => {
       for (const group of groupsByLabels(gathered)) publishGroup(group);

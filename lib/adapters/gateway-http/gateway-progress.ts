@@ -20,11 +20,11 @@ const SLOW_FACTOR = 10;
 /** What a request may take that nobody waits for. */
 const REQUEST_MS = 2_000;
 const LINGER_MS = 20;
-const MOST_IN_REQUEST = 100;
+const MAX_IN_REQUEST = 100;
 /** With a gateway that hangs, the oldest are lost. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 const FLUSH_MS = 250;
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 interface Waiting {
   readonly report: StepReport;
@@ -47,14 +47,14 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
 
   function add(report: StepReport, answered: (isCanceled: boolean) => void): void {
     waiting.push({ report, answered });
-    for (const { answered: lost } of waiting.splice(0, waiting.length - MOST_WAITING)) lost(false);
+    for (const { answered: lost } of waiting.splice(0, waiting.length - MAX_WAITING)) lost(false);
   }
 
   function send(): void {
     clearTimeout(timer);
     timer = undefined;
     if (underWay !== undefined || waiting.length === 0) return;
-    const batch = waiting.splice(0, MOST_IN_REQUEST);
+    const batch = waiting.splice(0, MAX_IN_REQUEST);
     underWay = tell(batch).finally(() => {
       underWay = undefined;
       send();
@@ -81,7 +81,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
     isHung = false;
     for (const task of canceled) canceledTasks.add(task);
     for (const task of canceledTasks) {
-      if (canceledTasks.size <= MOST_REMEMBERED) break;
+      if (canceledTasks.size <= MAX_REMEMBERED) break;
       canceledTasks.delete(task);
     }
   }

@@ -9,7 +9,7 @@ const GIVEN_UP_MS = 30_000;
 const BUDGET_GIVEN_UP_MS = 100;
 
 /** An error's words come along, and a request has 1 MiB at the most. */
-const MOST_IN_REQUEST = 20;
+const MAX_IN_REQUEST = 20;
 
 interface Waiting {
   readonly report: Report;
@@ -25,7 +25,7 @@ export function gatewayReports(
   now: () => number = Date.now,
   given?: PostReports,
 ): Reports {
-  if (gateway === undefined) return { tell: () => Promise.resolve(undefined) };
+  if (gateway === undefined) return { report: () => Promise.resolve(undefined) };
   const post = given ?? signedPost(gateway, now);
   const waiting: Waiting[] = [];
   let isUnderWay = false;
@@ -43,7 +43,7 @@ export function gatewayReports(
   async function send(): Promise<void> {
     isUnderWay = true;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MOST_IN_REQUEST);
+      const batch = waiting.splice(0, MAX_IN_REQUEST);
       const problem = await tellTogether(batch.map(({ report }) => report));
       for (const { told } of batch) told(problem);
     }
@@ -51,7 +51,7 @@ export function gatewayReports(
   }
 
   return {
-    tell: (report) =>
+    report: (report) =>
       new Promise((told) => {
         waiting.push({ report, told });
         if (!isUnderWay) void send();

@@ -5,9 +5,9 @@ export interface HealthServerOptions {
   readonly host?: string;
   readonly port: number;
   /** Undefined: alive. Otherwise why the platform should start it again. */
-  readonly sickness: () => string | undefined;
+  readonly liveness: () => string | undefined;
   /** Undefined: ready for work. Otherwise what is missing. */
-  readonly unreadiness: () => Promise<string | undefined>;
+  readonly readiness: () => Promise<string | undefined>;
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
@@ -40,9 +40,9 @@ export async function healthServer(options: HealthServerOptions): Promise<Health
 async function answer(url: string, options: HealthServerOptions): Promise<Answer> {
   switch (url.split('?')[0]) {
     case '/healthz':
-      return health(options.sickness());
+      return health(options.liveness());
     case '/readyz':
-      return health(await options.unreadiness());
+      return health(await options.readiness());
     case '/metrics': {
       const { text, contentType } = await options.metrics();
       return [200, contentType, text];

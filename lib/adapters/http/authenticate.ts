@@ -3,7 +3,7 @@ import type { Caller } from '../../app/gateway/gateway.ts';
 /** Who a token belongs to; undefined: nobody. Never throws. */
 export type Authenticate = (token: string) => Promise<Caller | 'unavailable' | undefined>;
 
-const LONGEST_TOKEN = 8_192;
+const MAX_TOKEN = 8_192;
 
 /** The first that knows the token; nobody where none does. */
 export function firstOf(ways: readonly Authenticate[]): Authenticate {
@@ -22,5 +22,5 @@ export function firstOf(ways: readonly Authenticate[]): Authenticate {
 export function tokenOf(headers: Headers): string | undefined {
   const [, bearer] = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? [];
   const token = bearer ?? headers.get('x-api-key') ?? undefined;
-  return token === undefined || token === '' || token.length > LONGEST_TOKEN ? undefined : token;
+  return token === undefined || token === '' || token.length > MAX_TOKEN ? undefined : token;
 }

@@ -4,15 +4,15 @@ import type { Telemetry } from '../../ports/telemetry.ts';
 import type { FaceEnv } from './face-env.ts';
 import { problemResponse } from './problem.ts';
 
-const LONGEST_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Without an address yet: what is not there and what goes wrong is told as everywhere. */
-export function bareApp(telemetry: Pick<Telemetry, 'trouble'>): Hono<FaceEnv> {
+export function bareApp(telemetry: Pick<Telemetry, 'warn'>): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>();
   app.onError((error, c) => {
     if (isClientGone(error, c.req.raw.signal))
       return problemResponse({ status: 400, detail: 'the request ended before its body did' });
-    telemetry.trouble('a bug in the gateway', { problem: error.stack ?? error.message });
+    telemetry.warn('a bug in the gateway', { problem: error.stack ?? error.message });
     return problemResponse({ status: 500, detail: 'something went wrong here; it was noted' });
   });
   app.notFound(() => problemResponse({ status: 404, detail: 'there is nothing at this address' }));
@@ -30,11 +30,11 @@ function isClientGone(error: Error, { aborted }: AbortSignal): boolean {
 
 export function limitBody(): MiddlewareHandler<FaceEnv> {
   return bodyLimit({
-    maxSize: LONGEST_BODY_BYTES,
+    maxSize: MAX_BODY_BYTES,
     onError: () =>
       problemResponse({
         status: 413,
-        detail: `a body may have ${LONGEST_BODY_BYTES} bytes at the most`,
+        detail: `a body may have ${MAX_BODY_BYTES} bytes at the most`,
         // What is left of it is not read: nobody else is to come through this connection.
         headers: { connection: 'close' },
       }),

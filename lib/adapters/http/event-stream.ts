@@ -10,11 +10,11 @@ export interface StreamOptions {
   readonly stop: AbortController;
   readonly clock: Clock;
   readonly keepAliveMs: number;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
 /** A function has fifteen minutes at the most: whoever reads comes again, and goes on where it was. */
-const LONGEST_STREAM_MS = 600_000;
+const MAX_STREAM_MS = 600_000;
 
 /** Where a connection broke, a browser comes again after so long. */
 const RETRY = 'retry: 1000\n\n';
@@ -35,7 +35,7 @@ export function eventStream(options: StreamOptions): Response {
         if (!stop.signal.aborted) controller.enqueue(encoder.encode(text));
       };
       say(RETRY);
-      void clock.sleep(LONGEST_STREAM_MS, stop.signal).then(end);
+      void clock.sleep(MAX_STREAM_MS, stop.signal).then(end);
       void (async () => {
         while (!stop.signal.aborted) {
           await clock.sleep(keepAliveMs, stop.signal);
@@ -47,7 +47,7 @@ export function eventStream(options: StreamOptions): Response {
       })()
         .catch((error: Error) => {
           // It has begun to be told: whoever reads comes again.
-          telemetry.trouble('a bug in the gateway', { problem: error.stack ?? error.message });
+          telemetry.warn('a bug in the gateway', { problem: error.stack ?? error.message });
         })
         .finally(end);
     },

@@ -20,7 +20,7 @@ export interface HttpFaceOptions {
   /** Undefined: reports are not taken here. */
   readonly verifyReports?: VerifyReports;
   readonly clock: Clock;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
   readonly rate: Rate;
   readonly keepAliveMs: number;
   /** The longest that `Prefer: wait` is heeded. */
@@ -39,7 +39,7 @@ export interface HttpFace {
   mountFace(mount: (app: Hono<FaceEnv>) => void, openPaths?: readonly string[]): void;
 }
 
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 const HEALTH = '/healthz';
 
 export function httpFace(options: HttpFaceOptions): HttpFace {
@@ -47,7 +47,7 @@ export function httpFace(options: HttpFaceOptions): HttpFace {
   const app = bareApp(telemetry);
   const open = new Set([HEALTH]);
   app.use(letIn(open, options));
-  app.use(openRequests(options.mostAtOnce ?? MOST_AT_ONCE));
+  app.use(openRequests(options.mostAtOnce ?? MAX_AT_ONCE));
   app.use(limitBody());
   app.get(HEALTH, (c) => c.json({ status: 'ok' }));
   app.get('/openapi.json', (c) => c.json(openApi(gateway.flows(c.get('caller')))));

@@ -7,7 +7,7 @@ export interface Rate {
 /** Seconds to wait; 0: go on. */
 export type TakeToken = (caller: string) => number;
 
-const MOST_CALLERS = 10_000;
+const MAX_CALLERS = 10_000;
 
 /** A bucket of tokens for each caller, in this process alone: a bound on what one instance takes from one caller. */
 export function rateLimit({ perSecond, burst }: Rate, now: () => number): TakeToken {
@@ -19,7 +19,7 @@ export function rateLimit({ perSecond, burst }: Rate, now: () => number): TakeTo
     // Put last: the first is the one that was silent for longest, and forgotten first.
     buckets.delete(caller);
     buckets.set(caller, { tokens: Math.max(0, tokens >= 1 ? tokens - 1 : tokens), atMs });
-    if (buckets.size > MOST_CALLERS) {
+    if (buckets.size > MAX_CALLERS) {
       const [oldest] = buckets.keys();
       if (oldest !== undefined) buckets.delete(oldest);
     }

@@ -10,7 +10,7 @@ import type { VerifyReports } from './verify-reports.ts';
 export interface ReportFaceOptions {
   readonly gateway: Gateway;
   readonly verifyReports: VerifyReports;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
 /** Reports and nothing else, for a host of their own, where no caller can stand in their way. */

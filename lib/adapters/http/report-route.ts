@@ -8,7 +8,7 @@ import { jsonBodyOf } from './request-body.ts';
 import type { VerifyReports } from './verify-reports.ts';
 
 export const REPORTS = '/reports';
-const MOST_REPORTS = 1_000;
+const MAX_REPORTS = 1_000;
 
 /** What sidecars and crew tell: signed with the mesh's secret, so that nobody else can say how a task stands. */
 export function addReportRoute(app: Hono<FaceEnv>, gateway: Gateway, verify: VerifyReports): void {
@@ -21,9 +21,9 @@ export function addReportRoute(app: Hono<FaceEnv>, gateway: Gateway, verify: Ver
         detail: `reports are signed: ${SIGNATURE_HEADER}: t=...,v1=...`,
       });
     }
-    const reports = reportsFromValue(parsed(body), MOST_REPORTS);
+    const reports = reportsFromValue(parsed(body), MAX_REPORTS);
     if (reports === undefined) {
-      const detail = `send {"reports":[...]} with ${MOST_REPORTS} reports at the most`;
+      const detail = `send {"reports":[...]} with ${MAX_REPORTS} reports at the most`;
       return problemResponse({ status: 400, detail });
     }
     const { canceled, problem } = await gateway.report(reports);

@@ -12,7 +12,7 @@ export interface TaskRouteOptions {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly keepAliveMs: number;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };

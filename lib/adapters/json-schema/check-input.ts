@@ -8,8 +8,8 @@ interface Fault {
   readonly problem: string;
 }
 
-const MOST_FAULTS = 20;
-const LONGEST_RULE = 120;
+const MAX_FAULTS = 20;
+const MAX_RULE = 120;
 /** Say only that something inside them is wrong, which stands there too. */
 const AROUND = new Set([
   'properties',
@@ -38,7 +38,7 @@ export function checkInput(schema: InputSchema, value: unknown): readonly Fault[
   const known = namesIn(schema);
   const deepest = errors.filter(({ keyword }) => !AROUND.has(keyword));
   const faults = (deepest.length === 0 ? errors : deepest)
-    .slice(0, MOST_FAULTS)
+    .slice(0, MAX_FAULTS)
     .map((unit) => ({ place: placeOf(unit, known), problem: problemOf(unit, schema) }));
   return faults;
 }
@@ -57,7 +57,7 @@ function problemOf({ keyword, keywordLocation }: OutputUnit, schema: InputSchema
 
 function ruleText(rule: unknown): string {
   const text = JSON.stringify(rule) ?? '';
-  return text.length <= LONGEST_RULE ? text : `${text.slice(0, LONGEST_RULE)}...`;
+  return text.length <= MAX_RULE ? text : `${text.slice(0, MAX_RULE)}...`;
 }
 
 function ruleAt(schema: unknown, steps: readonly string[]): unknown {

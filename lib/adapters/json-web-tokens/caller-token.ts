@@ -1,5 +1,5 @@
 import { type JWTPayload, jwtVerify } from 'jose';
-import { issuerKeys, isTroubleWithKeys } from './issuer-keys.ts';
+import { isKeyFetchError, issuerKeys } from './issuer-keys.ts';
 
 export interface TokenRules {
   readonly issuer: string;
@@ -9,7 +9,7 @@ export interface TokenRules {
 
 /** Signed with a private key: one that verifies cannot sign. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
-const LONGEST_SUBJECT = 512;
+const MAX_SUBJECT = 512;
 
 /** Tokens of one issuer for us. The claim `asya_flows`, a list of names, limits what they are good for. */
 export function tokenAuthentication({ issuer, audience, jwksUrl }: TokenRules) {
@@ -25,13 +25,13 @@ export function tokenAuthentication({ issuer, audience, jwksUrl }: TokenRules) {
       });
       return callerFromClaims(payload);
     } catch (error) {
-      return isTroubleWithKeys(error) ? 'unavailable' : undefined;
+      return isKeyFetchError(error) ? 'unavailable' : undefined;
     }
   };
 }
 
 function callerFromClaims({ sub, asya_flows: flows }: JWTPayload) {
-  if (typeof sub !== 'string' || sub === '' || sub.length > LONGEST_SUBJECT) return undefined;
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT) return undefined;
   const id = `jwt:${sub}`;
   if (flows === undefined) return { id };
   // A claim that cannot be read allows nothing.

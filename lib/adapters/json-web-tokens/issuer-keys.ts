@@ -8,7 +8,7 @@ export function issuerKeys(url: string): ReturnType<typeof createRemoteJWKSet> {
 }
 
 /** They could not be had, which says nothing about the token. */
-export function isTroubleWithKeys(error: unknown): boolean {
+export function isKeyFetchError(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return true;
   return (
     error instanceof errors.JWKSTimeout ||

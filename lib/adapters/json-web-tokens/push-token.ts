@@ -1,6 +1,6 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { shownValue } from '../../core/text/complaint.ts';
-import { issuerKeys, isTroubleWithKeys } from './issuer-keys.ts';
+import { isKeyFetchError, issuerKeys } from './issuer-keys.ts';
 
 /** Whose pushes are taken. */
 export interface PushTokenRules {
@@ -30,7 +30,7 @@ const GOOGLE_KEYS = 'https://www.googleapis.com/oauth2/v3/certs';
 /** Google writes both. */
 const ISSUERS = ['https://accounts.google.com', 'accounts.google.com'];
 const CLOCKS_MAY_DIFFER_BY_SECONDS = 30;
-const LONGEST_TOKEN = 8_192;
+const MAX_TOKEN = 8_192;
 const SIGNATURE_TAKEN_OUT = '.SIGNATURE_REMOVED_BY_GOOGLE';
 
 /** The OIDC token that Pub/Sub sends with each push: signed by Google, for us, in the name of that account. */
@@ -51,7 +51,7 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
 
   return async (authorization) => {
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? [];
-    if (token === undefined || token.length > LONGEST_TOKEN)
+    if (token === undefined || token.length > MAX_TOKEN)
       return { status: 401, problem: 'the push has no token; let its subscription push with authentication' };
     try {
       const isWithoutSignature = token.endsWith(SIGNATURE_TAKEN_OUT);
@@ -59,7 +59,7 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
       const claims = isWithoutSignature ? claimsBelieved(token, audience, now()) : await claimsOf(token);
       return refusalOfAccount(claims, serviceAccount);
     } catch (error) {
-      if (isTroubleWithKeys(error)) return { status: 503, problem: `Google's keys: ${messageOf(error)}` };
+      if (isKeyFetchError(error)) return { status: 503, problem: `Google's keys: ${messageOf(error)}` };
       return { status: 401, problem: problemOfToken(error) };
     }
   };

@@ -17,7 +17,7 @@ export interface JsonLog extends Telemetry {
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-const LONGEST_TEXT = 2_000;
+const MAX_TEXT = 2_000;
 
 export function jsonLog({ level: least, actor, now, write }: JsonLogOptions): JsonLog {
   function line(level: LogLevel, message: string, details: Details = {}): void {
@@ -33,15 +33,13 @@ export function jsonLog({ level: least, actor, now, write }: JsonLogOptions): Js
     },
     began: () => {},
     ended: (report) => line(levelOf(report), 'delivery', detailsOf(report)),
-    trouble: (what, details) => line('warn', what, details),
+    warn: (what, details) => line('warn', what, details),
     step: (what, details) => line('debug', what, details),
   };
 }
 
 function shortened(_key: string, value: unknown): unknown {
-  return typeof value === 'string' && value.length > LONGEST_TEXT
-    ? `${value.slice(0, LONGEST_TEXT)}...`
-    : value;
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}...` : value;
 }
 
 function levelOf({ facts, settle }: DeliveryReport): LogLevel {

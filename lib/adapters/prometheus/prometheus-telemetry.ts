@@ -41,7 +41,7 @@ export function prometheusTelemetry(place: Place): PrometheusTelemetry {
       measure('active_messages', { queue }, -1);
       measureAll(measurementsOfWork(report, place));
     },
-    trouble: () => {},
+    warn: () => {},
     step: () => {},
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -10,7 +10,7 @@ const HEARD_FOR_MS = 60_000;
  * just starting makes the topic first, while timers of before may be due; and an errors topic may never have been given
  * one.
  */
-export function publishWhereHeard(options: RestOptions): PublishRequest {
+export function publishIfSubscribed(options: RestOptions): PublishRequest {
   const call = restCall(options);
   const publish = publishRequest(options);
   const heardUntilMs = new Map<string, number>();

@@ -4,11 +4,11 @@ import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import { type EnsuredQueue, ensured } from '../../ports/transport.ts';
 import { CALL, type PubsubClient } from './pubsub-client.ts';
 import {
-  LEAST_DELIVERY_ATTEMPTS,
-  LONGEST_DEADLINE_SECONDS,
-  LONGEST_RETENTION_SECONDS,
+  MAX_DEADLINE_SECONDS,
+  MAX_RETENTION_SECONDS,
+  MIN_DEADLINE_SECONDS,
+  MIN_DELIVERY_ATTEMPTS,
   PUBSUB_MAX_BATCH,
-  SHORTEST_DEADLINE_SECONDS,
 } from './pubsub-limits.ts';
 import { isDenied, isMissing, isThereAlready, missing, refusalOf } from './refusal.ts';
 
@@ -194,13 +194,13 @@ interface ExistingSubscription {
 }
 
 function maxDeliveryAttempts({ maxReceiveCount }: QueuePlan): number {
-  return Math.max(maxReceiveCount, LEAST_DELIVERY_ATTEMPTS);
+  return Math.max(maxReceiveCount, MIN_DELIVERY_ATTEMPTS);
 }
 
 function retentionWithin(seconds: number): number {
-  return Math.min(seconds, LONGEST_RETENTION_SECONDS);
+  return Math.min(seconds, MAX_RETENTION_SECONDS);
 }
 
 function deadlineWithin(seconds: number): number {
-  return Math.min(Math.max(Math.ceil(seconds), SHORTEST_DEADLINE_SECONDS), LONGEST_DEADLINE_SECONDS);
+  return Math.min(Math.max(Math.ceil(seconds), MIN_DEADLINE_SECONDS), MAX_DEADLINE_SECONDS);
 }

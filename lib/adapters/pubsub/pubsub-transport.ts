@@ -1,12 +1,12 @@
 import { queuePlan } from '../../config/plan/queue-plan.ts';
-import { delayAttributes, MOST_DELAYED_BYTES } from '../../core/pipeline/delayer.ts';
+import { delayAttributes, MAX_DELAYED_BYTES } from '../../core/pipeline/delayer.ts';
 import type { Refusal, Reply } from '../../ports/reply.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 import { type Gatherer, gatherer } from './gatherer.ts';
 import { type Intake, intake } from './intake.ts';
 import { type Lease, leases } from './leases.ts';
 import { CALL, type PubsubClient } from './pubsub-client.ts';
-import { LONGEST_DEADLINE_SECONDS, PUBSUB_LIMITS, SHORTEST_DEADLINE_SECONDS } from './pubsub-limits.ts';
+import { MAX_DEADLINE_SECONDS, MIN_DEADLINE_SECONDS, PUBSUB_LIMITS } from './pubsub-limits.ts';
 import { pubsubQueues } from './pubsub-queues.ts';
 import { openPullStream } from './pull-stream.ts';
 import { isMissing, refusalOf, replyOf } from './refusal.ts';
@@ -23,7 +23,7 @@ export interface PubsubTransportOptions {
 const WAIT_MS = 20_000;
 const MAX_BATCH = 100;
 /** Pub/Sub takes requests of 512 KB, and its handles have less than 200 bytes. */
-const MOST_HANDLES = 2_000;
+const MAX_HANDLES = 2_000;
 
 /** Pub/Sub: a queue is a topic and a subscription of the same name. Messages are streamed here, and settled in batches. */
 export function pubsubTransport(options: PubsubTransportOptions): Transport {
@@ -44,7 +44,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     const known = gatherers.get(key);
     if (known !== undefined) return known;
     const made = gatherer<string>({
-      most: MOST_HANDLES,
+      most: MAX_HANDLES,
       request: (ackIds) => replyOf(request([...ackIds], queues.subscriptionOf(queue)), queue),
     });
     gatherers.set(key, made);
@@ -63,7 +63,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     if (known !== undefined) return known;
     const held = leases({
       visibilityMs,
-      shortestFirstMs: SHORTEST_DEADLINE_SECONDS * 1000,
+      shortestFirstMs: MIN_DEADLINE_SECONDS * 1000,
       setDeadline: (ackId, seconds) => setDeadline(queue, ackId, seconds),
     });
     const { receive, close } = intake({
@@ -109,7 +109,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
   async function sendWithDelay(queue: string, body: string, delayMs: number): Promise<Reply> {
     if (delayMs <= 0) return send(queue, body);
     const data = Buffer.from(body);
-    if (data.length > MOST_DELAYED_BYTES) return tooBig(data, MOST_DELAYED_BYTES, 'the delayer');
+    if (data.length > MAX_DELAYED_BYTES) return tooBig(data, MAX_DELAYED_BYTES, 'the delayer');
     const hearing = await queues.hear(queue);
     if (!hearing.ok) return hearing;
     const delayer = await queues.hear(delayerTopic);
@@ -144,7 +144,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
       return acks.add(lease.ackId);
     },
     nack: (delivery, pauseMs) => {
-      const seconds = Math.min(Math.ceil(pauseMs / 1000), LONGEST_DEADLINE_SECONDS);
+      const seconds = Math.min(Math.ceil(pauseMs / 1000), MAX_DEADLINE_SECONDS);
       return intakeOf(delivery.queue).leases.release(leaseOf(delivery), seconds);
     },
     extend: (delivery) => intakeOf(delivery.queue).leases.extend(leaseOf(delivery)),

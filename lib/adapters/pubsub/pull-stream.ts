@@ -30,16 +30,16 @@ export type ReceivedMessage = protos.google.pubsub.v1.IReceivedMessage;
 /** A stream on which nobody says anything is ended by the service. */
 const SIGN_OF_LIFE_MS = 30_000;
 /** Whoever asks for ten-megabyte messages a hundred at a time is not given all at once. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 /** The service ends streams itself, sooner than this. */
-const LONGEST_MS = 3_600_000;
+const MAX_MS = 3_600_000;
 /** A stream that was left and does not end is cut off. */
 const LEFT_FOR_MS = 5_000;
 
 export function openPullStream(options: PullStreamOptions): PullStream {
   const { subscriber, subscription, window, deadlineSeconds, onMessages, onEnd } = options;
   const call = subscriber.streamingPull({
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
     otherArgs: { headers: { 'x-goog-request-params': `subscription=${subscription}` } },
   });
   let isOver = false;
@@ -80,7 +80,7 @@ export function openPullStream(options: PullStreamOptions): PullStream {
     subscription,
     streamAckDeadlineSeconds: deadlineSeconds,
     maxOutstandingMessages: window,
-    maxOutstandingBytes: MOST_BYTES,
+    maxOutstandingBytes: MAX_BYTES,
   });
   return stream;
 }

@@ -12,7 +12,7 @@ export interface PushServerOptions {
   /** One push. What it throws is a bug, answered with 500 and told. */
   readonly take: (body: string, arrival: Arrival) => Promise<PushAnswer>;
   /** Undefined: well. Otherwise what is wrong, for `/healthz`. */
-  readonly sickness: () => string | undefined;
+  readonly liveness: () => string | undefined;
   readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
 }
 
@@ -38,7 +38,7 @@ export interface PushServer {
 }
 
 /** Pub/Sub's largest message in base64, with the attributes around it. */
-const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** For a request to come in whole. */
 const RECEIVE_WITHIN_MS = 60_000;
 /** Longer than the load balancer before it keeps a connection: who closes first must not be the one who is asked. */
@@ -106,14 +106,14 @@ async function answerOf(
   arrival: () => Arrival,
 ): Promise<PushAnswer> {
   if (request.method === 'GET' && request.url?.split('?')[0] === '/healthz')
-    return health(options.sickness());
+    return health(options.liveness());
   if (request.method !== 'POST')
     return { status: 405, problem: 'there are GET /healthz, and POST for a push subscription' };
   if (isDraining) return { status: 503, problem: 'this instance is about to end' };
   try {
     const refusal = await options.refuse(request.headers.authorization);
     if (refusal !== undefined) return refusal;
-    const body = await textWithin(request, LARGEST_BODY_BYTES);
+    const body = await textWithin(request, MAX_BODY_BYTES);
     return 'text' in body ? await options.take(body.text, arrival()) : body;
   } catch (error) {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -122,6 +122,6 @@ async function answerOf(
   }
 }
 
-function health(sickness: string | undefined): PushAnswer {
-  return sickness === undefined ? { status: 200 } : { status: 503, problem: sickness };
+function health(liveness: string | undefined): PushAnswer {
+  return liveness === undefined ? { status: 200 } : { status: 503, problem: liveness };
 }

@@ -1,5 +1,5 @@
 import { credentials, type SocketOptions } from 'amqplib';
-import { wordsOf } from './refusal.ts';
+import { messageOf } from './refusal.ts';
 
 /** A broker's URL, as the library wants it and as people may see it. */
 export interface BrokerAddress {
@@ -24,7 +24,7 @@ export function brokerAddress(url: string): BrokerAddress {
         ? {}
         : { credentials: credentials.plain(decoded(username), decoded(password)) },
     problemWith: (error) => {
-      const words = wordsOf(error).trim();
+      const words = messageOf(error).trim();
       return new Error(
         `no connection to the broker at ${protocol}//${host}: ${refusalIn(words, user, virtualHost) ?? words}`,
       );

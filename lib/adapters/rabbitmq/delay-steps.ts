@@ -1,4 +1,4 @@
-const SHORTEST_MS = 100;
+const MIN_MS = 100;
 
 /**
  * The next delay that there is a queue for: no sooner than asked, and at most a tenth later. Each one is a queue of
@@ -6,7 +6,7 @@ const SHORTEST_MS = 100;
  * tenth they are few, whatever jitter adds, and most of what people write is met.
  */
 export function delayStepMs(delayMs: number): number {
-  const wanted = Math.max(Math.ceil(delayMs), SHORTEST_MS);
+  const wanted = Math.max(Math.ceil(delayMs), MIN_MS);
   const unit = 10 ** (String(wanted).length - 2);
   const units = Math.ceil(wanted / unit);
   const step = stepIn(units);

@@ -28,7 +28,7 @@ interface Connected {
 const CONNECT_WITHIN_MS = 5_000;
 const CLOSE_WITHIN_MS = 2_000;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** Lost sooner, it counts as a failure: otherwise a broker that drops everybody would be asked without a pause. */
 const STEADY_AFTER_MS = 5_000;
 
@@ -42,7 +42,7 @@ export function linkTo({ url, name }: LinkOptions): Link {
 
   function onFailure(): void {
     // Not all sidecars at once, when a broker is back.
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * (0.75 + Math.random() / 2);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS) * (0.75 + Math.random() / 2);
     failures++;
     notBefore = Date.now() + pauseMs;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
-import { LEAST_RECEIVE_COUNT } from '../../config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT } from '../../config/plan/queue-plan.ts';
 import { type Link, onChannel } from './link.ts';
 import { isAccessRefused, isNotFound } from './refusal.ts';
 
@@ -19,7 +19,7 @@ export interface RabbitMqQueues {
 }
 
 /** The broker counts what went before the last delivery, so that this makes five of them. */
-const DELIVERY_LIMIT = LEAST_RECEIVE_COUNT - 1;
+const DELIVERY_LIMIT = MIN_RECEIVE_COUNT - 1;
 /** Said, because RabbitMQ 4 would otherwise throw away what was delivered twenty times. */
 const NO_DELIVERY_LIMIT = 2_147_483_647;
 /** A broker that dies right after it made a queue may forget it, and what it confirmed for it: seen within 0.1 s. */

@@ -10,7 +10,7 @@ export function missingQueue(queue: string): Refusal {
 export function refusalOf(error: unknown, queue: string): Refusal {
   return isNotFound(error)
     ? missingQueue(queue)
-    : { ok: false, problem: `${wordsOf(error)} (queue "${queue}")` };
+    : { ok: false, problem: `${messageOf(error)} (queue "${queue}")` };
 }
 
 /** The broker's own code, which comes with the end of the channel that asked. */
@@ -23,7 +23,7 @@ export function isAccessRefused(error: unknown): boolean {
 }
 
 /** A host with several addresses fails once for each, and the whole of it says nothing. */
-export function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }

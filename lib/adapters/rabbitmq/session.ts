@@ -32,7 +32,7 @@ interface Outstanding {
 }
 
 /** More than so many waiting for their release, and no new ones are asked for in their place. */
-const MOST_PAUSED = 100;
+const MAX_PAUSED = 100;
 
 /** Rejects where the queue is not there or the broker is not. */
 export async function openSession(link: Link, queue: string, prefetch: number): Promise<Session> {
@@ -103,7 +103,7 @@ export async function openSession(link: Link, queue: string, prefetch: number): 
   function renewWhereBlocked(): void {
     const paused = [...outstanding.values()].filter(({ pause }) => pause !== undefined);
     const ofThisConsumer = paused.filter(({ message }) => message.fields.consumerTag === consumer);
-    if (isRetired || ofThisConsumer.length < prefetch || paused.length >= MOST_PAUSED) return;
+    if (isRetired || ofThisConsumer.length < prefetch || paused.length >= MAX_PAUSED) return;
     const old = consumer;
     // One at a time: until the next has come, none is this one's.
     consumer = '';

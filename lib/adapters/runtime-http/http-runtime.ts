@@ -74,7 +74,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
       for (const ending of underWay) ending.abort('interrupted');
     },
     problem: async () => {
-      const signal = AbortSignal.timeout(LONGEST_LOOK_MS);
+      const signal = AbortSignal.timeout(MAX_LOOK_MS);
       try {
         const { statusCode, body } = await unlessAborted(
           eye.request({ path: '/healthz', method: 'GET', signal }),
@@ -86,7 +86,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
         // One that works on a call and answers nothing else is busy, not gone.
         if (signal.aborted && underWay.size > 0) return undefined;
         return signal.aborted
-          ? `GET /healthz is not answered within ${LONGEST_LOOK_MS} ms`
+          ? `GET /healthz is not answered within ${MAX_LOOK_MS} ms`
           : unreachableDetail(error as Error, options);
       }
     },
@@ -96,7 +96,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
   };
 }
 
-const LONGEST_LOOK_MS = 2_000;
+const MAX_LOOK_MS = 2_000;
 
 /** Rejects as soon as the signal aborts: a connection that is still being made would be waited for otherwise. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
 /** What has no end of a line for this long is passed on in pieces: a stream may have none at all. */
-const LONGEST_LINE = 256 * 1024;
+const MAX_LINE = 256 * 1024;
 
 /**
  * Calls back for each line of a stream, the last one too if it has no end. Lines end with `\n`, `\r\n` or `\r`, which
@@ -19,7 +19,7 @@ export function onLines(stream: Readable, onLine: (line: string) => void): void 
     const lines = text.slice(0, text.length - held.length).split(/\r\n|\n|\r/);
     rest = (lines.pop() ?? '') + held;
     for (const line of lines) onLine(line);
-    if (rest.length > LONGEST_LINE) {
+    if (rest.length > MAX_LINE) {
       onLine(rest);
       rest = '';
     }

@@ -18,9 +18,9 @@ export interface ProcessRuntimeOptions {
 }
 
 const FIRST_LOOK_MS = 10;
-const LONGEST_LOOK_MS = 250;
+const MAX_LOOK_MS = 250;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** A runtime that lived this long starts its next life with a short pause again. */
 const LONG_LIFE_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
@@ -48,7 +48,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   let interruption = new AbortController();
   let pauseMs = FIRST_PAUSE_MS;
   /** The last one, where it ended before it was ready: why there is none now. */
-  let stillborn: Life | undefined;
+  let failedStart: Life | undefined;
   let life = startLife(Promise.resolve());
 
   function startLife(after: Promise<unknown>): Life {
@@ -75,7 +75,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     killIfLate(self, child, AbortSignal.any([self.over.signal, heard.signal]));
     self.isReady = await untilHeard(client, clock, self.over.signal);
     heard.abort();
-    if (self.isReady) stillborn = undefined;
+    if (self.isReady) failedStart = undefined;
   }
 
   async function killIfLate(self: Life, child: Child, isInTime: AbortSignal): Promise<void> {
@@ -89,7 +89,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   }
 
   function end(self: Life, child: Child, how: string, livedMs: number): void {
-    stillborn = self.isReady ? undefined : self;
+    failedStart = self.isReady ? undefined : self;
     self.how ??= how;
     self.isReady = false;
     self.over.abort();
@@ -97,7 +97,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     if (livedMs > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
     onTrouble('the runtime is gone', { how: self.how, pid: child.pid, againInMs: pauseMs });
     life = startLife(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
 
   /** The runtime hung: killed with all it started, and started afresh. Its other calls go back unchanged. */
@@ -114,7 +114,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   async function timeLeftWhenReady(current: Life, timeoutMs: number): Promise<number | undefined> {
     if (current.isReady) return timeoutMs;
     // A runtime that cannot be loaded would take all of the call's time to say so.
-    if (stillborn !== undefined) return undefined;
+    if (failedStart !== undefined) return undefined;
     const startedAt = clock.now();
     const waiting = new AbortController();
     const over = AbortSignal.any([waiting.signal, interruption.signal]);
@@ -128,10 +128,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     const over = AbortSignal.any([stop, closing.signal]);
     while (!life.isReady && !over.aborted) {
       const settled = new AbortController();
-      await Promise.race([
-        life.settled,
-        clock.sleep(LONGEST_PAUSE_MS, AbortSignal.any([over, settled.signal])),
-      ]);
+      await Promise.race([life.settled, clock.sleep(MAX_PAUSE_MS, AbortSignal.any([over, settled.signal]))]);
       settled.abort();
     }
   }
@@ -179,7 +176,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
       const end = await callOnce({ ...request, timeoutMs }, current);
       if (end === undefined && interrupted.aborted) return { kind: 'interrupted' };
       if (end === undefined)
-        return isFirst ? { kind: 'unreachable', detail: notReady(stillborn) } : { kind: 'interrupted' };
+        return isFirst ? { kind: 'unreachable', detail: notReady(failedStart) } : { kind: 'interrupted' };
       if (end.kind !== 'unreachable' || !end.isUnsent) return end;
       await clock.sleep(Math.min(until - clock.now(), DEATH_NOTICE_MS), current.over.signal);
       if (current === life || clock.now() >= until) return end;
@@ -192,7 +189,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     interrupt,
     untilReady,
     // After a failed start it pauses: a call reports at once why there is no runtime.
-    isStarting: () => !life.isReady && (stillborn === undefined || life.child !== undefined),
+    isStarting: () => !life.isReady && (failedStart === undefined || life.child !== undefined),
     untilStarted,
     problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
     close: async (withinMs = STOP_WITHIN_MS) => {
@@ -208,14 +205,14 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   };
 }
 
-const MOST_WORDS = 500;
+const MAX_WORDS = 500;
 
 /** It ends at x-sink, where somebody has to find out why without the log of that hour. */
-function notReady(stillborn: Life | undefined): string {
+function notReady(failedStart: Life | undefined): string {
   const what = 'the runtime did not become ready';
-  if (stillborn === undefined) return what;
-  const { how, lastWords } = stillborn;
-  return `${what}: it ${how}${lastWords === undefined ? '' : `; ${lastWords.slice(0, MOST_WORDS)}`}`;
+  if (failedStart === undefined) return what;
+  const { how, lastWords } = failedStart;
+  return `${what}: it ${how}${lastWords === undefined ? '' : `; ${lastWords.slice(0, MAX_WORDS)}`}`;
 }
 
 function soleCall(underWay: ReadonlyMap<object, string>): string | undefined {
@@ -223,7 +220,7 @@ function soleCall(underWay: ReadonlyMap<object, string>): string | undefined {
 }
 
 async function untilHeard(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
-  for (let pauseMs = FIRST_LOOK_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_LOOK_MS)) {
+  for (let pauseMs = FIRST_LOOK_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, MAX_LOOK_MS)) {
     if ((await client.problem()) === undefined) return !over.aborted;
     await clock.sleep(pauseMs, over);
   }

@@ -13,7 +13,7 @@ export interface FramedConnection {
 
 const HEADER_BYTES = 4;
 /** More than `ASYA_RUNTIME_MAX_RESPONSE` can be set to: other bytes than a length. */
-const LONGEST_FRAME_BYTES = 1_000_000_000;
+const MAX_FRAME_BYTES = 1_000_000_000;
 const NOT_A_FRAME =
   "the runtime's answer does not begin with the length of a frame; a runtime that speaks HTTP needs http+unix: in ASYA_RUNTIME_URL";
 
@@ -103,7 +103,7 @@ function frameReader(maxBytes: number): FrameReader {
           rest = header;
         }
         const length = rest.readUInt32BE(0);
-        if (length > LONGEST_FRAME_BYTES) return NOT_A_FRAME;
+        if (length > MAX_FRAME_BYTES) return NOT_A_FRAME;
         if (length > maxBytes)
           return new AnswerTooLarge(
             `the runtime's answer has ${length} bytes; ${maxBytes} are allowed (ASYA_RUNTIME_MAX_RESPONSE)`,

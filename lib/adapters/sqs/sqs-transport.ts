@@ -27,7 +27,7 @@ export interface SqsTransportOptions {
 }
 
 const MAX_BYTES = SQS_LIMITS.maxBodyBytes;
-const LONGEST_VISIBILITY_SECONDS = 43_200;
+const MAX_VISIBILITY_SECONDS = 43_200;
 /** Long enough to gather what ends together, short against a request to SQS. */
 const LINGER_MS = 4;
 /** For each queue and kind: a large fan-out has to be at work on no more requests than the client has connections. */
@@ -118,7 +118,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
         ),
     );
     return changes.add(
-      { handle: String(delivery.handle), seconds: Math.min(seconds, LONGEST_VISIBILITY_SECONDS) },
+      { handle: String(delivery.handle), seconds: Math.min(seconds, MAX_VISIBILITY_SECONDS) },
       0,
     );
   }

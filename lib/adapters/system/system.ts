@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { startTimer } from '../../async/timer.ts';
 import type { DeriveId } from '../../core/envelope/decode.ts';
-import type { Clock, Dice } from '../../ports/clock.ts';
+import type { Clock, Random } from '../../ports/clock.ts';
 
 export const systemClock: Clock = {
   now: Date.now,
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
     }),
 };
 
-export const systemDice: Dice = Math.random;
+export const systemRandom: Random = Math.random;
 
 /** A UUID out of the parts' hash (version 8: of one's own making). */
 export const deriveId: DeriveId = (...parts) => {

@@ -16,11 +16,11 @@ export interface TimerFile extends ScheduledPublish {
   readonly waiting: number;
 }
 
-const MOST_AT_ONCE = 50;
+const MAX_AT_ONCE = 50;
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** A machine that was asleep, or whose clock was set, is looked after this often. */
-const LONGEST_SLEEP_MS = 300_000;
+const MAX_SLEEP_MS = 300_000;
 /** Cloud Tasks remembers the names of its tasks for an hour or longer. */
 const REMEMBER_FIRED_MS = 24 * 3_600_000;
 
@@ -47,7 +47,7 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
       store.fired(timer, clock.now());
       return;
     }
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** timer.refusals, LONGEST_PAUSE_MS);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** timer.refusals, MAX_PAUSE_MS);
     store.putOff(timer, clock.now() + pauseMs);
     const { topic, name } = timer;
     onTrouble('a timer could not be published', { topic, name, againInMs: pauseMs, problem: reply.problem });
@@ -55,9 +55,9 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
 
   /** Fires what is due, as far as there is room; what it gives is when the next one is due. */
   function fireDue(): number | undefined {
-    const room = MOST_AT_ONCE - inHand.size;
+    const room = MAX_AT_ONCE - inHand.size;
     if (room === 0) return undefined;
-    const next = store.first(MOST_AT_ONCE + 1).filter(({ key }) => !inHand.has(key));
+    const next = store.first(MAX_AT_ONCE + 1).filter(({ key }) => !inHand.has(key));
     const due = next.slice(0, room).filter(({ dueMs }) => dueMs <= clock.now());
     for (const timer of due) {
       const firing = fire(timer).then(() => {
@@ -75,9 +75,9 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
       store.forget(clock.now() - REMEMBER_FIRED_MS);
       const nextDueMs = fireDue() ?? Number.POSITIVE_INFINITY;
       // Where there is no room, whoever is done looks again.
-      const sleepMs = inHand.size === MOST_AT_ONCE ? LONGEST_SLEEP_MS : nextDueMs - clock.now();
+      const sleepMs = inHand.size === MAX_AT_ONCE ? MAX_SLEEP_MS : nextDueMs - clock.now();
       const anySignal = AbortSignal.any([alarm.signal, closing.signal]);
-      await clock.sleep(Math.max(0, Math.min(sleepMs, LONGEST_SLEEP_MS)), anySignal);
+      await clock.sleep(Math.max(0, Math.min(sleepMs, MAX_SLEEP_MS)), anySignal);
     }
   })();
 

@@ -16,14 +16,14 @@ import type { Runtime } from '../../ports/runtime.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
 /** What the crew works with. */
-export interface Shelf {
+export interface CrewDeps {
   readonly archive: Archive;
   readonly records: EndRecords;
   readonly failures: FailureIndex;
   readonly reports: Reports;
   readonly clock: Clock;
   readonly deriveId: DeriveId;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
   /** A failure is in the index, entered now or before: to be told where somebody looks. */
   readonly onFailure: (failure: Failure, isNew: boolean) => void;
 }
@@ -32,7 +32,7 @@ export interface Shelf {
  * The crew stands on the same line as everybody else; what is called is not a user's handler but this. Every step can
  * be repeated: what was done before a crash changes nothing when the delivery comes again.
  */
-export function crewRuntime(crew: Crew, shelf: Shelf): Runtime {
+export function crewRuntime(crew: Crew, shelf: CrewDeps): Runtime {
   const work = { sink: persist, sump: enter, dlq: keepAndEnter }[crew.role];
   const isTold = crew.role !== 'sump';
   return {
@@ -64,7 +64,7 @@ function callEndOf(reply: Reply): CallEnd {
 }
 
 /** x-sump: into the failure index, with the key that x-sink kept it under. What came another way is kept here. */
-async function enter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
+async function enter(envelope: Envelope, shelf: CrewDeps): Promise<Persisted> {
   const found = await shelf.records.find(recordOf(envelope, shelf.clock.now(), shelf.deriveId));
   if (!found.ok) return found;
   const kept: Persisted =
@@ -75,7 +75,7 @@ async function enter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
 }
 
 /** x-dlq: all of it, because nobody comes after. */
-async function keepAndEnter(envelope: Envelope, shelf: Shelf): Promise<Persisted> {
+async function keepAndEnter(envelope: Envelope, shelf: CrewDeps): Promise<Persisted> {
   const kept = await persist(envelope, shelf);
   return kept.ok ? enterAs(envelope, kept, shelf) : kept;
 }
@@ -93,7 +93,10 @@ type Persisted = Kept | Extract<Reply, { ok: false }>;
  * The claim decides whose record it is; the archive is written after it. Between the two lies a crash: who finds the
  * claim made looks whether the envelope is there, and puts it there where not.
  */
-async function persist(envelope: Envelope, { archive, records, clock, deriveId }: Shelf): Promise<Persisted> {
+async function persist(
+  envelope: Envelope,
+  { archive, records, clock, deriveId }: CrewDeps,
+): Promise<Persisted> {
   const claim = await records.claim(recordOf(envelope, clock.now(), deriveId));
   if (!claim.ok) return claim;
   const { isFirst, archiveKey } = claim;
@@ -106,7 +109,7 @@ async function persist(envelope: Envelope, { archive, records, clock, deriveId }
   return put.ok ? { ok: true, archiveKey } : put;
 }
 
-async function enterAs(envelope: Envelope, kept: Kept, shelf: Shelf): Promise<Persisted> {
+async function enterAs(envelope: Envelope, kept: Kept, shelf: CrewDeps): Promise<Persisted> {
   const { archiveKey } = kept;
   const failure = { ...failureOf(envelope, shelf.clock.now(), shelf.deriveId), archiveKey };
   const entry = await shelf.failures.enter(failure);
@@ -117,10 +120,10 @@ async function enterAs(envelope: Envelope, kept: Kept, shelf: Shelf): Promise<Pe
 }
 
 /** A gateway that does not hear costs the envelope nothing: it can look into the archive. */
-async function report(envelope: Envelope, archiveKey: string, shelf: Shelf): Promise<void> {
+async function report(envelope: Envelope, archiveKey: string, shelf: CrewDeps): Promise<void> {
   const final = finalReportOf(envelope, archiveKey);
-  const problem = final === undefined ? undefined : await shelf.reports.tell(final);
+  const problem = final === undefined ? undefined : await shelf.reports.report(final);
   if (problem !== undefined) {
-    shelf.telemetry.trouble('the gateway was not told', { envelopeId: envelope.id, problem });
+    shelf.telemetry.warn('the gateway was not told', { envelopeId: envelope.id, problem });
   }
 }

@@ -1,11 +1,11 @@
-import { turnsFor } from '../../async/semaphore.ts';
+import { semaphore } from '../../async/semaphore.ts';
 import type { Receipt, Transport } from '../../ports/transport.ts';
 import type { Line } from './handle-delivery.ts';
 import { prefetchFor } from './prefetch.ts';
-import { workOnDelivery } from './process-delivery.ts';
+import { processDelivery } from './process-delivery.ts';
 
 /** A queue's deliveries, taken and worked on for as long as the process lives. */
-export interface Work {
+export interface ConsumerDeps {
   readonly queue: string;
   readonly transport: Transport;
   readonly line: Line;
@@ -19,26 +19,26 @@ export interface MissingQueue {
   readonly backoffMs: number;
 }
 
-export type WorkEnd =
+export type ConsumeEnd =
   /** Told to stop, and everything in hand is settled. */
   | { readonly why: 'stopped' }
   /** A call hung in a runtime that nobody here can kill. */
   | { readonly why: 'hung' }
   | { readonly why: 'queue-missing'; readonly problem: string };
 
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** Works until told to stop, until the runtime hangs for good, or until the queue stays away. */
-export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd> {
+export async function consumeQueue(work: ConsumerDeps, stop: AbortSignal): Promise<ConsumeEnd> {
   const { queue, transport, line, concurrency } = work;
   const { maxBatch } = transport.traits;
   const ending = new AbortController();
   const anyStop = AbortSignal.any([stop, ending.signal]);
-  const turns = turnsFor(concurrency);
+  const turns = semaphore(concurrency);
   const prefetch = prefetchFor(concurrency, maxBatch);
   const inHand = new Set<Promise<void>>();
   const source = sourceFor(work);
-  let end: WorkEnd = { why: 'stopped' };
+  let end: ConsumeEnd = { why: 'stopped' };
   let bug: { readonly thrown: unknown } | undefined;
   let onFinished: () => void = () => {};
 
@@ -72,7 +72,7 @@ export async function workQueue(work: Work, stop: AbortSignal): Promise<WorkEnd>
       break;
     }
     for (const delivery of receipt.deliveries) {
-      const task = workOnDelivery(delivery, desk).then(() => {
+      const task = processDelivery(delivery, desk).then(() => {
         inHand.delete(task);
         onFinished();
       });
@@ -101,7 +101,7 @@ const QUEUE_CHECK_MS = 300_000;
  * Receives. A failed receive is repeated after a growing pause: without limit if the broker cannot be reached, and
  * `maxAttempts` times if the queue is missing and cannot be created.
  */
-function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
+function sourceFor({ queue, transport, line, missingQueue }: ConsumerDeps): Source {
   const { clock, telemetry } = line;
   let failures = 0;
   let timesMissing = 0;
@@ -115,12 +115,12 @@ function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
     const reply = await transport.ensureQueue(queue);
     notCreated = reply.ok ? undefined : reply.problem;
     if (!reply.ok) {
-      telemetry.trouble('the queue could not be created or checked', { queue, problem: reply.problem });
+      telemetry.warn('the queue could not be created or checked', { queue, problem: reply.problem });
       return;
     }
     const differences = reply.differences?.join('; ') ?? '';
     if (differences !== '' && differences !== loggedDifferences)
-      telemetry.trouble('the queue differs from the configuration and is left as it is', {
+      telemetry.warn('the queue differs from the configuration and is left as it is', {
         queue,
         differences,
       });
@@ -145,13 +145,13 @@ function sourceFor({ queue, transport, line, missingQueue }: Work): Source {
       }
       failures++;
       timesMissing = receipt.isQueueMissing ? timesMissing + 1 : 0;
-      telemetry.trouble('receiving failed', { queue, problem: receipt.problem, failures });
+      telemetry.warn('receiving failed', { queue, problem: receipt.problem, failures });
       if (receipt.isQueueMissing) {
         checkedAt = Number.NEGATIVE_INFINITY;
         if (timesMissing >= missingQueue.maxAttempts)
           return { problem: `${receipt.problem}: not found after ${timesMissing} attempts; ${whatToDo()}` };
       }
-      await clock.sleep(Math.min(missingQueue.backoffMs * 2 ** (failures - 1), LONGEST_PAUSE_MS), stop);
+      await clock.sleep(Math.min(missingQueue.backoffMs * 2 ** (failures - 1), MAX_PAUSE_MS), stop);
       return NOTHING;
     },
   };

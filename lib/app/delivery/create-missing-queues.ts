@@ -7,7 +7,7 @@ import type { EnsuredQueue, Transport } from '../../ports/transport.ts';
  * is created with its dead-letter queue, and the envelope is sent again. Otherwise a mesh could not start from an empty
  * broker, because each actor creates its own queue only once its sidecar runs.
  */
-export function createMissingQueues(transport: Transport, telemetry: Pick<Telemetry, 'trouble'>): Transport {
+export function createMissingQueues(transport: Transport, telemetry: Pick<Telemetry, 'warn'>): Transport {
   const creating = new Map<string, Promise<EnsuredQueue>>();
 
   /** All sends that find the queue missing wait for one creation. */
@@ -18,7 +18,7 @@ export function createMissingQueues(transport: Transport, telemetry: Pick<Teleme
     creating.set(queue, created);
     created.then(
       ({ ok }) => {
-        if (ok) telemetry.trouble('created a queue that an envelope was sent to', { queue });
+        if (ok) telemetry.warn('created a queue that an envelope was sent to', { queue });
       },
       () => {},
     );

@@ -1,19 +1,19 @@
 import type { Actor, Limits } from '../../core/delivery/actor.ts';
 import { type Admission, admit } from '../../core/delivery/admit.ts';
 import type { Context } from '../../core/delivery/context.ts';
-import { actorBehind, welcome } from '../../core/delivery/crew.ts';
+import { actorBehind, normalizeForCrew } from '../../core/delivery/crew.ts';
 import { decide } from '../../core/delivery/decide.ts';
 import type { Outcome } from '../../core/delivery/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../../core/delivery/plan.ts';
 import { type Arrival, type DeriveId, decode } from '../../core/envelope/decode.ts';
 import { deadlineMs } from '../../core/envelope/status.ts';
-import type { Clock, Dice } from '../../ports/clock.ts';
+import type { Clock, Random } from '../../ports/clock.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Progress } from '../../ports/reports.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { DeliveryReport, Telemetry } from '../../ports/telemetry.ts';
 import type { Delivery } from '../../ports/transport.ts';
-import { noteCompletion, unlessCanceled } from './report-progress.ts';
+import { reportCompletion, unlessCanceled } from './report-progress.ts';
 
 /** Everything that one actor's deliveries meet on their way. */
 export interface Line {
@@ -22,7 +22,7 @@ export interface Line {
   readonly runtime: Runtime;
   readonly send: (dispatch: Dispatch) => Promise<Reply>;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly dice: Random;
   readonly deriveId: DeriveId;
   readonly telemetry: Telemetry;
   /** Set where a gateway wants to know how far its tasks are. */
@@ -50,7 +50,7 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   telemetry.began();
   const arrivedAt = clock.now();
   const origin = { actor: actorBehind(actor, delivery.queue), messageId: delivery.messageId, deriveId };
-  const arrival = welcome(decode(delivery.body, origin), actor, delivery, arrivedAt);
+  const arrival = normalizeForCrew(decode(delivery.body, origin), actor, delivery, arrivedAt);
   const admitted = await admitOnceStarted(arrival, arrivedAt, hosting.timeLeftMs, line);
   const admission = await unlessCanceled(admitted.admission, line);
   const calledAt = line.progress === undefined ? admitted.at : clock.now();
@@ -62,12 +62,12 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
     actor,
     limits,
     now: decidedAt,
-    roll: dice(),
+    random: dice(),
     deriveId,
     countBytes: Buffer.byteLength,
   };
   const { plan, problem } = await dispatch(decide(outcome, context), line);
-  noteCompletion(admission, plan, line);
+  reportCompletion(admission, plan, line);
   const endedAt = clock.now();
   telemetry.ended({
     ...identityOf(admission),
@@ -138,7 +138,7 @@ async function sendOne(one: Dispatch, { send, telemetry }: Line): Promise<Reply>
   const reply = await send(one);
   const details = { envelopeId: envelope.id, to, type, delayMs };
   if (reply.ok) telemetry.step('sent', details);
-  else telemetry.trouble('a send was refused', { ...details, problem: reply.problem });
+  else telemetry.warn('a send was refused', { ...details, problem: reply.problem });
   return reply;
 }
 

@@ -1,13 +1,13 @@
-import { type Turns, takeTurn } from '../../async/semaphore.ts';
+import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 import { handleDelivery, type Line } from './handle-delivery.ts';
 import { releasePauseMs } from './release-pause.ts';
-import { holdDelivery } from './visibility-heartbeat.ts';
+import { startVisibilityHeartbeat } from './visibility-heartbeat.ts';
 
-export interface Desk {
+export interface DeliveryDeps {
   readonly transport: Transport;
   readonly line: Line;
-  readonly turns: Turns;
+  readonly turns: Semaphore;
   readonly stop: AbortSignal;
   /** A call took so long. */
   readonly learn: (callMs: number) => void;
@@ -18,20 +18,20 @@ export interface Desk {
 }
 
 /** Waits for the delivery's turn, works on it and settles it; where the end of work comes first, gives it back. */
-export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<void> {
+export async function processDelivery(delivery: Delivery, desk: DeliveryDeps): Promise<void> {
   const { transport, line } = desk;
   const { clock, telemetry } = line;
   const { messageId, receiveCount } = delivery;
   telemetry.step('received', { messageId, receiveCount });
-  const hold = holdDelivery(delivery, transport, clock);
+  const hold = startVisibilityHeartbeat(delivery, transport, clock);
   if (!(await comesToItsTurn(desk))) {
-    await hold.end();
+    await hold.stop();
     await settle(delivery, 0, desk);
     return;
   }
   const turn = oneTurn(desk);
   try {
-    await hold.end();
+    await hold.stop();
     const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: turn.end };
     const handled = await handleDelivery(delivery, hosting, line);
     telemetry.step('settle', { messageId, settle: handled.settle });
@@ -48,16 +48,16 @@ export async function workOnDelivery(delivery: Delivery, desk: Desk): Promise<vo
  * False where the end came first. A runtime that is being started again has no time of a call's: one that loads a model
  * for minutes would fail everything that waits for it.
  */
-async function comesToItsTurn({ line, turns, stop }: Desk): Promise<boolean> {
-  if (!(await takeTurn(turns, stop))) return false;
+async function comesToItsTurn({ line, turns, stop }: DeliveryDeps): Promise<boolean> {
+  if (!(await acquireUnlessAborted(turns, stop))) return false;
   await line.runtime.untilReady?.(stop);
   if (!stop.aborted) return true;
-  turns.give();
+  turns.release();
   return false;
 }
 
 /** A turn that ends once, whoever ends it first. */
-function oneTurn({ line, turns, learn, onHung }: Desk): { end(hasHung?: boolean): void } {
+function oneTurn({ line, turns, learn, onHung }: DeliveryDeps): { end(hasHung?: boolean): void } {
   const { clock, runtime } = line;
   const beganAt = clock.now();
   let isOver = false;
@@ -68,7 +68,7 @@ function oneTurn({ line, turns, learn, onHung }: Desk): { end(hasHung?: boolean)
       learn(clock.now() - beganAt);
       // Before the turn goes on: nobody else is to be called in a runtime that has hung.
       if (hasHung && !runtime.restartsItself) onHung();
-      turns.give();
+      turns.release();
     },
   };
 }
@@ -77,12 +77,12 @@ function oneTurn({ line, turns, learn, onHung }: Desk): { end(hasHung?: boolean)
 async function settle(
   delivery: Delivery,
   pauseMs: number | undefined,
-  { transport, line }: Desk,
+  { transport, line }: DeliveryDeps,
 ): Promise<void> {
   const reply =
     pauseMs === undefined ? await transport.ack(delivery) : await transport.nack(delivery, pauseMs);
   const { messageId } = delivery;
   const what = pauseMs === undefined ? 'acked' : 'released';
   if (reply.ok) line.telemetry.step(what, { messageId, pauseMs });
-  else line.telemetry.trouble('settling failed', { messageId, what, problem: reply.problem });
+  else line.telemetry.warn('settling failed', { messageId, what, problem: reply.problem });
 }

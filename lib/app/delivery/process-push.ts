@@ -1,10 +1,10 @@
-import { type Turns, takeTurn } from '../../async/semaphore.ts';
+import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
 import type { Delivery } from '../../ports/transport.ts';
 import { handleDelivery, type Line } from './handle-delivery.ts';
 
-export interface PushDesk {
+export interface PushDeps {
   readonly line: Line;
-  readonly turns: Turns;
+  readonly turns: Semaphore;
   /** For how long whoever pushes waits, less what the last sends need. */
   readonly budgetMs: number;
   /** Aborts when the host is about to end: what has not begun by then goes back. */
@@ -32,10 +32,10 @@ export type PushEnd =
  * A delivery for which somebody holds a line open. It waits for its turn only as long as a whole call would still fit
  * into the time that is left, because what comes back from there was worked on in vain.
  */
-export async function workOnPush(
+export async function processPush(
   delivery: Delivery,
   { gone, tookMs }: PushArrival,
-  desk: PushDesk,
+  desk: PushDeps,
 ): Promise<PushEnd> {
   const { line, turns, stop, onHung } = desk;
   const { clock, actor, runtime, telemetry } = line;
@@ -48,7 +48,7 @@ export async function workOnPush(
   const giveUp = AbortSignal.any([stop, gone, patience.signal]);
   const waiting = new AbortController();
   clock.sleep(leftMs - actor.timeoutMs, waiting.signal).then(() => patience.abort());
-  const hasTurn = await takeTurn(turns, giveUp);
+  const hasTurn = await acquireUnlessAborted(turns, giveUp);
   waiting.abort();
   if (!hasTurn) return 'turned-away';
 
@@ -58,7 +58,7 @@ export async function workOnPush(
     isOver = true;
     // Before the turn goes on: nobody else is to be called in a runtime that has hung.
     if (hasHung && !runtime.restartsItself) onHung();
-    turns.give();
+    turns.release();
   };
   try {
     const { settle } = await handleDelivery(

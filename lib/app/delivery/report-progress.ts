@@ -28,7 +28,7 @@ export async function unlessCanceled(admission: Admission, teller: Teller): Prom
 }
 
 /** Told after the sends were accepted. What failed or is tried again has not completed: its end is x-sink's to tell. */
-export function noteCompletion(admission: Admission, plan: Plan, { actor, clock, progress }: Teller): void {
+export function reportCompletion(admission: Admission, plan: Plan, { actor, clock, progress }: Teller): void {
   if (progress === undefined || admission.kind !== 'call' || plan.settle !== 'ack') return;
   const { envelope } = admission;
   const sentOn = plan.dispatches.find(

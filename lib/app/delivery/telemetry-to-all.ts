@@ -12,8 +12,8 @@ export function telemetryToAll(...listeners: readonly Telemetry[]): Telemetry {
     ended: (report) => {
       for (const listener of listeners) listener.ended(report);
     },
-    trouble: (what, details) => {
-      for (const listener of listeners) listener.trouble(what, details);
+    warn: (what, details) => {
+      for (const listener of listeners) listener.warn(what, details);
     },
     step: (what, details) => {
       for (const listener of listeners) listener.step(what, details);

@@ -2,9 +2,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 
 /** A delivery that waits for its turn, kept hidden from others meanwhile. */
-export interface Hold {
+export interface VisibilityHeartbeat {
   /** Its turn has come: hidden for long enough to be worked on, whatever the wait took. */
-  end(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** Past this part of the visibility time, waiting or beginning work extends it. */
@@ -12,9 +12,13 @@ const EXTEND_WAITING_AFTER = 1 / 2;
 const EXTEND_BEGINNING_AFTER = 1 / 4;
 const EXTEND_AGAIN_AFTER = 1 / 8;
 
-export function holdDelivery(delivery: Delivery, transport: Transport, clock: Clock): Hold {
+export function startVisibilityHeartbeat(
+  delivery: Delivery,
+  transport: Transport,
+  clock: Clock,
+): VisibilityHeartbeat {
   const { visibilityMs } = transport.traits;
-  if (visibilityMs === undefined) return { end: () => Promise.resolve() };
+  if (visibilityMs === undefined) return { stop: () => Promise.resolve() };
   const ending = new AbortController();
   let hiddenSince = clock.now();
   const extend = async () => {
@@ -31,7 +35,7 @@ export function holdDelivery(delivery: Delivery, transport: Transport, clock: Cl
     }
   })();
   return {
-    end: async () => {
+    stop: async () => {
       ending.abort();
       await waiting;
       if (clock.now() - hiddenSince > visibilityMs * EXTEND_BEGINNING_AFTER) await extend();

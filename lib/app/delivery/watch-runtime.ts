@@ -7,7 +7,7 @@ export interface RuntimeWatch {
   /** Resolves when the runtime is ready for the first time, or when `stop` aborts. */
   untilReady(stop: AbortSignal): Promise<void>;
   /** Why the platform should restart this process: there has been no runtime for too long. Undefined: alive. */
-  sickness(): string | undefined;
+  liveness(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
     untilReady: async (stop) => {
       while (lastSeenAt === undefined && !stop.aborted) await clock.sleep(LOOK_AT_START_MS, stop);
     },
-    sickness: () => {
+    liveness: () => {
       const goneMs = missingMs();
       if (problem === undefined || goneMs <= missedAfterMs) return undefined;
       return `no runtime at ${address} for ${Math.round(goneMs / 1000)} s: ${problem}`;

@@ -1,16 +1,16 @@
 import type { Delivery, Transport } from '../../ports/transport.ts';
 import { releasePauseMs } from '../delivery/release-pause.ts';
-import { handleTimer, type TimerParts } from './gateway-timer.ts';
+import { handleTimer, type TimerDeps } from './gateway-timer.ts';
 
 const AT_ONCE = 10;
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** A gateway that lives long works its timers itself, until told to stop: where no function is invoked with them. */
-export async function workTimers(
+export async function consumeTimers(
   queue: string,
   transport: Transport,
-  parts: TimerParts,
+  parts: TimerDeps,
   stop: AbortSignal,
 ): Promise<void> {
   const { clock, telemetry } = parts;
@@ -23,7 +23,7 @@ export async function workTimers(
     const reply = isDone
       ? await transport.ack(delivery)
       : await transport.nack(delivery, releasePauseMs(receiveCount));
-    if (!reply.ok) telemetry.trouble('settling a timer failed', { messageId, problem: reply.problem });
+    if (!reply.ok) telemetry.warn('settling a timer failed', { messageId, problem: reply.problem });
   }
 
   while (!stop.aborted) {
@@ -33,8 +33,8 @@ export async function workTimers(
       await Promise.all(receipt.deliveries.map(work));
       continue;
     }
-    telemetry.trouble('timers cannot be received', { queue, problem: receipt.problem });
+    telemetry.warn('timers cannot be received', { queue, problem: receipt.problem });
     await clock.sleep(pauseMs, stop);
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
 }

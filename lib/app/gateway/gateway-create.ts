@@ -9,7 +9,7 @@ import { type JsonText, readJson, shallowValueFromJson } from '../../core/text/j
 import { timestampText } from '../../core/text/timestamp.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Caller, Created, CreateOptions, GatewayRefusal } from './gateway.ts';
-import type { GatewayParts, InputFault } from './gateway-deps.ts';
+import type { GatewayDeps, InputFault } from './gateway-deps.ts';
 import { isOverdue } from './gateway-reconcile.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function createFor(
   flow: Flow,
   payload: JsonText,
   options: CreateOptions,
-  parts: GatewayParts,
+  parts: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
   const faults = inputFaults(flow, payload, parts);
   if (faults.length > 0) {
@@ -52,7 +52,7 @@ export async function createFor(
 /** A check goes down as deep as the value does. */
 const DEEPEST_INPUT = 200;
 
-function inputFaults({ mcp }: Flow, payload: JsonText, parts: GatewayParts): readonly InputFault[] {
+function inputFaults({ mcp }: Flow, payload: JsonText, parts: GatewayDeps): readonly InputFault[] {
   if (mcp === undefined) return [];
   const read = shallowValueFromJson(payload, DEEPEST_INPUT);
   if (read === undefined) return [{ place: '', problem: `is nested deeper than ${DEEPEST_INPUT} levels` }];
@@ -75,7 +75,7 @@ async function claim(
   flow: Flow,
   payload: JsonText,
   { idempotencyKey }: CreateOptions,
-  parts: GatewayParts,
+  parts: GatewayDeps,
 ): Promise<Claimed | Created | GatewayRefusal> {
   const { tasks, clock, newId, deriveId } = parts;
   if (idempotencyKey === undefined) return { taskId: newId() };
@@ -107,7 +107,7 @@ async function start(
   task: Task,
   body: string,
   claimed: Claimed,
-  parts: GatewayParts,
+  parts: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
   const { tasks } = parts;
   const kept = await tasks.create(task);
@@ -123,7 +123,7 @@ async function launch(
   task: Task,
   body: string,
   claimed: Claimed,
-  parts: GatewayParts,
+  parts: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
   const { tasks, send, arm } = parts;
   const armed =
@@ -143,15 +143,15 @@ async function launch(
   return unavailable('the envelope could not be sent', sent.problem, parts);
 }
 
-async function release({ key, taskId }: Claimed, parts: GatewayParts): Promise<void> {
+async function release({ key, taskId }: Claimed, parts: GatewayDeps): Promise<void> {
   if (key === undefined) return;
   await told(parts.tasks.releaseKey(key, taskId), 'a key could not be released', parts);
 }
 
 /** The request is answered all the same: it is the next one with this key that would wonder. */
-async function told(replied: Promise<Reply>, what: string, { telemetry }: GatewayParts): Promise<void> {
+async function told(replied: Promise<Reply>, what: string, { telemetry }: GatewayDeps): Promise<void> {
   const reply = await replied;
-  if (!reply.ok) telemetry.trouble(what, { problem: reply.problem });
+  if (!reply.ok) telemetry.warn(what, { problem: reply.problem });
 }
 
 function taskOf(caller: Caller, flow: Flow, { id, route }: Envelope, now: number): Task {
@@ -202,7 +202,7 @@ function envelopeFor(
 }
 
 /** What is wrong inside is for the log: a caller can only come again. */
-export function unavailable(what: string, problem: string, parts: GatewayParts): GatewayRefusal {
-  parts.telemetry.trouble(what, { problem });
+export function unavailable(what: string, problem: string, parts: GatewayDeps): GatewayRefusal {
+  parts.telemetry.warn(what, { problem });
   return { ok: false, kind: 'unavailable', detail: `${what}; try again` };
 }

@@ -8,7 +8,7 @@ import type { TaskStore } from '../../ports/task-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
 /** What the gateway works with. */
-export interface GatewayParts {
+export interface GatewayDeps {
   /** As they stand now: they may change while it runs. */
   readonly flows: () => readonly Flow[];
   readonly tasks: TaskStore;
@@ -26,7 +26,7 @@ export interface GatewayParts {
   /** Nobody can guess it. */
   readonly newId: () => string;
   readonly deriveId: DeriveId;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
   /** How often a task is looked at while somebody watches it. */
   readonly pollMs: number;
   /** A task that was silent for so long is looked for in the archive: its last report may be lost. */

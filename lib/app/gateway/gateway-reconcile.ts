@@ -7,12 +7,12 @@ import { noteLook, openChildren } from '../../core/task/task-children.ts';
 import { endTask, expireTask } from '../../core/task/task-end.ts';
 import { applyReport } from '../../core/task/task-report.ts';
 import type { Refusal } from '../../ports/reply.ts';
-import type { GatewayParts } from './gateway-deps.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 
 export type Settled = { readonly ok: true; readonly task: Task | undefined } | Refusal;
 
 /** An open task after a look for its end: the last report may be lost, and the archive has it. Then the clock counts. */
-export async function settleTask(task: Task, parts: GatewayParts): Promise<Settled> {
+export async function settleTask(task: Task, parts: GatewayDeps): Promise<Settled> {
   if (isFinal(task.state)) return { ok: true, task };
   const ended = await endFromArchive(task, parts);
   if (!ended.ok) return ended;
@@ -42,7 +42,7 @@ export function hasSilentChildren(task: Task, now: number, silentMs: number): bo
  * A task that has ended after a look for the ends of its open children, a few at a time: their last reports may be lost
  * too. That one was looked for in vain is noted, so that the next look is for others, and not before a while.
  */
-export async function settleChildren(task: Task, parts: GatewayParts): Promise<Settled> {
+export async function settleChildren(task: Task, parts: GatewayDeps): Promise<Settled> {
   const ids = openChildren(task)
     .slice(0, CHILDREN_AT_ONCE)
     .map(([id]) => id);
@@ -68,7 +68,7 @@ const ARCHIVED_WITHIN_MS = 300_000;
 
 type EndFound = { readonly ok: true; readonly end?: (task: Task) => Task } | Refusal;
 
-async function endFromArchive(task: Task, parts: GatewayParts): Promise<EndFound> {
+async function endFromArchive(task: Task, parts: GatewayDeps): Promise<EndFound> {
   const found = await parts.records.ofEnvelope(task.id);
   if (!found.ok) return found;
   const record = firstOf(found.records);
@@ -103,7 +103,7 @@ type EnvelopeFound =
   | Refusal;
 
 /** Without an envelope where the archive does not hold it, or not one that can be read. */
-export async function envelopeAt(key: string, parts: GatewayParts): Promise<EnvelopeFound> {
+export async function envelopeAt(key: string, parts: GatewayDeps): Promise<EnvelopeFound> {
   const got = await parts.archive.get(key);
   if (!got.ok) return got;
   if (got.text === undefined) return { ok: true, isMissing: true };

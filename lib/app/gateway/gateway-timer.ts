@@ -6,11 +6,11 @@ import type { Transport } from '../../ports/transport.ts';
 import type { Gateway } from './gateway.ts';
 import type { Timer } from './gateway-deps.ts';
 
-export interface TimerParts {
+export interface TimerDeps {
   readonly gateway: Pick<Gateway, 'expire'>;
   readonly arm: (timer: Timer) => Promise<Reply>;
   readonly clock: Clock;
-  readonly telemetry: Pick<Telemetry, 'trouble'>;
+  readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
 /** A timer is a delayed message: it outlives whoever set it. What is longer than a delay may be is chained. */
@@ -38,11 +38,11 @@ const IN_VAIN_MS = 86_400_000;
  * At least once, and any number of times: false where it has to come again. A store that is down for longer than a few
  * receives must not bring a timer to the dead-letter queue, where it would fire no more: it is set again instead.
  */
-export async function handleTimer(body: string, parts: TimerParts): Promise<boolean> {
+export async function handleTimer(body: string, parts: TimerDeps): Promise<boolean> {
   const { gateway, clock, telemetry } = parts;
   const timer = timerFromText(body);
   if (timer === undefined) {
-    telemetry.trouble('a timer cannot be read; its dead-letter queue will take it', {});
+    telemetry.warn('a timer cannot be read; its dead-letter queue will take it', {});
     return false;
   }
   if (timer.dueMs > clock.now()) return setAgain(timer, parts);
@@ -51,7 +51,7 @@ export async function handleTimer(body: string, parts: TimerParts): Promise<bool
     return true;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    telemetry.trouble('a task could not be expired; its timer comes again', { task: timer.task, problem });
+    telemetry.warn('a task could not be expired; its timer comes again', { task: timer.task, problem });
     const now = clock.now();
     const { failedMs = now } = timer;
     if (now - failedMs > IN_VAIN_MS) return false;
@@ -59,10 +59,10 @@ export async function handleTimer(body: string, parts: TimerParts): Promise<bool
   }
 }
 
-async function setAgain(timer: Timer, { arm, telemetry }: TimerParts): Promise<boolean> {
+async function setAgain(timer: Timer, { arm, telemetry }: TimerDeps): Promise<boolean> {
   const reply = await arm(timer);
   if (!reply.ok)
-    telemetry.trouble('a timer could not be set again', { task: timer.task, problem: reply.problem });
+    telemetry.warn('a timer could not be set again', { task: timer.task, problem: reply.problem });
   return reply.ok;
 }
 

@@ -1,6 +1,6 @@
 import { isFinal, type Task, type TaskEvent } from '../../core/task/task.ts';
 import type { Refusal } from '../../ports/reply.ts';
-import type { GatewayParts } from './gateway-deps.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 
 export type Look = () => Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
 
@@ -13,7 +13,7 @@ const SILENT_STORE_MS = 30_000;
  */
 export async function* watchTask(
   look: Look,
-  { clock, pollMs }: GatewayParts,
+  { clock, pollMs }: GatewayDeps,
   signal: AbortSignal,
 ): AsyncGenerator<Task> {
   let seenVersion = 0;

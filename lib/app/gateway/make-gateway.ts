@@ -4,7 +4,7 @@ import { cancelTask, expireTask } from '../../core/task/task-end.ts';
 import { applyReport } from '../../core/task/task-report.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
 import { createFor, unavailable } from './gateway-create.ts';
-import type { GatewayParts } from './gateway-deps.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import { envelopeAt, hasSilentChildren, isOverdue, settleChildren, settleTask } from './gateway-reconcile.ts';
 import { eventsFrom, type Look, watchTask } from './gateway-watch.ts';
 
@@ -19,7 +19,7 @@ const NO_CURSOR: GatewayRefusal = {
   detail: 'the cursor is none of ours: take links.next of the page before',
 };
 
-export function makeGateway(parts: GatewayParts): Gateway {
+export function makeGateway(parts: GatewayDeps): Gateway {
   const { tasks, clock } = parts;
 
   const flowsOf = (caller: Caller): readonly Flow[] =>
@@ -40,7 +40,7 @@ export function makeGateway(parts: GatewayParts): Gateway {
     if (!isSilent && !hasSilentChildren(task, clock.now(), parts.silentMs)) return found;
     const settled = await (isSilent ? settleTask : settleChildren)(task, parts);
     if (settled.ok) return foundFor(caller, settled.task);
-    parts.telemetry.trouble('the end of a task could not be looked for', { problem: settled.problem });
+    parts.telemetry.warn('the end of a task could not be looked for', { problem: settled.problem });
     return found;
   }
 

@@ -3,7 +3,7 @@ import type { DeriveId } from '../../core/envelope/decode.ts';
 import { encode } from '../../core/envelope/encode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
 import { deadlineMs } from '../../core/envelope/status.ts';
-import type { Clock, Dice } from '../../ports/clock.ts';
+import type { Clock, Random } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Line } from '../delivery/handle-delivery.ts';
 import { ALL_WELL, type Script, scriptedRuntime } from './scripted-runtime.ts';
@@ -24,13 +24,13 @@ export interface Scenario {
   /** Milliseconds since 1970. */
   readonly startMs: number;
   readonly traits: QueueTraits;
-  readonly dice: Dice;
+  readonly dice: Random;
   readonly deriveId: DeriveId;
   /** After so many, what has no end in sight is left off. */
   readonly mostDeliveries?: number;
 }
 
-const MOST_DELIVERIES = 20_000;
+const MAX_DELIVERIES = 20_000;
 
 /**
  * What would become of an envelope, told at once: every delivery goes down the line that the mesh has, and only the
@@ -52,7 +52,7 @@ export async function simulate(scenario: Scenario): Promise<Simulation> {
 type Run = Pick<Simulation, 'steps' | 'end'>;
 
 async function run(scenario: Scenario): Promise<Run> {
-  const { actors, envelope, startMs, traits, mostDeliveries = MOST_DELIVERIES } = scenario;
+  const { actors, envelope, startMs, traits, mostDeliveries = MAX_DELIVERIES } = scenario;
   const clock = jumpingClock(startMs);
   const queues = simulatedQueues(new Set(actors.keys()), traits, clock.now);
   const lines = linesOf(scenario, clock, queues);
@@ -96,7 +96,7 @@ const UNHEARD: Telemetry = {
   received: () => {},
   began: () => {},
   ended: () => {},
-  trouble: () => {},
+  warn: () => {},
   step: () => {},
 };
 

@@ -5,8 +5,8 @@ import { dynamoDbTaskStore } from '../../adapters/dynamodb/dynamodb-task-store.t
 import { gatewayReports } from '../../adapters/gateway-http/gateway-reports.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { s3Archive } from '../../adapters/s3/s3-archive.ts';
-import { deriveId, systemClock, systemDice } from '../../adapters/system/system.ts';
-import { crewRuntime, type Shelf } from '../../app/crew/crew.ts';
+import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
+import { type CrewDeps, crewRuntime } from '../../app/crew/crew.ts';
 import type { SidecarConfig, Storage } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
@@ -32,7 +32,7 @@ export function crewFromConfig(name: string): MakeRuntime {
   };
 }
 
-function shelfFromConfig(config: SidecarConfig, env: Environment, log: JsonLog): Shelf {
+function shelfFromConfig(config: SidecarConfig, env: Environment, log: JsonLog): CrewDeps {
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,
@@ -44,7 +44,7 @@ function shelfFromConfig(config: SidecarConfig, env: Environment, log: JsonLog):
   };
 }
 
-export type Stores = Pick<Shelf, 'archive' | 'records' | 'failures'> & {
+export type Stores = Pick<CrewDeps, 'archive' | 'records' | 'failures'> & {
   readonly tasks: TaskStore;
   close(): void;
 };
@@ -69,7 +69,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     archive,
     records: dynamoDbEndRecords({ client, name: table }, deriveId),
     failures: dynamoDbFailureIndex({ client, name: table }, deriveId),
-    tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemDice),
+    tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemRandom),
     close: () => {
       archive.close();
       client.destroy();

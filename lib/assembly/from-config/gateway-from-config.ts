@@ -4,7 +4,7 @@ import { reportVerification } from '../../adapters/http/verify-reports.ts';
 import { checkInput } from '../../adapters/json-schema/check-input.ts';
 import { type JsonLog, jsonLog } from '../../adapters/log/json-log.ts';
 import { deriveId, systemClock } from '../../adapters/system/system.ts';
-import { workTimers } from '../../app/gateway/consume-timers.ts';
+import { consumeTimers } from '../../app/gateway/consume-timers.ts';
 import type { Gateway } from '../../app/gateway/gateway.ts';
 import type { Timer } from '../../app/gateway/gateway-deps.ts';
 import { timerOn } from '../../app/gateway/gateway-timer.ts';
@@ -66,7 +66,7 @@ export async function backendFromConfig(
     gateway,
     arm,
     workTimers: (stop) =>
-      workTimers(queueOf(GATEWAY), transport, { gateway, arm, clock, telemetry: log }, stop),
+      consumeTimers(queueOf(GATEWAY), transport, { gateway, arm, clock, telemetry: log }, stop),
     close: async () => {
       await transport.close();
       stores.close();
@@ -83,7 +83,7 @@ export interface ServedGateway {
 
 /** On every stream, whatever its face. */
 const KEEP_ALIVE_MS = 15_000;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 /** So many seconds' worth of requests at once. */
 const BURST = 4;
 
@@ -107,7 +107,7 @@ export async function gatewayFromConfig(
     telemetry: log,
     rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST },
     keepAliveMs: KEEP_ALIVE_MS,
-    longestWaitMs: LONGEST_WAIT_MS,
+    longestWaitMs: MAX_WAIT_MS,
   });
   const { origins, publicUrl } = gateway;
   const reached = publicUrl === undefined ? {} : { publicUrl };

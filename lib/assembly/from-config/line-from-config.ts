@@ -1,5 +1,5 @@
 import { gatewayProgress } from '../../adapters/gateway-http/gateway-progress.ts';
-import { deriveId, systemClock, systemDice } from '../../adapters/system/system.ts';
+import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
 import type { Line } from '../../app/delivery/handle-delivery.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
@@ -22,7 +22,7 @@ export function lineFromConfig(
     runtime,
     send: senderFor(transport, config.namespace),
     clock: systemClock,
-    dice: systemDice,
+    dice: systemRandom,
     deriveId,
     telemetry,
     ...progressFrom(config, telemetry),
@@ -33,7 +33,7 @@ export function lineFromConfig(
 function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<Line, 'progress'> {
   const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
   if (gateway === undefined) return {};
-  const onTrouble = (problem: string) => telemetry.trouble('the gateway was not told', { problem });
+  const onTrouble = (problem: string) => telemetry.warn('the gateway was not told', { problem });
   return { progress: gatewayProgress(gateway, { clock: systemClock, onTrouble }) };
 }
 

@@ -14,7 +14,7 @@ export interface Faces {
 const ABOUT = { name: 'asya', description: 'Flows of an actor mesh', version: '1' };
 const CARD = '/.well-known/agent-card.json';
 /** Below what hosts give a request: a call that takes longer is told that its task goes on. */
-const LONGEST_CALL_MS = 840_000;
+const MAX_CALL_MS = 840_000;
 
 /**
  * MCP at /mcp and A2A at /a2a, behind the same door as everything else; only the agent card is for everybody. Their
@@ -23,9 +23,9 @@ const LONGEST_CALL_MS = 840_000;
 export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAliveMs, log }: Faces): void {
   const onBug = (error: unknown) => {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    log.trouble('a bug in the gateway', { problem });
+    log.warn('a bug in the gateway', { problem });
   };
-  const common = { gateway, about: ABOUT, onBug, keepAliveMs, waitAtMostMs: LONGEST_CALL_MS };
+  const common = { gateway, about: ABOUT, onBug, keepAliveMs, waitAtMostMs: MAX_CALL_MS };
   const mcp = once(async () => {
     const { mcpFace } = await import('../../adapters/mcp/mcp-face.ts');
     return mcpFace({ ...common, allowedOrigins: origins });

@@ -17,10 +17,10 @@ const readFile: ReadFile = (path) => {
 export function configFromEnvironment(env: Environment): { config: SidecarConfig } | { words: string } {
   const reading = readEnvironment(env, readFile);
   if ('config' in reading) return reading;
-  return { words: wordsForMistakes(reading.mistakes) };
+  return { words: mistakesMessage(reading.mistakes) };
 }
 
-export function wordsForMistakes(mistakes: readonly Mistake[]): string {
+export function mistakesMessage(mistakes: readonly Mistake[]): string {
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
   return `asya: ${count} in the configuration\n${mistakesText(mistakes).replace(/^/gm, '  ')}`;
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../../adapters/system/system.ts';
 import type { PushTrust } from '../../config/settings/push-settings.ts';
 
 /** Who may push, as configured; that everybody may is said in the log. */
-export function refusePushFromConfig(trust: PushTrust, log: JsonLog): RefusePush {
+export function pushAuthenticationFromConfig(trust: PushTrust, log: JsonLog): RefusePush {
   if (trust.auth !== 'none')
     return pushTokenCheck({ ...trust, isCheckedBefore: trust.auth === 'iam', now: systemClock.now });
   log.line('warn', 'pushes are taken from anybody: no token is asked for');

@@ -9,17 +9,17 @@ import {
 } from '../../adapters/push-http/push-server.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import type { Line } from '../../app/delivery/handle-delivery.ts';
-import { type PushDesk, type PushEnd, workOnPush } from '../../app/delivery/process-push.ts';
+import { type PushDeps, type PushEnd, processPush } from '../../app/delivery/process-push.ts';
 import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
 import { watchRuntime } from '../../app/delivery/watch-runtime.ts';
-import { turnsFor } from '../../async/semaphore.ts';
+import { semaphore } from '../../async/semaphore.ts';
 import { type PushHost, pushHostFrom } from '../../config/settings/push-host.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { lineFromConfig } from '../from-config/line-from-config.ts';
-import { configFromEnvironment, wordsForMistakes } from '../from-config/read-config.ts';
+import { configFromEnvironment, mistakesMessage } from '../from-config/read-config.ts';
 import { runtimeOrCrew } from '../from-config/runtime-or-crew.ts';
 import {
   logCrewWithoutStorage,
@@ -27,8 +27,8 @@ import {
   withStartupTimeout,
 } from '../from-config/runtime-watch.ts';
 import { transportFromConfig } from '../from-config/transport-from-config.ts';
-import { refusePushFromConfig } from './authenticate-push.ts';
-import { failureWords } from './failure-text.ts';
+import { pushAuthenticationFromConfig } from './authenticate-push.ts';
+import { failureText } from './failure-text.ts';
 import { graceOver, LAST_SENDS_MS, untilAborted } from './grace-period.ts';
 import { serveHealth } from './serve-health.ts';
 
@@ -47,7 +47,7 @@ const EXIT_FAILED = 1;
 const EXIT_MISTAKEN = 2;
 
 /** The line on Cloud Run, for an actor and the crew alike: push subscriptions call it. Resolves with the exit status. */
-export async function runOnCloudRun({ env, write, complain, stop }: CloudRunProcess): Promise<number> {
+export async function runCloudRun({ env, write, complain, stop }: CloudRunProcess): Promise<number> {
   const reading = configFromEnvironment(env);
   if ('words' in reading) {
     complain(reading.words);
@@ -56,7 +56,7 @@ export async function runOnCloudRun({ env, write, complain, stop }: CloudRunProc
   const config = withStartupTimeout(reading.config);
   const pushing = pushHostFrom(config, env);
   if ('mistakes' in pushing) {
-    complain(wordsForMistakes(pushing.mistakes));
+    complain(mistakesMessage(pushing.mistakes));
     return EXIT_MISTAKEN;
   }
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
@@ -65,7 +65,7 @@ export async function runOnCloudRun({ env, write, complain, stop }: CloudRunProc
     log.line(why === 'stopped' ? 'info' : 'error', 'ended', { why });
     return why === 'stopped' ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    log.line('error', 'failed', { problem: failureWords(error) });
+    log.line('error', 'failed', { problem: failureText(error) });
     return EXIT_FAILED;
   }
 }
@@ -94,20 +94,20 @@ async function takePushes(
     closers.unshift(() => runtime.close(LAST_SENDS_MS));
     const watch = watchRuntime(runtimeWatchOptions(config, runtime, log));
     closers.unshift(watch.close);
-    const looks = { sickness: watch.sickness, unreadiness: runtime.problem };
+    const looks = { liveness: watch.liveness, readiness: runtime.problem };
     closers.unshift(await serveHealth(config, metrics, log, looks));
     logCrewWithoutStorage(config, log);
     // Cloud Run sends requests as soon as the port is open.
     await watch.untilReady(stop);
     const line = lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics));
-    const turns = turnsFor(config.runtime.concurrency);
-    const desk: PushDesk = { line, turns, budgetMs, stop: ending, onHung: () => hung.abort() };
+    const turns = semaphore(config.runtime.concurrency);
+    const desk: PushDeps = { line, turns, budgetMs, stop: ending, onHung: () => hung.abort() };
     const server = await pushServer({
       port,
-      refuse: refusePushFromConfig(trust, log),
+      refuse: pushAuthenticationFromConfig(trust, log),
       take: (body, arrival) => takePush(body, arrival, desk),
-      sickness: watch.sickness,
-      onTrouble: log.trouble,
+      liveness: watch.liveness,
+      onTrouble: log.warn,
     });
     closers.unshift(server.close);
     log.line('info', 'taking pushes', { port: server.port, concurrency: config.runtime.concurrency });
@@ -122,10 +122,10 @@ async function takePushes(
   }
 }
 
-async function takePush(body: string, arrival: Arrival, desk: PushDesk): Promise<PushAnswer> {
+async function takePush(body: string, arrival: Arrival, desk: PushDeps): Promise<PushAnswer> {
   const reading = deliveryFromPush(body);
   if ('problem' in reading) return { status: 400, problem: reading.problem };
-  const end = await workOnPush(reading.delivery, arrival, desk);
+  const end = await processPush(reading.delivery, arrival, desk);
   await flushProgress(desk.line);
   return ANSWERS[end];
 }
@@ -142,11 +142,11 @@ const ANSWERS: Readonly<Record<PushEnd, PushAnswer>> = {
 };
 
 /** Cloud Run kills an instance ten seconds after it was told to stop, whatever is configured. */
-const LONGEST_GRACE_MS = 9_000;
+const MAX_GRACE_MS = 9_000;
 
 /** What is in flight ends; what takes too long is sent again unchanged, and acked. */
 async function drain(server: PushServer, runtime: Runtime, gracePeriodMs: number): Promise<void> {
-  const graceMs = Math.min(gracePeriodMs, LONGEST_GRACE_MS);
+  const graceMs = Math.min(gracePeriodMs, MAX_GRACE_MS);
   const drained = new AbortController();
   await Promise.race([server.drain(), graceOver(graceMs, runtime.interrupt, drained.signal)]);
   drained.abort();

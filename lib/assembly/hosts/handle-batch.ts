@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { handleDelivery, type Line } from '../../app/delivery/handle-delivery.ts';
 import { releasePauseMs } from '../../app/delivery/release-pause.ts';
-import { turnsFor } from '../../async/semaphore.ts';
+import { semaphore } from '../../async/semaphore.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 
 export interface BatchHost {
@@ -14,11 +14,11 @@ export interface BatchHost {
 
 /** Each record by itself: what one of them does is never another's failure. */
 export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
-  const turns = turnsFor(host.concurrency);
+  const turns = semaphore(host.concurrency);
   const failures = await Promise.all(
     records.map(async (record) => {
-      await turns.take();
-      const isDone = await handleRecord(record, turns.give, host);
+      await turns.acquire();
+      const isDone = await handleRecord(record, turns.release, host);
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
@@ -41,10 +41,10 @@ async function handleRecord(record: SQSRecord, giveTurn: () => void, host: Batch
     if (settle === 'ack') return true;
     const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
     if (!reply.ok)
-      line.telemetry.trouble('settling failed', { messageId: delivery.messageId, problem: reply.problem });
+      line.telemetry.warn('settling failed', { messageId: delivery.messageId, problem: reply.problem });
   } catch (error) {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    line.telemetry.trouble('a bug in the sidecar', { messageId: record.messageId, problem });
+    line.telemetry.warn('a bug in the sidecar', { messageId: record.messageId, problem });
   } finally {
     onCallEnded();
   }

@@ -6,7 +6,7 @@ import { backendFromConfig, gatewayConfigFrom } from '../from-config/gateway-fro
 import { transportOnLambda } from '../from-config/sqs-from-config.ts';
 
 /** The gateway's timers on Lambda: each by itself, and what cannot be done now comes again. */
-export function timerOnLambda(env: Environment): (event: SQSEvent) => Promise<SQSBatchResponse> {
+export function lambdaTimerHandler(env: Environment): (event: SQSEvent) => Promise<SQSBatchResponse> {
   const { config, log } = gatewayConfigFrom(env);
   const starting = backendFromConfig(config, env, log, transportOnLambda, () => []);
   return async ({ Records }) => {

@@ -17,7 +17,7 @@ import { handleBatch } from './handle-batch.ts';
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /** The line on Lambda, for the sidecar and the crew alike: queues are the event source. */
-export function handlerOnLambda(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
+export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
   const reading = configFromEnvironment(env);
   if ('words' in reading) throw new Error(reading.words);
   // A runtime that hangs while it loads must fail at last: its envelopes would go round for ever.

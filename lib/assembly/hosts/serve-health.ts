@@ -8,7 +8,7 @@ export async function serveHealth(
   config: SidecarConfig,
   metrics: PrometheusTelemetry,
   log: JsonLog,
-  looks: Pick<HealthServerOptions, 'sickness' | 'unreadiness'>,
+  looks: Pick<HealthServerOptions, 'liveness' | 'readiness'>,
 ): Promise<() => Promise<void>> {
   if (config.metrics === undefined) return async () => {};
   const { port, close } = await healthServer({

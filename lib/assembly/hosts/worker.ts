@@ -1,7 +1,7 @@
 import { type JsonLog, jsonLog } from '../../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../../adapters/prometheus/prometheus-telemetry.ts';
 import { systemClock } from '../../adapters/system/system.ts';
-import { type Work, type WorkEnd, workQueue } from '../../app/delivery/consume-queue.ts';
+import { type ConsumeEnd, type ConsumerDeps, consumeQueue } from '../../app/delivery/consume-queue.ts';
 import { createMissingQueues } from '../../app/delivery/create-missing-queues.ts';
 import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
 import { watchRuntime } from '../../app/delivery/watch-runtime.ts';
@@ -19,11 +19,11 @@ import {
   withStartupTimeout,
 } from '../from-config/runtime-watch.ts';
 import { transportFromConfig } from '../from-config/transport-from-config.ts';
-import { failureWords } from './failure-text.ts';
+import { failureText } from './failure-text.ts';
 import { graceOver, untilAborted } from './grace-period.ts';
 import { serveHealth } from './serve-health.ts';
 
-export interface SidecarHost {
+export interface WorkerHost {
   readonly env: Environment;
   /** One line of the log. */
   readonly write: (line: string) => void;
@@ -40,7 +40,7 @@ const EXIT_FAILED = 1;
 const EXIT_MISTAKEN = 2;
 
 /** `asya sidecar`: the line as a process that lives long, configured by its environment. Resolves with the exit status. */
-export async function runSidecar(host: SidecarHost): Promise<number> {
+export async function runWorker(host: WorkerHost): Promise<number> {
   const reading = configFromEnvironment(host.env);
   if ('words' in reading) {
     host.complain(reading.words);
@@ -54,17 +54,17 @@ export async function runSidecar(host: SidecarHost): Promise<number> {
     log.line(end.why === 'stopped' ? 'info' : 'error', 'ended', { ...end });
     return end.why === 'stopped' ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    log.line('error', 'failed', { problem: failureWords(error) });
+    log.line('error', 'failed', { problem: failureText(error) });
     return EXIT_FAILED;
   }
 }
 
-type SidecarEnd = WorkEnd | { readonly why: 'grace-period-over' };
+type SidecarEnd = ConsumeEnd | { readonly why: 'grace-period-over' };
 
 async function work(
   config: SidecarConfig,
   log: JsonLog,
-  { env, stop, alsoTell }: SidecarHost,
+  { env, stop, alsoTell }: WorkerHost,
 ): Promise<SidecarEnd> {
   const queueOf = (actor: string) => queueName(actor, config.namespace);
   const queue = queueOf(config.actor.name);
@@ -82,8 +82,8 @@ async function work(
     const watch = watchRuntime(runtimeWatchOptions(config, runtime, log));
     closers.unshift(watch.close);
     const looks = {
-      sickness: watch.sickness,
-      unreadiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
+      liveness: watch.liveness,
+      readiness: async () => (await runtime.problem()) ?? (await firstProblem(transport, queues)),
     };
     closers.unshift(await serveHealth(config, metrics, log, looks));
     logCrewWithoutStorage(config, log);
@@ -92,7 +92,9 @@ async function work(
     const line = lineFromConfig(config, transport, runtime, telemetry);
     const missingQueue = await whatIfMissing(config, transport);
     const { concurrency } = config.runtime;
-    const toDo = queues.map((one): Work => ({ queue: one, transport, line, concurrency, missingQueue }));
+    const toDo = queues.map(
+      (one): ConsumerDeps => ({ queue: one, transport, line, concurrency, missingQueue }),
+    );
     const end = await workWithGrace(toDo, config.gracePeriodMs, stop);
     await line.progress?.flush();
     return end;
@@ -103,7 +105,7 @@ async function work(
 
 /** Told to stop, it finishes what is in flight; what takes too long goes back unchanged, within the grace period. */
 async function workWithGrace(
-  toDo: readonly Work[],
+  toDo: readonly ConsumerDeps[],
   gracePeriodMs: number,
   stop: AbortSignal,
 ): Promise<SidecarEnd> {
@@ -125,12 +127,12 @@ async function workWithGrace(
 }
 
 /** Several queues end together: with the first that ends for a reason of its own, all are told to stop. */
-async function workQueues(toDo: readonly Work[], stop: AbortSignal): Promise<WorkEnd> {
+async function workQueues(toDo: readonly ConsumerDeps[], stop: AbortSignal): Promise<ConsumeEnd> {
   const ending = new AbortController();
   const anyStop = AbortSignal.any([stop, ending.signal]);
   const ends = await Promise.all(
     toDo.map(async (one) => {
-      const end = await workQueue(one, anyStop);
+      const end = await consumeQueue(one, anyStop);
       ending.abort();
       return end;
     }),
@@ -146,7 +148,10 @@ function queuesOf({ actor, namespace, deadLettersOf }: SidecarConfig): readonly 
 }
 
 /** A dead-letter queue comes with its queue; one that is missing keeps x-dlq from none of the others. */
-async function whatIfMissing(config: SidecarConfig, transport: Transport): Promise<Work['missingQueue']> {
+async function whatIfMissing(
+  config: SidecarConfig,
+  transport: Transport,
+): Promise<ConsumerDeps['missingQueue']> {
   const { actor, namespace, deadLettersOf } = config;
   const { autoCreate, retryMaxAttempts: maxAttempts, retryBackoffMs: backoffMs } = config.queues;
   if (actor.crew?.role !== 'dlq') return { autoCreate, maxAttempts, backoffMs };

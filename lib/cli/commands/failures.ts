@@ -11,7 +11,7 @@ import { jsonLineOutput, jsonListOutput, jsonOutput, oneLine } from '../output/p
 import { type Column, tableText } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { agoText } from '../output/times.ts';
-import { Mistaken } from '../usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { showFailure } from './failures/show-failure.ts';
 
 interface OutputOptions {
@@ -38,7 +38,7 @@ Exit status: 0 fine, 1 not found or something outside failed, 2 called wrongly.`
     .allowExcessArguments()
     .action(async (options: FilterOptions & OutputOptions, { args }: Command) => {
       if (args[0] !== undefined) {
-        throw new Mistaken(
+        throw new UsageError(
           `asya: "${oneLine(args[0])}" is no command of asya failures; there are list and show: asya failures show ID shows one envelope`,
         );
       }

@@ -5,7 +5,7 @@ import { type SelectionOptions, selectionFrom, withFilterOptions } from '../filt
 import { type Operator, withOperator } from '../operator.ts';
 import { oneLine } from '../output/plain-text.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { Mistaken } from '../usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 interface PurgeCommand extends SelectionOptions {
   readonly archive?: boolean;
@@ -58,7 +58,7 @@ async function purge(
     const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
     const warned = `${what}${unreplayed === 0 ? '' : `, ${unreplayed} of them never replayed`}`;
     if (!terminal.isInteractive)
-      throw new Mistaken(`asya: this would purge ${warned}; say --yes where nobody can be asked`);
+      throw new UsageError(`asya: this would purge ${warned}; say --yes where nobody can be asked`);
     if (!(await terminal.confirm(`Purge ${warned}? There is no replay after that.`)))
       return fail('nothing was purged');
   }

@@ -19,10 +19,10 @@ import {
 import { type Operator, withOperator } from '../operator.ts';
 import { jsonOutput, oneLine } from '../output/plain-text.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { Mistaken } from '../usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { printDryRun } from './replay/replay-dry-run.ts';
 import { progressOn } from './replay/replay-progress.ts';
-import { endJson, endWords } from './replay/replay-text.ts';
+import { endJson, endText } from './replay/replay-text.ts';
 
 interface ReplayCommand extends SelectionOptions {
   readonly go?: boolean;
@@ -75,7 +75,7 @@ Exit status: 0 all sent (and, with the ramp, all ended well), 1 something outsid
 could not be sent (in a dry run: a queue is missing or cannot be looked up), 2 called wrongly, 3 stopped by itself because some failed again or had no end, 130 stopped by Ctrl-C.`,
     )
     .action(async (ids: readonly string[], options: ReplayCommand & { dryRun?: boolean }) => {
-      if (options.go && options.dryRun) throw new Mistaken('asya: --go and --dry-run at once; keep one');
+      if (options.go && options.dryRun) throw new UsageError('asya: --go and --dry-run at once; keep one');
       const selection = selectionFrom(ids, options, terminal.now());
       exit(
         await withOperator(terminal, options, (operator) => replay(selection, options, operator, terminal)),
@@ -135,27 +135,27 @@ async function optionsFrom(command: ReplayCommand, { mesh, transport }: Operator
 function toFrom({ to }: ReplayCommand, actors: readonly string[] | undefined): string | undefined {
   if (to === undefined) return undefined;
   if (!isRoutableName(to))
-    throw new Mistaken(`asya: --to is "${to}"; ${ACTOR_NAME_RULE}, and none of the mesh's own (x-...)`);
+    throw new UsageError(`asya: --to is "${to}"; ${ACTOR_NAME_RULE}, and none of the mesh's own (x-...)`);
   if (actors !== undefined && !actors.includes(to))
-    throw new Mistaken(`asya: --to is "${to}", no actor of this mesh${suggestion(to, actors)}`);
+    throw new UsageError(`asya: --to is "${to}", no actor of this mesh${suggestion(to, actors)}`);
   return to;
 }
 
 /** Nobody takes on what has less of its deadline left. */
-const SHORTEST_TIMEOUT_MS = 1_000;
+const MIN_TIMEOUT_MS = 1_000;
 
 function timeoutFrom({ timeout }: ReplayCommand): number | undefined {
   if (timeout === undefined) return undefined;
   const timeoutMs = durationOption('--timeout', timeout);
-  if (timeoutMs <= SHORTEST_TIMEOUT_MS)
-    throw new Mistaken(`asya: --timeout is "${timeout}"; an actor takes nothing on with 1s or less left`);
+  if (timeoutMs <= MIN_TIMEOUT_MS)
+    throw new UsageError(`asya: --timeout is "${timeout}"; an actor takes nothing on with 1s or less left`);
   return timeoutMs;
 }
 
 /** The patch itself begins with a bracket, and a wrong one with a brace; anything else is a file's name. */
 function patchFrom(text: string): readonly Operation[] {
   const reading = readPatch(/^\s*[[{]/.test(text) ? text : fileText(text));
-  if ('problem' in reading) throw new Mistaken(`asya: --patch: ${reading.problem}`);
+  if ('problem' in reading) throw new UsageError(`asya: --patch: ${reading.problem}`);
   return reading.patch;
 }
 
@@ -163,7 +163,7 @@ function fileText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Mistaken(`asya: --patch: ${(error as Error).message}`);
+    throw new UsageError(`asya: --patch: ${(error as Error).message}`);
   }
 }
 
@@ -189,7 +189,7 @@ async function send(
   });
   progress.end();
   if (command.json) terminal.print(jsonOutput(endJson(end, options.replay)));
-  else terminal.say(endWords(end, options));
+  else terminal.say(endText(end, options));
   return statusOf(end);
 }
 

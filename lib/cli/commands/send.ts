@@ -17,7 +17,7 @@ import { durationOption } from '../filter-options.ts';
 import { type Operator, withOperator } from '../operator.ts';
 import { escaped, oneLine, shellWord } from '../output/plain-text.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { Mistaken } from '../usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 interface SendOptions {
   readonly payload: string;
@@ -50,7 +50,7 @@ Exit status: 0 sent, and with --wait ended well; 1 not sent, failed, or no end i
     .action(async (target: string, options: SendOptions) => {
       const payload = payloadFrom(options.payload, terminal.cwd);
       const waitMs = durationOption('--timeout', options.timeout);
-      if (options.id === '') throw new Mistaken('asya: --id is empty; leave it out for a new one');
+      if (options.id === '') throw new UsageError('asya: --id is empty; leave it out for a new one');
       exit(
         await withOperator(terminal, options, (operator) =>
           send(target, payload, { ...options, waitMs }, operator, terminal),
@@ -103,7 +103,7 @@ function envelopeFor(
   const isActor = mesh === undefined ? isRoutableName(target) : mesh.actors.includes(target);
   if (!isActor) {
     const names = [...(mesh?.flows.map(({ name }) => name) ?? []), ...(mesh?.actors ?? [])];
-    throw new Mistaken(`asya: there is no flow or actor "${target}"${suggestion(target, names)}`);
+    throw new UsageError(`asya: there is no flow or actor "${target}"${suggestion(target, names)}`);
   }
   return { id, route: { prev: [], curr: target, next: [] }, headers: NO_HEADERS, payload, extra: new Map() };
 }
@@ -170,7 +170,7 @@ function payloadFrom(given: string, cwd: string): JsonText {
   const json = readJson(text);
   if (json.kind !== 'broken') return json.text;
   const what = isFile ? `${isPiped ? 'what was piped in' : given} is no JSON` : 'is neither JSON nor a file';
-  throw new Mistaken(`asya: --payload: ${what}: ${describeBreak(text, json.at)}`);
+  throw new UsageError(`asya: --payload: ${what}: ${describeBreak(text, json.at)}`);
 }
 
 function readText(file: string | number, given: string): string {
@@ -178,6 +178,6 @@ function readText(file: string | number, given: string): string {
     // Nothing in it is replaced in silence.
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    throw new Mistaken(`asya: --payload: ${given} cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`asya: --payload: ${given} cannot be read: ${(error as Error).message}`);
   }
 }

@@ -19,7 +19,7 @@ ASYA_FAILURE_TABLE in place of a runtime. docs/configuration.md lists every vari
 Exit status: 0 stopped as told, 1 failed, 2 a mistake in the configuration.`,
     )
     .action(async () => {
-      const { runSidecar } = await import('../../assembly/hosts/worker.ts');
+      const { runWorker: runSidecar } = await import('../../assembly/hosts/worker.ts');
       const { env, print, say } = terminal;
       exit(await runSidecar({ env, write: print, complain: say, stop: terminal.stop() }));
     });

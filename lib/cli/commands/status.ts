@@ -8,7 +8,7 @@ import { type Operator, withOperator } from '../operator.ts';
 import { oneLine } from '../output/plain-text.ts';
 import { type Column, tableText } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { Mistaken } from '../usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 interface QueueOptions {
   readonly mesh?: string;
@@ -54,7 +54,7 @@ function within(
     try {
       return await run(operator);
     } catch (error) {
-      if (error instanceof Mistaken) throw error;
+      if (error instanceof UsageError) throw error;
       terminal.say(`asya: the queues do not answer: ${(error as Error).message}`);
       return EXIT.failed;
     }
@@ -70,7 +70,7 @@ interface Row extends QueueDepths {
 
 function namesIn({ actors }: QueueOptions, { mesh }: Operator): readonly string[] {
   const names = actors?.split(',').map((name) => name.trim()) ?? mesh?.actors;
-  if (names === undefined) throw new Mistaken('asya: whose queues? name the actors with --actors a,b');
+  if (names === undefined) throw new UsageError('asya: whose queues? name the actors with --actors a,b');
   return names;
 }
 
@@ -80,7 +80,7 @@ async function rowsOf(
   env: Terminal['env'],
 ): Promise<readonly Row[]> {
   const { config } = operator;
-  if (config.transport !== 'sqs') throw new Mistaken(`asya: ${UNTOLD}`);
+  if (config.transport !== 'sqs') throw new UsageError(`asya: ${UNTOLD}`);
   const { sqsClient } = await import('../../adapters/sqs/sqs-client.ts');
   const { queueDepths } = await import('../../adapters/sqs/queue-depths.ts');
   const names = namesIn(options, operator);
@@ -126,7 +126,9 @@ async function printStatus(
 ): Promise<number> {
   const { mesh, stores } = operator;
   if (mesh === undefined)
-    throw new Mistaken('asya: status tells of a mesh on this machine; asya queues and asya failures of any');
+    throw new UsageError(
+      'asya: status tells of a mesh on this machine; asya queues and asya failures of any',
+    );
   const isTold = operator.config.transport === 'sqs';
   const rows = isTold ? await rowsOf(operator, options, env) : [];
   let failures = 0;

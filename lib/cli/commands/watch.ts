@@ -8,7 +8,7 @@ import { type Operator, withOperator } from '../operator.ts';
 import { lineText } from '../output/mesh-view.ts';
 import { oneLine } from '../output/plain-text.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { Mistaken } from '../usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 interface WatchOptions {
   readonly mesh?: string;
@@ -34,7 +34,7 @@ const LOOKS_UNTIL_TOLD = 10;
 
 /** Over when the end is recorded and the log has been read once more after that. */
 async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal): Promise<number> {
-  if (mesh === undefined) throw new Mistaken('asya: watch follows an envelope of a mesh on this machine');
+  if (mesh === undefined) throw new UsageError('asya: watch follows an envelope of a mesh on this machine');
   const { print, say } = terminal;
   const stop = terminal.stop();
   const log = tailOf(mesh.logFile);

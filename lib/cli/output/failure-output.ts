@@ -4,13 +4,13 @@ import type { Column } from './table.ts';
 import { agoText } from './times.ts';
 
 /** In columns: what is cut cannot be copied, so only what no screen has room for is. */
-export const LONGEST_ID = 100;
+export const MAX_ID = 100;
 
 /** Envelopes by row; their groups too, where they may be of several. */
 export function failureColumns(now: number, withGroup: boolean): readonly Column<Failure>[] {
   const group: Column<Failure> = { title: 'GROUP', text: ({ fingerprint }) => fingerprint };
   return [
-    { title: 'ENVELOPE', text: ({ envelopeId }) => envelopeId, most: LONGEST_ID },
+    { title: 'ENVELOPE', text: ({ envelopeId }) => envelopeId, most: MAX_ID },
     ...(withGroup ? [group] : []),
     { title: 'FAILED', text: ({ lastSeenMs }) => agoText(lastSeenMs, now) },
     { title: 'ACTOR', text: ({ actor }) => actor, most: 63 },

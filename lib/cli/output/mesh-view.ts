@@ -5,7 +5,7 @@ import { cutTo, oneLine, plainLines, wrapTo } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 
 /** What `asya dev` shows of a mesh at work. */
-export interface DevView {
+export interface MeshView {
   line(line: LogLine): void;
   trouble(words: string): void;
   note(words: string): void;
@@ -41,7 +41,7 @@ function numberText(value: number): string {
 
 const RECENT_LINES = 12;
 /** So many lines of what happened are seen however long the table is: troubles stand there alone. */
-const LEAST_RECENT_LINES = 6;
+const MIN_RECENT_LINES = 6;
 
 export interface ScreenSize {
   readonly columns: number;
@@ -54,7 +54,7 @@ export function screenView(
   hint: string,
   write: (text: string) => void,
   size: () => ScreenSize,
-): DevView {
+): MeshView {
   const counts = new Map<string, Counts>();
   const recent: ((columns: number) => readonly string[])[] = [];
   const kept: string[] = [];
@@ -82,7 +82,7 @@ export function screenView(
     const news = recent.flatMap((linesIn) => linesIn(columns));
     const bottom = ['', ...kept, pc.dim(hint)];
     const besides = 1 + 1 + 1 + bottom.length;
-    const table = shortened(tableLines(), height - besides - Math.min(news.length, LEAST_RECENT_LINES));
+    const table = shortened(tableLines(), height - besides - Math.min(news.length, MIN_RECENT_LINES));
     const room = Math.max(0, height - besides - table.length);
     const lines = [pc.bold(title), '', ...table, '', ...(room === 0 ? [] : news.slice(-room)), ...bottom];
     return lines.slice(0, Math.max(0, height)).map((line) => cutTo(line, columns));
@@ -132,7 +132,7 @@ export function screenView(
 }
 
 /** One line for each thing that happens: for logs and pipes. */
-export function plainView(print: (text: string) => void): DevView {
+export function plainView(print: (text: string) => void): MeshView {
   return {
     line: (line) => {
       const text = lineText(line);

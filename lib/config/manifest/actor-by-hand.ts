@@ -7,7 +7,7 @@ import type { ActorSpec } from './manifest.ts';
  * An actor that is declared in code, held to the same rules as one in a folder: `spec` is what would stand under
  * `spec:` there, and `labels` under `metadata:`. Whom it names is not looked for: the others may come later.
  */
-export function actorByHand(
+export function actorFromOptions(
   name: string,
   spec: Readonly<Record<string, unknown>>,
   checkHandler: HandlerCheck = () => undefined,

@@ -5,7 +5,7 @@ import { shownValue, whatCame } from '../../core/text/complaint.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Fields } from '../../core/text/fields.ts';
 import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
-import { defaultVisibilitySeconds, LONGEST_VISIBILITY_SECONDS } from '../settings/sidecar-config.ts';
+import { defaultVisibilitySeconds, MAX_VISIBILITY_SECONDS } from '../settings/sidecar-config.ts';
 import type { ActorSpec } from './manifest.ts';
 import {
   optional,
@@ -65,7 +65,7 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
   const visibilitySeconds = optional(
     visibilityTimeout,
     notes.at('visibilityTimeout'),
-    wholeSecondsFrom(1, LONGEST_VISIBILITY_SECONDS),
+    wholeSecondsFrom(1, MAX_VISIBILITY_SECONDS),
     undefined,
   );
   const isKnown = timeoutMs !== undefined || actorTimeout === undefined;
@@ -83,8 +83,8 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
 const readTimeoutMs: ReadField<number> = (value, notes) => {
   const milliseconds = readDurationMs(value, notes);
   if (milliseconds === undefined) return undefined;
-  if (milliseconds > 0 && milliseconds < LONGEST_VISIBILITY_SECONDS * 1000) return milliseconds;
-  const longest = durationText(LONGEST_VISIBILITY_SECONDS * 1000);
+  if (milliseconds > 0 && milliseconds < MAX_VISIBILITY_SECONDS * 1000) return milliseconds;
+  const longest = durationText(MAX_VISIBILITY_SECONDS * 1000);
   notes.add(
     `${whatCame(value)}; it must be above 0 and shorter than ${longest}, the longest visibility timeout of SQS`,
   );

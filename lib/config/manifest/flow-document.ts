@@ -22,7 +22,7 @@ const MCP_FIELDS = ['inputSchema'] as const;
 const FLOW_NAME_RULE = 'a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end';
 
 /** Some thirty years. */
-const LONGEST_TIMEOUT_SECONDS = 1_000_000_000;
+const MAX_TIMEOUT_SECONDS = 1_000_000_000;
 
 /** An envelope arrives with less than its whole timeout left, and with less than 1 s left no actor is called. */
 export const TIMEOUT_OF_ONE =
@@ -87,7 +87,7 @@ const readTimeoutSeconds: ReadField<number> = (value, notes) => {
     notes.add(TIMEOUT_OF_ONE);
     return undefined;
   }
-  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TIMEOUT_SECONDS) {
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TIMEOUT_SECONDS) {
     return Number(value);
   }
   const meantMs = durationMs(value);

@@ -8,12 +8,12 @@ export type WrittenValue = (key: string) => string | undefined;
 type Texts = Readonly<Record<string, string>>;
 
 /** Limits of AWS tags. */
-const LONGEST_KEY = 128;
-const LONGEST_VALUE = 256;
-const MOST_TAGS = 50;
+const MAX_KEY = 128;
+const MAX_VALUE = 256;
+const MAX_TAGS = 50;
 /** For tags that an app, a stack or an organization adds to the same resources. */
 const OTHER_TAGS = 10;
-const MOST_LABELS = MOST_TAGS - OTHER_TAGS;
+const MAX_LABELS = MAX_TAGS - OTHER_TAGS;
 const RESERVED_PREFIX = /^aws:/i;
 const NOT_IN_A_TAG = /[^\p{L}\p{N} _.:/=+\-@]/gu;
 const TAG_CHARACTERS = 'an AWS tag takes letters, digits, spaces and _ . : / = + - @';
@@ -22,9 +22,9 @@ const TAG_CHARACTERS = 'an AWS tag takes letters, digits, spaces and _ . : / = +
 export function readLabels(value: unknown, written: WrittenValue, notes: Notes): Texts {
   const labels = readTexts('label', value, written, notes);
   const count = Object.keys(labels).length;
-  if (count > MOST_LABELS) {
+  if (count > MAX_LABELS) {
     notes.add(
-      `has ${count} labels, and at most ${MOST_LABELS} can become AWS tags: AWS allows ${MOST_TAGS} per resource, and ${OTHER_TAGS} are left for other tags; remove ${count - MOST_LABELS}`,
+      `has ${count} labels, and at most ${MAX_LABELS} can become AWS tags: AWS allows ${MAX_TAGS} per resource, and ${OTHER_TAGS} are left for other tags; remove ${count - MAX_LABELS}`,
     );
   }
   const seen = new Map<string, string>();
@@ -65,9 +65,9 @@ function notTextProblem(what: 'label' | 'annotation', content: unknown, written:
 }
 
 function keyProblem(key: string, same: string | undefined): string | undefined {
-  if (key === '') return `has no name; an AWS tag needs a name of 1 to ${LONGEST_KEY} characters`;
-  if (key.length > LONGEST_KEY)
-    return `has a name of ${key.length} characters; an AWS tag's name has at most ${LONGEST_KEY}: shorten it by ${key.length - LONGEST_KEY}`;
+  if (key === '') return `has no name; an AWS tag needs a name of 1 to ${MAX_KEY} characters`;
+  if (key.length > MAX_KEY)
+    return `has a name of ${key.length} characters; an AWS tag's name has at most ${MAX_KEY}: shorten it by ${key.length - MAX_KEY}`;
   if (RESERVED_PREFIX.test(key))
     return `has a name that begins with "${key.slice(0, 4)}"; AWS reserves this prefix: choose another name`;
   const others = otherCharacters(key);
@@ -78,8 +78,8 @@ function keyProblem(key: string, same: string | undefined): string | undefined {
 }
 
 function valueProblem(text: string): string | undefined {
-  if (text.length > LONGEST_VALUE)
-    return `has ${text.length} characters; the value of an AWS tag has at most ${LONGEST_VALUE}: shorten it by ${text.length - LONGEST_VALUE}`;
+  if (text.length > MAX_VALUE)
+    return `has ${text.length} characters; the value of an AWS tag has at most ${MAX_VALUE}: shorten it by ${text.length - MAX_VALUE}`;
   if (RESERVED_PREFIX.test(text))
     return `is ${shownValue(text)}, which begins with "${text.slice(0, 4)}"; AWS reserves this prefix: choose another value`;
   const others = otherCharacters(text);

@@ -2,8 +2,8 @@ import { whatCame } from '../../core/text/complaint.ts';
 import type { Notes } from '../../core/text/mistake.ts';
 
 /** What Lambda takes. */
-const LEAST_MB = 128;
-const MOST_MB = 10_240;
+const MIN_MB = 128;
+const MAX_MB = 10_240;
 
 const UNIT_MB: Readonly<Record<string, number>> = { Mi: 1, Gi: 1024 };
 
@@ -12,9 +12,9 @@ export function readMemoryMb(value: unknown, notes: Notes): number | undefined {
   const [, count, unit = ''] =
     typeof value === 'string' ? (/^(\d+(?:\.\d+)?)(Mi|Gi)$/.exec(value) ?? []) : [];
   const megabytes = typeof value === 'number' ? value : Number(count) * (UNIT_MB[unit] ?? Number.NaN);
-  if (Number.isInteger(megabytes) && megabytes >= LEAST_MB && megabytes <= MOST_MB) return megabytes;
+  if (Number.isInteger(megabytes) && megabytes >= MIN_MB && megabytes <= MAX_MB) return megabytes;
   notes.add(
-    `${whatCame(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${LEAST_MB} to ${MOST_MB}${meant(value)}`,
+    `${whatCame(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${meant(value)}`,
   );
   return undefined;
 }

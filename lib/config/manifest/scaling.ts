@@ -5,31 +5,31 @@ import { optional, readMap, wholeNumberFrom, wholeSecondsFrom } from './manifest
 const FIELDS = ['maxReplicas', 'batchSize', 'batchWindow', 'concurrency'] as const;
 
 /** What Lambda's event sources take. */
-const MOST_REPLICAS = 1_000;
-const MOST_IN_A_BATCH = 10_000;
-const LONGEST_WINDOW_SECONDS = 300;
+const MAX_REPLICAS = 1_000;
+const MAX_IN_A_BATCH = 10_000;
+const MAX_WINDOW_SECONDS = 300;
 /** As much as one receive brings: for more, somebody has to wait. */
-const MOST_WITHOUT_WINDOW = 10;
+const MAX_WITHOUT_WINDOW = 10;
 
-const MOST_CALLS_AT_ONCE = 1_000;
+const MAX_CALLS_AT_ONCE = 1_000;
 
 export function readScaling(value: unknown, notes: Notes): Scaling {
   const fields = optional(value, notes, readMap, {});
   noteUnknownKeys(notes, fields, FIELDS);
   const { maxReplicas, batchSize, batchWindow, concurrency } = fields as Record<string, unknown>;
   const scaling: Scaling = {
-    maxReplicas: optional(maxReplicas, notes.at('maxReplicas'), wholeNumberFrom(1, MOST_REPLICAS), 10),
-    batchSize: optional(batchSize, notes.at('batchSize'), wholeNumberFrom(1, MOST_IN_A_BATCH), 1),
+    maxReplicas: optional(maxReplicas, notes.at('maxReplicas'), wholeNumberFrom(1, MAX_REPLICAS), 10),
+    batchSize: optional(batchSize, notes.at('batchSize'), wholeNumberFrom(1, MAX_IN_A_BATCH), 1),
     batchWindowSeconds: optional(
       batchWindow,
       notes.at('batchWindow'),
-      wholeSecondsFrom(0, LONGEST_WINDOW_SECONDS),
+      wholeSecondsFrom(0, MAX_WINDOW_SECONDS),
       0,
     ),
-    concurrency: optional(concurrency, notes.at('concurrency'), wholeNumberFrom(1, MOST_CALLS_AT_ONCE), 1),
+    concurrency: optional(concurrency, notes.at('concurrency'), wholeNumberFrom(1, MAX_CALLS_AT_ONCE), 1),
   };
-  if (scaling.batchSize > MOST_WITHOUT_WINDOW && scaling.batchWindowSeconds === 0) {
-    const problem = `is ${scaling.batchSize}; more than ${MOST_WITHOUT_WINDOW} needs a batchWindow of "1s" or more`;
+  if (scaling.batchSize > MAX_WITHOUT_WINDOW && scaling.batchWindowSeconds === 0) {
+    const problem = `is ${scaling.batchSize}; more than ${MAX_WITHOUT_WINDOW} needs a batchWindow of "1s" or more`;
     notes.at('batchSize').add(problem);
   }
   return scaling;

@@ -23,10 +23,10 @@ export interface YamlDocument {
 }
 
 /** How often aliases may repeat what they stand for: more is a bomb. */
-const MOST_ALIASES = 100;
+const MAX_ALIASES = 100;
 
 /** One line is enough for what made all that follows unreadable. */
-const MOST_SYNTAX_MISTAKES = 5;
+const MAX_SYNTAX_MISTAKES = 5;
 
 /** Every document of a file that holds anything. Never throws: what is no YAML is noted. */
 export function readYaml(file: ManifestFile, mistakes: PlacedMistake[]): readonly YamlDocument[] {
@@ -106,17 +106,17 @@ function firstPerLine(
   const lineOf = (error: (typeof errors)[number] | undefined) => error && at(error.pos[0]).line;
   return errors
     .filter((error, index) => index === 0 || lineOf(error) !== lineOf(errors[index - 1]))
-    .slice(0, MOST_SYNTAX_MISTAKES);
+    .slice(0, MAX_SYNTAX_MISTAKES);
 }
 
 function plainValue(document: Document.Parsed): { value: unknown } | { problem: string } {
   try {
-    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }) };
+    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
     const words = oneLine(error);
     return {
       problem: /alias count/.test(words)
-        ? `repeats more by its aliases than is read, ${MOST_ALIASES} times; write some of it out`
+        ? `repeats more by its aliases than is read, ${MAX_ALIASES} times; write some of it out`
         : `cannot be read: ${words}`,
     };
   }

@@ -61,11 +61,11 @@ export interface PlanSettings {
 }
 
 /** Lambda's longest. */
-export const LONGEST_FUNCTION_SECONDS = 900;
+export const MAX_FUNCTION_SECONDS = 900;
 /** What a host needs beside the calls: to load, to start the runtime, to make the last sends. */
 export const BESIDE_CALLS_SECONDS = 5;
 /** The longest that an actor's call may take on Lambda. */
-export const LONGEST_ACTOR_TIMEOUT_MS = (LONGEST_FUNCTION_SECONDS - BESIDE_CALLS_SECONDS) * 1000;
+export const MAX_ACTOR_TIMEOUT_MS = (MAX_FUNCTION_SECONDS - BESIDE_CALLS_SECONDS) * 1000;
 
 export function replicasOf(wanted: number, { mostReplicas = wanted }: PlanSettings): number {
   return Math.min(wanted, mostReplicas);

@@ -5,7 +5,7 @@ import type { GatewaySettings } from '../settings/sidecar-config.ts';
 import {
   baseConfig,
   type FunctionPlan,
-  LONGEST_FUNCTION_SECONDS,
+  MAX_FUNCTION_SECONDS,
   type PlanSettings,
   replicasOf,
 } from './function-plan.ts';
@@ -42,7 +42,7 @@ export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings):
     batchWindowSeconds: 0,
     maxReplicas: replicasOf(GATEWAY_REPLICAS, settings),
     // A stream of events lasts as long as its task, as far as Lambda allows.
-    timeoutSeconds: LONGEST_FUNCTION_SECONDS,
+    timeoutSeconds: MAX_FUNCTION_SECONDS,
     memoryMb: GATEWAY_MEMORY_MB,
     config: {
       ...base,

@@ -25,7 +25,7 @@ export const IN_FUNCTION = {
 export const PYTHON_OF_IMAGE = 'python3.12';
 
 /** Lambda's environment, all names and values together. */
-export const MOST_ENVIRONMENT_BYTES = 4096;
+export const MAX_ENVIRONMENT_BYTES = 4096;
 
 /**
  * The environment of a planned function on Lambda, with its policies in a file. The region is left to Lambda, which

@@ -6,22 +6,22 @@ import { suggestion } from '../../core/text/nearest.ts';
 import { languageOf } from '../manifest/handler-name.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
 import { isOnThisMachine } from '../settings/addresses.ts';
-import { deadLetterQueueName, LONGEST_QUEUE_NAME, queueName } from '../settings/queue-name.ts';
+import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from '../settings/queue-name.ts';
 import { namespace as namespaceKind } from '../settings/setting.ts';
 import { CREW } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
-import { LONGEST_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts';
+import { MAX_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts';
 import { GATEWAY } from './gateway-plan.ts';
-import { environmentBytes, lambdaEnvironment, MOST_ENVIRONMENT_BYTES } from './lambda-environment.ts';
+import { environmentBytes, lambdaEnvironment, MAX_ENVIRONMENT_BYTES } from './lambda-environment.ts';
 import { heldSeconds, planMesh, visibilityOf } from './mesh-plan.ts';
-import { LEAST_RECEIVE_COUNT, LONGEST_RETENTION_SECONDS, queuePlan } from './queue-plan.ts';
+import { MAX_RETENTION_SECONDS, MIN_RECEIVE_COUNT, queuePlan } from './queue-plan.ts';
 
 /** An event source for SQS takes no lower `MaximumConcurrency`. */
-const LEAST_REPLICAS = 2;
+const MIN_REPLICAS = 2;
 
 /** What SQS takes. */
-const MOST_RECEIVES = 1_000;
-const SHORTEST_RETENTION_SECONDS = 60;
+const MAX_RECEIVES = 1_000;
+const MIN_RETENTION_SECONDS = 60;
 
 /** Everything that SQS and Lambda would refuse, or do otherwise than the mesh says. All of it at once. */
 export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
@@ -40,43 +40,43 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
   if (reading !== undefined && 'problem' in reading)
     notes.at('namespace').add(`is ${shownValue(namespace)}; ${reading.problem}`);
   const { maxReceiveCount, retentionSeconds, deadLetterRetentionSeconds } = queuePlan(0, queues);
-  if (maxReceiveCount < LEAST_RECEIVE_COUNT) {
+  if (maxReceiveCount < MIN_RECEIVE_COUNT) {
     notes
       .at('maxReceiveCount')
       .add(
-        `is ${maxReceiveCount}; polls that Lambda throttles count as receives too, and would dead-letter what never failed; give ${LEAST_RECEIVE_COUNT} or more`,
+        `is ${maxReceiveCount}; polls that Lambda throttles count as receives too, and would dead-letter what never failed; give ${MIN_RECEIVE_COUNT} or more`,
       );
-  } else if (!Number.isInteger(maxReceiveCount) || maxReceiveCount > MOST_RECEIVES) {
+  } else if (!Number.isInteger(maxReceiveCount) || maxReceiveCount > MAX_RECEIVES) {
     notes
       .at('maxReceiveCount')
       .add(
-        `is ${maxReceiveCount}; SQS takes a whole number, from ${LEAST_RECEIVE_COUNT} here to ${MOST_RECEIVES}`,
+        `is ${maxReceiveCount}; SQS takes a whole number, from ${MIN_RECEIVE_COUNT} here to ${MAX_RECEIVES}`,
       );
   }
-  if (retentionSeconds < SHORTEST_RETENTION_SECONDS)
+  if (retentionSeconds < MIN_RETENTION_SECONDS)
     notes
       .at('retention')
       .add(
-        `is ${secondsText(retentionSeconds)}; SQS keeps messages for ${secondsText(SHORTEST_RETENTION_SECONDS)} at the least`,
+        `is ${secondsText(retentionSeconds)}; SQS keeps messages for ${secondsText(MIN_RETENTION_SECONDS)} at the least`,
       );
   if (deadLetterRetentionSeconds <= retentionSeconds) {
     notes
       .at('deadLetterRetention')
       .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}, and the queues keep ${secondsText(retentionSeconds)}: what is dead-lettered keeps its age and could be gone at once; give more, up to ${secondsText(LONGEST_RETENTION_SECONDS)}, or lower the queues' retention`,
+        `is ${secondsText(deadLetterRetentionSeconds)}, and the queues keep ${secondsText(retentionSeconds)}: what is dead-lettered keeps its age and could be gone at once; give more, up to ${secondsText(MAX_RETENTION_SECONDS)}, or lower the queues' retention`,
       );
-  } else if (deadLetterRetentionSeconds > LONGEST_RETENTION_SECONDS) {
+  } else if (deadLetterRetentionSeconds > MAX_RETENTION_SECONDS) {
     notes
       .at('deadLetterRetention')
       .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps nothing longer than ${secondsText(LONGEST_RETENTION_SECONDS)}`,
+        `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps nothing longer than ${secondsText(MAX_RETENTION_SECONDS)}`,
       );
   }
-  if (mostReplicas !== undefined && mostReplicas < LEAST_REPLICAS)
+  if (mostReplicas !== undefined && mostReplicas < MIN_REPLICAS)
     notes
       .at('concurrency')
       .add(
-        `is ${mostReplicas}; an event source starts at ${LEAST_REPLICAS} copies; give ${LEAST_REPLICAS} or more`,
+        `is ${mostReplicas}; an event source starts at ${MIN_REPLICAS} copies; give ${MIN_REPLICAS} or more`,
       );
   return mistakes;
 }
@@ -137,12 +137,12 @@ function ownQueues(actors: ReadonlySet<string>, namespace: string | undefined): 
 }
 
 /** A permission is made of it, in which a `*` would mean every queue of the account. */
-const QUEUE_NAME = new RegExp(`^[\\w-]{1,${LONGEST_QUEUE_NAME}}$`);
+const QUEUE_NAME = new RegExp(`^[\\w-]{1,${MAX_QUEUE_NAME}}$`);
 
 function noteTopic(topic: string, own: ReadonlySet<string>, notes: Notes): void {
   if (!QUEUE_NAME.test(topic))
     notes.add(
-      `escalate to ${shownValue(topic)}, no name of a queue on SQS: it takes up to ${LONGEST_QUEUE_NAME} letters, digits, "-" and "_", and no FIFO queue`,
+      `escalate to ${shownValue(topic)}, no name of a queue on SQS: it takes up to ${MAX_QUEUE_NAME} letters, digits, "-" and "_", and no FIFO queue`,
     );
   if (own.has(topic))
     notes.add(
@@ -156,20 +156,20 @@ function placeOf({ name, file }: ActorSpec): string {
 
 function noteName({ name }: ActorSpec, namespace: string | undefined, notes: Notes): void {
   const longest = deadLetterQueueName(name, namespace);
-  if (longest.length <= LONGEST_QUEUE_NAME) return;
+  if (longest.length <= MAX_QUEUE_NAME) return;
   notes.add(
-    `makes a queue's name of ${longest.length} characters, "${longest}"; SQS takes ${LONGEST_QUEUE_NAME}: ` +
-      `shorten the actor's name, the mesh's or the environment's by ${longest.length - LONGEST_QUEUE_NAME}`,
+    `makes a queue's name of ${longest.length} characters, "${longest}"; SQS takes ${MAX_QUEUE_NAME}: ` +
+      `shorten the actor's name, the mesh's or the environment's by ${longest.length - MAX_QUEUE_NAME}`,
   );
 }
 
 function noteTimes(spec: ActorSpec, notes: Notes): void {
   const { timeoutMs, visibilitySeconds } = spec;
-  if (timeoutMs > LONGEST_ACTOR_TIMEOUT_MS) {
+  if (timeoutMs > MAX_ACTOR_TIMEOUT_MS) {
     notes
       .at('actorTimeout')
       .add(
-        `is ${durationText(timeoutMs)}; a call may take ${durationText(LONGEST_ACTOR_TIMEOUT_MS)} on Lambda, which ends a function after 15m: ` +
+        `is ${durationText(timeoutMs)}; a call may take ${durationText(MAX_ACTOR_TIMEOUT_MS)} on Lambda, which ends a function after 15m: ` +
           'split the work into several actors, or run this one as a long-running worker (`asya sidecar`)',
       );
     return;
@@ -189,11 +189,11 @@ function noteTimes(spec: ActorSpec, notes: Notes): void {
 
 function noteReplicas({ scaling }: ActorSpec, notes: Notes): void {
   const { maxReplicas, batchSize, batchWindowSeconds } = scaling;
-  if (maxReplicas < LEAST_REPLICAS) {
+  if (maxReplicas < MIN_REPLICAS) {
     notes
       .at('maxReplicas')
       .add(
-        `is ${maxReplicas}; an event source of Lambda starts at ${LEAST_REPLICAS}, and fewer by reserved concurrency would throttle polls into the dead-letter queue: ` +
+        `is ${maxReplicas}; an event source of Lambda starts at ${MIN_REPLICAS}, and fewer by reserved concurrency would throttle polls into the dead-letter queue: ` +
           'write 2 and make the handler safe for two at once (a conditional write, a lock), or run this actor as one long-running worker (`asya sidecar`)',
       );
   }
@@ -232,9 +232,9 @@ function noteEnvironment(spec: ActorSpec, bytes: number, notes: Notes): void {
     else if (name === 'POWERTOOLS_SERVICE_NAME')
       notes.at(name).add('is set by the mesh: it keeps the metrics of two meshes apart; choose another name');
   }
-  if (bytes > MOST_ENVIRONMENT_BYTES) {
+  if (bytes > MAX_ENVIRONMENT_BYTES) {
     notes.add(
-      `makes an environment of ${bytes} bytes with the sidecar's own; Lambda takes ${MOST_ENVIRONMENT_BYTES} in all: put long values into a file that the handler imports`,
+      `makes an environment of ${bytes} bytes with the sidecar's own; Lambda takes ${MAX_ENVIRONMENT_BYTES} in all: put long values into a file that the handler imports`,
     );
   }
 }

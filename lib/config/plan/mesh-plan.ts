@@ -7,7 +7,7 @@ import {
   BESIDE_CALLS_SECONDS,
   baseConfig,
   type FunctionPlan,
-  LONGEST_FUNCTION_SECONDS,
+  MAX_FUNCTION_SECONDS,
   type PlanSettings,
   plannedQueue,
   replicasOf,
@@ -53,7 +53,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
 /** Time for the calls of a whole batch, as far as Lambda allows; what is left over is sent again unchanged. */
 function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
   const rounds = Math.ceil(scaling.batchSize / scaling.concurrency);
-  return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + BESIDE_CALLS_SECONDS, LONGEST_FUNCTION_SECONDS);
+  return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + BESIDE_CALLS_SECONDS, MAX_FUNCTION_SECONDS);
 }
 
 /** Twice the actor's timeout, and never less than the function may hold a message. */

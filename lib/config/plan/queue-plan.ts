@@ -11,10 +11,10 @@ export interface QueuePlan {
 }
 
 /** Throttled polls count as receives too: fewer than five would dead-letter what never failed. */
-export const LEAST_RECEIVE_COUNT = 5;
+export const MIN_RECEIVE_COUNT = 5;
 const DAY_SECONDS = 86_400;
 /** As long as SQS keeps anything. */
-export const LONGEST_RETENTION_SECONDS = 14 * DAY_SECONDS;
+export const MAX_RETENTION_SECONDS = 14 * DAY_SECONDS;
 
 /** What one of the crew may take for an envelope: a few requests to its stores. */
 export const CREW_TIMEOUT_MS = 30_000;
@@ -29,9 +29,9 @@ export type QueueChoices = Partial<
 export function queuePlan(visibilitySeconds: number, choices: QueueChoices = {}): QueuePlan {
   return {
     visibilitySeconds,
-    maxReceiveCount: LEAST_RECEIVE_COUNT,
+    maxReceiveCount: MIN_RECEIVE_COUNT,
     retentionSeconds: 4 * DAY_SECONDS,
-    deadLetterRetentionSeconds: LONGEST_RETENTION_SECONDS,
+    deadLetterRetentionSeconds: MAX_RETENTION_SECONDS,
     deadLetterVisibilitySeconds: CREW_VISIBILITY_SECONDS,
     ...choices,
   };

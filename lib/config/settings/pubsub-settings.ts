@@ -39,12 +39,12 @@ function readEmulator(text: string | undefined, mistakes: Mistake[]): string | u
   return undefined;
 }
 
-const SHORTEST_NAME = 3;
+const MIN_NAME = 3;
 
 /** A topic's name begins with a letter and is no shorter than three; an actor's may be and do otherwise. */
 export function noteUnfitTopicName(actor: string, namespace: string | undefined, mistakes: Mistake[]): void {
   const topic = queueName(actor, namespace);
-  if (topic.length >= SHORTEST_NAME && /^[a-z]/.test(topic) && !topic.startsWith('goog')) return;
-  const problem = `makes a topic's name that Pub/Sub refuses, "${topic}": it takes ${SHORTEST_NAME} characters or more that begin with a letter, and not with "goog"; set ASYA_NAMESPACE, and all begin with "asya-"`;
+  if (topic.length >= MIN_NAME && /^[a-z]/.test(topic) && !topic.startsWith('goog')) return;
+  const problem = `makes a topic's name that Pub/Sub refuses, "${topic}": it takes ${MIN_NAME} characters or more that begin with a letter, and not with "goog"; set ASYA_NAMESPACE, and all begin with "asya-"`;
   mistakes.push({ place: 'ASYA_ACTOR_NAME', problem });
 }

@@ -1,5 +1,5 @@
 /** The longest name of a queue on SQS, and within what the other brokers take. */
-export const LONGEST_QUEUE_NAME = 80;
+export const MAX_QUEUE_NAME = 80;
 
 /** A queue is called as its actor; in a namespace, by both. */
 export function queueName(actor: string, namespace: string | undefined): string {

@@ -52,13 +52,13 @@ export const text: Kind<string> = {
 /** The same, and nobody is shown it. */
 export const hiddenText: Kind<string> = { ...text, isSecret: true };
 
-const SHORTEST_SECRET = 32;
+const MIN_SECRET = 32;
 
 export const secret: Kind<string> = {
-  takes: `text of ${SHORTEST_SECRET} characters or more`,
+  takes: `text of ${MIN_SECRET} characters or more`,
   read: (value) =>
-    value.length < SHORTEST_SECRET
-      ? { problem: `it takes ${SHORTEST_SECRET} characters or more, such as \`openssl rand -hex 32\` makes` }
+    value.length < MIN_SECRET
+      ? { problem: `it takes ${MIN_SECRET} characters or more, such as \`openssl rand -hex 32\` makes` }
       : { value },
   write: (value) => value,
   isSecret: true,

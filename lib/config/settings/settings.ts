@@ -21,9 +21,9 @@ import {
   wholeNumber,
 } from './setting.ts';
 import {
-  LONGEST_ACK_DEADLINE_SECONDS,
-  LONGEST_VISIBILITY_SECONDS,
-  SHORTEST_ACK_DEADLINE_SECONDS,
+  MAX_ACK_DEADLINE_SECONDS,
+  MAX_VISIBILITY_SECONDS,
+  MIN_ACK_DEADLINE_SECONDS,
 } from './sidecar-config.ts';
 
 /** Every variable a sidecar knows: read at start, written by the infrastructure, listed in docs/configuration.md. */
@@ -139,7 +139,7 @@ export const SETTINGS = {
   ),
   ASYA_PUSH_JWKS_URL: unset(keysUrl, 'Where the keys are that those tokens are signed with.', "Google's"),
   ASYA_PUSH_ACK_DEADLINE: setting(
-    wholeNumber(SHORTEST_ACK_DEADLINE_SECONDS, LONGEST_ACK_DEADLINE_SECONDS),
+    wholeNumber(MIN_ACK_DEADLINE_SECONDS, MAX_ACK_DEADLINE_SECONDS),
     "For how many seconds a push is waited for: the subscription's ack deadline.",
     '600',
   ),
@@ -169,7 +169,7 @@ export const SETTINGS = {
   ASYA_SQS_ENDPOINT: unset(url('http', 'https'), "Another SQS than the region's.", "the region's"),
   ASYA_AWS_REGION: unset(text, 'The region.', '`AWS_REGION`, then `us-east-1`'),
   ASYA_SQS_VISIBILITY_TIMEOUT: unset(
-    wholeNumber(1, LONGEST_VISIBILITY_SECONDS),
+    wholeNumber(1, MAX_VISIBILITY_SECONDS),
     'For how many seconds a delivery is hidden from others; longer than the actor timeout.',
     "twice the actor's timeout",
   ),

@@ -90,15 +90,15 @@ export interface Storage {
 }
 
 /** What Pub/Sub allows for the ack deadline of a subscription. */
-export const SHORTEST_ACK_DEADLINE_SECONDS = 10;
-export const LONGEST_ACK_DEADLINE_SECONDS = 600;
+export const MIN_ACK_DEADLINE_SECONDS = 10;
+export const MAX_ACK_DEADLINE_SECONDS = 600;
 
 /** The longest that SQS hides a delivery: twelve hours. */
-export const LONGEST_VISIBILITY_SECONDS = 43_200;
+export const MAX_VISIBILITY_SECONDS = 43_200;
 
 /** Twice the actor's timeout, so that nothing is delivered again while it is still worked on. */
 export function defaultVisibilitySeconds(actorTimeoutMs: number): number {
-  return Math.min(Math.ceil((actorTimeoutMs * 2) / 1000), LONGEST_VISIBILITY_SECONDS);
+  return Math.min(Math.ceil((actorTimeoutMs * 2) / 1000), MAX_VISIBILITY_SECONDS);
 }
 
 /** How long a runtime may take to start on a host that lives long. */

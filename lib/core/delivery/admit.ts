@@ -7,7 +7,7 @@ import { instantMs } from '../text/timestamp.ts';
 import type { Actor } from './actor.ts';
 
 /** With less than this left to the deadline, no call and no retry is worth making. */
-export const LEAST_TIME_MS = 1_000;
+export const MIN_TIME_MS = 1_000;
 
 /** A call to be made on the way of an envelope. */
 export interface Call {
@@ -71,7 +71,7 @@ function admitToWork(asCame: Envelope, actor: Actor, now: number): Admission {
   const envelope = arrive(withoutWait(asCame), actor.name, now);
   if (hopOf(envelope.route) >= actor.maxHops) return { kind: 'hops-spent', envelope };
   const leftMs = (deadlineMs(envelope) ?? Number.POSITIVE_INFINITY) - now;
-  if (leftMs < LEAST_TIME_MS) return { kind: 'expired', envelope };
+  if (leftMs < MIN_TIME_MS) return { kind: 'expired', envelope };
   return leftMs < actor.timeoutMs
     ? { kind: 'call', envelope, asCame, timeoutMs: leftMs, boundBy: 'deadline' }
     : { kind: 'call', envelope, asCame, timeoutMs: actor.timeoutMs, boundBy: 'actor' };

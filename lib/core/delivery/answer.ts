@@ -127,7 +127,7 @@ function isHttpStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 100 && (value as number) <= 599;
 }
 
-const LONGEST_EXCERPT = 200;
+const MAX_EXCERPT = 200;
 
 /**
  * What the error object says of an HTTP status counts. Where it says nothing, the response's own does, but for the
@@ -138,7 +138,7 @@ function faultFromHttp(status: number, text: string, retryAfter: string | undefi
   const object = json.kind === 'object' ? parsedFields(json.text) : {};
   const pause = retryAfter === undefined ? {} : { retryAfter };
   if (typeof object['error'] !== 'string') {
-    const excerpt = text === '' ? '' : `: ${text.slice(0, LONGEST_EXCERPT)}`;
+    const excerpt = text === '' ? '' : `: ${text.slice(0, MAX_EXCERPT)}`;
     const fault = faultOf('HTTPError', `the runtime answered ${status}${excerpt}`, ['Exception']);
     return { ...fault, httpStatus: status, ...pause };
   }

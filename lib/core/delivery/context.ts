@@ -9,7 +9,7 @@ export interface Context {
   /** Milliseconds since 1970, read after the call. */
   readonly now: number;
   /** At least 0, less than 1. */
-  readonly roll: number;
+  readonly random: number;
   readonly deriveId: DeriveId;
   /** The platform's own way to count, which is much faster; without it, counted here. */
   readonly countBytes?: CountBytes;

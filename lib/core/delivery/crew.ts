@@ -30,7 +30,7 @@ function sourceOf(deadLetterQueue: string): string {
  * The crew turns nothing away: what x-sink cannot read is kept whole as failed, and whatever was dead-lettered has
  * failed, readable or not. For everybody else an arrival is what was decoded.
  */
-export function welcome(arrival: Arrival, actor: Actor, source: Source, now: number): Arrival {
+export function normalizeForCrew(arrival: Arrival, actor: Actor, source: Source, now: number): Arrival {
   switch (actor.crew?.role) {
     case 'sink':
       return arrival.kind === 'unreadable'

@@ -7,7 +7,7 @@ import { delayAfterAttempt, delayWithRetryAfter } from '../policy/policy-delay.t
 import { eventTimeMs, isExhausted } from '../policy/policy-exhaustion.ts';
 import { type Match, matchPolicy, matchRule } from '../policy/policy-match.ts';
 import { instantMs } from '../text/timestamp.ts';
-import { LEAST_TIME_MS } from './admit.ts';
+import { MIN_TIME_MS } from './admit.ts';
 import type { Context } from './context.ts';
 import { withWait } from './decide-again.ts';
 import { failureDispatch, planFailure, withFittingError } from './decide-failure.ts';
@@ -96,13 +96,13 @@ function failureBy({ fault, decidedBy }: Case, maxAttempts?: number) {
 
 function planRetry(happened: Case, policy: Policy): Plan {
   const { envelope, fault, facts, context, decidedBy } = happened;
-  const { actor, limits, now, roll } = context;
+  const { actor, limits, now, random: roll } = context;
   const { maxAttempts } = policy;
   const failure = failureBy(happened, maxAttempts);
   const ownDelayMs = delayAfterAttempt(policy, envelope.status.attempt, roll);
   const delayMs = delayWithRetryAfter(policy, ownDelayMs, fault.retryAfter, now);
   const deadline = deadlineMs(envelope);
-  if (deadline !== undefined && deadline - (now + delayMs) < LEAST_TIME_MS) {
+  if (deadline !== undefined && deadline - (now + delayMs) < MIN_TIME_MS) {
     const expired = [...facts, resultFact('sla_expired'), failedFact('sla_timeout')];
     return planFailure(envelope, context, { reason: 'Timeout', ...failure, facts: expired });
   }

@@ -28,11 +28,11 @@ export function connectionFault(detail: string): Fault {
   return faultOf(CONNECTION_ERROR, detail, ['ConnectionError', 'Exception']);
 }
 
-export const LONGEST_TRACEBACK_BYTES = 8 * 1024;
+export const MAX_TRACEBACK_BYTES = 8 * 1024;
 const CUT = '\n... cut ...\n';
 
 /** Head and tail say the most: where it began and what was raised. */
-export function capTraceback(traceback: string, mostBytes = LONGEST_TRACEBACK_BYTES): string {
+export function capTraceback(traceback: string, mostBytes = MAX_TRACEBACK_BYTES): string {
   if (traceback.length * 3 <= mostBytes) return traceback;
   if (utf8Bytes(traceback) <= mostBytes) return traceback;
   const half = (mostBytes - CUT.length) / 2;

@@ -37,7 +37,7 @@ export interface ReplayNote {
   readonly to: string;
 }
 
-const LONGEST_MESSAGE_BYTES = 1024;
+const MAX_MESSAGE_BYTES = 1024;
 
 export function failureOf(envelope: Envelope, now: number, deriveId: DeriveId): Failure {
   const record = recordOf(envelope, now, deriveId);
@@ -51,7 +51,7 @@ export function failureOf(envelope: Envelope, now: number, deriveId: DeriveId): 
     ...(task === undefined ? {} : { task }),
     reason: record.reason || 'RuntimeError',
     errorType: error.type,
-    errorMessage: headWithinUtf8(error.message, LONGEST_MESSAGE_BYTES),
+    errorMessage: headWithinUtf8(error.message, MAX_MESSAGE_BYTES),
     fingerprint: fingerprintOf({ actor: record.actor, errorType: error.type, ...error }, deriveId),
     firstSeenMs: instantMs(status?.created_at) ?? record.atMs,
     lastSeenMs: record.atMs,
@@ -64,14 +64,14 @@ function identityOf({ identity, envelopeId, actor, archiveKey, replay }: EndReco
   return { identity, envelopeId, actor, archiveKey, ...(replay === undefined ? {} : { replay }) };
 }
 
-export interface ErrorWords {
+export interface ErrorSummary {
   readonly type: string;
   readonly message: string;
   readonly traceback: string;
 }
 
 /** The error of a status, whatever stands there: others than the sidecar may write a mere text. */
-export function errorOf({ status }: Envelope): ErrorWords {
+export function errorOf({ status }: Envelope): ErrorSummary {
   const error: Fields = isFields(status?.error) ? status.error : { message: status?.error };
   const { type, message, traceback } = error;
   return { type: wordsOf(type) || 'unknown', message: wordsOf(message), traceback: wordsOf(traceback) };

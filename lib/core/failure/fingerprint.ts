@@ -32,14 +32,14 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\d+/g, '<n>'],
   [/\s+/g, ' '],
 ];
-const LONGEST_MESSAGE = 500;
+const MAX_MESSAGE = 500;
 
 /** The message without what differs from one envelope to the next. */
 export function normalMessage(message: string): string {
-  const head = message.slice(0, 4 * LONGEST_MESSAGE);
+  const head = message.slice(0, 4 * MAX_MESSAGE);
   return VARYING.reduce((text, [varying, word]) => text.replace(varying, word), head)
     .trim()
-    .slice(0, LONGEST_MESSAGE);
+    .slice(0, MAX_MESSAGE);
 }
 
 const PYTHON_FRAME = /^[ \t|]*File "(?<file>[^"\n]+)", line \d+, in (?<name>[^\n]+)$/gm;

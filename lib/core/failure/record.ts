@@ -56,13 +56,13 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
   };
 }
 
-const LONGEST_NAME = 200;
+const MAX_NAME = 200;
 /** Nothing, or what a path would be resolved by. */
 const ONLY_DOTS = /^\.*$/;
 
 /** A part of a key: as it is where it can be, escaped where not, hashed where that would be too long. */
 export function safeName(text: string, deriveId: DeriveId): string {
   const escaped = text.isWellFormed() ? encodeURIComponent(text) : '';
-  const isSafe = escaped.length <= LONGEST_NAME && !ONLY_DOTS.test(escaped);
+  const isSafe = escaped.length <= MAX_NAME && !ONLY_DOTS.test(escaped);
   return isSafe ? escaped : deriveId('name', text);
 }

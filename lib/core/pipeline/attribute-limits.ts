@@ -1,12 +1,12 @@
 import { utf8Bytes } from '../text/utf8.ts';
 
 /** Pub/Sub's own limits for the attributes of a message. */
-const MOST_ATTRIBUTES = 100;
-const LONGEST_ATTRIBUTE_BYTES = 1024;
+const MAX_ATTRIBUTES = 100;
+const MAX_ATTRIBUTE_BYTES = 1024;
 
 /** A request to publish, in all: as it is documented, and as Pub/Sub names it where it refuses one. */
-const LARGEST_REQUEST_BYTES = 10_000_000;
-const LARGEST_REQUEST_NAMED_BYTES = 10 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 10_000_000;
+const MAX_REQUEST_NAMED_BYTES = 10 * 1024 * 1024;
 /** The topic's name, and what stands around one message. */
 const REST_OF_REQUEST_BYTES = 512;
 /** Tags and lengths, or quotes. */
@@ -23,7 +23,7 @@ export function withAttributes(kept: Attributes, added: Attributes, dataBytes: n
   let room = roomBytes(kept, dataBytes);
   for (const [name, value] of Object.entries(added)) {
     const isNew = !Object.hasOwn(kept, name);
-    if (isNew && Object.keys(together).length >= MOST_ATTRIBUTES) continue;
+    if (isNew && Object.keys(together).length >= MAX_ATTRIBUTES) continue;
     const growth = attributeBytes(name, value) - (isNew ? 0 : attributeBytes(name, kept[name]));
     if (growth > room) continue;
     together[name] = value;
@@ -34,15 +34,15 @@ export function withAttributes(kept: Attributes, added: Attributes, dataBytes: n
 
 /** What an added text may have. Where the room is small, a quarter of it: the first must not leave others out. */
 export function longestTextBytes(kept: Attributes, dataBytes: number): number {
-  return Math.min(LONGEST_ATTRIBUTE_BYTES, Math.floor(roomBytes(kept, dataBytes) / 4));
+  return Math.min(MAX_ATTRIBUTE_BYTES, Math.floor(roomBytes(kept, dataBytes) / 4));
 }
 
 function roomBytes(kept: Attributes, dataBytes: number): number {
   const entries = Object.entries(kept);
   const came = entries.reduce((sum, [name, value]) => sum + attributeBytes(name, value), dataBytes);
   // Without what is around it, so that there is no doubt: what came was published, and shows which limit counts.
-  const isAboveDocumented = came - entries.length * AROUND_ATTRIBUTE_BYTES > LARGEST_REQUEST_BYTES;
-  const largest = isAboveDocumented ? LARGEST_REQUEST_NAMED_BYTES : LARGEST_REQUEST_BYTES;
+  const isAboveDocumented = came - entries.length * AROUND_ATTRIBUTE_BYTES > MAX_REQUEST_BYTES;
+  const largest = isAboveDocumented ? MAX_REQUEST_NAMED_BYTES : MAX_REQUEST_BYTES;
   return Math.max(0, largest - REST_OF_REQUEST_BYTES - came);
 }
 

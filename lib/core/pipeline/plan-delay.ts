@@ -3,7 +3,7 @@ import { durationText } from '../text/duration.ts';
 import { type CountBytes, headWithinUtf8 } from '../text/utf8.ts';
 import { longestTextBytes, withAttributes } from './attribute-limits.ts';
 import { type Attributes, fullTopicName, readDelayRequest } from './delay-request.ts';
-import { LONGEST_DELAY_MS } from './delayer.ts';
+import { MAX_DELAY_MS } from './delayer.ts';
 import { type QueueMapping, queueForTopic } from './queue-mapping.ts';
 
 /** A message that asks to be published later. Its data stays in base64 all the way: nobody here has to read it. */
@@ -43,17 +43,17 @@ export interface DelayRules {
 }
 
 /** Cloud Tasks takes no larger one: its body, its address, its name and its headers have to find room in it. */
-export const LARGEST_TASK_BYTES = 1_000_000;
+export const MAX_TASK_BYTES = 1_000_000;
 const REST_OF_TASK_BYTES = 4_096;
-export const LARGEST_PUBLISH_BYTES = LARGEST_TASK_BYTES - REST_OF_TASK_BYTES;
+export const MAX_PUBLISH_BYTES = MAX_TASK_BYTES - REST_OF_TASK_BYTES;
 
 /** Counted from the publishing, not from now: delivered again, the message is due when it was due. */
 export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan {
   const request = readDelayRequest(message.attributes);
   if ('problem' in request) return { kind: 'refuse', reason: 'unreadable', problem: request.problem };
   const { delayMs } = request;
-  if (delayMs > LONGEST_DELAY_MS) {
-    const problem = `the delay is ${durationText(delayMs)}; Cloud Tasks takes ${durationText(LONGEST_DELAY_MS)} (30 days) at most`;
+  if (delayMs > MAX_DELAY_MS) {
+    const problem = `the delay is ${durationText(delayMs)}; Cloud Tasks takes ${durationText(MAX_DELAY_MS)} (30 days) at most`;
     return { kind: 'refuse', reason: 'too-far-ahead', problem };
   }
   if (message.dataBase64 === '' && Object.keys(request.attributes).length === 0) {
@@ -63,8 +63,8 @@ export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan
   }
   const body = publishBody(message.dataBase64, request.attributes);
   const bytes = rules.countBytes(body);
-  if (bytes > LARGEST_PUBLISH_BYTES) {
-    const problem = `takes ${bytes} bytes as a request to publish it (data in base64); ${LARGEST_PUBLISH_BYTES} fit into a task`;
+  if (bytes > MAX_PUBLISH_BYTES) {
+    const problem = `takes ${bytes} bytes as a request to publish it (data in base64); ${MAX_PUBLISH_BYTES} fit into a task`;
     return { kind: 'refuse', reason: 'too-large', problem };
   }
   const topic = fullTopicName(request.topic, rules.project);

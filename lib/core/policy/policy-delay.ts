@@ -1,4 +1,4 @@
-import { LONGEST_DURATION_MS } from '../text/duration.ts';
+import { MAX_DURATION_MS } from '../text/duration.ts';
 import { instantMs, instantMsFromHttpDate } from '../text/timestamp.ts';
 import type { Backoff, Policy } from './policy.ts';
 
@@ -6,7 +6,7 @@ const JITTER = 0.1;
 
 /** The delay after attempt N, in whole milliseconds: the backoff, then the cap, then the jitter. */
 export function delayAfterAttempt(policy: Policy, attempt: number, roll: number): number {
-  const capped = Math.min(backoffMs(policy.backoff, attempt), policy.maxIntervalMs ?? LONGEST_DURATION_MS);
+  const capped = Math.min(backoffMs(policy.backoff, attempt), policy.maxIntervalMs ?? MAX_DURATION_MS);
   return Math.round(policy.jitter ? capped + roll * JITTER * capped : capped);
 }
 
@@ -33,7 +33,7 @@ export function delayWithRetryAfter(
 ): number {
   const wish = retryAfterMs(retryAfter, now);
   if (wish === undefined) return delayMs;
-  return Math.max(delayMs, Math.min(wish, policy.maxIntervalMs ?? LONGEST_DURATION_MS));
+  return Math.max(delayMs, Math.min(wish, policy.maxIntervalMs ?? MAX_DURATION_MS));
 }
 
 /** Seconds, RFC 3339 or an HTTP date, as milliseconds from now; what is negative or unreadable is as none. */

@@ -2,18 +2,18 @@ import type { Route } from '../envelope/envelope.ts';
 import type { TaskProgress, TaskState } from './task.ts';
 
 /** A task is kept with every event's progress in it: what lies beyond is left out of the lists, and counted all the same. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 /** Not before the end is told. */
-const MOST_ON_THE_WAY = 99;
+const MAX_ON_THE_WAY = 99;
 
 export function progressOf({ prev, curr, next }: Route): TaskProgress {
   const all = prev.length + next.length + (curr === '' ? 0 : 1);
-  const percent = all === 0 ? MOST_ON_THE_WAY : Math.floor((100 * prev.length) / all);
+  const percent = all === 0 ? MAX_ON_THE_WAY : Math.floor((100 * prev.length) / all);
   return {
-    done: prev.slice(-MOST_NAMES),
+    done: prev.slice(-MAX_NAMES),
     ...(curr === '' ? {} : { current: curr }),
-    left: next.slice(0, MOST_NAMES),
-    percent: Math.min(percent, MOST_ON_THE_WAY),
+    left: next.slice(0, MAX_NAMES),
+    percent: Math.min(percent, MAX_ON_THE_WAY),
   };
 }
 
@@ -22,7 +22,7 @@ export function progressAtEnd(progress: TaskProgress, state: TaskState): TaskPro
   const { done, current, left } = progress;
   if (state !== 'succeeded') return progress;
   const last = current === undefined ? [] : [current];
-  return { done: [...done, ...last].slice(-MOST_NAMES), left, percent: 100 };
+  return { done: [...done, ...last].slice(-MAX_NAMES), left, percent: 100 };
 }
 
 /** A route may get longer on the way: what was told is never taken back. */

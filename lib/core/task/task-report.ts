@@ -5,7 +5,7 @@ import { withEvent } from './task-event.ts';
 import { furtherProgress, progressOf } from './task-progress.ts';
 
 /** A fan-out may have thousands: so many are listed with their states. */
-export const MOST_CHILDREN = 200;
+export const MAX_CHILDREN = 200;
 
 const STAGES: Readonly<Record<StepEvent, number>> = { received: 0, processing: 1, completed: 2 };
 const END: TaskMark = [Number.MAX_SAFE_INTEGER, 0, 0];
@@ -42,7 +42,7 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   if (known !== undefined && !isAhead(mark, known.mark)) return task;
   const isOver = isFinal(task.state);
   const running: Task = isOver ? task : { ...task, state: 'running' };
-  if (known === undefined && Object.keys(task.children).length >= MOST_CHILDREN) {
+  if (known === undefined && Object.keys(task.children).length >= MAX_CHILDREN) {
     return report.event === 'final'
       ? { ...running, unlisted: (task.unlisted ?? 0) + 1, version: task.version + 1 }
       : task;

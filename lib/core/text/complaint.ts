@@ -1,8 +1,8 @@
-const LONGEST_SHOWN = 120;
+const MAX_SHOWN = 120;
 
 /** A text as a complaint shows it: short enough to read. */
 export function shown(text: string): string {
-  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}...`;
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}...`;
 }
 
 /** Any value, as JSON where JSON can say it. */

@@ -14,7 +14,7 @@ const NANOSECONDS_PER_MS = 1_000_000n;
 const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 /** The longest duration there is, Go's: about 292 years. What reckons longer is cut to it. */
-export const LONGEST_DURATION_MS = 9_223_372_036_855;
+export const MAX_DURATION_MS = 9_223_372_036_855;
 
 export const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
 
@@ -34,7 +34,7 @@ export function durationMs(value: unknown): number | undefined {
     position = PART.lastIndex;
   } while (position < value.length);
   const milliseconds = Number((total + NANOSECONDS_PER_MS / 2n) / NANOSECONDS_PER_MS);
-  return milliseconds > LONGEST_DURATION_MS ? undefined : milliseconds;
+  return milliseconds > MAX_DURATION_MS ? undefined : milliseconds;
 }
 
 function partNanoseconds(whole: string, fraction: string, unit: string): bigint | undefined {

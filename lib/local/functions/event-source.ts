@@ -1,6 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { systemClock } from '../../adapters/system/system.ts';
-import { turnsFor } from '../../async/semaphore.ts';
+import { semaphore } from '../../async/semaphore.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type BatchVerdict, batchVerdict } from './batch-verdict.ts';
 import type { EventQueue } from './event-queue.ts';
@@ -44,13 +44,13 @@ export interface BatchReport extends BatchVerdict {
 const POLL_SECONDS = 1;
 const FRACTION_MS = 100;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 const REMOVAL_TRIES = 3;
 
 export function eventSource(options: EventSourceOptions): EventSource {
   const { queue, batchSize, maximumConcurrency, invoke, untilUsable, onTrouble, onBatch } = options;
   const clock = options.clock ?? systemClock;
-  const turns = turnsFor(maximumConcurrency);
+  const turns = semaphore(maximumConcurrency);
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const isStopping = () => stopping.signal.aborted;
@@ -59,11 +59,11 @@ export function eventSource(options: EventSourceOptions): EventSource {
   async function poll(): Promise<void> {
     for (;;) {
       await untilUsable?.(stopping.signal);
-      await turns.take();
+      await turns.acquire();
       if (isStopping()) return;
       const messages = await gather();
       if (isStopping()) return putBack(messages);
-      if (messages.length === 0) turns.give();
+      if (messages.length === 0) turns.release();
       else start(messages);
     }
   }
@@ -99,7 +99,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
           `queue "${queue.name}" does not answer: ${wordsOf(error)}; it is asked again until it does`,
         );
       await clock.sleep(pauseMs, stopping.signal);
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
       return [];
     }
   }
@@ -107,7 +107,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
   function start(messages: readonly Message[]): void {
     const run = handle(messages).finally(() => {
       underWay.delete(run);
-      turns.give();
+      turns.release();
     });
     underWay.add(run);
   }

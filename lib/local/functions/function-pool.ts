@@ -1,5 +1,5 @@
 import { systemClock } from '../../adapters/system/system.ts';
-import { turnsFor } from '../../async/semaphore.ts';
+import { semaphore } from '../../async/semaphore.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type FunctionIdentity, functionEnvironment } from './function-environment.ts';
 import { type FunctionProcess, startFunction } from './function-process.ts';
@@ -38,13 +38,13 @@ export interface FunctionPoolOptions extends FunctionIdentity {
 }
 
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 const IDLE_MS = 300_000;
 const RETIRED_WITHIN_MS = 2_000;
 
 export function functionPool(options: FunctionPoolOptions): FunctionPool {
   const { name, file, most, timeoutMs, onLine, onTrouble, clock = systemClock, idleMs = IDLE_MS } = options;
-  const turns = turnsFor(most);
+  const turns = semaphore(most);
   const instances = new Set<FunctionProcess>();
   /** With the timers that end them; the last used is used next. */
   const idle = new Map<FunctionProcess, NodeJS.Timeout>();
@@ -87,12 +87,12 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   }
 
   async function recover(): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       await clock.sleep(pauseMs, AbortSignal.any([closing.signal, renewal.signal]));
-      await turns.take();
+      await turns.acquire();
       const instance = closing.signal.aborted ? undefined : await load();
       if (instance !== undefined) putBack(instance);
-      turns.give();
+      turns.release();
       if (instance === undefined && !closing.signal.aborted) continue;
       problem = undefined;
       recovery = undefined;
@@ -127,7 +127,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   }
 
   async function invoke(event: unknown): ReturnType<Invoke> {
-    await turns.take();
+    await turns.acquire();
     try {
       if (closing.signal.aborted) return { ok: false, problem: 'the function is being closed' };
       const instance = await anInstance();
@@ -136,17 +136,17 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
       putBack(instance);
       return end;
     } finally {
-      turns.give();
+      turns.release();
     }
   }
 
   return {
     invoke,
     start: async () => {
-      await turns.take();
+      await turns.acquire();
       const instance = await anInstance();
       if (instance !== undefined) putBack(instance);
-      turns.give();
+      turns.release();
       return instance === undefined ? problem : undefined;
     },
     untilUsable: async (signal) => {

@@ -39,12 +39,12 @@ function attributeFrom({
 }
 
 /** What an invocation takes at the most: 6 MB. */
-const MOST_BYTES = 6_000_000;
+const MAX_BYTES = 6_000_000;
 /** A record without its body. */
 const RECORD_BYTES = 1_000;
 
 /** In order; a single message always fits. */
-export function batchesThatFit(messages: readonly Message[], mostBytes = MOST_BYTES): readonly Message[][] {
+export function batchesThatFit(messages: readonly Message[], mostBytes = MAX_BYTES): readonly Message[][] {
   const batches: Message[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const message of messages) {

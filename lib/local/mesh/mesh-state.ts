@@ -26,9 +26,9 @@ export interface MeshState {
 }
 
 const LOG_FILE = 'log.jsonl';
-const LONGEST_LOG_BYTES = 50 * 1024 * 1024;
+const MAX_LOG_BYTES = 50 * 1024 * 1024;
 
-export function meshState(cwd: string, folder: string, longestLogBytes = LONGEST_LOG_BYTES): MeshState {
+export function meshState(cwd: string, folder: string, longestLogBytes = MAX_LOG_BYTES): MeshState {
   const name = basename(resolve(cwd, folder));
   const stateFolder = join(cwd, STATE_FOLDER);
   const root = join(stateFolder, name);

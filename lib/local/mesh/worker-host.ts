@@ -1,4 +1,4 @@
-import { runSidecar } from '../../assembly/hosts/worker.ts';
+import { runWorker } from '../../assembly/hosts/worker.ts';
 
 /** A sidecar of the local mesh as a process of its own: `asya sidecar` without the command line. */
 // On this machine alone a handler can play the crash of its host.
@@ -13,7 +13,7 @@ const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
 // Ctrl-C in a terminal reaches every process there: when a sidecar ends is up to the mesh.
 process.on('SIGINT', () => {});
-process.exitCode = await runSidecar({
+process.exitCode = await runWorker({
   env: process.env,
   write: (line) => process.stdout.write(`${line}\n`),
   complain: (words) => process.stderr.write(`${words}\n`),

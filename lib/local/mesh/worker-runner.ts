@@ -9,7 +9,7 @@ import { type ActorRunner, type RunnerOptions, variablesOf } from './actor-runne
 
 const HOST = fileURLToPath(new URL(`worker-host${extname(import.meta.filename)}`, import.meta.url));
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** Whoever lived so long did not end by what it was started with. */
 const LONG_LIFE_MS = 60_000;
 const RENEWED_WITHIN_MS = 30_000;
@@ -46,7 +46,7 @@ export function runAsWorkers(
       if (wasAsked) continue;
       onTrouble(`the sidecar of "${plan.actor}" ${how}; it is started again`);
       await systemClock.sleep(pauseMs, closing.signal);
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
     }
   }
 

@@ -4,7 +4,7 @@ import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.t
 import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { ensureTable } from '../../../lib/adapters/dynamodb/table.ts';
 import { bytesFromTask, taskFromBytes } from '../../../lib/adapters/dynamodb/task-bytes.ts';
-import { systemClock, systemDice } from '../../../lib/adapters/system/system.ts';
+import { systemClock, systemRandom } from '../../../lib/adapters/system/system.ts';
 import { FAILURE_TABLE } from '../../../lib/config/plan/failure-table.ts';
 import type { Task } from '../../../lib/core/task/task.ts';
 import { cancelTask, expireTask } from '../../../lib/core/task/task-end.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   engine = await startEmbeddedDynamoDb();
   client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
   await ensureTable({ client, name: 'tasks' });
-  store = dynamoDbTaskStore({ client, name: 'tasks' }, systemClock, systemDice);
+  store = dynamoDbTaskStore({ client, name: 'tasks' }, systemClock, systemRandom);
 });
 afterAll(async () => {
   client.destroy();
@@ -55,7 +55,7 @@ describe('a task', () => {
       },
       { step: 'deserialize', priority: 'high' },
     );
-    const other = dynamoDbTaskStore({ client: deaf, name: 'tasks' }, systemClock, systemDice);
+    const other = dynamoDbTaskStore({ client: deaf, name: 'tasks' }, systemClock, systemRandom);
     expect(await other.create(aTask({ id: 'unheard' }))).toEqual({ ok: true });
     expect(answers).toBe(2);
     expect(await other.create(aTask({ id: 'unheard' }))).toMatchObject({ ok: false });
@@ -172,7 +172,7 @@ describe('a key', () => {
 describe('a table that does not answer', () => {
   it('refuses in words', async () => {
     const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
-    const down = dynamoDbTaskStore({ client: nobody, name: 'tasks' }, systemClock, systemDice);
+    const down = dynamoDbTaskStore({ client: nobody, name: 'tasks' }, systemClock, systemRandom);
     for (const reply of await Promise.all([
       down.create(aTask()),
       down.get('t'),

@@ -54,7 +54,7 @@ describe('a report', () => {
   it.each(['', '/', '/mesh', '/mesh//'])(
     'is posted below the address of the gateway, "%s" included',
     async (path) => {
-      expect(await gatewayReports({ url: `${base}${path}` }).tell(REPORT)).toBeUndefined();
+      expect(await gatewayReports({ url: `${base}${path}` }).report(REPORT)).toBeUndefined();
       expect(heard.at(-1)).toEqual({
         method: 'POST',
         url: `${path.replace(/\/+$/, '')}/reports`,
@@ -66,19 +66,19 @@ describe('a report', () => {
 
   it('is told to nobody where there is no gateway', async () => {
     const before = heard.length;
-    expect(await gatewayReports(undefined).tell(REPORT)).toBeUndefined();
+    expect(await gatewayReports(undefined).report(REPORT)).toBeUndefined();
     expect(heard.length).toBe(before);
   });
 
   it('that is refused is told in words', async () => {
-    expect(await gatewayReports({ url: `${base}/refuses` }).tell(REPORT)).toBe(
+    expect(await gatewayReports({ url: `${base}/refuses` }).report(REPORT)).toBe(
       `${base}/refuses/reports answered 503`,
     );
   });
 
   it('that comes while another is told goes with the others that did', async () => {
     const requests: (readonly Report[])[] = [];
-    const { tell } = gatewayReports({ url: base }, Date.now, async (reports) => {
+    const { report: tell } = gatewayReports({ url: base }, Date.now, async (reports) => {
       requests.push(reports);
       await new Promise((resolve) => setImmediate(resolve));
       return requests.length === 2 ? { problem: 'no' } : { canceled: new Set() };
@@ -92,7 +92,7 @@ describe('a report', () => {
   });
 
   it('that nobody takes is told in words', async () => {
-    expect(await gatewayReports({ url: 'http://127.0.0.1:1' }).tell(REPORT)).toMatch(
+    expect(await gatewayReports({ url: 'http://127.0.0.1:1' }).report(REPORT)).toMatch(
       /^http:\/\/127\.0\.0\.1:1\/reports: .*(ECONNREFUSED|bad port)/,
     );
   });
@@ -100,7 +100,7 @@ describe('a report', () => {
 
 it('a report that is not answered in time is given up', async () => {
   const replies = await Promise.all(
-    ['/hangs', '/dribbles'].map((path) => gatewayReports({ url: `${base}${path}` }).tell(REPORT)),
+    ['/hangs', '/dribbles'].map((path) => gatewayReports({ url: `${base}${path}` }).report(REPORT)),
   );
   for (const reply of replies) expect(reply).toMatch(/reports: .*(timeout|aborted)/i);
 });

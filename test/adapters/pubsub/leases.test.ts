@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const SHORTEST_FIRST_MS = 10_000;
+const MIN_FIRST_MS = 10_000;
 
 function aDesk(visibilityMs: number) {
   const asked: { readonly at: number; readonly seconds: number }[] = [];
@@ -18,7 +18,7 @@ function aDesk(visibilityMs: number) {
   const beganAt = performance.now();
   const held = leases({
     visibilityMs,
-    shortestFirstMs: SHORTEST_FIRST_MS,
+    shortestFirstMs: MIN_FIRST_MS,
     setDeadline: async (_, seconds) => {
       asked.push({ at: Math.round(performance.now() - beganAt), seconds });
       return reply;

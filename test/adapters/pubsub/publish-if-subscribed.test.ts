@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publishWhereHeard } from '../../../lib/adapters/pubsub/publish-if-subscribed.ts';
+import { publishIfSubscribed } from '../../../lib/adapters/pubsub/publish-if-subscribed.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { patientRequests } from '../../support/patient-requests.ts';
 
@@ -13,7 +13,7 @@ test('what nobody would hear is not published; once somebody does, it is not ask
     status: 200,
     body: method === 'GET' ? subscriptions : '{"messageIds":["1"]}',
   }));
-  const publish = publishWhereHeard({ endpoint: server.url });
+  const publish = publishIfSubscribed({ endpoint: server.url });
   expect(await publish(TOPIC, '{}')).toEqual({
     ok: false,
     problem: `${TOPIC} has no subscription, and would drop what is published to it; give it one`,
@@ -37,7 +37,7 @@ test('a topic that went away is asked after again', async () => {
       ? { status: 200, body: method === 'GET' ? '{"subscriptions":["s"]}' : '{}' }
       : { status: 404, body: 'no such topic' },
   );
-  const publish = publishWhereHeard({ endpoint: server.url });
+  const publish = publishIfSubscribed({ endpoint: server.url });
   expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
   isThere = false;
   expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
@@ -47,7 +47,7 @@ test('a topic that went away is asked after again', async () => {
 
 test('who may not look is told the right that it takes, and nothing is published', async () => {
   const server = await anHttpServer(() => ({ status: 403, body: 'PERMISSION_DENIED' }));
-  const publish = publishWhereHeard({ endpoint: server.url });
+  const publish = publishIfSubscribed({ endpoint: server.url });
   expect(await publish(TOPIC, '{}')).toMatchObject({
     ok: false,
     problem: expect.stringMatching(/roles\/pubsub\.viewer.*403: PERMISSION_DENIED/),

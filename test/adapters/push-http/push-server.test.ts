@@ -18,7 +18,7 @@ async function aServer(options: Partial<PushServerOptions> = {}) {
     port: 0,
     refuse: async () => undefined,
     take: async () => ({ status: 204 }),
-    sickness: () => undefined,
+    liveness: () => undefined,
     onTrouble: (what) => troubles.push(what),
     ...options,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { crewRuntime, type Shelf } from '../../../lib/app/crew/crew.ts';
+import { type CrewDeps, crewRuntime } from '../../../lib/app/crew/crew.ts';
 import type { Crew } from '../../../lib/core/delivery/actor.ts';
 import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
 import type { Failure } from '../../../lib/core/failure/failure.ts';
@@ -18,15 +18,15 @@ const DLQ: Crew = { role: 'dlq', queuePrefix: '' };
 function aShelf() {
   const stores = memoryStores();
   const told: (readonly [Failure, boolean])[] = [];
-  const shelf: Shelf = {
+  const shelf: CrewDeps = {
     ...stores,
-    reports: { tell: async () => undefined },
+    reports: { report: async () => undefined },
     clock: { now: () => NOW, sleep: () => new Promise(() => {}) },
     deriveId,
-    telemetry: { trouble: () => {} },
+    telemetry: { warn: () => {} },
     onFailure: (failure, isNew) => told.push([failure, isNew]),
   };
-  const hand = (crew: Crew, envelope: Envelope, changes: Partial<Shelf> = {}) =>
+  const hand = (crew: Crew, envelope: Envelope, changes: Partial<CrewDeps> = {}) =>
     crewRuntime(crew, { ...shelf, ...changes }).call({ envelope, timeoutMs: 1_000 });
   return { stores, told, hand };
 }
@@ -89,7 +89,7 @@ describe.each([
     const { stores, hand } = aShelf();
     const clock = virtualClock();
     const envelope = aFailed({ headers: { 'x-asya-task': 't-1' } });
-    const handed = hand(crew, envelope, { clock, reports: { tell: () => new Promise(() => {}) } });
+    const handed = hand(crew, envelope, { clock, reports: { report: () => new Promise(() => {}) } });
     expect(await clock.passUntilSettled(handed, 1_000)).toEqual(DONE);
     expect(stores.objects.size).toBe(1);
   });

@@ -7,7 +7,7 @@ import type { Operation } from '../scripted-transport.ts';
 
 const CANARY = 'canary-7f0c';
 const RUNS = 200;
-const MOST_INTERRUPTIONS = 10;
+const MAX_INTERRUPTIONS = 10;
 
 const ENDS = {
   value: valueEnd(CANARY),
@@ -76,7 +76,7 @@ async function play({
       await clock.sleep(nextDuration());
       const end = nextEnd();
       // An interruption is no attempt: what is interrupted for ever goes round for ever.
-      return end === 'interrupted' && ++interruptions > MOST_INTERRUPTIONS ? ENDS.value : ENDS[end];
+      return end === 'interrupted' && ++interruptions > MAX_INTERRUPTIONS ? ENDS.value : ENDS[end];
     },
     script: {
       refuse: ({ what }) => (what === 'send' && nextRefusal() ? 'no' : undefined),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sqsClient } from '../../../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../../../lib/adapters/sqs/sqs-transport.ts';
 import { systemClock } from '../../../lib/adapters/system/system.ts';
-import { type MissingQueue, type WorkEnd, workQueue } from '../../../lib/app/delivery/consume-queue.ts';
+import { type ConsumeEnd, consumeQueue, type MissingQueue } from '../../../lib/app/delivery/consume-queue.ts';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import type { Clock } from '../../../lib/ports/clock.ts';
 import { anEnvelope } from '../../core/a-delivery.ts';
@@ -30,11 +30,11 @@ interface Shift {
   readonly told: Told;
   readonly transport: ScriptedTransport;
   /** Resolves when the work has ended by itself. */
-  readonly over: Promise<WorkEnd>;
+  readonly over: Promise<ConsumeEnd>;
   put(count: number): Promise<void>;
   /** The ids that arrived at the next actor, once there are so many. */
   arrived(count: number): Promise<readonly string[]>;
-  end(): Promise<WorkEnd>;
+  end(): Promise<ConsumeEnd>;
 }
 
 interface ShiftOptions {
@@ -51,7 +51,7 @@ interface ShiftOptions {
 async function shift(
   options: ShiftOptions,
   during: (shift: Omit<Shift, 'end'>) => Promise<void>,
-): Promise<Shift & { readonly ended: WorkEnd }> {
+): Promise<Shift & { readonly ended: ConsumeEnd }> {
   const { call = () => VALUE, concurrency = 1, queues = 'there' } = options;
   const { visibilitySeconds = 30, waitSeconds = 1, clock = systemClock } = options;
   const actor = `score-${++tests}`;
@@ -72,7 +72,7 @@ async function shift(
   });
   const stop = new AbortController();
   const missingQueue = { autoCreate: false, maxAttempts: 10, backoffMs: 50, ...options.missingQueue };
-  const working = workQueue({ queue: actor, transport, line, concurrency, missingQueue }, stop.signal);
+  const working = consumeQueue({ queue: actor, transport, line, concurrency, missingQueue }, stop.signal);
   const end = () => {
     stop.abort();
     return working;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type PushDesk, type PushEnd, workOnPush } from '../../../lib/app/delivery/process-push.ts';
-import { turnsFor } from '../../../lib/async/semaphore.ts';
+import { type PushDeps, type PushEnd, processPush } from '../../../lib/app/delivery/process-push.ts';
+import { semaphore } from '../../../lib/async/semaphore.ts';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import { ACCEPTED } from '../../../lib/ports/reply.ts';
 import { anEnvelope } from '../../core/a-delivery.ts';
@@ -34,7 +34,7 @@ function aHost(setting: Setting = {}) {
   const line = aLine({ runtime, clock, transport, telemetry, actor: { timeoutMs } });
   const stop = new AbortController();
   let timesHung = 0;
-  const desk: PushDesk = {
+  const desk: PushDeps = {
     line:
       setting.refuses === undefined
         ? line
@@ -42,7 +42,7 @@ function aHost(setting: Setting = {}) {
             ...line,
             send: async ({ to }) => (to === setting.refuses ? { ok: false, problem: 'no' } : ACCEPTED),
           },
-    turns: turnsFor(concurrency),
+    turns: semaphore(concurrency),
     budgetMs,
     stop: stop.signal,
     onHung: () => {
@@ -51,7 +51,7 @@ function aHost(setting: Setting = {}) {
   };
   const push = (id: string, gone = NEVER, tookMs = 0): Promise<PushEnd> => {
     const body = JSON.stringify(anEnvelope({ id }));
-    return workOnPush(
+    return processPush(
       { body, messageId: id, receiveCount: 1, queue: 'score', handle: undefined },
       { gone, tookMs },
       desk,

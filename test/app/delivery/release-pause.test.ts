@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { releasePauseMs } from '../../../lib/app/delivery/release-pause.ts';
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 
 describe('the pause after a refused send', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('the pause after a refused send', () => {
   });
 
   it('leaves the last receive for the time after an outage of 20 minutes', () => {
-    const beforeLastMs = Array.from({ length: LEAST_RECEIVE_COUNT - 1 }, (_, index) =>
+    const beforeLastMs = Array.from({ length: MIN_RECEIVE_COUNT - 1 }, (_, index) =>
       releasePauseMs(index + 1),
     ).reduce((sum, pauseMs) => sum + pauseMs, 0);
     expect(beforeLastMs).toBeGreaterThan(20 * 60_000);

@@ -23,7 +23,7 @@ function listener(heard: unknown[]): Telemetry {
     received: hear('received'),
     began: hear('began'),
     ended: hear('ended'),
-    trouble: hear('trouble'),
+    warn: hear('trouble'),
     step: hear('step'),
   };
 }
@@ -35,7 +35,7 @@ describe('telemetry to all', () => {
     telemetry.received(2, 30);
     telemetry.began();
     telemetry.ended(REPORT);
-    telemetry.trouble('gone', { queue: 'q' });
+    telemetry.warn('gone', { queue: 'q' });
     telemetry.step('sent', { to: 'q' });
     for (const one of heard) {
       expect(one).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdDelivery } from '../../../lib/app/delivery/visibility-heartbeat.ts';
+import { startVisibilityHeartbeat } from '../../../lib/app/delivery/visibility-heartbeat.ts';
 import type { Delivery, Transport } from '../../../lib/ports/transport.ts';
 import { memoryBroker } from '../memory-broker.ts';
 import { type Script, type ScriptedTransport, scriptedTransport } from '../scripted-transport.ts';
@@ -45,21 +45,21 @@ async function received(script: Script = {}): Promise<Held> {
 describe('a delivery that waits for its turn', () => {
   it('is extended at half of its visibility, again and again, and never seen by others', async () => {
     const { clock, transport, delivery, extensions, isVisible } = await received();
-    const hold = holdDelivery(delivery, transport, clock);
+    const hold = startVisibilityHeartbeat(delivery, transport, clock);
     for (let step = 0; step < 21; step++) {
       await clock.pass(10_000);
       expect(await isVisible()).toBe(false);
     }
     expect(extensions()).toEqual([50_000, 100_000, 150_000, 200_000]);
-    await hold.end();
+    await hold.stop();
     expect(await isVisible()).toBe(false);
   });
 
   it('is not extended where its turn comes soon, and nothing goes on afterwards', async () => {
     const { clock, transport, delivery, extensions } = await received();
-    const hold = holdDelivery(delivery, transport, clock);
+    const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(25_000);
-    await hold.end();
+    await hold.stop();
     expect(extensions()).toEqual([]);
     expect(clock.sleepers).toBe(0);
     await clock.pass(1_000_000);
@@ -68,9 +68,9 @@ describe('a delivery that waits for its turn', () => {
 
   it('is extended once more where its turn comes late, so that the whole time is left for the work', async () => {
     const { clock, transport, delivery, extensions, isVisible } = await received();
-    const hold = holdDelivery(delivery, transport, clock);
+    const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(25_001);
-    await hold.end();
+    await hold.stop();
     expect(extensions()).toEqual([25_001]);
     await clock.pass(VISIBILITY_MS - 1);
     expect(await isVisible()).toBe(false);
@@ -80,9 +80,9 @@ describe('a delivery that waits for its turn', () => {
 
   it('counts the time from the last extension', async () => {
     const { clock, transport, delivery, extensions } = await received();
-    const hold = holdDelivery(delivery, transport, clock);
+    const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(60_000);
-    await hold.end();
+    await hold.stop();
     expect(extensions()).toEqual([50_000]);
   });
 
@@ -90,18 +90,18 @@ describe('a delivery that waits for its turn', () => {
     let refusals = 1;
     const refuse = () => (refusals-- > 0 ? 'no' : undefined);
     const { clock, transport, delivery, extensions } = await received({ refuse });
-    const hold = holdDelivery(delivery, transport, clock);
+    const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(60_000);
-    await hold.end();
+    await hold.stop();
     expect(extensions()).toEqual([50_000, 60_000]);
   });
 
   it('waits at its turn for an extension that is under way', async () => {
     const { clock, transport, delivery, extensions } = await received({ takesMs: () => 5_000 });
-    const hold = holdDelivery(delivery, transport, clock);
+    const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(52_000);
     let hasBegun = false;
-    const ending = hold.end().then(() => {
+    const ending = hold.stop().then(() => {
       hasBegun = true;
     });
     await clock.pass(2_000);
@@ -115,9 +115,9 @@ describe('a delivery that waits for its turn', () => {
     const { clock, transport, delivery, extensions } = await received();
     const { visibilityMs: _visibility, ...traits } = transport.traits;
     const patient: Transport = { ...transport, traits };
-    const hold = holdDelivery(delivery, patient, clock);
+    const hold = startVisibilityHeartbeat(delivery, patient, clock);
     await clock.pass(10_000_000);
-    await hold.end();
+    await hold.stop();
     expect(extensions()).toEqual([]);
   });
 });

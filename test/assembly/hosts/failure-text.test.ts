@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { failureWords } from '../../../lib/assembly/hosts/failure-text.ts';
+import { failureText } from '../../../lib/assembly/hosts/failure-text.ts';
 
 it('a bug is told with its stack, what the system refused without', async () => {
   const bug = new Error('of ours');
-  expect(failureWords(bug)).toBe(bug.stack);
-  expect(failureWords('thrown')).toBe('thrown');
+  expect(failureText(bug)).toBe(bug.stack);
+  expect(failureText('thrown')).toBe('thrown');
   const refused = await new Promise((resolve) =>
     createServer().once('error', resolve).listen('/nowhere/x.sock'),
   );
-  expect(failureWords(refused)).toMatch(/^listen E\w+: .*\/nowhere\/x\.sock$/);
+  expect(failureText(refused)).toMatch(/^listen E\w+: .*\/nowhere\/x\.sock$/);
 });

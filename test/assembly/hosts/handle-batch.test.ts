@@ -29,7 +29,7 @@ function stand(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEP
     received: () => {},
     began: () => {},
     ended: () => {},
-    trouble: (what, { problem }) => troubles.push(`${what}: ${problem}`),
+    warn: (what, { problem }) => troubles.push(`${what}: ${problem}`),
     step: () => {},
   };
   const line: Line = {

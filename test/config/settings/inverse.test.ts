@@ -10,7 +10,7 @@ import {
   type Policy,
   type Resiliency,
 } from '../../../lib/core/policy/policy.ts';
-import { LONGEST_DURATION_MS } from '../../../lib/core/text/duration.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 import { configOf, fileOf, noFile } from '../an-environment.ts';
 
 const RUNS = Number(process.env['LAW_RUNS'] ?? 500);
@@ -32,7 +32,7 @@ const routable = name.filter((text) => !text.startsWith('x-'));
 const namespace = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9_-]{0,20}[A-Za-z0-9])?$/);
 const words = fc.stringMatching(/^[^\s,]([^,]{0,12}[^\s,])?$/);
 const milliseconds = fc.oneof(
-  fc.constantFrom(0, 1, 999, 1_000, 59_999, 60_000, 3_600_000, 5_400_000, LONGEST_DURATION_MS),
+  fc.constantFrom(0, 1, 999, 1_000, 59_999, 60_000, 3_600_000, 5_400_000, MAX_DURATION_MS),
   fc.integer({ min: 0, max: 100_000_000 }),
 );
 /** A limit of 0 is none. */

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../lib/config/settings/environment.ts';
-import {
-  deadLetterQueueName,
-  LONGEST_QUEUE_NAME,
-  queueName,
-} from '../../../lib/config/settings/queue-name.ts';
+import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from '../../../lib/config/settings/queue-name.ts';
 import { mistakesText } from '../../../lib/core/text/mistake.ts';
 import { configOf, noFile, refusalOf } from '../an-environment.ts';
 
@@ -144,7 +140,7 @@ describe("a queue's name", () => {
   });
 
   it('is no longer than the brokers take', () => {
-    expect(LONGEST_QUEUE_NAME).toBe(80);
+    expect(MAX_QUEUE_NAME).toBe(80);
     const fitting = 'n'.repeat(80 - 'asya--score-dlq'.length);
     expect(configOf({ ASYA_NAMESPACE: fitting }).namespace).toBe(fitting);
     const [line, ...others] = refusalOf({ ASYA_NAMESPACE: `${fitting.slice(0, -3)}long` });

@@ -1,6 +1,6 @@
 import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/pipeline/delayer.ts';
 import { startGrpcProxy } from '../../support/grpc-proxy.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
@@ -42,7 +42,7 @@ async function pubsubBench(endpoint: string, close: () => Promise<void>): Promis
         : {
             deadLetterPolicy: {
               deadLetterTopic: topicName(deadLetterQueue),
-              maxDeliveryAttempts: LEAST_RECEIVE_COUNT,
+              maxDeliveryAttempts: MIN_RECEIVE_COUNT,
             },
           };
     await subscriber.createSubscription({
@@ -74,7 +74,7 @@ async function pubsubBench(endpoint: string, close: () => Promise<void>): Promis
   return {
     maker: { module, options: { ...options, endpoint } },
     breakableMaker: { module, options: { ...options, endpoint: proxy.endpoint } },
-    maxReceiveCount: LEAST_RECEIVE_COUNT,
+    maxReceiveCount: MIN_RECEIVE_COUNT,
     createQueue: async (queue) => {
       // Some laws make the same queue twice: its dead-letter queue is there from the first time.
       await create(`${queue}-dlq`).catch(() => {});
@@ -93,7 +93,7 @@ async function pubsubBench(endpoint: string, close: () => Promise<void>): Promis
         retentionSeconds: 4 * DAY_SECONDS,
         expires: 'never',
         deadLetterTarget: topicName(`${queue}-dlq`),
-        maxReceiveCount: LEAST_RECEIVE_COUNT,
+        maxReceiveCount: MIN_RECEIVE_COUNT,
       },
       [`${queue}-dlq`]: {
         topic: topicName(`${queue}-dlq`),

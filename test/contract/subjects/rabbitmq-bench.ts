@@ -1,4 +1,4 @@
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 import { type RabbitMqBroker, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -40,7 +40,7 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
   return {
     maker: { module, options: { url: broker.url, delay } },
     breakableMaker: { module, options: { url: proxied, delay } },
-    maxReceiveCount: LEAST_RECEIVE_COUNT,
+    maxReceiveCount: MIN_RECEIVE_COUNT,
     createQueue: desk.createQueue,
     createPlainQueue: desk.createPlainQueue,
     deleteQueue: desk.deleteQueue,
@@ -49,7 +49,7 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
       [queue]: {
         durable: 'true',
         'x-queue-type': 'quorum',
-        'x-delivery-limit': LEAST_RECEIVE_COUNT - 1,
+        'x-delivery-limit': MIN_RECEIVE_COUNT - 1,
         'x-dead-letter-exchange': '',
         'x-dead-letter-routing-key': `${queue}-dlq`,
         'x-dead-letter-strategy': 'at-least-once',

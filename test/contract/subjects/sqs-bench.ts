@@ -5,7 +5,7 @@ import {
   GetQueueUrlCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { LEAST_RECEIVE_COUNT, queuePlan } from '../../../lib/config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT, queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { startFaultyProxy } from '../../adapters/sqs/faulty-proxy.ts';
 import type { Bench, QueueDescription } from '../contract-subject.ts';
 
@@ -53,10 +53,10 @@ export async function sqsBench(engine: SqsEngine): Promise<Bench> {
   return {
     maker: { module, options: { endpoint: engine.endpoint } },
     breakableMaker: { module, options: { endpoint: proxy.endpoint } },
-    maxReceiveCount: LEAST_RECEIVE_COUNT,
+    maxReceiveCount: MIN_RECEIVE_COUNT,
     createQueue: async (queue) => {
       await create(`${queue}-dlq`);
-      const policy = { deadLetterTargetArn: arnOf(`${queue}-dlq`), maxReceiveCount: LEAST_RECEIVE_COUNT };
+      const policy = { deadLetterTargetArn: arnOf(`${queue}-dlq`), maxReceiveCount: MIN_RECEIVE_COUNT };
       await create(queue, { RedrivePolicy: JSON.stringify(policy) });
     },
     createPlainQueue: (queue) => create(queue),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
-import { actorBehind, welcome } from '../../../lib/core/delivery/crew.ts';
+import { actorBehind, normalizeForCrew } from '../../../lib/core/delivery/crew.ts';
 import { decode } from '../../../lib/core/envelope/decode.ts';
 import { encode } from '../../../lib/core/envelope/encode.ts';
 import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
@@ -21,7 +21,7 @@ const SOURCE = { queue: 'score', receiveCount: 6 };
 /** Welcomed as the line does it. */
 function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Envelope {
   const origin = { ...ORIGIN, actor: actorBehind(actor, source.queue) };
-  const arrival = welcome(decode(text, origin), actor, source, NOW);
+  const arrival = normalizeForCrew(decode(text, origin), actor, source, NOW);
   expect(arrival.kind).toBe('readable');
   return arrival.envelope;
 }
@@ -42,14 +42,14 @@ describe('an arrival stays as it was decoded', () => {
   ])('%s', (_where, actor) => {
     for (const text of [READABLE, 'nonsense', body(aFailedBody())]) {
       const arrival = arrivalOf(text, actor.name);
-      expect(welcome(arrival, actor, SOURCE, NOW)).toBe(arrival);
+      expect(normalizeForCrew(arrival, actor, SOURCE, NOW)).toBe(arrival);
     }
   });
 
   it('at x-sink where it can be read', () => {
     for (const text of [READABLE, body(aFailedBody())]) {
       const arrival = arrivalOf(text, 'x-sink');
-      expect(welcome(arrival, SINK, SOURCE, NOW)).toBe(arrival);
+      expect(normalizeForCrew(arrival, SINK, SOURCE, NOW)).toBe(arrival);
     }
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   capTraceback,
   faultOf,
-  LONGEST_TRACEBACK_BYTES,
+  MAX_TRACEBACK_BYTES,
   statusErrorFromFault,
 } from '../../../lib/core/envelope/fault.ts';
 import { utf8Bytes } from '../../../lib/core/text/utf8.ts';
@@ -22,10 +22,10 @@ describe('a traceback', () => {
   });
 
   it('above 8 KB keeps its head and tail', () => {
-    expect(LONGEST_TRACEBACK_BYTES).toBe(8_192);
+    expect(MAX_TRACEBACK_BYTES).toBe(8_192);
     const capped = capTraceback(`${'h'.repeat(5_000)}${'t'.repeat(5_000)}`);
     expect(capped).toBe(`${'h'.repeat(4_089)}${CUT}${'t'.repeat(4_089)}`);
-    expect(utf8Bytes(capped)).toBeLessThanOrEqual(LONGEST_TRACEBACK_BYTES);
+    expect(utf8Bytes(capped)).toBeLessThanOrEqual(MAX_TRACEBACK_BYTES);
   });
 
   it('is cut to what there is room for', () => {
@@ -45,8 +45,8 @@ describe('a traceback', () => {
     const capped = capTraceback(traceback);
     expect(capped).toContain(CUT);
     expect(capped.isWellFormed()).toBe(true);
-    expect(utf8Bytes(capped)).toBeLessThanOrEqual(LONGEST_TRACEBACK_BYTES);
-    expect(utf8Bytes(capped)).toBeGreaterThan(LONGEST_TRACEBACK_BYTES - 16);
+    expect(utf8Bytes(capped)).toBeLessThanOrEqual(MAX_TRACEBACK_BYTES);
+    expect(utf8Bytes(capped)).toBeGreaterThan(MAX_TRACEBACK_BYTES - 16);
     const [head = '', tail = ''] = capped.split(CUT);
     expect(traceback.startsWith(head)).toBe(true);
     expect(traceback.endsWith(tail)).toBe(true);

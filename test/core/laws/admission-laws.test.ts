@@ -4,7 +4,7 @@ import { law } from '../law.ts';
 import { type Delivery, deliveries } from './delivery.ts';
 import { dispatchesOf, kindOf, play } from './play.ts';
 
-const LEAST_TIME_MS = 1_000;
+const MIN_TIME_MS = 1_000;
 
 /** The first thing in the way of a call, in the order in which they are looked for. */
 function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | undefined {
@@ -19,7 +19,7 @@ function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | u
   if (!isDue) return 'early';
   if (written.prev.length >= actor.maxHops) return 'hops-spent';
   const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
-  if (leftMs < LEAST_TIME_MS) return 'expired';
+  if (leftMs < MIN_TIME_MS) return 'expired';
   return hostTimeLeftMs < Math.min(leftMs, actor.timeoutMs) ? 'host-out-of-time' : undefined;
 }
 
@@ -44,8 +44,8 @@ describe('admission', () => {
       const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
       return [
         play(delivery).admission.kind,
-        ...(leftMs === LEAST_TIME_MS ? ['1 s left'] : []),
-        ...(leftMs === LEAST_TIME_MS - 1 ? ['999 ms left'] : []),
+        ...(leftMs === MIN_TIME_MS ? ['1 s left'] : []),
+        ...(leftMs === MIN_TIME_MS - 1 ? ['999 ms left'] : []),
         ...(leftMs === actor.timeoutMs ? ['deadline and timeout at once'] : []),
         ...(written.notBeforeMs === now ? ['due now'] : []),
         ...(written.prev.length === actor.maxHops - 1 ? ['one hop left'] : []),

@@ -124,7 +124,7 @@ export const knobs = {
   elapsedMs: fc.constantFrom(0, 0, 1, 999, 1_000, 5_000, 300_000),
   /** How much longer than the actor's timeout the host lives. */
   hostTimeLeft: oneIn(9, edgeOffsets, fc.constant(NEVER)),
-  roll: rolls,
+  random: rolls,
   isEnd: oneIn(8, fc.constant(true), fc.constant(false)),
   endActor: fc.constantFrom('archive', SINK),
   timeoutMs: fc.constantFrom(500, 1_000, 30_000, 300_000),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
 import { admit } from '../../../lib/core/delivery/admit.ts';
-import { actorBehind, welcome } from '../../../lib/core/delivery/crew.ts';
+import { actorBehind, normalizeForCrew } from '../../../lib/core/delivery/crew.ts';
 import { decide } from '../../../lib/core/delivery/decide.ts';
 import type { Outcome } from '../../../lib/core/delivery/outcome.ts';
 import { decode } from '../../../lib/core/envelope/decode.ts';
@@ -61,13 +61,13 @@ function withEnd(body: string | Uint8Array, phase: unknown, reason: unknown): st
 }
 
 function play(delivery: CrewDelivery) {
-  const { actor, limits, now, elapsedMs, roll, queue } = delivery;
+  const { actor, limits, now, elapsedMs, random, queue } = delivery;
   const decoded = decode(delivery.body, originAt(actorBehind(actor, queue)));
-  const arrival = welcome(decoded, actor, { queue, receiveCount: 6 }, now);
+  const arrival = normalizeForCrew(decoded, actor, { queue, receiveCount: 6 }, now);
   const admission = admit(arrival, actor, now, delivery.hostTimeLeftMs);
   const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
   const outcome: Outcome = isCalled ? { kind: 'called', call: admission, end: delivery.end } : admission;
-  const plan = decide(outcome, { actor, limits, now: now + elapsedMs, roll, deriveId });
+  const plan = decide(outcome, { actor, limits, now: now + elapsedMs, random: random, deriveId });
   return { decoded, arrival, admission, plan };
 }
 

@@ -17,7 +17,7 @@ export interface Delivery {
   /** How long the call took: the decision is made that much later. */
   readonly elapsedMs: number;
   readonly hostTimeLeftMs: number;
-  readonly roll: number;
+  readonly random: number;
   readonly end: CallEnd;
 }
 
@@ -45,7 +45,7 @@ function deliveryFrom(drawn: Knobs): Delivery {
     now: given.now,
     elapsedMs: given.elapsedMs,
     hostTimeLeftMs: actor.timeoutMs + given.hostTimeLeft,
-    roll: given.roll,
+    random: given.random,
     end: endFrom(given),
   };
 }

@@ -45,7 +45,7 @@ describe('what a plan sends', () => {
         const identities = dispatches.map(({ to, body }) => JSON.stringify([to, parsed(body).id]));
         expect(new Set(identities).size).toBe(dispatches.length);
       }
-      const again = playAfresh({ ...delivery, roll: 0.25 }).plan;
+      const again = playAfresh({ ...delivery, random: 0.25 }).plan;
       // Other dice may make another plan; the same plan has the same ids.
       if (again.dispatches.length === plan.dispatches.length)
         expect(idsOf(again.dispatches)).toEqual(idsOf(plan.dispatches));

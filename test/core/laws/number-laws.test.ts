@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy/policy-delay.ts';
-import { durationMs, durationText, LONGEST_DURATION_MS } from '../../../lib/core/text/duration.ts';
+import { durationMs, durationText, MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 import {
   instantMs,
   instantMsFromHttpDate,
@@ -25,10 +25,10 @@ const attempts = fc.oneof(
 describe('delays', () => {
   law(
     'a delay is finite, whole, not negative and within the cap and its jitter',
-    fc.record({ policy: policies, attempt: attempts, roll: rolls, pause: pauses }),
-    ({ policy, attempt, roll, pause }) => {
-      const cap = policy.maxIntervalMs ?? LONGEST_DURATION_MS;
-      const own = delayAfterAttempt(policy, attempt, roll);
+    fc.record({ policy: policies, attempt: attempts, random: rolls, pause: pauses }),
+    ({ policy, attempt, random, pause }) => {
+      const cap = policy.maxIntervalMs ?? MAX_DURATION_MS;
+      const own = delayAfterAttempt(policy, attempt, random);
       const asked = delayWithRetryAfter(policy, own, retryAfterFrom(pause, NOW), NOW);
       for (const delayMs of [own, asked]) {
         expect(Number.isSafeInteger(delayMs)).toBe(true);
@@ -37,20 +37,20 @@ describe('delays', () => {
       }
       expect(asked).toBeGreaterThanOrEqual(own);
       expect(asked).toBeLessThanOrEqual(Math.max(own, cap));
-      const plain = delayAfterAttempt({ ...policy, jitter: false }, attempt, roll);
+      const plain = delayAfterAttempt({ ...policy, jitter: false }, attempt, random);
       expect(plain).toBeLessThanOrEqual(cap);
       expect(own).toBeGreaterThanOrEqual(plain);
       expect(own).toBeLessThanOrEqual(Math.round(plain * JITTER_SHARE));
     },
-    ({ policy, attempt, roll, pause }) => {
-      const own = delayAfterAttempt(policy, attempt, roll);
+    ({ policy, attempt, random, pause }) => {
+      const own = delayAfterAttempt(policy, attempt, random);
       const asked = delayWithRetryAfter(policy, own, retryAfterFrom(pause, NOW), NOW);
       return [
         policy.backoff.kind,
         `pause as ${pause.form}`,
         ...(asked > own ? ['the pause counts'] : []),
         ...(own === policy.maxIntervalMs ? ['at the cap'] : []),
-        ...(own > (policy.maxIntervalMs ?? LONGEST_DURATION_MS) ? ['over the cap by jitter'] : []),
+        ...(own > (policy.maxIntervalMs ?? MAX_DURATION_MS) ? ['over the cap by jitter'] : []),
       ];
     },
     [
@@ -89,16 +89,16 @@ describe('delays', () => {
 
   law(
     'without jitter a delay never shrinks with the attempt, a schedule of the user aside',
-    fc.record({ policy: policies, attempt: attempts, roll: rolls }),
-    ({ policy, attempt, roll }) => {
+    fc.record({ policy: policies, attempt: attempts, random: rolls }),
+    ({ policy, attempt, random }) => {
       if (policy.backoff.kind === 'schedule') return;
       const steady = { ...policy, jitter: false };
-      const [now, next] = [attempt, attempt + 1].map((one) => delayAfterAttempt(steady, one, roll));
+      const [now, next] = [attempt, attempt + 1].map((one) => delayAfterAttempt(steady, one, random));
       expect(next).toBeGreaterThanOrEqual(now ?? 0);
       if (policy.backoff.kind === 'constant') expect(next).toBe(now);
     },
-    ({ policy, attempt, roll }) => {
-      const [now = 0, next = 0] = [attempt, attempt + 1].map((one) => delayAfterAttempt(policy, one, roll));
+    ({ policy, attempt, random }) => {
+      const [now = 0, next = 0] = [attempt, attempt + 1].map((one) => delayAfterAttempt(policy, one, random));
       return `${policy.backoff.kind} ${next > now ? 'grows' : 'stays'}`;
     },
     ['linear grows', 'linear stays', 'exponential grows', 'exponential stays', 'constant stays'],
@@ -108,8 +108,8 @@ describe('delays', () => {
 describe('durations and instants', () => {
   const milliseconds = fc.oneof(
     fc.nat({ max: 10_000 }),
-    fc.constantFrom(7_000, 59_999, 60_000, 3_599_999, 3_600_000, 86_400_000, LONGEST_DURATION_MS),
-    fc.maxSafeNat().map((ms) => ms % (LONGEST_DURATION_MS + 1)),
+    fc.constantFrom(7_000, 59_999, 60_000, 3_599_999, 3_600_000, 86_400_000, MAX_DURATION_MS),
+    fc.maxSafeNat().map((ms) => ms % (MAX_DURATION_MS + 1)),
   );
 
   law(

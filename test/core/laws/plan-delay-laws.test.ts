@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { DELAY, DELAYED_TOPIC, LONGEST_DELAY_MS } from '../../../lib/core/pipeline/delayer.ts';
+import { DELAY, DELAYED_TOPIC, MAX_DELAY_MS } from '../../../lib/core/pipeline/delayer.ts';
 import {
   type DelayRules,
-  LARGEST_PUBLISH_BYTES,
+  MAX_PUBLISH_BYTES,
   type MessageToDelay,
   planDelay,
   refusedAttributes,
@@ -37,7 +37,7 @@ const others = fc.dictionary(fc.string({ maxLength: 10 }), fc.string({ unit: 'bi
 const data = fc.oneof(
   fc.base64String({ maxLength: 40 }),
   fc
-    .integer({ min: LARGEST_PUBLISH_BYTES - 200, max: LARGEST_PUBLISH_BYTES + 100 })
+    .integer({ min: MAX_PUBLISH_BYTES - 200, max: MAX_PUBLISH_BYTES + 100 })
     .map((length) => 'A'.repeat(length)),
 );
 
@@ -69,11 +69,11 @@ describe('the delayer', () => {
       const { name, dueMs, topic: to, body, queue } = plan.publication;
       expect(name).toMatch(/^[A-Za-z0-9_-]{1,500}$/);
       expect(dueMs).toBeGreaterThanOrEqual(one.publishMs);
-      expect(dueMs).toBeLessThanOrEqual(one.publishMs + LONGEST_DELAY_MS);
+      expect(dueMs).toBeLessThanOrEqual(one.publishMs + MAX_DELAY_MS);
       expect(Number.isSafeInteger(dueMs)).toBe(true);
       expect(to).toMatch(/^projects\/[^/]+\/topics\/[^/]+$/);
       expect(queue).toBe(to === 'projects/shop/topics/slow-orders' ? 'q/slow' : 'q/default');
-      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(LARGEST_PUBLISH_BYTES);
+      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_PUBLISH_BYTES);
       const [published] = JSON.parse(body).messages;
       const { [DELAY]: _delay, [DELAYED_TOPIC]: _topic, ...rest } = one.attributes;
       expect(published.attributes).toEqual(rest);

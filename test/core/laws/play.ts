@@ -25,12 +25,12 @@ export interface Played {
 
 /** The life of a delivery, but for the world: what the runtime would do is in the delivery. */
 export function playAfresh(delivery: Delivery): Played {
-  const { actor, limits, now, elapsedMs, roll } = delivery;
+  const { actor, limits, now, elapsedMs, random } = delivery;
   const arrival = decode(delivery.body, originAt(actor.name));
   const admission = admit(arrival, actor, now, delivery.hostTimeLeftMs);
   const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
   const outcome: Outcome = isCalled ? { kind: 'called', call: admission, end: delivery.end } : admission;
-  const context = { actor, limits, now: isCalled ? now + elapsedMs : now, roll, deriveId };
+  const context = { actor, limits, now: isCalled ? now + elapsedMs : now, random, deriveId };
   return { arrival, admission, outcome, context, plan: decide(outcome, context) };
 }
 

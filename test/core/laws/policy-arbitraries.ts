@@ -3,7 +3,7 @@ import { faultFromErrorObject } from '../../../lib/core/delivery/answer.ts';
 import type { Fault } from '../../../lib/core/envelope/fault.ts';
 import type { Backoff, Exhaustion, Pattern, Policy, Rule } from '../../../lib/core/policy/policy.ts';
 import { patternFromText } from '../../../lib/core/policy/policy-match.ts';
-import { LONGEST_DURATION_MS } from '../../../lib/core/text/duration.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 
 /** The rare thing once in so many draws; what is usual is also what a counterexample shrinks to. */
 export function oneIn<R, U = undefined>(
@@ -31,7 +31,7 @@ export const edgeOffsets: fc.Arbitrary<number> = fc.constantFrom(
   1_001,
 );
 
-const EDGE_DELAYS = [0, 1, 999, 1_000, 30_000, 899_999, 900_000, 900_001, 5_400_000, LONGEST_DURATION_MS];
+const EDGE_DELAYS = [0, 1, 999, 1_000, 30_000, 899_999, 900_000, 900_001, 5_400_000, MAX_DURATION_MS];
 export const delays = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...EDGE_DELAYS) },
   { weight: 1, arbitrary: fc.nat({ max: 4_000_000 }) },

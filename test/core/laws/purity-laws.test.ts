@@ -15,7 +15,7 @@ describe('purity', () => {
     deliveries(),
     (delivery) => {
       const given = deepFrozen(delivery);
-      const { actor, limits, now, hostTimeLeftMs, roll, elapsedMs } = given;
+      const { actor, limits, now, hostTimeLeftMs, random, elapsedMs } = given;
       const arrival = deepFrozen(decode(given.body, originAt(actor.name)));
       const before = serialize([given, arrival]);
       const admission = deepFrozen(admit(arrival, actor, now, hostTimeLeftMs));
@@ -23,7 +23,7 @@ describe('purity', () => {
       const outcome: Outcome = isCalled ? { kind: 'called', call: admission, end: given.end } : admission;
       const admitted = serialize(outcome);
       const { deriveId } = originAt(actor.name);
-      const context = { actor, limits, now: isCalled ? now + elapsedMs : now, roll, deriveId };
+      const context = { actor, limits, now: isCalled ? now + elapsedMs : now, random, deriveId };
       const plans = [decide(outcome, context), decide(outcome, context), playAfresh(delivery).plan];
       for (const plan of plans) expect(isDeepStrictEqual(plan, play(delivery).plan)).toBe(true);
       expect(serialize([given, arrival]).equals(before)).toBe(true);

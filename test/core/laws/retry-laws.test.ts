@@ -8,7 +8,7 @@ import { type Delivery, deliveries } from './delivery.ts';
 import { isRetried, type Played, parsed, plansOf, play, playAfresh, policyOf } from './play.ts';
 import { rulesFor } from './policy-arbitraries.ts';
 
-const LEAST_LEFT_MS = 1_000;
+const MIN_LEFT_MS = 1_000;
 
 /** When the retry that was sent would arrive. */
 function dueMs({ plan, context }: Played): number {
@@ -28,9 +28,9 @@ function objection(delivery: Delivery, played: Played): string | undefined {
   if (now - (written.eventMs ?? written.createdMs) > (policy.expireAfterMs ?? NEVER)) return 'expired';
   if (limits.maxDelayMs === 0) return 'no delays here';
   const wish = delivery.end.kind === 'fault' ? delivery.end.fault.retryAfter : undefined;
-  const ownDelayMs = delayAfterAttempt(policy, written.attempt, delivery.roll);
+  const ownDelayMs = delayAfterAttempt(policy, written.attempt, delivery.random);
   const delayMs = delayWithRetryAfter(policy, ownDelayMs, wish, now);
-  return (written.deadlineMs ?? NEVER) - now - delayMs < LEAST_LEFT_MS ? 'deadline' : undefined;
+  return (written.deadlineMs ?? NEVER) - now - delayMs < MIN_LEFT_MS ? 'deadline' : undefined;
 }
 
 describe('when a failure is tried again', () => {
@@ -44,7 +44,7 @@ describe('when a failure is tried again', () => {
       );
       if (!isRetried(played)) return;
       const { written } = delivery;
-      expect((written.deadlineMs ?? NEVER) - dueMs(played)).toBeGreaterThanOrEqual(LEAST_LEFT_MS);
+      expect((written.deadlineMs ?? NEVER) - dueMs(played)).toBeGreaterThanOrEqual(MIN_LEFT_MS);
       const { status } = parsed(played.plan.dispatches[0]?.body ?? '');
       expect(status).toMatchObject({ phase: 'retrying', attempt: written.attempt });
       expect(instantMs(status?.created_at)).toBe(written.createdMs);
@@ -54,7 +54,7 @@ describe('when a failure is tried again', () => {
       if (played.outcome.kind !== 'called') return played.outcome.kind;
       const why = objection(delivery, played);
       const leftMs = (delivery.written.deadlineMs ?? NEVER) - dueMs(played);
-      return why ?? (leftMs === LEAST_LEFT_MS ? 'retried with 1 s left' : 'retried');
+      return why ?? (leftMs === MIN_LEFT_MS ? 'retried with 1 s left' : 'retried');
     },
     [
       'retried',

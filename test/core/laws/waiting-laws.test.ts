@@ -10,10 +10,10 @@ import { type Delivery, deliveries } from './delivery.ts';
 import { isRetried, kindOf, membersOf, type Played, play, playAfresh, policyOf } from './play.ts';
 
 describe('long delays', () => {
-  const LONGEST_SEND_MS = 900_000;
+  const MAX_SEND_MS = 900_000;
   const longDelays = fc
     .tuple(fc.nat({ max: 4 }), fc.constantFrom(-1, 0, 1, 1_000, 450_000))
-    .map(([sends, offsetMs]) => Math.max(0, sends * LONGEST_SEND_MS + offsetMs));
+    .map(([sends, offsetMs]) => Math.max(0, sends * MAX_SEND_MS + offsetMs));
 
   /** How much later than asked the broker delivers, hop by hop. */
   const lateness = fc.array(fc.constantFrom(0, 0, 1, 999, 60_000), { minLength: 1, maxLength: 3 });
@@ -33,7 +33,7 @@ describe('long delays', () => {
     })),
     onError: fc.constant(undefined),
     deadline: fc.constant(undefined),
-    maxDelayMs: fc.constant(LONGEST_SEND_MS),
+    maxDelayMs: fc.constant(MAX_SEND_MS),
     phase: fc.constantFrom('retrying', 'pending'),
   });
   const delayOf = (delivery: Delivery) => delayAfterAttempt(policyOf(play(delivery)) as Policy, 1, 0);
@@ -48,10 +48,10 @@ describe('long delays', () => {
       const sentStatus = membersOf(first.plan.dispatches[0]?.body).get('status');
       const hops = waitingHops(delivery, first, latenessMs);
       for (const { sent } of hops) {
-        expect(sent.delayMs).toBeLessThanOrEqual(LONGEST_SEND_MS);
+        expect(sent.delayMs).toBeLessThanOrEqual(MAX_SEND_MS);
         expect(membersOf(sent.body).get('status')).toBe(sentStatus);
       }
-      expect(hops.length).toBeLessThanOrEqual(Math.ceil(delayOf(delivery) / LONGEST_SEND_MS) + 1);
+      expect(hops.length).toBeLessThanOrEqual(Math.ceil(delayOf(delivery) / MAX_SEND_MS) + 1);
       const last = hops.at(-1)?.arrived;
       expect(last?.admission.kind).toBe('call');
       if (last?.admission.kind !== 'call') return;
@@ -59,7 +59,7 @@ describe('long delays', () => {
       expect(last.admission.envelope.status.attempt).toBe(delivery.written.attempt + 1);
       expect([...last.admission.envelope.headers.keys()]).not.toContain('x-asya-not-before');
     },
-    ([delivery]) => `${Math.ceil(delayOf(delivery) / LONGEST_SEND_MS)} sends`,
+    ([delivery]) => `${Math.ceil(delayOf(delivery) / MAX_SEND_MS)} sends`,
     ['0 sends', '1 sends', '2 sends', '4 sends', '5 sends'],
   );
 
@@ -70,9 +70,9 @@ describe('long delays', () => {
         flaw: fc.constant(undefined),
         curr: fc.constant('own' as const),
         hostTimeLeft: fc.constant(NEVER),
-        maxDelayMs: fc.constantFrom(LONGEST_SEND_MS, NEVER),
+        maxDelayMs: fc.constantFrom(MAX_SEND_MS, NEVER),
         notBefore: fc
-          .constantFrom(1, 1_000, LONGEST_SEND_MS, LONGEST_SEND_MS + 1, 5 * LONGEST_SEND_MS)
+          .constantFrom(1, 1_000, MAX_SEND_MS, MAX_SEND_MS + 1, 5 * MAX_SEND_MS)
           .map((offsetMs) => ({ offsetMs, form: 'utc' as const })),
       }),
       lateness,

@@ -61,14 +61,14 @@ export function wireAttempt({ attempt, mainPolicy }: Knobs): number | undefined 
 }
 
 function deadlineBase(given: Knobs, attempt: number): number {
-  const { deadline, now, elapsedMs, timeoutMs, mainPolicy, end, roll } = given;
+  const { deadline, now, elapsedMs, timeoutMs, mainPolicy, end, random } = given;
   const decisionMs = now + elapsedMs;
   switch (deadline?.from) {
     case 'decision':
       return decisionMs;
     case 'retry': {
       const retryAfter = end.kind === 'fault' ? retryAfterFrom(end.pause, decisionMs) : undefined;
-      const ownDelayMs = delayAfterAttempt(mainPolicy, attempt, roll);
+      const ownDelayMs = delayAfterAttempt(mainPolicy, attempt, random);
       return decisionMs + delayWithRetryAfter(mainPolicy, ownDelayMs, retryAfter, decisionMs) + 1_000;
     }
     case 'call':

@@ -4,8 +4,8 @@ import { delayMsFromText } from '../../../lib/core/pipeline/delay-request.ts';
 import { DELAY, DELAYED_TOPIC } from '../../../lib/core/pipeline/delayer.ts';
 import {
   type DelayRules,
-  LARGEST_PUBLISH_BYTES,
-  LARGEST_TASK_BYTES,
+  MAX_PUBLISH_BYTES,
+  MAX_TASK_BYTES,
   type MessageToDelay,
   planDelay,
   publishBody,
@@ -163,14 +163,14 @@ describe('a message', () => {
     const roomFor = (dataBase64: string) =>
       planDelay(aMessage({ dataBase64, attributes: { ...asking('1s'), name: '\u00fc' } }), RULES);
     const empty = '{"messages":[{"data":"","attributes":{"name":"\u00fc"}}]}';
-    const largest = 'A'.repeat(LARGEST_PUBLISH_BYTES - utf8Bytes(empty));
+    const largest = 'A'.repeat(MAX_PUBLISH_BYTES - utf8Bytes(empty));
     expect(roomFor(largest)).toMatchObject({ kind: 'schedule' });
     expect(roomFor(`${largest}A`)).toMatchObject({
       kind: 'refuse',
       reason: 'too-large',
-      problem: expect.stringContaining(`${LARGEST_PUBLISH_BYTES + 1} bytes`),
+      problem: expect.stringContaining(`${MAX_PUBLISH_BYTES + 1} bytes`),
     });
-    expect(LARGEST_PUBLISH_BYTES).toBeLessThan(LARGEST_TASK_BYTES);
+    expect(MAX_PUBLISH_BYTES).toBeLessThan(MAX_TASK_BYTES);
   });
 });
 

@@ -4,7 +4,7 @@ import {
   delayWithRetryAfter,
   retryAfterMs,
 } from '../../../lib/core/policy/policy-delay.ts';
-import { LONGEST_DURATION_MS } from '../../../lib/core/text/duration.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 import { at, NOW, policyOf } from '../a-delivery.ts';
 
 describe('the delay after attempt N', () => {
@@ -47,9 +47,9 @@ describe('the delay after attempt N', () => {
   });
 
   it.each([
-    ['without a cap', { initialDelay: '1h' }, LONGEST_DURATION_MS],
+    ['without a cap', { initialDelay: '1h' }, MAX_DURATION_MS],
     ['with one', { initialDelay: '1h', maxInterval: '2h' }, 7_200_000],
-    ['linear', { initialDelay: '1h', backoff: 'linear' }, LONGEST_DURATION_MS],
+    ['linear', { initialDelay: '1h', backoff: 'linear' }, MAX_DURATION_MS],
     ['from nothing', {}, 0],
   ])('after more attempts than can be counted is a number still, %s', (_what, input, delayMs) => {
     for (const attempt of [1e9, 2_000_000_000, Number.MAX_SAFE_INTEGER]) {
@@ -123,7 +123,7 @@ describe('the delay and the wish together', () => {
     ['no wish', free, 1_000, undefined, 1_000],
     ['an unreadable wish', free, 1_000, 'soon', 1_000],
     ['a negative wish', free, 1_000, -7, 1_000],
-    ['a wish without end', free, 1_000, Number.POSITIVE_INFINITY, LONGEST_DURATION_MS],
+    ['a wish without end', free, 1_000, Number.POSITIVE_INFINITY, MAX_DURATION_MS],
     ['a wish for nothing', free, 1_000, 0, 1_000],
   ])('%s', (_what, input, delayMs, wish, expected) => {
     expect(delayWithRetryAfter(policyOf(input), delayMs, wish, NOW)).toBe(expected);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Report } from '../../../lib/core/task/report.ts';
 import type { Task } from '../../../lib/core/task/task.ts';
 import { cancelTask, expireTask } from '../../../lib/core/task/task-end.ts';
-import { MOST_EVENTS } from '../../../lib/core/task/task-event.ts';
-import { applyReport, MOST_CHILDREN } from '../../../lib/core/task/task-report.ts';
+import { MAX_EVENTS } from '../../../lib/core/task/task-event.ts';
+import { applyReport, MAX_CHILDREN } from '../../../lib/core/task/task-report.ts';
 import { NOW } from '../a-delivery.ts';
 import { anEndOf, aStep, aTask } from '../a-task.ts';
 
@@ -120,7 +120,7 @@ describe('a fan-out', () => {
   });
 
   it('counts children that it does not list after the end of its root, too', () => {
-    const many = Array.from({ length: MOST_CHILDREN }, (_, nth) =>
+    const many = Array.from({ length: MAX_CHILDREN }, (_, nth) =>
       anEndOf('succeeded', { envelope_id: `c-${nth}` }),
     );
     const task = told([...many, anEndOf('succeeded')]);
@@ -132,11 +132,11 @@ describe('a fan-out', () => {
   });
 
   it('with very many children lists some and counts the rest as they end', () => {
-    const reports = Array.from({ length: MOST_CHILDREN + 5 }, (_, nth) =>
+    const reports = Array.from({ length: MAX_CHILDREN + 5 }, (_, nth) =>
       anEndOf('succeeded', { envelope_id: `c-${nth}` }),
     );
     const task = told([...reports, aStep('received', 1, { envelope_id: 'one more' })]);
-    expect(Object.keys(task.children)).toHaveLength(MOST_CHILDREN);
+    expect(Object.keys(task.children)).toHaveLength(MAX_CHILDREN);
     expect(task.unlisted).toBe(5);
   });
 
@@ -169,9 +169,9 @@ describe('a task that nobody ends', () => {
 
 describe('the story of a task', () => {
   it('keeps the latest events, with the numbers they had', () => {
-    const reports = Array.from({ length: MOST_EVENTS + 50 }, (_, hop) => aStep('received', hop));
+    const reports = Array.from({ length: MAX_EVENTS + 50 }, (_, hop) => aStep('received', hop));
     const { events } = told(reports);
-    expect([events.length, events[0]?.seq, events.at(-1)?.seq]).toEqual([MOST_EVENTS, 52, MOST_EVENTS + 51]);
+    expect([events.length, events[0]?.seq, events.at(-1)?.seq]).toEqual([MAX_EVENTS, 52, MAX_EVENTS + 51]);
   });
 
   it('never goes back in time', () => {

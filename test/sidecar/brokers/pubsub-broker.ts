@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
-import { LEAST_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 import { PROJECT } from '../../support/pubsub.ts';
 import type { PubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';
 
 /** What a process held that is gone comes again within its last lease. */
-const LONGEST_LEASE_MS = 32_000;
+const MAX_LEASE_MS = 32_000;
 
 export function pubsubBroker({ endpoint, client, close }: PubsubWithDelayer): SidecarBroker {
   const { publisher, subscriber } = client;
@@ -40,7 +40,7 @@ export function pubsubBroker({ endpoint, client, close }: PubsubWithDelayer): Si
       await subscriber.createSubscription({
         name: subscriptionName(queue),
         topic: topicName(queue),
-        deadLetterPolicy: { deadLetterTopic: topicName(dlq), maxDeliveryAttempts: LEAST_RECEIVE_COUNT },
+        deadLetterPolicy: { deadLetterTopic: topicName(dlq), maxDeliveryAttempts: MIN_RECEIVE_COUNT },
       });
     },
     send: async (queue, body) => {
@@ -50,7 +50,7 @@ export function pubsubBroker({ endpoint, client, close }: PubsubWithDelayer): Si
       (await takeMessages(queue)).map((message) => Buffer.from(message?.data ?? '').toString()),
     leftIn: async (queues) => {
       const left: Record<string, number> = Object.fromEntries(queues.map((queue) => [queue, 0]));
-      for (const endsAt = Date.now() + LONGEST_LEASE_MS; Date.now() < endsAt; await sleep(1_000)) {
+      for (const endsAt = Date.now() + MAX_LEASE_MS; Date.now() < endsAt; await sleep(1_000)) {
         for (const queue of queues) left[queue] = (left[queue] ?? 0) + (await takeMessages(queue)).length;
       }
       return left;

@@ -10,9 +10,9 @@ import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/m
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
 import { watchFolder } from '../../../local/mesh/watch-folder.ts';
 import { EXIT } from '../../exit.ts';
-import { type DevView, plainView, screenView } from '../../output/mesh-view.ts';
+import { type MeshView, plainView, screenView } from '../../output/mesh-view.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { Mistaken } from '../../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 import { sendExample } from './send-example.ts';
 
 export interface DevOptions {
@@ -70,7 +70,7 @@ export async function runDev(folder: string, options: DevOptions, terminal: Term
 function refuseSecond({ name, meshFile }: MeshState, cwd: string): void {
   const running = runningMeshes(cwd).find((mesh) => mesh.name === name && mesh.pid !== process.pid);
   if (running === undefined) return;
-  throw new Mistaken(
+  throw new UsageError(
     `asya: the mesh "${name}" runs already, as process ${running.pid}; stop it first, or start this one from another folder (if that process is something else, remove ${relative(cwd, meshFile)})`,
   );
 }
@@ -79,7 +79,7 @@ async function work(
   mesh: LocalMesh,
   folder: string,
   state: MeshState,
-  view: DevView,
+  view: MeshView,
   terminal: Terminal,
 ): Promise<number> {
   const root = resolve(terminal.cwd, folder);
@@ -146,10 +146,10 @@ function readOrRefuse(folder: string, say: (words: string) => void): Manifest {
   if ('manifest' in reading) return reading.manifest;
   const { mistakes } = reading;
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  throw new Mistaken(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
+  throw new UsageError(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
 }
 
-function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, name: string): DevView {
+function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, name: string): MeshView {
   const { print, env } = terminal;
   const isScreen = terminal.isInteractive && process.stdout.isTTY && env['TERM'] !== 'dumb';
   if (plain || !isScreen) return plainView(print);
@@ -165,7 +165,7 @@ function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, 
   );
 }
 
-function teller(state: MeshState, view: DevView): (event: MeshEvent) => void {
+function teller(state: MeshState, view: MeshView): (event: MeshEvent) => void {
   const isNew = withoutRepeats();
   return (event) => {
     if (event.event === 'trouble') view.trouble(event.words);
@@ -223,7 +223,7 @@ function portOption<Key extends string>(
 function wholeOption(name: string, text: string, most = 1_000): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > most)
-    throw new Mistaken(`asya: ${name} is "${text}"; it takes a whole number from 1 to ${most}`);
+    throw new UsageError(`asya: ${name} is "${text}"; it takes a whole number from 1 to ${most}`);
   return number;
 }
 
@@ -232,7 +232,7 @@ const TRANSPORTS = ['sqs', 'pubsub'] as const;
 function transportOption(text: string): (typeof TRANSPORTS)[number] {
   const transport = TRANSPORTS.find((one) => one === text);
   if (transport === undefined)
-    throw new Mistaken(
+    throw new UsageError(
       `asya: --transport is "${text}"; a mesh on this machine runs on ${TRANSPORTS.join(' or ')}`,
     );
   return transport;
@@ -243,6 +243,6 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 function levelOption(text: string): (typeof LEVELS)[number] {
   const level = LEVELS.find((one) => one === text);
   if (level === undefined)
-    throw new Mistaken(`asya: --log-level is "${text}"; it takes one of ${LEVELS.join(', ')}`);
+    throw new UsageError(`asya: --log-level is "${text}"; it takes one of ${LEVELS.join(', ')}`);
   return level;
 }

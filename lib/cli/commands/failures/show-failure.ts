@@ -84,10 +84,10 @@ function row(name: string, value: string): string {
   return `${pc.dim(name.padEnd(11))} ${value}`;
 }
 
-const LONGEST_NAME = 100;
+const MAX_NAME = 100;
 
 function named(text: string): string {
-  return oneLine(text, LONGEST_NAME);
+  return oneLine(text, MAX_NAME);
 }
 
 function titleText(failure: Failure, envelope: Envelope | undefined): string {
@@ -115,7 +115,7 @@ function deadlineRow(envelope: Envelope | undefined): readonly string[] {
 }
 
 const TRACEBACK_LINES = 12;
-const LONGEST_LINE = 200;
+const MAX_LINE = 200;
 const INDENT = ' '.repeat(12);
 
 function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | undefined): readonly string[] {
@@ -127,7 +127,7 @@ function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | un
   return [
     row('error', `${pc.bold(named(errorType))}: ${oneLine(message, 500)}`),
     ...(before > 0 ? [pc.dim(`${INDENT}… ${before} ${before === 1 ? 'line' : 'lines'} before`)] : []),
-    ...end.map((line) => `${INDENT}${line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line}`),
+    ...end.map((line) => `${INDENT}${line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line}`),
   ];
 }
 

@@ -103,7 +103,7 @@ export function dependencyOn(root: string, mesh: string): string {
   return `file:${relative(realpathSync(mesh), realpathSync(root))}`;
 }
 
-const LONGEST_NAME = 100;
+const MAX_NAME = 100;
 const RESERVED = ['node_modules', 'favicon.ico'];
 
 /** What npm takes as the name of a package, as near to a folder's name as can be. */
@@ -113,7 +113,7 @@ export function packageName(folder: string): string {
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9._-]+/g, '-')
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME)
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
   if (mended === '' || RESERVED.includes(mended)) return 'my-mesh';
   // A package that is called as one it depends on cannot be installed.

@@ -4,7 +4,7 @@ import { type ReplayOptions, replayedBefore, targetsOf } from '../../../app/repl
 import type { Failure } from '../../../core/failure/failure.ts';
 import { EXIT } from '../../exit.ts';
 import type { Operator } from '../../operator.ts';
-import { LONGEST_ID } from '../../output/failure-output.ts';
+import { MAX_ID } from '../../output/failure-output.ts';
 import { escaped, jsonListOutput, jsonOutput, oneLine } from '../../output/plain-text.ts';
 import { type Column, tableText } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -76,7 +76,7 @@ function goText(count: number, isRamp: boolean): string {
 }
 
 const COLUMNS: readonly Column<Prepared>[] = [
-  { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: LONGEST_ID },
+  { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: MAX_ID },
   { title: 'FAILED AT', text: ({ failure }) => failure.actor, most: 63 },
   { title: 'TO', text: (one) => ('to' in one ? one.to : '-') },
   { title: 'DEADLINE', text: (one) => ('to' in one ? (one.envelope.status?.deadline_at ?? 'none') : '-') },

@@ -6,7 +6,7 @@ import { oneLine } from '../../output/plain-text.ts';
 const NAMED = 5;
 
 /** How a replay ended: what was sent, what was not, why, and what to do next. */
-export function endWords(end: ReplayEnd, options: ReplayOptions): string {
+export function endText(end: ReplayEnd, options: ReplayOptions): string {
   return [...skippedLines(end.skipped), ...failedLines(end), ...whyLines(end, options)].join('\n');
 }
 

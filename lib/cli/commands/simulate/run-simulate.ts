@@ -4,7 +4,7 @@ import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { mistakesText } from '../../../core/text/mistake.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { Mistaken } from '../../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 import { simulationJson } from './simulate-json.ts';
 import { type SimulateOptions, stage } from './simulate-scenario.ts';
 import { simulationText } from './simulate-text.ts';
@@ -19,7 +19,7 @@ export async function runSimulate(
   const staged = stage(meshIn(folder, terminal.cwd), target, options, terminal);
   const simulation = await simulate(staged.scenario);
   if (simulation.steps.length === 0 && simulation.end.kind === 'released')
-    throw new Mistaken(`asya: --payload makes an envelope that SQS refuses: ${simulation.end.problem}`);
+    throw new UsageError(`asya: --payload makes an envelope that SQS refuses: ${simulation.end.problem}`);
   terminal.print(
     options.json === true
       ? JSON.stringify(simulationJson(staged, simulation), null, 2)
@@ -32,5 +32,5 @@ function meshIn(folder: string, cwd: string): Manifest {
   if ('manifest' in reading) return reading.manifest;
   const { mistakes } = reading;
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`;
-  throw new Mistaken(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
+  throw new UsageError(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
 }

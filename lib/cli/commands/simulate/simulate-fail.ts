@@ -5,7 +5,7 @@ import type { CallEnd } from '../../../core/delivery/outcome.ts';
 import { patternFromText } from '../../../core/policy/policy-match.ts';
 import { durationMs } from '../../../core/text/duration.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
-import { Mistaken } from '../../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 import { mroOf } from './known-errors.ts';
 
 const FAIL_RULE =
@@ -32,7 +32,7 @@ export function failureFrom(
 export function actorNamed(name: string, actors: ReadonlyMap<string, ActorSpec>, place: string): ActorSpec {
   const actor = actors.get(name);
   if (actor !== undefined) return actor;
-  throw new Mistaken(`asya: ${place}: the mesh has no actor "${name}"${suggestion(name, actors.keys())}`);
+  throw new UsageError(`asya: ${place}: the mesh has no actor "${name}"${suggestion(name, actors.keys())}`);
 }
 
 function endFrom(error: string, text: string, actor: ActorSpec): CallEnd {
@@ -86,5 +86,5 @@ function secondsFrom(pause: string, text: string): number {
 }
 
 function refuse(text: string, problem: string): never {
-  throw new Mistaken(`asya: --fail is "${text}"; ${problem}`);
+  throw new UsageError(`asya: --fail is "${text}"; ${problem}`);
 }

@@ -3,7 +3,7 @@ import { retryAfterMs } from '../../../core/policy/policy-delay.ts';
 import { spanText } from '../../output/times.ts';
 
 /** What happened at an actor, in a few words. */
-export function happenedWords({ call, decision }: SimulatedStep): string {
+export function happenedText({ call, decision }: SimulatedStep): string {
   if (call !== undefined) return callWords(call);
   switch (decision.kind) {
     case 'kept':
@@ -39,7 +39,7 @@ function after(tookMs: number): string {
 }
 
 /** Why what followed did. */
-export function whyWords({ decision, sends }: SimulatedStep): string {
+export function whyText({ decision, sends }: SimulatedStep): string {
   switch (decision.kind) {
     case 'passes':
       return sends[0]?.type === 'sink' ? `the route ends → ${decision.to}` : `→ ${decision.to}`;

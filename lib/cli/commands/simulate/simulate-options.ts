@@ -4,26 +4,26 @@ import type { Headers } from '../../../core/envelope/envelope.ts';
 import { withHeader } from '../../../core/envelope/headers.ts';
 import { describeBreak, type JsonText, readJson } from '../../../core/text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE } from '../../../core/text/timestamp.ts';
-import type { Dice } from '../../../ports/clock.ts';
-import { Mistaken } from '../../usage-error.ts';
+import type { Random } from '../../../ports/clock.ts';
+import { UsageError } from '../../usage-error.ts';
 
 /** When it begins: as told, or now, in whole seconds. */
 export function startFrom(at: string | undefined, now: () => number): number {
   if (at === undefined) return Math.floor(now() / 1000) * 1000;
   const instant = instantMs(at);
-  if (instant === undefined) throw new Mistaken(`asya: --at is "${at}"; ${TIMESTAMP_RULE}`);
+  if (instant === undefined) throw new UsageError(`asya: --at is "${at}"; ${TIMESTAMP_RULE}`);
   return instant;
 }
 
 export function seedFrom(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text))
-    throw new Mistaken(`asya: --seed is "${text}"; it takes a whole number such as 7`);
+    throw new UsageError(`asya: --seed is "${text}"; it takes a whole number such as 7`);
   return Number(text);
 }
 
 /** Half of what jitter may add, or the same numbers for the same seed (mulberry32). */
-export function diceFrom(seed: number | undefined): Dice {
+export function diceFrom(seed: number | undefined): Random {
   if (seed === undefined) return () => 0.5;
   let state = seed;
   return () => {
@@ -39,7 +39,7 @@ export function headersFrom(texts: readonly string[] = [], besides: Headers): He
   return texts.reduce((headers, text) => {
     const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
     if (name === undefined || value === undefined)
-      throw new Mistaken(`asya: --header is "${text}"; it takes NAME=VALUE, such as "_on_error=review"`);
+      throw new UsageError(`asya: --header is "${text}"; it takes NAME=VALUE, such as "_on_error=review"`);
     return withHeader(headers, name, value);
   }, besides);
 }
@@ -50,12 +50,12 @@ export function payloadFrom(text: string | undefined, cwd: string): JsonText {
   if (json.kind !== 'broken') return json.text;
   const content = readJsonFile(resolve(cwd, text ?? ''));
   if (content === undefined)
-    throw new Mistaken(
+    throw new UsageError(
       `asya: --payload is "${text}", neither JSON (${describeBreak(text ?? '', json.at)}) nor a file`,
     );
   const inside = readJson(content);
   if (inside.kind !== 'broken') return inside.text;
-  throw new Mistaken(`asya: --payload ${text} is not JSON: ${describeBreak(content, inside.at)}`);
+  throw new UsageError(`asya: --payload ${text} is not JSON: ${describeBreak(content, inside.at)}`);
 }
 
 function readJsonFile(path: string): string | undefined {

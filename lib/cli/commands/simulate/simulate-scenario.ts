@@ -6,7 +6,7 @@ import { planMesh } from '../../../config/plan/mesh-plan.ts';
 import { FLOW, NO_HEADERS, withHeader } from '../../../core/envelope/headers.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
-import { Mistaken } from '../../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 import { diceFrom, headersFrom, payloadFrom, seedFrom, startFrom } from './simulate-options.ts';
 import { type ScriptOptions, scriptsFrom } from './simulate-scripts.ts';
 
@@ -79,7 +79,7 @@ function wayOf({ flows, actors }: Manifest, target: string): Pick<Staged, 'flow'
   }
   if (actors.some(({ name }) => name === target)) return { route: [target] };
   const names = [...flows, ...actors].map(({ name }) => name);
-  throw new Mistaken(
+  throw new UsageError(
     `asya: the mesh has neither a flow nor an actor "${target}"${suggestion(target, names)}`,
   );
 }

@@ -1,7 +1,7 @@
 import type { Script, ScriptedFailure } from '../../../app/simulation/scripted-runtime.ts';
 import type { ActorSpec } from '../../../config/manifest/manifest.ts';
 import { DURATION_RULE, durationMs } from '../../../core/text/duration.ts';
-import { Mistaken } from '../../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 import { actorNamed, failureFrom } from './simulate-fail.ts';
 
 /** What a call takes where nobody says otherwise: with nought, every deadline would look easy. */
@@ -43,7 +43,7 @@ function failuresFrom(
     const before = byActor.get(actor) ?? [];
     if (before.some(({ times }) => times === Number.POSITIVE_INFINITY)) {
       const problem = `never comes to pass: what was said of "${actor}" before has no end; give it one, such as "*3"`;
-      throw new Mistaken(`asya: --fail "${text}" ${problem}`);
+      throw new UsageError(`asya: --fail "${text}" ${problem}`);
     }
     byActor.set(actor, [...before, failure]);
   }
@@ -59,6 +59,6 @@ function takeFrom(
   const actor = name === undefined ? undefined : actorNamed(name, actors, `--take "${text}"`).name;
   const takesMs = durationMs(duration);
   if (takesMs === undefined)
-    throw new Mistaken(`asya: --take is "${text}"; it takes ACTOR=DURATION, and ${DURATION_RULE}`);
+    throw new UsageError(`asya: --take is "${text}"; it takes ACTOR=DURATION, and ${DURATION_RULE}`);
   return { ...(actor === undefined ? {} : { actor }), takesMs };
 }

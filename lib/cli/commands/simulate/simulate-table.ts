@@ -1,6 +1,6 @@
 import type { SimulatedStep } from '../../../app/simulation/simulation.ts';
 import { type Column, tableText } from '../../output/table.ts';
-import { atText, happenedWords, whyWords } from './simulate-messages.ts';
+import { atText, happenedText, whyText } from './simulate-messages.ts';
 
 interface Row {
   readonly step: SimulatedStep;
@@ -17,9 +17,9 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'ATTEMPT', text: ({ step }) => attemptText(step) },
   {
     title: 'WHAT',
-    text: ({ step, times }) => `${happenedWords(step)}${times > 1 ? ` (${times} times)` : ''}`,
+    text: ({ step, times }) => `${happenedText(step)}${times > 1 ? ` (${times} times)` : ''}`,
   },
-  { title: 'WHY', text: ({ step }) => whyWords(step) },
+  { title: 'WHY', text: ({ step }) => whyText(step) },
 ];
 
 /** The timeline; of a very long one, the beginning and the end. */
