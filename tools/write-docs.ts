@@ -5,6 +5,7 @@ import type { Setting, SettingTable } from '../lib/config/settings/setting.ts';
 import { SETTINGS } from '../lib/config/settings/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
 import { decisionsPage } from './decisions-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { transportsPage } from './transports-page.ts';
 
 /** `npm run docs`: writes the pages that are made from code. A test holds them to it. */
@@ -65,6 +66,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configurationPage,
   'docs/transports.md': transportsPage,
   'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER_SETTINGS),
+  'docs/metrics.md': () => metricsPage(ROOT),
   'docs/decisions.md': () => decisionsPage(ROOT),
   'docs/dashboard.svg': () => dashboardPicture(ROOT),
 };

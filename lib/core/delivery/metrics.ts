@@ -1,43 +1,55 @@
 import type { Fact } from './plan.ts';
 
-/** Every metric there is: one vocabulary for Prometheus and CloudWatch. Names stand in the namespace `asya_actor`. */
+/** Every metric, for Prometheus and for CloudWatch. Their namespace is `asya_actor`. `docs/metrics.md` lists them. */
 export const METRICS = {
-  messages_received_total: { kind: 'count', help: 'Deliveries received', labels: ['queue', 'transport'] },
+  messages_received_total: {
+    kind: 'count',
+    help: 'Messages received from the broker',
+    labels: ['queue', 'transport'],
+  },
   messages_total: { kind: 'count', help: 'Deliveries by result', labels: ['queue', 'result'] },
   messages_sent_total: {
     kind: 'count',
-    help: 'Envelopes sent',
+    help: 'Envelopes sent, by destination',
     labels: ['destination_queue', 'message_type'],
   },
-  messages_failed_total: { kind: 'count', help: 'Deliveries that failed', labels: ['queue', 'reason'] },
+  messages_failed_total: {
+    kind: 'count',
+    help: 'Deliveries that failed, by reason',
+    labels: ['queue', 'reason'],
+  },
   failures_recorded_total: {
     kind: 'count',
-    help: 'Failures entered into the index',
+    help: 'Failures added to the index by x-sump',
     labels: ['actor', 'reason'],
   },
-  runtime_errors_total: { kind: 'count', help: 'Calls that failed', labels: ['queue', 'error_type'] },
+  runtime_errors_total: {
+    kind: 'count',
+    help: 'Calls of the runtime that failed',
+    labels: ['queue', 'error_type'],
+  },
   processing_duration_seconds: {
     kind: 'seconds',
-    help: 'From arrival to the accepted sends',
+    help: 'Time from the arrival of a delivery until the broker accepted its sends',
     labels: ['queue'],
   },
   runtime_execution_duration_seconds: {
     kind: 'seconds',
-    help: "The runtime's part of it",
+    help: 'Time spent in the runtime',
     labels: ['queue'],
   },
   queue_receive_duration_seconds: {
     kind: 'seconds',
-    help: 'Waiting for deliveries',
+    help: 'Time spent waiting for deliveries',
     labels: ['queue', 'transport'],
   },
   queue_send_duration_seconds: {
     kind: 'seconds',
-    help: 'Until the sends were accepted',
+    help: 'Time until the broker accepted the sends',
     labels: ['queue', 'transport'],
   },
-  message_size_bytes: { kind: 'bytes', help: 'Size of bodies', labels: ['direction'] },
-  active_messages: { kind: 'level', help: 'Deliveries being worked on', labels: ['queue'] },
+  message_size_bytes: { kind: 'bytes', help: 'Size of message bodies', labels: ['direction'] },
+  active_messages: { kind: 'level', help: 'Deliveries in progress', labels: ['queue'] },
 } as const satisfies Readonly<Record<string, Metric>>;
 
 export interface Metric {
