@@ -7,12 +7,12 @@ afterAll(endAll);
 
 const ENVELOPE = {
   id: 'e-1',
-  route: { prev: ['fetch'], curr: 'score', next: ['store', 'tell'] },
+  route: { prev: ['fetch'], curr: 'score', next: ['store', 'notify'] },
   headers: { traceparent: '00-1-2-01', 'x-custom': 'yes' },
   status: { phase: 'processing', attempt: 2, deadline_at: '2026-01-01T00:05:00Z', error: { type: 'Old' } },
 };
 
-const SHIFTED = { prev: ['fetch', 'score'], curr: 'store', next: ['tell'] };
+const SHIFTED = { prev: ['fetch', 'score'], curr: 'store', next: ['notify'] };
 
 describe.each(LANGUAGES)('$name runtime, envelope protocol', (language) => {
   const env = { ASYA_RUNTIME_PROTOCOL: 'envelope' };
@@ -77,8 +77,8 @@ describe.each(LANGUAGES)('$name runtime, envelope protocol', (language) => {
   });
 
   it('uses the route that the handler sets', async () => {
-    expect(await call('reroute', { next: ['review', 'tell'] })).toMatchObject({
-      frames: [{ route: { prev: ['fetch', 'score'], curr: 'review', next: ['tell'] } }],
+    expect(await call('reroute', { next: ['review', 'notify'] })).toMatchObject({
+      frames: [{ route: { prev: ['fetch', 'score'], curr: 'review', next: ['notify'] } }],
     });
     expect(await call('reroute', { next: [] })).toMatchObject({
       frames: [{ route: { prev: ['fetch', 'score'], curr: '', next: [] } }],

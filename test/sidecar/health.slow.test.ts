@@ -113,7 +113,7 @@ describe.concurrent('health', () => {
         ({ message, text }) => message === 'runtime' && words.test(String(text)),
       );
       expect(line).toMatchObject({ actor, stream: 'stderr' });
-      expect(await sidecar.untilLine(saying('the runtime is gone'))).toMatchObject({ level: 'warn' });
+      expect(await sidecar.untilLine(saying('the runtime ended'))).toMatchObject({ level: 'warn' });
       expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'the runtime is not ready\n' });
       expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
       // Nothing is taken that nobody could work on.

@@ -157,7 +157,7 @@ describe.concurrent('SIGTERM', () => {
     );
     // The pause doubles: by now it rests for seconds.
     await sidecar.untilLine(
-      ({ message, againInMs }) => message === 'the runtime is gone' && Number(againInMs) > 3_000,
+      ({ message, restartInMs }) => message === 'the runtime ended' && Number(restartInMs) > 3_000,
     );
     const { code } = await stopped(sidecar);
     expect(code).toBe(0);

@@ -13,7 +13,7 @@ import { textFromUtf8 } from '../../core/text/utf8.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
 
 export interface HttpRuntimeOptions {
-  /** `http://host:port/path`; over a socket, its host is only a name. */
+  /** `http://host:port/path`. Over a Unix socket the host has no effect. */
   readonly url: string;
   readonly socketPath?: string;
   readonly protocol: 'payload' | 'envelope';
@@ -24,21 +24,21 @@ export interface HttpRuntimeOptions {
 
 /** A runtime that speaks HTTP, over TCP or a Unix socket. Connections are kept and reused. */
 export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime> {
-  // Loaded only where it is used: a sidecar that speaks frames over a socket starts without it.
+  // Imported only if needed: a sidecar that uses the socket protocol starts faster without it.
   const { Pool } = await import('undici');
   const { origin, pathname, search } = new URL(options.url);
   const path = pathname + search;
-  const underWay = new Set<AbortController>();
+  const inFlight = new Set<AbortController>();
   const settings = {
     pipelining: 1,
-    // The call's own timeout is the only one.
+    // Only the call's own timeout applies.
     headersTimeout: 0,
     bodyTimeout: 0,
     ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
   };
   const pool = new Pool(origin, { ...settings, connections: options.connections });
-  // A connection of its own: an eye on the runtime is not to wait for the calls, nor they for it.
-  const eye = new Pool(origin, { ...settings, connections: 1 });
+  // A separate connection, so that health checks and calls do not wait for each other.
+  const healthPool = new Pool(origin, { ...settings, connections: 1 });
 
   async function exchange(request: RuntimeRequest, signal: AbortSignal): Promise<CallEnd> {
     const response = await pool.request({
@@ -55,7 +55,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
     restartsItself: false,
     call: async (request) => {
       const ending = new AbortController();
-      underWay.add(ending);
+      inFlight.add(ending);
       const cancelTimer = startTimer(request.timeoutMs, () => ending.abort('timeout'));
       try {
         return await unlessAborted(exchange(request, ending.signal), ending.signal);
@@ -67,38 +67,38 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
           : { kind: 'unreachable', detail };
       } finally {
         cancelTimer();
-        underWay.delete(ending);
+        inFlight.delete(ending);
       }
     },
     interrupt: () => {
-      for (const ending of underWay) ending.abort('interrupted');
+      for (const ending of inFlight) ending.abort('interrupted');
     },
     problem: async () => {
-      const signal = AbortSignal.timeout(MAX_LOOK_MS);
+      const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
       try {
         const { statusCode, body } = await unlessAborted(
-          eye.request({ path: '/healthz', method: 'GET', signal }),
+          healthPool.request({ path: '/healthz', method: 'GET', signal }),
           signal,
         );
         await unlessAborted(body.dump(), signal);
-        return statusCode < 400 ? undefined : `GET /healthz answers ${statusCode}`;
+        return statusCode < 400 ? undefined : `GET /healthz returned ${statusCode}`;
       } catch (error) {
-        // One that works on a call and answers nothing else is busy, not gone.
-        if (signal.aborted && underWay.size > 0) return undefined;
+        // A runtime that does not answer while it processes a call is busy, not unreachable.
+        if (signal.aborted && inFlight.size > 0) return undefined;
         return signal.aborted
-          ? `GET /healthz is not answered within ${MAX_LOOK_MS} ms`
+          ? `GET /healthz was not answered within ${HEALTH_TIMEOUT_MS} ms`
           : unreachableDetail(error as Error, options);
       }
     },
     close: async () => {
-      await Promise.all([pool.destroy(), eye.destroy()]);
+      await Promise.all([pool.destroy(), healthPool.destroy()]);
     },
   };
 }
 
-const MAX_LOOK_MS = 2_000;
+const HEALTH_TIMEOUT_MS = 2_000;
 
-/** Rejects as soon as the signal aborts: a connection that is still being made would be waited for otherwise. */
+/** Rejects as soon as the signal aborts. Otherwise the call would wait for a connection that is still being opened. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -119,7 +119,7 @@ function requestHeaders({ envelope }: RuntimeRequest): Record<string, string> {
   };
 }
 
-/** An id may hold anything; a header may not. */
+/** An envelope id may contain characters that a header must not. */
 function headerSafe(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }
@@ -132,7 +132,7 @@ async function readResponse(
   const bytes = await readAtMost(body, options.maxAnswerBytes);
   const tooLarge = `the runtime's answer has more than ${options.maxAnswerBytes} bytes (ASYA_RUNTIME_MAX_RESPONSE)`;
   if (bytes === undefined && statusCode < 400) return { kind: 'too-large', detail: tooLarge };
-  // The status alone makes it an error, whatever its body is.
+  // The status decides whether it is an error, whatever the body contains.
   const text = bytes === undefined ? tooLarge : textFromUtf8(bytes);
   if (text === undefined && statusCode < 400) {
     return { kind: 'unreachable', detail: "the runtime's answer is not UTF-8" };
@@ -154,13 +154,16 @@ function extrasOf(headers: Dispatcher.ResponseData['headers']): Pick<HttpAnswer,
   };
 }
 
-/** Undefined where there is more. */
-async function readAtMost(body: Dispatcher.ResponseData['body'], most: number): Promise<Buffer | undefined> {
+/** Undefined if the body is longer. */
+async function readAtMost(
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > most) {
+    if (length > maxBytes) {
       body.destroy();
       return undefined;
     }
@@ -179,6 +182,6 @@ function unreachableDetail(
   error: Error & { readonly code?: unknown },
   { url, socketPath }: HttpRuntimeOptions,
 ): string {
-  const what = error.message === '' ? String(error.code ?? error.name) : error.message;
-  return `${what} (the runtime's address is ${socketPath ?? url})`;
+  const reason = error.message === '' ? String(error.code ?? error.name) : error.message;
+  return `${reason} (the runtime's address is ${socketPath ?? url})`;
 }

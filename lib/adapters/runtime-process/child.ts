@@ -2,45 +2,45 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { onLines } from './lines.ts';
 
-/** A runtime's process, and whatever it started, in a process group of its own. */
+/** A shell command and all its descendants, in their own process group. */
 export interface Child {
   readonly pid: number;
-  /** Resolves when it ended, with how. What it started may still be dying. */
+  /** Resolves when the command has ended, with how: `exited with status 1`. Its descendants may still be ending. */
   readonly exited: Promise<string>;
-  /** Resolves when nobody of its group can answer for it any more. */
+  /** Resolves when no process of the group is left that could accept connections. */
   readonly gone: Promise<void>;
-  /** At once and for good: nothing it started survives. */
+  /** Kills the whole group at once. */
   kill(): void;
-  /** Asked to end; killed when it has not after so long. */
+  /** Asks the group to end with SIGTERM, and kills it after this time. */
   stop(withinMs: number): Promise<void>;
 }
 
 export interface ChildOptions {
   readonly command: string;
   readonly env: Record<string, string>;
-  /** Where it is started; where this process was without. */
+  /** The working directory. Default: that of this process. */
   readonly cwd?: string;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
 }
 
 /**
- * The group dies with the sidecar, however that dies: a guard in it waits for the end of a pipe whose other end only
- * the sidecar holds. It works for every command, also for one that ignores signals or spins. Neither the guard nor the
- * shell ends when the group is asked to: that is for the command, which may have something to finish.
+ * Kills the group when this process ends, even if it is killed: a guard in the group waits for the end of a pipe whose
+ * other end only this process holds. This works for every command, including one that ignores signals or never yields.
+ * The guard and the shell ignore SIGTERM: only the command reacts to it, because it may have work to finish.
  */
-const GUARDED = '(trap "" TERM; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; ';
+const GUARD = '(trap "" TERM; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; ';
 const GUARD_FD = 3;
-/** A grandchild that left the group may hold the output for as long as it lives; it is waited for no longer than this. */
-const GONE_WITHIN_MS = 10_000;
+/** A descendant that left the group may keep the output open for as long as it lives. */
+const OUTPUT_CLOSED_WITHIN_MS = 10_000;
 
 export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
-  const child = spawn('/bin/sh', ['-c', GUARDED + command], {
+  const child = spawn('/bin/sh', ['-c', GUARD + command], {
     env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   });
-  // The pipe breaks when the group is killed, which is as it should be.
+  // The pipe breaks when the group is killed.
   (child.stdio[GUARD_FD] as Writable | null)?.on('error', () => {});
   forwardLines(child, onLine);
   const exited = new Promise<string>((resolve) => {
@@ -53,7 +53,7 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
   return {
     pid: child.pid ?? 0,
     exited,
-    gone: outputEnded(child, exited),
+    gone: outputClosed(child, exited),
     kill: () => killGroup(child),
     stop: async (withinMs) => {
       signalGroup(child, 'SIGTERM');
@@ -65,17 +65,17 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
 }
 
 /**
- * Killed with much memory, a command outlives the shell that started it, and its socket takes connections meanwhile:
- * it is dead when its output is closed.
+ * A killed process with much memory outlives its shell for a moment, and its socket still accepts connections. It is
+ * gone when its output is closed.
  */
-async function outputEnded(child: ChildProcess, exited: Promise<string>): Promise<void> {
+async function outputClosed(child: ChildProcess, exited: Promise<string>): Promise<void> {
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await exited;
   let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GONE_WITHIN_MS).unref();
+  const timedOut = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, OUTPUT_CLOSED_WITHIN_MS).unref();
   });
-  await Promise.race([closed, tooLong]);
+  await Promise.race([closed, timedOut]);
   clearTimeout(timer);
 }
 
@@ -95,6 +95,6 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group is gone already: there is nobody left to tell.
+    // The group has already ended.
   }
 }

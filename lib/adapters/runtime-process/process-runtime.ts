@@ -7,128 +7,133 @@ import { type Child, startChild } from './child.ts';
 export interface ProcessRuntimeOptions {
   readonly command: string;
   readonly env: Record<string, string>;
-  /** How to reach it. */
+  /** Calls the started process. */
   readonly client: Runtime;
   readonly clock: Clock;
-  /** How long it may take to become ready before it is killed and started again. Undefined: as long as it takes. */
+  /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
   readonly startupTimeoutMs?: number;
-  /** What it printed; with the envelope whose call is under way, where it is the only one. */
+  /** A line that the process printed. The envelope id is known if exactly one call is in flight. */
   readonly onLine: (stream: 'stdout' | 'stderr', line: string, envelopeId: string | undefined) => void;
-  readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
+  readonly onWarning: (message: string, details: Readonly<Record<string, string | number>>) => void;
 }
 
-const FIRST_LOOK_MS = 10;
-const MAX_LOOK_MS = 250;
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 30_000;
-/** A runtime that lived this long starts its next life with a short pause again. */
-const LONG_LIFE_MS = 60_000;
+const FIRST_PROBE_PAUSE_MS = 10;
+const MAX_PROBE_PAUSE_MS = 250;
+const FIRST_RESTART_PAUSE_MS = 100;
+const MAX_RESTART_PAUSE_MS = 30_000;
+/** After a process ran this long, the pause before a restart is short again. */
+const STABLE_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
-/** From a lost connection to the news that the process is gone: the shell around it may be slow to end. */
-const DEATH_NOTICE_MS = 5_000;
+/** How long after a lost connection the exit of the process is expected: the shell around it may end slowly. */
+const EXIT_NOTICE_MS = 5_000;
 
-/** From the decision to start the process to its end. */
-interface Life {
+/** One run of the command, from the decision to start it to its end. */
+interface Instance {
   child?: Child;
   isReady: boolean;
-  /** Ready, or over. */
+  /** Resolves when the process is ready, or has ended. */
   readonly settled: Promise<void>;
+  /** Aborted when the process has ended or is being killed. */
   readonly over: AbortController;
-  /** The last it said on stderr before it was ready. */
-  lastWords?: string;
-  /** How it ended. */
-  how?: string;
+  /** The last line on stderr before the process was ready. */
+  lastStderrLine?: string;
+  /** How the process ended: `exited with status 1`. */
+  exitReason?: string;
 }
 
-/** A runtime that the sidecar starts itself: waited for, started again when it dies, killed when it hangs. */
+/** A runtime that the sidecar starts. Restarts it when it ends, and kills it when a call times out. */
 export function processRuntime(options: ProcessRuntimeOptions): Runtime {
-  const { client, clock, onTrouble } = options;
-  const underWay = new Map<object, string>();
+  const { client, clock, onWarning } = options;
+  /** The envelope id of each call in flight. */
+  const inFlight = new Map<object, string>();
   const closing = new AbortController();
   let interruption = new AbortController();
-  let pauseMs = FIRST_PAUSE_MS;
-  /** The last one, where it ended before it was ready: why there is none now. */
-  let failedStart: Life | undefined;
-  let life = startLife(Promise.resolve());
+  let pauseMs = FIRST_RESTART_PAUSE_MS;
+  /** The last instance, if it ended before it was ready. */
+  let failedStart: Instance | undefined;
+  let current = startInstance(Promise.resolve());
 
-  function startLife(after: Promise<unknown>): Life {
+  function startInstance(after: Promise<unknown>): Instance {
     const over = new AbortController();
-    const self: Life = { isReady: false, over, settled: after.then(() => live(self)) };
+    const self: Instance = { isReady: false, over, settled: after.then(() => run(self)) };
     return self;
   }
 
-  /** Starts the process and resolves when it is ready or gone. */
-  async function live(self: Life): Promise<void> {
+  /** Starts the process and resolves when it is ready or has ended. */
+  async function run(self: Instance): Promise<void> {
     if (self.over.signal.aborted) return;
     const startedAt = clock.now();
     const child = startChild({
       command: options.command,
       env: options.env,
       onLine: (stream, line) => {
-        if (stream === 'stderr' && !self.isReady) self.lastWords = line;
-        options.onLine(stream, line, soleCall(underWay));
+        if (stream === 'stderr' && !self.isReady) self.lastStderrLine = line;
+        options.onLine(stream, line, onlyCall(inFlight));
       },
     });
     self.child = child;
-    child.exited.then((how) => end(self, child, how, clock.now() - startedAt));
-    const heard = new AbortController();
-    killIfLate(self, child, AbortSignal.any([self.over.signal, heard.signal]));
-    self.isReady = await untilHeard(client, clock, self.over.signal);
-    heard.abort();
+    child.exited.then((reason) => onExit(self, child, reason, clock.now() - startedAt));
+    const ready = new AbortController();
+    killIfLate(self, child, AbortSignal.any([self.over.signal, ready.signal]));
+    self.isReady = await untilAnswering(client, clock, self.over.signal);
+    ready.abort();
     if (self.isReady) failedStart = undefined;
   }
 
-  async function killIfLate(self: Life, child: Child, isInTime: AbortSignal): Promise<void> {
+  async function killIfLate(self: Instance, child: Child, readyOrOver: AbortSignal): Promise<void> {
     const { startupTimeoutMs } = options;
     if (startupTimeoutMs === undefined) return;
-    await clock.sleep(startupTimeoutMs, isInTime);
-    if (isInTime.aborted) return;
-    self.how = `did not become ready within ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT)`;
-    onTrouble('the runtime did not become ready in time and is killed', { pid: child.pid, startupTimeoutMs });
+    await clock.sleep(startupTimeoutMs, readyOrOver);
+    if (readyOrOver.aborted) return;
+    self.exitReason = `did not become ready within ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT)`;
+    onWarning('the runtime did not become ready in time; killing it', { pid: child.pid, startupTimeoutMs });
     child.kill();
   }
 
-  function end(self: Life, child: Child, how: string, livedMs: number): void {
+  function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {
     failedStart = self.isReady ? undefined : self;
-    self.how ??= how;
+    self.exitReason ??= reason;
     self.isReady = false;
     self.over.abort();
-    if (closing.signal.aborted || self !== life) return;
-    if (livedMs > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
-    onTrouble('the runtime is gone', { how: self.how, pid: child.pid, againInMs: pauseMs });
-    life = startLife(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
-    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    if (closing.signal.aborted || self !== current) return;
+    if (ranMs > STABLE_AFTER_MS) pauseMs = FIRST_RESTART_PAUSE_MS;
+    onWarning('the runtime ended', { reason: self.exitReason, pid: child.pid, restartInMs: pauseMs });
+    current = startInstance(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
+    pauseMs = Math.min(pauseMs * 2, MAX_RESTART_PAUSE_MS);
   }
 
-  /** The runtime hung: killed with all it started, and started afresh. Its other calls go back unchanged. */
-  function replace(hung: Life): void {
-    if (hung !== life || closing.signal.aborted) return;
-    onTrouble('the runtime hung and is killed', { pid: hung.child?.pid ?? 0 });
+  /** Kills a runtime that did not answer in time, and starts a new one. Its other calls end as interrupted. */
+  function restart(hung: Instance): void {
+    if (hung !== current || closing.signal.aborted) return;
+    onWarning('the runtime did not answer in time; restarting it', { pid: hung.child?.pid ?? 0 });
     hung.over.abort();
     hung.child?.kill();
     client.interrupt();
-    life = startLife(hung.child?.gone ?? Promise.resolve());
+    current = startInstance(hung.child?.gone ?? Promise.resolve());
   }
 
-  /** What is left of the time once the runtime is ready; undefined where it was not in time. */
-  async function timeLeftWhenReady(current: Life, timeoutMs: number): Promise<number | undefined> {
-    if (current.isReady) return timeoutMs;
-    // A runtime that cannot be loaded would take all of the call's time to say so.
+  /** The time that remains once the runtime is ready; undefined if it did not become ready in time. */
+  async function timeLeftWhenReady(instance: Instance, timeoutMs: number): Promise<number | undefined> {
+    if (instance.isReady) return timeoutMs;
+    // After a failed start the call fails at once: waiting for the next start would use up its whole timeout.
     if (failedStart !== undefined) return undefined;
     const startedAt = clock.now();
     const waiting = new AbortController();
     const over = AbortSignal.any([waiting.signal, interruption.signal]);
-    await Promise.race([current.settled, clock.sleep(timeoutMs, over)]);
+    await Promise.race([instance.settled, clock.sleep(timeoutMs, over)]);
     waiting.abort();
     const leftMs = timeoutMs - (clock.now() - startedAt);
-    return current.isReady && leftMs > 0 ? leftMs : undefined;
+    return instance.isReady && leftMs > 0 ? leftMs : undefined;
   }
 
   async function untilReady(stop: AbortSignal): Promise<void> {
     const over = AbortSignal.any([stop, closing.signal]);
-    while (!life.isReady && !over.aborted) {
+    while (!current.isReady && !over.aborted) {
       const settled = new AbortController();
-      await Promise.race([life.settled, clock.sleep(MAX_PAUSE_MS, AbortSignal.any([over, settled.signal]))]);
+      await Promise.race([
+        current.settled,
+        clock.sleep(MAX_RESTART_PAUSE_MS, AbortSignal.any([over, settled.signal])),
+      ]);
       settled.abort();
     }
   }
@@ -137,49 +142,51 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     const interrupted = interruption.signal;
     const settled = new AbortController();
     const over = AbortSignal.any([stop, interrupted, settled.signal]);
-    await Promise.race([life.settled, clock.sleep(Number.POSITIVE_INFINITY, over)]);
+    await Promise.race([current.settled, clock.sleep(Number.POSITIVE_INFINITY, over)]);
     settled.abort();
     if (interrupted.aborted) return 'interrupted';
     return stop.aborted ? 'stopped' : 'settled';
   }
 
-  /** Also those who wait for the runtime: nobody is to be called any more. */
+  /** Also ends the calls that still wait for the runtime to become ready. */
   function interrupt(): void {
     interruption.abort();
     interruption = new AbortController();
     client.interrupt();
   }
 
-  /** Undefined where the runtime was not ready in time. */
-  async function callOnce(request: RuntimeRequest, current: Life): Promise<CallEnd | undefined> {
-    const timeoutMs = await timeLeftWhenReady(current, request.timeoutMs);
+  /** Undefined if the runtime did not become ready in time. */
+  async function callOnce(request: RuntimeRequest, instance: Instance): Promise<CallEnd | undefined> {
+    const timeoutMs = await timeLeftWhenReady(instance, request.timeoutMs);
     if (timeoutMs === undefined) return undefined;
     const token = {};
-    underWay.set(token, request.envelope.id);
+    inFlight.set(token, request.envelope.id);
     const end = await client.call({ ...request, timeoutMs });
-    // What was printed before the answer is read in the same turn of the loop, but perhaps after it.
-    setImmediate(() => underWay.delete(token));
-    if (end.kind === 'timeout') replace(current);
+    // The event loop may deliver output that was printed before the answer only after the answer.
+    setImmediate(() => inFlight.delete(token));
+    if (end.kind === 'timeout') restart(instance);
     return end;
   }
 
   /**
-   * A call that met a dying runtime and was never heard is made again in its next life: it is nobody's failure. Where
-   * that takes longer to begin than the call has, it goes back unchanged.
+   * If a runtime ended before it read the request, the call is repeated with the next instance and does not fail. If
+   * that instance is not ready before the call's timeout, the call ends as interrupted, and the envelope is resent.
    */
   async function call(request: RuntimeRequest): Promise<CallEnd> {
     const until = clock.now() + request.timeoutMs;
     const interrupted = interruption.signal;
     for (let isFirst = true; ; isFirst = false) {
-      const current = life;
+      const instance = current;
       const timeoutMs = until - clock.now();
-      const end = await callOnce({ ...request, timeoutMs }, current);
+      const end = await callOnce({ ...request, timeoutMs }, instance);
       if (end === undefined && interrupted.aborted) return { kind: 'interrupted' };
       if (end === undefined)
-        return isFirst ? { kind: 'unreachable', detail: notReady(failedStart) } : { kind: 'interrupted' };
+        return isFirst
+          ? { kind: 'unreachable', detail: notReadyDetail(failedStart) }
+          : { kind: 'interrupted' };
       if (end.kind !== 'unreachable' || !end.isUnsent) return end;
-      await clock.sleep(Math.min(until - clock.now(), DEATH_NOTICE_MS), current.over.signal);
-      if (current === life || clock.now() >= until) return end;
+      await clock.sleep(Math.min(until - clock.now(), EXIT_NOTICE_MS), instance.over.signal);
+      if (instance === current || clock.now() >= until) return end;
     }
   }
 
@@ -188,39 +195,45 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     call,
     interrupt,
     untilReady,
-    // After a failed start it pauses: a call reports at once why there is no runtime.
-    isStarting: () => !life.isReady && (failedStart === undefined || life.child !== undefined),
+    // False during the pause after a failed start: a call then reports at once why the start failed.
+    isStarting: () => !current.isReady && (failedStart === undefined || current.child !== undefined),
     untilStarted,
-    problem: async () => (life.isReady ? client.problem() : 'the runtime is not ready'),
+    problem: async () => (current.isReady ? client.problem() : 'the runtime is not ready'),
     close: async (withinMs = STOP_WITHIN_MS) => {
       closing.abort();
       interruption.abort();
-      life.over.abort();
-      if (life.child !== undefined) {
-        await life.settled;
-        await life.child.stop(Math.min(withinMs, STOP_WITHIN_MS));
+      current.over.abort();
+      if (current.child !== undefined) {
+        await current.settled;
+        await current.child.stop(Math.min(withinMs, STOP_WITHIN_MS));
       }
       await client.close();
     },
   };
 }
 
-const MAX_WORDS = 500;
+const MAX_STDERR_CHARACTERS = 500;
 
-/** It ends at x-sink, where somebody has to find out why without the log of that hour. */
-function notReady(failedStart: Life | undefined): string {
-  const what = 'the runtime did not become ready';
-  if (failedStart === undefined) return what;
-  const { how, lastWords } = failedStart;
-  return `${what}: it ${how}${lastWords === undefined ? '' : `; ${lastWords.slice(0, MAX_WORDS)}`}`;
+/** Explains the failed start without the log: this text is stored with the failed envelope. */
+function notReadyDetail(failedStart: Instance | undefined): string {
+  const message = 'the runtime did not become ready';
+  if (failedStart === undefined) return message;
+  const { exitReason, lastStderrLine } = failedStart;
+  const lastLine = lastStderrLine === undefined ? '' : `; ${lastStderrLine.slice(0, MAX_STDERR_CHARACTERS)}`;
+  return `${message}: it ${exitReason}${lastLine}`;
 }
 
-function soleCall(underWay: ReadonlyMap<object, string>): string | undefined {
-  return underWay.size === 1 ? underWay.values().next().value : undefined;
+function onlyCall(inFlight: ReadonlyMap<object, string>): string | undefined {
+  return inFlight.size === 1 ? inFlight.values().next().value : undefined;
 }
 
-async function untilHeard(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
-  for (let pauseMs = FIRST_LOOK_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, MAX_LOOK_MS)) {
+/** False if `over` is aborted before the runtime answers. */
+async function untilAnswering(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
+  for (
+    let pauseMs = FIRST_PROBE_PAUSE_MS;
+    !over.aborted;
+    pauseMs = Math.min(pauseMs * 2, MAX_PROBE_PAUSE_MS)
+  ) {
     if ((await client.problem()) === undefined) return !over.aborted;
     await clock.sleep(pauseMs, over);
   }

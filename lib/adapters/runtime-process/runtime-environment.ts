@@ -1,4 +1,4 @@
-/** What would let a handler act in the sidecar's name. */
+/** Variables with which a handler could use the sidecar's permissions. */
 const CREDENTIALS = [
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN)$/,
   /^AWS_(CONTAINER_|WEB_IDENTITY_|ROLE_|CREDENTIAL_|SHARED_CREDENTIALS_FILE$|CONFIG_FILE$)/,
@@ -11,14 +11,14 @@ const CREDENTIALS = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The sidecar's environment for a runtime: without credentials, but for those that are named. */
+/** The runtime's environment: the sidecar's without credentials, except those in `passed`. */
 export function runtimeEnvironment(own: Environment, passed: readonly string[]): Record<string, string> {
   const entries = Object.entries(own).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && isHandedOn(entry[0], passed),
+    (entry): entry is [string, string] => entry[1] !== undefined && isPassed(entry[0], passed),
   );
   return Object.fromEntries(entries);
 }
 
-function isHandedOn(name: string, passed: readonly string[]): boolean {
+function isPassed(name: string, passed: readonly string[]): boolean {
   return passed.includes(name) || !CREDENTIALS.some((pattern) => pattern.test(name));
 }

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 
-/** One kept connection that speaks frames: a 4-byte big-endian length, then so many bytes of JSON. */
+/** A connection that is kept open. A frame is a 4-byte big-endian length, then that many bytes of JSON. */
 export interface FramedConnection {
   /**
-   * Sends a frame and resolves with the answer's. Rejects when the connection is lost, and with `AnswerTooLarge` when
-   * the answer is longer than allowed.
+   * Sends a frame and resolves with the body of the answer. Rejects if the connection is lost, and with
+   * `AnswerTooLarge` if the answer is above the limit.
    */
   exchange(text: string): Promise<Buffer>;
   readonly isOpen: boolean;
@@ -12,10 +12,11 @@ export interface FramedConnection {
 }
 
 const HEADER_BYTES = 4;
-/** More than `ASYA_RUNTIME_MAX_RESPONSE` can be set to: other bytes than a length. */
+/** Above the largest valid `ASYA_RUNTIME_MAX_RESPONSE`: these four bytes are not a length, but another protocol. */
 const MAX_FRAME_BYTES = 1_000_000_000;
 const NOT_A_FRAME =
-  "the runtime's answer does not begin with the length of a frame; a runtime that speaks HTTP needs http+unix: in ASYA_RUNTIME_URL";
+  "the runtime's answer does not start with a frame length; " +
+  'if the runtime speaks HTTP, use http+unix: in ASYA_RUNTIME_URL';
 
 export class AnswerTooLarge extends Error {}
 
@@ -48,7 +49,7 @@ function framedConnection(socket: Socket, maxAnswerBytes: number): FramedConnect
   }
 
   socket.on('data', (chunk) => {
-    const reading = pending === undefined ? 'the runtime sent something nobody asked for' : frame.add(chunk);
+    const reading = pending === undefined ? 'the runtime sent data without a request' : frame.add(chunk);
     if (typeof reading === 'string') fail(new Error(reading));
     else if (reading instanceof AnswerTooLarge) fail(reading);
     else if (reading !== undefined) {
@@ -70,11 +71,11 @@ function framedConnection(socket: Socket, maxAnswerBytes: number): FramedConnect
     get isOpen() {
       return isOpen;
     },
-    destroy: () => fail(new Error('the call was given up')),
+    destroy: () => fail(new Error('the call was canceled')),
   };
 }
 
-/** In one piece: a header that leaves first wakes the other side for nothing. */
+/** Header and body in one write, so that the runtime does not wake up for the header only. */
 function writeFrame(socket: Socket, text: string): void {
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
@@ -84,7 +85,7 @@ function writeFrame(socket: Socket, text: string): void {
 }
 
 interface FrameReader {
-  /** The whole frame, undefined while some of it is missing, or what is wrong. */
+  /** The body of the frame; undefined while it is incomplete; or an error. */
   add(chunk: Buffer): Buffer | undefined | string | AnswerTooLarge;
 }
 
@@ -106,7 +107,7 @@ function frameReader(maxBytes: number): FrameReader {
         if (length > MAX_FRAME_BYTES) return NOT_A_FRAME;
         if (length > maxBytes)
           return new AnswerTooLarge(
-            `the runtime's answer has ${length} bytes; ${maxBytes} are allowed (ASYA_RUNTIME_MAX_RESPONSE)`,
+            `the runtime's answer has ${length} bytes; at most ${maxBytes} are allowed (ASYA_RUNTIME_MAX_RESPONSE)`,
           );
         rest = rest.subarray(HEADER_BYTES);
         header = Buffer.alloc(0);

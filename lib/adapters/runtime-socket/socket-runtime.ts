@@ -14,7 +14,7 @@ export interface SocketRuntimeOptions {
   readonly maxAnswerBytes: number;
 }
 
-interface InUse {
+interface CallState {
   connection?: FramedConnection;
   isOver: boolean;
 }
@@ -22,28 +22,28 @@ interface InUse {
 /** A runtime behind a Unix socket. Connections are kept and reused, one call at a time on each. */
 export function socketRuntime(options: SocketRuntimeOptions): Runtime {
   const idle: FramedConnection[] = [];
-  const underWay = new Set<(end: CallEnd) => void>();
+  const inFlight = new Set<(end: CallEnd) => void>();
 
-  async function exchange(text: string, inUse: InUse): Promise<Buffer> {
+  async function exchange(text: string, state: CallState): Promise<Buffer> {
     const kept = takeIdle(idle);
     if (kept !== undefined) {
       try {
-        return await exchangeOver(kept, text, inUse);
+        return await exchangeOver(kept, text, state);
       } catch (error) {
-        // A runtime that closes after each answer closes what was kept: then the request was never read.
-        if (inUse.isOver || !isUnread(error)) throw error;
+        // The runtime has closed the idle connection, so it did not read the request.
+        if (state.isOver || !isUnread(error)) throw error;
       }
     }
     const fresh = await openConnection(options.path, options.maxAnswerBytes);
-    if (inUse.isOver) {
+    if (state.isOver) {
       idle.push(fresh);
-      throw new Error('the call was over before the connection was made');
+      throw new Error('the call ended before the connection was established');
     }
-    return exchangeOver(fresh, text, inUse);
+    return exchangeOver(fresh, text, state);
   }
 
-  async function exchangeOver(connection: FramedConnection, text: string, inUse: InUse): Promise<Buffer> {
-    inUse.connection = connection;
+  async function exchangeOver(connection: FramedConnection, text: string, state: CallState): Promise<Buffer> {
+    state.connection = connection;
     const answer = await connection.exchange(text);
     idle.push(connection);
     return answer;
@@ -53,23 +53,23 @@ export function socketRuntime(options: SocketRuntimeOptions): Runtime {
     restartsItself: false,
     call: (request) =>
       new Promise((resolve) => {
-        const inUse: InUse = { isOver: false };
+        const state: CallState = { isOver: false };
         const finish = (end: CallEnd) => {
-          if (!underWay.delete(finish)) return;
-          inUse.isOver = true;
+          if (!inFlight.delete(finish)) return;
+          state.isOver = true;
           cancelTimer();
-          if (end.kind === 'timeout' || end.kind === 'interrupted') inUse.connection?.destroy();
+          if (end.kind === 'timeout' || end.kind === 'interrupted') state.connection?.destroy();
           resolve(end);
         };
-        underWay.add(finish);
+        inFlight.add(finish);
         const cancelTimer = startTimer(request.timeoutMs, () => finish({ kind: 'timeout' }));
-        exchange(requestText(request, options), inUse).then(
+        exchange(requestText(request, options), state).then(
           (answer) => finish(readAnswer(answer, request, options)),
           (error: Error) => finish(endFrom(error, options.path)),
         );
       }),
     interrupt: () => {
-      for (const finish of [...underWay]) finish({ kind: 'interrupted' });
+      for (const finish of [...inFlight]) finish({ kind: 'interrupted' });
       for (const connection of idle.splice(0)) connection.destroy();
     },
     problem: async () => {
@@ -113,7 +113,7 @@ function endFrom(error: Error, path: string): CallEnd {
     : { kind: 'unreachable', detail };
 }
 
-/** The other side was gone when the request came. After a close in good order it may have been read and worked on. */
+/** The runtime did not read the request. After a regular close, in contrast, it may have read and processed it. */
 function isUnread(error: unknown): boolean {
   return ['EPIPE', 'ECONNRESET'].includes(codeOf(error));
 }

@@ -33,7 +33,7 @@ export async function runtimeFromConfig(
     clock,
     ...(startupTimeoutMs === undefined ? {} : { startupTimeoutMs }),
     onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
-    onTrouble: (what, details) => log.warn(what, details),
+    onWarning: (message, details) => log.warn(message, details),
   });
 }
 

@@ -16,7 +16,7 @@ import {
   startRawServer,
 } from './raw-server.ts';
 
-/** Everything a broken runtime can do over HTTP ends in the right way to end, and never in a hang. */
+/** Whatever a broken runtime does over HTTP, the call ends correctly and never hangs. */
 
 const MAX_BYTES = 10_000;
 
@@ -47,8 +47,8 @@ async function runtimeAt(address: Pick<HttpRuntimeOptions, 'url' | 'socketPath'>
 }
 
 const BROKEN: readonly (readonly [string, Behaviour, RegExp])[] = [
-  ['closes without a word', (socket) => socket.end(), /other side closed|closed/],
-  ['is torn down', (socket) => socket.resetAndDestroy(), /ECONNRESET|closed/],
+  ['closes without an answer', (socket) => socket.end(), /other side closed|closed/],
+  ['resets the connection', (socket) => socket.resetAndDestroy(), /ECONNRESET|closed/],
   ['closes in the middle of the head', (socket) => socket.end('HTTP/1.1 200 O'), /closed|parse|Response/i],
   [
     'closes in the middle of the body',
@@ -60,17 +60,17 @@ const BROKEN: readonly (readonly [string, Behaviour, RegExp])[] = [
     (socket) => socket.end(`${CHUNKED}\r\n${chunkOf('{"a"')}5\r\n:1`),
     /closed|terminated/,
   ],
-  ['speaks something else', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), /pars|Expected HTTP/i],
-  ['says only 100 Continue', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), /bad response/],
-  ['answers what is not JSON', (socket) => socket.write(responseOf(200, '<html>')), /not JSON/],
-  ['answers 200 and nothing', (socket) => socket.write(responseOf(200)), /not JSON/],
+  ['speaks another protocol', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), /pars|Expected HTTP/i],
+  ['answers only 100 Continue', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), /bad response/],
+  ['answers with invalid JSON', (socket) => socket.write(responseOf(200, '<html>')), /not JSON/],
+  ['answers 200 with an empty body', (socket) => socket.write(responseOf(200)), /not JSON/],
   [
-    'answers what is not UTF-8',
+    'answers with invalid UTF-8',
     (socket) => socket.write(responseOf(200, Buffer.from([0x22, 0xff, 0x22]))),
     /not UTF-8/,
   ],
   [
-    'has a head without end',
+    'sends endless headers',
     (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write(`x-more: ${'y'.repeat(4_000)}\r\n`), 2);
@@ -82,7 +82,7 @@ const BROKEN: readonly (readonly [string, Behaviour, RegExp])[] = [
 
 const TOO_LARGE = "the runtime's answer has more than 10000 bytes (ASYA_RUNTIME_MAX_RESPONSE)";
 
-describe('an answer above the limit is too large, not a lost connection', () => {
+describe('an answer above the limit ends as too-large, not as unreachable', () => {
   test.each<readonly [string, Behaviour]>([
     ['one byte too many', (socket) => socket.write(responseOf(200, `"${'x'.repeat(MAX_BYTES - 1)}"`))],
     [
@@ -93,7 +93,7 @@ describe('an answer above the limit is too large, not a lost connection', () => 
       },
     ],
     [
-      'one without end',
+      'an endless answer',
       (socket) => {
         socket.write(`${CHUNKED}\r\n`);
         const timer = setInterval(() => socket.write(chunkOf('x'.repeat(1_000))), 2);
@@ -108,7 +108,7 @@ describe('an answer above the limit is too large, not a lost connection', () => 
     expect(valueIn(await runtime.call(requestWith('well')))).toBe('well');
   });
 
-  test('an error above the limit is still that error, by its status', async () => {
+  test('an error above the limit is reported with its status', async () => {
     const { runtime } = await start((socket) => socket.write(responseOf(503, 'x'.repeat(MAX_BYTES + 1))));
     expect(await runtime.call(requestWith({ n: 1 }))).toMatchObject({
       kind: 'fault',
@@ -117,7 +117,7 @@ describe('an answer above the limit is too large, not a lost connection', () => 
   });
 });
 
-test('a call with a timeout of 30 days is not over at once', async () => {
+test('a timeout of 30 days does not fire at once', async () => {
   const { runtime } = await start(async (socket) => {
     await pause(100);
     socket.write(responseOf(200, '"late"'));
@@ -126,10 +126,10 @@ test('a call with a timeout of 30 days is not over at once', async () => {
 });
 
 describe('a runtime that', () => {
-  test.each(BROKEN)('%s is as good as unreachable', async (_what, behave, words) => {
+  test.each(BROKEN)('%s is unreachable', async (_title, behave, message) => {
     const { server, runtime } = await start(behave);
     const end = await runtime.call(requestWith({ n: 1 }));
-    expect(detailOf(end)).toMatch(words);
+    expect(detailOf(end)).toMatch(message);
     expect(server.requests.map(({ body }) => body)).toEqual(['{"n":1}']);
   });
 
@@ -141,17 +141,17 @@ describe('a runtime that', () => {
       (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"a'),
     ],
     ['stops between chunks', (socket) => socket.write(`${CHUNKED}\r\n${chunkOf('{"a":')}`)],
-  ])('%s costs no more than the timeout, and its connection is closed', async (_what, behave) => {
+  ])('%s ends the call at its timeout and closes the connection', async (_what, behave) => {
     const { server, runtime } = await start((socket, request) =>
       request.body === '"well"' ? socket.write(responseOf(200, request.body)) : behave(socket, request),
     );
-    // Connected before: a call that is over sooner than its connection is made leaves that open for the next one.
+    // Connect first: a call that ends before its connection is established leaves the connection open for the next one.
     expect(valueIn(await runtime.call(requestWith('well')))).toBe('well');
     expect(await runtime.call(requestWith(1, 150))).toEqual({ kind: 'timeout' });
     await expect.poll(() => server.open()).toBe(0);
   });
 
-  test('answers slowly and in chunks is heard', async () => {
+  test('answers slowly and in chunks is read completely', async () => {
     const { runtime } = await start(async (socket) => {
       socket.write(`${CHUNKED}\r\n`);
       for (const text of ['{"slow"', ':', '"€"', '}']) {
@@ -163,7 +163,7 @@ describe('a runtime that', () => {
     expect(valueIn(await runtime.call(requestWith(1)))).toEqual({ slow: '€' });
   });
 
-  test('answers twice: the next call hears its own answer', async () => {
+  test('answers twice: the next call gets its own answer', async () => {
     const { server, runtime } = await start((socket, { body, connection }) => {
       socket.write(responseOf(200, body));
       if (connection === 0) socket.write(responseOf(200, '"stray"'));
@@ -173,7 +173,7 @@ describe('a runtime that', () => {
     expect(valueIn(await runtime.call(requestWith('second')))).toBe('second');
   });
 
-  test('closes after each answer and says so is called over a new connection each time', async () => {
+  test('closes after each answer with Connection: close is called over a new connection each time', async () => {
     const { server, runtime } = await start((socket, { body }) =>
       socket.end(responseOf(200, body, { connection: 'close' })),
     );
@@ -181,14 +181,14 @@ describe('a runtime that', () => {
     expect(server.accepted()).toBe(20);
   });
 
-  test('speaks HTTP/1.0, as Python’s simplest server does, is heard each time', async () => {
+  test('speaks HTTP/1.0, as http.server in Python does, is called each time', async () => {
     const { runtime } = await start((socket, { body }) =>
       socket.end(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${body}`),
     );
     for (let call = 0; call < 20; call++) expect(valueIn(await runtime.call(requestWith(call)))).toBe(call);
   });
 
-  test('is not there', async () => {
+  test('does not listen is unreachable', async () => {
     const url = `http://127.0.0.1:${await freePort()}/invoke`;
     const gone = await runtimeAt({ url });
     const end = await gone.call(requestWith(1));
@@ -197,13 +197,13 @@ describe('a runtime that', () => {
     expect(await gone.problem()).toMatch(/ECONNREFUSED/);
   });
 
-  test('has no socket', async () => {
+  test('has no socket file is unreachable', async () => {
     const runtime = await runtimeAt({ url: 'http://localhost/invoke', socketPath: '/nowhere/app.sock' });
     expect(detailOf(await runtime.call(requestWith(1)))).toMatch(/ENOENT.*\/nowhere\/app\.sock/);
   });
 });
 
-test('an interruption ends the calls under way, and those after it are made anew', async () => {
+test('an interruption ends the calls in flight, and later calls work', async () => {
   const { server, runtime } = await start((socket, { body }) => {
     if (body !== '"hang"') socket.write(responseOf(200, body));
   });
@@ -214,7 +214,7 @@ test('an interruption ends the calls under way, and those after it are made anew
   expect(valueIn(await runtime.call(requestWith('on')))).toBe('on');
 });
 
-test('a call that waits for its connection and is over by then is never sent', async () => {
+test('does not send a call that ends while it waits for a connection', async () => {
   const { server, runtime } = await start((socket, { body }) =>
     setTimeout(() => socket.write(responseOf(200, body)), 1_000),
   );
@@ -225,15 +225,15 @@ test('a call that waits for its connection and is over by then is never sent', a
   expect(valueIn(await first)).toBe('first');
   await pause(100);
   expect(server.requests.map(({ body }) => body)).toEqual(['"first"']);
-  // In its own time, not in that of the call before it.
+  // The second call ends at its own timeout and does not wait for the first.
   expect(ended).toEqual(['second', 'first']);
 });
 
 /**
- * A server that accepts nobody until it is told to, and then prints what comes. In Python, because one in Node accepts
- * by itself. Two connections fill its backlog, so that the kernel leaves every other one knocking.
+ * A server that accepts no connections until it reads a line, and then prints what it receives. In Python, because a
+ * server in Node accepts connections automatically. Two connections fill its backlog, so that others cannot complete.
  */
-const DEAF = `import select, socket, sys
+const NOT_ACCEPTING = `import select, socket, sys
 server = socket.socket(); server.bind(("127.0.0.1", 0)); server.listen(0)
 fillers = [socket.create_connection(server.getsockname()), socket.socket()]
 fillers[1].setblocking(False); fillers[1].connect_ex(server.getsockname())
@@ -248,19 +248,19 @@ while True:
         if one is server: taken.append(server.accept()[0])
         else:
             data = one.recv(65536)
-            if data: print("heard", data, flush=True)
+            if data: print("received", data, flush=True)
             else: taken.remove(one)
 print("end", flush=True)`;
 
-interface DeafServer {
+interface NotAcceptingServer {
   readonly url: string;
-  hear(): void;
-  /** What it heard. */
+  accept(): void;
+  /** What it received. */
   end(): Promise<string>;
 }
 
-async function startDeafServer(): Promise<DeafServer> {
-  const child = spawn('python3', ['-c', DEAF], { stdio: ['pipe', 'pipe', 'inherit'] });
+async function startNotAcceptingServer(): Promise<NotAcceptingServer> {
+  const child = spawn('python3', ['-c', NOT_ACCEPTING], { stdio: ['pipe', 'pipe', 'inherit'] });
   const gone = new Promise((resolve) => child.once('exit', resolve));
   open.push({
     close: async () => {
@@ -275,8 +275,8 @@ async function startDeafServer(): Promise<DeafServer> {
   await expect.poll(() => printed, { timeout: 60_000 }).toMatch(/^\d+\n/);
   return {
     url: `http://127.0.0.1:${Number.parseInt(printed, 10)}/invoke`,
-    hear: () => {
-      child.stdin.write('hear\n');
+    accept: () => {
+      child.stdin.write('accept\n');
     },
     end: async () => {
       child.stdin.write('end\n');
@@ -286,23 +286,23 @@ async function startDeafServer(): Promise<DeafServer> {
   };
 }
 
-describe('a runtime that accepts nobody any more', () => {
-  test('costs no more than the timeout', async () => {
-    const { url } = await startDeafServer();
+describe('a runtime that accepts no connections', () => {
+  test('ends the call at its timeout', async () => {
+    const { url } = await startNotAcceptingServer();
     const runtime = await runtimeAt({ url });
     const end = await runtime.call(requestWith(1, 200));
     expect(end).toEqual({ kind: 'timeout' });
   });
 
-  test('is not sent a call that was over by the time it accepts', async () => {
-    const server = await startDeafServer();
+  test('does not receive a call that ended before it accepts', async () => {
+    const server = await startNotAcceptingServer();
     const runtime = await runtimeAt({ url: server.url });
     const call = runtime.call(requestWith('too late', 200));
     await pause(400);
-    server.hear();
+    server.accept();
     expect(await call).toEqual({ kind: 'timeout' });
-    // The kernel knocks again after one second, and after two more.
+    // The kernel retries the connection after one second, and again after two more.
     await pause(3_000);
-    expect(await server.end()).not.toContain('heard');
+    expect(await server.end()).not.toContain('received');
   });
 });

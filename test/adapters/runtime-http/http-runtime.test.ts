@@ -12,7 +12,7 @@ import {
 } from '../runtime-socket/a-request.ts';
 import { type Behaviour, eventsOf, type RawServer, responseOf, startRawServer } from './raw-server.ts';
 
-/** HTTP: what is asked, what an answer means, and how connections are used. */
+/** HTTP: requests, the meaning of answers, and the use of connections. */
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -47,7 +47,7 @@ const echo: Behaviour = (socket, { body }) => socket.write(responseOf(200, body)
 describe.each(['tcp', 'unix'] as const)('over %s', (over) => {
   patientRequests();
 
-  test('asks with the payload, and tells of the envelope in headers', async () => {
+  test('sends the payload as the body and metadata in headers', async () => {
     const { server, runtime } = await start(echo, {}, over);
     const envelope = envelopeWith(
       { n: 1 },
@@ -72,20 +72,20 @@ describe.each(['tcp', 'unix'] as const)('over %s', (over) => {
     expect(JSON.stringify(request?.headers)).not.toContain('stays');
   });
 
-  test('calls one after the other share a connection', async () => {
+  test('sequential calls share one connection', async () => {
     const { server, runtime } = await start(echo, {}, over);
     for (let call = 0; call < 30; call++) expect(valueIn(await runtime.call(requestWith(call)))).toBe(call);
     expect(server.accepted()).toBe(1);
   });
 
-  test('is well where GET /healthz says so', async () => {
+  test('is healthy if GET /healthz succeeds', async () => {
     const { server, runtime } = await start((socket) => socket.write(responseOf(200, 'ok')), {}, over);
     expect(await runtime.problem()).toBeUndefined();
     expect(server.requests[0]?.line).toBe('GET /healthz');
   });
 });
 
-test('an id that no header can carry is encoded, and the call is made', async () => {
+test('encodes an envelope id that is not valid in a header', async () => {
   const { server, runtime } = await start(echo);
   const envelope = envelopeWith(1, { id: 'é\r\nx-evil: 1' });
   expect(valueIn(await runtime.call({ envelope, timeoutMs: A_LONG_TIME_MS }))).toBe(1);
@@ -93,7 +93,7 @@ test('an id that no header can carry is encoded, and the call is made', async ()
   expect(decodeURIComponent(server.requests[0]?.headers['x-asya-envelope-id'] ?? '')).toBe('é\r\nx-evil: 1');
 });
 
-test('so many calls at once have so many connections, and no more the next time', async () => {
+test('concurrent calls use one connection each, and reuse them', async () => {
   const { server, runtime } = await start(
     (socket, { body }) => setTimeout(() => socket.write(responseOf(200, body)), 20),
     { connections: 5 },
@@ -106,30 +106,30 @@ test('so many calls at once have so many connections, and no more the next time'
 });
 
 describe('answers', () => {
-  test('204 is nothing', async () => {
+  test('reads 204 as no value', async () => {
     const { runtime } = await answering(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'));
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
   });
 
-  test('an object that looks like an error is a value: the status alone tells', async () => {
+  test('reads 200 with an error object as a value, because only the status counts', async () => {
     const { runtime } = await answering(responseOf(200, '{"error":"c","message":"m","type":"T"}'));
     expect(valueIn(await runtime.call(requestWith(1)))).toEqual({ error: 'c', message: 'm', type: 'T' });
   });
 
-  test('an array is many values', async () => {
+  test('reads an array as several values', async () => {
     const { runtime } = await answering(responseOf(200, '[1, 2]'));
     expect(valueIn(await runtime.call(requestWith(1)))).toEqual([1, 2]);
   });
 
   test.each([
-    ['store, tell', ['store', 'tell']],
+    ['store, notify', ['store', 'notify']],
     ['', []],
   ])('the header x-asya-route-next "%s" rewrites the route', async (header, next) => {
     const { runtime } = await answering(responseOf(200, '1', { 'x-asya-route-next': header }));
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'frames', frames: [{ payload: '1', next }] });
   });
 
-  test('500 with an error object is what the object says', async () => {
+  test('reads 500 with an error object as that error', async () => {
     const object = { error: 'c', message: 'm', type: 'pkg.T', mro: ['E'], http_status: 429, retry_after: 3 };
     const { runtime } = await answering(responseOf(500, JSON.stringify(object)));
     expect(await runtime.call(requestWith(1))).toEqual({
@@ -138,7 +138,7 @@ describe('answers', () => {
     });
   });
 
-  test('500 without a body is an error all the same', async () => {
+  test('reads 500 without a body as an error', async () => {
     const { runtime } = await answering(responseOf(500));
     expect(await runtime.call(requestWith(1))).toMatchObject({
       kind: 'fault',
@@ -146,7 +146,7 @@ describe('answers', () => {
     });
   });
 
-  test('503 with Retry-After carries both', async () => {
+  test('reads the status and Retry-After of 503', async () => {
     const { runtime } = await answering(responseOf(503, 'busy', { 'retry-after': '7' }));
     expect(await runtime.call(requestWith(1))).toMatchObject({
       kind: 'fault',
@@ -159,18 +159,18 @@ describe('answers', () => {
     });
   });
 
-  test('an error whose body is not UTF-8 is still an error', async () => {
+  test('reads an error whose body is not UTF-8', async () => {
     const { runtime } = await answering(responseOf(502, Buffer.from([0xff, 0xfe])));
     expect(await runtime.call(requestWith(1))).toMatchObject({ kind: 'fault', fault: { httpStatus: 502 } });
   });
 });
 
-describe('the envelope protocol', () => {
+describe('envelope protocol', () => {
   const whole = { protocol: 'envelope' } as const;
   const STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
-  const shifted = { prev: ['fetch', 'score'], curr: 'store', next: ['tell'] };
+  const shifted = { prev: ['fetch', 'score'], curr: 'store', next: ['notify'] };
 
-  test('asks with the whole envelope', async () => {
+  test('sends the whole envelope', async () => {
     const { server, runtime } = await answering(responseOf(200, '{"frames":[{"payload":1}]}'), whole);
     expect(valueIn(await runtime.call(requestWith({ n: 1 })))).toBe(1);
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
@@ -183,19 +183,19 @@ describe('the envelope protocol', () => {
 
   test.each([
     ['shifted by the runtime', shifted],
-    ['given back as it was', ROUTE],
-  ])('a route %s means the same', async (_what, route) => {
+    ['returned unchanged', ROUTE],
+  ])('accepts a route %s', async (_what, route) => {
     const { runtime } = await answering(
       responseOf(200, JSON.stringify({ frames: [{ payload: 1, route }] })),
       whole,
     );
     expect(await runtime.call(requestWith(1))).toEqual({
       kind: 'frames',
-      frames: [{ payload: '1', next: ['store', 'tell'] }],
+      frames: [{ payload: '1', next: ['store', 'notify'] }],
     });
   });
 
-  test('204 is nothing, 400 an error', async () => {
+  test('reads 204 as no value and 400 as an error', async () => {
     const { runtime } = await answering(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'), whole);
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
     const { runtime: strict } = await answering(
@@ -208,7 +208,7 @@ describe('the envelope protocol', () => {
     });
   });
 
-  test('a stream of events gives the frames that go downstream, once it is done', async () => {
+  test('reads the downstream frames of an event stream', async () => {
     const stream = eventsOf(
       ['upstream', { progress: 1 }],
       ['downstream', { payload: 'a', route: shifted }],
@@ -219,32 +219,32 @@ describe('the envelope protocol', () => {
     expect(await runtime.call(requestWith(1))).toEqual({
       kind: 'frames',
       frames: [
-        { payload: '"a"', next: ['store', 'tell'] },
+        { payload: '"a"', next: ['store', 'notify'] },
         { payload: '"b"', next: [] },
       ],
     });
   });
 
-  test('a stream that is only done is nothing', async () => {
+  test('reads a stream with only "done" as no value', async () => {
     const { runtime } = await answering(responseOf(200, eventsOf(['done', {}]), STREAM), whole);
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
   });
 
   test.each([
     ['without "done"', eventsOf(['downstream', { payload: 1 }]), /ended without "done"/],
-    ['with nothing in it', '', /ended without "done"/],
+    ['without events', '', /ended without "done"/],
     [
-      'whose "done" is cut off',
+      'with a truncated "done"',
       `${eventsOf(['downstream', { payload: 1 }])}event: done\ndata: {}`,
       /without "done"/,
     ],
-    ['with a frame that is none', eventsOf(['downstream', '[]'], ['done', {}]), /frame 0 is not an object/],
-  ])('a stream %s failed', async (_what, stream, words) => {
+    ['with an invalid frame', eventsOf(['downstream', '[]'], ['done', {}]), /frame 0 is not an object/],
+  ])('rejects a stream %s', async (_title, stream, message) => {
     const { runtime } = await answering(responseOf(200, stream, STREAM), whole);
-    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(words);
+    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(message);
   });
 
-  test('an error in the stream is a fault, whatever came before and after', async () => {
+  test('reads an error in the stream as a fault, whatever surrounds it', async () => {
     const stream = eventsOf(
       ['downstream', { payload: 1 }],
       [
@@ -260,7 +260,7 @@ describe('the envelope protocol', () => {
     });
   });
 
-  test('a stream that is cut by the connection failed', async () => {
+  test('rejects a stream that the connection cuts off', async () => {
     const { runtime } = await start((socket) => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n');
     }, whole);
@@ -268,16 +268,16 @@ describe('the envelope protocol', () => {
   });
 });
 
-describe('the eye on it, as long as it has to look', () => {
+describe('health check', () => {
   patientRequests();
 
-  test('tells what is wrong', async () => {
+  test('reports the status', async () => {
     const { runtime } = await answering(responseOf(503, 'loading'));
     expect(await runtime.problem()).toMatch(/503/);
   });
 
-  test('is not kept waiting by a call that takes long', async () => {
-    // The one connection is the call's; a runtime with more to say answers on another.
+  test('does not wait for a long call', async () => {
+    // The call uses the only connection of the pool; the health check has its own.
     const { server, runtime } = await start((socket, { line }) => {
       if (line === 'GET /healthz') socket.write(responseOf(200, 'ok'));
     });
@@ -290,7 +290,7 @@ describe('the eye on it, as long as it has to look', () => {
   });
 });
 
-test('the eye on it does not stare for ever at a runtime that never answers', async () => {
+test('health check times out if the runtime never answers', async () => {
   const { runtime } = await start(() => {});
   expect(await runtime.problem()).toMatch(/not answered within 2000 ms/);
 });

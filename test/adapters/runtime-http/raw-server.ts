@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type ByteServer, startByteServer } from '../../support/byte-server.ts';
 
-/** An HTTP server of which every byte is the test's own. */
+/** An HTTP server for which the test writes every byte. */
 export interface RawServer extends Pick<ByteServer, 'accepted' | 'open' | 'close'> {
   readonly url: string;
   readonly socketPath?: string;
@@ -60,7 +60,7 @@ function takeRequest(
   return { request: { line: line.replace(/ HTTP\/1\.1$/, ''), headers, body, connection }, bytes };
 }
 
-/** A whole response with its length. */
+/** A complete response with its Content-Length. */
 export function responseOf(
   status: number,
   body: string | Buffer = '',

@@ -12,33 +12,29 @@ async function linesOf(...chunks: readonly (string | Buffer)[]): Promise<readonl
   return lines;
 }
 
-describe('the lines of a process', () => {
+describe('onLines', () => {
   it.each<readonly [string, readonly string[], readonly string[]]>([
-    ['whole ones', ['a\nb\n'], ['a', 'b']],
-    ['one without an end', ['a\nb'], ['a', 'b']],
-    ['empty ones', ['\n\na\n'], ['', '', 'a']],
-    ['in pieces', ['a', 'b', '\nc', '\n', 'd'], ['ab', 'c', 'd']],
-    ['with carriage returns', ['a\r\nb\r', '\nc\rd\n'], ['a', 'b', 'c', 'd']],
-    [
-      'of a progress bar, which has no newline',
-      ['\rstep 1\r', 'step 2\r', '  \r'],
-      ['', 'step 1', 'step 2', '  '],
-    ],
-    ['with U+2028 and U+2029, which end no line', ['a\u2028b\u2029c\n'], ['a\u2028b\u2029c']],
-    ['with indentation', ['  a\n\tb  \n'], ['  a', '\tb  ']],
-    ['none', [], []],
+    ['complete lines', ['a\nb\n'], ['a', 'b']],
+    ['a last line without a line end', ['a\nb'], ['a', 'b']],
+    ['empty lines', ['\n\na\n'], ['', '', 'a']],
+    ['lines in several chunks', ['a', 'b', '\nc', '\n', 'd'], ['ab', 'c', 'd']],
+    ['carriage returns', ['a\r\nb\r', '\nc\rd\n'], ['a', 'b', 'c', 'd']],
+    ['a progress bar without newlines', ['\rstep 1\r', 'step 2\r', '  \r'], ['', 'step 1', 'step 2', '  ']],
+    ['U+2028 and U+2029, which do not end a line', ['a\u2028b\u2029c\n'], ['a\u2028b\u2029c']],
+    ['indentation', ['  a\n\tb  \n'], ['  a', '\tb  ']],
+    ['no output', [], []],
   ])('%s', async (_what, chunks, lines) => {
     expect(await linesOf(...chunks)).toEqual(lines);
   });
 
-  it('what never ends is passed on in pieces, and all of it', async () => {
+  it('passes on an endless line in pieces, completely', async () => {
     const chunks = Array.from({ length: 100 }, () => 'x'.repeat(10_000));
     const lines = await linesOf(...chunks);
     expect(lines.length).toBeGreaterThan(1);
     expect(lines.join('')).toBe(chunks.join(''));
   });
 
-  it('a character whose bytes come in two pieces', async () => {
+  it('decodes a character whose bytes arrive in two chunks', async () => {
     const bytes = Buffer.from('é€\u{1f600}\n');
     for (let at = 1; at < bytes.length; at++)
       expect(await linesOf(bytes.subarray(0, at), bytes.subarray(at))).toEqual(['é€\u{1f600}']);

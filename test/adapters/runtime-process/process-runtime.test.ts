@@ -14,18 +14,18 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-/** Nobody ever listens. */
-const NOBODY: Runtime = {
+/** A client that never reaches a runtime. */
+const UNREACHABLE: Runtime = {
   restartsItself: false,
-  call: () => Promise.reject(new Error('nobody is called')),
+  call: () => Promise.reject(new Error('not called')),
   interrupt: () => {},
-  problem: async () => 'nobody listens',
+  problem: async () => 'not listening',
   close: async () => {},
 };
 
 function started(
   command: string,
-  client = NOBODY,
+  client = UNREACHABLE,
   more: Partial<Parameters<typeof processRuntime>[0]> = {},
 ): Runtime {
   const runtime = processRuntime({
@@ -35,45 +35,46 @@ function started(
     client,
     clock: more.clock ?? systemClock,
     onLine: () => {},
-    onTrouble: more.onTrouble ?? (() => {}),
+    onWarning: more.onWarning ?? (() => {}),
   });
   opened.push(runtime);
   return runtime;
 }
 
-it('tells whoever called a runtime that cannot start how it ended, and its last words', async () => {
-  const runtime = started('echo first >&2; echo "there is no module" >&2; exit 7');
+it('reports how a failed start ended, with its last line on stderr', async () => {
+  const runtime = started('echo first >&2; echo "module not found" >&2; exit 7');
   await expect
     .poll(async () => detailOf(await runtime.call(requestWith(1, 50))))
-    .toBe('the runtime did not become ready: it exited with status 7; there is no module');
+    .toBe('the runtime did not become ready: it exited with status 7; module not found');
 });
 
-it('tells no more than is known of one that is still starting', async () => {
+it('reports that a runtime which is still starting is not ready', async () => {
   const runtime = started('exec sleep 600');
   expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe('the runtime did not become ready');
 });
 
-it('kills a runtime that does not become ready in time, starts it again, and says so', async () => {
-  const troubles: string[] = [];
-  const runtime = started('exec sleep 600', NOBODY, {
+it('kills and restarts a runtime that does not become ready in time', async () => {
+  const warnings: string[] = [];
+  const runtime = started('exec sleep 600', UNREACHABLE, {
     startupTimeoutMs: 50,
-    onTrouble: (what, { how }) => troubles.push(how === undefined ? what : `${what}: ${how}`),
+    onWarning: (message, { reason }) =>
+      warnings.push(reason === undefined ? message : `${message}: ${reason}`),
   });
-  const late = 'the runtime did not become ready in time and is killed';
-  const gone = 'the runtime is gone: did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)';
-  await expect.poll(() => troubles.slice(0, 4)).toEqual([late, gone, late, gone]);
+  const late = 'the runtime did not become ready in time; killing it';
+  const ended = 'the runtime ended: did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)';
+  await expect.poll(() => warnings.slice(0, 4)).toEqual([late, ended, late, ended]);
   expect(detailOf(await runtime.call(requestWith(1, 10)))).toBe(
     'the runtime did not become ready: it did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)',
   );
 });
 
-it('leaves a runtime alone that became ready in time', async () => {
+it('does not kill a runtime that became ready in time', async () => {
   const startupTimeoutMs = 7_000_000;
   let limit: AbortSignal | undefined;
-  let looks = 0;
+  let probes = 0;
   const runtime = started(
     'exec sleep 600',
-    { ...NOBODY, problem: async () => (++looks < 3 ? 'loading' : undefined) },
+    { ...UNREACHABLE, problem: async () => (++probes < 3 ? 'loading' : undefined) },
     {
       startupTimeoutMs,
       clock: {
@@ -91,7 +92,7 @@ it('leaves a runtime alone that became ready in time', async () => {
   expect(limit?.aborted).toBe(true);
 });
 
-it('a start that fails, a stop or an interruption ends the wait for it', async () => {
+it('stops waiting for the start when it fails, on stop and on interruption', async () => {
   const never = new AbortController().signal;
   expect(await started('exit 3').untilStarted?.(never)).toBe('settled');
   const stop = new AbortController();
@@ -106,7 +107,7 @@ it('a start that fails, a stop or an interruption ends the wait for it', async (
   expect(await closed).toBe('interrupted');
 });
 
-it('a call that waits for the runtime goes back unchanged when it is interrupted', async () => {
+it('interrupts a call that waits for the runtime', async () => {
   const loading = started('exec sleep 600');
   const call = loading.call(requestWith(1));
   loading.interrupt();
@@ -116,9 +117,9 @@ it('a call that waits for the runtime goes back unchanged when it is interrupted
   expect(await last).toEqual({ kind: 'interrupted' });
 });
 
-it('a call to a runtime that cannot be loaded fails at once, however long its timeout is', async () => {
+it('fails a call at once after a failed start, however long its timeout is', async () => {
   const sleeps: number[] = [];
-  const runtime = started('echo "there is no module" >&2; exit 7', NOBODY, {
+  const runtime = started('echo "module not found" >&2; exit 7', UNREACHABLE, {
     clock: {
       ...systemClock,
       sleep: (milliseconds, signal) => {
@@ -128,36 +129,36 @@ it('a call to a runtime that cannot be loaded fails at once, however long its ti
     },
   });
   await runtime.untilStarted?.(new AbortController().signal);
-  // It pauses before its next start: nothing is loading that would be worth waiting for.
+  // During the pause before the next start nothing is loading, so a call must not wait.
   expect(runtime.isStarting?.()).toBe(false);
   const timeoutMs = 86_400_000;
   expect(detailOf(await runtime.call(requestWith(1, timeoutMs)))).toBe(
-    'the runtime did not become ready: it exited with status 7; there is no module',
+    'the runtime did not become ready: it exited with status 7; module not found',
   );
   expect(sleeps).not.toContain(timeoutMs);
 });
 
-it('tells when there is somebody to call, through lives that end before, or at once when told to stop', async () => {
-  let isThere = false;
+it('waits for a runtime across failed starts, until one is ready or the signal aborts', async () => {
+  let isListening = false;
   const runtime = started('exit 3', {
-    ...NOBODY,
-    problem: async () => (isThere ? undefined : 'nobody listens'),
+    ...UNREACHABLE,
+    problem: async () => (isListening ? undefined : 'not listening'),
   });
   const stop = new AbortController();
-  let isTold = false;
+  let isDone = false;
   const waiting = runtime.untilReady?.(stop.signal).then(() => {
-    isTold = true;
+    isDone = true;
   });
-  // A life or two that end at once.
+  // One or two failed starts.
   await clockSleep(300);
-  expect(isTold).toBe(false);
+  expect(isDone).toBe(false);
   stop.abort();
   await waiting;
-  isThere = true;
+  isListening = true;
   await runtime.untilReady?.(new AbortController().signal);
 });
 
-/** It has so much memory that the kernel takes its time to bury it, and answers all but `hang` with what came. */
+/** Has 300 MB of memory, which the kernel takes a while to free. Echoes every request except `hang`. */
 const HEAVY = `
   globalThis.ballast = Buffer.alloc(300_000_000, 1);
   const { rmSync } = require('node:fs');
@@ -168,16 +169,16 @@ const HEAVY = `
   }).listen(process.argv[1]);
 `;
 
-it('waits until a runtime that was killed is buried, whose socket takes connections for so long', async () => {
+it('waits until a killed runtime has ended, because its socket still accepts connections', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'asya-heavy-'));
   const path = join(folder, 'runtime.sock');
   const client = socketRuntime({ path, protocol: 'payload', fanOut: 'never', maxAnswerBytes: 1_000 });
-  // Not the last command of the shell, which would become it.
+  // `; true`, because the shell would otherwise replace itself with its last command.
   const runtime = started(`'${process.execPath}' -e "$HEAVY" '${path}'; true`, client);
-  for (const _life of [1, 2, 3]) {
-    expect(valueIn(await runtime.call(requestWith('well')))).toBe('well');
+  for (const _round of [1, 2, 3]) {
+    expect(valueIn(await runtime.call(requestWith('hello')))).toBe('hello');
     expect(await runtime.call(requestWith('hang', 100))).toEqual({ kind: 'timeout' });
-    expect(valueIn(await runtime.call(requestWith('afresh')))).toBe('afresh');
+    expect(valueIn(await runtime.call(requestWith('again')))).toBe('again');
   }
   rmSync(folder, { recursive: true });
 });

@@ -22,7 +22,7 @@ test.each([
   'GOOGLE_APPLICATION_CREDENTIALS',
   'ASYA_RABBITMQ_URL',
   'ASYA_GATEWAY_SECRET',
-])('%s stays with the sidecar unless it is named', (name) => {
+])('%s is not passed to the runtime unless it is listed', (name) => {
   expect(runtimeEnvironment({ [name]: 'secret' }, [])).toEqual({});
   expect(runtimeEnvironment({ [name]: 'secret' }, [name])).toEqual({ [name]: 'secret' });
 });
@@ -35,6 +35,6 @@ test.each([
   'ASYA_ACTOR_NAME',
   'OPENAI_API_KEY',
   'AWS_LAMBDA_FUNCTION_NAME',
-])('%s is the handler’s too', (name) => {
+])('%s is passed to the runtime', (name) => {
   expect(runtimeEnvironment({ [name]: 'value', UNSET: undefined }, [])).toEqual({ [name]: 'value' });
 });

@@ -5,17 +5,18 @@ import type { RuntimeRequest } from '../../../lib/ports/runtime.ts';
 
 const deriveId: DeriveId = (...parts) => parts.join('|');
 
-export const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store', 'tell'] };
+export const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store', 'notify'] };
 
-/** An envelope as the line hands it over. */
+/** An envelope as the sidecar passes it to a runtime. */
 export function envelopeWith(payload: unknown, more: object = {}): Envelope {
   const text = JSON.stringify({ id: 'e-1', route: ROUTE, headers: {}, payload, ...more });
   const arrival = decode(text, { actor: 'score', messageId: 'm-1', deriveId });
-  if (arrival.kind !== 'readable') throw new Error(`the test's own envelope is wrong: ${arrival.complaint}`);
+  if (arrival.kind !== 'readable')
+    throw new Error(`the test's own envelope is invalid: ${arrival.complaint}`);
   return arrival.envelope;
 }
 
-/** Nothing should come near it, on however busy a machine. */
+/** A timeout that no call reaches, even on a busy machine. */
 export const A_LONG_TIME_MS = 100_000;
 
 /** A call with a payload. */

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { type ByteServer, startByteServer } from '../../support/byte-server.ts';
 
-/** A server on a Unix socket whose every byte is the test's own. */
+/** A server on a Unix socket for which the test writes every byte. */
 export interface FrameServer extends Pick<ByteServer, 'path' | 'accepted' | 'open' | 'close'> {
-  /** The requests' texts, in the order they came. */
+  /** The bodies of the requests, in order of arrival. */
   readonly requests: string[];
 }
 
@@ -13,7 +13,7 @@ export type Behaviour = (
   nth: { connection: number; request: number },
 ) => void;
 
-/** Calls the behaviour with each whole frame that comes; `greet` with each connection. */
+/** Calls `behave` for each complete frame, and `greet` for each connection. */
 export async function startFrameServer(
   behave: Behaviour,
   greet: (socket: Socket, connection: number) => void = () => {},
@@ -44,8 +44,8 @@ export function frameOf(text: string | Buffer): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** A header that promises so many bytes. */
-export function promiseOf(bytes: number): Buffer {
+/** A frame header that announces this many bytes. */
+export function headerOf(bytes: number): Buffer {
   const header = Buffer.alloc(4);
   header.writeUInt32BE(bytes, 0);
   return header;

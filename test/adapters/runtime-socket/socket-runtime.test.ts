@@ -7,7 +7,7 @@ import type { Runtime } from '../../../lib/ports/runtime.ts';
 import { A_LONG_TIME_MS, detailOf, envelopeWith, ROUTE, requestWith, valueIn } from './a-request.ts';
 import { type Behaviour, type FrameServer, frameOf, startFrameServer } from './frame-server.ts';
 
-/** Frames over a Unix socket: what is asked, what an answer means, and how connections are used. */
+/** Frames over a Unix socket: requests, the meaning of answers, and the use of connections. */
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -33,8 +33,8 @@ async function start(
 const answering = (text: string, options?: Partial<SocketRuntimeOptions>) =>
   start((socket) => socket.write(frameOf(text)), options);
 
-describe('the payload protocol', () => {
-  test('asks with the payload as it came', async () => {
+describe('payload protocol', () => {
+  test('sends the payload unchanged', async () => {
     const { server, runtime } = await answering('1');
     const envelope = { ...envelopeWith(null), payload: '{"n":12345678901234567890, "n":1e400}' as never };
     await runtime.call({ envelope, timeoutMs: A_LONG_TIME_MS });
@@ -49,12 +49,12 @@ describe('the payload protocol', () => {
     '"text"',
     '{"error":"a value"}',
     '{"error":7,"message":"m","type":"t"}',
-  ])('%s is one value, byte for byte', async (text) => {
+  ])('reads %s as one value, byte for byte', async (text) => {
     const { runtime } = await answering(` ${text}\n`);
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'frames', frames: [{ payload: text }] });
   });
 
-  test('an array is many values, each byte for byte', async () => {
+  test('reads an array as several values, each byte for byte', async () => {
     const { runtime } = await answering('[ 1.0, {"a":1, "a":2} ,null]');
     expect(await runtime.call(requestWith(1))).toEqual({
       kind: 'frames',
@@ -62,12 +62,12 @@ describe('the payload protocol', () => {
     });
   });
 
-  test.each(['null', '[]', ' [ ] '])('%s is nothing', async (text) => {
+  test.each(['null', '[]', ' [ ] '])('reads %s as no value', async (text) => {
     const { runtime } = await answering(text);
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
   });
 
-  test('without fan-out every array is one value', async () => {
+  test('reads an array as one value without fan-out', async () => {
     const { runtime } = await answering('[]', { fanOut: 'never' });
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'frames', frames: [{ payload: '[]' }] });
   });
@@ -88,22 +88,22 @@ describe('the payload protocol', () => {
       '{"error":"code","details":{}}',
       { type: 'code', mro: [], message: 'code', traceback: '' },
     ],
-  ])('an error object, %s, is a fault', async (_shape, text, fault) => {
+  ])('reads an error object as a fault: %s', async (_shape, text, fault) => {
     const { runtime } = await answering(text);
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'fault', fault });
   });
 
-  test('megabytes go there and back', async () => {
+  test('transfers megabytes in both directions', async () => {
     const { runtime } = await start((socket, request) => socket.write(frameOf(request)));
     const long = '€'.repeat(1_500_000);
     expect(valueIn(await runtime.call(requestWith(long)))).toBe(long);
   });
 });
 
-describe('the envelope protocol', () => {
+describe('envelope protocol', () => {
   const whole = { protocol: 'envelope' } as const;
 
-  test('asks with the whole envelope', async () => {
+  test('sends the whole envelope', async () => {
     const { server, runtime } = await answering('null', whole);
     const envelope = envelopeWith(
       { n: 1 },
@@ -121,17 +121,17 @@ describe('the envelope protocol', () => {
   });
 
   test.each([
-    ['shifted by the runtime', { prev: ['fetch', 'score'], curr: 'store', next: ['tell'] }],
-    ['given back as it was', ROUTE],
-  ])('a route %s means the same', async (_what, route) => {
+    ['shifted by the runtime', { prev: ['fetch', 'score'], curr: 'store', next: ['notify'] }],
+    ['returned unchanged', ROUTE],
+  ])('accepts a route %s', async (_what, route) => {
     const { runtime } = await answering(JSON.stringify({ frames: [{ payload: 1, route }] }), whole);
     expect(await runtime.call(requestWith(1))).toEqual({
       kind: 'frames',
-      frames: [{ payload: '1', next: ['store', 'tell'] }],
+      frames: [{ payload: '1', next: ['store', 'notify'] }],
     });
   });
 
-  test('a route shifted to its end has no rest', async () => {
+  test('accepts a route shifted to its end', async () => {
     const route = { prev: ['fetch', 'score'], curr: '', next: [] };
     const { runtime } = await answering(JSON.stringify({ frames: [{ payload: 1, route }] }), whole);
     expect(await runtime.call(requestWith(1))).toEqual({
@@ -140,7 +140,7 @@ describe('the envelope protocol', () => {
     });
   });
 
-  test('headers and several frames', async () => {
+  test('reads headers and several frames', async () => {
     const frames = [{ payload: [1], headers: { colour: 'red' } }, { payload: null }];
     const { runtime } = await answering(JSON.stringify({ frames }), whole);
     expect(await runtime.call(requestWith(1))).toEqual({
@@ -149,46 +149,46 @@ describe('the envelope protocol', () => {
     });
   });
 
-  test('no frames are nothing', async () => {
+  test('reads an empty list of frames as no value', async () => {
     const { runtime } = await answering('{"frames":[]}', whole);
     expect(await runtime.call(requestWith(1))).toEqual({ kind: 'empty' });
   });
 
-  test('an error object is a fault', async () => {
+  test('reads an error object as a fault', async () => {
     const { runtime } = await answering('{"error":"c","message":"m","type":"T"}', whole);
     expect(await runtime.call(requestWith(1))).toMatchObject({ kind: 'fault', fault: { type: 'T' } });
   });
 
   test.each([
     ['a bare value', '{"n":1}', /neither {"frames":\[...\]} nor null nor an error object/],
-    ['frames that are no list', '{"frames":{}}', /neither/],
-    ['a frame that is no object', '{"frames":[1]}', /frame 0 is not an object/],
+    ['frames that are not a list', '{"frames":{}}', /neither/],
+    ['a frame that is not an object', '{"frames":[1]}', /frame 0 is not an object/],
     ['a frame without a payload', '{"frames":[{"payload":1},{}]}', /frame 1 has no payload/],
     [
-      'a route without its parts',
+      'a route without prev and curr',
       '{"frames":[{"payload":1,"route":{"next":[]}}]}',
       /frame 0 has a route without prev, curr and next/,
     ],
     [
-      'headers that are no object',
+      'headers that are not an object',
       '{"frames":[{"payload":1,"headers":[]}]}',
       /headers that are not an object/,
     ],
-  ])('%s cannot be read', async (_what, text, words) => {
+  ])('rejects %s', async (_title, text, message) => {
     const { runtime } = await answering(text, whole);
-    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(words);
+    expect(detailOf(await runtime.call(requestWith(1)))).toMatch(message);
   });
 });
 
 describe('connections', () => {
-  test('calls one after the other share one', async () => {
+  test('sequential calls share one connection', async () => {
     const { server, runtime } = await start((socket, request) => socket.write(frameOf(request)));
     expect(await runtime.problem()).toBeUndefined();
     for (let call = 0; call < 50; call++) expect(valueIn(await runtime.call(requestWith(call)))).toBe(call);
     expect(server.accepted()).toBe(1);
   });
 
-  test('so many calls at once have so many, and no more the next time', async () => {
+  test('concurrent calls use one connection each, and reuse them', async () => {
     const { server, runtime } = await start((socket, request) =>
       setTimeout(() => socket.write(frameOf(request)), 20),
     );
@@ -201,7 +201,7 @@ describe('connections', () => {
     expect(server.accepted()).toBe(5);
   });
 
-  test('a timeout costs its own connection only', async () => {
+  test('a timeout closes only its own connection', async () => {
     const { server, runtime } = await start((socket, request) => {
       if (request !== '"hang"') setTimeout(() => socket.write(frameOf(request)), 150);
     });
@@ -215,7 +215,7 @@ describe('connections', () => {
     expect(server.accepted()).toBe(2);
   });
 
-  test('an interruption ends every call under way, and those after it are made anew', async () => {
+  test('an interruption ends every call in flight, and later calls work', async () => {
     const { server, runtime } = await start((socket, request) => {
       if (request !== '"hang"') socket.write(frameOf(request));
     });
@@ -227,7 +227,7 @@ describe('connections', () => {
     expect(valueIn(await runtime.call(requestWith('on')))).toBe('on');
   });
 
-  test('closing leaves none open', async () => {
+  test('close() closes every connection', async () => {
     const { server, runtime } = await start((socket, request) => socket.write(frameOf(request)));
     await Promise.all([1, 2, 3].map((n) => runtime.call(requestWith(n))));
     await runtime.close();
