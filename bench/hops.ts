@@ -9,6 +9,7 @@ import {
 import { sqsClient } from '../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../lib/adapters/sqs/sqs-transport.ts';
 import { consumeQueue } from '../lib/app/delivery/consume-queue.ts';
+import { defined } from '../lib/core/text/defined.ts';
 import type { Progress } from '../lib/ports/reports.ts';
 import type { Transport } from '../lib/ports/transport.ts';
 import { startChild, stopChild } from './child.ts';
@@ -94,7 +95,7 @@ export async function moveWithSidecar(endpoint: string, progress?: Progress): Pr
   let moved = 0;
   const line = {
     ...lineTo(ECHO, ({ to, body }) => transport.send(to, body)),
-    ...(progress === undefined ? {} : { progress }),
+    ...defined({ progress }),
   };
   const missingQueue = { autoCreate: false, maxAttempts: 1, backoffMs: 1 };
   await new Promise<void>((resolve, reject) => {

@@ -43,7 +43,7 @@ if ('manifest' in reading && 'environment' in chosen && mistakes.length === 0) {
       meshName,
       manifest: reading.manifest,
       folder,
-      ...(keys === undefined ? {} : { keysVersion: String(keys) }),
+      ...(keys !== undefined && { keysVersion: String(keys) }),
     });
     app.synth();
   } catch (error) {

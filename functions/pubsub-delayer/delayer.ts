@@ -14,6 +14,7 @@ import { timerFile } from '../../lib/adapters/timer-file/timer-file.ts';
 import { type Delayer, type DelayerFact, delayMessage } from '../../lib/app/delayer/delay-message.ts';
 import { pushAuthenticationFromConfig } from '../../lib/assembly/hosts/authenticate-push.ts';
 import type { DelayerConfig } from '../../lib/config/settings/delayer-config.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { timestampText } from '../../lib/core/text/timestamp.ts';
 import type { AccessToken, PublishRequest } from '../../lib/ports/publish-request.ts';
 import type { ScheduledPublish } from '../../lib/ports/scheduled-publish.ts';
@@ -92,8 +93,7 @@ function engineFor(
       return cloudTasks({
         accessToken,
         serviceAccount,
-        ...(endpoint === undefined ? {} : { endpoint }),
-        ...(pubSubEndpoint === undefined ? {} : { pubSubEndpoint }),
+        ...defined({ endpoint, pubSubEndpoint }),
       });
     }
     case 'timer-file': {
@@ -123,5 +123,5 @@ function tell(fact: DelayerFact, { line }: JsonLog): void {
 }
 
 function hostOf({ metadataHost }: DelayerConfig): { readonly host?: string } {
-  return metadataHost === undefined ? {} : { host: metadataHost };
+  return defined({ host: metadataHost });
 }

@@ -1,6 +1,7 @@
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { delayerConfigFrom } from '../../lib/config/settings/delayer-config.ts';
+import { errorText } from '../../lib/core/text/error-text.ts';
 import { mistakesText } from '../../lib/core/text/mistake.ts';
 import { startDelayer } from './delayer.ts';
 
@@ -33,6 +34,6 @@ try {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
 } catch (error) {
-  log.line('error', 'failed', { problem: error instanceof Error ? error.message : String(error) });
+  log.line('error', 'failed', { problem: errorText(error) });
   process.exitCode = EXIT_FAILED;
 }

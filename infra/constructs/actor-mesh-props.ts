@@ -4,6 +4,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
 import type { PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 
 export interface ActorMeshProps {
@@ -82,14 +83,13 @@ export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSe
   return {
     namespace,
     region: Stack.of(scope).region,
-    ...(logLevel === undefined ? {} : { logLevel }),
-    ...(concurrency === undefined ? {} : { mostReplicas: concurrency }),
+    ...defined({ logLevel, mostReplicas: concurrency }),
     queues: {
-      ...(maxReceiveCount === undefined ? {} : { maxReceiveCount }),
-      ...(retention === undefined ? {} : { retentionSeconds: retention.toSeconds() }),
-      ...(deadLetterRetention === undefined
-        ? {}
-        : { deadLetterRetentionSeconds: deadLetterRetention.toSeconds() }),
+      ...defined({ maxReceiveCount }),
+      ...(retention !== undefined && { retentionSeconds: retention.toSeconds() }),
+      ...(deadLetterRetention !== undefined && {
+        deadLetterRetentionSeconds: deadLetterRetention.toSeconds(),
+      }),
     },
   };
 }

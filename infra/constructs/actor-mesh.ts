@@ -21,6 +21,7 @@ import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
 import type { Flow } from '../../lib/core/task/flow.ts';
 import { shownValue } from '../../lib/core/text/complaint.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../lib/core/text/mistake.ts';
 import { bundledCode } from '../code/bundled-code.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
@@ -111,10 +112,7 @@ export class ActorMesh extends Construct {
       );
     const timeoutSeconds = timeout?.toSeconds();
     if (timeoutSeconds === 1) throw new Error(`asya: timeout of flow "${name}" ${TIMEOUT_OF_ONE}`);
-    this.join(
-      [],
-      [{ name, entrypoint, routeNext, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) }],
-    );
+    this.join([], [{ name, entrypoint, routeNext, ...defined({ timeoutSeconds }) }]);
   }
 
   /**

@@ -15,6 +15,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionPlan, PlannedQueue } from '../../lib/config/plan/function-plan.ts';
 import type { FailedReason, Result } from '../../lib/core/delivery/plan.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
 import { meshAlarm } from './mesh-alarm.ts';
@@ -76,7 +77,7 @@ export class Actor extends Construct implements IGrantable {
     this.alarmTopic = alarmTopic;
     this.meshQueue = new MeshQueue(this, 'Queue', {
       planned: plan.queue,
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...defined({ encryptionKey }),
     });
     this.queue = this.meshQueue.queue;
     this.deadLetterQueue = this.meshQueue.deadLetterQueue;
@@ -221,7 +222,7 @@ export class Actor extends Construct implements IGrantable {
     return meshAlarm(this, id, {
       name: `${queue?.name}-${suffix}`,
       ...what,
-      ...(this.alarmTopic === undefined ? {} : { topic: this.alarmTopic }),
+      ...defined({ topic: this.alarmTopic }),
     });
   }
 }

@@ -11,6 +11,7 @@ import { Construct } from 'constructs';
 import { FAILURE_TABLE } from '../../lib/config/plan/failure-table.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
 import { grantKey } from './grant-key.ts';
@@ -129,14 +130,14 @@ export class Crew extends Construct {
   }
 
   private storageOf({ encryptionKey }: CrewProps): PlanSettings['storage'] {
-    return { ...this.storage, ...(encryptionKey === undefined ? {} : { kmsKey: encryptionKey.keyArn }) };
+    return { ...this.storage, ...(encryptionKey !== undefined && { kmsKey: encryptionKey.keyArn }) };
   }
 
   private queueOf(id: string, plan: FunctionPlan, { encryptionKey }: CrewProps): MeshQueue {
     if (plan.queue === undefined) throw new Error(`asya: "${plan.actor}" is planned without a queue`);
     return new MeshQueue(this, id, {
       planned: plan.queue,
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...defined({ encryptionKey }),
     });
   }
 
@@ -145,7 +146,7 @@ export class Crew extends Construct {
     const made = new MeshFunction(this, id, {
       plan,
       code: code.crew(this, plan.folder),
-      ...(logRetention === undefined ? {} : { logRetention }),
+      ...defined({ logRetention }),
       removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
     });
     for (const statement of this.keeping()) made.role.addToPolicy(statement);
@@ -170,7 +171,7 @@ export class Crew extends Construct {
   }
 
   private addAlarms(sinkPlan: FunctionPlan, sumpPlan: FunctionPlan, topic: ITopic | undefined): void {
-    const told = topic === undefined ? {} : { topic };
+    const told = defined({ topic });
     deadLetterAlarm(this.sink, sinkPlan.queue?.name ?? '', this.sink.deadLetterQueue, topic);
     deadLetterAlarm(this.sump, sumpPlan.queue?.name ?? '', this.sump.deadLetterQueue, topic);
     meshAlarm(this, 'ReceivingAlarm', {

@@ -2,6 +2,7 @@ import { type Alarm, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { defined } from '../../lib/core/text/defined.ts';
 import { meshAlarm } from './mesh-alarm.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 
@@ -30,6 +31,6 @@ export function deadLetterAlarm(
       label: 'dead letters',
     }),
     threshold: 1,
-    ...(topic === undefined ? {} : { topic }),
+    ...defined({ topic }),
   });
 }

@@ -10,6 +10,7 @@ import { TASK_PREFIX } from '../../lib/config/plan/failure-table.ts';
 import type { PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { GATEWAY, reportsPlan } from '../../lib/config/plan/gateway-plan.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import type { Crew } from './crew.ts';
 import { grantKey } from './grant-key.ts';
@@ -62,8 +63,7 @@ export class GatewayReports extends Construct {
     this.function = new MeshFunction(this, 'Function', {
       plan,
       code: code.crew(scope, plan.folder),
-      ...(logRetention === undefined ? {} : { logRetention }),
-      ...(removalPolicy === undefined ? {} : { removalPolicy }),
+      ...defined({ logRetention, removalPolicy }),
     });
     this.function.role.addToPolicy(
       new PolicyStatement({
@@ -81,7 +81,7 @@ export class GatewayReports extends Construct {
       metric: this.metricLost(),
       threshold: 1,
       periods: 3,
-      ...(alarmTopic === undefined ? {} : { topic: alarmTopic }),
+      ...defined({ topic: alarmTopic }),
     });
   }
 

@@ -155,6 +155,6 @@ function widget(
     left: [...metrics],
     leftYAxis: { label: unit, showUnits: false, min: 0 },
     period: METRIC_PERIOD,
-    ...(limit === undefined ? {} : { leftAnnotations: [limit] }),
+    ...(limit !== undefined && { leftAnnotations: [limit] }),
   });
 }

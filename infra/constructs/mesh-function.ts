@@ -20,6 +20,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionPlan } from '../../lib/config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 
@@ -79,7 +80,7 @@ export class MeshFunction extends Construct implements IGrantable {
       role: this.role,
       logGroup: this.logGroup,
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...(mostAtOnce === undefined ? {} : { reservedConcurrentExecutions: mostAtOnce }),
+      ...defined({ reservedConcurrentExecutions: mostAtOnce }),
     };
     // No name of its own: a change from zip to image replaces a function, and a name could not be given twice.
     this.function =

@@ -9,6 +9,7 @@ import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-
 import { GATEWAY, gatewayPlan } from '../../lib/config/plan/gateway-plan.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
 import { shownValue } from '../../lib/core/text/complaint.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { ARCHIVE_FOLDERS } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
@@ -84,10 +85,7 @@ export class MeshGateway extends Construct implements IGrantable {
       throw new Error(
         `asya: the version of the gateway's keys is ${shownValue(keysVersion)}; it takes the VersionId that put-secret-value told`,
       );
-    const kept = {
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
-      ...(props.removalPolicy === undefined ? {} : { removalPolicy: props.removalPolicy }),
-    };
+    const kept = defined({ encryptionKey, removalPolicy: props.removalPolicy });
     const reportSecret = new Secret(this, 'Reports', {
       description: 'What the functions of the mesh sign their reports with',
       generateSecretString: { excludePunctuation: true, passwordLength: 48 },
@@ -106,13 +104,17 @@ export class MeshGateway extends Construct implements IGrantable {
       ...settings,
       keys: SecretValue.secretsManager(
         this.keys.secretArn,
-        keysVersion === undefined ? {} : { versionId: keysVersion },
+        defined({ versionId: keysVersion }),
       ).unsafeUnwrap(),
-      callers: { ...props.tokens, ...(props.origins === undefined ? {} : { origins: props.origins }) },
+      callers: { ...props.tokens, ...defined({ origins: props.origins }) },
     });
-    this.function = this.functionOf('Function', plan, code.gateway(this, manifest.flows), props, {
-      ...(props.callersAtOnce === undefined ? {} : { mostAtOnce: props.callersAtOnce }),
-    });
+    this.function = this.functionOf(
+      'Function',
+      plan,
+      code.gateway(this, manifest.flows),
+      props,
+      defined({ mostAtOnce: props.callersAtOnce }),
+    );
     // The key of a request, to confirm it or to let go of it; no task and no failure.
     this.function.role.addToPolicy(
       new PolicyStatement({
@@ -132,13 +134,12 @@ export class MeshGateway extends Construct implements IGrantable {
       code,
       crew,
       ...kept,
-      ...(props.logRetention === undefined ? {} : { logRetention: props.logRetention }),
-      ...(alarmTopic === undefined ? {} : { alarmTopic }),
+      ...defined({ logRetention: props.logRetention, alarmTopic }),
     });
     const timerPlan = timerPlanOf(settings, this.access);
     this.timers = new MeshQueue(this, 'Timers', {
       planned: timerPlan.queue,
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...defined({ encryptionKey }),
     });
     const timer = this.functionOf('Timer', timerPlan, code.crew(this, timerPlan.folder), props);
     timer.consume(this.timers.queue);
@@ -152,7 +153,7 @@ export class MeshGateway extends Construct implements IGrantable {
       metric: this.function.metricThrottles({ period: METRIC_PERIOD }),
       threshold: 1,
       periods: 3,
-      ...(alarmTopic === undefined ? {} : { topic: alarmTopic }),
+      ...defined({ topic: alarmTopic }),
     });
   }
 
@@ -183,8 +184,7 @@ export class MeshGateway extends Construct implements IGrantable {
       plan,
       code,
       ...bounds,
-      ...(logRetention === undefined ? {} : { logRetention }),
-      ...(removalPolicy === undefined ? {} : { removalPolicy }),
+      ...defined({ logRetention, removalPolicy }),
     });
     const { failures, archive } = crew;
     for (const statement of [

@@ -3,6 +3,7 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { METRICS_NAMESPACE, toCamelCase } from '../../lib/core/delivery/metric-name.ts';
 import { METRICS, type MetricName } from '../../lib/core/delivery/metrics.ts';
 import type { FailedReason } from '../../lib/core/delivery/plan.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 
 /** What the functions of a mesh print; `service` is the mesh, by its namespace. */
 export interface MeshMetric {
@@ -22,7 +23,7 @@ export function meshMetric({ namespace, name, labels, statistic, label }: MeshMe
     dimensionsMap: { service: namespace, ...labels },
     statistic,
     period: METRIC_PERIOD,
-    ...(label === undefined ? {} : { label }),
+    ...defined({ label }),
   });
 }
 

@@ -3,6 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
 import { shownValue } from '../../lib/core/text/complaint.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
 import { ACKNOWLEDGED_OF_GATEWAY, acknowledgedIn } from './acknowledged.ts';
@@ -53,16 +54,13 @@ export class MeshStack extends Stack {
       folder,
       removalPolicy,
       logRetention,
-      ...(alarmEmail === undefined ? {} : { alarmEmail }),
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
-      ...(code === undefined ? {} : { code }),
+      ...defined({ alarmEmail, concurrency, encryptionKey, code }),
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
     if (environment.gateway !== undefined) {
       const gateway = this.mesh.addGateway({
         ...environment.gateway,
-        ...(keysVersion === undefined ? {} : { keysVersion }),
+        ...defined({ keysVersion }),
       });
       this.tell('GatewayUrl', 'Where flows are called', gateway.url);
       this.tell('GatewayKeys', 'The secret with the keys of those who may call', gateway.keys.secretName);
@@ -104,6 +102,6 @@ export function namespaceOf(environment: string, meshName: string): string {
 
 function stackProps({ account, region }: DeployEnvironment): StackProps {
   return {
-    env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
+    env: defined({ account, region }),
   };
 }

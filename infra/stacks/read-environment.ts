@@ -1,6 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { shownValue } from '../../lib/core/text/complaint.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
 import { type Mistake, type Notes, notesInto, noteUnknownKeys } from '../../lib/core/text/mistake.ts';
 import { suggestion } from '../../lib/core/text/nearest.ts';
@@ -79,13 +80,10 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
-    ...(account === undefined ? {} : { account }),
-    ...(region === undefined ? {} : { region }),
+    ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...(alarmEmail === undefined ? {} : { alarmEmail }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(gateway === undefined ? {} : { gateway }),
+    ...defined({ alarmEmail, concurrency, gateway }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { shownValue } from '../../lib/core/text/complaint.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
 import { type Notes, noteUnknownKeys } from '../../lib/core/text/mistake.ts';
 import type { GatewayTokens } from '../constructs/mesh-gateway.ts';
@@ -25,11 +26,7 @@ export function readGateway(value: unknown, notes: Notes): GatewayChoices | unde
   const tokens = tokensIn(value, notes.at('tokens'));
   const origins = originsIn(value, notes.at('origins'));
   const callersAtOnce = callersIn(value, notes.at('callersAtOnce'));
-  return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(origins === undefined ? {} : { origins }),
-    ...(callersAtOnce === undefined ? {} : { callersAtOnce }),
-  };
+  return defined({ tokens, origins, callersAtOnce });
 }
 
 function tokensIn({ tokens }: Fields, notes: Notes): GatewayTokens | undefined {

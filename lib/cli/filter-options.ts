@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Selection } from '../app/replay/select-failures.ts';
+import { defined } from '../core/text/defined.ts';
 import { DURATION_RULE, durationMs } from '../core/text/duration.ts';
 import { instantMs } from '../core/text/timestamp.ts';
 import type { FailureFilter } from '../ports/failure-index.ts';
@@ -31,11 +32,8 @@ export function withFilterOptions(command: Command): Command {
 export function filterFrom(options: FilterOptions, now: number): FailureFilter {
   const { group, actor, reason, flow, since } = options;
   return {
-    ...(group === undefined ? {} : { group }),
-    ...(actor === undefined ? {} : { actor }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(flow === undefined ? {} : { flow }),
-    ...(since === undefined ? {} : { sinceMs: sinceOption(since, now) }),
+    ...defined({ group, actor, reason, flow }),
+    ...(since !== undefined && { sinceMs: sinceOption(since, now) }),
   };
 }
 

@@ -4,6 +4,7 @@ import { type RunningMesh, runningMeshes } from '../assembly/mesh/running-mesh.t
 import { queueName } from '../config/settings/queue-name.ts';
 import type { SidecarConfig } from '../config/settings/sidecar-config.ts';
 import type { Environment } from '../config/settings/variables.ts';
+import { defined } from '../core/text/defined.ts';
 import { suggestion } from '../core/text/nearest.ts';
 import type { Reply } from '../ports/reply.ts';
 import type { Transport } from '../ports/transport.ts';
@@ -62,7 +63,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
     transport,
     reach: async (actor) => (await transport()).reach(queueName(actor, config.namespace)),
     send: async (actor, body) => (await transport()).send(queueName(actor, config.namespace), body),
-    ...(mesh === undefined ? {} : { mesh }),
+    ...defined({ mesh }),
     close: async () => {
       stores.close();
       await (await opened?.catch(() => undefined))?.close();

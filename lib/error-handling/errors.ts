@@ -1,3 +1,4 @@
+import { defined } from '../core/text/defined.ts';
 /** Errors for handlers that want to be understood. None is needed: those of the usual clients are understood too. */
 
 /** Retried, dropped or escalated by its status. */
@@ -23,7 +24,7 @@ function named(
   cause: unknown,
   asked: (...parts: never[]) => Error,
 ): Error {
-  const error = new Error(message, cause === undefined ? {} : { cause });
+  const error = new Error(message, defined({ cause }));
   Object.assign(error, { name, ...fields });
   Error.captureStackTrace(error, asked);
   return error;

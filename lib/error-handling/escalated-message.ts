@@ -47,7 +47,7 @@ function errorAttributes({ id }: PipelineMessage, escalation: Escalation, longes
     errorReason: reason,
     errorTopic: topic,
     errorMessageId: String(id),
-    ...(httpStatus === undefined ? {} : { errorHttpStatus: String(httpStatus) }),
+    ...(httpStatus !== undefined && { errorHttpStatus: String(httpStatus) }),
     errorTraceback: capTraceback(traceback, longestBytes),
   };
 }

@@ -1,5 +1,6 @@
 import { MAX_DELAYED_BYTES } from '../core/pipeline/delayer.ts';
 import { decidePipeline, type PipelineAction } from '../core/pipeline/pipeline.ts';
+import { defined } from '../core/text/defined.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Publish, PublishedMessage } from '../ports/publish.ts';
 import { DEFAULT_DELAYER_TOPIC, delayedMessage } from './delayed-message.ts';
@@ -45,7 +46,7 @@ export async function handleFailure<Data>(
     fault,
     retryCount,
     ageMs: now - eventMs,
-    ...(problem === undefined ? {} : { problem }),
+    ...defined({ problem }),
   };
   for (const fact of factsOf(failed, message.id)) reportSafely(options.tell, fact);
   return failed;

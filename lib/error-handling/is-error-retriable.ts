@@ -1,5 +1,6 @@
 import { capTraceback, type Fault } from '../core/envelope/fault.ts';
 import { isClientRetryable } from '../core/pipeline/pipeline.ts';
+import { defined } from '../core/text/defined.ts';
 import { CLIENT_CLOSED, isClosedClient } from './closed-client.ts';
 import { messageOf, type Names, namesOf } from './error-text.ts';
 import { fieldOf, textOf, withCauses } from './guarded-read.ts';
@@ -27,7 +28,7 @@ export function classify(thrown: unknown): Classified {
       mro: withNamesOf(telling, names),
       message: chain.map(saidBy).join('; caused by '),
       traceback: capTraceback(chain.map(stackOf).join('\nCaused by: ')),
-      ...(httpStatus === undefined ? {} : { httpStatus }),
+      ...defined({ httpStatus }),
     },
     isNormal: chain.some((error) => fieldOf(error, 'normal') === true),
   };

@@ -1,4 +1,5 @@
 import type { Fault } from '../core/envelope/fault.ts';
+import { defined } from '../core/text/defined.ts';
 import { headWithinUtf8 } from '../core/text/utf8.ts';
 import type { Failed } from './failed.ts';
 
@@ -51,6 +52,6 @@ function errorFields({ type, message, httpStatus }: Fault) {
   return {
     errorType: type,
     errorMessage: headWithinUtf8(message, MAX_MESSAGE_BYTES),
-    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...defined({ httpStatus }),
   };
 }

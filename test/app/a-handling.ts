@@ -69,15 +69,13 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
   const readyAt = clock.now() + (given.startsForMs ?? 0);
   const runtime = {
     ...fakeRuntime(() => (typeof end === 'function' ? end(actor.fanOut) : end)),
-    ...(given.startsForMs === undefined
-      ? {}
-      : {
-          isStarting: () => clock.now() < readyAt,
-          untilStarted: async (stop: AbortSignal) => {
-            await clock.sleep(readyAt - clock.now(), stop);
-            return given.startEndsAs ?? (stop.aborted ? 'stopped' : 'settled');
-          },
-        }),
+    ...(given.startsForMs !== undefined && {
+      isStarting: () => clock.now() < readyAt,
+      untilStarted: async (stop: AbortSignal) => {
+        await clock.sleep(readyAt - clock.now(), stop);
+        return given.startEndsAs ?? (stop.aborted ? 'stopped' : 'settled');
+      },
+    }),
   };
   const told = recordingTelemetry();
   const sends: Sent[] = [];

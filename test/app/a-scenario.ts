@@ -4,6 +4,7 @@ import { type Scenario, simulate } from '../../lib/app/simulation/simulate.ts';
 import type { Simulation } from '../../lib/app/simulation/simulation.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { jsonText } from '../../lib/core/text/json-text.ts';
 import { anActor, at, deriveId, faultEnd, NOW, NOW_TEXT, resiliencyOf } from '../core/a-delivery.ts';
 
@@ -47,7 +48,7 @@ export function aScenario(staging: Staging = {}): Scenario {
       route: { prev: [], curr: 'score', next },
       headers: new Map(Object.entries(staging.headers ?? {}).map(([name, text]) => [name, jsonText(text)])),
       payload: jsonText(staging.payload ?? 'p'),
-      status: { created_at: NOW_TEXT, ...(timeoutMs === undefined ? {} : { deadline_at: at(timeoutMs) }) },
+      status: { created_at: NOW_TEXT, ...(timeoutMs !== undefined && { deadline_at: at(timeoutMs) }) },
       extra: new Map(),
     },
     scripts: new Map(
@@ -57,7 +58,7 @@ export function aScenario(staging: Staging = {}): Scenario {
     traits: { limits: SQS_LIMITS, heldMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
     dice: () => staging.roll ?? 0,
     deriveId,
-    ...(staging.mostDeliveries === undefined ? {} : { mostDeliveries: staging.mostDeliveries }),
+    ...defined({ mostDeliveries: staging.mostDeliveries }),
   };
 }
 

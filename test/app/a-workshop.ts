@@ -1,6 +1,7 @@
 import { type ConsumeEnd, consumeQueue, type MissingQueue } from '../../lib/app/delivery/consume-queue.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { RuntimeRequest } from '../../lib/ports/runtime.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
 import { anEnvelope } from '../core/a-delivery.ts';
@@ -62,7 +63,7 @@ export function aWorkshop(options: WorkshopOptions = {}): Workshop {
     clock,
     transport: used,
     telemetry: told,
-    ...(options.actor === undefined ? {} : { actor: options.actor }),
+    ...defined({ actor: options.actor }),
   });
   const stop = new AbortController();
   const missingQueue = { autoCreate: false, maxAttempts: 10, backoffMs: 1_000, ...options.missingQueue };

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { errorText } from '../../lib/core/text/error-text.ts';
 import { runFile } from './run-file.ts';
 
 /** `npm run conformance -- FILE...` */
@@ -28,7 +29,7 @@ function main(paths: readonly string[]): number {
       passed += results.length - failures.length;
       failed += failures.length;
     } catch (error) {
-      console.log(`FAIL ${path}: ${error instanceof Error ? error.message : String(error)}`);
+      console.log(`FAIL ${path}: ${errorText(error)}`);
       unreadable += 1;
     }
   }

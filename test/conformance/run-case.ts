@@ -8,6 +8,7 @@ import { type DeriveId, decode } from '../../lib/core/envelope/decode.ts';
 import { decidePipeline, PIPELINE_DEFAULTS } from '../../lib/core/pipeline/pipeline.ts';
 import { delayAfterAttempt } from '../../lib/core/policy/policy-delay.ts';
 import { compilePolicy } from '../../lib/core/policy/policy-input.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { durationMs } from '../../lib/core/text/duration.ts';
 import { mistakesText, notesInto } from '../../lib/core/text/mistake.ts';
 import { instantMs } from '../../lib/core/text/timestamp.ts';
@@ -77,10 +78,10 @@ function decisionOf(given: DecisionCase): Decision {
     {
       ASYA_ACTOR_NAME: config.actor,
       ASYA_RESILIENCY_ACTOR_TIMEOUT: config.actorTimeout,
-      ...(config.policies === undefined ? {} : { ASYA_RESILIENCY_POLICIES: JSON.stringify(config.policies) }),
-      ...(config.rules === undefined ? {} : { ASYA_RESILIENCY_RULES: JSON.stringify(config.rules) }),
-      ...(config.fanout === undefined ? {} : { ASYA_FANOUT: config.fanout }),
-      ...(config.maxHops === undefined ? {} : { ASYA_MAX_HOPS: String(config.maxHops) }),
+      ...(config.policies !== undefined && { ASYA_RESILIENCY_POLICIES: JSON.stringify(config.policies) }),
+      ...(config.rules !== undefined && { ASYA_RESILIENCY_RULES: JSON.stringify(config.rules) }),
+      ...defined({ ASYA_FANOUT: config.fanout }),
+      ...(config.maxHops !== undefined && { ASYA_MAX_HOPS: String(config.maxHops) }),
     },
     noFile,
   );
@@ -196,7 +197,7 @@ export function runPipeline(given: PipelineFileCase): Difference[] {
       fault: {
         type: error.type ?? '',
         mro: [],
-        ...(error.http_status === undefined ? {} : { httpStatus: error.http_status }),
+        ...defined({ httpStatus: error.http_status }),
       },
       isNormal: error.normal === true,
       retryCount,

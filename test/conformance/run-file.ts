@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errorText } from '../../lib/core/text/error-text.ts';
 import { type Difference, differenceText } from './compare.ts';
 import { type Kind, kindOf } from './kinds.ts';
 import {
@@ -59,6 +60,6 @@ function resultOf(name: string, run: Run, given: unknown): CaseResult {
   try {
     return { name, differences: run(given).map(differenceText) };
   } catch (error) {
-    return { name, differences: [`it threw: ${error instanceof Error ? error.message : String(error)}`] };
+    return { name, differences: [`it threw: ${errorText(error)}`] };
   }
 }

@@ -8,6 +8,7 @@ import type { Fault } from '../../lib/core/envelope/fault.ts';
 import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/policy/policy.ts';
 import { compilePolicy } from '../../lib/core/policy/policy-input.ts';
 import { compileResiliency } from '../../lib/core/policy/resiliency-input.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { type Mistake, mistakesText, notesInto } from '../../lib/core/text/mistake.ts';
 import type { CountBytes } from '../../lib/core/text/utf8.ts';
 import { NO_LIMITS } from './no-limits.ts';
@@ -149,7 +150,7 @@ export function handle(came: Fields | string | Uint8Array, end: CallEnd, setting
     now: later,
     random: roll,
     deriveId,
-    ...(setting.countBytes === undefined ? {} : { countBytes: setting.countBytes }),
+    ...defined({ countBytes: setting.countBytes }),
   });
   const sends = sendsOf(plan);
   return {

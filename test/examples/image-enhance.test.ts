@@ -12,6 +12,7 @@ import { NotAPicture, type Picture, pictureFrom, pngFrom } from '../../examples/
 import { sharpened } from '../../examples/image-enhance/sharpen.ts';
 import { uploadImage } from '../../examples/image-enhance/upload-image.ts';
 import { matchPolicy } from '../../lib/core/policy/policy-match.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';
@@ -25,8 +26,7 @@ async function policyFor(actor: string, call: () => Promise<unknown>): Promise<s
   );
   if (spec === undefined || thrown === undefined) throw new Error('nothing was thrown');
   const { type, mro, http_status: httpStatus } = thrown;
-  return matchPolicy(spec.resiliency, { type, mro, ...(httpStatus === undefined ? {} : { httpStatus }) })
-    ?.policyName;
+  return matchPolicy(spec.resiliency, { type, mro, ...defined({ httpStatus }) })?.policyName;
 }
 
 /** A server that answers with a status; its address. */

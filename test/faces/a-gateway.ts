@@ -2,6 +2,7 @@ import { Validator } from '@cfworker/json-schema';
 import type { Caller, Gateway, GatewayRefusal } from '../../lib/app/gateway/gateway.ts';
 import type { Flow } from '../../lib/core/task/flow.ts';
 import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/core/task/task.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { JsonText } from '../../lib/core/text/json-text.ts';
 
 /** How a flow's tasks go: by themselves to that end, or step by step as the test says. */
@@ -61,21 +62,18 @@ export function playedGateway(): PlayedGateway {
     const at = actor === undefined ? (isFinal(state) ? route.length : 0) : route.indexOf(actor);
     const progress = {
       done: route.slice(0, at),
-      ...(actor === undefined ? {} : { current: actor }),
+      ...defined({ current: actor }),
       left: route.slice(at + 1),
       percent: Math.floor((100 * at) / route.length),
     };
-    const told = {
-      ...(reason === undefined ? {} : { reason }),
-      ...(error === undefined ? {} : { error }),
-    };
+    const told = defined({ reason, error });
     const seq = task.events.length + 1;
     const event: TaskEvent = {
       seq,
       atMs: seq,
       type,
       state,
-      ...(actor === undefined ? {} : { actor }),
+      ...defined({ actor }),
       ...told,
       progress,
     };
@@ -171,7 +169,7 @@ export function playedGateway(): PlayedGateway {
       if (before !== undefined) return { ok: true, task: known(before).task, isNew: false };
       const entry = made(caller, offered.flow, {
         payload,
-        ...(traceparent === undefined ? {} : { traceparent }),
+        ...defined({ traceparent }),
       });
       if (key !== undefined) keys.set(key, entry.task.id);
       setImmediate(() => play(entry, offered.fate));
@@ -198,7 +196,7 @@ export function playedGateway(): PlayedGateway {
       const entry = of(caller, id);
       if (entry === undefined) return NOT_FOUND;
       const { task, result } = entry;
-      return { ok: true, result: { task, ...(result === undefined ? {} : { payload: result }) } };
+      return { ok: true, result: { task, ...defined({ payload: result }) } };
     },
     untilEnded: async () => {
       throw new Error('no face asks for this');
@@ -230,7 +228,7 @@ export function playedGateway(): PlayedGateway {
       turn(known(id), {
         type: 'received',
         state: 'paused',
-        ...(current === undefined ? {} : { actor: current }),
+        ...defined({ actor: current }),
       });
     },
     listeners: () => listening,

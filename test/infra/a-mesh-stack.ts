@@ -10,6 +10,7 @@ import { MeshStack } from '../../infra/stacks/mesh-stack.ts';
 import type { DeployEnvironment } from '../../infra/stacks/read-environment.ts';
 import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { mistakesText } from '../../lib/core/text/mistake.ts';
 
 export const LETTERS = join(import.meta.dirname, 'meshes/letters');
@@ -56,7 +57,7 @@ export function stackOf(manifest: Manifest, options: StackOptions = {}): MeshSta
     manifest,
     folder,
     ...(code === 'bundled' ? {} : { code }),
-    ...(options.keysVersion === undefined ? {} : { keysVersion: options.keysVersion }),
+    ...defined({ keysVersion: options.keysVersion }),
   });
 }
 

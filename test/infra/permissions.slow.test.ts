@@ -1,6 +1,7 @@
 import { CfnResource, type Stack } from 'aws-cdk-lib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { defined } from '../../lib/core/text/defined.ts';
 import { actorText, manifestOf } from '../config/manifest/a-mesh.ts';
 import { queuesFor, stackOf, type TemplateJson } from './a-mesh-stack.ts';
 
@@ -66,7 +67,7 @@ function textsOf({ actors, flows }: Drawn): Record<string, string> {
         name,
         'handler: module.handle',
         `next: ${JSON.stringify(next)}`,
-        `resiliency: ${JSON.stringify({ policies, ...(onError === undefined ? {} : { onError }) })}`,
+        `resiliency: ${JSON.stringify({ policies, ...defined({ onError }) })}`,
       ),
     ];
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerFromHttp, answerFromSocket } from '../../lib/core/delivery/answer.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import { ERRORS } from './cases.ts';
 import { ask, connectTo, type FramedConnection } from './clients.ts';
 import { LANGUAGES, NODE, PYTHON } from './languages.ts';
@@ -32,8 +33,7 @@ describe.each(LANGUAGES)('$name runtime, errors', (language) => {
       error: 'processing_error',
       message,
       ...expected[language.name],
-      ...(httpStatus === undefined ? {} : { http_status: httpStatus }),
-      ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+      ...defined({ http_status: httpStatus, retry_after: retryAfter }),
     });
     expect(traceback).toContain(message);
     expect(traceback).toMatch(/handlers\.(py|ts)/);

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defined } from '../../lib/core/text/defined.ts';
 import { connectTo } from './clients.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 import { type Ended, endAll, launch, startForTest, temporaryFolder, within } from './runtime-process.ts';
@@ -87,7 +88,7 @@ async function failedStart(
   handler: string | undefined,
   env: Readonly<Record<string, string>> = {},
 ): Promise<FailedStart> {
-  const runtime = launch({ language, cwd: folder, env, ...(handler === undefined ? {} : { handler }) });
+  const runtime = launch({ language, cwd: folder, env, ...defined({ handler }) });
   const ended = await within(runtime.ended, 'the failed start', 60_000);
   return { ended, stderr: runtime.stderr() };
 }

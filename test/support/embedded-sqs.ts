@@ -9,6 +9,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
+import { defined } from '../../lib/core/text/defined.ts';
 
 /** An SQS on a free port of this machine alone. */
 export interface EmbeddedSqs {
@@ -44,7 +45,7 @@ export async function startEmbeddedSqs(
 ): Promise<EmbeddedSqs> {
   const app = buildApp({
     logger: false,
-    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+    ...defined({ dataDir: options.dataDir }),
   });
   const sqs = sqsAt(await app.listen({ host: '127.0.0.1', port: options.port ?? 0 }));
   return {

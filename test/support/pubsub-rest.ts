@@ -80,15 +80,13 @@ export function pubsubRest({ endpoint }: PubsubEmulator): PubsubRest {
       await call('PUT', `subscriptions/${name}`, {
         topic: topicName(topic),
         ackDeadlineSeconds: 600,
-        ...(pushTo === undefined ? {} : { pushConfig: { pushEndpoint: pushTo } }),
-        ...(deadLetterTopic === undefined
-          ? {}
-          : {
-              deadLetterPolicy: {
-                deadLetterTopic: topicName(deadLetterTopic),
-                maxDeliveryAttempts: FEWEST_ATTEMPTS,
-              },
-            }),
+        ...(pushTo !== undefined && { pushConfig: { pushEndpoint: pushTo } }),
+        ...(deadLetterTopic !== undefined && {
+          deadLetterPolicy: {
+            deadLetterTopic: topicName(deadLetterTopic),
+            maxDeliveryAttempts: FEWEST_ATTEMPTS,
+          },
+        }),
       });
     },
     publish: async (topic, data, attributes = {}) => {

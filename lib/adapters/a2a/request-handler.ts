@@ -8,6 +8,7 @@ import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { followTask } from '../../app/gateway/follow-task.ts';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import { isFinal, type Task as MeshTask } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import { forClient, refusedMessage, refusedTask } from './a2a-error.ts';
 import { type Named, nameOf, toTask } from './a2a-task.ts';
 import { type AgentAbout, agentCard } from './agent-card.ts';
@@ -55,7 +56,7 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
     const created = await gateway.create(caller, flow.name, messagePayload(message.parts, flow, body), {
       // Its sender makes it unique: a message that is sent again is the same task.
       idempotencyKey: `a2a:${message.messageId}`,
-      ...(traceparent === undefined ? {} : { traceparent }),
+      ...defined({ traceparent }),
     });
     if (!created.ok) throw refusedMessage(created);
     return created.task;

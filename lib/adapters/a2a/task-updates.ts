@@ -2,6 +2,7 @@ import type { StreamResponse } from '@a2a-js/sdk';
 import { followTask } from '../../app/gateway/follow-task.ts';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import { isFinal, type Task, type TaskEvent } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import { refusedTask } from './a2a-error.ts';
 import { type Named, toArtifact, toStatus, toTask } from './a2a-task.ts';
 
@@ -44,5 +45,5 @@ function statusUpdate(
 }
 
 function metadataOf({ type, actor, progress }: TaskEvent): Record<string, unknown> {
-  return { event: type, percent: progress.percent, ...(actor === undefined ? {} : { actor }) };
+  return { event: type, percent: progress.percent, ...defined({ actor }) };
 }

@@ -1,4 +1,5 @@
 import type { Publication } from '../../core/pipeline/plan-delay.ts';
+import { causeText } from '../../core/text/error-text.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 import type { AccessToken } from '../../ports/publish-request.ts';
 import type { Scheduled, ScheduledPublish } from '../../ports/scheduled-publish.ts';
@@ -81,7 +82,7 @@ async function post(
     const text = await response.text();
     return response.status === 401 ? 'unauthorized' : replyFrom(url, response.status, text);
   } catch (error) {
-    return { ok: false, problem: `${url}: ${wordsOf(error)}` };
+    return { ok: false, problem: `${url}: ${causeText(error)}` };
   }
 }
 
@@ -104,9 +105,4 @@ function messageIn(text: string): string {
     // No JSON: a proxy in between.
   }
   return text.slice(0, MAX_MESSAGE);
-}
-
-function wordsOf(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  return cause instanceof Error ? cause.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { credentialsFor } from '../../config/settings/local-endpoint.ts';
 import type { Environment } from '../../config/settings/variables.ts';
+import { defined } from '../../core/text/defined.ts';
 
 export interface DynamoDbAddress {
   readonly region: string;
@@ -14,7 +15,7 @@ const SILENT_AT_MOST_MS = 15_000;
 export function dynamoDbClient({ region, endpoint }: DynamoDbAddress, env: Environment): DynamoDBClient {
   return new DynamoDBClient({
     region,
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ endpoint }),
     ...credentialsFor(endpoint, env),
     requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
   });

@@ -87,7 +87,7 @@ function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
     actor: text(actor),
     hop: number(hop),
     reason: text(reason),
-    ...(replay === undefined ? {} : { replay: text(replay) }),
+    ...(replay !== undefined && { replay: text(replay) }),
     seen_ms: number(atMs),
     archive_key: text(archiveKey),
     expires_at: number(Math.ceil(atMs / 1000) + KEPT_SECONDS),

@@ -1,6 +1,7 @@
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Failure, ReplayNote } from '../../core/failure/failure.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import { ACCEPTED } from '../../ports/reply.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
@@ -35,9 +36,9 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
     },
     list: async (filter, cursor) => {
       try {
-        const ask = { ...askFor(filter), ...(cursor === undefined ? {} : { cursor }) };
+        const ask = { ...askFor(filter), ...defined({ cursor }) };
         const { items, next } = await queryIndex(table, ask);
-        return { ok: true, failures: items.map(failureFromItem), ...(next === undefined ? {} : { next }) };
+        return { ok: true, failures: items.map(failureFromItem), ...defined({ next }) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -131,7 +132,7 @@ function askFor({ group, actor, reason, flow, sinceMs }: FailureFilter): Ask {
   return {
     ...(group === undefined ? { index: 'by-time', value: INBOX } : { index: 'by-group', value: group }),
     where,
-    ...(sinceMs === undefined ? {} : { sinceMs }),
+    ...defined({ sinceMs }),
   };
 }
 
@@ -142,8 +143,8 @@ function itemOf(failure: Failure, deriveId: DeriveId): Item {
     inbox: text(INBOX),
     ...envelopeAttributes(failure.envelopeId, deriveId),
     actor: text(failure.actor),
-    ...(flow === undefined ? {} : { flow: text(flow) }),
-    ...(task === undefined ? {} : { task: text(task) }),
+    ...(flow !== undefined && { flow: text(flow) }),
+    ...(task !== undefined && { task: text(task) }),
     reason: text(failure.reason),
     error_type: text(failure.errorType),
     error_message: text(failure.errorMessage),
@@ -152,7 +153,7 @@ function itemOf(failure: Failure, deriveId: DeriveId): Item {
     seen_ms: number(failure.lastSeenMs),
     attempts: number(failure.attempts),
     archive_key: text(failure.archiveKey),
-    ...(replay === undefined ? {} : { failed_in_replay: text(replay) }),
+    ...(replay !== undefined && { failed_in_replay: text(replay) }),
     replays: { M: {} },
   };
 }

@@ -1,6 +1,7 @@
 import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/plan/failure-table.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
@@ -136,10 +137,10 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
           index: 'by-owner',
           value: owner,
           most: TASKS_PER_PAGE,
-          ...(start === undefined ? {} : { cursor: start }),
+          ...defined({ cursor: start }),
         });
         const tasks = items.flatMap((item) => taskFromBytes(item['task']?.B) ?? []);
-        return { ok: true, tasks, ...(next === undefined ? {} : { next: textFromCursor(next) }) };
+        return { ok: true, tasks, ...(next !== undefined && { next: textFromCursor(next) }) };
       } catch (error) {
         return refusalOf(error, table);
       }

@@ -11,6 +11,7 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 import { FAILURE_TABLE, type FailureTableIndex, type TableIndex } from '../../config/plan/failure-table.ts';
+import { defined } from '../../core/text/defined.ts';
 import { headWithinUtf8 } from '../../core/text/utf8.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
@@ -23,7 +24,7 @@ export interface Table {
 export type Item = Readonly<Record<string, AttributeValue>>;
 
 export function refusalOf(error: unknown, { name }: Table): Refusal {
-  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const what = String(error);
   return { ok: false, problem: `the table does not answer as it should: ${what} (table "${name}")` };
 }
 
@@ -58,7 +59,7 @@ export function optionalText<Key extends string>(
   key: Key,
 ): { [K in Key]?: string } {
   const value = item[name]?.S;
-  return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: string };
+  return defined({ [key]: value }) as { [K in Key]?: string };
 }
 
 /** As it was last written. Rejects where the table does not answer. */
@@ -106,26 +107,26 @@ export async function queryIndex(table: Table, ask: Ask): Promise<ItemPage> {
       TableName: table.name,
       IndexName: index,
       ScanIndexForward: false,
-      ...(most === undefined ? {} : { Limit: most }),
+      ...defined({ Limit: most }),
       KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
       ...(conditions.length === 0
         ? {}
         : { FilterExpression: conditions.map((_, at) => `#f${at} = :f${at}`).join(' AND ') }),
       ExpressionAttributeNames: {
         '#hash': shape.hash.name,
-        ...(sinceMs === undefined ? {} : { '#range': shape.range.name }),
+        ...(sinceMs !== undefined && { '#range': shape.range.name }),
         ...Object.fromEntries(conditions.map(([name], at) => [`#f${at}`, name])),
       },
       ExpressionAttributeValues: {
         ':hash': text(value),
-        ...(sinceMs === undefined ? {} : { ':since': number(sinceMs) }),
+        ...(sinceMs !== undefined && { ':since': number(sinceMs) }),
         ...Object.fromEntries(conditions.map(([, wanted], at) => [`:f${at}`, text(wanted)])),
       },
-      ...(cursor === undefined ? {} : { ExclusiveStartKey: cursor as Record<string, AttributeValue> }),
+      ...(cursor !== undefined && { ExclusiveStartKey: cursor as Record<string, AttributeValue> }),
     }),
   );
   const { Items = [], LastEvaluatedKey } = output;
-  return { items: Items, ...(LastEvaluatedKey === undefined ? {} : { next: LastEvaluatedKey }) };
+  return { items: Items, ...defined({ next: LastEvaluatedKey }) };
 }
 
 /** Every page of it. */

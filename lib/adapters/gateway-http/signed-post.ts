@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Report } from '../../core/task/report.ts';
 import { SIGNATURE_HEADER, signatureText, signedText } from '../../core/task/report-signature.ts';
+import { causeText } from '../../core/text/error-text.ts';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -23,8 +24,7 @@ export function signedPost({ url: base, secret }: GatewayAddress, now: () => num
       const text = await response.text();
       return response.ok ? { canceled: canceledIn(text) } : { problem: `${url} answered ${response.status}` };
     } catch (error) {
-      const { cause } = error as { cause?: unknown };
-      return { problem: `${url}: ${cause instanceof Error ? cause.message : String(error)}` };
+      return { problem: `${url}: ${causeText(error)}` };
     }
   };
 }

@@ -1,3 +1,4 @@
+import { causeText } from '../../core/text/error-text.ts';
 import type { AccessToken } from '../../ports/publish-request.ts';
 
 export interface MetadataOptions {
@@ -50,8 +51,7 @@ async function tokenFrom(url: string): Promise<Token> {
       return unavailable(url, 'answered without one');
     return { ok: true, token, lifeMs: seconds * 1000 };
   } catch (error) {
-    const { cause } = error as { cause?: unknown };
-    return unavailable(url, cause instanceof Error ? cause.message : String(error));
+    return unavailable(url, causeText(error));
   }
 }
 

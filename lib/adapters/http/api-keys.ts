@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ApiKey } from '../../config/settings/api-keys.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Authenticate } from './authenticate.ts';
 
 /** All keys are compared, whichever fits: how long it takes tells nothing. */
@@ -11,6 +12,6 @@ export function apiKeyAuthentication(keys: readonly ApiKey[], now: () => number)
     const valid = fitting.find(({ expiresMs }) => expiresMs === undefined || now() < expiresMs);
     if (valid === undefined) return undefined;
     const { id, flows } = valid;
-    return { id: `key:${id}`, ...(flows === undefined ? {} : { flows }) };
+    return { id: `key:${id}`, ...defined({ flows }) };
   };
 }

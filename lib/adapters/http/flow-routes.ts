@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { CreateOptions, Gateway } from '../../app/gateway/gateway.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { isFinal } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import { type JsonText, readJson } from '../../core/text/json-text.ts';
 import type { FaceEnv } from './face-env.ts';
 import { problemResponse, refusalResponse } from './problem.ts';
@@ -63,10 +64,7 @@ function optionsOf(c: Context): CreateOptions | Response {
       detail: 'an Idempotency-Key has 1 to 200 visible ASCII characters',
     });
   const traceparent = c.req.header('traceparent');
-  return {
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-  };
+  return defined({ idempotencyKey, traceparent });
 }
 
 /** `wait=10` among the preferences (RFC 7240); what cannot be read is not preferred. */
@@ -78,10 +76,10 @@ function waitOf(prefer: string | undefined): number {
 function flowJson({ name, description, timeoutSeconds, mcp, entrypoint, routeNext }: Flow) {
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     route: [entrypoint, ...routeNext],
-    ...(timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds }),
-    ...(mcp === undefined ? {} : { inputSchema: mcp.inputSchema }),
+    ...defined({ timeout: timeoutSeconds }),
+    ...(mcp !== undefined && { inputSchema: mcp.inputSchema }),
     links: { create: `/flows/${encodeURIComponent(name)}` },
   };
 }

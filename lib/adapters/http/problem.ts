@@ -1,4 +1,5 @@
 import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
+import { defined } from '../../core/text/defined.ts';
 
 /** RFC 9457. Its words are ours alone: what came in is never said again. */
 export interface Problem {
@@ -32,7 +33,7 @@ export function problemText({ status, detail, errors }: Problem): { title: strin
     title,
     status,
     detail,
-    ...(errors === undefined ? {} : { errors }),
+    ...defined({ errors }),
   };
   return { title, body: JSON.stringify(problem) };
 }
@@ -56,7 +57,7 @@ export function refusalResponse({ kind, detail, errors }: GatewayRefusal): Respo
   return problemResponse({
     status: STATUS_OF[kind],
     detail,
-    ...(errors === undefined ? {} : { errors }),
+    ...defined({ errors }),
     ...retry,
   });
 }

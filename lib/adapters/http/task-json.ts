@@ -1,4 +1,5 @@
 import type { Task, TaskEvent } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 
@@ -10,19 +11,18 @@ export function taskJson(task: Task) {
     id,
     flow,
     state,
-    ...(reason === undefined ? {} : { reason }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ reason, error }),
     created_at: timestampText(createdMs),
     updated_at: timestampText(updatedMs),
-    ...(deadlineMs === undefined ? {} : { deadline_at: timestampText(deadlineMs) }),
+    ...(deadlineMs !== undefined && { deadline_at: timestampText(deadlineMs) }),
     progress,
     children: Object.fromEntries(
       Object.entries(children).map(([child, { state: its, actor, reason: why }]) => [
         child,
-        { state: its, actor, ...(why === undefined ? {} : { reason: why }) },
+        { state: its, actor, ...defined({ reason: why }) },
       ]),
     ),
-    ...(unlisted === undefined ? {} : { children_unlisted: unlisted }),
+    ...defined({ children_unlisted: unlisted }),
     links: linksOf(id),
   };
 }

@@ -1,5 +1,6 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { shownValue } from '../../core/text/complaint.ts';
+import { errorText } from '../../core/text/error-text.ts';
 import { isKeyFetchError, issuerKeys } from './issuer-keys.ts';
 
 /** Whose pushes are taken. */
@@ -59,7 +60,7 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
       const claims = isWithoutSignature ? claimsBelieved(token, audience, now()) : await claimsOf(token);
       return refusalOfAccount(claims, serviceAccount);
     } catch (error) {
-      if (isKeyFetchError(error)) return { status: 503, problem: `Google's keys: ${messageOf(error)}` };
+      if (isKeyFetchError(error)) return { status: 503, problem: `Google's keys: ${errorText(error)}` };
       return { status: 401, problem: problemOfToken(error) };
     }
   };
@@ -84,13 +85,13 @@ function claimsBelieved(token: string, audience: string, nowMs: number): JWTPayl
 /** What came is told, and what is expected is not: whoever asks may be anybody. */
 function problemOfToken(error: unknown): string {
   if (!(error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired))
-    return messageOf(error);
+    return errorText(error);
   const { iss, aud, exp } = error.payload;
   if (error.claim === 'aud')
     return `the token is for ${shownValue(aud)}, not for this service; let its subscription ask for the audience that PUSH_AUDIENCE names`;
   if (error.claim === 'iss') return `the token was issued by ${shownValue(iss)}, not by Google`;
   if (error.claim === 'exp') return `the token's time is over: its "exp" is ${shownValue(exp)}`;
-  return messageOf(error);
+  return errorText(error);
 }
 
 function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefusal | undefined {
@@ -105,8 +106,4 @@ function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefus
         status: 403,
         problem: `the token is that of ${shownValue(email)}, an address that Google has not verified`,
       };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import { type CallToolResult, ErrorCode } from '@modelcontextprotocol/sdk/types.
 import { followTask } from '../../app/gateway/follow-task.ts';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import type { TaskProgress } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import { toCallResult } from './call-result.ts';
 import { RpcError, refusedCall, unknownTool } from './rpc-error.ts';
@@ -20,7 +21,7 @@ export interface ToolCall {
 export async function callTool(gateway: Gateway, caller: Caller, call: ToolCall): Promise<CallToolResult> {
   const { tool, input, traceparent, signal } = call;
   if (!isTool(gateway, caller, tool)) throw unknownTool();
-  const created = await gateway.create(caller, tool, input, traceparent === undefined ? {} : { traceparent });
+  const created = await gateway.create(caller, tool, input, defined({ traceparent }));
   if (!created.ok) throw refusedCall(created);
   const { id } = created.task;
   await untilEnded(gateway, caller, id, call, signal);

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import { callTool } from './call-tool.ts';
 import { RpcError } from './rpc-error.ts';
@@ -46,17 +47,15 @@ export function toolServer(options: ToolServerOptions, request: ToolRequest): Se
       callTool(gateway, caller, {
         tool: params.name,
         input,
-        ...(traceparent === undefined ? {} : { traceparent }),
+        ...defined({ traceparent }),
         signal: AbortSignal.any([signal, ...long]),
-        ...(progressToken === undefined
-          ? {}
-          : {
-              tell: (progress, message) =>
-                sendNotification({
-                  method: 'notifications/progress',
-                  params: { progressToken, progress, total: 100, message },
-                }),
+        ...(progressToken !== undefined && {
+          tell: (progress, message) =>
+            sendNotification({
+              method: 'notifications/progress',
+              params: { progressToken, progress, total: 100, message },
             }),
+        }),
       }),
     );
   });

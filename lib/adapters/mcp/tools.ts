@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import type { Flow } from '../../core/task/flow.ts';
+import { defined } from '../../core/text/defined.ts';
 
 /** The flows that the caller may use as tools, as they stand now. */
 export function toolsOf(gateway: Gateway, caller: Caller): Tool[] {
@@ -15,7 +16,7 @@ function toTool({ name, description, mcp }: Flow): Tool | undefined {
   if (mcp === undefined) return undefined;
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     inputSchema: { ...mcp.inputSchema, type: 'object' },
   };
 }

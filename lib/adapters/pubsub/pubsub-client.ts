@@ -1,4 +1,5 @@
 import { type CallOptions, type ClientConfig, PubSub, v1 } from '@google-cloud/pubsub';
+import { errorText } from '../../core/text/error-text.ts';
 
 export interface PubsubAddress {
   readonly projectId: string;
@@ -67,7 +68,7 @@ const HOW_TO_GET_SOME =
 
 /** Without a stack: nothing in our code would mend it, and it hides the words. */
 function withoutCredentials(error: unknown): Error {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error);
   const words = `no credentials for Pub/Sub: ${why.replace(/\.$/, '')}; ${HOW_TO_GET_SOME}`;
   return Object.assign(new Error(words), { stack: undefined });
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../../core/text/error-text.ts';
 import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
 
 /** gRPC's numbers, as far as they count here. */
@@ -45,7 +46,7 @@ const GAVE_UP = /retrying error Error: (.*?)\s+(?:Resolution note:.*?)?before an
 const EMPTY_NOTE = /\s*Resolution note:\s*$/;
 
 function wordsOf(error: unknown): string {
-  const words = error instanceof Error ? error.message : String(error);
+  const words = errorText(error);
   const [, last] = GAVE_UP.exec(words) ?? [];
   return last === undefined ? words.replace(EMPTY_NOTE, '') : `${last}; given up after trying again`;
 }

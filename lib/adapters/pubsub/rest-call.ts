@@ -1,3 +1,5 @@
+import { defined } from '../../core/text/defined.ts';
+import { causeText } from '../../core/text/error-text.ts';
 import type { AccessToken } from '../../ports/publish-request.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
@@ -39,18 +41,17 @@ async function callOnce(
   if (token?.ok === false) return token;
   const headers = {
     'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token.token}` }),
+    ...(token !== undefined && { authorization: `Bearer ${token.token}` }),
   };
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const response = await fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+    const response = await fetch(url, { method, headers, signal, ...defined({ body }) });
     const text = await response.text();
     if (response.ok) return { ok: true, text };
     if (response.status === 401) return 'unauthorized';
     const problem = `${url} answered ${response.status}: ${text.slice(0, 500)}`;
     return response.status === 404 ? { ok: false, problem, isQueueMissing: true } : { ok: false, problem };
   } catch (error) {
-    const { cause } = error as { cause?: unknown };
-    return { ok: false, problem: `${url}: ${cause instanceof Error ? cause.message : String(error)}` };
+    return { ok: false, problem: `${url}: ${causeText(error)}` };
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { stackText } from '../../core/text/error-text.ts';
 import { discardRest, textWithin } from './request-text.ts';
 
 export interface PushServerOptions {
@@ -116,7 +117,7 @@ async function answerOf(
     const body = await textWithin(request, MAX_BODY_BYTES);
     return 'text' in body ? await options.take(body.text, arrival()) : body;
   } catch (error) {
-    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const problem = stackText(error);
     options.onTrouble('a bug in the host', { problem });
     return { status: 500, problem: 'a bug in the host; its log says more' };
   }

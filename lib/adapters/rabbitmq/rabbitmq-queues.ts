@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
 import { MIN_RECEIVE_COUNT } from '../../config/plan/queue-plan.ts';
+import { errorText } from '../../core/text/error-text.ts';
 import { type Link, onChannel } from './link.ts';
 import { isAccessRefused, isNotFound } from './refusal.ts';
 
@@ -109,7 +110,7 @@ async function differencesFrom(declaring: Promise<unknown>, queue: string): Prom
     await declaring;
     return [];
   } catch (error) {
-    const text = error instanceof Error ? error.message : '';
+    const text = errorText(error);
     const [, argument, expected, is] =
       /inequivalent arg '([^']*)' .*: received (.*?) but current is (.*?)"?$/.exec(text) ?? [];
     if (argument !== undefined)
@@ -127,7 +128,7 @@ function plainValue(text = 'none'): string {
 
 /** The type of an exchange that is there, where that is what keeps it from being made as asked. */
 function typeIn(error: unknown): string | undefined {
-  const words = error instanceof Error ? error.message : '';
+  const words = errorText(error);
   return /inequivalent arg 'type' .* current is '([^']*)'/.exec(words)?.[1];
 }
 

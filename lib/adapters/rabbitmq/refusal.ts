@@ -1,3 +1,4 @@
+import { errorText } from '../../core/text/error-text.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
 const NOT_FOUND = 404;
@@ -25,5 +26,5 @@ export function isAccessRefused(error: unknown): boolean {
 /** A host with several addresses fails once for each, and the whole of it says nothing. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

@@ -9,6 +9,7 @@ import {
 import type { CallEnd } from '../../core/delivery/outcome.ts';
 import { encode } from '../../core/envelope/encode.ts';
 import { headerText } from '../../core/envelope/headers.ts';
+import { defined } from '../../core/text/defined.ts';
 import { textFromUtf8 } from '../../core/text/utf8.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
 
@@ -34,7 +35,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
     // Only the call's own timeout applies.
     headersTimeout: 0,
     bodyTimeout: 0,
-    ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
+    ...defined({ socketPath: options.socketPath }),
   };
   const pool = new Pool(origin, { ...settings, connections: options.connections });
   // A separate connection, so that health checks and calls do not wait for each other.
@@ -113,9 +114,9 @@ function requestHeaders({ envelope }: RuntimeRequest): Record<string, string> {
   return {
     'content-type': 'application/json',
     'x-asya-envelope-id': headerSafe(envelope.id),
-    ...(status?.attempt === undefined ? {} : { 'x-asya-attempt': String(status.attempt) }),
-    ...(status?.deadline_at === undefined ? {} : { 'x-asya-deadline': status.deadline_at }),
-    ...(traceparent === undefined ? {} : { traceparent: headerSafe(traceparent) }),
+    ...(status?.attempt !== undefined && { 'x-asya-attempt': String(status.attempt) }),
+    ...(status?.deadline_at !== undefined && { 'x-asya-deadline': status.deadline_at }),
+    ...(traceparent !== undefined && { traceparent: headerSafe(traceparent) }),
   };
 }
 
@@ -149,8 +150,8 @@ function extrasOf(headers: Dispatcher.ResponseData['headers']): Pick<HttpAnswer,
   const next = headers['x-asya-route-next'];
   const retryAfter = headers['retry-after'];
   return {
-    ...(next === undefined ? {} : { next: nextFromHeader(String(next)) }),
-    ...(retryAfter === undefined ? {} : { retryAfter: String(retryAfter) }),
+    ...(next !== undefined && { next: nextFromHeader(String(next)) }),
+    ...(retryAfter !== undefined && { retryAfter: String(retryAfter) }),
   };
 }
 

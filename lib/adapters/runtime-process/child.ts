@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { defined } from '../../core/text/defined.ts';
 import { onLines } from './lines.ts';
 
 /** A shell command and all its descendants, in their own process group. */
@@ -38,7 +39,7 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
     env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   });
   // The pipe breaks when the group is killed.
   (child.stdio[GUARD_FD] as Writable | null)?.on('error', () => {});

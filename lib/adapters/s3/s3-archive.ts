@@ -26,7 +26,7 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
   const { bucket: Bucket, region, endpoint, kmsKey } = options;
   const client = new S3Client({
     region,
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...credentialsFor(endpoint, env),
     requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
   });
@@ -35,7 +35,7 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
       ? ({ ServerSideEncryption: 'AES256' } as const)
       : ({ ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKey } as const);
   const refusal = (error: unknown, key: string): Refusal => {
-    const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const what = String(error);
     return {
       ok: false,
       problem: `the archive does not answer as it should: ${what} (bucket "${Bucket}", key "${key}")`,

@@ -30,7 +30,7 @@ export function sqsClient({ endpoint, region }: SqsAddress, env: Environment): S
       throwOnRequestTimeout: true,
     },
     // An engine elsewhere gives queue URLs that need not resolve from here.
-    ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
+    ...(endpoint !== undefined && { endpoint, useQueueUrlAsEndpoint: false }),
     ...credentialsFor(endpoint, env),
   });
 }

@@ -245,7 +245,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 function refusalOf(error: unknown, queue: string): Refusal {
   if (isQueueMissing(error))
     return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
-  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const what = String(error);
   return { ok: false, problem: `${what} (queue "${queue}")` };
 }
 

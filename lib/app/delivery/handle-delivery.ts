@@ -7,6 +7,7 @@ import type { Outcome } from '../../core/delivery/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../../core/delivery/plan.ts';
 import { type Arrival, type DeriveId, decode } from '../../core/envelope/decode.ts';
 import { deadlineMs } from '../../core/envelope/status.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Progress } from '../../ports/reports.ts';
@@ -148,7 +149,7 @@ function identityOf({ envelope }: Admission): Pick<DeliveryReport, 'envelopeId' 
 
 function problemOf(outcome: Outcome, refusal: string | undefined): { problem?: string } {
   const problem = refusal ?? faultOf(outcome);
-  return problem === undefined ? {} : { problem };
+  return defined({ problem });
 }
 
 function faultOf(outcome: Outcome): string | undefined {

@@ -5,6 +5,7 @@ import type { Flow } from '../../core/task/flow.ts';
 import type { Task } from '../../core/task/task.ts';
 import { createTask } from '../../core/task/task-create.ts';
 import { endTask } from '../../core/task/task-end.ts';
+import { defined } from '../../core/text/defined.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../../core/text/json-text.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 import type { Reply } from '../../ports/reply.ts';
@@ -162,7 +163,7 @@ function taskOf(caller: Caller, flow: Flow, { id, route }: Envelope, now: number
     owner: caller.id,
     route,
     now,
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...defined({ deadlineMs }),
   });
 }
 
@@ -195,7 +196,7 @@ function envelopeFor(
       attempt: 1,
       created_at: at,
       updated_at: at,
-      ...(deadlineMs === undefined ? {} : { deadline_at: timestampText(deadlineMs) }),
+      ...(deadlineMs !== undefined && { deadline_at: timestampText(deadlineMs) }),
     },
     extra: new Map(),
   };

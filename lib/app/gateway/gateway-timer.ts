@@ -1,3 +1,4 @@
+import { errorText } from '../../core/text/error-text.ts';
 import { isFields } from '../../core/text/fields.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Reply } from '../../ports/reply.ts';
@@ -50,7 +51,7 @@ export async function handleTimer(body: string, parts: TimerDeps): Promise<boole
     await gateway.expire(timer.task);
     return true;
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorText(error);
     telemetry.warn('a task could not be expired; its timer comes again', { task: timer.task, problem });
     const now = clock.now();
     const { failedMs = now } = timer;

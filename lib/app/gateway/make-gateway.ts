@@ -2,6 +2,7 @@ import type { Flow } from '../../core/task/flow.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { cancelTask, expireTask } from '../../core/task/task-end.ts';
 import { applyReport } from '../../core/task/task-report.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
 import { createFor, unavailable } from './gateway-create.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -88,7 +89,7 @@ export function makeGateway(parts: GatewayDeps): Gateway {
       const kept = await envelopeAt(task.archiveKey, parts);
       if (!kept.ok) return unavailable('the result could not be read', kept.problem, parts);
       const payload = kept.envelope?.payload;
-      return { ok: true, result: { task, ...(payload === undefined ? {} : { payload }) } };
+      return { ok: true, result: { task, ...defined({ payload }) } };
     },
     untilEnded: async (caller, id, withinMs, signal) => {
       const found = await currentTask(caller, id);

@@ -3,6 +3,7 @@ import { encode } from '../../core/envelope/encode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import { replayOf } from '../../core/failure/replay.ts';
+import { defined } from '../../core/text/defined.ts';
 import { applyPatch, type Operation } from '../../core/text/json-patch.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { Stranded } from './replay-targets.ts';
@@ -49,9 +50,9 @@ export async function prepareReplay(
   const timeoutMs = settings.timeoutMsOf(failure);
   const replayed = replayOf(arrival.envelope, {
     replay: settings.replay,
-    ...(settings.to === undefined ? {} : { to: settings.to }),
-    ...(timeoutMs === undefined ? {} : { deadlineMs: now + timeoutMs }),
-    ...(patched === undefined ? {} : { payload: patched.text }),
+    ...defined({ to: settings.to }),
+    ...(timeoutMs !== undefined && { deadlineMs: now + timeoutMs }),
+    ...(patched !== undefined && { payload: patched.text }),
   });
   if ('problem' in replayed) return { failure, problem: replayed.problem };
   const body = encode(replayed.envelope);

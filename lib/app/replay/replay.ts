@@ -2,6 +2,7 @@ import { isActorName, isCrewName } from '../../core/envelope/actor-name.ts';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
@@ -108,7 +109,7 @@ export async function replayFailures(
     const failedIds = new Set(failedAgain.map(({ envelopeId }) => envelopeId));
     return {
       why,
-      ...(problem === undefined ? {} : { problem }),
+      ...defined({ problem }),
       sent,
       skipped,
       left: failures.slice(at),

@@ -11,6 +11,7 @@ import {
 import { delayAfterAttempt, delayWithRetryAfter, retryAfterMs } from '../../core/policy/policy-delay.ts';
 import { hasRunOut } from '../../core/policy/policy-exhaustion.ts';
 import { matches, patternText } from '../../core/policy/policy-match.ts';
+import { defined } from '../../core/text/defined.ts';
 import { instantMs } from '../../core/text/timestamp.ts';
 import type { Delivered } from './simulated-delivery.ts';
 import type { By, Decision, Delay } from './simulation.ts';
@@ -32,8 +33,8 @@ export function policyBehind(
   const { maxAttempts } = policy;
   const by = {
     policy: name,
-    ...(rule === undefined ? {} : { rule }),
-    ...(pattern === undefined ? {} : { pattern: patternText(pattern) }),
+    ...defined({ rule }),
+    ...(pattern !== undefined && { pattern: patternText(pattern) }),
     isBuiltIn: declared === undefined,
     ...(maxAttempts === Number.POSITIVE_INFINITY ? {} : { maxAttempts }),
   };
@@ -71,6 +72,6 @@ export function exhaustionBehind(
     : {
         ...exhausted,
         ranOut: 'expireAfter',
-        ...(expireAfterMs === undefined ? {} : { limitMs: expireAfterMs }),
+        ...defined({ limitMs: expireAfterMs }),
       };
 }

@@ -1,5 +1,6 @@
 import type { CallEnd } from '../../core/delivery/outcome.ts';
 import type { Dispatch, Fact } from '../../core/delivery/plan.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { DeliveryReport } from '../../ports/telemetry.ts';
 import { handleDelivery, type Line } from '../delivery/handle-delivery.ts';
 import type { SimulatedMessage } from './simulated-queues.ts';
@@ -62,11 +63,11 @@ export async function deliver(message: SimulatedMessage, line: Line): Promise<De
     arrivedAt,
     decidedAt: clock.now(),
     attempt,
-    ...(call === undefined ? {} : { call }),
+    ...defined({ call }),
     roll,
     facts,
     sent,
     settle,
-    ...(problem === undefined ? {} : { problem }),
+    ...defined({ problem }),
   };
 }

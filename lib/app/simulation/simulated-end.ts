@@ -15,7 +15,7 @@ export function endAtSink(ended: Envelope, steps: readonly SimulatedStep[]): Sim
     phase: String(status?.phase),
     reason: String(status?.reason),
     actor: endActorOf(ended),
-    ...(error === undefined ? {} : { errorType: String(error['type']) }),
+    ...(error !== undefined && { errorType: String(error['type']) }),
     went: went.map(({ to }) => to),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../core/text/defined.ts';
 import { explainDecision, faultOfCall } from './explain-decision.ts';
 import type { Delivered } from './simulated-delivery.ts';
 import type { QueueTraits } from './simulated-queues.ts';
@@ -14,7 +15,7 @@ export function stepFrom(delivered: Delivered, startMs: number, { heldMs }: Queu
     atMs: arrivedAt - startMs,
     endedMs: decidedAt - startMs,
     ...(isCounted ? { attempt } : {}),
-    ...(called === undefined ? {} : { call: called }),
+    ...defined({ call: called }),
     decision,
     sends: sent.map(({ to, type, delayMs }) => ({
       to,
@@ -38,5 +39,5 @@ function callFrom(call: Delivered['call']): SimulatedCall | undefined {
         : end.kind === 'timeout'
           ? 'timeout'
           : 'value';
-  return { outcome, tookMs, timeoutMs, ...(fault === undefined ? {} : { fault }) };
+  return { outcome, tookMs, timeoutMs, ...defined({ fault }) };
 }

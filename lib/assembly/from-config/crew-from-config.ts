@@ -10,6 +10,7 @@ import { type CrewDeps, crewRuntime } from '../../app/crew/crew.ts';
 import type { SidecarConfig, Storage } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import type { Details } from '../../ports/telemetry.ts';
 import { gatewayAddress } from './gateway-address.ts';
@@ -59,11 +60,8 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     ];
     throw new Error(`asya: not set: ${missing.join('; ')}`);
   }
-  const endpointOf = (endpoint: string | undefined) => (endpoint === undefined ? {} : { endpoint });
-  const archive = s3Archive(
-    { bucket, region, ...endpointOf(s3Endpoint), ...(kmsKey === undefined ? {} : { kmsKey }) },
-    env,
-  );
+  const endpointOf = (endpoint: string | undefined) => defined({ endpoint });
+  const archive = s3Archive({ bucket, region, ...endpointOf(s3Endpoint), ...defined({ kmsKey }) }, env);
   const client = dynamoDbClient({ region, ...endpointOf(dynamoDbEndpoint) }, env);
   return {
     archive,

@@ -14,6 +14,7 @@ import { queueName } from '../../config/settings/queue-name.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Flow } from '../../core/task/flow.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Reply } from '../../ports/reply.ts';
 import { authenticationFromConfig } from './authentication-from-config.ts';
 import { storesFromConfig } from './crew-from-config.ts';
@@ -102,7 +103,7 @@ export async function gatewayFromConfig(
   const face = httpFace({
     gateway: backend.gateway,
     authenticate,
-    ...(gatewaySecret === undefined ? {} : { verifyReports: reportVerification(gatewaySecret, clock.now) }),
+    ...(gatewaySecret !== undefined && { verifyReports: reportVerification(gatewaySecret, clock.now) }),
     clock,
     telemetry: log,
     rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST },
@@ -110,7 +111,7 @@ export async function gatewayFromConfig(
     longestWaitMs: MAX_WAIT_MS,
   });
   const { origins, publicUrl } = gateway;
-  const reached = publicUrl === undefined ? {} : { publicUrl };
+  const reached = defined({ publicUrl });
   mountFaces(face, { gateway: backend.gateway, origins, keepAliveMs: KEEP_ALIVE_MS, log, ...reached });
   return { face, ...backend };
 }

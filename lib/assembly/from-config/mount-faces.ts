@@ -2,6 +2,8 @@ import type { HttpFace } from '../../adapters/http/http-face.ts';
 import { methodProblem } from '../../adapters/http/problem.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import type { Gateway } from '../../app/gateway/gateway.ts';
+import { defined } from '../../core/text/defined.ts';
+import { stackText } from '../../core/text/error-text.ts';
 
 export interface Faces {
   readonly gateway: Gateway;
@@ -22,7 +24,7 @@ const MAX_CALL_MS = 840_000;
  */
 export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAliveMs, log }: Faces): void {
   const onBug = (error: unknown) => {
-    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const problem = stackText(error);
     log.warn('a bug in the gateway', { problem });
   };
   const common = { gateway, about: ABOUT, onBug, keepAliveMs, waitAtMostMs: MAX_CALL_MS };
@@ -32,7 +34,7 @@ export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAl
   });
   const a2a = once(async () => {
     const { a2aFace } = await import('../../adapters/a2a/a2a-face.ts');
-    return a2aFace({ ...common, ...(publicUrl === undefined ? {} : { baseUrl: publicUrl }) });
+    return a2aFace({ ...common, ...defined({ baseUrl: publicUrl }) });
   });
   face.mountFace(
     (app) => {

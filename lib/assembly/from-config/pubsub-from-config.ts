@@ -1,6 +1,7 @@
 import { pubsubClient } from '../../adapters/pubsub/pubsub-client.ts';
 import { pubsubTransport } from '../../adapters/pubsub/pubsub-transport.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Transport } from '../../ports/transport.ts';
 
 /** Deliveries are hidden for twice the actor's timeout, as on SQS. */
@@ -9,7 +10,7 @@ export async function pubsubFromConfig({ pubsub, actor }: SidecarConfig): Promis
   if (projectId === undefined)
     throw new Error('a configuration for Pub/Sub without a project was let through');
   return pubsubTransport({
-    client: await pubsubClient({ projectId, ...(endpoint === undefined ? {} : { endpoint }) }),
+    client: await pubsubClient({ projectId, ...defined({ endpoint }) }),
     visibilityMs: actor.timeoutMs * 2,
     delayerTopic,
   });

@@ -6,6 +6,7 @@ import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
@@ -31,7 +32,7 @@ export async function runtimeFromConfig(
     },
     client,
     clock,
-    ...(startupTimeoutMs === undefined ? {} : { startupTimeoutMs }),
+    ...defined({ startupTimeoutMs }),
     onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
     onWarning: (message, details) => log.warn(message, details),
   });

@@ -2,6 +2,7 @@ import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { handleDelivery, type Line } from '../../app/delivery/handle-delivery.ts';
 import { releasePauseMs } from '../../app/delivery/release-pause.ts';
 import { semaphore } from '../../async/semaphore.ts';
+import { stackText } from '../../core/text/error-text.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 
 export interface BatchHost {
@@ -43,7 +44,7 @@ async function handleRecord(record: SQSRecord, giveTurn: () => void, host: Batch
     if (!reply.ok)
       line.telemetry.warn('settling failed', { messageId: delivery.messageId, problem: reply.problem });
   } catch (error) {
-    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const problem = stackText(error);
     line.telemetry.warn('a bug in the sidecar', { messageId: record.messageId, problem });
   } finally {
     onCallEnded();

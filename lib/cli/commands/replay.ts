@@ -6,6 +6,7 @@ import { type ReplayEnd, type ReplayOptions, replayFailures } from '../../app/re
 import { newestOfEach, type Selection, selectFailures } from '../../app/replay/select-failures.ts';
 import { ACTOR_NAME_RULE, isRoutableName } from '../../core/envelope/actor-name.ts';
 import type { Failure } from '../../core/failure/failure.ts';
+import { defined } from '../../core/text/defined.ts';
 import { type Operation, readPatch } from '../../core/text/json-patch.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { EXIT } from '../exit.ts';
@@ -118,8 +119,8 @@ async function optionsFrom(command: ReplayCommand, { mesh, transport }: Operator
   const flowTimeouts = new Map(mesh?.flows.map(({ name, timeoutSeconds }) => [name, timeoutSeconds]));
   return {
     replay: `r-${randomBytes(6).toString('hex')}`,
-    ...(to === undefined ? {} : { to }),
-    ...(patch === undefined ? {} : { patch: patchFrom(patch) }),
+    ...defined({ to }),
+    ...(patch !== undefined && { patch: patchFrom(patch) }),
     timeoutMsOf: ({ flow }) => {
       const seconds = flow === undefined ? undefined : flowTimeouts.get(flow);
       return timeoutMs ?? (seconds === undefined ? undefined : seconds * 1000);

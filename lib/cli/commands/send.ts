@@ -115,9 +115,9 @@ function flowEnvelope(flow: RunningFlow, payload: JsonText, id: string, now: num
     route: { prev: [], curr: entrypoint, next: routeNext },
     headers: withHeader(NO_HEADERS, FLOW, name),
     payload,
-    ...(timeoutSeconds === undefined
-      ? {}
-      : { status: { deadline_at: timestampText(now + timeoutSeconds * 1000) } }),
+    ...(timeoutSeconds !== undefined && {
+      status: { deadline_at: timestampText(now + timeoutSeconds * 1000) },
+    }),
     extra: new Map(),
   };
 }

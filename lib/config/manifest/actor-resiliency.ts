@@ -2,6 +2,7 @@ import { isRoutableName } from '../../core/envelope/actor-name.ts';
 import type { Resiliency } from '../../core/policy/policy.ts';
 import { compileResiliency } from '../../core/policy/resiliency-input.ts';
 import { shownValue, whatCame } from '../../core/text/complaint.ts';
+import { defined } from '../../core/text/defined.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Fields } from '../../core/text/fields.ts';
 import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
@@ -77,7 +78,7 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
         `is ${shownValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
       );
   }
-  return { timeoutMs: boundMs, ...(visibilitySeconds === undefined ? {} : { visibilitySeconds }) };
+  return { timeoutMs: boundMs, ...defined({ visibilitySeconds }) };
 }
 
 const readTimeoutMs: ReadField<number> = (value, notes) => {

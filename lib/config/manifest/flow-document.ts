@@ -1,5 +1,6 @@
 import type { Flow } from '../../core/task/flow.ts';
 import { shownValue, whatCame } from '../../core/text/complaint.ts';
+import { defined } from '../../core/text/defined.ts';
 import { durationMs } from '../../core/text/duration.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
 import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
@@ -74,10 +75,7 @@ function readFlow(fields: Fields, index: number, notes: Notes): FlowReading {
     name: readName(FLOW_NAME_RULE)(name, notes.at('name')) ?? '',
     entrypoint: plainText(entrypoint),
     routeNext: namesIn(rest),
-    ...(inWords === undefined ? {} : { description: inWords }),
-    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
-    ...(tool === undefined ? {} : { mcp: tool }),
-    ...(skill === undefined ? {} : { a2a: skill }),
+    ...defined({ description: inWords, timeoutSeconds, mcp: tool, a2a: skill }),
   };
   return { flow, index, named: notes.at('name'), references: [first, ...rest] };
 }

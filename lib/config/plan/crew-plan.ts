@@ -1,3 +1,4 @@
+import { defined } from '../../core/text/defined.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { crewRole } from '../settings/crew-role.ts';
 import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
@@ -30,7 +31,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
     return {
       actor: name,
       folder: name,
-      ...(queue === undefined ? {} : { queue }),
+      ...defined({ queue }),
       sources:
         queue === undefined
           ? drained.map((actor) => deadLetterQueueName(actor, settings.namespace))
@@ -46,12 +47,12 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
         actor: {
           ...base.actor,
           timeoutMs: CREW_TIMEOUT_MS,
-          ...(crew === undefined ? {} : { crew }),
+          ...defined({ crew }),
         },
         runtime: { ...base.runtime, concurrency: CREW_BATCH },
         sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
         storage: settings.storage,
-        ...(settings.gatewayUrl === undefined ? {} : { gatewayUrl: settings.gatewayUrl }),
+        ...defined({ gatewayUrl: settings.gatewayUrl }),
         ...reportingTo(settings),
       },
       environment: {},

@@ -1,3 +1,4 @@
+import { defined } from '../../core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
 import { readEnvironment } from '../settings/environment.ts';
@@ -97,7 +98,7 @@ export function baseConfig(
     ASYA_AWS_REGION: region,
     ASYA_LOG_LEVEL: logLevel,
     ASYA_METRICS_ADDR: '',
-    ...(namespace === undefined ? {} : { ASYA_NAMESPACE: namespace }),
+    ...defined({ ASYA_NAMESPACE: namespace }),
   };
   const reading = readEnvironment(variables, () => ({ problem: 'there is no file' }));
   if ('config' in reading) return reading.config;

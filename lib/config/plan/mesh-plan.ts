@@ -1,3 +1,4 @@
+import { defined } from '../../core/text/defined.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
 import { queueName } from '../settings/queue-name.ts';
 import type { SidecarConfig } from '../settings/sidecar-config.ts';
@@ -81,7 +82,7 @@ function sidecarConfig(
     actor: {
       ...base.actor,
       timeoutMs: spec.timeoutMs,
-      ...(routeAllow === undefined ? {} : { routeAllow }),
+      ...defined({ routeAllow }),
       resiliency: spec.resiliency,
     },
     runtime: {

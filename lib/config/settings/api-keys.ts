@@ -1,4 +1,5 @@
 import { shownValue } from '../../core/text/complaint.ts';
+import { defined } from '../../core/text/defined.ts';
 import { isFields } from '../../core/text/fields.ts';
 import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
 import { instantMs, TIMESTAMP_RULE } from '../../core/text/timestamp.ts';
@@ -63,6 +64,6 @@ function readApiKey(item: unknown, notes: Notes): ApiKey | undefined {
     id,
     sha256: sha256.toLowerCase(),
     ...(Array.isArray(flows) ? { flows: flows.map(String) } : {}),
-    ...(expiresMs === undefined ? {} : { expiresMs }),
+    ...defined({ expiresMs }),
   };
 }

@@ -1,4 +1,5 @@
 import { shownValue } from '../../core/text/complaint.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { hostAndPort } from './addresses.ts';
 import { queueName } from './queue-name.ts';
@@ -25,8 +26,7 @@ export function readPubsub(
   const endpoint =
     values.ASYA_PUBSUB_ENDPOINT ?? (isTransport ? readEmulator(emulator, mistakes) : undefined);
   return {
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ projectId, endpoint }),
     delayerTopic: values.ASYA_PUBSUB_DELAYER_TOPIC ?? '',
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../core/text/defined.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { type Kind, oneOf } from './setting.ts';
 
@@ -50,6 +51,6 @@ export function pushTrustFrom(values: PushValues, prefix: string, mistakes: Mist
     auth: auth ?? 'oidc',
     audience: audience ?? '',
     serviceAccount: account ?? '',
-    ...(jwksUrl === undefined ? {} : { jwksUrl }),
+    ...defined({ jwksUrl }),
   };
 }

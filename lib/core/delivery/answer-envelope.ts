@@ -1,5 +1,6 @@
 import type { Route } from '../envelope/envelope.ts';
 import { type Fault, faultOf } from '../envelope/fault.ts';
+import { defined } from '../text/defined.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../text/json-text.ts';
 import {
   type Answer,
@@ -78,8 +79,8 @@ function frameFromText(text: JsonText, route: Route): Frame | string {
   if (headers !== undefined && headers.kind !== 'object') return 'has headers that are not an object';
   return {
     payload,
-    ...(next === undefined ? {} : { next }),
-    ...(headers === undefined ? {} : { headers: headers.members }),
+    ...defined({ next }),
+    ...(headers !== undefined && { headers: headers.members }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { complainOfName } from '../envelope/decode-parts.ts';
 import { type Fault, faultOf } from '../envelope/fault.ts';
+import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { describeBreak, type Json, type JsonText, readJson } from '../text/json-text.ts';
 
@@ -114,8 +115,7 @@ export function faultFromErrorObject(object: Fields): Fault {
     mro: mro.filter((name) => typeof name === 'string'),
     message: textOf(details['message']) ?? textOf(object['message']) ?? code,
     traceback: textOf(details['traceback']) ?? textOf(object['traceback']) ?? '',
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...defined({ httpStatus, retryAfter }),
   };
 }
 
@@ -136,7 +136,7 @@ const MAX_EXCERPT = 200;
 function faultFromHttp(status: number, text: string, retryAfter: string | undefined): Fault {
   const json = readJson(text);
   const object = json.kind === 'object' ? parsedFields(json.text) : {};
-  const pause = retryAfter === undefined ? {} : { retryAfter };
+  const pause = defined({ retryAfter });
   if (typeof object['error'] !== 'string') {
     const excerpt = text === '' ? '' : `: ${text.slice(0, MAX_EXCERPT)}`;
     const fault = faultOf('HTTPError', `the runtime answered ${status}${excerpt}`, ['Exception']);

@@ -91,7 +91,7 @@ function deadLetter(arrival: Arrival, actor: string, { queue, receiveCount }: So
       ...status,
       queue: name,
       receive_count: receiveCount,
-      ...(envelope.status === undefined ? {} : { before }),
+      ...(envelope.status !== undefined && { before }),
       ...(isUnreadable ? { unreadable: true } : {}),
     },
   };

@@ -2,6 +2,7 @@ import { encode } from '../envelope/encode.ts';
 import type { Envelope, Reason, StatusError } from '../envelope/envelope.ts';
 import { type Fault, statusErrorFromFault } from '../envelope/fault.ts';
 import { type DecidedBy, statusAfter } from '../envelope/status.ts';
+import { defined } from '../text/defined.ts';
 import { exceedsUtf8Bytes, headWithinUtf8 } from '../text/utf8.ts';
 import type { Context } from './context.ts';
 import { ackAfter, type Dispatch, type DispatchType, dispatchOf, type Fact, type Plan } from './plan.ts';
@@ -33,8 +34,7 @@ export function failureDispatch(
     actor: context.actor.name,
     now: context.now,
     error: statusErrorFromFault(fault),
-    ...(maxAttempts === undefined ? {} : { maxAttempts }),
-    ...(decidedBy === undefined ? {} : { decidedBy }),
+    ...defined({ maxAttempts, decidedBy }),
   };
   const failed = { ...envelope, status: statusAfter(envelope.status, change) };
   return dispatchOf(to, type, withFittingError(failed, change.error, context));

@@ -6,6 +6,7 @@ import { CONNECTION_POLICY, type Policy } from '../policy/policy.ts';
 import { delayAfterAttempt, delayWithRetryAfter } from '../policy/policy-delay.ts';
 import { eventTimeMs, isExhausted } from '../policy/policy-exhaustion.ts';
 import { type Match, matchPolicy, matchRule } from '../policy/policy-match.ts';
+import { defined } from '../text/defined.ts';
 import { instantMs } from '../text/timestamp.ts';
 import { MIN_TIME_MS } from './admit.ts';
 import type { Context } from './context.ts';
@@ -47,7 +48,7 @@ export function planFault(
   const match = matchFor(fault, errorType, context);
   if (match === undefined) return planUncovered({ envelope, fault, facts, context }, errorType);
   const { policy, policyName, rule } = match;
-  const decidedBy = { policy: policyName, ...(rule === undefined ? {} : { rule }) };
+  const decidedBy = { policy: policyName, ...defined({ rule }) };
   const told: Fact[] = [...facts, { fact: 'policy', ...decidedBy }];
   return planByPolicy({ envelope, fault, facts: told, context, decidedBy }, policy);
 }
@@ -89,8 +90,7 @@ function planByPolicy(happened: Case, policy: Policy): Plan {
 function failureBy({ fault, decidedBy }: Case, maxAttempts?: number) {
   return {
     fault,
-    ...(maxAttempts === undefined ? {} : { maxAttempts }),
-    ...(decidedBy === undefined ? {} : { decidedBy }),
+    ...defined({ maxAttempts, decidedBy }),
   };
 }
 
@@ -116,7 +116,7 @@ function planRetry(happened: Case, policy: Policy): Plan {
     now,
     maxAttempts,
     error,
-    ...(decidedBy === undefined ? {} : { decidedBy }),
+    ...defined({ decidedBy }),
   });
   const retry = withWait(withFittingError({ ...envelope, status }, error, context), delayMs, context);
   const dispatch = dispatchOf(actor.name, 'retry', retry.envelope, retry.delayMs);

@@ -1,5 +1,6 @@
 import { encode } from '../envelope/encode.ts';
 import type { Envelope } from '../envelope/envelope.ts';
+import { defined } from '../text/defined.ts';
 
 /** What becomes of a delivery: sends to make, then ack or release, and what there is to tell once they were accepted. */
 export interface Plan {
@@ -71,7 +72,7 @@ export function ackAfter(dispatches: readonly Dispatch[], facts: readonly Fact[]
     dispatches,
     settle: 'ack',
     facts: [...facts, ...sent],
-    ...(otherwise === undefined ? {} : { otherwise }),
+    ...defined({ otherwise }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { shown, shownValue } from '../text/complaint.ts';
+import { defined } from '../text/defined.ts';
 import type { Fields } from '../text/fields.ts';
 import { type JsonText, shallowValueFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
@@ -103,8 +104,6 @@ function withUtcTimes(status: Status): Status {
   if (createdAt === created_at && deadlineAt === deadline_at && newReason === reason) return status;
   return {
     ...status,
-    ...(createdAt === undefined ? {} : { created_at: createdAt }),
-    ...(deadlineAt === undefined ? {} : { deadline_at: deadlineAt }),
-    ...(newReason === undefined ? {} : { reason: newReason }),
+    ...defined({ created_at: createdAt, deadline_at: deadlineAt, reason: newReason }),
   };
 }

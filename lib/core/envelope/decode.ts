@@ -1,4 +1,5 @@
 import { shown } from '../text/complaint.ts';
+import { defined } from '../text/defined.ts';
 import { describeBreak, type JsonText, jsonText, readJson, stringFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
 import { base64FromBytes, textFromUtf8 } from '../text/utf8.ts';
@@ -79,11 +80,11 @@ function readEnvelope(members: Members): Envelope | string {
   const status = withDeadlineOf(headers, ownStatus);
   return {
     id,
-    ...(parentId === undefined ? {} : { parent_id: parentId }),
+    ...defined({ parent_id: parentId }),
     route,
     headers: withoutHeader(headers, DEADLINE_AT),
     payload,
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     extra: extraOf(members),
   };
 }
@@ -149,7 +150,7 @@ function unreadable(
     route: { prev: [], curr: isRoutableName(origin.actor) ? origin.actor : '', next: [] },
     headers: headersOfUnreadable(savedHeaders),
     payload: payloadFromRaw(body),
-    ...(deadline === undefined ? {} : { status: { deadline_at: deadline } }),
+    ...(deadline !== undefined && { status: { deadline_at: deadline } }),
     extra: new Map(),
   };
   return { kind: 'unreadable', reason, complaint, envelope };

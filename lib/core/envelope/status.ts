@@ -1,3 +1,4 @@
+import { defined } from '../text/defined.ts';
 import { instantMs, timestampText } from '../text/timestamp.ts';
 import type { Envelope, Phase, Reason, Status, StatusError } from './envelope.ts';
 
@@ -61,14 +62,13 @@ export function statusAfter(before: Status | undefined, change: Change): Status 
   return {
     ...(maxAttempts === undefined ? kept : unlimited),
     phase,
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
     actor,
     ...(maxAttempts === undefined || maxAttempts === Number.POSITIVE_INFINITY
       ? {}
       : { max_attempts: maxAttempts }),
     updated_at: timestampText(now),
-    ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ decided_by: decidedBy, error }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { DeriveId } from '../envelope/decode.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { FLOW, headerText, TASK } from '../envelope/headers.ts';
+import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { instantMs } from '../text/timestamp.ts';
 import { headWithinUtf8 } from '../text/utf8.ts';
@@ -47,8 +48,7 @@ export function failureOf(envelope: Envelope, now: number, deriveId: DeriveId): 
   const { status } = envelope;
   return {
     ...identityOf(record),
-    ...(flow === undefined ? {} : { flow }),
-    ...(task === undefined ? {} : { task }),
+    ...defined({ flow, task }),
     reason: record.reason || 'RuntimeError',
     errorType: error.type,
     errorMessage: headWithinUtf8(error.message, MAX_MESSAGE_BYTES),
@@ -61,7 +61,7 @@ export function failureOf(envelope: Envelope, now: number, deriveId: DeriveId): 
 }
 
 function identityOf({ identity, envelopeId, actor, archiveKey, replay }: EndRecord) {
-  return { identity, envelopeId, actor, archiveKey, ...(replay === undefined ? {} : { replay }) };
+  return { identity, envelopeId, actor, archiveKey, ...defined({ replay }) };
 }
 
 export interface ErrorSummary {

@@ -3,6 +3,7 @@ import { type End, endActorOf, endOf } from '../envelope/end.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { headerText, REPLAY } from '../envelope/headers.ts';
 import { hopOf } from '../envelope/route.ts';
+import { defined } from '../text/defined.ts';
 import { instantMs, timestampText } from '../text/timestamp.ts';
 
 /** An envelope's end as it is kept: delivered again, it is the same record; failed again after a replay, another. */
@@ -48,7 +49,7 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
     actor,
     hop,
     reason: typeof status?.reason === 'string' ? status.reason : '',
-    ...(replay === undefined ? {} : { replay }),
+    ...defined({ replay }),
     atMs,
     archiveKey: `${stem}${replayed}.json`,
     place: deriveId('place', id, end, actor, replay ?? ''),

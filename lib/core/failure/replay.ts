@@ -2,6 +2,7 @@ import { isCrewName, isRoutableName } from '../envelope/actor-name.ts';
 import { endActorOf } from '../envelope/end.ts';
 import type { Envelope, Status } from '../envelope/envelope.ts';
 import { NOT_BEFORE, REPLAY, withHeader, withoutHeader } from '../envelope/headers.ts';
+import { defined } from '../text/defined.ts';
 import { isFields } from '../text/fields.ts';
 import type { JsonText } from '../text/json-text.ts';
 import { timestampText } from '../text/timestamp.ts';
@@ -42,7 +43,7 @@ export function replayOf(failed: Envelope, options: ReplayOptions): Replayed {
     route: { ...failed.route, curr: to },
     headers: marked(failed, options.replay),
     payload,
-    ...(deadlineMs === undefined ? {} : { status: { deadline_at: timestampText(deadlineMs) } }),
+    ...(deadlineMs !== undefined && { status: { deadline_at: timestampText(deadlineMs) } }),
   };
   return { to, envelope };
 }
@@ -61,7 +62,7 @@ function replayToCrew(failed: Envelope, to: string, { replay, payload }: ReplayO
   const envelope = {
     ...rest,
     headers: marked(failed, replay),
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   };
   return { to, envelope };
 }

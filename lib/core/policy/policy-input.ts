@@ -1,5 +1,6 @@
 import { isRoutableName } from '../envelope/actor-name.ts';
 import { shownValue, whatCame } from '../text/complaint.ts';
+import { defined } from '../text/defined.ts';
 import { DURATION_RULE, durationMs, durationText } from '../text/duration.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { type Notes, noteUnknownKeys } from '../text/mistake.ts';
@@ -55,9 +56,7 @@ export function compilePolicy(input: unknown, notes: Notes): Policy {
   return {
     maxAttempts: compileMaxAttempts(fields, notes.at('maxAttempts')),
     backoff: compileBackoff(fields, notes),
-    ...(maxIntervalMs === undefined ? {} : { maxIntervalMs }),
-    ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
-    ...(expireAfterMs === undefined ? {} : { expireAfterMs }),
+    ...defined({ maxIntervalMs, maxDurationMs, expireAfterMs }),
     jitter: compileJitter(fields.jitter, notes.at('jitter')),
     onExhausted: compileExhaustion(fields.onExhausted, notes.at('onExhausted')),
     endsAs: 'PolicyExhausted',
@@ -193,9 +192,9 @@ export function policyInput(policy: Policy): PolicyInput {
     ...(backoff.kind === 'schedule'
       ? { delays: backoff.delaysMs.map(durationText) }
       : { initialDelay: durationText(backoff.initialMs) }),
-    ...(maxIntervalMs === undefined ? {} : { maxInterval: durationText(maxIntervalMs) }),
-    ...(maxDurationMs === undefined ? {} : { maxDuration: durationText(maxDurationMs) }),
-    ...(expireAfterMs === undefined ? {} : { expireAfter: durationText(expireAfterMs) }),
+    ...(maxIntervalMs !== undefined && { maxInterval: durationText(maxIntervalMs) }),
+    ...(maxDurationMs !== undefined && { maxDuration: durationText(maxDurationMs) }),
+    ...(expireAfterMs !== undefined && { expireAfter: durationText(expireAfterMs) }),
     ...(jitter ? { jitter } : {}),
     ...(onExhausted.action === 'sink' ? {} : { onExhausted: exhaustionInput(onExhausted) }),
   };

@@ -3,6 +3,7 @@ import type { Envelope, Route } from '../envelope/envelope.ts';
 import { FLOW, headerText, REPLAY, TASK } from '../envelope/headers.ts';
 import { hopOf } from '../envelope/route.ts';
 import { errorOf } from '../failure/failure.ts';
+import { defined } from '../text/defined.ts';
 import { timestampText } from '../text/timestamp.ts';
 import { shortenedError } from './task-end.ts';
 
@@ -79,9 +80,9 @@ function reportedOf(envelope: Envelope): Omit<ReportedEnvelope, 'actor' | 'at'> 
   const { id, parent_id, route } = envelope;
   return {
     task,
-    ...(flow === undefined ? {} : { flow }),
+    ...defined({ flow }),
     envelope_id: id,
-    ...(parent_id === undefined ? {} : { parent_id }),
+    ...defined({ parent_id }),
     hop: hopOf(route),
   };
 }

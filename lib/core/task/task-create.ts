@@ -1,4 +1,5 @@
 import type { Route } from '../envelope/envelope.ts';
+import { defined } from '../text/defined.ts';
 import type { Task } from './task.ts';
 import { progressOf } from './task-progress.ts';
 
@@ -21,7 +22,7 @@ export function createTask({ id, flow, owner, route, now, deadlineMs }: NewTask)
     state: 'pending',
     createdMs: now,
     updatedMs: now,
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...defined({ deadlineMs }),
     progress,
     children: {},
     events: [{ seq: 1, atMs: now, type: 'created', state: 'pending', progress }],

@@ -1,3 +1,4 @@
+import { defined } from '../text/defined.ts';
 import { headWithinUtf8 } from '../text/utf8.ts';
 import { isFinal, type Task, type TaskError, type TaskState } from './task.ts';
 import { withEvent } from './task-event.ts';
@@ -19,12 +20,12 @@ export function endTask(task: Task, end: TaskEnd, now: number): Task {
   if (isFinal(task.state)) return task;
   const { state, actor, archiveKey } = end;
   const why = {
-    ...(end.reason === undefined ? {} : { reason: headWithinUtf8(end.reason, MAX_WORD_BYTES) }),
-    ...(end.error === undefined ? {} : { error: shortenedError(end.error) }),
+    ...(end.reason !== undefined && { reason: headWithinUtf8(end.reason, MAX_WORD_BYTES) }),
+    ...(end.error !== undefined && { error: shortenedError(end.error) }),
   };
   const progress = progressAtEnd(task.progress, state);
-  const ended = { ...task, ...why, state, progress, ...(archiveKey === undefined ? {} : { archiveKey }) };
-  return withEvent(ended, { type: 'ended', ...(actor === undefined ? {} : { actor }), ...why }, now);
+  const ended = { ...task, ...why, state, progress, ...defined({ archiveKey }) };
+  return withEvent(ended, { type: 'ended', ...defined({ actor }), ...why }, now);
 }
 
 /** Sidecars learn it from the answer to what they report. */

@@ -1,3 +1,4 @@
+import { defined } from '../text/defined.ts';
 import type { FinalReport, Report, StepEvent, StepReport } from './report.ts';
 import { isFinal, type Task, type TaskChild, type TaskMark } from './task.ts';
 import { endTask } from './task-end.ts';
@@ -23,7 +24,7 @@ export function applyReport(task: Task, report: Report, now: number): Task {
 
 function endByReport(task: Task, report: FinalReport, now: number): Task {
   const { phase, reason, error, actor, archive_key } = report;
-  const why = { ...(reason === undefined ? {} : { reason }), ...(error === undefined ? {} : { error }) };
+  const why = defined({ reason, error });
   return endTask(task, { state: phase, actor, archiveKey: archive_key, ...why }, now);
 }
 

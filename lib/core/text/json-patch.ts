@@ -1,4 +1,5 @@
 import { shown, shownValue, whatCame } from './complaint.ts';
+import { defined } from './defined.ts';
 import { isFields } from './fields.ts';
 import { type Json, type JsonText, readJson, textFromMembers } from './json-text.ts';
 
@@ -53,8 +54,7 @@ function readOperation(text: JsonText): Operation | string {
   return {
     op: op as Operation['op'],
     path,
-    ...(from === undefined ? {} : { from }),
-    ...(value === undefined ? {} : { value }),
+    ...defined({ from, value }),
   };
 }
 

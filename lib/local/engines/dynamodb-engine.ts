@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { createRequire, findPackageJSON } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
+import { defined } from '../../core/text/defined.ts';
 import { guardServer, PROGRAMS_ONLY } from './browser-guard.ts';
 
 /** DynamoDB in this process, on loopback, for programs only: requests of browsers are refused. */
@@ -20,7 +21,7 @@ const AT_ONCE = { createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 };
  */
 export async function startDynamodb(folder: string | undefined, port: number): Promise<DynamodbEngine> {
   if (folder !== undefined) await proveReadable(folder);
-  const server = dynalite({ ...AT_ONCE, ...(folder === undefined ? {} : { path: folder }) });
+  const server = dynalite({ ...AT_ONCE, ...defined({ path: folder }) });
   outliveItsClients(server);
   guardServer(server, PROGRAMS_ONLY);
   try {

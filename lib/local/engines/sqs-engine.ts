@@ -12,7 +12,7 @@ export interface SqsEngine {
 /** Rejects where the folder or the port cannot be had. */
 export async function startSqs(folder: string | undefined, port: number): Promise<SqsEngine> {
   const lasting = folder === undefined ? undefined : await lastingStores(folder);
-  const app = buildApp({ logger: false, ...(lasting === undefined ? {} : { stores: lasting.stores }) });
+  const app = buildApp({ logger: false, ...(lasting !== undefined && { stores: lasting.stores }) });
   guardServer(app.server, PROGRAMS_ONLY);
   const close = async () => {
     await app.close();

@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
+import { defined } from '../../core/text/defined.ts';
 import type { HostMessage, InvokeMessage } from './function-messages.ts';
 
 /** The process of one instance of a function: what Lambda's own runtime is there. Started by `function-process.ts`. */
@@ -48,7 +49,7 @@ async function loadHandler(path: string): Promise<Handler> {
 async function invoke(handler: Handler, { requestId, event, deadlineMs }: InvokeMessage): Promise<void> {
   try {
     const json = JSON.stringify(await handler(event, contextOf(requestId, deadlineMs)));
-    tell({ kind: 'answered', requestId, ...(json === undefined ? {} : { json }) });
+    tell({ kind: 'answered', requestId, ...defined({ json }) });
   } catch (error) {
     console.error(error);
     tell({ kind: 'failed', requestId, problem: problemOf(error) });

@@ -1,5 +1,6 @@
 import { systemClock } from '../../adapters/system/system.ts';
 import { semaphore } from '../../async/semaphore.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type FunctionIdentity, functionEnvironment } from './function-environment.ts';
 import { type FunctionProcess, startFunction } from './function-process.ts';
@@ -61,7 +62,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
       file,
       env,
       onLine: (stream, line) => onLine(name, stream, line),
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...defined({ cwd: options.cwd }),
     });
     instances.add(instance);
     current.add(instance);

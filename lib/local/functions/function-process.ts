@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { extname, join } from 'node:path';
 import { onLines } from '../../adapters/runtime-process/lines.ts';
+import { defined } from '../../core/text/defined.ts';
 import { umaskArgument } from '../engines/private-files.ts';
 import type { HostMessage, InvokeMessage } from './function-messages.ts';
 import type { InvocationEnd } from './invocation.ts';
@@ -45,7 +46,7 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
     env,
     execArgv: [],
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   });
   // It breaks with the process, which is told by its end.
   child.stdin?.on('error', () => {});

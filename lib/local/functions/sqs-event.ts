@@ -1,5 +1,6 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+import { defined } from '../../core/text/defined.ts';
 
 /** The event that Lambda makes of messages that it received from a queue. */
 export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
@@ -17,7 +18,7 @@ function recordFromMessage(message: Message, queueArn: string): SQSRecord {
       Object.entries(MessageAttributes).map(([name, value]) => [name, attributeFrom(value)]),
     ),
     md5OfBody: message.MD5OfBody ?? '',
-    ...(MD5OfMessageAttributes === undefined ? {} : { md5OfMessageAttributes: MD5OfMessageAttributes }),
+    ...defined({ md5OfMessageAttributes: MD5OfMessageAttributes }),
     eventSource: 'aws:sqs',
     eventSourceARN: queueArn,
     awsRegion: queueArn.split(':')[3] ?? '',
@@ -31,8 +32,8 @@ function attributeFrom({
 }: MessageAttributeValue): SQSMessageAttribute {
   return {
     dataType: DataType as SQSMessageAttribute['dataType'],
-    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
-    ...(BinaryValue === undefined ? {} : { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
+    ...defined({ stringValue: StringValue }),
+    ...(BinaryValue !== undefined && { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
     stringListValues: [],
     binaryListValues: [],
   };

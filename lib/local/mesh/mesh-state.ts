@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MESH_FILE, type RunningMesh, STATE_FOLDER } from '../../assembly/mesh/running-mesh.ts';
+import { errorText } from '../../core/text/error-text.ts';
 import { makePrivate, makeTreePrivate, PRIVATE_FILE, PRIVATE_FOLDER } from '../engines/private-files.ts';
 import { removeLeftSockets } from './socket-folder.ts';
 
@@ -64,7 +65,7 @@ export function meshState(cwd: string, folder: string, longestLogBytes = MAX_LOG
         makeTreePrivate(root);
         return undefined;
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorText(error);
         return `${stateFolder} cannot be closed to other users of this machine: ${why}`;
       }
     },

@@ -6,6 +6,7 @@ import type { FunctionPlan } from '../../config/plan/function-plan.ts';
 import { GATEWAY } from '../../config/plan/gateway-plan.ts';
 import { planMesh } from '../../config/plan/mesh-plan.ts';
 import type { Flow } from '../../core/task/flow.ts';
+import { defined } from '../../core/text/defined.ts';
 import { type Engines, LOCAL_REGION, startEngines } from '../engines/engines.ts';
 import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from '../engines/local-stores.ts';
 import type { BatchReport } from '../functions/event-source.ts';
@@ -69,11 +70,7 @@ export type MeshEvent =
 
 export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh } | { problem: string }> {
   const { dataDir, sqsPort, dynamodbPort } = options;
-  const started = await startEngines({
-    ...(dataDir === undefined ? {} : { dataDir }),
-    ...(sqsPort === undefined ? {} : { sqsPort }),
-    ...(dynamodbPort === undefined ? {} : { dynamodbPort }),
-  });
+  const started = await startEngines(defined({ dataDir, sqsPort, dynamodbPort }));
   if ('problem' in started) return started;
   const { engines } = started;
   const opened = await openBroker(engines, options);
@@ -115,7 +112,7 @@ async function openBroker(
 ): Promise<{ broker: MeshBroker } | { problem: string }> {
   if (transport === 'sqs') return { broker: sqsBroker(sqsEndpoint) };
   return startPubsubBroker({
-    ...(dataDir === undefined ? {} : { dataDir }),
+    ...defined({ dataDir }),
     logLevel,
     onLine: (actor, line) => tell({ event: 'line', actor, stream: 'stdout', line }),
     onTrouble: (words) => tell({ event: 'trouble', actor: transport, words }),
@@ -173,10 +170,10 @@ function meshOn(
   const settings = {
     region: LOCAL_REGION,
     broker: broker.variables,
-    ...(broker.namespace === undefined ? {} : { namespace: broker.namespace }),
+    ...defined({ namespace: broker.namespace }),
     storage,
     logLevel,
-    ...(gateway === undefined ? {} : { gateway: { url: gateway.url, secret: gateway.secret } }),
+    ...(gateway !== undefined && { gateway: { url: gateway.url, secret: gateway.secret } }),
   };
 
   async function apply(manifest: Manifest): Promise<readonly string[]> {
@@ -235,7 +232,7 @@ function meshOn(
   return {
     words: broker.words,
     variables: { ...variablesOf(engines), ...broker.variables },
-    ...(gateway === undefined ? {} : { gateway: { url: gateway.url, key: gateway.key } }),
+    ...(gateway !== undefined && { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,
     // One after the other: a second change of the manifest waits for the first to be in place.
     apply: (manifest) => {

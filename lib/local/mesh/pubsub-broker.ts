@@ -11,6 +11,7 @@ import { delayerConfigFrom } from '../../config/settings/delayer-config.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../core/pipeline/delayer.ts';
 import { DEFAULT_ERRORS_TOPIC } from '../../core/pipeline/pipeline.ts';
+import { errorText } from '../../core/text/error-text.ts';
 import { mistakesText } from '../../core/text/mistake.ts';
 import { guardServer, PROGRAMS_ONLY } from '../engines/browser-guard.ts';
 import { findPubsubEmulator } from '../engines/find-pubsub-emulator.ts';
@@ -50,7 +51,7 @@ export async function startPubsubBroker(
     return { broker: brokerOn(emulator, client, delayer, options.onTrouble) };
   } catch (error) {
     for (const close of closers) await close();
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: errorText(error) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type HttpRuntimeOptions, httpRuntime } from '../../../lib/adapters/runtime-http/http-runtime.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
 import { patientRequests } from '../../support/patient-requests.ts';
 import {
@@ -28,7 +29,7 @@ async function start(
   const { url, socketPath } = server;
   const runtime = await httpRuntime({
     url,
-    ...(socketPath === undefined ? {} : { socketPath }),
+    ...defined({ socketPath }),
     protocol: 'payload',
     fanOut: 'array',
     maxAnswerBytes: 6 * 1024 * 1024,

@@ -4,6 +4,7 @@ import { simulate } from '../../../lib/app/simulation/simulate.ts';
 import type { SimulatedEnd } from '../../../lib/app/simulation/simulation.ts';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import { delayAfterAttempt } from '../../../lib/core/policy/policy-delay.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import {
   anEnvelope,
   at,
@@ -43,7 +44,7 @@ function simulatedFrom(given: Case) {
     takesMs: { score: takesMs },
     roll,
     mostDeliveries: MOST,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ timeoutMs }),
   });
   return simulate(scenario);
 }

@@ -2,6 +2,7 @@ import { pubsubClient } from '../../../lib/adapters/pubsub/pubsub-client.ts';
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
 import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../../lib/core/pipeline/delayer.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { startGrpcProxy } from '../../support/grpc-proxy.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
@@ -10,7 +11,7 @@ import type { Bench, ContractSubject, QueueDescription } from '../contract-subje
 /** Google's own emulator of Pub/Sub with the delayer beside it, where it is on the machine. */
 export const PUBSUB: ContractSubject = {
   name: 'pubsub (emulator)',
-  ...(PUBSUB_ABSENCE === undefined ? {} : { absence: PUBSUB_ABSENCE }),
+  ...defined({ absence: PUBSUB_ABSENCE }),
   features: {
     ...PUBSUB_RECORD.features,
     rawAstralCharacters: 'yes',

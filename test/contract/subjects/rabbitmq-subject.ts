@@ -1,4 +1,5 @@
 import { RABBITMQ_RECORD, RABBITMQ_TTL_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import type { TransportRecord } from '../../../lib/ports/transport-features.ts';
 import { rabbitMqAbsence } from '../../support/rabbitmq-broker.ts';
 import type { ContractSubject } from '../contract-subject.ts';
@@ -8,7 +9,7 @@ function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportR
   const absence = rabbitMqAbsence();
   return {
     name,
-    ...(absence === undefined ? {} : { absence }),
+    ...defined({ absence }),
     features: {
       ...record.features,
       rawAstralCharacters: 'yes',

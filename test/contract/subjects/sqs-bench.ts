@@ -39,13 +39,11 @@ export async function sqsBench(engine: SqsEngine): Promise<Bench> {
     return {
       visibilitySeconds: Number(Attributes.VisibilityTimeout),
       retentionSeconds: Number(Attributes.MessageRetentionPeriod),
-      ...(redrive['deadLetterTargetArn'] === undefined
-        ? {}
-        : {
-            deadLetterTarget: redrive['deadLetterTargetArn'],
-            // A number or its text, by engine.
-            maxReceiveCount: Number(redrive['maxReceiveCount']),
-          }),
+      ...(redrive['deadLetterTargetArn'] !== undefined && {
+        deadLetterTarget: redrive['deadLetterTargetArn'],
+        // A number or its text, by engine.
+        maxReceiveCount: Number(redrive['maxReceiveCount']),
+      }),
     };
   }
 

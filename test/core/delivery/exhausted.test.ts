@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { anEnvelope, at, faultEnd, handle, NOW_TEXT, type Setting } from '../a-delivery.ts';
 
 const ERROR = { type: 'pkg.ValueError', mro: ['Exception'], message: 'no', traceback: 'at line 1' };
 const ending = (onExhausted?: unknown): Setting => ({
-  policies: { default: { maxAttempts: 1, ...(onExhausted === undefined ? {} : { onExhausted }) } },
+  policies: { default: { maxAttempts: 1, ...defined({ onExhausted }) } },
 });
 const FAILED = {
   phase: 'failed',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '../../../lib/core/envelope/decode.ts';
 import { arrive, deadlineMs } from '../../../lib/core/envelope/status.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { anEnvelope, handle, NOW, NOW_TEXT, ORIGIN, valueEnd } from '../a-delivery.ts';
 
 const EARLIER = '2025-12-31T00:00:00Z';
@@ -8,7 +9,7 @@ const LATER = '2026-02-01T00:00:00Z';
 const ERROR = { type: 'A', mro: [], message: '', traceback: '' };
 
 function arrivedStatus(status?: object): object {
-  const arrival = decode(JSON.stringify(anEnvelope(status === undefined ? {} : { status })), ORIGIN);
+  const arrival = decode(JSON.stringify(anEnvelope(defined({ status }))), ORIGIN);
   if (arrival.kind !== 'readable') throw new Error(arrival.complaint);
   return arrive(arrival.envelope, 'score', NOW).status;
 }
@@ -96,7 +97,7 @@ describe('the deadline of an envelope', () => {
     ['without one in it', {}, undefined],
     ['with one', { deadline_at: NOW_TEXT }, NOW],
   ])('%s', (_what, status, expected) => {
-    const arrival = decode(JSON.stringify(anEnvelope(status === undefined ? {} : { status })), ORIGIN);
+    const arrival = decode(JSON.stringify(anEnvelope(defined({ status }))), ORIGIN);
     expect(arrival.kind === 'readable' && deadlineMs(arrival.envelope)).toBe(expected);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deriveId as hashed } from '../../../lib/adapters/system/system.ts';
 import { endActorOf, endOf, isForSump } from '../../../lib/core/envelope/end.ts';
 import { recordOf, safeName } from '../../../lib/core/failure/record.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { anEnvelope, at, deriveId, NOW } from '../a-delivery.ts';
 import { A_FAILURE, AN_ERROR, aFailed, aFailedBody, envelopeOf } from '../an-end.ts';
 
@@ -162,7 +163,7 @@ describe('an end', () => {
     ['of no known phase', { phase: 7 }, 'failed', true],
     ['without a status', undefined, 'failed', true],
   ])('%s', (_what, status, end, goesToSump) => {
-    const envelope = envelopeOf(anEnvelope(status === undefined ? {} : { status }));
+    const envelope = envelopeOf(anEnvelope(defined({ status })));
     expect([endOf(envelope), isForSump(envelope)]).toEqual([end, goesToSump]);
   });
 

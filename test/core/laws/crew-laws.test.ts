@@ -11,6 +11,7 @@ import { endOf } from '../../../lib/core/envelope/end.ts';
 import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
 import { failureOf } from '../../../lib/core/failure/failure.ts';
 import { recordOf } from '../../../lib/core/failure/record.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { law } from '../law.ts';
 import { type Delivery, deliveries } from './delivery.ts';
 import { deriveId, dispatchesOf, originAt } from './play.ts';
@@ -56,7 +57,7 @@ function withEnd(body: string | Uint8Array, phase: unknown, reason: unknown): st
   const arrival = decode(body, originAt('score'));
   if (arrival.kind === 'unreadable') return body;
   const { status } = arrival.envelope;
-  const end = { ...status, phase, ...(reason === undefined ? {} : { reason }) };
+  const end = { ...status, phase, ...defined({ reason }) };
   return encode({ ...arrival.envelope, status: end } as Envelope);
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Actor, Limits } from '../../../lib/core/delivery/actor.ts';
 import { answerFromHttp, answerFromSocket, type Frame } from '../../../lib/core/delivery/answer.ts';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import type { JsonText } from '../../../lib/core/text/json-text.ts';
 import { type Flaw, type Knobs, knobs, SINK } from './arbitraries.ts';
 import { bodyText } from './body-text.ts';
@@ -83,7 +84,7 @@ function actorFrom(given: Knobs): Actor {
     timeoutMs,
     maxHops,
     fanOut,
-    ...(routeAllow === undefined ? {} : { routeAllow: new Set(routeAllow) }),
+    ...(routeAllow !== undefined && { routeAllow: new Set(routeAllow) }),
     resiliency: { policies, rules: given.rules },
   };
 }
@@ -97,7 +98,7 @@ function endFrom({ end, fanOut, now, elapsedMs }: Knobs): CallEnd {
     case 'http': {
       const { status, text, next, pause } = end;
       const retryAfter = pause === undefined ? undefined : String(retryAfterFrom(pause, now + elapsedMs));
-      const optional = { ...(next && { next }), ...(retryAfter === undefined ? {} : { retryAfter }) };
+      const optional = { ...(next && { next }), ...defined({ retryAfter }) };
       return answerFromHttp({ status, text, ...optional }, fanOut);
     }
     case 'fault':
@@ -116,7 +117,7 @@ function frameFrom({
 }: Extract<Knobs['end'], { kind: 'frames' }>['frames'][0]): Frame {
   return {
     payload: payload as JsonText,
-    ...(next === undefined ? {} : { next }),
-    ...(headers === undefined ? {} : { headers: new Map(headers as [string, JsonText][]) }),
+    ...defined({ next }),
+    ...(headers !== undefined && { headers: new Map(headers as [string, JsonText][]) }),
   };
 }

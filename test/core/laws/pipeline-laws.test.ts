@@ -5,6 +5,7 @@ import {
   PIPELINE_DEFAULTS,
   type PipelineAction,
 } from '../../../lib/core/pipeline/pipeline.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { law } from '../law.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -34,7 +35,7 @@ const cases = fc
   })
   .map(({ countFrom, count, httpStatus, type, isNormal, expireAfterHours, ageOffsetMs, delaysSeconds }) => ({
     happened: {
-      fault: { type, mro: [], ...(httpStatus === undefined ? {} : { httpStatus }) },
+      fault: { type, mro: [], ...defined({ httpStatus }) },
       isNormal,
       retryCount: Math.max(0, count + (countFrom === 'start' ? 0 : delaysSeconds.length)),
       eventMs: NOW - expireAfterHours * HOUR_MS - ageOffsetMs,

@@ -3,6 +3,7 @@ import { faultFromErrorObject } from '../../../lib/core/delivery/answer.ts';
 import type { Fault } from '../../../lib/core/envelope/fault.ts';
 import type { Backoff, Exhaustion, Pattern, Policy, Rule } from '../../../lib/core/policy/policy.ts';
 import { patternFromText } from '../../../lib/core/policy/policy-match.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 
 /** The rare thing once in so many draws; what is usual is also what a counterexample shrinks to. */
@@ -73,9 +74,7 @@ export const policies: fc.Arbitrary<Policy> = fc
     const durationMs = isEndless ? (maxDurationMs ?? 60_000) : maxDurationMs;
     return {
       ...policy,
-      ...(maxIntervalMs === undefined ? {} : { maxIntervalMs }),
-      ...(durationMs === undefined ? {} : { maxDurationMs: durationMs }),
-      ...(expireAfterMs === undefined ? {} : { expireAfterMs }),
+      ...defined({ maxIntervalMs, maxDurationMs: durationMs, expireAfterMs }),
       endsAs: 'PolicyExhausted',
     };
   });
@@ -195,7 +194,7 @@ export function faultFrom(
   object: typeof errorObjects extends fc.Arbitrary<infer T> ? T : never,
   retryAfter: unknown,
 ): Fault {
-  const fields = { ...object.fields, ...(retryAfter === undefined ? {} : { retry_after: retryAfter }) };
+  const fields = { ...object.fields, ...defined({ retry_after: retryAfter }) };
   return faultFromErrorObject(
     object.isNested ? { error: 'code', details: fields } : { error: 'code', ...fields },
   );

@@ -6,6 +6,7 @@ import {
   PIPELINE_DEFAULTS,
   pipelinePolicy,
 } from '../../../lib/core/pipeline/pipeline.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 
 const NOW = Date.UTC(2026, 0, 10);
 const HOUR = 3_600_000;
@@ -24,7 +25,7 @@ function decided(
 ) {
   return decidePipeline(
     {
-      fault: { type, mro: [], ...(http === undefined ? {} : { httpStatus: http }) },
+      fault: { type, mro: [], ...defined({ httpStatus: http }) },
       isNormal: normal,
       retryCount: count,
       eventMs: NOW - ageMs,

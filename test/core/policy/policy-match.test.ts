@@ -7,10 +7,11 @@ import {
   patternFromText,
   patternText,
 } from '../../../lib/core/policy/policy-match.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { resiliencyOf } from '../a-delivery.ts';
 
 function fault(type: string, mro: readonly string[] = [], httpStatus?: number) {
-  return { type, mro, ...(httpStatus === undefined ? {} : { httpStatus }) };
+  return { type, mro, ...defined({ httpStatus }) };
 }
 
 function isMatch(text: string, happened: ReturnType<typeof fault>): boolean {

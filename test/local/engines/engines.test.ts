@@ -24,6 +24,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureQueue, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { startEngines } from '../../../lib/local/engines/engines.ts';
 import { freePort } from '../../sidecar/free-port.ts';
 import { endProcesses, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
@@ -44,7 +45,7 @@ const TABLE = {
 
 async function receive({ sqs }: Pick<Clients, 'sqs'>, QueueUrl: string, VisibilityTimeout?: number) {
   const asked = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] };
-  const hidden = VisibilityTimeout === undefined ? {} : { VisibilityTimeout };
+  const hidden = defined({ VisibilityTimeout });
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ ...asked, ...hidden }));
   return Messages;
 }

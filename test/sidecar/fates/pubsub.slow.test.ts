@@ -1,4 +1,5 @@
 import { PUBSUB_RECORD } from '../../../lib/adapters/pubsub/pubsub-features.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
 import { pubsubBroker } from '../brokers/pubsub-broker.ts';
@@ -6,7 +7,7 @@ import { runFates } from './run-fates.ts';
 
 runFates({
   name: 'pubsub (emulator)',
-  ...(PUBSUB_ABSENCE === undefined ? {} : { absence: PUBSUB_ABSENCE }),
+  ...defined({ absence: PUBSUB_ABSENCE }),
   maxBodyBytes: PUBSUB_RECORD.limits.maxBodyBytes,
   start: async () => pubsubBroker(await startPubsubWithDelayer()),
 });

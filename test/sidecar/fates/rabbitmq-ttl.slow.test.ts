@@ -1,4 +1,5 @@
 import { RABBITMQ_TTL_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import { defined } from '../../../lib/core/text/defined.ts';
 import { rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { rabbitMqSidecarBroker } from '../brokers/rabbitmq-broker.ts';
 import { runFates } from './run-fates.ts';
@@ -7,7 +8,7 @@ const absence = rabbitMqAbsence();
 
 runFates({
   name: 'rabbitmq (ttl)',
-  ...(absence === undefined ? {} : { absence }),
+  ...defined({ absence }),
   maxBodyBytes: RABBITMQ_TTL_RECORD.limits.maxBodyBytes,
   start: async () => rabbitMqSidecarBroker(await startRabbitMq(), 'ttl'),
 });

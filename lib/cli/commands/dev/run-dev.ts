@@ -2,6 +2,8 @@ import { relative, resolve } from 'node:path';
 import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import { runningMeshes } from '../../../assembly/mesh/running-mesh.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { defined } from '../../../core/text/defined.ts';
+import { errorText } from '../../../core/text/error-text.ts';
 import { jsonLine } from '../../../core/text/json-line.ts';
 import { type Mistake, mistakesText } from '../../../core/text/mistake.ts';
 import { createFilesPrivately } from '../../../local/engines/private-files.ts';
@@ -87,7 +89,7 @@ async function work(
     state.announce({
       folder: root,
       variables: mesh.variables,
-      ...(mesh.gateway === undefined ? {} : { gateway: mesh.gateway }),
+      ...defined({ gateway: mesh.gateway }),
       ...namesOf(mesh.manifest()),
     });
   announce();
@@ -109,7 +111,7 @@ async function work(
         isRefused = false;
       } catch (error) {
         isRefused = true;
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorText(error);
         view.trouble(`the manifest was not taken over: ${why}; save it again to try again`);
       }
     },
@@ -184,7 +186,7 @@ function namesOf({ actors, flows }: Manifest) {
       name,
       entrypoint,
       routeNext,
-      ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+      ...defined({ timeoutSeconds }),
     })),
   };
 }

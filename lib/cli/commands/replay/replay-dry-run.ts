@@ -104,7 +104,7 @@ function dryRunJson(one: Prepared, payload: boolean): string {
       ...id,
       to,
       route: envelope.route,
-      ...(envelope.status?.deadline_at === undefined ? {} : { deadline: envelope.status.deadline_at }),
+      ...(envelope.status?.deadline_at !== undefined && { deadline: envelope.status.deadline_at }),
       bytes: Buffer.byteLength(body),
     },
     payload ? envelope.payload : undefined,

@@ -1,4 +1,5 @@
 import type { ReplayEnd, ReplayOptions, Skipped } from '../../../app/replay/replay.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { durationText } from '../../../core/text/duration.ts';
 import { oneLine } from '../../output/plain-text.ts';
 
@@ -119,7 +120,7 @@ export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<strin
   return {
     replay: replayId,
     why,
-    ...(problem === undefined ? {} : { problem }),
+    ...defined({ problem }),
     sent: sent.map(idOf),
     endedWell: endedWell.map(idOf),
     failedAgain: failedAgain.map(idOf),

@@ -3,6 +3,7 @@ import type { ActorSpec } from '../../../config/manifest/manifest.ts';
 import { answerFromHttp, faultFromErrorObject } from '../../../core/delivery/answer.ts';
 import type { CallEnd } from '../../../core/delivery/outcome.ts';
 import { patternFromText } from '../../../core/policy/policy-match.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { durationMs } from '../../../core/text/duration.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -49,7 +50,7 @@ function httpEnd(what: string, retryAfter: number | undefined, text: string): Ca
   if (Number.isNaN(status))
     return refuse(text, `"${what}" is no HTTP error; one is "http:400" to "http:599"`);
   return answerFromHttp(
-    { status, text: '', ...(retryAfter === undefined ? {} : { retryAfter: String(retryAfter) }) },
+    { status, text: '', ...(retryAfter !== undefined && { retryAfter: String(retryAfter) }) },
     'array',
   );
 }
@@ -73,7 +74,7 @@ function errorEnd(
     message: 'simulated',
     type,
     mro: mroOf(type, ancestors, runtime.kind),
-    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+    ...defined({ retry_after: retryAfter }),
   });
   return { kind: 'fault', fault };
 }

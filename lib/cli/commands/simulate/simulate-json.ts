@@ -1,4 +1,5 @@
 import type { Simulation } from '../../../app/simulation/simulation.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
 import type { Staged } from './simulate-scenario.ts';
 
@@ -8,11 +9,11 @@ export function simulationJson(
   { steps, end, deadline, requests }: Simulation,
 ): unknown {
   return {
-    ...(flow === undefined ? {} : { flow }),
+    ...defined({ flow }),
     route,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ timeoutMs }),
     startsAt: timestampText(scenario.startMs),
-    ...(seed === undefined ? {} : { seed }),
+    ...defined({ seed }),
     steps,
     end,
     deadline,

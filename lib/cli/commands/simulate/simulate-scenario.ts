@@ -4,6 +4,7 @@ import type { Scenario } from '../../../app/simulation/simulate.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { planMesh } from '../../../config/plan/mesh-plan.ts';
 import { FLOW, NO_HEADERS, withHeader } from '../../../core/envelope/headers.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -66,7 +67,7 @@ export function stage(
     },
     ...way,
     usualMs,
-    ...(seed === undefined ? {} : { seed }),
+    ...defined({ seed }),
   };
 }
 

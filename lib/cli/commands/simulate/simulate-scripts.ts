@@ -1,5 +1,6 @@
 import type { Script, ScriptedFailure } from '../../../app/simulation/scripted-runtime.ts';
 import type { ActorSpec } from '../../../config/manifest/manifest.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { DURATION_RULE, durationMs } from '../../../core/text/duration.ts';
 import { UsageError } from '../../usage-error.ts';
 import { actorNamed, failureFrom } from './simulate-fail.ts';
@@ -60,5 +61,5 @@ function takeFrom(
   const takesMs = durationMs(duration);
   if (takesMs === undefined)
     throw new UsageError(`asya: --take is "${text}"; it takes ACTOR=DURATION, and ${DURATION_RULE}`);
-  return { ...(actor === undefined ? {} : { actor }), takesMs };
+  return { ...defined({ actor }), takesMs };
 }
