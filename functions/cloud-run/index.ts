@@ -7,7 +7,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 process.exitCode = await runCloudRun({
   env: process.env,
   write: (line) => process.stdout.write(`${line}\n`),
-  complain: (words) => process.stderr.write(`${words}\n`),
+  printError: (message) => process.stderr.write(`${message}\n`),
   stop: stop.signal,
 });
 // Kept connections of clients would hold the process for a while.

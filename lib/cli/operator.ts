@@ -49,7 +49,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
   // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
   const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };
   const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
-  if ('words' in reading) throw new UsageError(reading.words);
+  if ('message' in reading) throw new UsageError(reading.message);
   const { config } = reading;
   const stores = await openStores(config, env);
   let opened: Promise<Transport> | undefined;

@@ -31,7 +31,7 @@ beforeAll(async () => {
     ),
   };
   const reading = configFromEnvironment(env);
-  if ('words' in reading) throw new Error(reading.words);
+  if ('message' in reading) throw new Error(reading.message);
   const log = jsonLog({
     level: 'debug',
     actor: 'x-gateway',

@@ -77,7 +77,7 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
     {},
   );
   const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
-  if ('words' in reading) throw new Error(reading.words);
+  if ('message' in reading) throw new Error(reading.message);
   const { config } = reading;
   const opening = transportFromConfig(config, {});
   /** An end is claimed first and archived after. */

@@ -36,7 +36,7 @@ export async function startMesh(): Promise<RunningMesh> {
         ...more,
       }),
       write: (line) => lines.push(JSON.parse(line)),
-      complain: (words) => lines.push({ message: 'complaint', words }),
+      printError: (text) => lines.push({ message: 'configuration mistake', text }),
       stop: stopping.signal,
     });
   const ends = [

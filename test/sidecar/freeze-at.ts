@@ -11,9 +11,9 @@ process.exit(
   await runWorker({
     env: process.env,
     write: (line) => writeSync(1, `${line}\n`),
-    complain: (words) => writeSync(2, `${words}\n`),
+    printError: (message) => writeSync(2, `${message}\n`),
     stop: new AbortController().signal,
-    alsoTell: {
+    observer: {
       received: () => {},
       began: () => {},
       ended: () => {},

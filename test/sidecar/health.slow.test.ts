@@ -96,7 +96,7 @@ describe.concurrent('health', () => {
   });
 
   test.each([
-    ['Python', 'unloadable-py', pythonRuntime('behavoirs.handle'), /there is no module "behavoirs"/],
+    ['Python', 'unloadable-py', pythonRuntime('behavoirs.handle'), /module "behavoirs" was not found/],
     ['Node', 'unloadable-js', nodeRuntime('behaviours.ts.handel'), /handel/],
     ['no command', 'unloadable-sh', 'no-such-command --at-all', /no-such-command.*not found/],
   ])(

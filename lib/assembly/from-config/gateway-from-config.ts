@@ -122,7 +122,7 @@ export function gatewayConfigFrom(env: Environment): {
   readonly log: JsonLog;
 } {
   const reading = configFromEnvironment({ ASYA_ACTOR_NAME: GATEWAY, ...env });
-  if ('words' in reading) throw new Error(reading.words);
+  if ('message' in reading) throw new Error(reading.message);
   const { config } = reading;
   const write = (line: string) => process.stdout.write(`${line}\n`);
   return { config, log: jsonLog({ level: config.logLevel, actor: GATEWAY, now: systemClock.now, write }) };

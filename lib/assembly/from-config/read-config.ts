@@ -14,10 +14,10 @@ const readFile: ReadFile = (path) => {
 };
 
 /** The configuration, or every mistake in words for whoever has to mend it. */
-export function configFromEnvironment(env: Environment): { config: SidecarConfig } | { words: string } {
+export function configFromEnvironment(env: Environment): { config: SidecarConfig } | { message: string } {
   const reading = readEnvironment(env, readFile);
   if ('config' in reading) return reading;
-  return { words: mistakesMessage(reading.mistakes) };
+  return { message: mistakesMessage(reading.mistakes) };
 }
 
 export function mistakesMessage(mistakes: readonly Mistake[]): string {

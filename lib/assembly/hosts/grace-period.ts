@@ -1,14 +1,42 @@
 import { systemClock } from '../../adapters/system/system.ts';
 
-/** What the last sends of calls that were interrupted may take. */
+/** How long the last sends of interrupted calls may take. */
 export const LAST_SENDS_MS = 2_000;
 
-/** Resolves when the grace period is over. Calls that take too long are interrupted in time for their last sends. */
-export async function graceOver(graceMs: number, interrupt: () => void, ended: AbortSignal): Promise<void> {
+export interface GracePeriod {
+  readonly graceMs: number;
+  /** Its abort starts the grace period. */
+  readonly stop: AbortSignal;
+  /** Interrupts the calls in flight. Called shortly before the end, to leave time for their last sends. */
+  readonly interrupt: () => void;
+}
+
+/** The result of `work`, or `'over'` if it does not finish within the grace period. */
+export async function withinGracePeriod<T>(work: Promise<T>, period: GracePeriod): Promise<T | 'over'> {
+  const finished = new AbortController();
+  try {
+    return await Promise.race([work, untilOver(period, finished.signal)]);
+  } finally {
+    finished.abort();
+  }
+}
+
+async function untilOver({ graceMs, stop, interrupt }: GracePeriod, finished: AbortSignal): Promise<'over'> {
+  await untilAborted(stop, finished);
   const lastSendsMs = Math.min(LAST_SENDS_MS, graceMs / 2);
-  await systemClock.sleep(graceMs - lastSendsMs, ended);
-  if (!ended.aborted) interrupt();
-  await systemClock.sleep(lastSendsMs, ended);
+  await systemClock.sleep(graceMs - lastSendsMs, finished);
+  if (!finished.aborted) interrupt();
+  await systemClock.sleep(lastSendsMs, finished);
+  return 'over';
+}
+
+/** Returns what is left of the grace period, or undefined before `stop` aborts. */
+export function graceLeft(graceMs: number, stop: AbortSignal): () => number | undefined {
+  let stoppedAt = stop.aborted ? systemClock.now() : undefined;
+  stop.addEventListener('abort', () => {
+    stoppedAt = systemClock.now();
+  });
+  return () => (stoppedAt === undefined ? undefined : Math.max(0, stoppedAt + graceMs - systemClock.now()));
 }
 
 export function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {

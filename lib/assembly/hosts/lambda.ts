@@ -19,7 +19,7 @@ export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatch
 /** The line on Lambda, for the sidecar and the crew alike: queues are the event source. */
 export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
   const reading = configFromEnvironment(env);
-  if ('words' in reading) throw new Error(reading.words);
+  if ('message' in reading) throw new Error(reading.message);
   // A runtime that hangs while it loads must fail at last: its envelopes would go round for ever.
   const config = withStartupTimeout(
     reading.config,

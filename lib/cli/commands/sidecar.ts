@@ -21,6 +21,6 @@ Exit status: 0 stopped as told, 1 failed, 2 a mistake in the configuration.`,
     .action(async () => {
       const { runWorker: runSidecar } = await import('../../assembly/hosts/worker.ts');
       const { env, print, say } = terminal;
-      exit(await runSidecar({ env, write: print, complain: say, stop: terminal.stop() }));
+      exit(await runSidecar({ env, write: print, printError: say, stop: terminal.stop() }));
     });
 }

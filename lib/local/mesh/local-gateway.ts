@@ -61,7 +61,7 @@ export async function startLocalGateway(
     ASYA_GATEWAY_KEYS: JSON.stringify([{ id: KEY_ID, sha256 }]),
   };
   const reading = configFromEnvironment(env);
-  if ('words' in reading) throw new Error(reading.words);
+  if ('message' in reading) throw new Error(reading.message);
   const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
   const served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, flows);
   try {

@@ -16,7 +16,7 @@ process.on('SIGINT', () => {});
 process.exitCode = await runWorker({
   env: process.env,
   write: (line) => process.stdout.write(`${line}\n`),
-  complain: (words) => process.stderr.write(`${words}\n`),
+  printError: (message) => process.stderr.write(`${message}\n`),
   stop: stop.signal,
 });
 process.exit();
