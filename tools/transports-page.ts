@@ -5,43 +5,58 @@ import type { TransportFeatures, TransportRecord } from '../lib/ports/transport-
 
 const HEAD = `# Transports
 
-An envelope travels over SQS, Pub/Sub or RabbitMQ; \`ASYA_TRANSPORT\` says which, and where only one broker's address is
-set, that one is meant ([configuration.md](configuration.md)). Nothing else of a mesh changes: the same policies, fates
-and metrics, at least once, in no particular order. What a broker cannot do is in this table, and nowhere a surprise.
+After reading this page you can choose a transport for your mesh, SQS, Pub/Sub or RabbitMQ, and know what it supports.
 
-This page is made from the features records beside the adapters (\`lib/adapters/*/*-features.ts\`) by \`npm run docs\`, and
-\`npm run test:transports\` tries every transport against one contract by the same records.
+\`\`\`sh
+ASYA_TRANSPORT=rabbitmq ASYA_RABBITMQ_URL=amqp://user:password@rabbitmq:5672/ ASYA_ACTOR_NAME=score npx asya sidecar
+\`\`\`
+
+\`ASYA_TRANSPORT\` selects the transport. If the settings of only one broker are present, that broker is the default (see
+[configuration](configuration.md)). Everything else is the same on every transport: policies, outcomes and metrics,
+at-least-once delivery, no guaranteed order. The tables show all differences.
+
+\`npm run docs\` generates this page from the features records of the adapters (\`*-features.ts\`). The
+[contract suite](#contract-suite) tests every transport against the same records.
 `;
 
 const TAIL = `
-A body that is too big for its transport is a failed send: the envelope goes to x-sink as \`PayloadTooLarge\`, with the
-payload that came. A delay that is longer than one send can do is done in several, with the header \`x-asya-not-before\`.
-A retry that cannot be delayed, because the transport cannot or its body is too big for that, ends at x-sink as
-\`RuntimeError\`.
+- If a result is too large for the transport, the envelope goes to x-sink as \`PayloadTooLarge\`, with its original
+  payload.
+- A delay that is longer than one send allows is split into several sends, with the header \`x-asya-not-before\`.
+- If a retry cannot be delayed, because the transport has no delays or the body is too large for them, the envelope goes
+  to x-sink as \`RuntimeError\`.
+- Delays on Pub/Sub need [the delayer](pubsub-delayer.md), a separate service. Without it delayed sends are refused.
 
-Delays on Pub/Sub go through the delayer (\`functions/pubsub-delayer\`), a service of its own that has to run beside the
-mesh; without it they are refused.
+## Contract suite
 
-## What the contract says
+\`\`\`sh
+npm run test:transports             # all transports
+npm run test:transports -- memory   # only test files that match a word
+\`\`\`
 
-\`npm run test:transports\` prints a table of laws and transports, each \`holds\`, \`BROKEN\` or skipped for a reason that
-stands below it. It starts what it needs on this machine (the embedded SQS, RabbitMQ, Google's Pub/Sub emulator, moto);
-what cannot be had is left out, and the reason printed. Words after \`--\` choose: \`npm run test:transports -- memory\`.
+The suite prints a table of laws and transports. Each cell is \`holds\`, \`BROKEN\`, or skipped with a reason below the
+table. The suite starts what it needs on this machine (the embedded SQS, RabbitMQ, Google's Pub/Sub emulator, moto). If a
+component is not available, its transport is skipped and the reason is printed.
 
-A transport of your own is held to it by a subject, a record of what it can do and of how to start its broker
-(\`test/contract/contract-subject.ts\`), and one line: \`transportContract(subject)\`.
+To test your own transport, write a subject: a record of its features and of how to start its broker
+(\`test/contract/contract-subject.ts\`). Then call \`transportContract(subject)\`.
+
+## Next steps
+
+- [Pub/Sub](pubsub.md) and [RabbitMQ](rabbitmq.md): set up these brokers
+- [Deploy](deploy.md): deploy a mesh on SQS and Lambda
 `;
 
-const WORDS: Readonly<Record<keyof TransportFeatures, string>> = {
-  delays: 'sends with a delay, and so retries that wait',
-  hidesForATime: 'what nobody settles comes again after a time',
-  countsReceives: 'counts how often a message was delivered',
-  deadLetters: 'what failed too often goes to the dead-letter queue, for x-dlq',
-  limitsBodies: 'refuses a body that is too big',
+const LABELS: Readonly<Record<keyof TransportFeatures, string>> = {
+  delays: 'delayed sends, which retries with a delay need',
+  hidesForATime: 'redelivers an unsettled delivery after its visibility timeout',
+  countsReceives: 'counts the deliveries of a message',
+  deadLetters: 'moves messages that failed too often to the dead-letter queue, for x-dlq',
+  limitsBodies: 'refuses a body that is too large',
   batchesSends: 'sends in batches',
-  settlesAfterReconnect: 'a delivery outlives the connection it came over',
-  tellsMissingQueues: 'tells a missing queue from other trouble, and heals when it is there',
-  createsQueues: 'creates queues (`ASYA_QUEUE_AUTO_CREATE=true`), with their dead-letter queues',
+  settlesAfterReconnect: 'a delivery can be settled after a reconnect',
+  tellsMissingQueues: 'reports a missing queue as such, and recovers once it exists',
+  createsQueues: 'creates queues and their dead-letter queues (`ASYA_QUEUE_AUTO_CREATE=true`)',
 };
 
 const TRANSPORTS: readonly TransportRecord[] = [
@@ -59,19 +74,19 @@ export function transportsPage(): string {
     if (!reasons.includes(ability.no)) reasons.push(ability.no);
     return `no [${reasons.indexOf(ability.no) + 1}]`;
   };
-  const features = (Object.keys(WORDS) as (keyof TransportFeatures)[]).map((feature) => [
-    WORDS[feature],
+  const features = (Object.keys(LABELS) as (keyof TransportFeatures)[]).map((feature) => [
+    LABELS[feature],
     ...TRANSPORTS.map((record) => cell(record, feature)),
   ]);
   const limits = [
-    ['largest body', ...TRANSPORTS.map(({ limits: { maxBodyBytes } }) => bytesText(maxBodyBytes))],
-    ['largest body of a send with a delay', ...TRANSPORTS.map(({ limits: one }) => delayedBytesText(one))],
-    ['longest delay of one send', ...TRANSPORTS.map(({ limits: { maxDelayMs } }) => delayText(maxDelayMs))],
-    ['sends in one request', ...TRANSPORTS.map(({ limits: { maxBatch } }) => String(maxBatch))],
+    ['maximum body size', ...TRANSPORTS.map(({ limits: { maxBodyBytes } }) => bytesText(maxBodyBytes))],
+    ['maximum body size of a delayed send', ...TRANSPORTS.map(({ limits: one }) => delayedBytesText(one))],
+    ['maximum delay of one send', ...TRANSPORTS.map(({ limits: { maxDelayMs } }) => delayText(maxDelayMs))],
+    ['maximum sends per request', ...TRANSPORTS.map(({ limits: { maxBatch } }) => String(maxBatch))],
   ];
   return [
     HEAD,
-    '## What each can do\n',
+    '## Features\n',
     table(features),
     '',
     ...reasons.map((reason, index) => `${index + 1}. ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`),
@@ -86,7 +101,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** In the unit that it is a whole number of. */
+/** In MiB if that is a whole number, otherwise in MB. */
 function bytesText(bytes: number): string {
   const mebibytes = bytes / 1024 ** 2;
   return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${bytes / 1e6} MB`;
@@ -97,11 +112,11 @@ function delayedBytesText({
   maxBodyBytes,
   maxDelayedBodyBytes,
 }: TransportRecord['limits']): string {
-  return maxDelayMs === 0 ? 'none' : bytesText(maxDelayedBodyBytes ?? maxBodyBytes);
+  return maxDelayMs === 0 ? 'not supported' : bytesText(maxDelayedBodyBytes ?? maxBodyBytes);
 }
 
 function delayText(ms: number): string {
-  if (ms === 0) return 'none';
+  if (ms === 0) return 'not supported';
   const days = Math.floor(ms / 86_400_000);
   return days > 0 ? `${days} ${days === 1 ? 'day' : 'days'}` : `${ms / 1000} s`;
 }

@@ -6,17 +6,17 @@ export const RABBITMQ_RECORD: TransportRecord = {
   limits: { ...rabbitMqLimits('none'), maxBatch: 1 },
   features: {
     delays: {
-      no: 'RabbitMQ has no delayed sends of its own: the first retry ends at x-sink with `RuntimeError`, while `noRetry` and `onExhausted` work; `ASYA_RABBITMQ_DELAY=ttl` gives delays',
+      no: 'RabbitMQ has no delayed sends: the first retry ends at x-sink with `RuntimeError`, while `noRetry` and `onExhausted` work; `ASYA_RABBITMQ_DELAY=ttl` adds delays',
     },
     hidesForATime: {
-      no: "RabbitMQ waits for an ack for as long as the consumer's connection lives, up to the server's `consumer_timeout`; what a lost connection held comes again at once",
+      no: "RabbitMQ waits for an ack as long as the consumer's connection is open, up to the server's `consumer_timeout`; after a lost connection it redelivers immediately",
     },
     countsReceives: 'yes',
     deadLetters: 'yes',
     limitsBodies: 'yes',
-    batchesSends: { no: 'each message is published and confirmed by itself' },
+    batchesSends: { no: 'each message is published and confirmed individually' },
     settlesAfterReconnect: {
-      no: 'a delivery belongs to the connection it came over; once that is lost, RabbitMQ delivers it again',
+      no: 'a delivery belongs to its connection; if the connection is lost, RabbitMQ delivers the message again',
     },
     tellsMissingQueues: 'yes',
     createsQueues: 'yes',
