@@ -1,19 +1,19 @@
-/** So many at once; the others wait in the order they came. */
+/** Limits how many holders there are at the same time. The others wait in the order in which they asked. */
 export interface Semaphore {
-  /** Resolves when it is one's turn. */
+  /** Resolves when the caller may start. */
   acquire(): Promise<void>;
-  /** The turn is over. */
+  /** Ends the caller's use, so that the next one may start. */
   release(): void;
   readonly running: number;
   readonly waiting: number;
 }
 
-export function semaphore(atOnce: number): Semaphore {
+export function semaphore(maxRunning: number): Semaphore {
   const queue: (() => void)[] = [];
   let running = 0;
   return {
     acquire: () => {
-      if (running < atOnce) {
+      if (running < maxRunning) {
         running++;
         return Promise.resolve();
       }
@@ -33,16 +33,16 @@ export function semaphore(atOnce: number): Semaphore {
   };
 }
 
-/** False where the end came before the turn; the turn that comes all the same goes on to the next at once. */
-export function acquireUnlessAborted(turns: Semaphore, giveUp: AbortSignal): Promise<boolean> {
+/** Resolves with false if the signal aborts first; a slot that is granted later is released at once. */
+export function acquireUnlessAborted(slots: Semaphore, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    const turnAway = () => resolve(false);
-    giveUp.addEventListener('abort', turnAway, { once: true });
-    if (giveUp.aborted) turnAway();
-    turns.acquire().then(() => {
-      giveUp.removeEventListener('abort', turnAway);
-      if (giveUp.aborted) turns.release();
-      resolve(!giveUp.aborted);
+    const giveUp = () => resolve(false);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    slots.acquire().then(() => {
+      signal.removeEventListener('abort', giveUp);
+      if (signal.aborted) slots.release();
+      resolve(!signal.aborted);
     });
   });
 }

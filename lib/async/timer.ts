@@ -1,7 +1,7 @@
-/** Node fires a timer that is set for longer at once. */
+/** Node runs a timer at once if its delay is longer than this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls back after any duration, in pieces if it is longer than one timer can be. Returns how to cancel it. */
+/** Calls back after any duration, with several timers if it is longer than one can be. Returns a function that cancels it. */
 export function startTimer(milliseconds: number, onDue: () => void): () => void {
   let timer: NodeJS.Timeout;
   const wait = (leftMs: number) => {

@@ -1,3 +1,4 @@
+import { inFlight } from '../../async/in-flight.ts';
 import type { Publication } from '../../core/pipeline/plan-delay.ts';
 import { causeText } from '../../core/text/error-text.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
@@ -23,7 +24,7 @@ const ANSWER_WITHIN_MS = 10_000;
 /** A task for each publication, whose target is Pub/Sub itself: when it is due, nothing of ours has to be there. */
 export function cloudTasks(options: CloudTasksOptions): ScheduledPublish {
   const { endpoint = TASKS, accessToken } = options;
-  const underWay = new Set<Promise<unknown>>();
+  const creations = inFlight();
 
   async function create(publication: Publication): Promise<Scheduled> {
     const url = `${endpoint}/v2/${publication.queue}/tasks`;
@@ -39,15 +40,8 @@ export function cloudTasks(options: CloudTasksOptions): ScheduledPublish {
   }
 
   return {
-    schedule: (publication) => {
-      const creating = create(publication);
-      underWay.add(creating);
-      creating.finally(() => underWay.delete(creating));
-      return creating;
-    },
-    close: async () => {
-      await Promise.all(underWay);
-    },
+    schedule: (publication) => creations.track(create(publication)),
+    close: () => creations.settled(),
   };
 }
 

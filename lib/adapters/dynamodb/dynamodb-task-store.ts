@@ -1,11 +1,11 @@
 import { type AttributeValue, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { coalesce } from '../../async/coalesce.ts';
 import { IDEMPOTENCY_PREFIX, TASK_PREFIX } from '../../config/plan/failure-table.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
-import { coalesce } from './coalesce.ts';
 import { cursorFromText, textFromCursor } from './cursor.ts';
 import {
   isConditionFailed,

@@ -1,3 +1,4 @@
+import { batcher } from '../../async/batcher.ts';
 import type { StepReport } from '../../core/task/report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Progress } from '../../ports/reports.ts';
@@ -26,55 +27,40 @@ const MAX_WAITING = 1_000;
 const FLUSH_MS = 250;
 const MAX_REMEMBERED = 1_000;
 
-interface Waiting {
-  readonly report: StepReport;
-  readonly answered: (isCanceled: boolean) => void;
-}
-
 /**
  * Reports of the way, in batches. One request at a time is enough for many envelopes, and a gateway that hangs then
  * holds a single connection, whatever the sidecar does meanwhile.
  */
 export function gatewayProgress(gateway: GatewayAddress, options: ProgressOptions): Progress {
   const { clock, onTrouble, post = signedPost(gateway, clock.now) } = options;
-  const waiting: Waiting[] = [];
   const canceledTasks = new Set<string>();
   let nobodyWaitsUntil = 0;
   let isHung = false;
   let isTroubled = false;
-  let underWay: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  /** Resolves for each report with whether its task was canceled. */
+  const batches = batcher<StepReport, boolean>({
+    run: async (reports) => {
+      const canceled = await send(reports);
+      // Reports that arrived meanwhile leave with the next request, without lingering.
+      batches.flush();
+      return reports.map(({ task }) => canceled.has(task));
+    },
+    maxItems: MAX_IN_REQUEST,
+    lingerMs: LINGER_MS,
+    keepsProcessAlive: false,
+    overflow: { maxWaiting: MAX_WAITING, result: false },
+  });
 
-  function add(report: StepReport, answered: (isCanceled: boolean) => void): void {
-    waiting.push({ report, answered });
-    for (const { answered: lost } of waiting.splice(0, waiting.length - MAX_WAITING)) lost(false);
-  }
-
-  function send(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (underWay !== undefined || waiting.length === 0) return;
-    const batch = waiting.splice(0, MAX_IN_REQUEST);
-    underWay = tell(batch).finally(() => {
-      underWay = undefined;
-      send();
-    });
-  }
-
-  async function tell(batch: readonly Waiting[]): Promise<void> {
+  /** Resolves with the tasks of which the gateway reports that they were canceled. */
+  async function send(reports: readonly StepReport[]): Promise<ReadonlySet<string>> {
     const askedAt = clock.now();
-    const signal = AbortSignal.timeout(REQUEST_MS);
-    const answer = await post(
-      batch.map(({ report }) => report),
-      signal,
-    );
-    const canceled = 'problem' in answer ? new Set<string>() : answer.canceled;
-    for (const { report, answered } of batch) answered(canceled.has(report.task));
+    const answer = await post(reports, AbortSignal.timeout(REQUEST_MS));
     if ('problem' in answer) {
       if (!isTroubled) onTrouble(answer.problem);
       isTroubled = true;
-      return;
+      return new Set();
     }
+    const { canceled } = answer;
     isTroubled = false;
     const tookMs = clock.now() - askedAt;
     if (isHung) nobodyWaitsUntil = pauseAfter(tookMs > SLOW_MS ? WAIT_MS : 0);
@@ -84,6 +70,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       if (canceledTasks.size <= MAX_REMEMBERED) break;
       canceledTasks.delete(task);
     }
+    return canceled;
   }
 
   function giveUp(): void {
@@ -100,14 +87,14 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       // An answer that nobody waited for is good for whoever comes next.
       if (canceledTasks.has(report.task)) return true;
       if (clock.now() < nobodyWaitsUntil) {
-        add(report, () => {});
-        send();
+        batches.add(report);
+        batches.flush();
         return false;
       }
       const askedAt = clock.now();
       const over = new AbortController();
-      const answer = new Promise<boolean>((resolve) => add(report, resolve));
-      send();
+      const answer = batches.add(report);
+      batches.flush();
       const late = clock.sleep(WAIT_MS, over.signal).then(() => undefined);
       const isCanceled = await Promise.race([answer, late]);
       over.abort();
@@ -116,24 +103,18 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       return isCanceled ?? false;
     },
     note: (report) => {
-      add(report, () => {});
-      timer ??= setTimeout(send, LINGER_MS).unref();
+      batches.add(report);
     },
     flush: async () => {
-      if (waiting.length === 0 && underWay === undefined) return;
-      send();
+      if (batches.size === 0) return;
+      batches.flush();
       // Nobody waits for one who does not answer.
       if (clock.now() < nobodyWaitsUntil) return;
       const over = new AbortController();
       const late = clock.sleep(FLUSH_MS, over.signal).then(() => true);
-      const isLate = await Promise.race([drained(), late]);
+      const isLate = await Promise.race([batches.drain().then(() => false), late]);
       over.abort();
       if (isLate) giveUp();
     },
   };
-
-  async function drained(): Promise<boolean> {
-    while (underWay !== undefined) await underWay;
-    return false;
-  }
 }

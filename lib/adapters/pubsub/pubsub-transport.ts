@@ -1,8 +1,9 @@
+import { type Batcher, batcher } from '../../async/batcher.ts';
+import { inFlight } from '../../async/in-flight.ts';
 import { queuePlan } from '../../config/plan/queue-plan.ts';
 import { delayAttributes, MAX_DELAYED_BYTES } from '../../core/pipeline/delayer.ts';
 import type { Refusal, Reply } from '../../ports/reply.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
-import { type Gatherer, gatherer } from './gatherer.ts';
 import { type Intake, intake } from './intake.ts';
 import { type Lease, leases } from './leases.ts';
 import { CALL, type PubsubClient } from './pubsub-client.ts';
@@ -31,28 +32,31 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
   const { subscriber } = client;
   const queues = pubsubQueues(client, queuePlan(visibilityMs / 1000));
   const intakes = new Map<string, Intake & { readonly leases: ReturnType<typeof leases> }>();
-  const gatherers = new Map<string, Gatherer<string>>();
-  const sending = new Set<Promise<Reply>>();
+  const batchers = new Map<string, Batcher<string, Reply>>();
+  const sending = inFlight();
 
   /** One for each queue and operation: handles that leave at about the same time go in one request. */
-  function gathered(
+  function batched(
     what: string,
     queue: string,
     request: (ackIds: string[], subscription: string) => Promise<unknown>,
-  ): Gatherer<string> {
+  ): Batcher<string, Reply> {
     const key = `${what} ${queue}`;
-    const known = gatherers.get(key);
+    const known = batchers.get(key);
     if (known !== undefined) return known;
-    const made = gatherer<string>({
-      most: MAX_HANDLES,
-      request: (ackIds) => replyOf(request([...ackIds], queues.subscriptionOf(queue)), queue),
+    const made = batcher<string, Reply>({
+      maxItems: MAX_HANDLES,
+      run: async (ackIds) => {
+        const reply = await replyOf(request([...ackIds], queues.subscriptionOf(queue)), queue);
+        return ackIds.map(() => reply);
+      },
     });
-    gatherers.set(key, made);
+    batchers.set(key, made);
     return made;
   }
 
   function setDeadline(queue: string, ackId: string, seconds: number): Promise<Reply> {
-    const settings = gathered(`deadline ${seconds}`, queue, (ackIds, subscription) =>
+    const settings = batched(`deadline ${seconds}`, queue, (ackIds, subscription) =>
       subscriber.modifyAckDeadline({ subscription, ackIds, ackDeadlineSeconds: seconds }, CALL),
     );
     return settings.add(ackId);
@@ -118,12 +122,6 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     return reply.ok ? reply : withoutDelayer(reply);
   }
 
-  /** Closing waits for it. */
-  function underWay(reply: Promise<Reply>): Promise<Reply> {
-    sending.add(reply);
-    return reply.finally(() => sending.delete(reply));
-  }
-
   return {
     traits: {
       name: 'pubsub',
@@ -133,12 +131,12 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
       countsReceives: true,
     },
     receive: (queue, most, signal) => intakeOf(queue).receive(most, signal),
-    send: (queue, body) => underWay(send(queue, body)),
-    sendWithDelay: (queue, body, delayMs) => underWay(sendWithDelay(queue, body, delayMs)),
+    send: (queue, body) => sending.track(send(queue, body)),
+    sendWithDelay: (queue, body, delayMs) => sending.track(sendWithDelay(queue, body, delayMs)),
     ack: (delivery) => {
       const lease = leaseOf(delivery);
       intakeOf(delivery.queue).leases.end(lease);
-      const acks = gathered('ack', delivery.queue, (ackIds, subscription) =>
+      const acks = batched('ack', delivery.queue, (ackIds, subscription) =>
         subscriber.acknowledge({ subscription, ackIds }, CALL),
       );
       return acks.add(lease.ackId);
@@ -155,8 +153,8 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
       await Promise.all(all.map((one) => one.close()));
       for (const one of all) one.leases.stop();
       queues.flush();
-      await Promise.all(sending);
-      await Promise.all([...gatherers.values()].map((one) => one.drain()));
+      await sending.settled();
+      await Promise.all([...batchers.values()].map((one) => one.drain()));
       await client.close();
     },
   };

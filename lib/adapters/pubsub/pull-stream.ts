@@ -1,4 +1,5 @@
 import type { protos, v1 } from '@google-cloud/pubsub';
+import { once } from '../../async/once.ts';
 
 /** One streaming pull: messages come by themselves, as many as its window has room for. */
 export interface PullStream {
@@ -62,14 +63,13 @@ export function openPullStream(options: PullStreamOptions): PullStream {
       noteEnd = resolve;
     }),
   };
-  const end = (error: unknown) => {
-    if (isOver) return;
+  const end = once((error: unknown) => {
     isOver = true;
     clearInterval(signs);
     clearTimeout(cutOff);
     noteEnd();
     onEnd(error, stream);
-  };
+  });
 
   call.on('data', ({ receivedMessages }: protos.google.pubsub.v1.IStreamingPullResponse) => {
     if (receivedMessages?.length) onMessages(receivedMessages, stream);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inFlight } from '../../async/in-flight.ts';
 import { stackText } from '../../core/text/error-text.ts';
 import { discardRest, textWithin } from './request-text.ts';
 
@@ -48,12 +49,10 @@ const TIMES = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: RECEIVE_WITHIN_
 
 /** What a push subscription calls: `POST`, on whatever path it was told; and `/healthz`. */
 export async function pushServer(options: PushServerOptions): Promise<PushServer> {
-  const underWay = new Set<Promise<void>>();
+  const requests = inFlight();
   let isDraining = false;
   const server = createServer(TIMES, (request, response) => {
-    const answering = answer(request, response, options, isDraining);
-    underWay.add(answering);
-    answering.finally(() => underWay.delete(answering));
+    void requests.track(answer(request, response, options, isDraining));
   });
   options.guard?.(server);
   await new Promise<void>((resolve, reject) => {
@@ -67,7 +66,7 @@ export async function pushServer(options: PushServerOptions): Promise<PushServer
     port: (server.address() as AddressInfo).port,
     drain: async () => {
       isDraining = true;
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (requests.size > 0) await requests.settled();
     },
     close: () =>
       new Promise((resolve) => {

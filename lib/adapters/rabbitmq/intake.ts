@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { ConsumeMessage } from 'amqplib';
+import { linkedSignal } from '../../async/linked-signal.ts';
+import { unlessAborted } from '../../async/until-aborted.ts';
 import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import type { Delivery, Receipt } from '../../ports/transport.ts';
 import type { Link } from './link.ts';
@@ -72,7 +74,7 @@ export function intakeOf({ link, queue, prefetch, waitMs, closing }: IntakeOptio
 
   async function receive(most: number, ending: AbortSignal, isLastTry: boolean): Promise<Receipt> {
     const session = await unlessAborted(livingSession(), ending);
-    while (session !== undefined && !ending.aborted) {
+    while (!ending.aborted) {
       const messages = session.take(most);
       if (messages.length > 0)
         return { ok: true, deliveries: messages.map((message) => deliveryFrom(queue, { session, message })) };
@@ -91,13 +93,13 @@ export function intakeOf({ link, queue, prefetch, waitMs, closing }: IntakeOptio
     receive: async (most, signal) => {
       if (signal.aborted || closing.aborted) return NOTHING;
       standDownWith(signal);
-      const ending = endingWith(waitMs, signal, closing);
+      const ending = linkedSignal([signal, closing], { timeoutMs: waitMs });
       try {
         return await receive(most, ending.signal, false);
       } catch (error) {
-        return refusalOf(error, queue);
+        return error === ending.signal.reason ? NOTHING : refusalOf(error, queue);
       } finally {
-        ending.letGo();
+        ending.dispose();
       }
     },
   };
@@ -141,32 +143,4 @@ function messageIdOf({ properties, content }: ConsumeMessage): string {
   const { messageId } = properties;
   if (typeof messageId === 'string' && messageId !== '') return messageId;
   return createHash('sha256').update(content).digest('hex').slice(0, 32);
-}
-
-/** Undefined when the signal aborts first; what was waited for goes on for others. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const abort = () => resolve(undefined);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-/** Aborts with any of them and after so long; let go of, it leaves nothing behind. */
-function endingWith(
-  waitMs: number,
-  ...signals: readonly AbortSignal[]
-): { readonly signal: AbortSignal; letGo(): void } {
-  const ending = new AbortController();
-  const abort = () => ending.abort();
-  const timer = setTimeout(abort, waitMs);
-  for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
-  return {
-    signal: ending.signal,
-    letGo: () => {
-      clearTimeout(timer);
-      for (const signal of signals) signal.removeEventListener('abort', abort);
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { inFlight } from '../../async/in-flight.ts';
 import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import { ensured, type Transport } from '../../ports/transport.ts';
 import { delayStepMs } from './delay-steps.ts';
@@ -7,7 +8,6 @@ import { publisherOn } from './publisher.ts';
 import { type RabbitMqDelay, rabbitMqLimits } from './rabbitmq-limits.ts';
 import { rabbitMqQueues } from './rabbitmq-queues.ts';
 import { refusalOf } from './refusal.ts';
-import { underWay } from './under-way.ts';
 
 export interface RabbitMqTransportOptions {
   readonly url: string;
@@ -38,7 +38,7 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
   const intakes = new Map<string, Intake>();
   const delayQueues = new Map<string, { readonly name: Promise<string>; readonly madeAt: number }>();
   const closing = new AbortController();
-  const doing = underWay();
+  const requests = inFlight();
 
   function tooBig(bytes: number): Reply | undefined {
     if (bytes <= limits.maxBodyBytes) return undefined;
@@ -98,19 +98,20 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
   const reach = (queue: string) => reply(queue, queues.look(queue));
   return {
     traits: { name: 'rabbitmq', ...limits, maxBatch: prefetch, countsReceives: true },
-    receive: (queue, most, signal) => doing.add(intake(queue).receive(most, signal)),
-    send: (queue, body) => doing.add(send(queue, body)),
+    receive: (queue, most, signal) => requests.track(intake(queue).receive(most, signal)),
+    send: (queue, body) => requests.track(send(queue, body)),
     sendWithDelay: (queue, body, delayMs) =>
-      doing.add(sendWithDelay(queue, body, delayMs).catch((error) => refusalOf(error, queue))),
-    ack: (delivery) => doing.add(settleDelivery(delivery, { kind: 'ack' }, reach)),
-    nack: (delivery, pauseMs) => doing.add(settleDelivery(delivery, { kind: 'release', pauseMs }, reach)),
-    extend: (delivery) => doing.add(settleDelivery(delivery, { kind: 'keep' }, reach)),
+      requests.track(sendWithDelay(queue, body, delayMs).catch((error) => refusalOf(error, queue))),
+    ack: (delivery) => requests.track(settleDelivery(delivery, { kind: 'ack' }, reach)),
+    nack: (delivery, pauseMs) =>
+      requests.track(settleDelivery(delivery, { kind: 'release', pauseMs }, reach)),
+    extend: (delivery) => requests.track(settleDelivery(delivery, { kind: 'keep' }, reach)),
     ensureQueue: (queue) =>
-      doing.add(queues.ensure(queue).then(ensured, (error: unknown) => refusalOf(error, queue))),
-    reach: (queue) => doing.add(reach(queue)),
+      requests.track(queues.ensure(queue).then(ensured, (error: unknown) => refusalOf(error, queue))),
+    reach: (queue) => requests.track(reach(queue)),
     close: async () => {
       closing.abort();
-      await doing.over(CLOSE_WITHIN_MS);
+      await requests.settled(CLOSE_WITHIN_MS);
       // What was delivered and not settled goes back to its queue with the connection.
       await Promise.all([outgoing.close(), incoming.close()]);
     },

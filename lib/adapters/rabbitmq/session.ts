@@ -1,4 +1,5 @@
 import type { ConsumeMessage } from 'amqplib';
+import { batcher } from '../../async/batcher.ts';
 import { endChannel, type Link } from './link.ts';
 
 /** Deliveries of one queue, pushed by the broker over a channel of their own, until that channel ends. */
@@ -129,9 +130,12 @@ export async function openSession(link: Link, queue: string, prefetch: number): 
   }
 
   /** Asked after what was written before it: the answer says that the broker has read that, and has the queue. */
-  const heard = oneAtATime(async () => {
-    if (end !== undefined) throw endError(end);
-    await unlessOver(channel.checkQueue(queue));
+  const confirmations = batcher<void, void>({
+    run: async () => {
+      if (end !== undefined) throw endError(end);
+      await unlessOver(channel.checkQueue(queue));
+      return [];
+    },
   });
 
   /** A question that crosses the end of its channel on the way may never be answered. */
@@ -180,7 +184,7 @@ export async function openSession(link: Link, queue: string, prefetch: number): 
           if (how.pauseMs > 0) releaseAfter(message, how.pauseMs);
           else release(message);
         }
-        await heard();
+        await confirmations.add();
       } finally {
         settling--;
         endWhenDone();
@@ -198,26 +202,4 @@ export async function openSession(link: Link, queue: string, prefetch: number): 
 
 function endError(end: SessionEnd): unknown {
   return end.why === 'lost' ? end.error : new Error('the broker took the queue away');
-}
-
-/** Many who ask while a question is out share the next one. */
-function oneAtATime(ask: () => Promise<void>): () => Promise<void> {
-  let asked: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  function again(): Promise<void> {
-    if (asked === undefined) {
-      asked = ask().finally(() => {
-        asked = undefined;
-      });
-      return asked;
-    }
-    next ??= asked
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return again();
-      });
-    return next;
-  }
-  return again;
 }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { startTimer } from '../../async/timer.ts';
+import { unlessAborted } from '../../async/until-aborted.ts';
 import { answerFromHttp, type FanOut, type HttpAnswer } from '../../core/delivery/answer.ts';
 import {
   answerFromEventStream,
@@ -59,6 +60,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
       inFlight.add(ending);
       const cancelTimer = startTimer(request.timeoutMs, () => ending.abort('timeout'));
       try {
+        // undici rejects only after a connection is established or has failed, even if the signal aborts before.
         return await unlessAborted(exchange(request, ending.signal), ending.signal);
       } catch (error) {
         if (ending.signal.aborted) return { kind: ending.signal.reason as 'timeout' | 'interrupted' };
@@ -98,15 +100,6 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
 }
 
 const HEALTH_TIMEOUT_MS = 2_000;
-
-/** Rejects as soon as the signal aborts. Otherwise the call would wait for a connection that is still being opened. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
 
 function requestHeaders({ envelope }: RuntimeRequest): Record<string, string> {
   const { status, headers } = envelope;

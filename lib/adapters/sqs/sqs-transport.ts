@@ -7,10 +7,13 @@ import {
   SendMessageBatchCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { type Batcher, batcher } from '../../async/batcher.ts';
+import { inFlight } from '../../async/in-flight.ts';
+import { linkedSignal } from '../../async/linked-signal.ts';
+import { unlessAborted } from '../../async/until-aborted.ts';
 import { queuePlan } from '../../config/plan/queue-plan.ts';
 import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
 import { type Delivery, ensured, type Receipt, type Transport } from '../../ports/transport.ts';
-import { type Batcher, batcher } from './batcher.ts';
 import { delaySecondsFrom, SQS_LIMITS, SQS_MAX_BATCH } from './sqs-limits.ts';
 import { isQueueMissing, sqsQueues } from './sqs-queues.ts';
 
@@ -45,7 +48,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
   const queues = sqsQueues(client, queuePlan(visibilitySeconds), answerWithinMs);
   const batchers = new Map<string, Batcher<never, Reply>>();
   const closing = new AbortController();
-  const receiving = new Set<Promise<unknown>>();
+  const receiving = inFlight();
 
   /** One batcher for each queue and operation. */
   function batched<Item>(
@@ -60,8 +63,8 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       maxItems: SQS_MAX_BATCH,
       maxBytes: MAX_BYTES,
       lingerMs,
-      mostUnderWay: REQUESTS_AT_ONCE,
-      flush: async (items) => {
+      maxInFlight: REQUESTS_AT_ONCE,
+      run: async (items) => {
         try {
           return repliesOf(items.length, await request(await queues.urlOf(queue), items));
         } catch (error) {
@@ -152,13 +155,8 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       countsReceives: true,
     },
     receive: (queue, most, signal) => {
-      const ending = lateAbort(signal, closing.signal);
-      const receipt = receive(queue, most, ending.signal);
-      receiving.add(receipt);
-      return receipt.finally(() => {
-        ending.letGo();
-        receiving.delete(receipt);
-      });
+      const ending = linkedSignal([signal, closing.signal], { delayMs: LAST_CALL_MS });
+      return receiving.track(receive(queue, most, ending.signal).finally(ending.dispose));
     },
     send: (queue, body) => send(queue, body, 0),
     sendWithDelay: (queue, body, delayMs) => send(queue, body, delayMs),
@@ -193,7 +191,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     },
     close: async () => {
       closing.abort();
-      await Promise.all(receiving);
+      await receiving.settled();
       await Promise.all([...batchers.values()].map((one) => one.drain()));
       client.destroy();
     },
@@ -232,16 +230,6 @@ function deliveryFromMessage(message: Message, queue: string): Delivery {
   };
 }
 
-/** Rejects when the signal aborts first; what was waited for goes on for others. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new Error('aborted'));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
 function refusalOf(error: unknown, queue: string): Refusal {
   if (isQueueMissing(error))
     return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
@@ -251,22 +239,6 @@ function refusalOf(error: unknown, queue: string): Refusal {
 
 /** A poll that is cut off may have an answer on its way, which would stay hidden from everybody for long. */
 const LAST_CALL_MS = 200;
-
-/** Aborts a little after any of the others; let go of, it leaves nothing behind on them. */
-function lateAbort(...signals: readonly AbortSignal[]): { readonly signal: AbortSignal; letGo(): void } {
-  const late = new AbortController();
-  const abort = () => setTimeout(() => late.abort(), LAST_CALL_MS);
-  for (const signal of signals) {
-    if (signal.aborted) late.abort();
-    signal.addEventListener('abort', abort, { once: true });
-  }
-  return {
-    signal: late.signal,
-    letGo: () => {
-      for (const signal of signals) signal.removeEventListener('abort', abort);
-    },
-  };
-}
 
 /** Two characters that JSON allows raw and SQS does not. */
 const REFUSED = /[\ufffe\uffff]/g;

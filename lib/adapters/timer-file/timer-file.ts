@@ -1,3 +1,4 @@
+import { once } from '../../async/once.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PublishRequest } from '../../ports/publish-request.ts';
 import type { ScheduledPublish } from '../../ports/scheduled-publish.ts';
@@ -33,7 +34,6 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
   const closing = new AbortController();
   const inHand = new Map<number, Promise<void>>();
   let alarm = new AbortController();
-  let closed: Promise<void> | undefined;
 
   /** Looks again now: something changed. */
   function look(): void {
@@ -81,12 +81,12 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
     }
   })();
 
-  async function close(): Promise<void> {
+  const close = once(async () => {
     closing.abort();
     await running;
     await Promise.all(inHand.values());
     store.close();
-  }
+  });
 
   return {
     schedule: async (publication) => {
@@ -99,10 +99,7 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
         return { ok: false, problem: `${path}: ${(error as Error).message}` };
       }
     },
-    close: () => {
-      closed ??= close();
-      return closed;
-    },
+    close,
     get waiting() {
       return store.count();
     },

@@ -1,3 +1,4 @@
+import { once } from '../../async/once.ts';
 import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 import { handleDelivery, type Line } from './handle-delivery.ts';
@@ -29,10 +30,10 @@ export async function processDelivery(delivery: Delivery, desk: DeliveryDeps): P
     await settle(delivery, 0, desk);
     return;
   }
-  const turn = oneTurn(desk);
+  const endTurn = turnEnd(desk);
   try {
     await hold.stop();
-    const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: turn.end };
+    const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: endTurn };
     const handled = await handleDelivery(delivery, hosting, line);
     telemetry.step('settle', { messageId, settle: handled.settle });
     await settle(delivery, handled.settle === 'ack' ? undefined : releasePauseMs(receiveCount), desk);
@@ -40,7 +41,7 @@ export async function processDelivery(delivery: Delivery, desk: DeliveryDeps): P
     desk.onBug(thrown);
   } finally {
     // A bug must not keep the others waiting for a turn that never comes.
-    turn.end();
+    endTurn();
   }
 }
 
@@ -57,20 +58,15 @@ async function comesToItsTurn({ line, turns, stop }: DeliveryDeps): Promise<bool
 }
 
 /** A turn that ends once, whoever ends it first. */
-function oneTurn({ line, turns, learn, onHung }: DeliveryDeps): { end(hasHung?: boolean): void } {
+function turnEnd({ line, turns, learn, onHung }: DeliveryDeps): (hasHung?: boolean) => void {
   const { clock, runtime } = line;
   const beganAt = clock.now();
-  let isOver = false;
-  return {
-    end: (hasHung = false) => {
-      if (isOver) return;
-      isOver = true;
-      learn(clock.now() - beganAt);
-      // Before the turn goes on: nobody else is to be called in a runtime that has hung.
-      if (hasHung && !runtime.restartsItself) onHung();
-      turns.release();
-    },
-  };
+  return once((hasHung = false) => {
+    learn(clock.now() - beganAt);
+    // Before the turn goes on: nobody else is to be called in a runtime that has hung.
+    if (hasHung && !runtime.restartsItself) onHung();
+    turns.release();
+  });
 }
 
 /** Acks, or releases after the pause. A settling that fails is only told: the broker delivers again. */

@@ -1,3 +1,4 @@
+import { once } from '../../async/once.ts';
 import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
 import type { Delivery } from '../../ports/transport.ts';
 import { handleDelivery, type Line } from './handle-delivery.ts';
@@ -52,14 +53,11 @@ export async function processPush(
   waiting.abort();
   if (!hasTurn) return 'turned-away';
 
-  let isOver = false;
-  const onCallEnded = (hasHung = false) => {
-    if (isOver) return;
-    isOver = true;
+  const onCallEnded = once((hasHung = false) => {
     // Before the turn goes on: nobody else is to be called in a runtime that has hung.
     if (hasHung && !runtime.restartsItself) onHung();
     turns.release();
-  };
+  });
   try {
     const { settle } = await handleDelivery(
       delivery,

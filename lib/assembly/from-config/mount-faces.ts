@@ -2,6 +2,7 @@ import type { HttpFace } from '../../adapters/http/http-face.ts';
 import { methodProblem } from '../../adapters/http/problem.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import type { Gateway } from '../../app/gateway/gateway.ts';
+import { once } from '../../async/once.ts';
 import { defined } from '../../core/text/defined.ts';
 import { stackText } from '../../core/text/error-text.ts';
 
@@ -45,12 +46,4 @@ export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAl
     },
     [CARD],
   );
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

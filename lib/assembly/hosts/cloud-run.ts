@@ -3,13 +3,14 @@ import { deliveryFromPush } from '../../adapters/pubsub/push-delivery.ts';
 import { type Arrival, type PushAnswer, pushServer } from '../../adapters/push-http/push-server.ts';
 import { type PushDeps, type PushEnd, processPush } from '../../app/delivery/process-push.ts';
 import { semaphore } from '../../async/semaphore.ts';
+import { untilAborted } from '../../async/until-aborted.ts';
 import { type PushHost, pushHostFrom } from '../../config/settings/push-host.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { configFromEnvironment, mistakesMessage } from '../from-config/read-config.ts';
 import { withStartupTimeout } from '../from-config/runtime-watch.ts';
 import { pushAuthenticationFromConfig } from './authenticate-push.ts';
-import { LAST_SENDS_MS, untilAborted, withinGracePeriod } from './grace-period.ts';
+import { LAST_SENDS_MS, withinGracePeriod } from './grace-period.ts';
 import { type HostEnd, type HostProcess, runHost } from './run-host.ts';
 import { type Host, withHost } from './with-host.ts';
 

@@ -1,4 +1,5 @@
 import { systemClock } from '../../adapters/system/system.ts';
+import { untilAborted } from '../../async/until-aborted.ts';
 
 /** How long the last sends of interrupted calls may take. */
 export const LAST_SENDS_MS = 2_000;
@@ -37,12 +38,4 @@ export function graceLeft(graceMs: number, stop: AbortSignal): () => number | un
     stoppedAt = systemClock.now();
   });
   return () => (stoppedAt === undefined ? undefined : Math.max(0, stoppedAt + graceMs - systemClock.now()));
-}
-
-export function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {
-  const any = AbortSignal.any([...signals]);
-  return new Promise((resolve) => {
-    if (any.aborted) resolve();
-    else any.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

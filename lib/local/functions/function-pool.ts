@@ -1,5 +1,6 @@
 import { systemClock } from '../../adapters/system/system.ts';
 import { semaphore } from '../../async/semaphore.ts';
+import { untilAborted } from '../../async/until-aborted.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type FunctionIdentity, functionEnvironment } from './function-environment.ts';
@@ -151,7 +152,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
       return instance === undefined ? problem : undefined;
     },
     untilUsable: async (signal) => {
-      while (recovery !== undefined && !signal.aborted) await Promise.race([recovery, aborted(signal)]);
+      while (recovery !== undefined && !signal.aborted) await Promise.race([recovery, untilAborted(signal)]);
     },
     renew: () => {
       current = new WeakSet();
@@ -167,8 +168,4 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
       await recovery;
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
