@@ -16,14 +16,14 @@ function handleOrder({ data }: Message): string {
 }
 
 const broker = fakeBroker(['fine', 'busy', 'gone', 'bad', 'stuck', 'late']);
-const { publish, clock, tell } = broker;
+const { publish, clock, onFact } = broker;
 
 // The five lines. With Pub/Sub: publish is `(topic, message) => pubsub.topic(topic).publishMessage(message)`, clock is
 // `Date`, and the last line is `subscription.on('message', async (message) => message[(await consume(message)).settle]())`.
 const read = settingsFromEnvironment(process.env);
 if ('mistakes' in read)
   throw new Error(read.mistakes.map(({ place, problem }) => `${place}: ${problem}`).join('\n'));
-const consume = withErrorHandling(handleOrder, { ...read, topic: 'orders', publish, clock, tell });
+const consume = withErrorHandling(handleOrder, { ...read, topic: 'orders', publish, clock, onFact });
 await broker.deliver(async (message) => message[(await consume(message)).settle]());
 
 broker.printErrors();

@@ -43,7 +43,7 @@ export function fakeBroker(orders: readonly string[]) {
     },
 
     /** The retries of an outage are many: the first few are enough to see how it goes. */
-    tell: (fact: PipelineFact) => {
+    onFact: (fact: PipelineFact) => {
       if (fact.fact === 'retried' && ++retried > 20) return;
       console.log(time(), JSON.stringify(fact));
     },

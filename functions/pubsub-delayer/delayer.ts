@@ -43,7 +43,7 @@ export async function startDelayer(
     schedule: engine.schedule,
     publish,
     errorsTopic: config.errorsTopic,
-    tell: (fact) => tell(fact, log),
+    onFact: (fact) => tell(fact, log),
   };
   const pushes = await pushServer({
     ...server,

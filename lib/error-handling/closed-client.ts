@@ -1,14 +1,14 @@
 import { textOf } from './guarded-read.ts';
 
-/** The name under which a policy knows a client that was closed before the call. */
+/** The error type that policies use for a call on a closed client. */
 export const CLIENT_CLOSED = 'ClientClosedError';
 
-/** What Google's clients and gRPC throw once they are closed. None of them has a class or a code of its own for it. */
+/** What Google's clients and gRPC throw once they are closed. Only the message identifies these errors. */
 const MESSAGES = [
   // @google-cloud/pubsub
   /^Cannot use a closed PubSub object\.$/,
   /: Subscriber closed$/,
-  // The generated clients (google-gax); Firestore says "terminated".
+  // The generated clients (google-gax). Firestore uses "terminated".
   /^The client has already been (closed|terminated)\.?$/,
   // @grpc/grpc-js
   /^Channel has been shut down$/,

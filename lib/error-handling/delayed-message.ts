@@ -3,18 +3,18 @@ import { durationText } from '../core/text/duration.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
 import { EVENT_TIME, type EventTime, type PipelineMessage, RETRY_COUNT } from './message.ts';
 
-/** For whoever uses this module by itself. */
+/** Re-exported for users of this module, who do not import the core. */
 export { DEFAULT_DELAYER_TOPIC, DELAY, DELAYED_TOPIC } from '../core/pipeline/delayer.ts';
 
 export interface Delayed {
   readonly topic: string;
   readonly delaySeconds: number;
-  /** Retries made, this one included. */
+  /** Number of retries, including this one. */
   readonly retryCount: number;
   readonly eventTime: EventTime;
 }
 
-/** The message once more, for the delayer. */
+/** The message as it is published to the delayer. */
 export function delayedMessage<Data>(
   message: PipelineMessage<Data>,
   { topic, delaySeconds, retryCount, eventTime }: Delayed,

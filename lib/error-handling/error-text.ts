@@ -1,22 +1,22 @@
 import { shownValue } from '../core/text/complaint.ts';
 import { fieldOf, prototypesOf, textOf } from './guarded-read.ts';
 
-/** What a thrown value is called, and what it says. */
+/** The type names and the message of a thrown value. */
 
 export interface Names {
   readonly type: string;
   readonly mro: readonly string[];
 }
 
-/** As the Node runtime names it, so that a rule means the same here and there. */
+/** Type and inheritance chain, named as the Node runtime does, so that rules match the same errors in both. */
 export function namesOf(thrown: unknown): Names {
   const classes = prototypesOf(thrown)
     .map((prototype) => textOf(prototype, 'constructor', 'name') ?? 'Object')
     .filter((name, at, all) => name !== 'Object' && all.indexOf(name) === at);
-  // A name that no class of its own has says more than the class: TimeoutError is a DOMException.
+  // A name that differs from every class is more specific: a TimeoutError is a DOMException.
   const name = textOf(thrown, 'name');
-  const isTelling = name !== undefined && typeof thrown === 'object' && !classes.includes(name);
-  const [type = 'ThrownValue', ...ancestors] = isTelling ? [name, ...classes] : classes;
+  const isSpecific = name !== undefined && typeof thrown === 'object' && !classes.includes(name);
+  const [type = 'ThrownValue', ...ancestors] = isSpecific ? [name, ...classes] : classes;
   const withError = type === 'Error' || ancestors.includes('Error') ? ancestors : [...ancestors, 'Error'];
   return { type, mro: [...withError, 'Exception'] };
 }
@@ -26,13 +26,13 @@ const MAX_PARTS = 5;
 export function messageOf(thrown: unknown): string {
   const message = typeof thrown === 'string' ? thrown : textOf(thrown, 'message');
   if (message !== undefined && message !== '') return message;
-  // A connection refused at several addresses has no message of its own.
+  // An AggregateError, such as a connection refused at several addresses, has an empty message.
   const parts = partsOf(thrown).map((part) => textOf(part, 'message') ?? namesOf(part).type);
   if (parts.length > 0) return parts.join('; ');
-  // A fetch's Response, thrown or given as the cause.
+  // A Response of fetch, thrown or passed as the cause.
   const status = fieldOf(thrown, 'status');
   if (typeof status === 'number') return `HTTP ${status}`;
-  return textOf(thrown, 'stack') === undefined ? `threw ${shownSafely(thrown)}` : '';
+  return textOf(thrown, 'stack') === undefined ? `threw ${describeSafely(thrown)}` : '';
 }
 
 function partsOf(thrown: unknown): readonly unknown[] {
@@ -44,7 +44,7 @@ function partsOf(thrown: unknown): readonly unknown[] {
   }
 }
 
-function shownSafely(value: unknown): string {
+function describeSafely(value: unknown): string {
   try {
     return shownValue(value);
   } catch {

@@ -15,15 +15,15 @@ import {
 export interface Escalation {
   readonly fault: Fault;
   readonly reason: 'escalated' | 'expired';
-  /** Where it was consumed from, and would have to be published to once more. */
+  /** The topic it was consumed from. Publish the message there to process it again. */
   readonly topic: string;
   readonly retryCount: number;
   readonly eventTime: EventTime;
 }
 
 /**
- * The message for the errors topic: the data untouched, so that it can be published once more as it is; the original
- * attributes, the trace context among them; and in further attributes what went wrong.
+ * The message for the errors topic: unchanged data, so that it can be published again; the original attributes,
+ * including trace context; and further attributes that describe the error.
  */
 export function escalatedMessage<Data>(
   message: PipelineMessage<Data>,
@@ -35,7 +35,7 @@ export function escalatedMessage<Data>(
   return { data: message.data, attributes: withAttributes(kept, added, dataBytes) };
 }
 
-/** What matters most comes first: the last ones give way where there is no room. */
+/** Most important first: if there is not enough room, the last ones are left out. */
 function errorAttributes({ id }: PipelineMessage, escalation: Escalation, longestBytes: number): Attributes {
   const { fault, reason, topic, retryCount, eventTime } = escalation;
   const { type, message, traceback, httpStatus } = fault;

@@ -1,7 +1,7 @@
 import { isFields } from '../core/text/fields.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
 
-/** The codes of gRPC in the order of their numbers, each with the HTTP status that Google's own mapping gives it. */
+/** gRPC codes in numeric order, with the HTTP status of Google's own mapping. */
 const HTTP_BY_NAME: ReadonlyMap<string, number | undefined> = new Map([
   ['OK', undefined],
   ['CANCELLED', 499],
@@ -23,7 +23,7 @@ const HTTP_BY_NAME: ReadonlyMap<string, number | undefined> = new Map([
 ]);
 const NAMES = [...HTTP_BY_NAME.keys()];
 
-/** By name in `code` or `status`, as REST clients tell it; or by number, as gRPC does. */
+/** Reads a name in `code` or `status` (REST clients) or a number in `code` (gRPC). */
 export function grpcStatusIn(error: unknown): number | undefined {
   for (const place of ['code', 'status']) {
     const status = HTTP_BY_NAME.get(textOf(error, place) ?? '');
@@ -37,8 +37,8 @@ export function grpcStatusIn(error: unknown): number | undefined {
 const CLASSES = /google|rpc|connect/i;
 
 /**
- * A small number alone is no proof: a command that exits with 5 has `code: 5` too, and must not be dropped as something
- * that was not found.
+ * A small number does not prove that the error is from gRPC: a command that exits with 5 also has `code: 5`, and must not
+ * be dropped as NOT_FOUND.
  */
 function isFromGrpc(error: unknown, beginning: string): boolean {
   return (

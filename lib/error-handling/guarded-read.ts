@@ -1,6 +1,6 @@
-/** Reading of what somebody threw: anything may be in it, and looking at it may throw again. */
+/** Reads fields of thrown values, which can be anything: a getter or a proxy may throw. */
 
-/** Undefined also where a getter throws: it must not hide the error that it hangs on. */
+/** Undefined if the field is absent or its getter throws. */
 export function fieldOf(value: unknown, ...path: readonly string[]): unknown {
   try {
     return path.reduce<unknown>(
@@ -17,27 +17,27 @@ export function textOf(value: unknown, ...path: readonly string[]): string | und
   return typeof found === 'string' && found !== '' ? found : undefined;
 }
 
-const DEEPEST = 16;
+const MAX_DEPTH = 16;
 
-/** The prototypes, nearest first; a proxy can make up new ones for ever. */
+/** The prototypes, nearest first. Limited, because a proxy can return an endless chain. */
 export function prototypesOf(value: unknown): readonly object[] {
   const found: object[] = [];
   try {
     let at = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : null;
-    while (at !== null && found.length < DEEPEST) {
+    while (at !== null && found.length < MAX_DEPTH) {
       found.push(at);
       at = Object.getPrototypeOf(at);
     }
   } catch {
-    // What was found so far is what there is to find.
+    // A proxy threw: keep what was found before.
   }
   return found;
 }
 
-/** What was thrown, then its cause, then the cause of that; each one once. */
+/** The thrown value and its chain of causes, each one once. */
 export function withCauses(thrown: unknown): readonly [unknown, ...unknown[]] {
   const chain: [unknown, ...unknown[]] = [thrown];
-  for (let at = fieldOf(thrown, 'cause'); chain.length < DEEPEST; at = fieldOf(at, 'cause')) {
+  for (let at = fieldOf(thrown, 'cause'); chain.length < MAX_DEPTH; at = fieldOf(at, 'cause')) {
     if (at === undefined || at === null || chain.includes(at)) break;
     chain.push(at);
   }

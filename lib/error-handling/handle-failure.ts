@@ -7,39 +7,39 @@ import { DEFAULT_DELAYER_TOPIC, delayedMessage } from './delayed-message.ts';
 import { escalatedMessage } from './escalated-message.ts';
 import type { Failed } from './failed.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
-import { classify } from './is-error-retriable.ts';
+import { classifyError } from './is-error-retriable.ts';
 import { dataBytesOf, eventTimeOf, type PipelineMessage, retryCountOf } from './message.ts';
 import { factsOf, type PipelineFact } from './pipeline-fact.ts';
 import type { ErrorHandlingSettings } from './policy.ts';
 
 export interface ErrorHandlingOptions<Data> {
   readonly settings: ErrorHandlingSettings;
-  /** The consumer's own topic: where retries come back to. */
+  /** The topic that the consumer reads from. Retries are published to it. */
   readonly topic: string;
   readonly publish: Publish<Data>;
-  /** `Date` is one. */
+  /** `Date` works as a clock. */
   readonly clock: Pick<Clock, 'now'>;
-  /** For logs and metrics; what it throws is lost. */
-  readonly tell: (fact: PipelineFact) => void;
+  /** Receives facts for logs and metrics. Errors that it throws are ignored. */
+  readonly onFact: (fact: PipelineFact) => void;
   /** @default `me-pubsub-delayer` */
   readonly delayerTopic?: string;
 }
 
-/** For a message whose handler threw. Never throws itself. */
+/** Retries, escalates or drops a message whose handler threw. Never throws. */
 export async function handleFailure<Data>(
   thrown: unknown,
   message: PipelineMessage<Data>,
   options: ErrorHandlingOptions<Data>,
 ): Promise<Failed> {
   const now = options.clock.now();
-  const { fault, isNormal } = classify(thrown);
+  const { fault, isNormal } = classifyError(thrown);
   const retryCount = retryCountOf(message);
   const eventTime = eventTimeOf(message, now);
   const { eventMs } = eventTime;
   const decided = decidePipeline({ fault, isNormal, retryCount, eventMs, now }, options.settings);
   const action = unlessTooLarge(decided, message);
   const outgoing = outgoingFor(action, message, options, { fault, retryCount, eventTime });
-  const problem = outgoing === undefined ? undefined : await problemOfPublishing(outgoing, options.publish);
+  const problem = outgoing === undefined ? undefined : await publishProblem(outgoing, options.publish);
   const failed: Failed = {
     ...action,
     settle: problem === undefined ? 'ack' : 'nack',
@@ -48,11 +48,11 @@ export async function handleFailure<Data>(
     ageMs: now - eventMs,
     ...defined({ problem }),
   };
-  for (const fact of factsOf(failed, message.id)) reportSafely(options.tell, fact);
+  for (const fact of factsOf(failed, message.id)) reportSafely(options.onFact, fact);
   return failed;
 }
 
-/** The delayer could only hand it to the errors topic too, and would not know the error. */
+/** Escalates instead of retrying if the delayer would reject the message because of its size. */
 function unlessTooLarge(action: PipelineAction, message: PipelineMessage): PipelineAction {
   const isTooLarge = action.action === 'retry' && dataBytesOf(message) > MAX_DELAYED_BYTES;
   return isTooLarge ? { action: 'escalate' } : action;
@@ -65,7 +65,7 @@ interface Outgoing<Data> {
 
 type Found = Pick<Parameters<typeof escalatedMessage>[1], 'fault' | 'retryCount' | 'eventTime'>;
 
-/** At most one message; none where it is only dropped. */
+/** The message to publish. Undefined if the message is only dropped. */
 function outgoingFor<Data>(
   action: PipelineAction,
   message: PipelineMessage<Data>,
@@ -85,8 +85,8 @@ function outgoingFor<Data>(
   return { to: settings.errorsTopic, message: escalatedMessage(message, { ...found, topic, reason }) };
 }
 
-/** Undefined: it was accepted. */
-async function problemOfPublishing<Data>(
+/** Publishes the message. Returns why that failed, or undefined if the broker accepted it. */
+async function publishProblem<Data>(
   { to, message }: Outgoing<Data>,
   publish: Publish<Data>,
 ): Promise<string | undefined> {
@@ -95,11 +95,11 @@ async function problemOfPublishing<Data>(
     if (fieldOf(reply, 'ok') !== false) return undefined;
     return `${to}: ${textOf(reply, 'problem') ?? 'refused'}`;
   } catch (error) {
-    return `${to}: ${classify(error).fault.message}`;
+    return `${to}: ${classifyError(error).fault.message}`;
   }
 }
 
-/** Telling never fails and never waits. */
-export function reportSafely(tell: (fact: PipelineFact) => unknown, fact: PipelineFact): void {
-  new Promise((resolve) => resolve(tell(fact))).catch(() => undefined);
+/** Calls `onFact` without waiting for it, and ignores its errors. */
+export function reportSafely(onFact: (fact: PipelineFact) => unknown, fact: PipelineFact): void {
+  new Promise((resolve) => resolve(onFact(fact))).catch(() => undefined);
 }

@@ -2,7 +2,7 @@ import { grpcStatusIn } from './grpc-status.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
 import { networkStatusIn } from './network-status.ts';
 
-/** AWS answers 400 to these, and they pass by themselves all the same. */
+/** Transient errors that AWS answers with status 400. */
 const STATUS_BY_AWS_NAME: ReadonlyMap<string, number> = new Map([
   ...[
     'BandwidthLimitExceeded',
@@ -24,7 +24,7 @@ const STATUS_BY_AWS_NAME: ReadonlyMap<string, number> = new Map([
   ['RequestTimeoutException', 504],
 ]);
 
-/** Where clients keep the status: our own, fetch and axios, got and undici, the AWS SDK, Google's clients. */
+/** Where clients store the status: ours, fetch, axios, got, undici, the AWS SDK, Google's clients. */
 const PLACES = [
   ['httpStatus'],
   ['http_status'],
@@ -37,7 +37,7 @@ const PLACES = [
   ['code'],
 ] as const;
 
-/** The HTTP status that one error tells of, its causes left aside; undefined where it tells of none. */
+/** The HTTP status of one error, without its causes. Undefined if it has none. */
 export function httpStatusOf(error: unknown): number | undefined {
   return awsStatusIn(error) ?? plainStatusIn(error) ?? grpcStatusIn(error) ?? networkStatusIn(error);
 }
@@ -45,7 +45,7 @@ export function httpStatusOf(error: unknown): number | undefined {
 function awsStatusIn(error: unknown): number | undefined {
   if (fieldOf(error, '$retryable', 'throttling') === true) return 429;
   const name = textOf(error, 'name') ?? '';
-  // The AWS SDK before its third version had the name in `code`.
+  // Version 2 of the AWS SDK has the name in `code`.
   return STATUS_BY_AWS_NAME.get(name) ?? STATUS_BY_AWS_NAME.get(textOf(error, 'code') ?? '');
 }
 
@@ -57,7 +57,7 @@ function plainStatusIn(error: unknown): number | undefined {
   return undefined;
 }
 
-/** Google's clients also write it as text. Below 400 it is no error's, and a cause may know better. */
+/** Google's clients also write the status as text. A status below 400 is ignored, because a cause may have a better one. */
 function errorStatusFrom(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
   return Number.isInteger(number) && (number as number) >= 400 && (number as number) <= 599

@@ -6,27 +6,27 @@ import { messageOf, type Names, namesOf } from './error-text.ts';
 import { fieldOf, textOf, withCauses } from './guarded-read.ts';
 import { httpStatusOf } from './http-status.ts';
 
-/** What the policy has to know of an error. */
-export interface Classified {
+/** What the policy needs to know about an error. */
+export interface ClassifiedError {
   readonly fault: Fault;
-  /** The handler marked it `normal: true`: a part of normal operation, not worth escalating. */
+  /** The handler marked the error `normal: true`: part of normal operation, not escalated when the message expires. */
   readonly isNormal: boolean;
 }
 
 /**
- * Whatever a handler threw, as the policy sees it. Never throws. Type, message and ancestors are those of what was
- * thrown; the status is that of the outermost error that tells one, so that who wraps an error has the last word.
+ * Classifies whatever a handler threw. Never throws. Type, message and inheritance chain are those of the thrown value.
+ * The status is that of the outermost error in the chain of causes that has one, so that a wrapper can override it.
  */
-export function classify(thrown: unknown): Classified {
+export function classifyError(thrown: unknown): ClassifiedError {
   const chain = withCauses(thrown);
   const names = namesOf(thrown);
-  const telling = chain.map(tellingOf).find((one) => one !== undefined);
-  const httpStatus = telling?.httpStatus;
+  const decisive = chain.map(classifiableIn).find((one) => one !== undefined);
+  const httpStatus = decisive?.httpStatus;
   return {
     fault: {
       type: names.type,
-      mro: withNamesOf(telling, names),
-      message: chain.map(saidBy).join('; caused by '),
+      mro: withNamesOf(decisive, names),
+      message: chain.map(describeError).join('; caused by '),
       traceback: capTraceback(chain.map(stackOf).join('\nCaused by: ')),
       ...defined({ httpStatus }),
     },
@@ -34,27 +34,28 @@ export function classify(thrown: unknown): Classified {
   };
 }
 
-interface Telling extends Names {
+interface Classifiable extends Names {
   readonly httpStatus?: number;
 }
 
-/** By its status or by its name; undefined where the policy could make nothing of it. */
-function tellingOf(error: unknown): Telling | undefined {
+/** The status or the name that the policy can match. Undefined if it can match neither. */
+function classifiableIn(error: unknown): Classifiable | undefined {
   const names = namesOf(error);
-  // Before the status: gRPC calls a closed channel UNAVAILABLE too, and that service would be waited for in vain.
+  // Checked before the status: gRPC also reports a closed channel as UNAVAILABLE, which would be retried as an outage.
   if (isClosedClient(error)) return { type: CLIENT_CLOSED, mro: names.mro };
   const httpStatus = httpStatusOf(error);
   if (httpStatus !== undefined) return { ...names, httpStatus };
   return isClientRetryable(names) ? names : undefined;
 }
 
-/** A cause that counts by its name has to be found among the names. */
-function withNamesOf(telling: Telling | undefined, names: Names): readonly string[] {
-  if (telling === undefined || telling.httpStatus !== undefined || isClientRetryable(names)) return names.mro;
-  return [telling.type, ...names.mro];
+/** Adds the name of a cause that decides, so that rules can match it. */
+function withNamesOf(decisive: Classifiable | undefined, names: Names): readonly string[] {
+  if (decisive === undefined || decisive.httpStatus !== undefined || isClientRetryable(names))
+    return names.mro;
+  return [decisive.type, ...names.mro];
 }
 
-function saidBy(error: unknown, depth: number): string {
+function describeError(error: unknown, depth: number): string {
   const { type } = namesOf(error);
   const message = messageOf(error);
   if (depth === 0) return message || type;
@@ -62,5 +63,5 @@ function saidBy(error: unknown, depth: number): string {
 }
 
 function stackOf(error: unknown): string {
-  return textOf(error, 'stack') ?? saidBy(error, 1);
+  return textOf(error, 'stack') ?? describeError(error, 1);
 }

@@ -1,7 +1,7 @@
 import { instantMs, timestampText } from '../core/text/timestamp.ts';
 import { utf8Bytes } from '../core/text/utf8.ts';
 
-/** A message as brokers deliver it: Pub/Sub's own has this shape. What else it carries is left alone. */
+/** A message as the broker delivers it. Pub/Sub's own messages have this shape. */
 export interface PipelineMessage<Data = unknown> {
   readonly id: string;
   readonly data: Data;
@@ -12,18 +12,18 @@ export interface PipelineMessage<Data = unknown> {
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Retries already made. */
+/** Attribute: number of retries so far. */
 export const RETRY_COUNT = 'retryCount';
-/** When the event happened that the message tells of: its life is counted from then. */
+/** Attribute: time of the event. The message expires a fixed time after it. */
 export const EVENT_TIME = 'eventTime';
 
-/** 0 for what is neither bytes nor text: only the one who publishes it knows what becomes of it. */
+/** 0 for data that is neither bytes nor text, because only the publisher knows how it is encoded. */
 export function dataBytesOf({ data }: PipelineMessage): number {
   if (data instanceof Uint8Array) return data.byteLength;
   return typeof data === 'string' ? utf8Bytes(data) : 0;
 }
 
-/** What cannot be read is as none. */
+/** 0 if the attribute is absent or invalid. */
 export function retryCountOf({ attributes }: PipelineMessage): number {
   const text = attributes?.[RETRY_COUNT];
   const count = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : 0;
@@ -32,11 +32,11 @@ export function retryCountOf({ attributes }: PipelineMessage): number {
 
 export interface EventTime {
   readonly eventMs: number;
-  /** As it travels on: the text that came, where it could be read. */
+  /** The text for the published message: the original text if it was valid. */
   readonly text: string;
 }
 
-/** Without a readable attribute it is the publish time, and without that one it is now. */
+/** The attribute, or the publish time, or now. */
 export function eventTimeOf({ attributes, publishTime }: PipelineMessage, now: number): EventTime {
   const text = attributes?.[EVENT_TIME];
   const eventMs = instantMs(text);
@@ -49,7 +49,7 @@ const YEAR_10000_MS = 253_402_300_800_000;
 
 function publishMs(time: PipelineMessage['publishTime']): number | undefined {
   const milliseconds = typeof time === 'string' ? instantMs(time) : time?.valueOf();
-  // No number, or none that could be written again.
+  // NaN, or outside the years that RFC 3339 can express.
   return milliseconds !== undefined && milliseconds >= 0 && milliseconds < YEAR_10000_MS
     ? milliseconds
     : undefined;

@@ -1,12 +1,12 @@
 import { fieldOf, textOf } from './guarded-read.ts';
 
-/** Also what became of a request whose session was never connected: the cause says why. */
+/** Also reported for a request whose session never connected. Then the cause has the reason. */
 const STREAM_CANCEL = 'ERR_HTTP2_STREAM_CANCEL';
 
 /**
- * What never came to an HTTP answer, by what a gateway in between would have answered: 503 nobody is there, 502 the
- * connection broke, 504 it took too long. `ENOTFOUND` is left out: a name that nobody knows is most often a mistake, and
- * somebody should see it now rather than after 36 hours.
+ * Errors without an HTTP answer, mapped to the status that a gateway would return: 503 not reachable, 502 connection
+ * lost, 504 timeout. `ENOTFOUND` is not included: an unknown host name is usually a configuration mistake, and should be
+ * escalated at once instead of after 36 hours.
  */
 const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['ECONNREFUSED', 503],
@@ -16,11 +16,11 @@ const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['ECONNRESET', 502],
   ['ECONNABORTED', 502],
   ['EPIPE', 502],
-  // What node-fetch, and with it Google's clients, makes of an answer that breaks off.
+  // node-fetch, used by Google's clients: the response ended too early.
   ['ERR_STREAM_PREMATURE_CLOSE', 502],
   ['ETIMEDOUT', 504],
   ['ESOCKETTIMEDOUT', 504],
-  // gaxios writes the name of what ended the call here.
+  // gaxios puts the error's name here.
   ['TimeoutError', 504],
   ['UND_ERR_SOCKET', 502],
   ['UND_ERR_PRX_CONN', 502],
@@ -28,7 +28,7 @@ const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', 504],
   ['UND_ERR_HEADERS_TIMEOUT', 504],
   ['UND_ERR_BODY_TIMEOUT', 504],
-  // Node's HTTP/2, on which gRPC stands: those of its errors that a lost session brings. The others are mistakes of use.
+  // Node's HTTP/2, used by gRPC: the errors of a lost session. The others are programming errors.
   ['ERR_HTTP2_GOAWAY_SESSION', 502],
   ['ERR_HTTP2_INVALID_SESSION', 502],
   ['ERR_HTTP2_INVALID_STREAM', 502],
@@ -47,6 +47,6 @@ export function networkStatusIn(error: unknown): number | undefined {
   if (code === STREAM_CANCEL && fieldOf(error, 'cause') !== undefined) return undefined;
   const status = STATUS_BY_CODE.get(code);
   if (status !== undefined) return status;
-  // An AbortSignal.timeout, and the AWS SDK's own.
+  // AbortSignal.timeout() and the AWS SDK.
   return textOf(error, 'name') === 'TimeoutError' ? 504 : undefined;
 }

@@ -3,18 +3,18 @@ import { defined } from '../core/text/defined.ts';
 import { headWithinUtf8 } from '../core/text/utf8.ts';
 import type { Failed } from './failed.ts';
 
-/** One thing to count and to log, told after the publishing was accepted or refused. Never the data. */
+/** One thing to count and to log, reported after publishing succeeded or failed. Never contains the data. */
 export type PipelineFact =
   | { readonly fact: 'success'; readonly messageId: string }
   | (Failure & { readonly fact: 'retried'; readonly delaySeconds: number })
   | (Failure & { readonly fact: 'escalated'; readonly reason: 'escalated' | 'expired' })
   | (Failure & { readonly fact: 'dropped'; readonly reason: 'permanent' | 'expired' })
-  /** Not published, not acked: the broker delivers it again. */
+  /** Publishing failed. The message is not acknowledged, so the broker delivers it again. */
   | (Failure & { readonly fact: 'refused'; readonly problem: string });
 
 interface Failure {
   readonly messageId: string;
-  /** Retries made before this failure. */
+  /** Number of retries before this failure. */
   readonly retryCount: number;
   readonly ageMs: number;
   readonly errorType: string;

@@ -2,7 +2,7 @@ import { DEFAULT_ERRORS_TOPIC, PIPELINE_DEFAULTS, type PipelineSettings } from '
 import { shownValue } from '../core/text/complaint.ts';
 import { type Mistake, type Notes, notesInto } from '../core/text/mistake.ts';
 
-/** What an operator can set. What is decided with it stands in `lib/core/pipeline/pipeline.ts`. */
+/** What an operator can configure. `lib/core/pipeline/pipeline.ts` contains the decisions. */
 export interface ErrorHandlingSettings extends PipelineSettings {
   readonly errorsTopic: string;
 }
@@ -14,12 +14,12 @@ export const DEFAULT_SETTINGS: ErrorHandlingSettings = {
 
 export type SettingsReading =
   | { readonly settings: ErrorHandlingSettings }
-  /** Every mistake there is, not only the first. */
+  /** All mistakes, not only the first. */
   | { readonly mistakes: readonly [Mistake, ...Mistake[]] };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable that is not set, or empty, has its default; a wrong value is a mistake. */
+/** Reads the settings. An absent or empty variable has its default; an invalid value is a mistake. */
 export function settingsFromEnvironment(environment: Environment): SettingsReading {
   const mistakes: Mistake[] = [];
   const read = <T>(name: string, otherwise: T, from: (text: string, notes: Notes) => T): T => {
@@ -35,9 +35,9 @@ export function settingsFromEnvironment(environment: Environment): SettingsReadi
   return first === undefined ? { settings } : { mistakes: [first, ...others] };
 }
 
-/** Cloud Tasks, which the delayer stands on, plans no further ahead. */
+/** The limit of Cloud Tasks, which the delayer uses. */
 const MAX_DELAY_SECONDS = 30 * 86_400;
-const DELAYS_RULE = 'it takes seconds like [1,1,2,3,7,30], or [] for no retries';
+const DELAYS_RULE = 'expected a list of seconds such as [1,1,2,3,7,30], or [] for no retries';
 
 function delaysFrom(text: string, notes: Notes): readonly number[] {
   const delays = listFrom(text);
@@ -47,12 +47,14 @@ function delaysFrom(text: string, notes: Notes): readonly number[] {
   }
   for (const [index, delay] of delays.entries()) {
     if (!(typeof delay === 'number' && delay >= 0 && delay <= MAX_DELAY_SECONDS))
-      notes.at(index).add(`is ${shownValue(delay)}, not seconds from 0 to ${MAX_DELAY_SECONDS} (30 days)`);
+      notes
+        .at(index)
+        .add(`is ${shownValue(delay)}, expected seconds from 0 to ${MAX_DELAY_SECONDS} (30 days)`);
   }
   return delays as readonly number[];
 }
 
-/** A JSON array; its brackets may be left out. */
+/** A JSON array. The brackets are optional. */
 function listFrom(text: string): readonly unknown[] | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
@@ -64,13 +66,13 @@ function listFrom(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** More would be no whole number of milliseconds any more. */
+/** Beyond this, milliseconds would no longer be exact integers. */
 const MAX_HOURS = 1_000_000;
 
 function hoursFrom(text: string, notes: Notes): number {
   const hours = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(hours > 0 && hours <= MAX_HOURS))
-    notes.add(`is ${shownValue(text)}; it takes hours above 0 like 36 or 0.5, at most ${MAX_HOURS}`);
+    notes.add(`is ${shownValue(text)}; expected hours above 0 such as 36 or 0.5, at most ${MAX_HOURS}`);
   return hours;
 }
 

@@ -2,7 +2,7 @@ import type { Failed } from './failed.ts';
 import { type ErrorHandlingOptions, handleFailure, reportSafely } from './handle-failure.ts';
 import type { PipelineMessage } from './message.ts';
 
-/** What became of a message, as data: the consumer only has to settle it. */
+/** What happened to a message. The consumer only has to settle it. */
 export type Handled<Result> = Done<Result> | Failed;
 
 /**
@@ -16,7 +16,7 @@ export interface Done<Result> {
   readonly result: Result;
 }
 
-/** The handler, with retry, escalation and drop around it. What comes of it never rejects. */
+/** Wraps a handler with retry, escalation and drop. The returned function never rejects. */
 export function withErrorHandling<Message extends PipelineMessage, Result>(
   handler: (message: Message) => Result | Promise<Result>,
   options: ErrorHandlingOptions<Message['data']>,
@@ -24,7 +24,7 @@ export function withErrorHandling<Message extends PipelineMessage, Result>(
   return async (message) => {
     try {
       const result = await handler(message);
-      reportSafely(options.tell, { fact: 'success', messageId: message.id });
+      reportSafely(options.onFact, { fact: 'success', messageId: message.id });
       return { settle: 'ack', action: 'done', result };
     } catch (thrown) {
       return handleFailure(thrown, message, options);

@@ -59,7 +59,7 @@ export async function aVirtualPipeline(
       topic: TOPIC,
       publish: async (topic, { data, attributes }) => deliver(topic, data, attributes),
       clock,
-      tell: (fact) => facts.push(fact),
+      onFact: (fact) => facts.push(fact),
     },
   );
 
@@ -91,7 +91,7 @@ export async function aVirtualPipeline(
         schedule: timers.schedule,
         publish: (to, body) => stage.replies({ topic: to, body, atMs: clock.now() }),
         errorsTopic: PROJECT + settings.errorsTopic,
-        tell: (fact) => delayed.push(fact),
+        onFact: (fact) => delayed.push(fact),
       },
     );
   }

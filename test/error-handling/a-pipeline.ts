@@ -25,7 +25,7 @@ export function aPipeline(changes: Partial<ErrorHandlingOptions<string>> = {}) {
     settings: DEFAULT_SETTINGS,
     topic: TOPIC,
     clock: { now: () => now },
-    tell: (fact) => facts.push(fact),
+    onFact: (fact) => facts.push(fact),
     publish: async (topic, message) => published.push({ topic, ...message, atMs: now }),
     ...changes,
   };

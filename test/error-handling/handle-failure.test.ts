@@ -189,14 +189,14 @@ describe('an escalation', () => {
       for (const left of [0, 100, 600, 1_000, 3_000]) {
         const size = limit - 64 - requestBytes({ data: '', attributes: kept }) - left;
         const taken: PublishedMessage<Uint8Array>[] = [];
-        const { clock, settings, topic, tell } = aPipeline().options;
+        const { clock, settings, topic, onFact } = aPipeline().options;
         const publish = async (_topic: string, message: PublishedMessage<Uint8Array>) => {
           if (64 + requestBytes(message) > limit)
             throw httpError(400, 'Request payload size exceeds the limit');
           return taken.push(message);
         };
         const message = { id: 'm-1', data: Buffer.alloc(size), attributes: kept };
-        const options = { clock, settings, topic, tell, publish };
+        const options = { clock, settings, topic, onFact, publish };
         expect(await handleFailure(thrown, message, options)).toMatchObject({ settle: 'ack' });
         expect(taken[0]?.data).toBe(message.data);
         expect(taken[0]?.attributes).toMatchObject(kept);
@@ -266,7 +266,7 @@ describe('publishing that fails', () => {
   });
 });
 
-describe('telling that fails', () => {
+describe('an onFact that fails', () => {
   it.each([
     [
       'throws',
@@ -275,8 +275,8 @@ describe('telling that fails', () => {
       },
     ],
     ['rejects', async () => Promise.reject(new Error('no log'))],
-  ])('%s: nothing else changes', async (_how, tell) => {
-    const { options, published } = aPipeline({ tell });
+  ])('%s: nothing else changes', async (_how, onFact) => {
+    const { options, published } = aPipeline({ onFact });
     const consume = withErrorHandling(({ id }: PipelineMessage<string>) => {
       if (id === 'm-1') throw httpError(400, 'x');
     }, options);

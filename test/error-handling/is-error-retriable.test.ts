@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { asNormal, httpError, topicPublishError } from '../../lib/error-handling/errors.ts';
-import { classify } from '../../lib/error-handling/is-error-retriable.ts';
+import { classifyError } from '../../lib/error-handling/is-error-retriable.ts';
 
-const statusOf = (thrown: unknown) => classify(thrown).fault.httpStatus;
+const statusOf = (thrown: unknown) => classifyError(thrown).fault.httpStatus;
 const error = (fields: object, message = 'it failed') => Object.assign(new Error(message), fields);
 
 class GoogleError extends Error {
@@ -114,7 +114,7 @@ describe('causes', () => {
   });
 
   it('do not make a failed publishing permanent: the topic is missing, not the order', () => {
-    const { fault } = classify(topicPublishError('invoices', grpcError(5, 'NOT_FOUND')));
+    const { fault } = classifyError(topicPublishError('invoices', grpcError(5, 'NOT_FOUND')));
     expect(fault).toMatchObject({ type: 'TopicPublishError' });
     expect(fault.httpStatus).toBeUndefined();
   });
@@ -126,7 +126,7 @@ describe('causes', () => {
   });
 
   it('are told in the message and in the traceback', () => {
-    const { fault } = classify(
+    const { fault } = classifyError(
       new TypeError('fetch failed', { cause: error({ code: 'ECONNRESET' }, 'gone') }),
     );
     expect(fault.message).toBe('fetch failed; caused by Error: gone');
@@ -136,19 +136,19 @@ describe('causes', () => {
 
 describe('what an error is called', () => {
   it('by its class, by its name, with its ancestors', () => {
-    expect(classify(new TopicPublishError('x')).fault).toMatchObject({
+    expect(classifyError(new TopicPublishError('x')).fault).toMatchObject({
       type: 'TopicPublishError',
       mro: ['Error', 'Exception'],
     });
-    expect(classify(error({ name: 'ClientClosedError' })).fault).toMatchObject({
+    expect(classifyError(error({ name: 'ClientClosedError' })).fault).toMatchObject({
       type: 'ClientClosedError',
       mro: ['Error', 'Exception'],
     });
-    expect(classify(new TypeError('x')).fault.mro).toEqual(['Error', 'Exception']);
+    expect(classifyError(new TypeError('x')).fault.mro).toEqual(['Error', 'Exception']);
   });
 
   it('also by a cause whose name counts', () => {
-    const { fault } = classify(new RangeError('outer', { cause: new TopicPublishError('inner') }));
+    const { fault } = classifyError(new RangeError('outer', { cause: new TopicPublishError('inner') }));
     expect(fault).toMatchObject({ type: 'RangeError', mro: ['TopicPublishError', 'Error', 'Exception'] });
   });
 
@@ -162,7 +162,7 @@ describe('what an error is called', () => {
     [() => 1, 'threw a function'],
     [{ a: 1 }, 'threw {"a":1}'],
   ])('%s is a thrown value', (thrown, message) => {
-    expect(classify(thrown)).toEqual({
+    expect(classifyError(thrown)).toEqual({
       fault: {
         type: 'ThrownValue',
         mro: ['Error', 'Exception'],
@@ -174,13 +174,13 @@ describe('what an error is called', () => {
   });
 
   it('of several at once tells what they say', () => {
-    expect(classify(new AggregateError([new Error('a'), new Error('b')])).fault.message).toBe('a; b');
+    expect(classifyError(new AggregateError([new Error('a'), new Error('b')])).fault.message).toBe('a; b');
   });
 });
 
 describe('a traceback', () => {
   it('keeps its head and its tail above 8 KB', () => {
-    const { traceback } = classify(error({ stack: `head${'x'.repeat(20_000)}tail` })).fault;
+    const { traceback } = classifyError(error({ stack: `head${'x'.repeat(20_000)}tail` })).fault;
     expect(traceback.length).toBeLessThanOrEqual(8 * 1024);
     expect(traceback).toMatch(/^head[\s\S]+cut[\s\S]+tail$/);
   });
@@ -188,9 +188,9 @@ describe('a traceback', () => {
 
 describe('a normal error', () => {
   it('is marked so by the handler, itself or in what it wraps', () => {
-    expect(classify(asNormal(httpError(503, 'x'))).isNormal).toBe(true);
-    expect(classify(new Error('outer', { cause: asNormal(new Error('inner')) })).isNormal).toBe(true);
-    expect(classify(error({ normal: 'true' })).isNormal).toBe(false);
-    expect(classify(error({})).isNormal).toBe(false);
+    expect(classifyError(asNormal(httpError(503, 'x'))).isNormal).toBe(true);
+    expect(classifyError(new Error('outer', { cause: asNormal(new Error('inner')) })).isNormal).toBe(true);
+    expect(classifyError(error({ normal: 'true' })).isNormal).toBe(false);
+    expect(classifyError(error({})).isNormal).toBe(false);
   });
 });

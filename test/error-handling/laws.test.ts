@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classify } from '../../lib/error-handling/is-error-retriable.ts';
+import { classifyError } from '../../lib/error-handling/is-error-retriable.ts';
 import type { PipelineMessage } from '../../lib/error-handling/message.ts';
 import { withErrorHandling } from '../../lib/error-handling/with-error-handling.ts';
 import { law } from '../core/law.ts';
@@ -76,7 +76,7 @@ describe('whatever is thrown', () => {
     'it is classified, and never thrown again',
     anyThrown,
     ({ thrown }) => {
-      const { fault, isNormal } = classify(thrown);
+      const { fault, isNormal } = classifyError(thrown);
       expect(fault.type).not.toBe('');
       expect([typeof fault.type, typeof fault.message, typeof fault.traceback]).toEqual(
         Array(3).fill('string'),

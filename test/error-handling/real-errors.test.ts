@@ -7,7 +7,7 @@ import { PubSub, v1 } from '@google-cloud/pubsub';
 import { Agent, Client, interceptors, request, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decidePipeline } from '../../lib/core/pipeline/pipeline.ts';
-import { classify } from '../../lib/error-handling/is-error-retriable.ts';
+import { classifyError } from '../../lib/error-handling/is-error-retriable.ts';
 import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
 
@@ -20,7 +20,7 @@ async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
 }
 
 function actionFor(thrown: unknown): string {
-  const { fault, isNormal } = classify(thrown);
+  const { fault, isNormal } = classifyError(thrown);
   return decidePipeline({ fault, isNormal, retryCount: 0, eventMs: 0, now: 0 }, DEFAULT_SETTINGS).action;
 }
 
@@ -89,7 +89,7 @@ describe("Node's own HTTP/2", () => {
       'ERR_HTTP2_STREAM_CANCEL',
     ]);
     for (const error of lost) {
-      expect(classify(error).fault.httpStatus).toBe(502);
+      expect(classifyError(error).fault.httpStatus).toBe(502);
       expect(actionFor(error)).toBe('retry');
     }
     await new Promise((resolve) => http2.close(resolve));
@@ -98,7 +98,7 @@ describe("Node's own HTTP/2", () => {
   it('that was never connected is what kept it from being', async () => {
     const error = await asked(sessionTo(nobody));
     expect(error).toMatchObject({ code: 'ERR_HTTP2_STREAM_CANCEL', cause: { code: 'ECONNREFUSED' } });
-    expect(classify(error).fault.httpStatus).toBe(503);
+    expect(classifyError(error).fault.httpStatus).toBe(503);
   });
 
   it('used wrongly is a mistake like any other', async () => {
@@ -115,16 +115,19 @@ describe("fetch's errors", () => {
     ['the platform', (path: string, init: object) => fetch(path, init)],
     ['undici', (path: string, init: object) => undiciFetch(path, init)],
   ])('of %s: nobody there, a connection that breaks, an answer that never comes', async (_who, get) => {
-    expect(classify(await thrownBy(get(nobody, {}))).fault).toMatchObject({
+    expect(classifyError(await thrownBy(get(nobody, {}))).fault).toMatchObject({
       type: 'TypeError',
       httpStatus: 503,
       message: expect.stringMatching(/^fetch failed; caused by .*ECONNREFUSED/),
     });
-    expect(classify(await thrownBy(get(`${url}/breaks`, {}))).fault.httpStatus).toBe(502);
+    expect(classifyError(await thrownBy(get(`${url}/breaks`, {}))).fault.httpStatus).toBe(502);
     const half = get(`${url}/half`, {}).then((response) => response.text());
-    expect(classify(await thrownBy(half)).fault.httpStatus).toBe(502);
+    expect(classifyError(await thrownBy(half)).fault.httpStatus).toBe(502);
     const slow = get(`${url}/never`, { signal: AbortSignal.timeout(5) });
-    expect(classify(await thrownBy(slow)).fault).toMatchObject({ type: 'TimeoutError', httpStatus: 504 });
+    expect(classifyError(await thrownBy(slow)).fault).toMatchObject({
+      type: 'TimeoutError',
+      httpStatus: 504,
+    });
   });
 
   it('of an answer that the handler did not like', async () => {
@@ -132,7 +135,7 @@ describe("fetch's errors", () => {
       const response = await fetch(`${url}/503`);
       if (!response.ok) throw new Error('no stock', { cause: response });
     };
-    expect(classify(await thrownBy(load())).fault).toMatchObject({
+    expect(classifyError(await thrownBy(load())).fault).toMatchObject({
       httpStatus: 503,
       message: 'no stock; caused by Response: HTTP 503',
     });
@@ -143,7 +146,7 @@ describe("undici's errors", () => {
   it('of a slow answer', async () => {
     const dispatcher = new Agent({ headersTimeout: 5 });
     const thrown = await thrownBy(request(`${url}/never`, { dispatcher }));
-    expect(classify(thrown).fault).toMatchObject({ type: 'HeadersTimeoutError', httpStatus: 504 });
+    expect(classifyError(thrown).fault).toMatchObject({ type: 'HeadersTimeoutError', httpStatus: 504 });
     await dispatcher.destroy();
   });
 
@@ -154,7 +157,7 @@ describe("undici's errors", () => {
   ])('of an answer with status %d', async (status, action) => {
     const dispatcher = new Agent().compose(interceptors.responseError());
     const thrown = await thrownBy(request(`${url}/${status}`, { dispatcher }));
-    expect(classify(thrown).fault).toMatchObject({ type: 'ResponseError', httpStatus: status });
+    expect(classifyError(thrown).fault).toMatchObject({ type: 'ResponseError', httpStatus: status });
     expect(actionFor(thrown)).toBe(action);
     await dispatcher.close();
   });
@@ -166,7 +169,7 @@ describe("undici's errors", () => {
     const thrown = await thrownBy(client.request({ path: '/200', method: 'GET' }));
     await (await inFlight).body.dump();
     await closing;
-    expect(classify(thrown).fault).toMatchObject({ type: 'ClientClosedError' });
+    expect(classifyError(thrown).fault).toMatchObject({ type: 'ClientClosedError' });
     expect(actionFor(thrown)).toBe('retry');
   });
 
@@ -211,7 +214,7 @@ describe("Google's clients, once closed", () => {
     ],
   ])('%s: ClientClosedError, retried through the schedule once', async (_who, call) => {
     const thrown = await thrownBy(call());
-    const { fault } = classify(thrown);
+    const { fault } = classifyError(thrown);
     expect([fault.type, ...fault.mro]).toContain('ClientClosedError');
     expect(fault).not.toHaveProperty('httpStatus');
     expect(actionFor(thrown)).toBe('retry');
@@ -241,7 +244,7 @@ describe("Google's clients, once closed", () => {
     ['an ack after the subscriber was closed', new Error('INVALID : Subscriber closed')],
     ['a cause', new Error('could not publish', { cause: new Error('Channel has been shut down') })],
   ])('%s', (_what, thrown) => {
-    const { fault } = classify(thrown);
+    const { fault } = classifyError(thrown);
     expect([fault.type, ...fault.mro]).toContain('ClientClosedError');
     expect(actionFor(thrown)).toBe('retry');
   });
@@ -288,7 +291,7 @@ describe("the AWS SDK's errors", () => {
   it('of a queue that is not there: 400, which somebody has to look at', async () => {
     const QueueUrl = `${sqs.endpoint}/000000000000/missing`;
     const thrown = await thrownBy(sqs.client.send(new ReceiveMessageCommand({ QueueUrl })));
-    expect(classify(thrown).fault).toMatchObject({
+    expect(classifyError(thrown).fault).toMatchObject({
       type: 'QueueDoesNotExist',
       mro: expect.arrayContaining(['ServiceException', 'Error', 'Exception']),
       httpStatus: 400,
@@ -299,8 +302,8 @@ describe("the AWS SDK's errors", () => {
   it('of a service that is down or not there', async () => {
     const down = clientOf(url);
     const gone = clientOf(nobody);
-    expect(classify(await thrownBy(send(down, url))).fault.httpStatus).toBe(503);
-    expect(classify(await thrownBy(send(gone, nobody))).fault.httpStatus).toBe(503);
+    expect(classifyError(await thrownBy(send(down, url))).fault.httpStatus).toBe(503);
+    expect(classifyError(await thrownBy(send(gone, nobody))).fault.httpStatus).toBe(503);
     down.destroy();
     gone.destroy();
   });

@@ -119,7 +119,7 @@ describe('the installed package', { timeout: 300_000 }, () => {
       '"asya-serverless": "^0.1.0"',
     );
     const program = `
-      import { decode } from 'asya-serverless/core/decode';
+      import { decode } from 'asya-serverless/core/envelope/decode';
       import.meta.resolve('asya-serverless/functions/sidecar');
       console.log(typeof decode);
     `;

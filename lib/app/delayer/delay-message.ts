@@ -17,7 +17,7 @@ export interface Delayer {
   /** Where what will never work goes, by its full name. */
   readonly errorsTopic: string;
   /** For logs; never the data. */
-  readonly tell: (fact: DelayerFact) => void;
+  readonly onFact: (fact: DelayerFact) => void;
 }
 
 export type DelayerFact =
@@ -43,11 +43,11 @@ export async function delayMessage(message: MessageToDelay, delayer: Delayer): P
   const reply = await delayer.publish(delayer.errorsTopic, body);
   const { reason, problem } = plan;
   if (reply.ok) {
-    delayer.tell({ fact: 'refused', messageId: message.id, reason, problem });
+    delayer.onFact({ fact: 'refused', messageId: message.id, reason, problem });
     return 'ack';
   }
   const words = `${problem}; and the errors topic did not take it: ${reply.problem}`;
-  delayer.tell({ fact: 'released', messageId: message.id, problem: words });
+  delayer.onFact({ fact: 'released', messageId: message.id, problem: words });
   return 'release';
 }
 
@@ -56,7 +56,7 @@ type Refused = Extract<DelayPlan, { kind: 'refuse' }>;
 async function scheduled(
   { id: messageId }: MessageToDelay,
   plan: DelayPlan,
-  { schedule, tell }: Delayer,
+  { schedule, onFact: tell }: Delayer,
 ): Promise<'ack' | 'release' | Refused> {
   if (plan.kind === 'refuse') return plan;
   const { topic, dueMs } = plan.publication;
