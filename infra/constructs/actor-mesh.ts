@@ -20,8 +20,8 @@ import {
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
 import type { Flow } from '../../lib/core/task/flow.ts';
-import { shownValue } from '../../lib/core/text/complaint.ts';
 import { defined } from '../../lib/core/text/defined.ts';
+import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Mistake, mistakesText } from '../../lib/core/text/mistake.ts';
 import { bundledCode } from '../code/bundled-code.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
@@ -74,7 +74,7 @@ export class ActorMesh extends Construct {
       `of mesh "${namespace}"`,
     );
     this.code = props.code ?? bundledCode(folder);
-    if (props.code === undefined) this.checkHandler = handlerCheckIn(folder, `in ${shownValue(folder)}`);
+    if (props.code === undefined) this.checkHandler = handlerCheckIn(folder, `in ${describeValue(folder)}`);
     this.alarmTopic = alarmTopicOf(this);
     if (props.alarmEmail !== undefined)
       this.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail));

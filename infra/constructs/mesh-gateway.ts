@@ -8,8 +8,8 @@ import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/pla
 import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { GATEWAY, gatewayPlan } from '../../lib/config/plan/gateway-plan.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
-import { shownValue } from '../../lib/core/text/complaint.ts';
 import { defined } from '../../lib/core/text/defined.ts';
+import { describeValue } from '../../lib/core/text/describe-value.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { ARCHIVE_FOLDERS } from './crew.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
@@ -83,7 +83,7 @@ export class MeshGateway extends Construct implements IGrantable {
     const { manifest, settings, code, crew, encryptionKey, alarmTopic, keysVersion } = props;
     if (keysVersion !== undefined && !VERSION_ID.test(keysVersion))
       throw new Error(
-        `asya: the version of the gateway's keys is ${shownValue(keysVersion)}; it takes the VersionId that put-secret-value told`,
+        `asya: the version of the gateway's keys is ${describeValue(keysVersion)}; it takes the VersionId that put-secret-value told`,
       );
     const kept = defined({ encryptionKey, removalPolicy: props.removalPolicy });
     const reportSecret = new Secret(this, 'Reports', {

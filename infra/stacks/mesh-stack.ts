@@ -2,8 +2,8 @@ import { CfnOutput, CfnResource, Stack, type StackProps, Validations } from 'aws
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
-import { shownValue } from '../../lib/core/text/complaint.ts';
 import { defined } from '../../lib/core/text/defined.ts';
+import { describeValue } from '../../lib/core/text/describe-value.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
 import { ACKNOWLEDGED_OF_GATEWAY, acknowledgedIn } from './acknowledged.ts';
@@ -67,7 +67,7 @@ export class MeshStack extends Stack {
       Validations.of(this).acknowledge(...ACKNOWLEDGED_OF_GATEWAY);
     } else if (keysVersion !== undefined) {
       throw new Error(
-        `asya: keys of version ${shownValue(keysVersion)} are given, and "${environment.name}" has no gateway to take them; leave them out, or give the environment "gateway": true`,
+        `asya: keys of version ${describeValue(keysVersion)} are given, and "${environment.name}" has no gateway to take them; leave them out, or give the environment "gateway": true`,
       );
     }
     // By the names of the variables that `asya failures` and its like read.

@@ -1,9 +1,14 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { shownValue } from '../../lib/core/text/complaint.ts';
 import { defined } from '../../lib/core/text/defined.ts';
+import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
-import { type Mistake, type Notes, notesInto, noteUnknownKeys } from '../../lib/core/text/mistake.ts';
+import {
+  addUnknownKeys,
+  type Mistake,
+  type MistakeCollector,
+  mistakeCollector,
+} from '../../lib/core/text/mistake.ts';
 import { suggestion } from '../../lib/core/text/nearest.ts';
 import { type GatewayChoices, readGateway } from './read-gateway.ts';
 
@@ -55,13 +60,15 @@ export function readDeployEnvironment(environments: unknown, name: unknown): Env
 
 function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): DeployEnvironment | undefined {
   const known = isFields(environments) ? environments : {};
-  const notes = notesInto(mistakes, '');
+  const notes = mistakeCollector(mistakes, '');
   if (typeof name !== 'string' || !Object.hasOwn(known, name)) {
     const words = Object.keys(known);
     const meant = typeof name === 'string' ? suggestion(name, words) : '';
     notes
       .at('env')
-      .add(`is ${shownValue(name)}; cdk.json has ${words.join(', ') || 'none'} under "environments"${meant}`);
+      .add(
+        `is ${describeValue(name)}; cdk.json has ${words.join(', ') || 'none'} under "environments"${meant}`,
+      );
     return undefined;
   }
   const here = notes.at('environments').at(name);
@@ -69,10 +76,10 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
     here.add('is a part of names: letters a-z, digits and "-", with no "-" at either end');
   const fields = known[name];
   if (!isFields(fields)) {
-    here.add(`is ${shownValue(fields)}; it takes an object with any of ${FIELDS.join(', ')}`);
+    here.add(`is ${describeValue(fields)}; it takes an object with any of ${FIELDS.join(', ')}`);
     return undefined;
   }
-  noteUnknownKeys(here, fields, FIELDS);
+  addUnknownKeys(here, fields, FIELDS);
   const account = textIn(fields, 'account', /^\d{12}$/, 'an account has 12 digits, in quotes', here);
   const region = textIn(fields, 'region', /^[a-z]{2}(-[a-z]+)+-\d$/, 'a region is like "eu-central-1"', here);
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'it takes an e-mail address', here);
@@ -87,39 +94,45 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   };
 }
 
-function textIn(fields: Fields, key: string, form: RegExp, rule: string, notes: Notes): string | undefined {
+function textIn(
+  fields: Fields,
+  key: string,
+  form: RegExp,
+  rule: string,
+  notes: MistakeCollector,
+): string | undefined {
   const value = fields[key];
   if (value === undefined) return undefined;
   if (typeof value === 'string' && form.test(value)) return value;
-  notes.at(key).add(`is ${shownValue(value)}; ${rule}`);
+  notes.at(key).add(`is ${describeValue(value)}; ${rule}`);
   return undefined;
 }
 
-function concurrencyIn({ concurrency }: Fields, notes: Notes): number | undefined {
+function concurrencyIn({ concurrency }: Fields, notes: MistakeCollector): number | undefined {
   if (concurrency === undefined) return undefined;
   if (Number.isInteger(concurrency) && (concurrency as number) >= 2 && (concurrency as number) <= 1000)
     return concurrency as number;
   notes
     .at('concurrency')
     .add(
-      `is ${shownValue(concurrency)}; it takes a whole number from 2, where an event source starts, to 1000`,
+      `is ${describeValue(concurrency)}; it takes a whole number from 2, where an event source starts, to 1000`,
     );
   return undefined;
 }
 
-function removalIn({ removalPolicy }: Fields, notes: Notes): RemovalPolicy {
+function removalIn({ removalPolicy }: Fields, notes: MistakeCollector): RemovalPolicy {
   if (removalPolicy === undefined) return RemovalPolicy.RETAIN;
   if (removalPolicy === 'destroy' || removalPolicy === 'retain') return REMOVAL[removalPolicy];
-  notes.at('removalPolicy').add(`is ${shownValue(removalPolicy)}; it takes "destroy" or "retain"`);
+  notes.at('removalPolicy').add(`is ${describeValue(removalPolicy)}; it takes "destroy" or "retain"`);
   return RemovalPolicy.RETAIN;
 }
 
-function retentionIn({ logRetentionDays }: Fields, notes: Notes): RetentionDays {
+function retentionIn({ logRetentionDays }: Fields, notes: MistakeCollector): RetentionDays {
   if (logRetentionDays === undefined) return RetentionDays.ONE_MONTH;
   const found = RETENTIONS.find((days) => days === logRetentionDays);
   if (found !== undefined) return found;
   notes
     .at('logRetentionDays')
-    .add(`is ${shownValue(logRetentionDays)}; CloudWatch keeps logs for ${RETENTIONS.join(', ')} days`);
+    .add(`is ${describeValue(logRetentionDays)}; CloudWatch keeps logs for ${RETENTIONS.join(', ')} days`);
   return RetentionDays.ONE_MONTH;
 }

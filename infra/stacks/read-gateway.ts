@@ -1,7 +1,7 @@
-import { shownValue } from '../../lib/core/text/complaint.ts';
 import { defined } from '../../lib/core/text/defined.ts';
+import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../../lib/core/text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../../lib/core/text/mistake.ts';
 import type { GatewayTokens } from '../constructs/mesh-gateway.ts';
 
 /** Whether an environment's mesh has a gateway, who may call it beside those with a key, and how many at once. */
@@ -15,44 +15,46 @@ const FIELDS = ['tokens', 'origins', 'callersAtOnce'] as const;
 const TOKEN_FIELDS = ['issuer', 'audience', 'jwksUrl'] as const;
 
 /** `true`, `false`, or an object that says more. Undefined: there is none. */
-export function readGateway(value: unknown, notes: Notes): GatewayChoices | undefined {
+export function readGateway(value: unknown, notes: MistakeCollector): GatewayChoices | undefined {
   if (value === undefined || value === false) return undefined;
   if (value === true) return {};
   if (!isFields(value)) {
-    notes.add(`is ${shownValue(value)}; it takes true, false, or an object with any of ${FIELDS.join(', ')}`);
+    notes.add(
+      `is ${describeValue(value)}; it takes true, false, or an object with any of ${FIELDS.join(', ')}`,
+    );
     return undefined;
   }
-  noteUnknownKeys(notes, value, FIELDS);
+  addUnknownKeys(notes, value, FIELDS);
   const tokens = tokensIn(value, notes.at('tokens'));
   const origins = originsIn(value, notes.at('origins'));
   const callersAtOnce = callersIn(value, notes.at('callersAtOnce'));
   return defined({ tokens, origins, callersAtOnce });
 }
 
-function tokensIn({ tokens }: Fields, notes: Notes): GatewayTokens | undefined {
+function tokensIn({ tokens }: Fields, notes: MistakeCollector): GatewayTokens | undefined {
   if (tokens === undefined) return undefined;
   const { issuer, audience, jwksUrl } = isFields(tokens) ? tokens : ({} as Fields);
-  if (isFields(tokens)) noteUnknownKeys(notes, tokens, TOKEN_FIELDS);
+  if (isFields(tokens)) addUnknownKeys(notes, tokens, TOKEN_FIELDS);
   if (isText(issuer) && isText(audience) && isText(jwksUrl) && jwksUrl.startsWith('https://'))
     return { issuer, audience, jwksUrl };
   notes.add(
-    `is ${shownValue(tokens)}; it takes an object with issuer, audience and jwksUrl, the last one with https:`,
+    `is ${describeValue(tokens)}; it takes an object with issuer, audience and jwksUrl, the last one with https:`,
   );
   return undefined;
 }
 
-function originsIn({ origins }: Fields, notes: Notes): readonly string[] | undefined {
+function originsIn({ origins }: Fields, notes: MistakeCollector): readonly string[] | undefined {
   if (origins === undefined) return undefined;
   if (Array.isArray(origins) && origins.every((one) => isText(one) && /^https?:\/\/[^/,\s]+$/.test(one)))
     return origins;
-  notes.add(`is ${shownValue(origins)}; it takes a list of origins like "https://app.example"`);
+  notes.add(`is ${describeValue(origins)}; it takes a list of origins like "https://app.example"`);
   return undefined;
 }
 
-function callersIn({ callersAtOnce }: Fields, notes: Notes): number | undefined {
+function callersIn({ callersAtOnce }: Fields, notes: MistakeCollector): number | undefined {
   if (callersAtOnce === undefined) return undefined;
   if (Number.isInteger(callersAtOnce) && (callersAtOnce as number) >= 1) return callersAtOnce as number;
-  notes.add(`is ${shownValue(callersAtOnce)}; it takes a whole number from 1`);
+  notes.add(`is ${describeValue(callersAtOnce)}; it takes a whole number from 1`);
   return undefined;
 }
 

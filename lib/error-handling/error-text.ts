@@ -1,4 +1,4 @@
-import { shownValue } from '../core/text/complaint.ts';
+import { describeValue } from '../core/text/describe-value.ts';
 import { fieldOf, prototypesOf, textOf } from './guarded-read.ts';
 
 /** The type names and the message of a thrown value. */
@@ -46,7 +46,7 @@ function partsOf(thrown: unknown): readonly unknown[] {
 
 function describeSafely(value: unknown): string {
   try {
-    return shownValue(value);
+    return describeValue(value);
   } catch {
     // A cycle, a bigint, a symbol, a function, or a toJSON that throws.
     return `a ${typeof value}`;

@@ -1,5 +1,5 @@
 import { capTraceback, type Fault } from '../core/envelope/fault.ts';
-import { longestTextBytes, withAttributes } from '../core/pipeline/attribute-limits.ts';
+import { maxTextBytes, withAttributes } from '../core/pipeline/attribute-limits.ts';
 import { DELAY, DELAYED_TOPIC } from '../core/pipeline/delayer.ts';
 import { headWithinUtf8 } from '../core/text/utf8.ts';
 import type { PublishedMessage } from '../ports/publish.ts';
@@ -31,7 +31,7 @@ export function escalatedMessage<Data>(
 ): PublishedMessage<Data> {
   const { [DELAY]: _delay, [DELAYED_TOPIC]: _topic, ...kept } = message.attributes ?? {};
   const dataBytes = dataBytesOf(message);
-  const added = errorAttributes(message, escalation, longestTextBytes(kept, dataBytes));
+  const added = errorAttributes(message, escalation, maxTextBytes(kept, dataBytes));
   return { data: message.data, attributes: withAttributes(kept, added, dataBytes) };
 }
 

@@ -1,6 +1,6 @@
 import { DEFAULT_ERRORS_TOPIC, PIPELINE_DEFAULTS, type PipelineSettings } from '../core/pipeline/pipeline.ts';
-import { shownValue } from '../core/text/complaint.ts';
-import { type Mistake, type Notes, notesInto } from '../core/text/mistake.ts';
+import { describeValue } from '../core/text/describe-value.ts';
+import { type Mistake, type MistakeCollector, mistakeCollector } from '../core/text/mistake.ts';
 
 /** What an operator can configure. `lib/core/pipeline/pipeline.ts` contains the decisions. */
 export interface ErrorHandlingSettings extends PipelineSettings {
@@ -22,9 +22,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads the settings. An absent or empty variable has its default; an invalid value is a mistake. */
 export function settingsFromEnvironment(environment: Environment): SettingsReading {
   const mistakes: Mistake[] = [];
-  const read = <T>(name: string, otherwise: T, from: (text: string, notes: Notes) => T): T => {
+  const read = <T>(name: string, otherwise: T, from: (text: string, notes: MistakeCollector) => T): T => {
     const text = environment[name];
-    return text === undefined || text === '' ? otherwise : from(text, notesInto(mistakes, name));
+    return text === undefined || text === '' ? otherwise : from(text, mistakeCollector(mistakes, name));
   };
   const settings = {
     delaysSeconds: read('RETRY_MESSAGE_DELAYS_SECONDS', DEFAULT_SETTINGS.delaysSeconds, delaysFrom),
@@ -39,17 +39,17 @@ export function settingsFromEnvironment(environment: Environment): SettingsReadi
 const MAX_DELAY_SECONDS = 30 * 86_400;
 const DELAYS_RULE = 'expected a list of seconds such as [1,1,2,3,7,30], or [] for no retries';
 
-function delaysFrom(text: string, notes: Notes): readonly number[] {
+function delaysFrom(text: string, notes: MistakeCollector): readonly number[] {
   const delays = listFrom(text);
   if (delays === undefined) {
-    notes.add(`is ${shownValue(text)}; ${DELAYS_RULE}`);
+    notes.add(`is ${describeValue(text)}; ${DELAYS_RULE}`);
     return [];
   }
   for (const [index, delay] of delays.entries()) {
     if (!(typeof delay === 'number' && delay >= 0 && delay <= MAX_DELAY_SECONDS))
       notes
         .at(index)
-        .add(`is ${shownValue(delay)}, expected seconds from 0 to ${MAX_DELAY_SECONDS} (30 days)`);
+        .add(`is ${describeValue(delay)}, expected seconds from 0 to ${MAX_DELAY_SECONDS} (30 days)`);
   }
   return delays as readonly number[];
 }
@@ -69,15 +69,15 @@ function listFrom(text: string): readonly unknown[] | undefined {
 /** Beyond this, milliseconds would no longer be exact integers. */
 const MAX_HOURS = 1_000_000;
 
-function hoursFrom(text: string, notes: Notes): number {
+function hoursFrom(text: string, notes: MistakeCollector): number {
   const hours = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(hours > 0 && hours <= MAX_HOURS))
-    notes.add(`is ${shownValue(text)}; expected hours above 0 such as 36 or 0.5, at most ${MAX_HOURS}`);
+    notes.add(`is ${describeValue(text)}; expected hours above 0 such as 36 or 0.5, at most ${MAX_HOURS}`);
   return hours;
 }
 
-function topicFrom(text: string, notes: Notes): string {
+function topicFrom(text: string, notes: MistakeCollector): string {
   if (/\s/.test(text))
-    notes.add(`is ${shownValue(text)}; expected the name of a topic, such as "${DEFAULT_ERRORS_TOPIC}"`);
+    notes.add(`is ${describeValue(text)}; expected the name of a topic, such as "${DEFAULT_ERRORS_TOPIC}"`);
   return text;
 }

@@ -1,4 +1,4 @@
-import type { Failure, ReplayNote } from '../core/failure/failure.ts';
+import type { Failure, ReplayEntry } from '../core/failure/failure.ts';
 import type { Refusal, Reply } from './reply.ts';
 
 /** What failed, to be looked at and replayed. */
@@ -14,7 +14,7 @@ export interface FailureIndex {
    * be wanted again, also against somebody who does the same at the same time; as `gone` where it was removed. The same replay's note
    * once more is accepted: its answer may have been lost.
    */
-  noteReplay(identity: string, note: ReplayNote, again: boolean): Promise<NoteReply>;
+  noteReplay(identity: string, note: ReplayEntry, again: boolean): Promise<NoteReply>;
   /** Takes the note back: the send was refused. */
   withdrawReplay(identity: string, replay: string): Promise<Reply>;
   remove(identity: string): Promise<Reply>;

@@ -10,7 +10,7 @@ import { delayAfterAttempt } from '../../lib/core/policy/policy-delay.ts';
 import { compilePolicy } from '../../lib/core/policy/policy-input.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import { durationMs } from '../../lib/core/text/duration.ts';
-import { mistakesText, notesInto } from '../../lib/core/text/mistake.ts';
+import { mistakeCollector, mistakesText } from '../../lib/core/text/mistake.ts';
 import { instantMs } from '../../lib/core/text/timestamp.ts';
 import { NO_LIMITS } from '../core/no-limits.ts';
 import {
@@ -162,8 +162,8 @@ interface DelayCase {
 }
 
 export function runDelay(given: DelayCase): Difference[] {
-  const mistakes: Parameters<typeof notesInto>[0] = [];
-  const policy = compilePolicy(given.policy, notesInto(mistakes, 'policy'));
+  const mistakes: Parameters<typeof mistakeCollector>[0] = [];
+  const policy = compilePolicy(given.policy, mistakeCollector(mistakes, 'policy'));
   if (mistakes.length > 0) throw new Error(`the case's policy is refused: ${mistakesText(mistakes)}`);
   const actual = delayAfterAttempt(policy, given.attempt, given.roll);
   return Math.abs(actual - given.expectMs) <= 1

@@ -9,7 +9,7 @@ import { NO_RESILIENCY, type Policy, type Resiliency } from '../../lib/core/poli
 import { compilePolicy } from '../../lib/core/policy/policy-input.ts';
 import { compileResiliency } from '../../lib/core/policy/resiliency-input.ts';
 import { defined } from '../../lib/core/text/defined.ts';
-import { type Mistake, mistakesText, notesInto } from '../../lib/core/text/mistake.ts';
+import { type Mistake, mistakeCollector, mistakesText } from '../../lib/core/text/mistake.ts';
 import type { CountBytes } from '../../lib/core/text/utf8.ts';
 import { NO_LIMITS } from './no-limits.ts';
 
@@ -30,7 +30,10 @@ export const ORIGIN = { actor: 'score', messageId: 'm-1', deriveId };
 
 export function resiliencyOf(policies: unknown, rules: unknown = []): Resiliency {
   const mistakes: Mistake[] = [];
-  const notes = { policies: notesInto(mistakes, 'policies'), rules: notesInto(mistakes, 'rules') };
+  const notes = {
+    policies: mistakeCollector(mistakes, 'policies'),
+    rules: mistakeCollector(mistakes, 'rules'),
+  };
   const resiliency = compileResiliency(policies, rules, notes);
   if (mistakes.length > 0) throw new Error(`the test's own policies are wrong: ${mistakesText(mistakes)}`);
   return resiliency;
@@ -38,7 +41,7 @@ export function resiliencyOf(policies: unknown, rules: unknown = []): Resiliency
 
 export function policyOf(input: unknown): Policy {
   const mistakes: Mistake[] = [];
-  const policy = compilePolicy(input, notesInto(mistakes, 'policy'));
+  const policy = compilePolicy(input, mistakeCollector(mistakes, 'policy'));
   if (mistakes.length > 0) throw new Error(`the test's own policy is wrong: ${mistakesText(mistakes)}`);
   return policy;
 }

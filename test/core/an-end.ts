@@ -34,7 +34,7 @@ export function aFailed(changes: Fields = {}): Envelope {
 
 export function envelopeOf(body: Fields): Envelope {
   const arrival = arrivalOf(JSON.stringify(body));
-  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.complaint}`);
+  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.problem}`);
   return arrival.envelope;
 }
 

@@ -84,7 +84,7 @@ export async function aVirtualPipeline(
       {
         rules: {
           project: 'shop',
-          queues: { byTopic: [], otherwise: 'q' },
+          queues: { byTopic: [], defaultQueue: 'q' },
           deriveId,
           countBytes: Buffer.byteLength,
         },

@@ -198,7 +198,7 @@ function aFailed(id: string, now: number, { status, ...changes }: Fields): Field
 
 export function envelopeOf(body: string): Envelope {
   const arrival = decode(body, { actor: 'score', messageId: 'm-1', deriveId });
-  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.complaint}`);
+  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.problem}`);
   return arrival.envelope;
 }
 

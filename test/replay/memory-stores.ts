@@ -53,10 +53,10 @@ export function memoryStores(): MemoryStores {
     },
   };
   const records: EndRecords = {
-    claim: async ({ place, spareKey, ...record }) => {
+    claim: async ({ place, alternativeKey, ...record }) => {
       const first = ends.get(record.identity);
       if (first !== undefined) return { ok: true, isFirst: false, archiveKey: first.archiveKey };
-      const archiveKey = taken.has(place) ? spareKey : record.archiveKey;
+      const archiveKey = taken.has(place) ? alternativeKey : record.archiveKey;
       taken.add(place);
       ends.set(record.identity, { ...record, archiveKey });
       return { ok: true, isFirst: true, archiveKey };

@@ -64,7 +64,7 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
       const body = textFromUtf8(new Uint8Array(await request.arrayBuffer()));
       if (body === undefined) return rpcRefusal(400, PARSE_ERROR, 'the body is not UTF-8');
       const message = readJson(body);
-      if (message.kind === 'broken') return rpcRefusal(400, PARSE_ERROR, 'the body is not JSON');
+      if (message.kind === 'invalid') return rpcRefusal(400, PARSE_ERROR, 'the body is not JSON');
       const hungUp = new AbortController();
       const long = waitAtMostMs === undefined ? [] : [AbortSignal.timeout(waitAtMostMs)];
       const signal = AbortSignal.any([request.signal, hungUp.signal, ...long]);

@@ -48,11 +48,13 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
 
   return {
     claim: async (record) => {
-      const { identity, place, spareKey } = record;
+      const { identity, place, alternativeKey } = record;
       try {
         const first = await noteAt(place, record);
         const { isFirst, archiveKey } =
-          first.identity === identity ? first : await noteAt(identity, { ...record, archiveKey: spareKey });
+          first.identity === identity
+            ? first
+            : await noteAt(identity, { ...record, archiveKey: alternativeKey });
         return { ok: true, isFirst, archiveKey };
       } catch (error) {
         return refusalOf(error, table);

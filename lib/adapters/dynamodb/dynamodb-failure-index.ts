@@ -1,6 +1,6 @@
 import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/envelope/decode.ts';
-import type { Failure, ReplayNote } from '../../core/failure/failure.ts';
+import type { Failure, ReplayEntry } from '../../core/failure/failure.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import { ACCEPTED } from '../../ports/reply.ts';
@@ -180,7 +180,7 @@ function failureFromItem(item: Item): Failure {
   };
 }
 
-function noteFromItem([replay, note]: [string, AttributeValue]): ReplayNote {
+function noteFromItem([replay, note]: [string, AttributeValue]): ReplayEntry {
   const fields = note.M ?? {};
   return { replay, atMs: numberOf(fields, 'at_ms'), to: textOf(fields, 'to') };
 }

@@ -4,9 +4,9 @@ import {
   METRICS,
   type Measurement,
   type Metric,
-  measurementsOfReceipt,
-  measurementsOfWork,
-  type Place,
+  type MetricSource,
+  measurementsOfDelivery,
+  measurementsOfReceive,
 } from '../../core/delivery/metrics.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
@@ -23,12 +23,12 @@ const UNITS = {
 } as const satisfies Readonly<Record<Metric['kind'], string>>;
 
 /** For Lambda: gathered during an invocation, then printed in CloudWatch's embedded metric format. */
-export function emfTelemetry(place: Place): EmfTelemetry {
+export function emfTelemetry(place: MetricSource): EmfTelemetry {
   let gathered: Measurement[] = [];
   return {
-    received: (count, waitedMs) => gathered.push(...measurementsOfReceipt(count, waitedMs, place)),
+    received: (count, waitedMs) => gathered.push(...measurementsOfReceive(count, waitedMs, place)),
     began: () => {},
-    ended: (report) => gathered.push(...measurementsOfWork(report, place)),
+    ended: (report) => gathered.push(...measurementsOfDelivery(report, place)),
     warn: () => {},
     step: () => {},
     publish: () => {

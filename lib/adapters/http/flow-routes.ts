@@ -20,7 +20,7 @@ export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, longestWaitMs }: Fl
     const body = await jsonBodyOf(c);
     if (typeof body !== 'string') return body;
     const json = readJson(body);
-    if (json.kind === 'broken')
+    if (json.kind === 'invalid')
       return problemResponse({
         status: 400,
         detail: `the body is no JSON: it breaks at character ${json.at}`,

@@ -1,5 +1,5 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import { errorText } from '../../core/text/error-text.ts';
 import { isKeyFetchError, issuerKeys } from './issuer-keys.ts';
 
@@ -88,22 +88,22 @@ function problemOfToken(error: unknown): string {
     return errorText(error);
   const { iss, aud, exp } = error.payload;
   if (error.claim === 'aud')
-    return `the token is for ${shownValue(aud)}, not for this service; let its subscription ask for the audience that PUSH_AUDIENCE names`;
-  if (error.claim === 'iss') return `the token was issued by ${shownValue(iss)}, not by Google`;
-  if (error.claim === 'exp') return `the token's time is over: its "exp" is ${shownValue(exp)}`;
+    return `the token is for ${describeValue(aud)}, not for this service; let its subscription ask for the audience that PUSH_AUDIENCE names`;
+  if (error.claim === 'iss') return `the token was issued by ${describeValue(iss)}, not by Google`;
+  if (error.claim === 'exp') return `the token's time is over: its "exp" is ${describeValue(exp)}`;
   return errorText(error);
 }
 
 function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefusal | undefined {
   const { email, email_verified: isVerified } = claims;
   if (email !== serviceAccount) {
-    const problem = `the token is that of ${shownValue(email)}, who may not push here; let the subscription push as the account that PUSH_SERVICE_ACCOUNT names`;
+    const problem = `the token is that of ${describeValue(email)}, who may not push here; let the subscription push as the account that PUSH_SERVICE_ACCOUNT names`;
     return { status: 403, problem };
   }
   return isVerified === true
     ? undefined
     : {
         status: 403,
-        problem: `the token is that of ${shownValue(email)}, an address that Google has not verified`,
+        problem: `the token is that of ${describeValue(email)}, an address that Google has not verified`,
       };
 }

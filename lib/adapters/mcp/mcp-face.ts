@@ -34,7 +34,7 @@ export function mcpFace(options: McpFaceOptions): (request: Request, caller: Cal
     if (body === undefined) return rpcRefusal(400, 'the body is not UTF-8', ErrorCode.ParseError);
     const message = readJson(body);
     // Nor is it handed on: what the SDK could read of it all the same would be called without its arguments.
-    if (message.kind === 'broken') return rpcRefusal(400, 'the body is not JSON', ErrorCode.ParseError);
+    if (message.kind === 'invalid') return rpcRefusal(400, 'the body is not JSON', ErrorCode.ParseError);
     if (message.kind === 'array') return rpcRefusal(400, 'send one message at a time, not a batch');
     const traceparent = request.headers.get('traceparent');
     const server = toolServer(options, {

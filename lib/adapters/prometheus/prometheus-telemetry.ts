@@ -4,9 +4,9 @@ import {
   type Measurement,
   type Metric,
   type MetricName,
-  measurementsOfReceipt,
-  measurementsOfWork,
-  type Place,
+  type MetricSource,
+  measurementsOfDelivery,
+  measurementsOfReceive,
 } from '../../core/delivery/metrics.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
@@ -23,7 +23,7 @@ export interface PrometheusTelemetry extends Telemetry {
 type Instrument = (labels: Readonly<Record<string, string>>, value: number) => void;
 
 /** For hosts that live long: kept here until somebody asks. */
-export function prometheusTelemetry(place: Place): PrometheusTelemetry {
+export function prometheusTelemetry(place: MetricSource): PrometheusTelemetry {
   const registry = new Registry();
   const instruments = new Map(
     Object.entries(METRICS).map(([name, metric]) => [name, instrument(name, metric, registry)] as const),
@@ -35,11 +35,11 @@ export function prometheusTelemetry(place: Place): PrometheusTelemetry {
   };
   const { queue } = place;
   return {
-    received: (count, waitedMs) => measureAll(measurementsOfReceipt(count, waitedMs, place)),
+    received: (count, waitedMs) => measureAll(measurementsOfReceive(count, waitedMs, place)),
     began: () => measure('active_messages', { queue }, 1),
     ended: (report) => {
       measure('active_messages', { queue }, -1);
-      measureAll(measurementsOfWork(report, place));
+      measureAll(measurementsOfDelivery(report, place));
     },
     warn: () => {},
     step: () => {},

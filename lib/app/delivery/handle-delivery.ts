@@ -1,7 +1,7 @@
 import type { Actor, Limits } from '../../core/delivery/actor.ts';
 import { type Admission, admit } from '../../core/delivery/admit.ts';
 import type { Context } from '../../core/delivery/context.ts';
-import { actorBehind, normalizeForCrew } from '../../core/delivery/crew.ts';
+import { normalizeForCrew, sourceActor } from '../../core/delivery/crew.ts';
 import { decide } from '../../core/delivery/decide.ts';
 import type { Outcome } from '../../core/delivery/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../../core/delivery/plan.ts';
@@ -50,7 +50,7 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
   const { actor, limits, clock, dice, deriveId, telemetry } = line;
   telemetry.began();
   const arrivedAt = clock.now();
-  const origin = { actor: actorBehind(actor, delivery.queue), messageId: delivery.messageId, deriveId };
+  const origin = { actor: sourceActor(actor, delivery.queue), messageId: delivery.messageId, deriveId };
   const arrival = normalizeForCrew(decode(delivery.body, origin), actor, delivery, arrivedAt);
   const admitted = await admitOnceStarted(arrival, arrivedAt, hosting.timeLeftMs, line);
   const admission = await unlessCanceled(admitted.admission, line);
@@ -109,7 +109,7 @@ async function admitOnceStarted(
   const now = clock.now();
   // The host is about to end: back to the queue unchanged.
   if (end === 'interrupted')
-    return { admission: { kind: 'host-out-of-time', envelope: admission.asCame }, at: now };
+    return { admission: { kind: 'host-out-of-time', envelope: admission.original }, at: now };
   return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 
@@ -153,7 +153,7 @@ function problemOf(outcome: Outcome, refusal: string | undefined): { problem?: s
 }
 
 function faultOf(outcome: Outcome): string | undefined {
-  if (outcome.kind === 'unreadable') return outcome.complaint;
+  if (outcome.kind === 'unreadable') return outcome.problem;
   if (outcome.kind !== 'called') return undefined;
   const { end } = outcome;
   if (end.kind === 'fault') return `${end.fault.type}: ${end.fault.message}`;

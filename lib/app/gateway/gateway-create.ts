@@ -190,7 +190,7 @@ function envelopeFor(
       traceparent === undefined || !isTraceparent(traceparent)
         ? marked
         : withHeader(marked, 'traceparent', traceparent),
-    payload: json.kind === 'broken' ? payload : json.text,
+    payload: json.kind === 'invalid' ? payload : json.text,
     status: {
       phase: 'pending',
       attempt: 1,

@@ -3,7 +3,7 @@ import type { Envelope } from '../../core/envelope/envelope.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
 import { type FinalReport, finalReportOf } from '../../core/task/report.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
-import { noteLook, openChildren } from '../../core/task/task-children.ts';
+import { openChildren, withLookupTime } from '../../core/task/task-children.ts';
 import { endTask, expireTask } from '../../core/task/task-end.ts';
 import { applyReport } from '../../core/task/task-report.ts';
 import type { Refusal } from '../../ports/reply.ts';
@@ -53,7 +53,7 @@ export async function settleChildren(task: Task, parts: GatewayDeps): Promise<Se
   return parts.tasks.update(task.id, (one) => {
     const now = parts.clock.now();
     const told = ends.reduce((before, end) => applyReport(before, reportOf(one.id, end), now), one);
-    return noteLook(told, new Set(ids), now);
+    return withLookupTime(told, new Set(ids), now);
   });
 }
 

@@ -43,7 +43,7 @@ export async function prepareReplay(
     return { failure, problem: `the archive has nothing under "${failure.archiveKey}" any more` };
   const arrival = decode(kept.text, { actor: failure.actor, messageId: failure.identity, deriveId });
   if (arrival.kind === 'unreadable')
-    return { failure, problem: `what the archive holds cannot be read: ${arrival.complaint}` };
+    return { failure, problem: `what the archive holds cannot be read: ${arrival.problem}` };
   const patched =
     settings.patch === undefined ? undefined : applyPatch(arrival.envelope.payload, settings.patch);
   if (patched !== undefined && 'problem' in patched) return { failure, problem: patched.problem };

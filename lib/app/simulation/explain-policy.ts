@@ -9,7 +9,7 @@ import {
   type Policy,
 } from '../../core/policy/policy.ts';
 import { delayAfterAttempt, delayWithRetryAfter, retryAfterMs } from '../../core/policy/policy-delay.ts';
-import { hasRunOut } from '../../core/policy/policy-exhaustion.ts';
+import { hasElapsed } from '../../core/policy/policy-exhaustion.ts';
 import { matches, patternText } from '../../core/policy/policy-match.ts';
 import { defined } from '../../core/text/defined.ts';
 import { instantMs } from '../../core/text/timestamp.ts';
@@ -67,7 +67,7 @@ export function exhaustionBehind(
     reason: String(envelope.status?.reason),
   } as const;
   if (attempt >= maxAttempts) return { ...exhausted, ranOut: 'attempts' };
-  return maxDurationMs !== undefined && hasRunOut(maxDurationMs, createdAt, decidedAt)
+  return maxDurationMs !== undefined && hasElapsed(maxDurationMs, createdAt, decidedAt)
     ? { ...exhausted, ranOut: 'maxDuration', limitMs: maxDurationMs }
     : {
         ...exhausted,

@@ -5,7 +5,7 @@ import { tokenAuthentication } from '../../adapters/json-web-tokens/caller-token
 import { systemClock } from '../../adapters/system/system.ts';
 import { type ApiKey, readApiKeys } from '../../config/settings/api-keys.ts';
 import type { GatewaySettings } from '../../config/settings/sidecar-config.ts';
-import { type Mistake, mistakesText, notesInto } from '../../core/text/mistake.ts';
+import { type Mistake, mistakeCollector, mistakesText } from '../../core/text/mistake.ts';
 
 /** Who is let in. Without keys and without an issuer, nobody. Throws in words for the operator. */
 export function authenticationFromConfig(settings: GatewaySettings): Authenticate {
@@ -25,10 +25,11 @@ export function authenticationFromConfig(settings: GatewaySettings): Authenticat
 }
 
 function keysFrom({ keys, keysFile }: GatewaySettings, mistakes: Mistake[]): readonly ApiKey[] {
-  const inPlace = keys === undefined ? [] : readApiKeys(keys, notesInto(mistakes, 'ASYA_GATEWAY_KEYS'));
+  const inPlace =
+    keys === undefined ? [] : readApiKeys(keys, mistakeCollector(mistakes, 'ASYA_GATEWAY_KEYS'));
   if (keysFile === undefined) return inPlace;
   try {
-    return [...inPlace, ...readApiKeys(readFileSync(keysFile, 'utf8'), notesInto(mistakes, keysFile))];
+    return [...inPlace, ...readApiKeys(readFileSync(keysFile, 'utf8'), mistakeCollector(mistakes, keysFile))];
   } catch (error) {
     mistakes.push({
       place: 'ASYA_GATEWAY_KEYS_FILE',

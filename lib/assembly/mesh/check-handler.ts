@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { HandlerCheck } from '../../config/manifest/actor-document.ts';
 import { fileOfHandler } from '../../config/manifest/handler-name.ts';
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { isFile, isFolder, namesIn } from './path-kind.ts';
 
@@ -26,7 +26,7 @@ function nodeProblem(handler: string, folder: string, where: string): string | u
   const path = join(folder, file);
   if (isFile(path)) return undefined;
   const there = namesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
-  return `is ${shownValue(handler)}, and there is no file ${shownValue(file)} ${where}${suggestion(basename(file), there)}`;
+  return `is ${describeValue(handler)}, and there is no file ${describeValue(file)} ${where}${suggestion(basename(file), there)}`;
 }
 
 /** As Python finds it: module by module as far as there are any, and what is left are names within the last one. */
@@ -41,14 +41,14 @@ function pythonProblem(handler: string, folder: string, where: string): string |
       const module = parts.slice(0, index + 1).join('.');
       const file = `${parts.slice(0, index + 1).join('/')}.py`;
       const meant = suggestion(part, modulesIn(here));
-      return `is ${shownValue(handler)}, and there is no module "${module}" ("${file}") ${where}${meant}`;
+      return `is ${describeValue(handler)}, and there is no module "${module}" ("${file}") ${where}${meant}`;
     }
     here = join(here, part);
   }
   if (isFile(join(here, '__init__.py'))) return undefined;
   const last = handler.split('.').at(-1);
   const within = modulesIn(here).map((module) => [...parts, module, last].join('.'));
-  return `is ${shownValue(handler)}, and "${parts.join('/')}" is a folder without "__init__.py"; name the module in it too${suggestion(handler, within)}`;
+  return `is ${describeValue(handler)}, and "${parts.join('/')}" is a folder without "__init__.py"; name the module in it too${suggestion(handler, within)}`;
 }
 
 function modulesIn(folder: string): readonly string[] {

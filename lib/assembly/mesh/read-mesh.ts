@@ -4,7 +4,7 @@ import { ACTOR_KIND } from '../../config/manifest/actor-document.ts';
 import type { Manifest } from '../../config/manifest/manifest.ts';
 import { readManifest } from '../../config/manifest/read-manifest.ts';
 import type { ManifestFile } from '../../config/manifest/yaml-document.ts';
-import { shown } from '../../core/text/complaint.ts';
+import { excerpt } from '../../core/text/describe-value.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { handlerCheckIn } from './check-handler.ts';
@@ -48,7 +48,7 @@ function folderProblem(folder: string): string | undefined {
 
 function emptyProblem(files: readonly ManifestFile[]): string {
   const paths = files.map(({ path }) => path).join(', ');
-  const looked = paths === '' ? 'it has no .yaml file' : `there is none in its YAML, ${shown(paths)}`;
+  const looked = paths === '' ? 'it has no .yaml file' : `there is none in its YAML, ${excerpt(paths)}`;
   return `holds no document of kind "${ACTOR_KIND}": ${looked}`;
 }
 

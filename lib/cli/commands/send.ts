@@ -9,7 +9,7 @@ import { decode } from '../../core/envelope/decode.ts';
 import { encode } from '../../core/envelope/encode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
 import { FLOW, NO_HEADERS, withHeader } from '../../core/envelope/headers.ts';
-import { describeBreak, type JsonText, readJson } from '../../core/text/json-text.ts';
+import { describeJsonError, type JsonText, readJson } from '../../core/text/json-text.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 import { EXIT } from '../exit.ts';
@@ -168,9 +168,9 @@ function payloadFrom(given: string, cwd: string): JsonText {
   const isFile = isPiped || existsSync(resolve(cwd, given));
   const text = isFile ? readText(isPiped ? 0 : resolve(cwd, given), given) : given;
   const json = readJson(text);
-  if (json.kind !== 'broken') return json.text;
+  if (json.kind !== 'invalid') return json.text;
   const what = isFile ? `${isPiped ? 'what was piped in' : given} is no JSON` : 'is neither JSON nor a file';
-  throw new UsageError(`asya: --payload: ${what}: ${describeBreak(text, json.at)}`);
+  throw new UsageError(`asya: --payload: ${what}: ${describeJsonError(text, json.at)}`);
 }
 
 function readText(file: string | number, given: string): string {

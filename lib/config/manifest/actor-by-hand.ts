@@ -1,5 +1,5 @@
 import type { Mistake } from '../../core/text/mistake.ts';
-import { notesInto } from '../../core/text/mistake.ts';
+import { mistakeCollector } from '../../core/text/mistake.ts';
 import { ACTOR_KIND, type HandlerCheck, readActor } from './actor-document.ts';
 import type { ActorSpec } from './manifest.ts';
 
@@ -23,7 +23,7 @@ export function actorFromOptions(
     positionOf: () => ({ line: 1, column: 1 }),
     writtenAt: () => undefined,
   };
-  const { actor } = readActor(value, document, notesInto(mistakes, `actor "${name}"`), checkHandler);
+  const { actor } = readActor(value, document, mistakeCollector(mistakes, `actor "${name}"`), checkHandler);
   const [first, ...others] = mistakes;
   return first === undefined ? { actor } : { mistakes: [first, ...others] };
 }

@@ -1,6 +1,6 @@
-import { shownValue, whatCame } from '../../core/text/complaint.ts';
+import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { readActorResiliency } from './actor-resiliency.ts';
 import { readAnnotations, readLabels } from './labels.ts';
@@ -48,7 +48,7 @@ export interface ActorReading {
   /** Where mistakes were noted it holds stand-ins, and is not for use. */
   readonly actor: ActorSpec;
   /** Where its name stands. */
-  readonly named: Notes;
+  readonly named: MistakeCollector;
   readonly references: readonly Reference[];
 }
 
@@ -70,14 +70,16 @@ export function actorNameIn(value: unknown): string | undefined {
 }
 
 /** `apiVersion` and `kind`, which say whose document it is. */
-export function noteKind(value: Fields, notes: Notes): void {
+export function noteKind(value: Fields, notes: MistakeCollector): void {
   const { apiVersion, kind } = value;
   if (apiVersion !== API_VERSION) {
-    notes.at('apiVersion').add(`${whatCame(apiVersion)}; it has to be "${API_VERSION}"`);
+    notes.at('apiVersion').add(`${describeReceived(apiVersion)}; it has to be "${API_VERSION}"`);
   }
   if (kind !== ACTOR_KIND) {
     const meant = typeof kind === 'string' ? suggestion(kind, [ACTOR_KIND]) : '';
-    notes.at('kind').add(`${whatCame(kind)}; the documents of a mesh are of kind "${ACTOR_KIND}"${meant}`);
+    notes
+      .at('kind')
+      .add(`${describeReceived(kind)}; the documents of a mesh are of kind "${ACTOR_KIND}"${meant}`);
   }
 }
 
@@ -85,11 +87,11 @@ export function noteKind(value: Fields, notes: Notes): void {
 export function readActor(
   value: Fields,
   document: YamlDocument,
-  notes: Notes,
+  notes: MistakeCollector,
   checkHandler: HandlerCheck,
 ): ActorReading {
   noteKind(value, notes);
-  noteUnknownKeys(notes, value, DOCUMENT_FIELDS);
+  addUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const spec = readMap(value['spec'], notes.at('spec'));
   const metadata = optional(value['metadata'], notes.at('metadata'), readMap, {}) as Fields;
   const { name, named } = readActorName(metadata, spec?.['actor'], notes);
@@ -100,8 +102,8 @@ export function readActor(
 }
 
 /** Returns the labels. A namespace and annotations are checked and have no effect. */
-function readMetadata(fields: Fields, document: YamlDocument, notes: Notes): ActorSpec['labels'] {
-  noteUnknownKeys(notes, fields, METADATA_FIELDS);
+function readMetadata(fields: Fields, document: YamlDocument, notes: MistakeCollector): ActorSpec['labels'] {
+  addUnknownKeys(notes, fields, METADATA_FIELDS);
   const writtenIn = (field: string) => (key: string) => document.writtenAt(['metadata', field, key]);
   const { namespace, labels, annotations } = fields;
   optional(namespace, notes.at('namespace'), readNamespace, undefined);
@@ -109,7 +111,11 @@ function readMetadata(fields: Fields, document: YamlDocument, notes: Notes): Act
   return readLabels(labels, writtenIn('labels'), notes.at('labels'));
 }
 
-function readActorName(fields: Fields, actor: unknown, notes: Notes): { name: string; named: Notes } {
+function readActorName(
+  fields: Fields,
+  actor: unknown,
+  notes: MistakeCollector,
+): { name: string; named: MistakeCollector } {
   const inMetadata = notes.at('metadata').at('name');
   if (actor === undefined) {
     return { name: readName()(fields['name'], inMetadata) ?? '', named: inMetadata };
@@ -123,10 +129,10 @@ function readSpec(
   { name, labels }: Pick<ActorSpec, 'name' | 'labels'>,
   spec: Fields,
   document: YamlDocument,
-  notes: Notes,
+  notes: MistakeCollector,
   checkHandler: HandlerCheck,
 ): Omit<ActorReading, 'named'> {
-  noteUnknownKeys(notes, spec, SPEC_FIELDS);
+  addUnknownKeys(notes, spec, SPEC_FIELDS);
   const { file } = document;
   const runtime = readRuntime(spec, notes);
   const handlerProblem = runtime === undefined ? undefined : checkHandler(runtime, file);
@@ -151,14 +157,14 @@ function readSpec(
 }
 
 const NO_RUNTIME: RuntimeSpec = { kind: 'node', handler: '' };
-const NOWHERE: Notes = { place: '', add: () => {}, at: () => NOWHERE };
+const NOWHERE: MistakeCollector = { place: '', add: () => {}, at: () => NOWHERE };
 
 const VARIABLE = /^[A-Za-z][A-Za-z0-9_]*$/;
 
 function readEnvironmentOf(
   value: unknown,
   document: YamlDocument,
-  notes: Notes,
+  notes: MistakeCollector,
 ): Readonly<Record<string, string>> {
   const fields = optional(value, notes, readMap, {});
   return Object.fromEntries(
@@ -174,9 +180,9 @@ function readEnvironmentOf(
 }
 
 /** Numbers and flags as they are written: a version 1.10 is not 1.1. */
-function variableText(content: unknown, written: string | undefined, notes: Notes): string {
+function variableText(content: unknown, written: string | undefined, notes: MistakeCollector): string {
   if (typeof content === 'string') return content;
   if (typeof content === 'number' || typeof content === 'boolean') return written ?? String(content);
-  notes.add(`is ${shownValue(content)}; it takes text, a number or a flag, and "" for an empty one`);
+  notes.add(`is ${describeValue(content)}; it takes text, a number or a flag, and "" for an empty one`);
   return '';
 }

@@ -1,11 +1,11 @@
 import { isRoutableName } from '../../core/envelope/actor-name.ts';
 import type { Resiliency } from '../../core/policy/policy.ts';
 import { compileResiliency } from '../../core/policy/resiliency-input.ts';
-import { shownValue, whatCame } from '../../core/text/complaint.ts';
 import { defined } from '../../core/text/defined.ts';
+import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Fields } from '../../core/text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
 import { defaultVisibilitySeconds, MAX_VISIBILITY_SECONDS } from '../settings/sidecar-config.ts';
 import type { ActorSpec } from './manifest.ts';
 import {
@@ -27,10 +27,10 @@ type Times = Pick<ActorSpec, 'timeoutMs' | 'visibilitySeconds' | 'resiliency'>;
 export function readActorResiliency(
   value: unknown,
   actor: string,
-  notes: Notes,
+  notes: MistakeCollector,
 ): Times & { readonly references: readonly Reference[] } {
   const fields = optional(value, notes, readMap, {}) as Fields;
-  noteUnknownKeys(notes, fields, FIELDS);
+  addUnknownKeys(notes, fields, FIELDS);
   const { policies = {}, rules = [], onError } = fields;
   const resiliency = compileResiliency(policies, rules, {
     policies: notes.at('policies'),
@@ -50,7 +50,7 @@ export function readActorResiliency(
 }
 
 /** Names that none can have are told already. */
-function exhaustionReferences({ policies }: Resiliency, notes: Notes): readonly Reference[] {
+function exhaustionReferences({ policies }: Resiliency, notes: MistakeCollector): readonly Reference[] {
   return [...policies].flatMap(([policy, { onExhausted }]) =>
     onExhausted.action !== 'route'
       ? []
@@ -60,7 +60,7 @@ function exhaustionReferences({ policies }: Resiliency, notes: Notes): readonly 
   );
 }
 
-function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'visibilitySeconds'> {
+function readTimes(fields: Fields, notes: MistakeCollector): Pick<Times, 'timeoutMs' | 'visibilitySeconds'> {
   const { actorTimeout, visibilityTimeout } = fields;
   const timeoutMs = optional(actorTimeout, notes.at('actorTimeout'), readTimeoutMs, undefined);
   const visibilitySeconds = optional(
@@ -75,7 +75,7 @@ function readTimes(fields: Fields, notes: Notes): Pick<Times, 'timeoutMs' | 'vis
     notes
       .at('visibilityTimeout')
       .add(
-        `is ${shownValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
+        `is ${describeValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
       );
   }
   return { timeoutMs: boundMs, ...defined({ visibilitySeconds }) };
@@ -87,7 +87,7 @@ const readTimeoutMs: ReadField<number> = (value, notes) => {
   if (milliseconds > 0 && milliseconds < MAX_VISIBILITY_SECONDS * 1000) return milliseconds;
   const longest = durationText(MAX_VISIBILITY_SECONDS * 1000);
   notes.add(
-    `${whatCame(value)}; it must be above 0 and shorter than ${longest}, the longest visibility timeout of SQS`,
+    `${describeReceived(value)}; it must be above 0 and shorter than ${longest}, the longest visibility timeout of SQS`,
   );
   return undefined;
 };

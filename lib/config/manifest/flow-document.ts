@@ -1,9 +1,9 @@
 import type { Flow } from '../../core/task/flow.ts';
-import { shownValue, whatCame } from '../../core/text/complaint.ts';
 import { defined } from '../../core/text/defined.ts';
+import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { durationMs } from '../../core/text/duration.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
 import {
   namesIn,
   optional,
@@ -35,7 +35,7 @@ export interface FlowReading {
   /** Which of the document's it is. */
   readonly index: number;
   /** Where its name stands. */
-  readonly named: Notes;
+  readonly named: MistakeCollector;
   readonly references: readonly Reference[];
 }
 
@@ -45,12 +45,12 @@ export function isFlowsFile(path: string): boolean {
 }
 
 /** A document of `flows.yaml`, with every mistake in it noted. */
-export function readFlows(value: unknown, notes: Notes): readonly FlowReading[] {
+export function readFlows(value: unknown, notes: MistakeCollector): readonly FlowReading[] {
   if (!isFields(value)) {
-    notes.add(`is ${shownValue(value)}, not "flows:" with a list`);
+    notes.add(`is ${describeValue(value)}, not "flows:" with a list`);
     return [];
   }
-  noteUnknownKeys(notes, value, DOCUMENT_FIELDS);
+  addUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const items = readList(value['flows'], notes.at('flows')) ?? [];
   return items.flatMap((item, index) => {
     const here = notes.at('flows').at(index);
@@ -59,8 +59,8 @@ export function readFlows(value: unknown, notes: Notes): readonly FlowReading[] 
   });
 }
 
-function readFlow(fields: Fields, index: number, notes: Notes): FlowReading {
-  noteUnknownKeys(notes, fields, FLOW_FIELDS);
+function readFlow(fields: Fields, index: number, notes: MistakeCollector): FlowReading {
+  addUnknownKeys(notes, fields, FLOW_FIELDS);
   const { name, entrypoint, route_next, description, timeout, mcp, a2a } = fields;
   const first = { name: entrypoint, notes: notes.at('entrypoint') };
   const rest = optional(route_next, notes.at('route_next'), readList, []).map((item, position) => ({
@@ -93,17 +93,19 @@ const readTimeoutSeconds: ReadField<number> = (value, notes) => {
     meantMs === undefined || meantMs < 1000
       ? ''
       : `; did you mean ${Math.max(2, Math.round(meantMs / 1000))}?`;
-  notes.add(`${whatCame(value)}; a flow's timeout is a whole number of seconds from 2, such as 360${meant}`);
+  notes.add(
+    `${describeReceived(value)}; a flow's timeout is a whole number of seconds from 2, such as 360${meant}`,
+  );
   return undefined;
 };
 
 const readMcp: ReadField<NonNullable<Flow['mcp']>> = (value, notes) => {
   const fields = readMap(value, notes);
   if (fields === undefined) return undefined;
-  noteUnknownKeys(notes, fields, MCP_FIELDS);
+  addUnknownKeys(notes, fields, MCP_FIELDS);
   const { inputSchema } = fields;
   if (!isFields(inputSchema)) {
-    const problem = `${whatCame(inputSchema)}; it takes a JSON Schema like {type: object, properties: {...}}`;
+    const problem = `${describeReceived(inputSchema)}; it takes a JSON Schema like {type: object, properties: {...}}`;
     notes.at('inputSchema').add(problem);
     return undefined;
   }
@@ -112,7 +114,7 @@ const readMcp: ReadField<NonNullable<Flow['mcp']>> = (value, notes) => {
     notes
       .at('inputSchema')
       .at('type')
-      .add(`is ${shownValue(type)}; what a tool takes is an "object"`);
+      .add(`is ${describeValue(type)}; what a tool takes is an "object"`);
   }
   return { inputSchema };
 };

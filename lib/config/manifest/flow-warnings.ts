@@ -1,10 +1,14 @@
 import type { Flow } from '../../core/task/flow.ts';
 import { durationText } from '../../core/text/duration.ts';
-import type { Notes } from '../../core/text/mistake.ts';
+import type { MistakeCollector } from '../../core/text/mistake.ts';
 import type { ActorSpec } from './manifest.ts';
 
 /** What may be meant so, but seldom is: a timeout that its own actors can break, and callers who may wait for ever. */
-export function noteFlowWarnings(flow: Flow, actors: ReadonlyMap<string, ActorSpec>, notes: Notes): void {
+export function noteFlowWarnings(
+  flow: Flow,
+  actors: ReadonlyMap<string, ActorSpec>,
+  notes: MistakeCollector,
+): void {
   const { timeoutSeconds, mcp, a2a } = flow;
   if (timeoutSeconds !== undefined) noteShortTimeout(flow, timeoutSeconds * 1000, actors, notes);
   else if (mcp !== undefined || a2a !== undefined) {
@@ -17,7 +21,7 @@ function noteShortTimeout(
   { entrypoint, routeNext }: Flow,
   timeoutMs: number,
   actors: ReadonlyMap<string, ActorSpec>,
-  notes: Notes,
+  notes: MistakeCollector,
 ): void {
   const visited = [entrypoint, ...routeNext].flatMap((name) => actors.get(name) ?? []);
   const [slowest] = visited.toSorted((a, b) => b.timeoutMs - a.timeoutMs);

@@ -1,5 +1,5 @@
-import { shownValue } from '../../core/text/complaint.ts';
-import type { Notes } from '../../core/text/mistake.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
+import type { MistakeCollector } from '../../core/text/mistake.ts';
 import { optional, readMap } from './manifest-field.ts';
 
 /** The source of a field's value: `1.10` for the number 1.1. Undefined if it is not known. */
@@ -19,7 +19,7 @@ const NOT_IN_A_TAG = /[^\p{L}\p{N} _.:/=+\-@]/gu;
 const TAG_CHARACTERS = 'an AWS tag takes letters, digits, spaces and _ . : / = + - @';
 
 /** Labels become AWS tags, so a label that AWS would refuse is a mistake here and not a failed deployment. */
-export function readLabels(value: unknown, written: WrittenValue, notes: Notes): Texts {
+export function readLabels(value: unknown, written: WrittenValue, notes: MistakeCollector): Texts {
   const labels = readTexts('label', value, written, notes);
   const count = Object.keys(labels).length;
   if (count > MAX_LABELS) {
@@ -39,12 +39,17 @@ export function readLabels(value: unknown, written: WrittenValue, notes: Notes):
 }
 
 /** Accepted for compatibility with Kubernetes. They have no effect, so any text is valid. */
-export function readAnnotations(value: unknown, written: WrittenValue, notes: Notes): Texts {
+export function readAnnotations(value: unknown, written: WrittenValue, notes: MistakeCollector): Texts {
   return readTexts('annotation', value, written, notes);
 }
 
 /** Text as values, as Kubernetes requires it. */
-function readTexts(what: 'label' | 'annotation', value: unknown, written: WrittenValue, notes: Notes): Texts {
+function readTexts(
+  what: 'label' | 'annotation',
+  value: unknown,
+  written: WrittenValue,
+  notes: MistakeCollector,
+): Texts {
   const fields = optional(value, notes, readMap, {});
   return Object.fromEntries(
     Object.entries(fields).map(([key, content]) => {
@@ -59,7 +64,7 @@ function notTextProblem(what: 'label' | 'annotation', content: unknown, written:
   const rule = what === 'label' ? 'a label is text' : 'an annotation is text';
   if (content === null) return `is null; ${rule}: write "" for an empty one`;
   if (typeof content !== 'number' && typeof content !== 'boolean')
-    return `is ${shownValue(content)}; ${rule}, such as "vision"`;
+    return `is ${describeValue(content)}; ${rule}, such as "vision"`;
   const source = written ?? String(content);
   return `is ${source}; ${rule}: write "${source}"`;
 }
@@ -81,9 +86,9 @@ function valueProblem(text: string): string | undefined {
   if (text.length > MAX_VALUE)
     return `has ${text.length} characters; the value of an AWS tag has at most ${MAX_VALUE}: shorten it by ${text.length - MAX_VALUE}`;
   if (RESERVED_PREFIX.test(text))
-    return `is ${shownValue(text)}, which begins with "${text.slice(0, 4)}"; AWS reserves this prefix: choose another value`;
+    return `is ${describeValue(text)}, which begins with "${text.slice(0, 4)}"; AWS reserves this prefix: choose another value`;
   const others = otherCharacters(text);
-  return others === '' ? undefined : `is ${shownValue(text)}, with ${others}; ${TAG_CHARACTERS}`;
+  return others === '' ? undefined : `is ${describeValue(text)}, with ${others}; ${TAG_CHARACTERS}`;
 }
 
 /** The characters that a tag cannot have, each once: `","`, or `"," and "!"`. */

@@ -1,47 +1,53 @@
 import { ACTOR_NAME_RULE, isActorName, isCrewName, isRoutableName } from '../../core/envelope/actor-name.ts';
-import { shownValue, whatCame } from '../../core/text/complaint.ts';
+import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { DURATION_RULE, durationMs } from '../../core/text/duration.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
-import type { Notes } from '../../core/text/mistake.ts';
+import type { MistakeCollector } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 
 /** The value, or undefined and a note of what would be right. */
-export type ReadField<T> = (value: unknown, notes: Notes) => T | undefined;
+export type ReadField<T> = (value: unknown, notes: MistakeCollector) => T | undefined;
 
 /** A field that may be left out; where it is wrong, its default stands in. */
-export function optional<T, F>(value: unknown, notes: Notes, read: ReadField<T>, fallback: F): T | F {
+export function optional<T, F>(
+  value: unknown,
+  notes: MistakeCollector,
+  read: ReadField<T>,
+  fallback: F,
+): T | F {
   return value === undefined ? fallback : (read(value, notes) ?? fallback);
 }
 
 export const readMap: ReadField<Fields> = (value, notes) => {
   if (isFields(value)) return value;
-  notes.add(`${whatCame(value)}, not fields with values`);
+  notes.add(`${describeReceived(value)}, not fields with values`);
   return undefined;
 };
 
 export const readList: ReadField<readonly unknown[]> = (value, notes) => {
   if (Array.isArray(value)) return value;
-  notes.add(`${whatCame(value)}, not a list; [] is an empty one`);
+  notes.add(`${describeReceived(value)}, not a list; [] is an empty one`);
   return undefined;
 };
 
 export const readText: ReadField<string> = (value, notes) => {
   if (typeof value === 'string' && value.trim() !== '') return value;
-  notes.add(`${whatCame(value)}; it takes some text`);
+  notes.add(`${describeReceived(value)}; it takes some text`);
   return undefined;
 };
 
 export function wholeNumberFrom(from: number, to: number, what = 'a whole number'): ReadField<number> {
   return (value, notes) => {
     if (Number.isSafeInteger(value) && Number(value) >= from && Number(value) <= to) return Number(value);
-    notes.add(`${whatCame(value)}; it takes ${what} from ${from} to ${to}`);
+    notes.add(`${describeReceived(value)}; it takes ${what} from ${from} to ${to}`);
     return undefined;
   };
 }
 
 export const readDurationMs: ReadField<number> = (value, notes) => {
   const milliseconds = durationMs(value);
-  if (milliseconds === undefined) notes.add(`${whatCame(value)}; ${DURATION_RULE}${meantDuration(value)}`);
+  if (milliseconds === undefined)
+    notes.add(`${describeReceived(value)}; ${DURATION_RULE}${meantDuration(value)}`);
   return milliseconds;
 };
 
@@ -52,7 +58,7 @@ export function wholeSecondsFrom(from: number, to: number): ReadField<number> {
     if (milliseconds === undefined) return undefined;
     const seconds = milliseconds / 1000;
     if (Number.isInteger(seconds) && seconds >= from && seconds <= to) return seconds;
-    notes.add(`is ${shownValue(value)}; it takes whole seconds, "${from}s" to "${to}s"`);
+    notes.add(`is ${describeValue(value)}; it takes whole seconds, "${from}s" to "${to}s"`);
     return undefined;
   };
 }
@@ -91,7 +97,7 @@ export function readName(rule = ACTOR_NAME_RULE): ReadField<string> {
     notes.add(
       isActorName(value)
         ? `is "${value}"; names that begin with "x-" are the mesh's own`
-        : `${whatCame(value)}; ${rule}${meantName(value)}`,
+        : `${describeReceived(value)}; ${rule}${meantName(value)}`,
     );
     return undefined;
   };
@@ -118,14 +124,16 @@ const NAMESPACE_RULE =
 export const readNamespace: ReadField<string> = (value, notes) => {
   if (isActorName(value)) return value;
   const meant = dnsLabelLike(value);
-  notes.add(`${whatCame(value)}; ${NAMESPACE_RULE}${isActorName(meant) ? `; did you mean "${meant}"?` : ''}`);
+  notes.add(
+    `${describeReceived(value)}; ${NAMESPACE_RULE}${isActorName(meant) ? `; did you mean "${meant}"?` : ''}`,
+  );
   return undefined;
 };
 
 /** Somewhere that an actor is named: whether there is one is known when everything has been read. */
 export interface Reference {
   readonly name: unknown;
-  readonly notes: Notes;
+  readonly notes: MistakeCollector;
 }
 
 /** Notes a reference to nobody; where not all names could be read (`known` undefined), only one that none can have. */
@@ -135,12 +143,12 @@ export function noteReference({ name, notes }: Reference, known: ReadonlySet<str
 }
 
 function referenceProblem(name: unknown, known: ReadonlySet<string> | undefined): string | undefined {
-  if (typeof name !== 'string') return `${whatCame(name)}; it takes an actor's name`;
+  if (typeof name !== 'string') return `${describeReceived(name)}; it takes an actor's name`;
   if (isActorName(name) && isCrewName(name)) return `is "${name}"; the mesh's own actors stand in no route`;
   if (known === undefined)
-    return isActorName(name) ? undefined : `is ${shownValue(name)}; ${ACTOR_NAME_RULE}`;
+    return isActorName(name) ? undefined : `is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;
   if (known.has(name)) return undefined;
-  return `is ${shownValue(name)}, no actor of this mesh${suggestion(name, known)}`;
+  return `is ${describeValue(name)}, no actor of this mesh${suggestion(name, known)}`;
 }
 
 /** The names in a list of references; those that are no text are told with the references. */

@@ -1,5 +1,5 @@
-import { whatCame } from '../../core/text/complaint.ts';
-import type { Notes } from '../../core/text/mistake.ts';
+import { describeReceived } from '../../core/text/describe-value.ts';
+import type { MistakeCollector } from '../../core/text/mistake.ts';
 
 /** What Lambda takes. */
 const MIN_MB = 128;
@@ -8,13 +8,13 @@ const MAX_MB = 10_240;
 const UNIT_MB: Readonly<Record<string, number>> = { Mi: 1, Gi: 1024 };
 
 /** `512Mi`, `1.5Gi`, or a number of MB. */
-export function readMemoryMb(value: unknown, notes: Notes): number | undefined {
+export function readMemoryMb(value: unknown, notes: MistakeCollector): number | undefined {
   const [, count, unit = ''] =
     typeof value === 'string' ? (/^(\d+(?:\.\d+)?)(Mi|Gi)$/.exec(value) ?? []) : [];
   const megabytes = typeof value === 'number' ? value : Number(count) * (UNIT_MB[unit] ?? Number.NaN);
   if (Number.isInteger(megabytes) && megabytes >= MIN_MB && megabytes <= MAX_MB) return megabytes;
   notes.add(
-    `${whatCame(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${meant(value)}`,
+    `${describeReceived(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${meant(value)}`,
   );
   return undefined;
 }

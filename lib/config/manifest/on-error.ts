@@ -48,13 +48,13 @@ const ONE_ATTEMPT = {
   maxAttempts: 1,
   backoff: { kind: 'exponential', initialMs: 0 },
   jitter: false,
-  endsAs: 'PolicyExhausted',
+  exhaustedReason: 'PolicyExhausted',
 } as const satisfies Omit<Policy, 'onExhausted'>;
 
 /** How it would end at the sink no longer matters, and cannot be written down. */
 function rescued(policy: Policy, onExhausted: Exhaustion): Policy {
   return policy.onExhausted.action === 'sink'
-    ? { ...policy, onExhausted, endsAs: 'PolicyExhausted' }
+    ? { ...policy, onExhausted, exhaustedReason: 'PolicyExhausted' }
     : policy;
 }
 

@@ -1,4 +1,4 @@
-import type { Mistake, Notes } from '../../core/text/mistake.ts';
+import type { Mistake, MistakeCollector } from '../../core/text/mistake.ts';
 
 /** A field's name, or an item's index. */
 export type Step = string | number;
@@ -45,7 +45,11 @@ export interface Placing {
 }
 
 /** Notes whose places are looked up in the text when there is something to note. */
-export function placedNotes(placing: Placing, mistakes: PlacedMistake[], path: readonly Step[] = []): Notes {
+export function placedNotes(
+  placing: Placing,
+  mistakes: PlacedMistake[],
+  path: readonly Step[] = [],
+): MistakeCollector {
   return {
     get place() {
       return placeText(placing.file, placing.positionOf(path), path);

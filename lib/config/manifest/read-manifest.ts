@@ -1,6 +1,6 @@
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import { isFields } from '../../core/text/fields.ts';
-import type { Notes } from '../../core/text/mistake.ts';
+import type { MistakeCollector } from '../../core/text/mistake.ts';
 import {
   ACTOR_KIND,
   type ActorReading,
@@ -75,7 +75,7 @@ function readPart(document: YamlDocument, mistakes: PlacedMistake[], checkHandle
   if (isOfFlows) return document.isBroken ? { document } : { document, flows: readFlows(value, notes) };
   if (document.isBroken) return { document, ...nameAlone(value) };
   if (!isFields(value)) {
-    notes.add(`is ${shownValue(value)}, no document of kind "${ACTOR_KIND}"`);
+    notes.add(`is ${describeValue(value)}, no document of kind "${ACTOR_KIND}"`);
     return { document };
   }
   if (isActorDocument(value)) return { document, actor: readActor(value, document, notes, checkHandler) };
@@ -99,7 +99,7 @@ function knownNames(parts: readonly Part[]): ReadonlySet<string> | undefined {
   return isUnclear ? undefined : new Set(names);
 }
 
-function noteDuplicates<T extends { readonly named: Notes }>(
+function noteDuplicates<T extends { readonly named: MistakeCollector }>(
   readings: readonly T[],
   nameOf: (reading: T) => string,
   rule: string,

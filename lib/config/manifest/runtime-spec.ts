@@ -1,6 +1,6 @@
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import type { Fields } from '../../core/text/fields.ts';
-import type { Notes } from '../../core/text/mistake.ts';
+import type { MistakeCollector } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { withoutPassword } from '../settings/without-password.ts';
 import {
@@ -34,7 +34,7 @@ const EXAMPLES = {
 } as const;
 
 /** From `runtime`, `handler`, `image` and `url`; undefined, and mistakes noted, where they tell no runtime. */
-export function readRuntime(spec: Fields, notes: Notes): RuntimeSpec | undefined {
+export function readRuntime(spec: Fields, notes: MistakeCollector): RuntimeSpec | undefined {
   const kind = spec['runtime'] === undefined ? kindFromParts(spec, notes) : kindNamed(spec['runtime'], notes);
   if (kind === undefined) return undefined;
   const { part, besides } = NEEDS[kind];
@@ -64,16 +64,16 @@ export function readRuntime(spec: Fields, notes: Notes): RuntimeSpec | undefined
   }
 }
 
-function kindNamed(value: unknown, notes: Notes): RuntimeKind | undefined {
+function kindNamed(value: unknown, notes: MistakeCollector): RuntimeKind | undefined {
   const kind = KINDS.find((known) => known === value);
   if (kind === undefined) {
     const meant = typeof value === 'string' ? suggestion(value, KINDS) : '';
-    notes.at('runtime').add(`is ${shownValue(value)}, none of ${KINDS.join(', ')}${meant}`);
+    notes.at('runtime').add(`is ${describeValue(value)}, none of ${KINDS.join(', ')}${meant}`);
   }
   return kind;
 }
 
-function kindFromParts(spec: Fields, notes: Notes): RuntimeKind | undefined {
+function kindFromParts(spec: Fields, notes: MistakeCollector): RuntimeKind | undefined {
   if (spec['image'] !== undefined) return 'image';
   if (spec['url'] !== undefined) return 'url';
   const { handler } = spec;
@@ -89,7 +89,7 @@ function kindFromParts(spec: Fields, notes: Notes): RuntimeKind | undefined {
 }
 
 function handlerProblem(handler: string, language?: HandlerLanguage): string {
-  const came = `is ${shownValue(handler)}`;
+  const came = `is ${describeValue(handler)}`;
   const file = isFileAlone(handler) ? ', a file' : '';
   const form =
     language === undefined
@@ -99,7 +99,7 @@ function handlerProblem(handler: string, language?: HandlerLanguage): string {
   return `${came}${file}; ${form}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
-function isHandler(language: HandlerLanguage, handler: string, notes: Notes): boolean {
+function isHandler(language: HandlerLanguage, handler: string, notes: MistakeCollector): boolean {
   if (!isHandlerOf(language, handler)) {
     const other = language === 'node' ? 'python' : 'node';
     const isOther = languageOf(handler) === other;
@@ -110,16 +110,16 @@ function isHandler(language: HandlerLanguage, handler: string, notes: Notes): bo
   }
   if (language === 'node' && fileOfHandler(handler)?.startsWith('/')) {
     notes.add(
-      `is ${shownValue(handler)}; its file is named from the folder of this document, without "/" before it`,
+      `is ${describeValue(handler)}; its file is named from the folder of this document, without "/" before it`,
     );
     return false;
   }
   return true;
 }
 
-function readImage(image: string, handler: unknown, notes: Notes): RuntimeSpec | undefined {
+function readImage(image: string, handler: unknown, notes: MistakeCollector): RuntimeSpec | undefined {
   if (/\s/.test(image)) {
-    notes.at('image').add(`is ${shownValue(image)}; an image is named like ${EXAMPLES.image}`);
+    notes.at('image').add(`is ${describeValue(image)}; an image is named like ${EXAMPLES.image}`);
     return undefined;
   }
   if (handler === undefined) return { kind: 'image', image };
@@ -127,9 +127,9 @@ function readImage(image: string, handler: unknown, notes: Notes): RuntimeSpec |
   return text === undefined ? undefined : { kind: 'image', image, handler: text };
 }
 
-function readUrl(url: string, notes: Notes): RuntimeSpec | undefined {
+function readUrl(url: string, notes: MistakeCollector): RuntimeSpec | undefined {
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   if (/^https?:$/.test(scheme)) return { kind: 'url', url };
-  notes.add(`is ${shownValue(withoutPassword(url))}; it takes a URL like ${EXAMPLES.url}`);
+  notes.add(`is ${describeValue(withoutPassword(url))}; it takes a URL like ${EXAMPLES.url}`);
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
 import type { Scaling } from './manifest.ts';
 import { optional, readMap, wholeNumberFrom, wholeSecondsFrom } from './manifest-field.ts';
 
@@ -13,9 +13,9 @@ const MAX_WITHOUT_WINDOW = 10;
 
 const MAX_CALLS_AT_ONCE = 1_000;
 
-export function readScaling(value: unknown, notes: Notes): Scaling {
+export function readScaling(value: unknown, notes: MistakeCollector): Scaling {
   const fields = optional(value, notes, readMap, {});
-  noteUnknownKeys(notes, fields, FIELDS);
+  addUnknownKeys(notes, fields, FIELDS);
   const { maxReplicas, batchSize, batchWindow, concurrency } = fields as Record<string, unknown>;
   const scaling: Scaling = {
     maxReplicas: optional(maxReplicas, notes.at('maxReplicas'), wholeNumberFrom(1, MAX_REPLICAS), 10),

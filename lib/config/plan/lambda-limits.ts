@@ -1,7 +1,7 @@
 import type { Flow } from '../../core/task/flow.ts';
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import { durationText } from '../../core/text/duration.ts';
-import { type Mistake, type Notes, notesInto } from '../../core/text/mistake.ts';
+import { type Mistake, type MistakeCollector, mistakeCollector } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { languageOf } from '../manifest/handler-name.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
@@ -35,10 +35,10 @@ export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): read
 /** What is wrong for every actor alike. */
 export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettings): readonly Mistake[] {
   const mistakes: Mistake[] = [];
-  const notes = notesInto(mistakes, '');
+  const notes = mistakeCollector(mistakes, '');
   const reading = namespace === undefined ? undefined : namespaceKind.read(namespace);
   if (reading !== undefined && 'problem' in reading)
-    notes.at('namespace').add(`is ${shownValue(namespace)}; ${reading.problem}`);
+    notes.at('namespace').add(`is ${describeValue(namespace)}; ${reading.problem}`);
   const { maxReceiveCount, retentionSeconds, deadLetterRetentionSeconds } = queuePlan(0, queues);
   if (maxReceiveCount < MIN_RECEIVE_COUNT) {
     notes
@@ -88,8 +88,8 @@ export function actorMistakes(
   flows: readonly Flow[] = [],
 ): readonly Mistake[] {
   const mistakes: Mistake[] = [];
-  const notes = notesInto(mistakes, `${placeOf(spec)} spec`);
-  noteName(spec, settings.namespace, notesInto(mistakes, placeOf(spec)));
+  const notes = mistakeCollector(mistakes, `${placeOf(spec)} spec`);
+  noteName(spec, settings.namespace, mistakeCollector(mistakes, placeOf(spec)));
   noteTimes(spec, notes.at('resiliency'));
   noteReplicas(spec, notes.at('scaling'));
   noteRuntime(spec, notes);
@@ -103,13 +103,13 @@ export function wholeMistakes(manifest: Manifest, settings: PlanSettings): reado
   const mistakes: Mistake[] = [];
   noteSameNames(manifest.actors, namespace, mistakes);
   const names = new Set(manifest.actors.map(({ name }) => name));
-  const noteMissing = (name: string, notes: Notes) => {
+  const noteMissing = (name: string, notes: MistakeCollector) => {
     if (!names.has(name))
-      notes.add(`is ${shownValue(name)}, no actor of this mesh${suggestion(name, names)}`);
+      notes.add(`is ${describeValue(name)}, no actor of this mesh${suggestion(name, names)}`);
   };
   const flows = new Set<string>();
   for (const { name, entrypoint, routeNext } of manifest.flows) {
-    const notes = notesInto(mistakes, `flow "${name}"`);
+    const notes = mistakeCollector(mistakes, `flow "${name}"`);
     if (flows.has(name)) notes.add('is there twice; give one of the two another name');
     flows.add(name);
     noteMissing(entrypoint, notes.at('entrypoint'));
@@ -117,7 +117,7 @@ export function wholeMistakes(manifest: Manifest, settings: PlanSettings): reado
   }
   const edges = edgesOf({ ...manifest, flows: [] });
   for (const spec of manifest.actors) {
-    const notes = notesInto(mistakes, `${placeOf(spec)} spec`);
+    const notes = mistakeCollector(mistakes, `${placeOf(spec)} spec`);
     for (const [index, next] of spec.next.entries()) noteMissing(next, notes.at('next').at(index));
     const { rescuers = [], escalations = [] } = edges.get(spec.name) ?? {};
     for (const name of rescuers) noteMissing(name, notes.at('resiliency'));
@@ -139,14 +139,14 @@ function ownQueues(actors: ReadonlySet<string>, namespace: string | undefined): 
 /** A permission is made of it, in which a `*` would mean every queue of the account. */
 const QUEUE_NAME = new RegExp(`^[\\w-]{1,${MAX_QUEUE_NAME}}$`);
 
-function noteTopic(topic: string, own: ReadonlySet<string>, notes: Notes): void {
+function noteTopic(topic: string, own: ReadonlySet<string>, notes: MistakeCollector): void {
   if (!QUEUE_NAME.test(topic))
     notes.add(
-      `escalate to ${shownValue(topic)}, no name of a queue on SQS: it takes up to ${MAX_QUEUE_NAME} letters, digits, "-" and "_", and no FIFO queue`,
+      `escalate to ${describeValue(topic)}, no name of a queue on SQS: it takes up to ${MAX_QUEUE_NAME} letters, digits, "-" and "_", and no FIFO queue`,
     );
   if (own.has(topic))
     notes.add(
-      `escalate to ${shownValue(topic)}, a queue of the mesh's own; name one that somebody else reads`,
+      `escalate to ${describeValue(topic)}, a queue of the mesh's own; name one that somebody else reads`,
     );
 }
 
@@ -154,7 +154,7 @@ function placeOf({ name, file }: ActorSpec): string {
   return `${file} "${name}"`;
 }
 
-function noteName({ name }: ActorSpec, namespace: string | undefined, notes: Notes): void {
+function noteName({ name }: ActorSpec, namespace: string | undefined, notes: MistakeCollector): void {
   const longest = deadLetterQueueName(name, namespace);
   if (longest.length <= MAX_QUEUE_NAME) return;
   notes.add(
@@ -163,7 +163,7 @@ function noteName({ name }: ActorSpec, namespace: string | undefined, notes: Not
   );
 }
 
-function noteTimes(spec: ActorSpec, notes: Notes): void {
+function noteTimes(spec: ActorSpec, notes: MistakeCollector): void {
   const { timeoutMs, visibilitySeconds } = spec;
   if (timeoutMs > MAX_ACTOR_TIMEOUT_MS) {
     notes
@@ -187,7 +187,7 @@ function noteTimes(spec: ActorSpec, notes: Notes): void {
   }
 }
 
-function noteReplicas({ scaling }: ActorSpec, notes: Notes): void {
+function noteReplicas({ scaling }: ActorSpec, notes: MistakeCollector): void {
   const { maxReplicas, batchSize, batchWindowSeconds } = scaling;
   if (maxReplicas < MIN_REPLICAS) {
     notes
@@ -201,12 +201,12 @@ function noteReplicas({ scaling }: ActorSpec, notes: Notes): void {
     notes.at('batchSize').add(`is ${batchSize}; more than 10 needs a batchWindow of "1s" or more`);
 }
 
-function noteRuntime({ runtime }: ActorSpec, notes: Notes): void {
+function noteRuntime({ runtime }: ActorSpec, notes: MistakeCollector): void {
   if (runtime.kind === 'url' && isOnThisMachine(runtime.url)) {
     notes
       .at('url')
       .add(
-        `is ${shownValue(runtime.url)}; nobody listens there inside a Lambda function: name an address that it can reach, or give a handler or an image`,
+        `is ${describeValue(runtime.url)}; nobody listens there inside a Lambda function: name an address that it can reach, or give a handler or an image`,
       );
   }
   if (runtime.kind === 'image' && languageOf(runtime.handler ?? '') === undefined) {
@@ -215,7 +215,7 @@ function noteRuntime({ runtime }: ActorSpec, notes: Notes): void {
       .add(
         runtime.handler === undefined
           ? 'is missing; on Lambda the sidecar is the image\'s entry point and starts the handler itself: name it, "score.score" for Python or "score.ts.score" for Node, from the image\'s working folder'
-          : `is ${shownValue(runtime.handler)}; on Lambda it takes module.function for Python or FILE.FUNCTION for Node`,
+          : `is ${describeValue(runtime.handler)}; on Lambda it takes module.function for Python or FILE.FUNCTION for Node`,
       );
   }
 }
@@ -224,7 +224,7 @@ function noteRuntime({ runtime }: ActorSpec, notes: Notes): void {
 const RESERVED =
   /^(_HANDLER|_X_AMZN_TRACE_ID|AWS_(DEFAULT_REGION|REGION|EXECUTION_ENV|LAMBDA_.*|ACCESS_KEY|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|LAMBDA_(TASK_ROOT|RUNTIME_DIR))$/;
 
-function noteEnvironment(spec: ActorSpec, bytes: number, notes: Notes): void {
+function noteEnvironment(spec: ActorSpec, bytes: number, notes: MistakeCollector): void {
   for (const name of Object.keys(spec.environment)) {
     if (RESERVED.test(name)) notes.at(name).add('is a name that Lambda keeps for itself; choose another');
     else if (!/^[A-Za-z][A-Za-z0-9_]+$/.test(name))
@@ -266,17 +266,21 @@ function noteSameNames(
   mistakes: Mistake[],
 ): void {
   const owners = new Map<string, string>();
-  const own = (queue: string, owner: string, notes: Notes) => {
+  const own = (queue: string, owner: string, notes: MistakeCollector) => {
     const other = owners.get(queue);
     if (other === undefined) owners.set(queue, owner);
     else notes.add(`makes the queue "${queue}", which is ${other}; give the actor another name`);
   };
   for (const name of CREW) {
-    own(queueName(name, namespace), `the mesh's own ${name}`, notesInto(mistakes, name));
-    own(deadLetterQueueName(name, namespace), `the dead letters of ${name}`, notesInto(mistakes, name));
+    own(queueName(name, namespace), `the mesh's own ${name}`, mistakeCollector(mistakes, name));
+    own(
+      deadLetterQueueName(name, namespace),
+      `the dead letters of ${name}`,
+      mistakeCollector(mistakes, name),
+    );
   }
   for (const spec of actors) {
-    const notes = notesInto(mistakes, placeOf(spec));
+    const notes = mistakeCollector(mistakes, placeOf(spec));
     own(queueName(spec.name, namespace), `the queue of "${spec.name}"`, notes);
     own(deadLetterQueueName(spec.name, namespace), `the dead letters of "${spec.name}"`, notes);
   }

@@ -1,7 +1,7 @@
-import { shownValue } from '../../core/text/complaint.ts';
 import { defined } from '../../core/text/defined.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import { isFields } from '../../core/text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
 import { instantMs, TIMESTAMP_RULE } from '../../core/text/timestamp.ts';
 
 /** Who may call the gateway. The key itself is kept nowhere. */
@@ -17,7 +17,7 @@ export interface ApiKey {
 const FIELDS = ['id', 'sha256', 'flows', 'expires_at'] as const;
 
 /** `[{"id":"ci","sha256":"…","flows":["enhance"],"expires_at":"2027-01-01T00:00:00Z"}]`, with every mistake noted. */
-export function readApiKeys(text: string, notes: Notes): readonly ApiKey[] {
+export function readApiKeys(text: string, notes: MistakeCollector): readonly ApiKey[] {
   const items = listIn(text);
   if (items === undefined) {
     notes.add('is no JSON array of keys like [{"id":"ci","sha256":"..."}]');
@@ -39,15 +39,15 @@ function listIn(text: string): readonly unknown[] | undefined {
   }
 }
 
-function readApiKey(item: unknown, notes: Notes): ApiKey | undefined {
+function readApiKey(item: unknown, notes: MistakeCollector): ApiKey | undefined {
   if (!isFields(item)) {
     notes.add('is no object like {"id":"ci","sha256":"..."}');
     return undefined;
   }
-  noteUnknownKeys(notes, item, FIELDS);
+  addUnknownKeys(notes, item, FIELDS);
   const { id, sha256, flows, expires_at } = item;
   if (typeof id !== 'string' || !/^[\w.@-]{1,128}$/.test(id)) {
-    notes.at('id').add(`is ${shownValue(id)}; it takes 1 to 128 letters, digits and . _ @ -`);
+    notes.at('id').add(`is ${describeValue(id)}; it takes 1 to 128 letters, digits and . _ @ -`);
     return undefined;
   }
   // What stands there may be the key itself, by mistake: it is not shown.
@@ -59,7 +59,7 @@ function readApiKey(item: unknown, notes: Notes): ApiKey | undefined {
     notes.at('flows').add("is no list of flows' names");
   const expiresMs = instantMs(expires_at);
   if (expires_at !== undefined && expiresMs === undefined)
-    notes.at('expires_at').add(`is ${shownValue(expires_at)}; ${TIMESTAMP_RULE}`);
+    notes.at('expires_at').add(`is ${describeValue(expires_at)}; ${TIMESTAMP_RULE}`);
   return {
     id,
     sha256: sha256.toLowerCase(),

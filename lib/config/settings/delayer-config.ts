@@ -94,7 +94,7 @@ const ONLY_QUEUE: TaskQueue = { queue: 'timers', parent: 'local' };
 
 function queuesFrom(values: Values, project: string, mistakes: Mistake[]): QueueMapping {
   const { DELAYER_LOCATION: location, DELAYER_QUEUES: byTopic = [], DELAYER_QUEUE: otherwise } = values;
-  if (values.DELAYER_ENGINE === 'timer-file') return { byTopic: [], otherwise: fullQueue(ONLY_QUEUE, '') };
+  if (values.DELAYER_ENGINE === 'timer-file') return { byTopic: [], defaultQueue: fullQueue(ONLY_QUEUE, '') };
   const all = [...byTopic.map(([, queue]) => queue), ...(otherwise === undefined ? [] : [otherwise])];
   const short = all.find(({ parent }) => parent === undefined);
   if (short !== undefined && location === undefined) {
@@ -110,7 +110,7 @@ function queuesFrom(values: Values, project: string, mistakes: Mistake[]): Queue
   const parent = `projects/${project}/locations/${location}`;
   return {
     byTopic: byTopic.map(([pattern, queue]) => [pattern, fullQueue(queue, parent)]),
-    otherwise: fullQueue(otherwise ?? ONLY_QUEUE, parent),
+    defaultQueue: fullQueue(otherwise ?? ONLY_QUEUE, parent),
   };
 }
 

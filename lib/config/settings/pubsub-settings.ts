@@ -1,5 +1,5 @@
-import { shownValue } from '../../core/text/complaint.ts';
 import { defined } from '../../core/text/defined.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { hostAndPort } from './addresses.ts';
 import { queueName } from './queue-name.ts';
@@ -35,7 +35,7 @@ function readEmulator(text: string | undefined, mistakes: Mistake[]): string | u
   if (text === undefined || text === '') return undefined;
   const reading = hostAndPort.read(text);
   if ('value' in reading) return reading.value;
-  mistakes.push({ place: 'PUBSUB_EMULATOR_HOST', problem: `is ${shownValue(text)}; ${reading.problem}` });
+  mistakes.push({ place: 'PUBSUB_EMULATOR_HOST', problem: `is ${describeValue(text)}; ${reading.problem}` });
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import type { Setting, SettingTable } from './setting.ts';
@@ -22,7 +22,7 @@ export function readSettings<Table extends SettingTable>(
     if ('value' in reading) return [name, reading.value];
     const came = setting.isSecret
       ? `has ${text.length} characters`
-      : `is ${shownValue(withoutPassword(text))}`;
+      : `is ${describeValue(withoutPassword(text))}`;
     mistakes.push({ place: name, problem: `${came}; ${reading.problem}` });
     return [name, undefined];
   });

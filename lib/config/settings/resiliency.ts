@@ -1,8 +1,8 @@
 import { NO_RESILIENCY, type Resiliency } from '../../core/policy/policy.ts';
 import { compileResiliency, NOT_JSON } from '../../core/policy/resiliency-input.ts';
-import { shownValue } from '../../core/text/complaint.ts';
+import { describeValue } from '../../core/text/describe-value.ts';
 import { isFields } from '../../core/text/fields.ts';
-import { type Mistake, notesInto, noteUnknownKeys } from '../../core/text/mistake.ts';
+import { addUnknownKeys, type Mistake, mistakeCollector } from '../../core/text/mistake.ts';
 
 const POLICIES = 'ASYA_RESILIENCY_POLICIES';
 const RULES = 'ASYA_RESILIENCY_RULES';
@@ -33,12 +33,12 @@ export function readResiliency(texts: ResiliencyTexts, readFile: ReadFile, mista
 }
 
 function readVariables(policies = '{}', rules = '[]', mistakes: Mistake[]): Resiliency {
-  const notes = { policies: notesInto(mistakes, POLICIES), rules: notesInto(mistakes, RULES) };
+  const notes = { policies: mistakeCollector(mistakes, POLICIES), rules: mistakeCollector(mistakes, RULES) };
   return compileResiliency(parseJson(policies, POLICIES, mistakes), parseJson(rules, RULES, mistakes), notes);
 }
 
 function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[]): Resiliency {
-  const notes = notesInto(mistakes, `${FILE} (${path})`);
+  const notes = mistakeCollector(mistakes, `${FILE} (${path})`);
   const content = readFile(path);
   if ('problem' in content) {
     notes.add(`cannot be read: ${content.problem}`);
@@ -47,10 +47,10 @@ function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[
   const input = parseJson(content.text, notes.place, mistakes);
   if (input === NOT_JSON) return NO_RESILIENCY;
   if (!isFields(input)) {
-    notes.add(`holds ${shownValue(input)}, not {"policies":{...},"rules":[...]}`);
+    notes.add(`holds ${describeValue(input)}, not {"policies":{...},"rules":[...]}`);
     return NO_RESILIENCY;
   }
-  noteUnknownKeys(notes, input, ['policies', 'rules']);
+  addUnknownKeys(notes, input, ['policies', 'rules']);
   const { policies = {}, rules = [] } = input;
   return compileResiliency(policies, rules, { policies: notes.at('policies'), rules: notes.at('rules') });
 }

@@ -1,6 +1,6 @@
 import { ACTOR_NAME_RULE, isActorName } from '../../core/envelope/actor-name.ts';
 import { DURATION_RULE, durationMs, durationText } from '../../core/text/duration.ts';
-import { nearestWord } from '../../core/text/nearest.ts';
+import { closestWord } from '../../core/text/nearest.ts';
 
 /** How a variable's text becomes a value and back. */
 export interface Kind<T> {
@@ -76,7 +76,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
     read: (value) =>
       words.includes(value as T)
         ? { value: value as T }
-        : { problem: `it takes one of ${words.join(', ')}; did you mean "${nearestWord(value, words)}"?` },
+        : { problem: `it takes one of ${words.join(', ')}; did you mean "${closestWord(value, words)}"?` },
     write: (value) => value,
   };
 }

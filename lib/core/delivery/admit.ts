@@ -14,7 +14,7 @@ export interface Call {
   readonly kind: 'call';
   readonly envelope: ArrivedEnvelope;
   /** As it came, should it have to go back unchanged. */
-  readonly asCame: Envelope;
+  readonly original: Envelope;
   readonly timeoutMs: number;
   /** Whose time it is that would run out. */
   readonly boundBy: 'actor' | 'deadline';
@@ -24,21 +24,21 @@ export interface Call {
 export interface EndCall {
   readonly kind: 'end-call';
   readonly envelope: Envelope;
-  readonly asCame: Envelope;
+  readonly original: Envelope;
   readonly timeoutMs: number;
 }
 
 /** An envelope for which the runtime is not called, and why. */
-export type TurnedAway =
+export type Rejected =
   | Extract<Arrival, { kind: 'unreadable' }>
   | { readonly kind: 'canceled'; readonly envelope: Envelope }
-  | { readonly kind: 'mismatch'; readonly envelope: ArrivedEnvelope }
-  | { readonly kind: 'early'; readonly envelope: Envelope; readonly dueMs: number }
-  | { readonly kind: 'hops-spent'; readonly envelope: ArrivedEnvelope }
+  | { readonly kind: 'route-mismatch'; readonly envelope: ArrivedEnvelope }
+  | { readonly kind: 'not-due'; readonly envelope: Envelope; readonly dueMs: number }
+  | { readonly kind: 'hop-budget-exceeded'; readonly envelope: ArrivedEnvelope }
   | { readonly kind: 'expired'; readonly envelope: ArrivedEnvelope }
   | { readonly kind: 'host-out-of-time'; readonly envelope: Envelope };
 
-export type Admission = Call | EndCall | TurnedAway;
+export type Admission = Call | EndCall | Rejected;
 
 /**
  * Whether the runtime is called, and how long it may take: the least of what the actor, the deadline and the host
@@ -46,37 +46,37 @@ export type Admission = Call | EndCall | TurnedAway;
  */
 export function admit(arrival: Arrival, actor: Actor, now: number, hostTimeLeftMs: number): Admission {
   if (arrival.kind === 'unreadable') return arrival;
-  const asCame = arrival.envelope;
+  const original = arrival.envelope;
   if (!actor.isEnd) {
-    if (asCame.status?.phase === 'canceled') return { kind: 'canceled', envelope: asCame };
-    if (asCame.route.curr !== actor.name)
-      return { kind: 'mismatch', envelope: arrive(asCame, actor.name, now) };
+    if (original.status?.phase === 'canceled') return { kind: 'canceled', envelope: original };
+    if (original.route.curr !== actor.name)
+      return { kind: 'route-mismatch', envelope: arrive(original, actor.name, now) };
   }
-  const dueMs = instantMs(headerText(asCame.headers, NOT_BEFORE));
+  const dueMs = instantMs(headerText(original.headers, NOT_BEFORE));
   // x-dlq has no queue of its own to wait in.
   const canWait = actor.crew?.role !== 'dlq';
-  if (canWait && dueMs !== undefined && dueMs > now) return { kind: 'early', envelope: asCame, dueMs };
-  const admission = actor.isEnd ? admitToEnd(asCame, actor) : admitToWork(asCame, actor, now);
+  if (canWait && dueMs !== undefined && dueMs > now) return { kind: 'not-due', envelope: original, dueMs };
+  const admission = actor.isEnd ? admitToEndActor(original, actor) : admitToActor(original, actor, now);
   return 'timeoutMs' in admission && hostTimeLeftMs < admission.timeoutMs
-    ? { kind: 'host-out-of-time', envelope: asCame }
+    ? { kind: 'host-out-of-time', envelope: original }
     : admission;
 }
 
 /** What ends here may be late: its deadline bounds nothing any more. */
-function admitToEnd(asCame: Envelope, actor: Actor): EndCall {
-  return { kind: 'end-call', envelope: withoutWait(asCame), asCame, timeoutMs: actor.timeoutMs };
+function admitToEndActor(original: Envelope, actor: Actor): EndCall {
+  return { kind: 'end-call', envelope: withoutNotBefore(original), original, timeoutMs: actor.timeoutMs };
 }
 
-function admitToWork(asCame: Envelope, actor: Actor, now: number): Admission {
-  const envelope = arrive(withoutWait(asCame), actor.name, now);
-  if (hopOf(envelope.route) >= actor.maxHops) return { kind: 'hops-spent', envelope };
+function admitToActor(original: Envelope, actor: Actor, now: number): Admission {
+  const envelope = arrive(withoutNotBefore(original), actor.name, now);
+  if (hopOf(envelope.route) >= actor.maxHops) return { kind: 'hop-budget-exceeded', envelope };
   const leftMs = (deadlineMs(envelope) ?? Number.POSITIVE_INFINITY) - now;
   if (leftMs < MIN_TIME_MS) return { kind: 'expired', envelope };
   return leftMs < actor.timeoutMs
-    ? { kind: 'call', envelope, asCame, timeoutMs: leftMs, boundBy: 'deadline' }
-    : { kind: 'call', envelope, asCame, timeoutMs: actor.timeoutMs, boundBy: 'actor' };
+    ? { kind: 'call', envelope, original, timeoutMs: leftMs, boundBy: 'deadline' }
+    : { kind: 'call', envelope, original, timeoutMs: actor.timeoutMs, boundBy: 'actor' };
 }
 
-function withoutWait(envelope: Envelope): Envelope {
+function withoutNotBefore(envelope: Envelope): Envelope {
   return { ...envelope, headers: withoutHeader(envelope.headers, NOT_BEFORE) };
 }

@@ -13,7 +13,7 @@ import {
 
 /** The envelope protocol: the runtime is given the whole envelope and answers with frames, or with a stream of them. */
 
-const DEEPEST_ROUTE = 64;
+const MAX_ROUTE_DEPTH = 64;
 
 /** `{"frames":[...]}`, `null`, or an error object. */
 export function answerFromFrames(text: string, route: Route): Answer {
@@ -86,7 +86,7 @@ function frameFromText(text: JsonText, route: Route): Frame | string {
 
 /** A runtime may have shifted the route already; one that has not gives back `prev` as it was. */
 function nextFromRoute(text: JsonText, given: Route): readonly string[] | string {
-  const parsed = shallowValueFromJson(text, DEEPEST_ROUTE)?.value as
+  const parsed = shallowValueFromJson(text, MAX_ROUTE_DEPTH)?.value as
     | { readonly [Key in keyof Route]?: Route[Key] | null }
     | null
     | undefined;

@@ -1,8 +1,8 @@
-import { complainOfName } from '../envelope/decode-parts.ts';
+import { nameProblem } from '../envelope/decode-parts.ts';
 import { type Fault, faultOf } from '../envelope/fault.ts';
 import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import { describeBreak, type Json, type JsonText, readJson } from '../text/json-text.ts';
+import { describeJsonError, type Json, type JsonText, readJson } from '../text/json-text.ts';
 
 /** One value that a runtime gave, to be sent on. */
 export interface Frame {
@@ -33,7 +33,7 @@ export type FanOut = 'array' | 'never';
 /** A frame from the socket: values and errors come the same way, so an error is told by its shape. */
 export function answerFromSocket(text: string, fanOut: FanOut): Answer {
   const json = readJson(text);
-  if (json.kind === 'broken') return unreadable(text, json.at);
+  if (json.kind === 'invalid') return unreadable(text, json.at);
   const object = json.kind === 'object' && mayBeError(json.members) ? parsedFields(json.text) : undefined;
   return object !== undefined && isErrorObject(object)
     ? { kind: 'fault', fault: faultFromErrorObject(object) }
@@ -60,7 +60,7 @@ export function answerFromHttp({ status, text, retryAfter, next }: HttpAnswer, f
   if (status >= 400) return { kind: 'fault', fault: faultFromHttp(status, text, retryAfter) };
   if (status === 204) return { kind: 'empty' };
   const json = readJson(text);
-  if (json.kind === 'broken') return unreadable(text, json.at);
+  if (json.kind === 'invalid') return unreadable(text, json.at);
   const answer = answerFromValue(json, fanOut);
   if (next === undefined || answer.kind !== 'frames') return answer;
   return { kind: 'frames', frames: answer.frames.map((frame) => ({ ...frame, next })) };
@@ -75,18 +75,18 @@ function answerFromValue(json: Json, fanOut: FanOut): Answer {
 }
 
 function unreadable(text: string, at: number): Answer {
-  return { kind: 'unreachable', detail: `the runtime's answer is not JSON: ${describeBreak(text, at)}` };
+  return { kind: 'unreachable', detail: `the runtime's answer is not JSON: ${describeJsonError(text, at)}` };
 }
 
 /** Why a handler may not send on to these actors; undefined where it may. */
-export function complainOfNext(
+export function nextProblem(
   next: readonly string[],
   allowed: ReadonlySet<string> | undefined,
 ): string | undefined {
   for (const [index, name] of next.entries()) {
     const place = `the handler's route.next[${index}]`;
-    const complaint = complainOfName(place, name);
-    if (complaint !== undefined) return complaint;
+    const problem = nameProblem(place, name);
+    if (problem !== undefined) return problem;
     if (allowed !== undefined && !allowed.has(name)) {
       return `${place} is "${name}", which may not follow here; allowed: ${[...allowed].join(', ') || 'nobody'}`;
     }
@@ -127,7 +127,7 @@ function isHttpStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 100 && (value as number) <= 599;
 }
 
-const MAX_EXCERPT = 200;
+const MAX_EXCERPT_LENGTH = 200;
 
 /**
  * What the error object says of an HTTP status counts. Where it says nothing, the response's own does, but for the
@@ -138,7 +138,7 @@ function faultFromHttp(status: number, text: string, retryAfter: string | undefi
   const object = json.kind === 'object' ? parsedFields(json.text) : {};
   const pause = defined({ retryAfter });
   if (typeof object['error'] !== 'string') {
-    const excerpt = text === '' ? '' : `: ${text.slice(0, MAX_EXCERPT)}`;
+    const excerpt = text === '' ? '' : `: ${text.slice(0, MAX_EXCERPT_LENGTH)}`;
     const fault = faultOf('HTTPError', `the runtime answered ${status}${excerpt}`, ['Exception']);
     return { ...fault, httpStatus: status, ...pause };
   }

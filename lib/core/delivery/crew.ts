@@ -6,23 +6,23 @@ import { statusAfter } from '../envelope/status.ts';
 import type { Actor } from './actor.ts';
 
 /** Where a delivery came from, as far as the crew tells it on. */
-export interface Source {
+export interface DeliverySource {
   readonly queue: string;
   readonly receiveCount: number;
 }
 
-const DEAD_LETTERS = '-dlq';
+const DLQ_SUFFIX = '-dlq';
 
 /** The actor whose envelopes a queue holds: for x-dlq, the one they were meant for. */
-export function actorBehind({ name, crew }: Actor, queue: string): string {
+export function sourceActor({ name, crew }: Actor, queue: string): string {
   if (crew?.role !== 'dlq') return name;
-  const source = sourceOf(queue);
+  const source = sourceQueue(queue);
   return source.startsWith(crew.queuePrefix) ? source.slice(crew.queuePrefix.length) : source;
 }
 
-function sourceOf(deadLetterQueue: string): string {
-  return deadLetterQueue.endsWith(DEAD_LETTERS)
-    ? deadLetterQueue.slice(0, -DEAD_LETTERS.length)
+function sourceQueue(deadLetterQueue: string): string {
+  return deadLetterQueue.endsWith(DLQ_SUFFIX)
+    ? deadLetterQueue.slice(0, -DLQ_SUFFIX.length)
     : deadLetterQueue;
 }
 
@@ -30,7 +30,12 @@ function sourceOf(deadLetterQueue: string): string {
  * The crew turns nothing away: what x-sink cannot read is kept whole as failed, and whatever was dead-lettered has
  * failed, readable or not. For everybody else an arrival is what was decoded.
  */
-export function normalizeForCrew(arrival: Arrival, actor: Actor, source: Source, now: number): Arrival {
+export function normalizeForCrew(
+  arrival: Arrival,
+  actor: Actor,
+  source: DeliverySource,
+  now: number,
+): Arrival {
   switch (actor.crew?.role) {
     case 'sink':
       return arrival.kind === 'unreadable'
@@ -39,7 +44,7 @@ export function normalizeForCrew(arrival: Arrival, actor: Actor, source: Source,
     case 'dlq':
       return {
         kind: 'readable',
-        envelope: deadLetter(arrival, actorBehind(actor, source.queue), source, now),
+        envelope: deadLetter(arrival, sourceActor(actor, source.queue), source, now),
       };
     case 'sump':
     case undefined:
@@ -57,8 +62,8 @@ function unreadableEnd(
   { name }: Actor,
   now: number,
 ): Envelope {
-  const { envelope, reason, complaint } = arrival;
-  const error = statusErrorFromFault(faultOf(reason, complaint));
+  const { envelope, reason, problem } = arrival;
+  const error = statusErrorFromFault(faultOf(reason, problem));
   return {
     ...envelope,
     route: withoutCrew(envelope.route),
@@ -70,12 +75,17 @@ function unreadableEnd(
 }
 
 /** The status it came with is kept beside: a replay to the crew's own queues needs it back. */
-function deadLetter(arrival: Arrival, actor: string, { queue, receiveCount }: Source, now: number): Envelope {
+function deadLetter(
+  arrival: Arrival,
+  actor: string,
+  { queue, receiveCount }: DeliverySource,
+  now: number,
+): Envelope {
   const { envelope } = arrival;
-  const name = sourceOf(queue);
+  const name = sourceQueue(queue);
   const words = `received from "${name}" again and again and never acked; the broker counted ${receiveCount} receives`;
   const isUnreadable = arrival.kind === 'unreadable';
-  const fault = faultOf('DeliveryExhausted', isUnreadable ? `${words}; ${arrival.complaint}` : words);
+  const fault = faultOf('DeliveryExhausted', isUnreadable ? `${words}; ${arrival.problem}` : words);
   const { before: _older, ...before } = envelope.status ?? {};
   const status: Status = statusAfter(before, {
     phase: 'failed',

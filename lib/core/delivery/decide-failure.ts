@@ -7,7 +7,7 @@ import { exceedsUtf8Bytes, headWithinUtf8 } from '../text/utf8.ts';
 import type { Context } from './context.ts';
 import { ackAfter, type Dispatch, type DispatchType, dispatchOf, type Fact, type Plan } from './plan.ts';
 
-export interface FailurePlan {
+export interface FailureDetails {
   readonly reason: Reason;
   readonly fault: Fault;
   readonly facts: readonly Fact[];
@@ -16,7 +16,7 @@ export interface FailurePlan {
 }
 
 /** To the sink as failed, with the payload as it was: what failed can be looked at and replayed. */
-export function planFailure(envelope: Envelope, context: Context, failure: FailurePlan): Plan {
+export function planFailure(envelope: Envelope, context: Context, failure: FailureDetails): Plan {
   return ackAfter([failureDispatch(context.actor.sink, 'sink', envelope, context, failure)], failure.facts);
 }
 
@@ -25,7 +25,7 @@ export function failureDispatch(
   type: DispatchType,
   envelope: Envelope,
   context: Context,
-  failure: Omit<FailurePlan, 'facts'>,
+  failure: Omit<FailureDetails, 'facts'>,
 ): Dispatch {
   const { reason, fault, maxAttempts, decidedBy } = failure;
   const change = {

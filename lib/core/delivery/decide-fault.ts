@@ -10,8 +10,8 @@ import { defined } from '../text/defined.ts';
 import { instantMs } from '../text/timestamp.ts';
 import { MIN_TIME_MS } from './admit.ts';
 import type { Context } from './context.ts';
-import { withWait } from './decide-again.ts';
 import { failureDispatch, planFailure, withFittingError } from './decide-failure.ts';
+import { withDelay } from './decide-resend.ts';
 import {
   ackAfter,
   dispatchOf,
@@ -23,7 +23,7 @@ import {
 } from './plan.ts';
 
 /** A fault that was counted, and the envelope it befell. */
-interface Case {
+interface FaultCase {
   readonly envelope: ArrivedEnvelope;
   readonly fault: Fault;
   readonly facts: readonly Fact[];
@@ -46,7 +46,7 @@ export function planFault(
     return planRouted({ envelope: freed, fault, facts, context }, [onError]);
   }
   const match = matchFor(fault, errorType, context);
-  if (match === undefined) return planUncovered({ envelope, fault, facts, context }, errorType);
+  if (match === undefined) return planWithoutPolicy({ envelope, fault, facts, context }, errorType);
   const { policy, policyName, rule } = match;
   const decidedBy = { policy: policyName, ...defined({ rule }) };
   const told: Fact[] = [...facts, { fact: 'policy', ...decidedBy }];
@@ -63,7 +63,10 @@ function matchFor(fault: Fault, errorType: RuntimeErrorType, context: Context): 
     : match;
 }
 
-function planUncovered({ envelope, fault, facts, context }: Case, errorType: RuntimeErrorType): Plan {
+function planWithoutPolicy(
+  { envelope, fault, facts, context }: FaultCase,
+  errorType: RuntimeErrorType,
+): Plan {
   return errorType === 'timeout'
     ? planFailure(envelope, context, {
         reason: 'ActorTimeout',
@@ -77,7 +80,7 @@ function planUncovered({ envelope, fault, facts, context }: Case, errorType: Run
       });
 }
 
-function planByPolicy(happened: Case, policy: Policy): Plan {
+function planByPolicy(happened: FaultCase, policy: Policy): Plan {
   const { envelope, context } = happened;
   const { attempt, created_at } = envelope.status;
   const createdMs = instantMs(created_at) ?? context.now;
@@ -87,18 +90,18 @@ function planByPolicy(happened: Case, policy: Policy): Plan {
 }
 
 /** What a failed envelope tells of the policy that failed it. */
-function failureBy({ fault, decidedBy }: Case, maxAttempts?: number) {
+function failureDetails({ fault, decidedBy }: FaultCase, maxAttempts?: number) {
   return {
     fault,
     ...defined({ maxAttempts, decidedBy }),
   };
 }
 
-function planRetry(happened: Case, policy: Policy): Plan {
+function planRetry(happened: FaultCase, policy: Policy): Plan {
   const { envelope, fault, facts, context, decidedBy } = happened;
   const { actor, limits, now, random: roll } = context;
   const { maxAttempts } = policy;
-  const failure = failureBy(happened, maxAttempts);
+  const failure = failureDetails(happened, maxAttempts);
   const ownDelayMs = delayAfterAttempt(policy, envelope.status.attempt, roll);
   const delayMs = delayWithRetryAfter(policy, ownDelayMs, fault.retryAfter, now);
   const deadline = deadlineMs(envelope);
@@ -118,15 +121,15 @@ function planRetry(happened: Case, policy: Policy): Plan {
     error,
     ...defined({ decidedBy }),
   });
-  const retry = withWait(withFittingError({ ...envelope, status }, error, context), delayMs, context);
+  const retry = withDelay(withFittingError({ ...envelope, status }, error, context), delayMs, context);
   const dispatch = dispatchOf(actor.name, 'retry', retry.envelope, retry.delayMs);
   return ackAfter([dispatch], [...facts, resultFact('retried')], otherwise);
 }
 
-function planExhausted(happened: Case, policy: Policy): Plan {
+function planExhausted(happened: FaultCase, policy: Policy): Plan {
   const { envelope, facts, context } = happened;
-  const { maxAttempts, onExhausted, endsAs } = policy;
-  const failure = failureBy(happened, maxAttempts);
+  const { maxAttempts, onExhausted, exhaustedReason } = policy;
+  const failure = failureDetails(happened, maxAttempts);
   switch (onExhausted.action) {
     case 'route':
       return planRouted(happened, onExhausted.actors, maxAttempts);
@@ -144,20 +147,23 @@ function planExhausted(happened: Case, policy: Policy): Plan {
       });
     case 'sink':
       return planFailure(envelope, context, {
-        reason: endsAs,
+        reason: exhaustedReason,
         ...failure,
-        facts: [...facts, failedFact(endsAs === 'RuntimeError' ? 'runtime_error' : 'policy_exhausted')],
+        facts: [
+          ...facts,
+          failedFact(exhaustedReason === 'RuntimeError' ? 'runtime_error' : 'policy_exhausted'),
+        ],
       });
   }
 }
 
 /** To the actors that deal with failures, as failed and with the error: their handlers can read both. */
-function planRouted(happened: Case, actors: readonly string[], maxAttempts?: number): Plan {
+function planRouted(happened: FaultCase, actors: readonly string[], maxAttempts?: number): Plan {
   const { envelope, facts, context } = happened;
   const route = shiftRoute(envelope.route, actors);
   const dispatch = failureDispatch(route.curr, 'routed', { ...envelope, route }, context, {
     reason: 'PolicyRouted',
-    ...failureBy(happened, maxAttempts),
+    ...failureDetails(happened, maxAttempts),
   });
   return ackAfter([dispatch], [...facts, resultFact('policy_routed')]);
 }

@@ -4,10 +4,10 @@ import { faultOf } from '../envelope/fault.ts';
 import { headersFromHandler, ON_ERROR } from '../envelope/headers.ts';
 import { hopOf, shiftRoute } from '../envelope/route.ts';
 import { type ArrivedEnvelope, statusAfter } from '../envelope/status.ts';
-import { shown } from '../text/complaint.ts';
+import { excerpt } from '../text/describe-value.ts';
 import { stringFromJson } from '../text/json-text.ts';
 import { exceedsUtf8Bytes, utf8Bytes } from '../text/utf8.ts';
-import { complainOfNext, type Frame } from './answer.ts';
+import { type Frame, nextProblem } from './answer.ts';
 import type { Context } from './context.ts';
 import { planFailure } from './decide-failure.ts';
 import { ackAfter, type Dispatch, dispatchOf, failedFact, type Plan, resultFact } from './plan.ts';
@@ -15,11 +15,11 @@ import { ackAfter, type Dispatch, dispatchOf, failedFact, type Plan, resultFact 
 /** On along the route, each value in an envelope of its own. */
 export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], context: Context): Plan {
   for (const frame of frames) {
-    const complaint = complainOfRewrite(envelope, frame, context);
-    if (complaint !== undefined) {
+    const problem = rewriteProblem(envelope, frame, context);
+    if (problem !== undefined) {
       return planFailure(envelope, context, {
         reason: 'ValidationError',
-        fault: faultOf('ValidationError', complaint),
+        fault: faultOf('ValidationError', problem),
         facts: [failedFact('validation_error')],
       });
     }
@@ -45,14 +45,10 @@ export function planTooLarge(envelope: ArrivedEnvelope, message: string, context
 }
 
 /** A route that the handler gave back as it was needs nobody's leave. */
-function complainOfRewrite(
-  envelope: Envelope,
-  { next, headers }: Frame,
-  context: Context,
-): string | undefined {
+function rewriteProblem(envelope: Envelope, { next, headers }: Frame, context: Context): string | undefined {
   const onError = headers?.get(ON_ERROR);
   if (onError !== undefined && !isRoutableName(stringFromJson(onError))) {
-    return `the handler's header ${ON_ERROR} is ${shown(onError)}; ${ACTOR_NAME_RULE}`;
+    return `the handler's header ${ON_ERROR} is ${excerpt(onError)}; ${ACTOR_NAME_RULE}`;
   }
   const { next: planned } = envelope.route;
   if (
@@ -61,7 +57,7 @@ function complainOfRewrite(
   ) {
     return undefined;
   }
-  return complainOfNext(next, context.actor.routeAllow);
+  return nextProblem(next, context.actor.routeAllow);
 }
 
 function frameDispatch(envelope: ArrivedEnvelope, frame: Frame, index: number, context: Context): Dispatch {

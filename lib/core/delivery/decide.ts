@@ -3,12 +3,12 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { actorTimeoutFault, connectionFault, faultOf } from '../envelope/fault.ts';
 import { type ArrivedEnvelope, arrive, statusAfter } from '../envelope/status.ts';
 import { timestampText } from '../text/timestamp.ts';
-import type { Call, EndCall, TurnedAway } from './admit.ts';
+import type { Call, EndCall, Rejected } from './admit.ts';
 import type { Context } from './context.ts';
-import { planAgain, planWait } from './decide-again.ts';
-import { type FailurePlan, planFailure } from './decide-failure.ts';
+import { type FailureDetails, planFailure } from './decide-failure.ts';
 import { planFault } from './decide-fault.ts';
 import { planFrames, planTooLarge } from './decide-frames.ts';
+import { planDeferral, planResend } from './decide-resend.ts';
 import type { CallEnd, Outcome } from './outcome.ts';
 import {
   ackAfter,
@@ -23,20 +23,20 @@ import {
 
 /** From what happened to what is to be done. Pure and total: every envelope in every case has its plan here. */
 export function decide(outcome: Outcome, context: Context): Plan {
-  if (outcome.kind !== 'called') return decideTurnedAway(outcome, context);
+  if (outcome.kind !== 'called') return decideRejected(outcome, context);
   return outcome.call.kind === 'call'
     ? decideCall(outcome.call, outcome.end, context)
     : decideEndCall(outcome.call, outcome.end, context);
 }
 
-function decideTurnedAway(outcome: TurnedAway, context: Context): Plan {
+function decideRejected(outcome: Rejected, context: Context): Plan {
   const { actor, now } = context;
   switch (outcome.kind) {
     case 'unreadable':
       return decideUnreadable(outcome, context);
     case 'canceled':
       return ackAfter([dispatchOf(actor.sink, 'sink', outcome.envelope)], [resultFact('canceled')]);
-    case 'mismatch':
+    case 'route-mismatch':
       return planFailure(outcome.envelope, context, {
         reason: 'RouteMismatch',
         fault: faultOf(
@@ -45,9 +45,9 @@ function decideTurnedAway(outcome: TurnedAway, context: Context): Plan {
         ),
         facts: [failedFact('route_mismatch')],
       });
-    case 'early':
-      return planWait(outcome.envelope, outcome.dueMs, context);
-    case 'hops-spent':
+    case 'not-due':
+      return planDeferral(outcome.envelope, outcome.dueMs, context);
+    case 'hop-budget-exceeded':
       return planFailure(outcome.envelope, context, {
         reason: 'RuntimeError',
         fault: faultOf(
@@ -57,20 +57,24 @@ function decideTurnedAway(outcome: TurnedAway, context: Context): Plan {
         facts: [failedFact('runtime_error')],
       });
     case 'expired':
-      return planFailure(outcome.envelope, context, expiry(outcome.envelope.status.deadline_at, now));
+      return planFailure(
+        outcome.envelope,
+        context,
+        deadlineFailure(outcome.envelope.status.deadline_at, now),
+      );
     case 'host-out-of-time':
-      return planAgain(outcome.envelope, context);
+      return planResend(outcome.envelope, context);
   }
 }
 
 /** An end actor keeps what it cannot read: the broker's dead-letter queue takes it in the end. */
-function decideUnreadable(outcome: Extract<TurnedAway, { kind: 'unreadable' }>, context: Context): Plan {
+function decideUnreadable(outcome: Extract<Rejected, { kind: 'unreadable' }>, context: Context): Plan {
   const facts = [failedFact(outcome.reason === 'ParseError' ? 'parse_error' : 'validation_error')];
   if (context.actor.isEnd) return releaseWith(facts);
-  const { reason, complaint } = outcome;
+  const { reason, problem } = outcome;
   const marked = { ...outcome.envelope, status: { ...outcome.envelope.status, unreadable: true } };
   const envelope = arrive(marked, context.actor.name, context.now);
-  return planFailure(envelope, context, { reason, fault: faultOf(reason, complaint), facts });
+  return planFailure(envelope, context, { reason, fault: faultOf(reason, problem), facts });
 }
 
 function decideCall(call: Call, end: CallEnd, context: Context): Plan {
@@ -90,10 +94,10 @@ function decideCall(call: Call, end: CallEnd, context: Context): Plan {
       return planFault(envelope, connectionFault(end.detail), 'connection', context);
     case 'timeout':
       return call.boundBy === 'deadline'
-        ? planFailure(envelope, context, expiry(envelope.status.deadline_at, context.now))
+        ? planFailure(envelope, context, deadlineFailure(envelope.status.deadline_at, context.now))
         : planFault(envelope, actorTimeoutFault(call.timeoutMs), 'timeout', context);
     case 'interrupted':
-      return planAgain(call.asCame, context);
+      return planResend(call.original, context);
   }
 }
 
@@ -114,7 +118,7 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
     case 'empty':
     // It has done its work; its answer would be discarded anyway.
     case 'too-large':
-      return planKept(call.envelope, context);
+      return planConsumed(call.envelope, context);
     case 'fault':
       return releaseAfterError('execution');
     case 'unreachable':
@@ -122,12 +126,12 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
     case 'timeout':
       return releaseAfterError('timeout');
     case 'interrupted':
-      return planAgain(call.asCame, context);
+      return planResend(call.original, context);
   }
 }
 
 /** Kept for good. x-sink alone sends on, and only what failed; who fills the failure index counts what it entered. */
-function planKept(envelope: Envelope, { actor }: Context): Plan {
+function planConsumed(envelope: Envelope, { actor }: Context): Plan {
   const facts = [resultFact('end_consumed')];
   switch (actor.crew?.role) {
     case 'sink':
@@ -153,7 +157,7 @@ function releaseAfterError(errorType: RuntimeErrorType): Plan {
   return releaseWith([resultFact('error'), { fact: 'runtime-error', errorType }]);
 }
 
-function expiry(deadline: string | undefined, now: number): FailurePlan {
+function deadlineFailure(deadline: string | undefined, now: number): FailureDetails {
   return {
     reason: 'Timeout',
     fault: faultOf('DeadlineExceeded', `the deadline was ${deadline}, and it is ${timestampText(now)}`),

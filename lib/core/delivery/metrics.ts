@@ -67,7 +67,7 @@ export interface Measurement {
 }
 
 /** What a worked-on delivery measures. */
-export interface Worked {
+export interface ProcessedDelivery {
   readonly facts: readonly Fact[];
   readonly receivedBytes: number;
   readonly sentBytes: readonly number[];
@@ -76,17 +76,17 @@ export interface Worked {
   readonly sendMs: number;
 }
 
-export interface Place {
+export interface MetricSource {
   readonly queue: string;
   readonly transport: string;
   /** What an actor's queue is called. */
   readonly queueOf: (actor: string) => string;
 }
 
-export function measurementsOfReceipt(
+export function measurementsOfReceive(
   count: number,
   waitedMs: number,
-  { queue, transport }: Place,
+  { queue, transport }: MetricSource,
 ): Measurement[] {
   return [
     { name: 'messages_received_total', labels: { queue, transport }, value: count },
@@ -94,7 +94,7 @@ export function measurementsOfReceipt(
   ];
 }
 
-export function measurementsOfWork(worked: Worked, place: Place): Measurement[] {
+export function measurementsOfDelivery(worked: ProcessedDelivery, place: MetricSource): Measurement[] {
   const { queue, transport } = place;
   const { facts, receivedBytes, sentBytes, processingMs, runtimeMs, sendMs } = worked;
   return [
@@ -121,7 +121,7 @@ export function measurementsOfWork(worked: Worked, place: Place): Measurement[] 
   ];
 }
 
-function measurementsOfFact(fact: Fact, { queue, queueOf }: Place): Measurement[] {
+function measurementsOfFact(fact: Fact, { queue, queueOf }: MetricSource): Measurement[] {
   switch (fact.fact) {
     case 'result':
       return [{ name: 'messages_total', labels: { queue, result: fact.result }, value: 1 }];

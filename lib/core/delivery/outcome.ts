@@ -1,4 +1,4 @@
-import type { Call, EndCall, TurnedAway } from './admit.ts';
+import type { Call, EndCall, Rejected } from './admit.ts';
 import type { Answer } from './answer.ts';
 
 /** How a call ended. */
@@ -11,5 +11,5 @@ export type CallEnd =
 
 /** What happened to a delivery, before anything is decided. */
 export type Outcome =
-  | TurnedAway
+  | Rejected
   | { readonly kind: 'called'; readonly call: Call | EndCall; readonly end: CallEnd };

@@ -1,5 +1,5 @@
-import { shown, shownValue } from '../text/complaint.ts';
 import { defined } from '../text/defined.ts';
+import { describeValue, excerpt } from '../text/describe-value.ts';
 import type { Fields } from '../text/fields.ts';
 import { type JsonText, shallowValueFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
@@ -7,14 +7,14 @@ import { ACTOR_NAME_RULE, isActorName, isCrewName } from './actor-name.ts';
 import { type Route, reasonFromText, type Status } from './envelope.ts';
 
 /** Deeper nesting than any status or route has; beyond it, writing the value again could exhaust the stack. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 /** An object's fields, or what is wrong with it. */
 function readFields(name: string, text: JsonText): Fields | string {
-  if (!text.startsWith('{')) return `${name} is ${shown(text)}, not an object`;
-  const shallow = shallowValueFromJson(text, DEEPEST);
+  if (!text.startsWith('{')) return `${name} is ${excerpt(text)}, not an object`;
+  const shallow = shallowValueFromJson(text, MAX_DEPTH);
   return shallow === undefined
-    ? `${name} is nested deeper than ${DEEPEST} levels`
+    ? `${name} is nested deeper than ${MAX_DEPTH} levels`
     : (shallow.value as Fields);
 }
 
@@ -30,40 +30,40 @@ export function readRoute(text: JsonText | undefined): Route | string {
   const { curr } = split;
   const prev = split['prev'] === null ? [] : split['prev'];
   const next = split['next'] === null ? [] : split['next'];
-  const complaint =
-    complainOfNames('route.prev', prev) ?? complainOfCurrent(curr) ?? complainOfNames('route.next', next);
-  return complaint ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
+  const problem =
+    namesProblem('route.prev', prev) ?? currentProblem(curr) ?? namesProblem('route.next', next);
+  return problem ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
 }
 
 function splitActors(actors: unknown, current: unknown): Fields | string {
-  const complaint = complainOfNames('route.actors', actors);
-  if (complaint !== undefined) return complaint;
+  const problem = namesProblem('route.actors', actors);
+  if (problem !== undefined) return problem;
   const names = actors as readonly string[];
   if (!Number.isInteger(current) || (current as number) < 0 || (current as number) > names.length) {
-    return `route.current is ${shownValue(current)}, not a whole number from 0 to ${names.length}`;
+    return `route.current is ${describeValue(current)}, not a whole number from 0 to ${names.length}`;
   }
   const at = current as number;
   return { prev: names.slice(0, at), curr: names[at] ?? '', next: names.slice(at + 1) };
 }
 
-function complainOfNames(place: string, names: unknown): string | undefined {
+function namesProblem(place: string, names: unknown): string | undefined {
   if (names === undefined) return `${place} is missing`;
-  if (!Array.isArray(names)) return `${place} is ${shownValue(names)}, not an array of actors' names`;
+  if (!Array.isArray(names)) return `${place} is ${describeValue(names)}, not an array of actors' names`;
   for (const [index, name] of names.entries()) {
-    const complaint = complainOfName(`${place}[${index}]`, name);
-    if (complaint !== undefined) return complaint;
+    const problem = nameProblem(`${place}[${index}]`, name);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function complainOfCurrent(curr: unknown): string | undefined {
+function currentProblem(curr: unknown): string | undefined {
   if (curr === undefined) return 'route.curr is missing';
-  return curr === '' ? undefined : complainOfName('route.curr', curr);
+  return curr === '' ? undefined : nameProblem('route.curr', curr);
 }
 
 /** Why a name may not stand in a route. */
-export function complainOfName(place: string, name: unknown): string | undefined {
-  if (!isActorName(name)) return `${place} is ${shownValue(name)}; ${ACTOR_NAME_RULE}`;
+export function nameProblem(place: string, name: unknown): string | undefined {
+  if (!isActorName(name)) return `${place} is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;
   return isCrewName(name)
     ? `${place} is "${name}": the mesh's own actors (x-...) never stand in a route`
     : undefined;
@@ -76,12 +76,12 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
   const fields = withoutNulls(read);
   const attempt = fields['attempt'];
   if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
-    return `status.attempt is ${shownValue(attempt)}, not a whole number from 1`;
+    return `status.attempt is ${describeValue(attempt)}, not a whole number from 1`;
   }
   for (const key of ['created_at', 'deadline_at'] as const) {
     const value = fields[key];
     if (value !== undefined && instantMs(value) === undefined) {
-      return `status.${key} is ${shownValue(value)}; ${TIMESTAMP_RULE}`;
+      return `status.${key} is ${describeValue(value)}; ${TIMESTAMP_RULE}`;
     }
   }
   return withUtcTimes(fields as Status);

@@ -1,14 +1,14 @@
-import { shown } from '../text/complaint.ts';
 import { defined } from '../text/defined.ts';
-import { describeBreak, type JsonText, jsonText, readJson, stringFromJson } from '../text/json-text.ts';
+import { excerpt } from '../text/describe-value.ts';
+import { describeJsonError, type JsonText, jsonText, readJson, stringFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
 import { base64FromBytes, textFromUtf8 } from '../text/utf8.ts';
 import { ACTOR_NAME_RULE, isRoutableName } from './actor-name.ts';
 import { readRoute, readStatus } from './decode-parts.ts';
 import type { Envelope, Headers, Status } from './envelope.ts';
 import {
+  correlationHeaders,
   DEADLINE_AT,
-  headersOfUnreadable,
   NO_HEADERS,
   NOT_BEFORE,
   ON_ERROR,
@@ -23,7 +23,7 @@ export type Arrival =
   | {
       readonly kind: 'unreadable';
       readonly reason: 'ParseError' | 'ValidationError';
-      readonly complaint: string;
+      readonly problem: string;
       /** What could be saved of it, with all that came in the payload. */
       readonly envelope: Envelope;
     };
@@ -40,13 +40,13 @@ type Members = ReadonlyMap<string, JsonText>;
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set(['id', 'parent_id', 'route', 'headers', 'payload', 'status']);
 
-/** Bytes to envelope, or a complaint that says which field is wrong and what came. Total: no input makes it throw. */
+/** Bytes to envelope, or a problem that says which field is wrong and what came. Total: no input makes it throw. */
 export function decode(body: string | Uint8Array, origin: Origin): Arrival {
   const text = typeof body === 'string' ? body : textFromUtf8(body);
   if (text?.isWellFormed() !== true) return unparsable(body, 'the body is not UTF-8', origin);
   const json = readJson(text);
-  if (json.kind === 'broken')
-    return unparsable(text, `the body is not JSON: ${describeBreak(text, json.at)}`, origin);
+  if (json.kind === 'invalid')
+    return unparsable(text, `the body is not JSON: ${describeJsonError(text, json.at)}`, origin);
   if (json.kind !== 'object') {
     return unreadable(
       'ValidationError',
@@ -65,10 +65,11 @@ export function decode(body: string | Uint8Array, origin: Origin): Arrival {
 /** The envelope, or what is wrong with it. */
 function readEnvelope(members: Members): Envelope | string {
   const id = stringFromJson(members.get('id'));
-  if (id === undefined || id === '') return complain(members, 'id', 'a string with something in it');
+  if (id === undefined || id === '') return fieldProblem(members, 'id', 'a string with something in it');
   const parent = members.get('parent_id');
   const parentId = parent === 'null' ? undefined : stringFromJson(parent);
-  if (parent !== undefined && parent !== 'null' && !parentId) return complain(members, 'parent_id', 'an id');
+  if (parent !== undefined && parent !== 'null' && !parentId)
+    return fieldProblem(members, 'parent_id', 'an id');
   const payload = members.get('payload');
   if (payload === undefined) return 'payload is missing';
   const route = readRoute(members.get('route'));
@@ -99,24 +100,24 @@ function extraOf(members: Members): Members {
   return extra ?? NO_EXTRA;
 }
 
-function complain(members: Members, field: string, right: string): string {
+function fieldProblem(members: Members, field: string, right: string): string {
   const came = members.get(field);
-  return came === undefined ? `${field} is missing` : `${field} is ${shown(came)}, not ${right}`;
+  return came === undefined ? `${field} is missing` : `${field} is ${excerpt(came)}, not ${right}`;
 }
 
 function readHeaders(text: JsonText | undefined): Headers | string {
   if (text === undefined || text === 'null') return NO_HEADERS;
   const json = readJson(text);
-  if (json.kind !== 'object') return `headers is ${shown(text)}, not an object`;
+  if (json.kind !== 'object') return `headers is ${excerpt(text)}, not an object`;
   for (const name of [DEADLINE_AT, NOT_BEFORE]) {
     const value = json.members.get(name);
     if (value !== undefined && instantMs(stringFromJson(value)) === undefined) {
-      return `headers.${name} is ${shown(value)}; ${TIMESTAMP_RULE}`;
+      return `headers.${name} is ${excerpt(value)}; ${TIMESTAMP_RULE}`;
     }
   }
   const onError = json.members.get(ON_ERROR);
   if (onError !== undefined && !isRoutableName(stringFromJson(onError))) {
-    return `headers.${ON_ERROR} is ${shown(onError)}; ${ACTOR_NAME_RULE}, and none of the mesh's own (x-...)`;
+    return `headers.${ON_ERROR} is ${excerpt(onError)}; ${ACTOR_NAME_RULE}, and none of the mesh's own (x-...)`;
   }
   return json.members;
 }
@@ -128,13 +129,13 @@ function withDeadlineOf(headers: Members, status: Status | undefined): Status | 
   return { ...status, deadline_at: toUtcText(deadline) };
 }
 
-function unparsable(body: string | Uint8Array, complaint: string, origin: Origin): Arrival {
-  return unreadable('ParseError', complaint, body, new Map(), origin);
+function unparsable(body: string | Uint8Array, problem: string, origin: Origin): Arrival {
+  return unreadable('ParseError', problem, body, new Map(), origin);
 }
 
 function unreadable(
   reason: 'ParseError' | 'ValidationError',
-  complaint: string,
+  problem: string,
   body: string | Uint8Array,
   members: Members,
   origin: Origin,
@@ -148,12 +149,12 @@ function unreadable(
     ...(parentId ? { parent_id: parentId } : {}),
     // One of the crew never stands in a route: whoever reads this next would refuse it.
     route: { prev: [], curr: isRoutableName(origin.actor) ? origin.actor : '', next: [] },
-    headers: headersOfUnreadable(savedHeaders),
+    headers: correlationHeaders(savedHeaders),
     payload: payloadFromRaw(body),
     ...(deadline !== undefined && { status: { deadline_at: deadline } }),
     extra: new Map(),
   };
-  return { kind: 'unreadable', reason, complaint, envelope };
+  return { kind: 'unreadable', reason, problem, envelope };
 }
 
 /** All that came, whatever it was. */

@@ -35,7 +35,7 @@ export function isTraceparent(text: string): boolean {
 }
 
 /** Trace context and the mesh's own marks belong to the sidecar: a handler can neither set nor remove them. */
-export function isOwnHeader(name: string): boolean {
+export function isSidecarHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return (
     lower === 'traceparent' || lower === 'tracestate' || lower === DEADLINE_AT || lower.startsWith('x-asya-')
@@ -44,16 +44,18 @@ export function isOwnHeader(name: string): boolean {
 
 /** What a handler answered in place of the headers it was given. */
 export function headersFromHandler(given: Headers, answered: ReadonlyMap<string, JsonText>): Headers {
-  const theirs = [...answered].filter(([name]) => !isOwnHeader(name));
-  const ours = [...given].filter(([name]) => isOwnHeader(name));
+  const theirs = [...answered].filter(([name]) => !isSidecarHeader(name));
+  const ours = [...given].filter(([name]) => isSidecarHeader(name));
   return new Map([...ours, ...theirs]);
 }
 
-const CARRIED = ['traceparent', 'tracestate', TASK, FLOW, REPLAY];
+const CORRELATION_HEADERS = ['traceparent', 'tracestate', TASK, FLOW, REPLAY];
 
 /** What an envelope that cannot be read still tells of whom it belongs to. */
-export function headersOfUnreadable(headers: ReadonlyMap<string, JsonText>): Headers {
+export function correlationHeaders(headers: ReadonlyMap<string, JsonText>): Headers {
   return new Map(
-    [...headers].filter(([name, value]) => CARRIED.includes(name) && stringFromJson(value) !== undefined),
+    [...headers].filter(
+      ([name, value]) => CORRELATION_HEADERS.includes(name) && stringFromJson(value) !== undefined,
+    ),
   );
 }

@@ -28,11 +28,11 @@ export interface Failure {
   readonly archiveKey: string;
   /** The replay that it failed in. */
   readonly replay?: string;
-  readonly replays: readonly ReplayNote[];
+  readonly replays: readonly ReplayEntry[];
 }
 
 /** That a failure was sent once more. */
-export interface ReplayNote {
+export interface ReplayEntry {
   readonly replay: string;
   readonly atMs: number;
   readonly to: string;
@@ -74,9 +74,9 @@ export interface ErrorSummary {
 export function errorOf({ status }: Envelope): ErrorSummary {
   const error: Fields = isFields(status?.error) ? status.error : { message: status?.error };
   const { type, message, traceback } = error;
-  return { type: wordsOf(type) || 'unknown', message: wordsOf(message), traceback: wordsOf(traceback) };
+  return { type: textOf(type) || 'unknown', message: textOf(message), traceback: textOf(traceback) };
 }
 
-function wordsOf(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

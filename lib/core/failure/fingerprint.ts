@@ -1,7 +1,7 @@
 import type { DeriveId } from '../envelope/decode.ts';
 
 /** What a failure is known by. */
-export interface Failing {
+export interface FingerprintInput {
   readonly actor: string;
   readonly errorType: string;
   readonly message: string;
@@ -12,8 +12,11 @@ const FRAMES = 3;
 const LENGTH = 12;
 
 /** The same for failures of the same cause, whatever numbers, ids and values their messages hold. */
-export function fingerprintOf({ actor, errorType, message, traceback }: Failing, deriveId: DeriveId): string {
-  const hash = deriveId('fingerprint', actor, errorType, normalMessage(message), ...topFrames(traceback));
+export function fingerprintOf(
+  { actor, errorType, message, traceback }: FingerprintInput,
+  deriveId: DeriveId,
+): string {
+  const hash = deriveId('fingerprint', actor, errorType, normalizeMessage(message), ...topFrames(traceback));
   return hash.replaceAll('-', '').slice(0, LENGTH);
 }
 
@@ -35,7 +38,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 const MAX_MESSAGE = 500;
 
 /** The message without what differs from one envelope to the next. */
-export function normalMessage(message: string): string {
+export function normalizeMessage(message: string): string {
   const head = message.slice(0, 4 * MAX_MESSAGE);
   return VARYING.reduce((text, [varying, word]) => text.replace(varying, word), head)
     .trim()

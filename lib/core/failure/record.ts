@@ -28,7 +28,7 @@ export interface NewRecord extends EndRecord {
   /** The same for all that would have this key: ends of one id at one actor. The first of them has it. */
   readonly place: string;
   /** For whoever comes later, at another hop. */
-  readonly spareKey: string;
+  readonly alternativeKey: string;
 }
 
 export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): NewRecord {
@@ -53,7 +53,7 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
     atMs,
     archiveKey: `${stem}${replayed}.json`,
     place: deriveId('place', id, end, actor, replay ?? ''),
-    spareKey: `${stem}@${hop}${replayed}.json`,
+    alternativeKey: `${stem}@${hop}${replayed}.json`,
   };
 }
 

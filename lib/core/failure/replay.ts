@@ -19,13 +19,13 @@ export interface ReplayOptions {
   readonly payload?: JsonText;
 }
 
-export type Replayed =
+export type ReplayResult =
   | { readonly to: string; readonly envelope: Envelope }
   /** Why it cannot be sent. */
   | { readonly problem: string };
 
 /** A fresh attempt with the payload it had: nothing of its failure is left but the mark of the replay. */
-export function replayOf(failed: Envelope, options: ReplayOptions): Replayed {
+export function replayOf(failed: Envelope, options: ReplayOptions): ReplayResult {
   const to = options.to ?? endActorOf(failed);
   if (isCrewName(to)) return replayToCrew(failed, to, options);
   if (!isRoutableName(to))
@@ -49,7 +49,7 @@ export function replayOf(failed: Envelope, options: ReplayOptions): Replayed {
 }
 
 /** What one of the crew could not keep had its end already: it goes back as it was, and gets it recorded. */
-function replayToCrew(failed: Envelope, to: string, { replay, payload }: ReplayOptions): Replayed {
+function replayToCrew(failed: Envelope, to: string, { replay, payload }: ReplayOptions): ReplayResult {
   if (to !== endActorOf(failed))
     return { problem: `"${to}" is one of the mesh's own actors, which take no replays` };
   if (payload !== undefined)

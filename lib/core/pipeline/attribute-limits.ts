@@ -6,11 +6,11 @@ const MAX_ATTRIBUTE_BYTES = 1024;
 
 /** A request to publish, in all: as it is documented, and as Pub/Sub names it where it refuses one. */
 const MAX_REQUEST_BYTES = 10_000_000;
-const MAX_REQUEST_NAMED_BYTES = 10 * 1024 * 1024;
+const MAX_REQUEST_BYTES_IN_ERRORS = 10 * 1024 * 1024;
 /** The topic's name, and what stands around one message. */
-const REST_OF_REQUEST_BYTES = 512;
+const REQUEST_OVERHEAD_BYTES = 512;
 /** Tags and lengths, or quotes. */
-const AROUND_ATTRIBUTE_BYTES = 10;
+const ATTRIBUTE_OVERHEAD_BYTES = 10;
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -33,7 +33,7 @@ export function withAttributes(kept: Attributes, added: Attributes, dataBytes: n
 }
 
 /** What an added text may have. Where the room is small, a quarter of it: the first must not leave others out. */
-export function longestTextBytes(kept: Attributes, dataBytes: number): number {
+export function maxTextBytes(kept: Attributes, dataBytes: number): number {
   return Math.min(MAX_ATTRIBUTE_BYTES, Math.floor(roomBytes(kept, dataBytes) / 4));
 }
 
@@ -41,11 +41,11 @@ function roomBytes(kept: Attributes, dataBytes: number): number {
   const entries = Object.entries(kept);
   const came = entries.reduce((sum, [name, value]) => sum + attributeBytes(name, value), dataBytes);
   // Without what is around it, so that there is no doubt: what came was published, and shows which limit counts.
-  const isAboveDocumented = came - entries.length * AROUND_ATTRIBUTE_BYTES > MAX_REQUEST_BYTES;
-  const largest = isAboveDocumented ? MAX_REQUEST_NAMED_BYTES : MAX_REQUEST_BYTES;
-  return Math.max(0, largest - REST_OF_REQUEST_BYTES - came);
+  const isAboveDocumented = came - entries.length * ATTRIBUTE_OVERHEAD_BYTES > MAX_REQUEST_BYTES;
+  const largest = isAboveDocumented ? MAX_REQUEST_BYTES_IN_ERRORS : MAX_REQUEST_BYTES;
+  return Math.max(0, largest - REQUEST_OVERHEAD_BYTES - came);
 }
 
 function attributeBytes(name: string, value: unknown): number {
-  return utf8Bytes(name) + utf8Bytes(String(value)) + AROUND_ATTRIBUTE_BYTES;
+  return utf8Bytes(name) + utf8Bytes(String(value)) + ATTRIBUTE_OVERHEAD_BYTES;
 }

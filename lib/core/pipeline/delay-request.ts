@@ -1,4 +1,4 @@
-import { whatCame } from '../text/complaint.ts';
+import { describeReceived } from '../text/describe-value.ts';
 import { durationMs } from '../text/duration.ts';
 import { DELAY, DELAYED_TOPIC } from './delayer.ts';
 
@@ -23,8 +23,8 @@ export function readDelayRequest(attributes: Attributes): DelayRequest | { reado
   const delayMs = delayMsFromText(delay);
   const topic = topicFromText(topicText);
   const problems = [
-    ...(delayMs === undefined ? [`${DELAY} ${whatCame(delay)}; ${DELAY_RULE}`] : []),
-    ...(topic === undefined ? [`${DELAYED_TOPIC} ${whatCame(topicText)}; ${TOPIC_RULE}`] : []),
+    ...(delayMs === undefined ? [`${DELAY} ${describeReceived(delay)}; ${DELAY_RULE}`] : []),
+    ...(topic === undefined ? [`${DELAYED_TOPIC} ${describeReceived(topicText)}; ${TOPIC_RULE}`] : []),
   ];
   return delayMs === undefined || topic === undefined
     ? { problem: problems.join('. ') }

@@ -1,7 +1,7 @@
 import type { Fault } from '../envelope/fault.ts';
 import type { Policy } from '../policy/policy.ts';
 import { delayAfterAttempt } from '../policy/policy-delay.ts';
-import { hasRunOut } from '../policy/policy-exhaustion.ts';
+import { hasElapsed } from '../policy/policy-exhaustion.ts';
 import { matches, patternFromText } from '../policy/policy-match.ts';
 
 /** The error module for Pub/Sub pipelines: the same engine, with patterns and a schedule of its own. */
@@ -40,14 +40,14 @@ const PERMANENT = patterns('http:404', 'http:410');
 const SERVICE_RETRYABLE = patterns('http:423', 'http:429', 'http:500', 'http:502', 'http:503', 'http:504');
 const CLIENT_RETRYABLE = patterns('TopicPublishError', 'ClientClosedError');
 
-type Named = PipelineCase['fault'];
+type MatchableFault = PipelineCase['fault'];
 
 /** Retriable by what it is called: it says enough without any HTTP status. */
-export function isClientRetryable(fault: Named): boolean {
+export function isClientRetryable(fault: MatchableFault): boolean {
   return isAnyOf(CLIENT_RETRYABLE, fault);
 }
 
-function isAnyOf(kind: typeof PERMANENT, fault: Named): boolean {
+function isAnyOf(kind: typeof PERMANENT, fault: MatchableFault): boolean {
   return kind.some((pattern) => matches(pattern, fault));
 }
 
@@ -57,7 +57,7 @@ export function decidePipeline(happened: PipelineCase, settings: PipelineSetting
   const policy = pipelinePolicy(settings);
 
   if (isAnyOf(PERMANENT, fault)) return { action: 'drop', escalate: false };
-  if (hasRunOut(policy.expireAfterMs, eventMs, now)) return expired;
+  if (hasElapsed(policy.expireAfterMs, eventMs, now)) return expired;
   const isService = isAnyOf(SERVICE_RETRYABLE, fault);
   if (!isService && !isClientRetryable(fault)) return { action: 'escalate' };
   const { length } = settings.delaysSeconds;
@@ -76,6 +76,6 @@ export function pipelinePolicy(settings: PipelineSettings): Policy & { readonly 
     expireAfterMs: settings.expireAfterHours * 3_600_000,
     jitter: false,
     onExhausted: { action: 'drop' },
-    endsAs: 'PolicyExhausted',
+    exhaustedReason: 'PolicyExhausted',
   };
 }

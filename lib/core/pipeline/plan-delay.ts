@@ -1,7 +1,7 @@
 import type { DeriveId } from '../envelope/decode.ts';
 import { durationText } from '../text/duration.ts';
 import { type CountBytes, headWithinUtf8 } from '../text/utf8.ts';
-import { longestTextBytes, withAttributes } from './attribute-limits.ts';
+import { maxTextBytes, withAttributes } from './attribute-limits.ts';
 import { type Attributes, fullTopicName, readDelayRequest } from './delay-request.ts';
 import { MAX_DELAY_MS } from './delayer.ts';
 import { type QueueMapping, queueForTopic } from './queue-mapping.ts';
@@ -44,8 +44,8 @@ export interface DelayRules {
 
 /** Cloud Tasks takes no larger one: its body, its address, its name and its headers have to find room in it. */
 export const MAX_TASK_BYTES = 1_000_000;
-const REST_OF_TASK_BYTES = 4_096;
-export const MAX_PUBLISH_BYTES = MAX_TASK_BYTES - REST_OF_TASK_BYTES;
+const TASK_OVERHEAD_BYTES = 4_096;
+export const MAX_PUBLISH_BYTES = MAX_TASK_BYTES - TASK_OVERHEAD_BYTES;
 
 /** Counted from the publishing, not from now: delivered again, the message is due when it was due. */
 export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan {
@@ -93,7 +93,7 @@ export function refusedAttributes(
   { id, subscription, dataBase64, attributes }: Omit<MessageToDelay, 'publishMs'>,
   { reason, problem }: { readonly reason: DelayRefusal; readonly problem: string },
 ): Attributes {
-  const longest = longestTextBytes(attributes, dataBase64.length);
+  const longest = maxTextBytes(attributes, dataBase64.length);
   const added = {
     errorType: 'DelayRefused',
     errorMessage: headWithinUtf8(problem, longest),

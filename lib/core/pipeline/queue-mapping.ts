@@ -2,7 +2,7 @@
 export interface QueueMapping {
   /** By a topic's name, or by a pattern of names, in the order they were written. */
   readonly byTopic: readonly (readonly [pattern: string, queue: string])[];
-  readonly otherwise: string;
+  readonly defaultQueue: string;
 }
 
 /**
@@ -14,12 +14,12 @@ export function queueForTopic(fullName: string, ownProject: string, mapping: Que
   const names = fullName.startsWith(prefix) ? [fullName.slice(prefix.length), fullName] : [fullName];
   const found =
     mapping.byTopic.find(([pattern]) => names.includes(pattern)) ??
-    mapping.byTopic.find(([pattern]) => names.some((name) => fits(name, pattern)));
-  return found?.[1] ?? mapping.otherwise;
+    mapping.byTopic.find(([pattern]) => names.some((name) => matchesPattern(name, pattern)));
+  return found?.[1] ?? mapping.defaultQueue;
 }
 
 /** `*` is any run of characters, `?` is one; neither is a slash. */
-function fits(name: string, pattern: string): boolean {
+function matchesPattern(name: string, pattern: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '[^/]*')

@@ -13,13 +13,13 @@ export function isExhausted(
 ): boolean {
   return (
     attempt >= policy.maxAttempts ||
-    hasRunOut(policy.maxDurationMs, createdAtMs, now) ||
-    hasRunOut(policy.expireAfterMs, eventMs, now)
+    hasElapsed(policy.maxDurationMs, createdAtMs, now) ||
+    hasElapsed(policy.expireAfterMs, eventMs, now)
   );
 }
 
 /** More than that long ago; never, where no limit is set. */
-export function hasRunOut(limitMs: number | undefined, sinceMs: number, now: number): boolean {
+export function hasElapsed(limitMs: number | undefined, sinceMs: number, now: number): boolean {
   return limitMs !== undefined && now - sinceMs > limitMs;
 }
 

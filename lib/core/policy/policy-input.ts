@@ -1,9 +1,9 @@
 import { isRoutableName } from '../envelope/actor-name.ts';
-import { shownValue, whatCame } from '../text/complaint.ts';
 import { defined } from '../text/defined.ts';
+import { describeReceived, describeValue } from '../text/describe-value.ts';
 import { DURATION_RULE, durationMs, durationText } from '../text/duration.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../text/mistake.ts';
 import { suggestion } from '../text/nearest.ts';
 import type { Backoff, Exhaustion, Policy } from './policy.ts';
 
@@ -43,12 +43,12 @@ const BACKOFFS = ['constant', 'fixed', 'linear', 'exponential', 'schedule'] as c
 type PolicyFields = Readonly<Record<(typeof FIELDS)[number], unknown>>;
 
 /** What the user wrote, compiled; every mistake is noted, and what is returned then is not for use. */
-export function compilePolicy(input: unknown, notes: Notes): Policy {
+export function compilePolicy(input: unknown, notes: MistakeCollector): Policy {
   if (!isFields(input)) {
-    notes.add(`is ${shownValue(input)}, not an object like {"maxAttempts":3,"initialDelay":"1s"}`);
+    notes.add(`is ${describeValue(input)}, not an object like {"maxAttempts":3,"initialDelay":"1s"}`);
     return compilePolicy({}, notes);
   }
-  noteUnknownKeys(notes, input, FIELDS);
+  addUnknownKeys(notes, input, FIELDS);
   const fields = input as PolicyFields;
   const maxIntervalMs = optionalLimit(fields.maxInterval, notes.at('maxInterval'));
   const maxDurationMs = optionalLimit(fields.maxDuration, notes.at('maxDuration'));
@@ -59,11 +59,11 @@ export function compilePolicy(input: unknown, notes: Notes): Policy {
     ...defined({ maxIntervalMs, maxDurationMs, expireAfterMs }),
     jitter: compileJitter(fields.jitter, notes.at('jitter')),
     onExhausted: compileExhaustion(fields.onExhausted, notes.at('onExhausted')),
-    endsAs: 'PolicyExhausted',
+    exhaustedReason: 'PolicyExhausted',
   };
 }
 
-function compileMaxAttempts(fields: PolicyFields, notes: Notes): number {
+function compileMaxAttempts(fields: PolicyFields, notes: MistakeCollector): number {
   const { maxAttempts = 0, maxDuration, expireAfter } = fields;
   if (maxAttempts === 'unlimited') {
     if (isUnset(maxDuration) && isUnset(expireAfter)) {
@@ -72,18 +72,18 @@ function compileMaxAttempts(fields: PolicyFields, notes: Notes): number {
     return Number.POSITIVE_INFINITY;
   }
   if (!Number.isSafeInteger(maxAttempts) || (maxAttempts as number) < 0) {
-    notes.add(`is ${shownValue(maxAttempts)}, not a whole number from 0, nor "unlimited"`);
+    notes.add(`is ${describeValue(maxAttempts)}, not a whole number from 0, nor "unlimited"`);
     return 1;
   }
   return Math.max(1, maxAttempts as number);
 }
 
-function compileBackoff(fields: PolicyFields, notes: Notes): Backoff {
+function compileBackoff(fields: PolicyFields, notes: MistakeCollector): Backoff {
   const { backoff = 'exponential', initialDelay, initialInterval, delays } = fields;
   if (!BACKOFFS.includes(backoff as (typeof BACKOFFS)[number])) {
     notes
       .at('backoff')
-      .add(`is ${shownValue(backoff)}, none of ${BACKOFFS.join(', ')}${meant(backoff, BACKOFFS)}`);
+      .add(`is ${describeValue(backoff)}, none of ${BACKOFFS.join(', ')}${meant(backoff, BACKOFFS)}`);
   }
   if (initialDelay !== undefined && initialInterval !== undefined) {
     notes.at('initialInterval').add('is the older word for initialDelay; keep one of the two');
@@ -95,7 +95,7 @@ function compileBackoff(fields: PolicyFields, notes: Notes): Backoff {
   return { kind: backoff === 'fixed' ? 'constant' : (backoff as 'constant'), initialMs };
 }
 
-function compileSchedule(fields: PolicyFields, notes: Notes): Backoff {
+function compileSchedule(fields: PolicyFields, notes: MistakeCollector): Backoff {
   for (const place of ['initialDelay', 'initialInterval'] as const) {
     if (fields[place] !== undefined)
       notes.at(place).add('does not go with "backoff":"schedule"; delays says it all');
@@ -104,20 +104,20 @@ function compileSchedule(fields: PolicyFields, notes: Notes): Backoff {
   if (!Array.isArray(delays) || delays.length === 0) {
     notes
       .at('delays')
-      .add(`${whatCame(delays)}; "backoff":"schedule" needs a list of durations like ["1s","5s"]`);
+      .add(`${describeReceived(delays)}; "backoff":"schedule" needs a list of durations like ["1s","5s"]`);
     return { kind: 'schedule', delaysMs: [0] };
   }
   const delaysMs = delays.map((delay, index) => requiredDuration(delay, notes.at('delays').at(index)));
   return { kind: 'schedule', delaysMs };
 }
 
-function compileJitter(jitter: unknown, notes: Notes): boolean {
+function compileJitter(jitter: unknown, notes: MistakeCollector): boolean {
   if (jitter !== undefined && typeof jitter !== 'boolean')
-    notes.add(`is ${shownValue(jitter)}, not true or false`);
+    notes.add(`is ${describeValue(jitter)}, not true or false`);
   return jitter === true;
 }
 
-function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
+function compileExhaustion(value: unknown, notes: MistakeCollector): Exhaustion {
   if (value === undefined || value === null) return { action: 'sink' };
   if (Array.isArray(value)) {
     if (value.length === 0) return { action: 'sink' };
@@ -125,23 +125,23 @@ function compileExhaustion(value: unknown, notes: Notes): Exhaustion {
       if (!isRoutableName(name)) {
         notes
           .at(index)
-          .add(`is ${shownValue(name)}, no actor to route to; names are like "recover", never x-...`);
+          .add(`is ${describeValue(name)}, no actor to route to; names are like "recover", never x-...`);
       }
     }
     return { action: 'route', actors: value };
   }
   if (!isFields(value)) {
     notes.add(
-      `is ${shownValue(value)}; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}`,
+      `is ${describeValue(value)}; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}`,
     );
     return { action: 'sink' };
   }
   return compileAction(value, notes);
 }
 
-function compileAction(value: Fields, notes: Notes): Exhaustion {
+function compileAction(value: Fields, notes: MistakeCollector): Exhaustion {
   const { action, topic } = value;
-  noteUnknownKeys(notes, value, ['action', 'topic']);
+  addUnknownKeys(notes, value, ['action', 'topic']);
   if (action === 'drop') {
     if (topic !== undefined)
       notes.at('topic').add('does not go with "action":"drop"; what is dropped goes nowhere');
@@ -149,18 +149,22 @@ function compileAction(value: Fields, notes: Notes): Exhaustion {
   }
   if (action !== 'escalate') {
     const actions = ['escalate', 'drop'];
-    notes.at('action').add(`${whatCame(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
+    notes
+      .at('action')
+      .add(`${describeReceived(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
     return { action: 'sink' };
   }
   if (typeof topic !== 'string' || topic === '' || topic.startsWith('x-')) {
-    notes.at('topic').add(`${whatCame(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
+    notes
+      .at('topic')
+      .add(`${describeReceived(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
     return { action: 'sink' };
   }
   return { action, topic };
 }
 
 /** A limit of 0 means "not set", as in Go, where both have the same zero value. */
-function optionalLimit(value: unknown, notes: Notes): number | undefined {
+function optionalLimit(value: unknown, notes: MistakeCollector): number | undefined {
   return optionalDuration(value, notes) || undefined;
 }
 
@@ -169,13 +173,13 @@ function isUnset(limit: unknown): boolean {
   return limit === undefined || durationMs(limit) === 0;
 }
 
-function optionalDuration(value: unknown, notes: Notes): number | undefined {
+function optionalDuration(value: unknown, notes: MistakeCollector): number | undefined {
   return value === undefined ? undefined : requiredDuration(value, notes);
 }
 
-function requiredDuration(value: unknown, notes: Notes): number {
+function requiredDuration(value: unknown, notes: MistakeCollector): number {
   const milliseconds = durationMs(value);
-  if (milliseconds === undefined) notes.add(`is ${shownValue(value)}; ${DURATION_RULE}`);
+  if (milliseconds === undefined) notes.add(`is ${describeValue(value)}; ${DURATION_RULE}`);
   return milliseconds ?? 0;
 }
 

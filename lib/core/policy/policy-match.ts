@@ -1,7 +1,7 @@
 import type { Fault } from '../envelope/fault.ts';
 import { BUILT_IN_POLICIES, DEFAULT_POLICY, type Pattern, type Policy, type Resiliency } from './policy.ts';
 
-type Named = Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
+type MatchableFault = Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
 
 /** Which policy decides, and why: for the plan, and for whoever asks at night. */
 export interface Match {
@@ -12,7 +12,7 @@ export interface Match {
 }
 
 /** The first rule that matches wins, whatever follows it. */
-export function matchRule(resiliency: Resiliency, fault: Named): Match | undefined {
+export function matchRule(resiliency: Resiliency, fault: MatchableFault): Match | undefined {
   for (const [index, rule] of resiliency.rules.entries()) {
     const policy = resiliency.policies.get(rule.policy) ?? BUILT_IN_POLICIES.get(rule.policy);
     if (policy !== undefined && rule.errors.some((pattern) => matches(pattern, fault))) {
@@ -23,14 +23,14 @@ export function matchRule(resiliency: Resiliency, fault: Named): Match | undefin
 }
 
 /** The rule's policy, or the default's. */
-export function matchPolicy(resiliency: Resiliency, fault: Named): Match | undefined {
+export function matchPolicy(resiliency: Resiliency, fault: MatchableFault): Match | undefined {
   const byRule = matchRule(resiliency, fault);
   if (byRule !== undefined) return byRule;
   const policy = resiliency.policies.get(DEFAULT_POLICY);
   return policy === undefined ? undefined : { policy, policyName: DEFAULT_POLICY };
 }
 
-export function matches(pattern: Pattern, fault: Named): boolean {
+export function matches(pattern: Pattern, fault: MatchableFault): boolean {
   switch (pattern.kind) {
     case 'full-name':
       return fault.type === pattern.name || fault.mro.includes(pattern.name);

@@ -23,7 +23,7 @@ export interface Policy {
   readonly jitter: boolean;
   readonly onExhausted: Exhaustion;
   /** What the status says when it ends in the sink. */
-  readonly endsAs: Extract<Reason, 'PolicyExhausted' | 'NonRetryableFailure' | 'RuntimeError'>;
+  readonly exhaustedReason: Extract<Reason, 'PolicyExhausted' | 'NonRetryableFailure' | 'RuntimeError'>;
 }
 
 /** What an error has to be called for a rule to take it. */
@@ -52,7 +52,7 @@ const ONE_ATTEMPT: Policy = {
   backoff: { kind: 'exponential', initialMs: 0 },
   jitter: false,
   onExhausted: { action: 'sink' },
-  endsAs: 'NonRetryableFailure',
+  exhaustedReason: 'NonRetryableFailure',
 };
 
 /** Policies that need no declaring; one of the user's with the same name wins. */
@@ -68,5 +68,5 @@ export const CONNECTION_POLICY: Policy = {
   maxIntervalMs: 30_000,
   jitter: false,
   onExhausted: { action: 'sink' },
-  endsAs: 'RuntimeError',
+  exhaustedReason: 'RuntimeError',
 };

@@ -1,6 +1,6 @@
-import { shownValue, whatCame } from '../text/complaint.ts';
+import { describeReceived, describeValue } from '../text/describe-value.ts';
 import { isFields } from '../text/fields.ts';
-import { type Notes, noteUnknownKeys } from '../text/mistake.ts';
+import { addUnknownKeys, type MistakeCollector } from '../text/mistake.ts';
 import { suggestion } from '../text/nearest.ts';
 import { BUILT_IN_POLICIES, type Pattern, type Policy, type Resiliency, type Rule } from './policy.ts';
 import { compilePolicy, type PolicyInput, policyInput } from './policy-input.ts';
@@ -29,17 +29,17 @@ export const NOT_JSON = Symbol('not JSON');
 export function compileResiliency(
   policies: unknown,
   rules: unknown,
-  notes: { readonly policies: Notes; readonly rules: Notes },
+  notes: { readonly policies: MistakeCollector; readonly rules: MistakeCollector },
 ): Resiliency {
   const compiled = compilePolicies(policies, notes.policies);
   return { policies: compiled ?? new Map(), rules: compileRules(rules, compiled, notes.rules) };
 }
 
 /** Undefined where nobody knows which policies were meant. */
-function compilePolicies(input: unknown, notes: Notes): ReadonlyMap<string, Policy> | undefined {
+function compilePolicies(input: unknown, notes: MistakeCollector): ReadonlyMap<string, Policy> | undefined {
   if (input === NOT_JSON) return undefined;
   if (!isFields(input)) {
-    notes.add(`is ${shownValue(input)}, not an object of policies like {"default":{"maxAttempts":3}}`);
+    notes.add(`is ${describeValue(input)}, not an object of policies like {"default":{"maxAttempts":3}}`);
     return undefined;
   }
   return new Map(
@@ -49,23 +49,23 @@ function compilePolicies(input: unknown, notes: Notes): ReadonlyMap<string, Poli
 
 type KnownPolicies = ReadonlyMap<string, Policy> | undefined;
 
-function compileRules(input: unknown, policies: KnownPolicies, notes: Notes): readonly Rule[] {
+function compileRules(input: unknown, policies: KnownPolicies, notes: MistakeCollector): readonly Rule[] {
   if (input === NOT_JSON) return [];
   if (!Array.isArray(input)) {
     notes.add(
-      `is ${shownValue(input)}, not a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]`,
+      `is ${describeValue(input)}, not a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]`,
     );
     return [];
   }
   return input.map((rule, index) => compileRule(rule, policies, notes.at(index)));
 }
 
-function compileRule(input: unknown, policies: KnownPolicies, notes: Notes): Rule {
+function compileRule(input: unknown, policies: KnownPolicies, notes: MistakeCollector): Rule {
   if (!isFields(input)) {
-    notes.add(`is ${shownValue(input)}, not a rule like {"errors":["ValueError"],"policy":"noRetry"}`);
+    notes.add(`is ${describeValue(input)}, not a rule like {"errors":["ValueError"],"policy":"noRetry"}`);
     return { errors: [], policy: '' };
   }
-  noteUnknownKeys(notes, input, ['errors', 'policy']);
+  addUnknownKeys(notes, input, ['errors', 'policy']);
   const { errors, policy } = input;
   return {
     errors: compilePatterns(errors, notes.at('errors')),
@@ -73,24 +73,24 @@ function compileRule(input: unknown, policies: KnownPolicies, notes: Notes): Rul
   };
 }
 
-function compilePatterns(errors: unknown, notes: Notes): readonly Pattern[] {
+function compilePatterns(errors: unknown, notes: MistakeCollector): readonly Pattern[] {
   if (!Array.isArray(errors) || errors.length === 0) {
-    notes.add(`${whatCame(errors)}, not a list of errors like ["ValueError","http:503"]`);
+    notes.add(`${describeReceived(errors)}, not a list of errors like ["ValueError","http:503"]`);
     return [];
   }
   return errors.flatMap((text, index) => {
     const pattern = typeof text === 'string' ? patternFromText(text) : undefined;
     if (pattern !== undefined) return [pattern];
-    notes.at(index).add(`is ${shownValue(text)}, neither an error's name nor "http:503" nor "http:5xx"`);
+    notes.at(index).add(`is ${describeValue(text)}, neither an error's name nor "http:503" nor "http:5xx"`);
     return [];
   });
 }
 
-function compileName(name: unknown, policies: KnownPolicies, notes: Notes): string {
+function compileName(name: unknown, policies: KnownPolicies, notes: MistakeCollector): string {
   const known = [...(policies?.keys() ?? []), ...BUILT_IN_POLICIES.keys()];
   if (typeof name === 'string' && (known.includes(name) || policies === undefined)) return name;
   const meant = typeof name === 'string' ? suggestion(name, known) : `; there are ${known.join(', ')}`;
-  notes.at('policy').add(`${whatCame(name)}, and a policy's name is needed${meant}`);
+  notes.at('policy').add(`${describeReceived(name)}, and a policy's name is needed${meant}`);
   return '';
 }
 

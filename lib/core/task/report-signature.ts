@@ -22,6 +22,6 @@ export function signatureFromText(text: string | undefined): Signature | undefin
   return seconds === undefined || mac === undefined ? undefined : { seconds: Number(seconds), mac };
 }
 
-export function isTimely({ seconds }: Signature, now: number): boolean {
+export function isRecent({ seconds }: Signature, now: number): boolean {
   return Math.abs(now / 1000 - seconds) <= SIGNATURE_WINDOW_SECONDS;
 }

@@ -5,7 +5,7 @@ import { hopOf } from '../envelope/route.ts';
 import { errorOf } from '../failure/failure.ts';
 import { defined } from '../text/defined.ts';
 import { timestampText } from '../text/timestamp.ts';
-import { shortenedError } from './task-end.ts';
+import { truncateError } from './task-end.ts';
 
 /** What the gateway is told of an envelope that belongs to a task. Never its payload. */
 export type Report = StepReport | FinalReport;
@@ -53,7 +53,7 @@ export function finalReportOf(envelope: Envelope, archiveKey: string): FinalRepo
     actor: endActorOf(envelope),
     phase,
     ...(typeof status?.reason === 'string' ? { reason: status.reason } : {}),
-    ...(phase === 'failed' ? { error: shortenedError(errorOf(envelope)) } : {}),
+    ...(phase === 'failed' ? { error: truncateError(errorOf(envelope)) } : {}),
     ...(typeof status?.updated_at === 'string' ? { at: status.updated_at } : {}),
     archive_key: archiveKey,
   };

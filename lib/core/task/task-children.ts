@@ -10,7 +10,7 @@ export function openChildren({ children }: Task): readonly Entry[] {
 }
 
 /** The task with a note of when the ends of these were looked for; as it is where none of them is open. */
-export function noteLook(task: Task, ids: ReadonlySet<string>, now: number): Task {
+export function withLookupTime(task: Task, ids: ReadonlySet<string>, now: number): Task {
   const isMeant = ([id, { state }]: Entry) => ids.has(id) && !isFinal(state);
   const entries = Object.entries(task.children);
   if (!entries.some(isMeant)) return task;

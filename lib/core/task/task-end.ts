@@ -13,15 +13,15 @@ export interface TaskEnd {
 }
 
 const MAX_MESSAGE_BYTES = 1024;
-const MAX_WORD_BYTES = 256;
+const MAX_NAME_BYTES = 256;
 
 /** The task has ended. One that had before stays as it is: the first word counts. */
 export function endTask(task: Task, end: TaskEnd, now: number): Task {
   if (isFinal(task.state)) return task;
   const { state, actor, archiveKey } = end;
   const why = {
-    ...(end.reason !== undefined && { reason: headWithinUtf8(end.reason, MAX_WORD_BYTES) }),
-    ...(end.error !== undefined && { error: shortenedError(end.error) }),
+    ...(end.reason !== undefined && { reason: headWithinUtf8(end.reason, MAX_NAME_BYTES) }),
+    ...(end.error !== undefined && { error: truncateError(end.error) }),
   };
   const progress = progressAtEnd(task.progress, state);
   const ended = { ...task, ...why, state, progress, ...defined({ archiveKey }) };
@@ -40,9 +40,9 @@ export function expireTask(task: Task, now: number): Task {
 }
 
 /** What a task shows of it. */
-export function shortenedError({ type, message }: TaskError): TaskError {
+export function truncateError({ type, message }: TaskError): TaskError {
   return {
-    type: headWithinUtf8(type, MAX_WORD_BYTES),
+    type: headWithinUtf8(type, MAX_NAME_BYTES),
     message: headWithinUtf8(message, MAX_MESSAGE_BYTES),
   };
 }

@@ -4,16 +4,16 @@ import type { TaskProgress, TaskState } from './task.ts';
 /** A task is kept with every event's progress in it: what lies beyond is left out of the lists, and counted all the same. */
 const MAX_NAMES = 100;
 /** Not before the end is told. */
-const MAX_ON_THE_WAY = 99;
+const MAX_PERCENT_BEFORE_END = 99;
 
 export function progressOf({ prev, curr, next }: Route): TaskProgress {
   const all = prev.length + next.length + (curr === '' ? 0 : 1);
-  const percent = all === 0 ? MAX_ON_THE_WAY : Math.floor((100 * prev.length) / all);
+  const percent = all === 0 ? MAX_PERCENT_BEFORE_END : Math.floor((100 * prev.length) / all);
   return {
     done: prev.slice(-MAX_NAMES),
     ...(curr === '' ? {} : { current: curr }),
     left: next.slice(0, MAX_NAMES),
-    percent: Math.min(percent, MAX_ON_THE_WAY),
+    percent: Math.min(percent, MAX_PERCENT_BEFORE_END),
   };
 }
 

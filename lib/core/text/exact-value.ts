@@ -2,7 +2,7 @@ import { skipValue } from './json-scan.ts';
 import type { JsonText } from './json-text.ts';
 
 /** Deeper ones can neither be parsed nor written again without a stack as deep. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 /** Newer than the library's types: a value that is written as that text. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
@@ -12,7 +12,7 @@ const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
  * as it came keeps its text. Undefined where it is nested too deep.
  */
 export function exactValueFromJson(text: JsonText): { readonly value: unknown } | undefined {
-  if (skipValue(text, 0, DEEPEST) < 0) return undefined;
+  if (skipValue(text, 0, MAX_DEPTH) < 0) return undefined;
   return { value: JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown) };
 }
 

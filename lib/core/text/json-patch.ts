@@ -1,5 +1,5 @@
-import { shown, shownValue, whatCame } from './complaint.ts';
 import { defined } from './defined.ts';
+import { describeReceived, describeValue, excerpt } from './describe-value.ts';
 import { isFields } from './fields.ts';
 import { type Json, type JsonText, readJson, textFromMembers } from './json-text.ts';
 
@@ -25,7 +25,7 @@ export function readPatch(text: string): PatchReading {
   const json = readJson(text);
   if (json.kind !== 'array')
     return {
-      problem: `a patch is a JSON array like [{"op":"replace","path":"/n","value":1}], not ${shown(text)}`,
+      problem: `a patch is a JSON array like [{"op":"replace","path":"/n","value":1}], not ${excerpt(text)}`,
     };
   const operations: Operation[] = [];
   for (const [index, item] of json.items.entries()) {
@@ -40,14 +40,15 @@ export function readPatch(text: string): PatchReading {
 function readOperation(text: JsonText): Operation | string {
   const json = readJson(text);
   const fields: unknown = JSON.parse(text);
-  if (json.kind !== 'object' || !isFields(fields)) return `${shown(text)} is no object`;
+  if (json.kind !== 'object' || !isFields(fields)) return `${excerpt(text)} is no object`;
   const { op } = fields;
-  if (!OPS.includes(op as Operation['op'])) return `op ${whatCame(op)}, none of ${OPS.join(', ')}`;
+  if (!OPS.includes(op as Operation['op'])) return `op ${describeReceived(op)}, none of ${OPS.join(', ')}`;
   const path = pointerOf(fields['path']);
-  if (path === undefined) return `path ${whatCame(fields['path'])}; a path is like "/a/0/b"`;
+  if (path === undefined) return `path ${describeReceived(fields['path'])}; a path is like "/a/0/b"`;
   const needsFrom = op === 'move' || op === 'copy';
   const from = needsFrom ? pointerOf(fields['from']) : undefined;
-  if (needsFrom && from === undefined) return `from ${whatCame(fields['from'])}; a path is like "/a/0/b"`;
+  if (needsFrom && from === undefined)
+    return `from ${describeReceived(fields['from'])}; a path is like "/a/0/b"`;
   const needsValue = op === 'add' || op === 'replace' || op === 'test';
   const value = needsValue ? json.members.get('value') : undefined;
   if (needsValue && value === undefined) return `value is missing`;
@@ -222,5 +223,5 @@ function digitsOf(text: string): string | undefined {
 }
 
 function placeOf(path: readonly string[]): string {
-  return shownValue(path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''));
+  return describeValue(path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''));
 }

@@ -22,8 +22,8 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-const LARGE_E = 0x45;
-const SMALL_E = 0x65;
+const UPPER_E = 0x45;
+const LOWER_E = 0x65;
 /** From an opening bracket to the one that closes it. */
 const TO_CLOSER = 2;
 
@@ -174,7 +174,7 @@ function skipNumber(source: string, start: number): number {
   if (source.charCodeAt(position) === POINT) position = skipDigits(source, position + 1);
   if (position < 0) return position;
   const exponent = source.charCodeAt(position);
-  if (exponent !== SMALL_E && exponent !== LARGE_E) return position;
+  if (exponent !== LOWER_E && exponent !== UPPER_E) return position;
   const sign = source.charCodeAt(position + 1);
   return skipDigits(source, sign === PLUS || sign === MINUS ? position + 2 : position + 1);
 }

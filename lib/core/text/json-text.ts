@@ -28,7 +28,7 @@ export type Json =
   | { readonly kind: 'array'; readonly text: JsonText; readonly items: readonly JsonText[] }
   | { readonly kind: 'scalar'; readonly text: JsonText };
 
-export type JsonReading = Json | { readonly kind: 'broken'; readonly at: number };
+export type JsonReading = Json | { readonly kind: 'invalid'; readonly at: number };
 
 /** Reads the outermost level of one JSON document; what lies deeper is checked and left as text. */
 export function readJson(source: string): JsonReading {
@@ -37,8 +37,8 @@ export function readJson(source: string): JsonReading {
   if (opener === OPEN_OBJECT) return readObject(source, start);
   if (opener === OPEN_ARRAY) return readArray(source, start);
   const end = skipValue(source, start);
-  if (end < 0) return { kind: 'broken', at: ~end };
-  return closed(source, end) ?? { kind: 'scalar', text: source.slice(start, end) as JsonText };
+  if (end < 0) return { kind: 'invalid', at: ~end };
+  return trailingError(source, end) ?? { kind: 'scalar', text: source.slice(start, end) as JsonText };
 }
 
 function readObject(source: string, start: number): JsonReading {
@@ -47,18 +47,18 @@ function readObject(source: string, start: number): JsonReading {
   if (source.charCodeAt(position) !== CLOSE_OBJECT) {
     for (;;) {
       const valueStart = skipKey(source, position);
-      if (valueStart < 0) return { kind: 'broken', at: ~valueStart };
+      if (valueStart < 0) return { kind: 'invalid', at: ~valueStart };
       const valueEnd = skipValue(source, valueStart);
-      if (valueEnd < 0) return { kind: 'broken', at: ~valueEnd };
+      if (valueEnd < 0) return { kind: 'invalid', at: ~valueEnd };
       members.set(keyAt(source, position), source.slice(valueStart, valueEnd) as JsonText);
       position = skipSpace(source, valueEnd);
       if (source.charCodeAt(position) !== COMMA) break;
       position = skipSpace(source, position + 1);
     }
-    if (source.charCodeAt(position) !== CLOSE_OBJECT) return { kind: 'broken', at: position };
+    if (source.charCodeAt(position) !== CLOSE_OBJECT) return { kind: 'invalid', at: position };
   }
   const text = source.slice(start, position + 1) as JsonText;
-  return closed(source, position + 1) ?? { kind: 'object', text, members };
+  return trailingError(source, position + 1) ?? { kind: 'object', text, members };
 }
 
 function readArray(source: string, start: number): JsonReading {
@@ -67,22 +67,22 @@ function readArray(source: string, start: number): JsonReading {
   if (source.charCodeAt(position) !== CLOSE_ARRAY) {
     for (;;) {
       const end = skipValue(source, position);
-      if (end < 0) return { kind: 'broken', at: ~end };
+      if (end < 0) return { kind: 'invalid', at: ~end };
       items.push(source.slice(position, end) as JsonText);
       position = skipSpace(source, end);
       if (source.charCodeAt(position) !== COMMA) break;
       position = skipSpace(source, position + 1);
     }
-    if (source.charCodeAt(position) !== CLOSE_ARRAY) return { kind: 'broken', at: position };
+    if (source.charCodeAt(position) !== CLOSE_ARRAY) return { kind: 'invalid', at: position };
   }
   const text = source.slice(start, position + 1) as JsonText;
-  return closed(source, position + 1) ?? { kind: 'array', text, items };
+  return trailingError(source, position + 1) ?? { kind: 'array', text, items };
 }
 
 /** A complaint where anything but white space follows. */
-function closed(source: string, end: number): JsonReading | undefined {
+function trailingError(source: string, end: number): JsonReading | undefined {
   const rest = skipSpace(source, end);
-  return rest === source.length ? undefined : { kind: 'broken', at: rest };
+  return rest === source.length ? undefined : { kind: 'invalid', at: rest };
 }
 
 export function jsonText(value: string | number | boolean | null): JsonText {
@@ -91,11 +91,11 @@ export function jsonText(value: string | number | boolean | null): JsonText {
 
 /** The string that a JSON text holds; undefined where it holds something else. */
 export function stringFromJson(text: JsonText | undefined): string | undefined {
-  return text === undefined || text.charCodeAt(0) !== QUOTE ? undefined : unquoted(text);
+  return text === undefined || text.charCodeAt(0) !== QUOTE ? undefined : unquote(text);
 }
 
 /** What stands between the quotes; only an escape needs a parse. */
-function unquoted(text: string): string {
+function unquote(text: string): string {
   return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1);
 }
 
@@ -115,7 +115,7 @@ export function textFromMembers(members: ReadonlyMap<string, JsonText>): JsonTex
 }
 
 /** A complaint's words for a place in broken JSON: what stands there, and where that is. */
-export function describeBreak(source: string, at: number): string {
+export function describeJsonError(source: string, at: number): string {
   const found =
     at >= source.length ? 'the text ends' : `unexpected ${JSON.stringify(characterAt(source, at))}`;
   const line = source.slice(0, at).split('\n').length;
@@ -128,5 +128,5 @@ function characterAt(source: string, at: number): string {
 }
 
 function keyAt(source: string, start: number): string {
-  return unquoted(source.slice(start, skipString(source, start)));
+  return unquote(source.slice(start, skipString(source, start)));
 }

@@ -9,20 +9,21 @@ export interface Mistake {
 }
 
 /** Gathers mistakes under one place. */
-export interface Notes {
+export interface MistakeCollector {
   readonly place: string;
   add(problem: string): void;
   /** The same collection, one step further in: `policies` at `default` is `policies.default`. */
-  at(step: string | number): Notes;
+  at(step: string | number): MistakeCollector;
 }
 
-export function notesInto(mistakes: Mistake[], place: string): Notes {
+export function mistakeCollector(mistakes: Mistake[], place: string): MistakeCollector {
   return {
     place,
     add: (problem) => {
       mistakes.push({ place, problem });
     },
-    at: (step) => notesInto(mistakes, typeof step === 'number' ? `${place}[${step}]` : join(place, step)),
+    at: (step) =>
+      mistakeCollector(mistakes, typeof step === 'number' ? `${place}[${step}]` : join(place, step)),
   };
 }
 
@@ -31,7 +32,7 @@ function join(place: string, step: string): string {
 }
 
 /** Complains of every key that is none of the known ones. */
-export function noteUnknownKeys(notes: Notes, value: object, known: readonly string[]): void {
+export function addUnknownKeys(notes: MistakeCollector, value: object, known: readonly string[]): void {
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) notes.at(key).add(`is no field here${suggestion(key, known)}`);
   }

@@ -1,13 +1,13 @@
 /** Half of any other edit: who writes ASYA_GRACE for ASYA_GRACE_PERIOD left a word out, and mistyped none. */
-const MORE_OR_LESS = 1;
-const OTHER = 2;
+const INSERT_OR_DELETE_COST = 1;
+const REPLACE_OR_SWAP_COST = 2;
 
 /** The word that takes the least editing to become: what somebody who mistyped most likely meant. */
-export function nearestWord(typed: string, words: Iterable<string>): string | undefined {
+export function closestWord(typed: string, words: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const word of words) {
-    const weight = editsBetween(typed.toLowerCase(), word.toLowerCase());
+    const weight = editDistance(typed.toLowerCase(), word.toLowerCase());
     if (weight < least) {
       nearest = word;
       least = weight;
@@ -18,26 +18,26 @@ export function nearestWord(typed: string, words: Iterable<string>): string | un
 
 /** "did you mean ...?", or nothing where there are no words to mean. */
 export function suggestion(typed: string, words: Iterable<string>): string {
-  const nearest = nearestWord(typed, words);
+  const nearest = closestWord(typed, words);
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 
 /** Levenshtein's distance, weighed, with two swapped neighbours as one edit. */
-function editsBetween(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index * MORE_OR_LESS);
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index * INSERT_OR_DELETE_COST);
   for (let row = 1; row <= from.length; row++) {
-    const current = [row * MORE_OR_LESS];
+    const current = [row * INSERT_OR_DELETE_COST];
     for (let column = 1; column <= to.length; column++) {
       const isSame = from[row - 1] === to[column - 1];
       const isSwapped =
         row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
       current.push(
         Math.min(
-          at(last, column) + MORE_OR_LESS,
-          at(current, column - 1) + MORE_OR_LESS,
-          at(last, column - 1) + (isSame ? 0 : OTHER),
-          isSwapped ? at(beforeLast, column - 2) + OTHER : Number.POSITIVE_INFINITY,
+          at(last, column) + INSERT_OR_DELETE_COST,
+          at(current, column - 1) + INSERT_OR_DELETE_COST,
+          at(last, column - 1) + (isSame ? 0 : REPLACE_OR_SWAP_COST),
+          isSwapped ? at(beforeLast, column - 2) + REPLACE_OR_SWAP_COST : Number.POSITIVE_INFINITY,
         ),
       );
     }

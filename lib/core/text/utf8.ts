@@ -15,7 +15,7 @@ export function textFromUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-const BYTES_PER_UNIT_AT_MOST = 3;
+const MAX_BYTES_PER_UNIT = 3;
 
 /** Counts the bytes of a text as UTF-8. */
 export type CountBytes = (text: string) => number;
@@ -23,7 +23,7 @@ export type CountBytes = (text: string) => number;
 /** Whether the text needs more than so many bytes as UTF-8. Counts only when the length leaves a doubt: to save time. */
 export function exceedsUtf8Bytes(text: string, limit: number, countBytes: CountBytes = utf8Bytes): boolean {
   if (text.length > limit) return true;
-  if (text.length * BYTES_PER_UNIT_AT_MOST <= limit) return false;
+  if (text.length * MAX_BYTES_PER_UNIT <= limit) return false;
   return countBytes(text) > limit;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { shown } from '../../core/text/complaint.ts';
+import { excerpt } from '../../core/text/describe-value.ts';
 
 /**
  * Keeps web pages away from servers on loopback. Every page that is open in a browser on this machine can send requests
@@ -144,5 +144,5 @@ function headerFound(name: string, value: string): Found {
 /** It is foreign input, and may end up on a terminal or in a log. */
 function shownInAscii(text: string): string {
   const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return shown(JSON.stringify(text).replace(/[^\x20-\x7e]/g, escaped));
+  return excerpt(JSON.stringify(text).replace(/[^\x20-\x7e]/g, escaped));
 }

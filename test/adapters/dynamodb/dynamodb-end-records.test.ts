@@ -17,7 +17,7 @@ afterAll(() => embedded.close());
 type Fields = Readonly<Record<string, unknown>>;
 
 const recordFor = (changes: Fields): NewRecord => recordOf(aFailed(changes), NOW, deriveId);
-const noted = ({ place: _place, spareKey: _spareKey, ...record }: NewRecord): EndRecord => record;
+const noted = ({ place: _place, alternativeKey: _alternativeKey, ...record }: NewRecord): EndRecord => record;
 const atHop = (hop: number) => ({ route: { prev: Array(hop).fill('fetch'), curr: 'score', next: [] } });
 const replayed = (replay: string) => ({ headers: { 'x-asya-replay': replay } });
 

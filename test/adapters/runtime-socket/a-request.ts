@@ -11,8 +11,7 @@ export const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store', 'notify']
 export function envelopeWith(payload: unknown, more: object = {}): Envelope {
   const text = JSON.stringify({ id: 'e-1', route: ROUTE, headers: {}, payload, ...more });
   const arrival = decode(text, { actor: 'score', messageId: 'm-1', deriveId });
-  if (arrival.kind !== 'readable')
-    throw new Error(`the test's own envelope is invalid: ${arrival.complaint}`);
+  if (arrival.kind !== 'readable') throw new Error(`the test's own envelope is invalid: ${arrival.problem}`);
   return arrival.envelope;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
-import { measurementsOfWork } from '../../../lib/core/delivery/metrics.ts';
+import { measurementsOfDelivery } from '../../../lib/core/delivery/metrics.ts';
 import { at } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailedBody } from '../../core/an-end.ts';
 import { type Handling, handling } from '../a-handling.ts';
@@ -66,7 +66,7 @@ describe.each([
     expect([sends, settle]).toEqual([[], 'ack']);
     expect(report.facts).toContainEqual({ fact: 'failure', actor: 'score', reason });
     const place = { queue: 'q', transport: 'sqs', queueOf: (name: string) => name };
-    expect(measurementsOfWork(report, place)).toContainEqual({
+    expect(measurementsOfDelivery(report, place)).toContainEqual({
       name: 'failures_recorded_total',
       labels: { actor: 'score', reason },
       value: 1,

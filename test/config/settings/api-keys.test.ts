@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readApiKeys } from '../../../lib/config/settings/api-keys.ts';
-import { type Mistake, notesInto } from '../../../lib/core/text/mistake.ts';
+import { type Mistake, mistakeCollector } from '../../../lib/core/text/mistake.ts';
 
 const HASH = 'ab'.repeat(32);
 
@@ -8,7 +8,7 @@ function reading(value: unknown) {
   const mistakes: Mistake[] = [];
   const keys = readApiKeys(
     typeof value === 'string' ? value : JSON.stringify(value),
-    notesInto(mistakes, 'keys'),
+    mistakeCollector(mistakes, 'keys'),
   );
   return { keys, mistakes: mistakes.map(({ place, problem }) => `${place} ${problem}`) };
 }

@@ -80,7 +80,7 @@ const policy: fc.Arbitrary<Policy> = record({
   onExhausted: exhaustion,
 }).map(({ maxIntervalMs, maxDurationMs, expireAfterMs, ...rest }) => ({
   ...rest,
-  endsAs: 'PolicyExhausted' as const,
+  exhaustedReason: 'PolicyExhausted' as const,
   ...present({ maxIntervalMs, expireAfterMs }),
   // Without limit of attempts, only time can end it: one of the two has to be there.
   ...present({

@@ -11,7 +11,7 @@ const DEFAULT = {
   backoff: { kind: 'exponential', initialMs: 0 },
   jitter: false,
   onExhausted: { action: 'sink' },
-  endsAs: 'PolicyExhausted',
+  exhaustedReason: 'PolicyExhausted',
 };
 const SLOW = { ...DEFAULT, maxAttempts: 3, backoff: { kind: 'exponential', initialMs: 60_000 } };
 const BOTH = {

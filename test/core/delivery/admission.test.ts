@@ -214,9 +214,9 @@ describe('the order', () => {
   const ahead = { 'x-asya-not-before': at(60_000) };
   const past = { deadline_at: at(-1) };
   it.each([
-    ['mismatch before the rest', { route: BAD_ROUTE, headers: ahead, status: past }, 'mismatch'],
-    ['not due before hops and deadline', { route: LONG_ROUTE, headers: ahead, status: past }, 'early'],
-    ['hops before the deadline', { route: LONG_ROUTE, status: past }, 'hops-spent'],
+    ['mismatch before the rest', { route: BAD_ROUTE, headers: ahead, status: past }, 'route-mismatch'],
+    ['not due before hops and deadline', { route: LONG_ROUTE, headers: ahead, status: past }, 'not-due'],
+    ['hops before the deadline', { route: LONG_ROUTE, status: past }, 'hop-budget-exceeded'],
     ['the deadline before the host', { status: past }, 'expired'],
     ['the host last', {}, 'host-out-of-time'],
     [

@@ -3,8 +3,8 @@ import {
   type Answer,
   answerFromHttp,
   answerFromSocket,
-  complainOfNext,
   faultFromErrorObject,
+  nextProblem,
 } from '../../../lib/core/delivery/answer.ts';
 
 const ways: readonly (readonly [string, (text: string, fanOut: 'array' | 'never') => Answer])[] = [
@@ -334,7 +334,7 @@ describe('whom a handler may send on to', () => {
     ['those who are allowed', ['a', 'b', 'a'], new Set(['a', 'b'])],
     ['nobody at all, where nobody is allowed', [], new Set<string>()],
   ])('%s', (_what, next, allowed) => {
-    expect(complainOfNext(next, allowed)).toBeUndefined();
+    expect(nextProblem(next, allowed)).toBeUndefined();
   });
 
   it.each([
@@ -363,8 +363,8 @@ describe('whom a handler may send on to', () => {
       new Set(['x-sump']),
       'is "x-sump": the mesh\'s own',
     ],
-  ])('but not %s', (_what, next, allowed, complaint) => {
-    expect(complainOfNext(next, allowed)).toContain(complaint);
+  ])('but not %s', (_what, next, allowed, problem) => {
+    expect(nextProblem(next, allowed)).toContain(problem);
   });
 
   it('over HTTP, no frame is told where to go on without the header', () => {

@@ -93,7 +93,7 @@ describe('the built-in policy for a runtime that cannot be reached', () => {
       maxIntervalMs: 30_000,
       jitter: false,
       onExhausted: { action: 'sink' },
-      endsAs: 'RuntimeError',
+      exhaustedReason: 'RuntimeError',
     });
     expect([1, 2, 3, 4, 5, 6].map((attempt) => delayAfterAttempt(CONNECTION_POLICY, attempt, 0.5))).toEqual([
       1_000, 2_000, 4_000, 8_000, 16_000, 30_000,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
-import { actorBehind, normalizeForCrew } from '../../../lib/core/delivery/crew.ts';
+import { normalizeForCrew, sourceActor } from '../../../lib/core/delivery/crew.ts';
 import { decode } from '../../../lib/core/envelope/decode.ts';
 import { encode } from '../../../lib/core/envelope/encode.ts';
 import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
@@ -20,7 +20,7 @@ const SOURCE = { queue: 'score', receiveCount: 6 };
 
 /** Welcomed as the line does it. */
 function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Envelope {
-  const origin = { ...ORIGIN, actor: actorBehind(actor, source.queue) };
+  const origin = { ...ORIGIN, actor: sourceActor(actor, source.queue) };
   const arrival = normalizeForCrew(decode(text, origin), actor, source, NOW);
   expect(arrival.kind).toBe('readable');
   return arrival.envelope;
@@ -29,7 +29,7 @@ function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Env
 /** What the next of the crew, or whoever opens the archive, makes of it. */
 function readAgain(envelope: Envelope): Envelope {
   const again = arrivalOf(encode(envelope), 'x-sump');
-  expect(again.kind === 'readable' ? '' : again.complaint).toBe('');
+  expect(again.kind === 'readable' ? '' : again.problem).toBe('');
   return again.envelope;
 }
 
@@ -169,6 +169,6 @@ describe('the actor behind a queue', () => {
     ['of a queue that is called otherwise', DLQ, 'dead-letters', 'dead-letters'],
     ['of a queue in another namespace', DLQ_OF_PROD, 'legacy-dlq', 'legacy'],
   ])('%s', (_what, actor, queue, name) => {
-    expect(actorBehind(actor, queue)).toBe(name);
+    expect(sourceActor(actor, queue)).toBe(name);
   });
 });

@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import {
   METRICS,
-  measurementsOfReceipt,
-  measurementsOfWork,
-  type Worked,
+  measurementsOfDelivery,
+  measurementsOfReceive,
+  type ProcessedDelivery,
 } from '../../../lib/core/delivery/metrics.ts';
 
 const LABELS = { queue: 'score', transport: 'sqs' };
 const PLACE = { ...LABELS, queueOf: (actor: string) => `asya-prod-${actor}` };
-const WORKED: Worked = { facts: [], receivedBytes: 100, sentBytes: [], processingMs: 1_500, sendMs: 20 };
+const WORKED: ProcessedDelivery = {
+  facts: [],
+  receivedBytes: 100,
+  sentBytes: [],
+  processingMs: 1_500,
+  sendMs: 20,
+};
 
 describe('the metrics', () => {
   it('are called and labelled as the page on behaviour says', () => {
@@ -39,7 +45,7 @@ describe('the metrics', () => {
 
 describe('a receipt', () => {
   it('counts deliveries and the seconds waited for them', () => {
-    expect(measurementsOfReceipt(7, 2_500, PLACE)).toEqual([
+    expect(measurementsOfReceive(7, 2_500, PLACE)).toEqual([
       { name: 'messages_received_total', labels: LABELS, value: 7 },
       { name: 'queue_receive_duration_seconds', labels: LABELS, value: 2.5 },
     ]);
@@ -48,21 +54,21 @@ describe('a receipt', () => {
 
 describe('a delivery that was worked on', () => {
   it('with nothing to tell has its duration and its size', () => {
-    expect(measurementsOfWork(WORKED, PLACE)).toEqual([
+    expect(measurementsOfDelivery(WORKED, PLACE)).toEqual([
       { name: 'processing_duration_seconds', labels: { queue: 'score' }, value: 1.5 },
       { name: 'message_size_bytes', labels: { direction: 'received' }, value: 100 },
     ]);
   });
 
   it('with a call has its duration too, be it nought', () => {
-    const measured = (runtimeMs: number) => measurementsOfWork({ ...WORKED, runtimeMs }, PLACE)[1];
+    const measured = (runtimeMs: number) => measurementsOfDelivery({ ...WORKED, runtimeMs }, PLACE)[1];
     const labels = { queue: 'score' };
     expect(measured(250)).toEqual({ name: 'runtime_execution_duration_seconds', labels, value: 0.25 });
     expect(measured(0)).toEqual({ name: 'runtime_execution_duration_seconds', labels, value: 0 });
   });
 
   it('with sends has theirs once, and the size of each', () => {
-    expect(measurementsOfWork({ ...WORKED, sentBytes: [1, 2] }, PLACE).slice(1)).toEqual([
+    expect(measurementsOfDelivery({ ...WORKED, sentBytes: [1, 2] }, PLACE).slice(1)).toEqual([
       { name: 'queue_send_duration_seconds', labels: LABELS, value: 0.02 },
       { name: 'message_size_bytes', labels: { direction: 'received' }, value: 100 },
       { name: 'message_size_bytes', labels: { direction: 'sent' }, value: 1 },
@@ -71,14 +77,14 @@ describe('a delivery that was worked on', () => {
   });
 
   it('counts each fact, but not which policy decided', () => {
-    const facts: Worked['facts'] = [
+    const facts: ProcessedDelivery['facts'] = [
       { fact: 'result', result: 'error' },
       { fact: 'runtime-error', errorType: 'execution' },
       { fact: 'policy', policy: 'default' },
       { fact: 'failed', reason: 'policy_exhausted' },
       { fact: 'sent', to: 'x-sink', type: 'sink' },
     ];
-    expect(measurementsOfWork({ ...WORKED, facts }, PLACE).slice(0, -2)).toEqual([
+    expect(measurementsOfDelivery({ ...WORKED, facts }, PLACE).slice(0, -2)).toEqual([
       { name: 'messages_total', labels: { queue: 'score', result: 'error' }, value: 1 },
       { name: 'runtime_errors_total', labels: { queue: 'score', error_type: 'execution' }, value: 1 },
       { name: 'messages_failed_total', labels: { queue: 'score', reason: 'policy_exhausted' }, value: 1 },
@@ -91,22 +97,22 @@ describe('a delivery that was worked on', () => {
   });
 
   it('calls the topic of an escalation by its own name', () => {
-    const facts: Worked['facts'] = [{ fact: 'sent', to: 'errors', type: 'escalation' }];
-    expect(measurementsOfWork({ ...WORKED, facts }, PLACE)[0]?.labels).toEqual({
+    const facts: ProcessedDelivery['facts'] = [{ fact: 'sent', to: 'errors', type: 'escalation' }];
+    expect(measurementsOfDelivery({ ...WORKED, facts }, PLACE)[0]?.labels).toEqual({
       destination_queue: 'errors',
       message_type: 'escalation',
     });
   });
 
   it('has for every measurement the labels that its metric names, and no id', () => {
-    const facts: Worked['facts'] = [
+    const facts: ProcessedDelivery['facts'] = [
       { fact: 'result', result: 'success' },
       { fact: 'runtime-error', errorType: 'timeout' },
       { fact: 'failed', reason: 'timeout' },
       { fact: 'sent', to: 'store', type: 'next' },
     ];
-    const measured = measurementsOfWork({ ...WORKED, facts, runtimeMs: 1, sentBytes: [1] }, PLACE);
-    for (const { name, labels } of [...measured, ...measurementsOfReceipt(1, 1, PLACE)]) {
+    const measured = measurementsOfDelivery({ ...WORKED, facts, runtimeMs: 1, sentBytes: [1] }, PLACE);
+    for (const { name, labels } of [...measured, ...measurementsOfReceive(1, 1, PLACE)]) {
       expect(Object.keys(labels).sort()).toEqual([...METRICS[name].labels].sort());
     }
   });

@@ -206,13 +206,13 @@ describe('a handler rewrites the route', () => {
   ];
   it.each(refused)(
     'but not to %s: ValidationError, with the payload that came',
-    (_what, next, setting, complaint) => {
+    (_what, next, setting, problem) => {
       const { sends, sent, plan } = handle(anEnvelope(), frames({}, { next }), setting);
       expect(sends).toHaveLength(1);
       expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink' });
       expect(sent.status).toMatchObject({ phase: 'failed', reason: 'ValidationError' });
       expect(sent.status?.error).toMatchObject({ type: 'ValidationError', mro: [], traceback: '' });
-      expect(sent.status?.error?.message).toContain(complaint);
+      expect(sent.status?.error?.message).toContain(problem);
       expect(sent.payload).toEqual({ n: 1 });
       expect(sent.route).toEqual({ prev: ['fetch'], curr: 'score', next: ['store'] });
       expect(plan.settle).toBe('ack');

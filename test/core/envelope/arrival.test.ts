@@ -10,7 +10,7 @@ const ERROR = { type: 'A', mro: [], message: '', traceback: '' };
 
 function arrivedStatus(status?: object): object {
   const arrival = decode(JSON.stringify(anEnvelope(defined({ status }))), ORIGIN);
-  if (arrival.kind !== 'readable') throw new Error(arrival.complaint);
+  if (arrival.kind !== 'readable') throw new Error(arrival.problem);
   return arrive(arrival.envelope, 'score', NOW).status;
 }
 

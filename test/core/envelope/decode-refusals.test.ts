@@ -21,17 +21,17 @@ describe('what is not UTF-8 JSON is a ParseError', () => {
     ['an envelope and more', '{} {}', 'the body is not JSON: unexpected "{" at line 1, column 4'],
     ['a lone surrogate', '"\ud800"', 'the body is not UTF-8'],
     ['a byte order mark', '\ufeff{}', 'the body is not JSON: unexpected "\ufeff" at line 1, column 1'],
-  ])('%s', (_what, body, complaint) => {
+  ])('%s', (_what, body, problem) => {
     const arrival = refusal(body);
     expect(arrival.reason).toBe('ParseError');
-    expect(arrival.complaint).toBe(complaint);
+    expect(arrival.problem).toBe(problem);
     expect(JSON.parse(arrival.envelope.payload)).toEqual({ raw: body });
   });
 
   it('bytes that are no text are kept as base64', () => {
     const arrival = refusal(Uint8Array.of(0x7b, 0xff, 0x00));
     expect(arrival.reason).toBe('ParseError');
-    expect(arrival.complaint).toBe('the body is not UTF-8');
+    expect(arrival.problem).toBe('the body is not UTF-8');
     expect(arrival.envelope.payload).toBe('{"raw_base64":"e/8A"}');
   });
 
@@ -178,22 +178,22 @@ describe('JSON that is no envelope is a ValidationError', () => {
       anEnvelope({ status: { deadline_at: 99 } }),
       `status.deadline_at is 99; ${TIME_RULE}`,
     ],
-  ])('%s', (_what, body, complaint) => {
+  ])('%s', (_what, body, problem) => {
     const arrival = refusal(body);
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     expect(arrival.reason).toBe('ValidationError');
-    expect(arrival.complaint).toContain(complaint);
+    expect(arrival.problem).toContain(problem);
     expect(JSON.parse(arrival.envelope.payload)).toEqual({ raw: text });
   });
 
   it.each(['status', 'route'])('a %s nested so deep that it could not be written again', (field) => {
     const deep = `${'{"a":'.repeat(500)}{"a":1}${'}'.repeat(500)}`;
     const body = JSON.stringify(anEnvelope({ [field]: 0 })).replace(`"${field}":0`, `"${field}":${deep}`);
-    expect(refusal(body).complaint).toBe(`${field} is nested deeper than 500 levels`);
+    expect(refusal(body).problem).toBe(`${field} is nested deeper than 500 levels`);
   });
 
   it("says that the mesh's own actors take no errors", () => {
-    expect(refusal(anEnvelope({ headers: { _on_error: 'x-sump' } })).complaint).toContain(
+    expect(refusal(anEnvelope({ headers: { _on_error: 'x-sump' } })).problem).toContain(
       "none of the mesh's own (x-...)",
     );
   });

@@ -6,7 +6,7 @@ import { anEnvelope, ORIGIN } from '../a-delivery.ts';
 function readable(body: string | Uint8Array | object): Envelope {
   const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const arrival: Arrival = decode(text, ORIGIN);
-  if (arrival.kind !== 'readable') throw new Error(`refused: ${arrival.complaint}`);
+  if (arrival.kind !== 'readable') throw new Error(`refused: ${arrival.problem}`);
   return arrival.envelope;
 }
 

@@ -5,7 +5,7 @@ import { ORIGIN } from '../a-delivery.ts';
 
 function again(body: string): string {
   const arrival = decode(body, ORIGIN);
-  if (arrival.kind !== 'readable') throw new Error(arrival.complaint);
+  if (arrival.kind !== 'readable') throw new Error(arrival.problem);
   return encode(arrival.envelope);
 }
 

@@ -3,7 +3,7 @@ import type { Headers } from '../../../lib/core/envelope/envelope.ts';
 import {
   headersFromHandler,
   headerText,
-  isOwnHeader,
+  isSidecarHeader,
   withHeader,
   withoutHeader,
 } from '../../../lib/core/envelope/headers.ts';
@@ -51,7 +51,7 @@ describe('headers that belong to the sidecar', () => {
     ['_on_error', false],
     ['event_time', false],
   ])('%s: %s', (name, isOwn) => {
-    expect(isOwnHeader(name)).toBe(isOwn);
+    expect(isSidecarHeader(name)).toBe(isOwn);
   });
 
   it('stay, whatever a handler answers', () => {

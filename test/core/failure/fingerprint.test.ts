@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
 import {
-  type Failing,
+  type FingerprintInput,
   fingerprintOf,
-  normalMessage,
+  normalizeMessage,
   topFrames,
 } from '../../../lib/core/failure/fingerprint.ts';
 
-const FAILING: Failing = { actor: 'score', errorType: 'ValueError', message: 'no', traceback: '' };
-const printOf = (changes: Partial<Failing> = {}) => fingerprintOf({ ...FAILING, ...changes }, deriveId);
+const FAILING: FingerprintInput = { actor: 'score', errorType: 'ValueError', message: 'no', traceback: '' };
+const printOf = (changes: Partial<FingerprintInput> = {}) =>
+  fingerprintOf({ ...FAILING, ...changes }, deriveId);
 
 describe('one cause has one fingerprint', () => {
   it.each<[string, readonly string[]]>([
@@ -39,7 +40,7 @@ describe('one cause has one fingerprint', () => {
       [`${'word '.repeat(100)}a`, `${'word '.repeat(100)}b`],
     ],
   ])('whatever the %s are', (_what, messages) => {
-    expect([...new Set(messages.map(normalMessage))]).toHaveLength(1);
+    expect([...new Set(messages.map(normalizeMessage))]).toHaveLength(1);
     expect(new Set(messages.map((message) => printOf({ message }))).size).toBe(1);
   });
 
@@ -51,7 +52,7 @@ describe('one cause has one fingerprint', () => {
 describe('another cause has another fingerprint', () => {
   const traceback =
     'Traceback (most recent call last):\n  File "/app/score.py", line 3, in score\nValueError: no';
-  it.each<[string, Partial<Failing>]>([
+  it.each<[string, Partial<FingerprintInput>]>([
     ['actor', { actor: 'store' }],
     ['type', { errorType: 'KeyError' }],
     ['words', { message: 'yes' }],
@@ -71,7 +72,7 @@ describe('another cause has another fingerprint', () => {
     ['read/write lock', 'read/only lock'],
     ['internationalization missing', 'authentication missing'],
   ])('as %j and %j are', (one, other) => {
-    expect(normalMessage(one)).not.toBe(normalMessage(other));
+    expect(normalizeMessage(one)).not.toBe(normalizeMessage(other));
   });
 });
 
@@ -164,7 +165,7 @@ describe('a fingerprint is made in no time', () => {
     ' ',
     '\n',
   ])('whatever the message repeats: %j', (text) => {
-    expect(normalMessage(words(text)).length).toBeLessThanOrEqual(500);
+    expect(normalizeMessage(words(text)).length).toBeLessThanOrEqual(500);
   });
 
   it.each([

@@ -116,17 +116,17 @@ describe("an envelope's key", () => {
       'e-1@2=r%2F1',
     ],
   ])('%s, and the spare one', (_what, changes, name, spare) => {
-    const { archiveKey, spareKey } = recordOf(aFailed(changes), NOW, deriveId);
+    const { archiveKey, alternativeKey } = recordOf(aFailed(changes), NOW, deriveId);
     expect(archiveKey).toBe(`failed/2026-01-01/score/${name}.json`);
-    expect(spareKey).toBe(`failed/2026-01-01/score/${spare}.json`);
+    expect(alternativeKey).toBe(`failed/2026-01-01/score/${spare}.json`);
   });
 
   it('is never that of an envelope whose id looks like it', () => {
     const ids = ['e-1', 'e-1.2', 'e-1@1', 'e-1=2', 'e-1.r', 'e-1%401'];
     const keys = [{}, replayed('2')].flatMap((more) =>
       ids.flatMap((id) => {
-        const { archiveKey, spareKey } = recordOf(aFailed({ id, ...more }), NOW, deriveId);
-        return [archiveKey, spareKey];
+        const { archiveKey, alternativeKey } = recordOf(aFailed({ id, ...more }), NOW, deriveId);
+        return [archiveKey, alternativeKey];
       }),
     );
     expect(new Set(keys).size).toBe(keys.length);
@@ -192,7 +192,7 @@ describe('an end', () => {
       atMs: NOW,
       archiveKey: 'failed/2026-01-01/score/e-1=r-1.json',
       place: 'place|e-1|failed|score|r-1',
-      spareKey: 'failed/2026-01-01/score/e-1@1=r-1.json',
+      alternativeKey: 'failed/2026-01-01/score/e-1@1=r-1.json',
     });
     expect(recordOf(aFailed(failed({ reason: 7 })), NOW, deriveId)).toMatchObject({ reason: '' });
     expect(recordOf(aFailed(), NOW, deriveId)).not.toHaveProperty('replay');

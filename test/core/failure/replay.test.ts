@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../../lib/core/envelope/encode.ts';
-import { type Replayed, type ReplayOptions, replayOf } from '../../../lib/core/failure/replay.ts';
+import { type ReplayOptions, type ReplayResult, replayOf } from '../../../lib/core/failure/replay.ts';
 import type { JsonText } from '../../../lib/core/text/json-text.ts';
 import { anActor, at, NOW } from '../a-delivery.ts';
 import { A_FAILURE, aFailed, aFailedBody, arrivalOf } from '../an-end.ts';
@@ -9,12 +9,12 @@ const OPTIONS: ReplayOptions = { replay: 'r-1' };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function sent(replayed: Replayed): { to: string; body: Fields } {
+function sent(replayed: ReplayResult): { to: string; body: Fields } {
   if ('problem' in replayed) throw new Error(replayed.problem);
   return { to: replayed.to, body: JSON.parse(encode(replayed.envelope)) as Fields };
 }
 
-function problemOf(replayed: Replayed): string {
+function problemOf(replayed: ReplayResult): string {
   if (!('problem' in replayed)) throw new Error(`sent to ${replayed.to}`);
   return replayed.problem;
 }

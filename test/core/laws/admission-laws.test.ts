@@ -11,13 +11,13 @@ function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | u
   if (written.flaw !== undefined) return 'unreadable';
   const isDue = (written.notBeforeMs ?? now) <= now;
   if (actor.isEnd) {
-    if (!isDue) return 'early';
+    if (!isDue) return 'not-due';
     return hostTimeLeftMs < actor.timeoutMs ? 'host-out-of-time' : undefined;
   }
   if (written.phase === 'canceled') return 'canceled';
-  if (written.curr !== actor.name) return 'mismatch';
-  if (!isDue) return 'early';
-  if (written.prev.length >= actor.maxHops) return 'hops-spent';
+  if (written.curr !== actor.name) return 'route-mismatch';
+  if (!isDue) return 'not-due';
+  if (written.prev.length >= actor.maxHops) return 'hop-budget-exceeded';
   const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
   if (leftMs < MIN_TIME_MS) return 'expired';
   return hostTimeLeftMs < Math.min(leftMs, actor.timeoutMs) ? 'host-out-of-time' : undefined;
@@ -56,9 +56,9 @@ describe('admission', () => {
       'end-call',
       'unreadable',
       'canceled',
-      'mismatch',
-      'early',
-      'hops-spent',
+      'route-mismatch',
+      'not-due',
+      'hop-budget-exceeded',
       'expired',
       'host-out-of-time',
       '1 s left',
@@ -116,7 +116,7 @@ describe('admission', () => {
       'end empty -> end_consumed',
       'end fault -> release',
       'end interrupted -> returned',
-      'early -> deferred',
+      'not-due -> deferred',
       'host-out-of-time -> returned',
       'unreadable -> validation_error',
     ],

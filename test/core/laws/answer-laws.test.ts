@@ -86,7 +86,7 @@ describe('what a runtime says', () => {
       expect([plan.settle, plan.dispatches.length > 0]).toEqual(['ack', true]);
       for (const { body } of dispatchesOf(plan)) {
         const arrival = decode(body, originAt(delivery.actor.name));
-        expect(arrival.kind === 'readable' ? 'readable' : arrival.complaint).toBe('readable');
+        expect(arrival.kind === 'readable' ? 'readable' : arrival.problem).toBe('readable');
       }
     },
     ([text, reader]) => `${reader}: ${READERS[reader]?.(text).kind}`,

@@ -34,7 +34,7 @@ describe('the envelope on the wire', () => {
     deliveries({ flaw: whole }),
     ({ body, written }) => {
       const arrival = decode(body, originAt(ACTOR));
-      expect(arrival.kind === 'readable' ? 'readable' : arrival.complaint).toBe('readable');
+      expect(arrival.kind === 'readable' ? 'readable' : arrival.problem).toBe('readable');
       const { envelope } = arrival;
       expect(envelope.route).toMatchObject({ prev: written.prev, curr: written.curr, next: written.next });
       const text = encode(envelope);
@@ -107,7 +107,7 @@ describe('what cannot be read', () => {
         return;
       }
       expect(arrival.reason).toBe(isJson ? 'ValidationError' : 'ParseError');
-      expect(arrival.complaint).not.toBe('');
+      expect(arrival.problem).not.toBe('');
       const kept = JSON.parse(arrival.envelope.payload) as { raw?: string; raw_base64?: string };
       if (kept.raw_base64 !== undefined) {
         expect(text).toBeUndefined();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { Actor, Crew } from '../../../lib/core/delivery/actor.ts';
 import { admit } from '../../../lib/core/delivery/admit.ts';
-import { actorBehind, normalizeForCrew } from '../../../lib/core/delivery/crew.ts';
+import { normalizeForCrew, sourceActor } from '../../../lib/core/delivery/crew.ts';
 import { decide } from '../../../lib/core/delivery/decide.ts';
 import type { Outcome } from '../../../lib/core/delivery/outcome.ts';
 import { decode } from '../../../lib/core/envelope/decode.ts';
@@ -63,7 +63,7 @@ function withEnd(body: string | Uint8Array, phase: unknown, reason: unknown): st
 
 function play(delivery: CrewDelivery) {
   const { actor, limits, now, elapsedMs, random, queue } = delivery;
-  const decoded = decode(delivery.body, originAt(actorBehind(actor, queue)));
+  const decoded = decode(delivery.body, originAt(sourceActor(actor, queue)));
   const arrival = normalizeForCrew(decoded, actor, { queue, receiveCount: 6 }, now);
   const admission = admit(arrival, actor, now, delivery.hostTimeLeftMs);
   const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
@@ -118,7 +118,7 @@ describe('the crew', () => {
       const { envelope } = arrival;
       expect(envelope.payload).toBe(decoded.envelope.payload);
       const kept = decode(encode(envelope), originAt(SUMP));
-      expect(kept.kind === 'readable' ? '' : kept.complaint).toBe('');
+      expect(kept.kind === 'readable' ? '' : kept.problem).toBe('');
     },
     (delivery) => `${delivery.role} ${play(delivery).decoded.kind}`,
     ['sink readable', 'sink unreadable', 'dlq readable', 'dlq unreadable'],

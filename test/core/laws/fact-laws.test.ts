@@ -153,7 +153,7 @@ describe('what can be read again', () => {
     (delivery) => {
       for (const { body, envelope } of dispatchesOf(play(delivery).plan)) {
         const arrival = decode(body, originAt(delivery.actor.name));
-        expect(arrival.kind === 'readable' ? 'readable' : arrival.complaint).toBe('readable');
+        expect(arrival.kind === 'readable' ? 'readable' : arrival.problem).toBe('readable');
         expect(isDeepStrictEqual(arrival.envelope, envelope)).toBe(true);
       }
     },

@@ -15,7 +15,7 @@ import { law } from '../law.ts';
 
 const RULES: DelayRules = {
   project: 'shop',
-  queues: { byTopic: [['slow-*', 'q/slow']], otherwise: 'q/default' },
+  queues: { byTopic: [['slow-*', 'q/slow']], defaultQueue: 'q/default' },
   deriveId,
   countBytes: utf8Bytes,
 };

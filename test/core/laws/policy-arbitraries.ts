@@ -75,7 +75,7 @@ export const policies: fc.Arbitrary<Policy> = fc
     return {
       ...policy,
       ...defined({ maxIntervalMs, maxDurationMs: durationMs, expireAfterMs }),
-      endsAs: 'PolicyExhausted',
+      exhaustedReason: 'PolicyExhausted',
     };
   });
 

@@ -29,7 +29,7 @@ describe('long delays', () => {
       backoff: { kind: 'constant' as const, initialMs },
       jitter: false,
       onExhausted: { action: 'sink' as const },
-      endsAs: 'PolicyExhausted' as const,
+      exhaustedReason: 'PolicyExhausted' as const,
     })),
     onError: fc.constant(undefined),
     deadline: fc.constant(undefined),
@@ -79,7 +79,7 @@ describe('long delays', () => {
     ),
     ([delivery, latenessMs]) => {
       const first = play(delivery);
-      if (first.outcome.kind !== 'early') return;
+      if (first.outcome.kind !== 'not-due') return;
       const { envelope } = first.arrival;
       const { notBeforeMs = 0 } = delivery.written;
       const hops = waitingHops(delivery, first, latenessMs);
@@ -87,16 +87,16 @@ describe('long delays', () => {
       const most = Math.ceil((notBeforeMs - delivery.now) / delivery.limits.maxDelayMs) + 1;
       expect(hops.length).toBeLessThanOrEqual(most);
       const last = hops.at(-1);
-      expect(last?.arrived.outcome.kind).not.toBe('early');
+      expect(last?.arrived.outcome.kind).not.toBe('not-due');
       expect(last?.arrivedMs).toBeGreaterThanOrEqual(notBeforeMs);
     },
     ([delivery]) =>
       `${delivery.actor.isEnd ? 'end ' : ''}${kindOf(delivery)}, most ${delivery.limits.maxDelayMs}`,
     [
-      'early -> deferred, most 900000',
-      'early -> deferred, most Infinity',
-      'end early -> deferred, most 900000',
-      'end early -> deferred, most Infinity',
+      'not-due -> deferred, most 900000',
+      'not-due -> deferred, most Infinity',
+      'end not-due -> deferred, most 900000',
+      'end not-due -> deferred, most Infinity',
     ],
   );
 });
@@ -122,6 +122,6 @@ function waitingHops(
     arrivedMs += sent.delayMs + (latenessMs[hops.length % latenessMs.length] ?? 0);
     arrived = playAfresh({ ...delivery, body: sent.body, now: arrivedMs });
     hops.push({ sent, arrived, arrivedMs });
-  } while (arrived.outcome.kind === 'early' && hops.length < 20);
+  } while (arrived.outcome.kind === 'not-due' && hops.length < 20);
   return hops;
 }

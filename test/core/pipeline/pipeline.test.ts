@@ -55,7 +55,7 @@ describe('the presets', () => {
       expireAfterMs: 7_200_000,
       jitter: false,
       onExhausted: { action: 'drop' },
-      endsAs: 'PolicyExhausted',
+      exhaustedReason: 'PolicyExhausted',
     });
   });
 });

@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 
 const RULES: DelayRules = {
   project: 'shop',
-  queues: { byTopic: [], otherwise: 'q/default' },
+  queues: { byTopic: [], defaultQueue: 'q/default' },
   deriveId,
   countBytes: utf8Bytes,
 };
@@ -216,7 +216,7 @@ describe('the queue of a topic', () => {
       ['projects/*/topics/audit', 'q/audit'],
       ['a.c', 'q/dot'],
     ],
-    otherwise: 'q/default',
+    defaultQueue: 'q/default',
   } as const;
   it.each([
     ['projects/shop/topics/billing-eu', 'q/exact'],

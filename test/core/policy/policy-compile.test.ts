@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { compilePolicy, policyInput } from '../../../lib/core/policy/policy-input.ts';
 import { compileResiliency, NOT_JSON, resiliencyInput } from '../../../lib/core/policy/resiliency-input.ts';
-import { type Mistake, notesInto } from '../../../lib/core/text/mistake.ts';
+import { type Mistake, mistakeCollector } from '../../../lib/core/text/mistake.ts';
 import { policyOf, resiliencyOf } from '../a-delivery.ts';
 
 /** Place and problem of each mistake, in one line. */
 function mistakesOf(policy: unknown): readonly string[] {
   const mistakes: Mistake[] = [];
-  compilePolicy(policy, notesInto(mistakes, 'p'));
+  compilePolicy(policy, mistakeCollector(mistakes, 'p'));
   return mistakes.map(({ place, problem }) => `${place} ${problem}`);
 }
 
 function mistakesOfBoth(policies: unknown, rules: unknown): readonly string[] {
   const mistakes: Mistake[] = [];
   compileResiliency(policies, rules, {
-    policies: notesInto(mistakes, 'policies'),
-    rules: notesInto(mistakes, 'rules'),
+    policies: mistakeCollector(mistakes, 'policies'),
+    rules: mistakeCollector(mistakes, 'rules'),
   });
   return mistakes.map(({ place, problem }) => `${place} ${problem}`);
 }
@@ -25,7 +25,7 @@ const NONE = {
   backoff: { kind: 'exponential', initialMs: 0 },
   jitter: false,
   onExhausted: { action: 'sink' },
-  endsAs: 'PolicyExhausted',
+  exhaustedReason: 'PolicyExhausted',
 };
 
 describe('a policy is compiled', () => {
@@ -53,7 +53,7 @@ describe('a policy is compiled', () => {
       expireAfterMs: 129_600_000,
       jitter: true,
       onExhausted: { action: 'route', actors: ['recover', 'tell'] },
-      endsAs: 'PolicyExhausted',
+      exhaustedReason: 'PolicyExhausted',
     });
   });
 
@@ -325,7 +325,7 @@ describe('what a wrong policy is compiled to is sound, if of no use', () => {
     [{ onExhausted: { action: 'x' } }],
     [{ initialDelay: 'x' }],
   ])('%j', (input) => {
-    const policy = compilePolicy(input, notesInto([], 'p'));
+    const policy = compilePolicy(input, mistakeCollector([], 'p'));
     expect(policy.onExhausted).toEqual({ action: 'sink' });
     expect(policy.backoff.kind === 'schedule' ? policy.backoff.delaysMs : [policy.backoff.initialMs]).toEqual(
       [0],
@@ -505,7 +505,7 @@ describe('a mistake in policies or rules', () => {
 });
 
 describe('what is wrong compiles to what can do no harm', () => {
-  const notes = { policies: notesInto([], 'policies'), rules: notesInto([], 'rules') };
+  const notes = { policies: mistakeCollector([], 'policies'), rules: mistakeCollector([], 'rules') };
   it.each([
     ['policies', 7, [], { policies: new Map(), rules: [] }],
     ['policies that are not JSON', NOT_JSON, [], { policies: new Map(), rules: [] }],

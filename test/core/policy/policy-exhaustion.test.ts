@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasRunOut, isExhausted } from '../../../lib/core/policy/policy-exhaustion.ts';
+import { hasElapsed, isExhausted } from '../../../lib/core/policy/policy-exhaustion.ts';
 import { anEnvelope, at, faultEnd, handle, policyOf, type Setting } from '../a-delivery.ts';
 
 describe('a policy is exhausted', () => {
@@ -42,9 +42,9 @@ describe('a policy is exhausted', () => {
   });
 
   it('by time only where a limit is set', () => {
-    expect(hasRunOut(undefined, 0, Number.MAX_SAFE_INTEGER)).toBe(false);
-    expect(hasRunOut(0, 5, 5)).toBe(false);
-    expect(hasRunOut(0, 5, 6)).toBe(true);
+    expect(hasElapsed(undefined, 0, Number.MAX_SAFE_INTEGER)).toBe(false);
+    expect(hasElapsed(0, 5, 5)).toBe(false);
+    expect(hasElapsed(0, 5, 6)).toBe(true);
   });
 });
 

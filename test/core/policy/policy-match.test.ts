@@ -174,13 +174,16 @@ describe('which policy decides', () => {
       backoff: { kind: 'exponential', initialMs: 0 },
       jitter: false,
       onExhausted: { action: 'sink' },
-      endsAs: 'NonRetryableFailure',
+      exhaustedReason: 'NonRetryableFailure',
     });
   });
 
   it.each(['noRetry', 'nonretryable'])("a policy of the user's called %s wins", (name) => {
     const own = resiliencyOf({ [name]: { maxAttempts: 9 } }, [{ errors: ['A'], policy: name }]);
-    expect(matchPolicy(own, fault('A'))?.policy).toMatchObject({ maxAttempts: 9, endsAs: 'PolicyExhausted' });
+    expect(matchPolicy(own, fault('A'))?.policy).toMatchObject({
+      maxAttempts: 9,
+      exhaustedReason: 'PolicyExhausted',
+    });
   });
 
   it('a rule whose policy is nowhere is passed over', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reportsFromValue } from '../../../lib/core/task/report-input.ts';
-import { isTimely, signatureFromText, signatureText } from '../../../lib/core/task/report-signature.ts';
+import { isRecent, signatureFromText, signatureText } from '../../../lib/core/task/report-signature.ts';
 import { anEndOf, aStep } from '../a-task.ts';
 
 describe('reports from the wire', () => {
@@ -52,7 +52,7 @@ describe('a signature', () => {
 
   it('is good for five minutes', () => {
     const signature = { seconds: 1_000, mac: MAC };
-    expect([699, 700, 1_300, 1_301].map((second) => isTimely(signature, second * 1000))).toEqual([
+    expect([699, 700, 1_300, 1_301].map((second) => isRecent(signature, second * 1000))).toEqual([
       false,
       true,
       true,

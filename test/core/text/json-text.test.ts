@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  describeBreak,
+  describeJsonError,
   type JsonText,
   jsonText,
   readJson,
@@ -211,15 +211,15 @@ describe('JSON is read', () => {
 describe('what is not JSON is broken', () => {
   it.each(BAD.map((text) => [text]))('%j', (text) => {
     expect(parsed(text)).toBeUndefined();
-    expect(readJson(text).kind).toBe('broken');
+    expect(readJson(text).kind).toBe('invalid');
   });
 
   it.each(BAD.flatMap((text) => [[`[${text},1]`], [`{"k":${text},"l":1}`]]))(
     'within other values: %j',
     (text) => {
       // Some pieces are whole in other company: "[" + "" + "1]" alone is not asked for.
-      if (parsed(text) === undefined) expect(readJson(text).kind).toBe('broken');
-      else expect(readJson(text).kind).not.toBe('broken');
+      if (parsed(text) === undefined) expect(readJson(text).kind).toBe('invalid');
+      else expect(readJson(text).kind).not.toBe('invalid');
     },
   );
 
@@ -258,7 +258,7 @@ describe('what is not JSON is broken', () => {
     ['[{"a":1 x}]', 8],
     ['{"a":[1}', 7],
   ])('%j at %d', (text, at) => {
-    expect(readJson(text)).toEqual({ kind: 'broken', at });
+    expect(readJson(text)).toEqual({ kind: 'invalid', at });
   });
 });
 
@@ -340,11 +340,11 @@ describe('strings of any length', () => {
     const text = JSON.stringify('x'.repeat(length));
     expect(readJson(text)).toEqual({ kind: 'scalar', text });
     expect(readJson(`[${text},${text}]`)).toMatchObject({ items: [text, text] });
-    expect(readJson(text.slice(0, -1))).toEqual({ kind: 'broken', at: length + 1 });
+    expect(readJson(text.slice(0, -1))).toEqual({ kind: 'invalid', at: length + 1 });
   });
 
   it.each(lengths)('a line break after %d letters breaks it there', (length) => {
-    expect(readJson(`"${'x'.repeat(length)}\n"`)).toEqual({ kind: 'broken', at: length + 1 });
+    expect(readJson(`"${'x'.repeat(length)}\n"`)).toEqual({ kind: 'invalid', at: length + 1 });
   });
 
   it.each(lengths)('an escape after %d letters', (length) => {
@@ -352,7 +352,7 @@ describe('strings of any length', () => {
       const text = `"${'x'.repeat(length)}${escaped}${'y'.repeat(length)}"`;
       expect(readJson(text)).toEqual({ kind: 'scalar', text });
     }
-    expect(readJson(`"${'x'.repeat(length)}\\x"`)).toEqual({ kind: 'broken', at: length + 2 });
+    expect(readJson(`"${'x'.repeat(length)}\\x"`)).toEqual({ kind: 'invalid', at: length + 2 });
   });
 
   it.each(lengths)('what follows %d letters is not taken for a part of them', (length) => {
@@ -362,11 +362,11 @@ describe('strings of any length', () => {
       expect(readJson(`[${texts.join(',')}]`)).toMatchObject({ kind: 'array', items: texts });
       expect(readJson(`{${texts[0]}:${texts[1]}}`)).toMatchObject({ kind: 'object' });
     }
-    expect(readJson(`"${long}\\\\"x"`)).toEqual({ kind: 'broken', at: length + 4 });
-    expect(readJson(`"${long}\\"`)).toEqual({ kind: 'broken', at: length + 3 });
-    expect(readJson(`["${long}\\","y"]`)).toEqual({ kind: 'broken', at: length + 6 });
-    expect(readJson(`"${long}\n${long}"`)).toEqual({ kind: 'broken', at: length + 1 });
-    expect(readJson(`"${long}${long}\t"`)).toEqual({ kind: 'broken', at: 2 * length + 1 });
+    expect(readJson(`"${long}\\\\"x"`)).toEqual({ kind: 'invalid', at: length + 4 });
+    expect(readJson(`"${long}\\"`)).toEqual({ kind: 'invalid', at: length + 3 });
+    expect(readJson(`["${long}\\","y"]`)).toEqual({ kind: 'invalid', at: length + 6 });
+    expect(readJson(`"${long}\n${long}"`)).toEqual({ kind: 'invalid', at: length + 1 });
+    expect(readJson(`"${long}${long}\t"`)).toEqual({ kind: 'invalid', at: 2 * length + 1 });
   });
 });
 
@@ -423,6 +423,6 @@ describe('a break is told by what stands there and where', () => {
     ['\u{1f600}', 0, 'unexpected "\u{1f600}" at line 1, column 1'],
     ['"', 0, 'unexpected "\\"" at line 1, column 1'],
   ])('%j at %d: %s', (text, at, words) => {
-    expect(describeBreak(text, at)).toBe(words);
+    expect(describeJsonError(text, at)).toBe(words);
   });
 });

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { shown, shownValue, whatCame } from '../../../lib/core/text/complaint.ts';
-import { type Mistake, mistakesText, notesInto, noteUnknownKeys } from '../../../lib/core/text/mistake.ts';
+import { describeReceived, describeValue, excerpt } from '../../../lib/core/text/describe-value.ts';
+import {
+  addUnknownKeys,
+  type Mistake,
+  mistakeCollector,
+  mistakesText,
+} from '../../../lib/core/text/mistake.ts';
 
 describe('mistakes are gathered under their place', () => {
   it('step by step', () => {
     const mistakes: Mistake[] = [];
-    const notes = notesInto(mistakes, 'POLICIES');
+    const notes = mistakeCollector(mistakes, 'POLICIES');
     expect(notes.place).toBe('POLICIES');
     notes.add('one');
     notes.at('default').add('two');
@@ -21,8 +26,8 @@ describe('mistakes are gathered under their place', () => {
   });
 
   it('from nowhere', () => {
-    expect(notesInto([], '').at('rules').place).toBe('rules');
-    expect(notesInto([], '').at(2).place).toBe('[2]');
+    expect(mistakeCollector([], '').at('rules').place).toBe('rules');
+    expect(mistakeCollector([], '').at(2).place).toBe('[2]');
   });
 
   it('one line for each', () => {
@@ -37,7 +42,7 @@ describe('mistakes are gathered under their place', () => {
 
   it('of every key that nobody knows', () => {
     const mistakes: Mistake[] = [];
-    noteUnknownKeys(notesInto(mistakes, 'p'), { topic: 1, atcion: 2, zzz: 3 }, ['action', 'topic']);
+    addUnknownKeys(mistakeCollector(mistakes, 'p'), { topic: 1, atcion: 2, zzz: 3 }, ['action', 'topic']);
     expect(mistakes).toEqual([
       { place: 'p.atcion', problem: 'is no field here; did you mean "action"?' },
       { place: 'p.zzz', problem: 'is no field here; did you mean "topic"?' },
@@ -51,7 +56,7 @@ describe('a value is shown short enough for one line', () => {
     ['x'.repeat(121), `${'x'.repeat(120)}...`],
     ['', ''],
   ])('%s', (text, short) => {
-    expect(shown(text)).toBe(short);
+    expect(excerpt(text)).toBe(short);
   });
 
   it.each([
@@ -64,12 +69,12 @@ describe('a value is shown short enough for one line', () => {
     [Number.POSITIVE_INFINITY, 'Infinity'],
     ['x'.repeat(200), `"${'x'.repeat(119)}...`],
   ])('%j', (value, text) => {
-    expect(shownValue(value)).toBe(text);
+    expect(describeValue(value)).toBe(text);
   });
 
   it('or said to be missing', () => {
-    expect(whatCame(undefined)).toBe('is missing');
-    expect(whatCame(null)).toBe('is null');
-    expect(whatCame('a')).toBe('is "a"');
+    expect(describeReceived(undefined)).toBe('is missing');
+    expect(describeReceived(null)).toBe('is null');
+    expect(describeReceived('a')).toBe('is "a"');
   });
 });

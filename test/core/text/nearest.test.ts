@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestWord, suggestion } from '../../../lib/core/text/nearest.ts';
+import { closestWord, suggestion } from '../../../lib/core/text/nearest.ts';
 
 describe('the nearest word', () => {
   it.each([
@@ -33,11 +33,11 @@ describe('the nearest word', () => {
     ['a word left out inside', 'ASYA_SINK', ['ASYA_FANOUT', 'ASYA_ACTOR_SINK'], 'ASYA_ACTOR_SINK'],
     ['a word too many', 'ASYA_QUEUE_MAX_HOPS', ['ASYA_QUEUE_AUTO_CREATE', 'ASYA_MAX_HOPS'], 'ASYA_MAX_HOPS'],
   ])('%s', (_what, typed, words, nearest) => {
-    expect(nearestWord(typed, words)).toBe(nearest);
+    expect(closestWord(typed, words)).toBe(nearest);
   });
 
   it('of none is none', () => {
-    expect(nearestWord('a', [])).toBeUndefined();
+    expect(closestWord('a', [])).toBeUndefined();
     expect(suggestion('a', [])).toBe('');
   });
 

@@ -80,6 +80,6 @@ test("the variables of the delayer's page make a delayer that starts", () => {
   const text = list.replaceAll('$P', 'my-project').replaceAll('$R', 'europe-west1');
   const env = Object.fromEntries(text.split(',').map((one) => one.split('=') as [string, string]));
   expect(delayerConfigFrom(env)).toMatchObject({
-    config: { queues: { otherwise: 'projects/my-project/locations/europe-west1/queues/delays' } },
+    config: { queues: { defaultQueue: 'projects/my-project/locations/europe-west1/queues/delays' } },
   });
 });

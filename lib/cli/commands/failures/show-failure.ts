@@ -2,7 +2,7 @@ import { deriveId } from '../../../adapters/system/system.ts';
 import type { Stores } from '../../../assembly/from-config/crew-from-config.ts';
 import { decode } from '../../../core/envelope/decode.ts';
 import type { Envelope } from '../../../core/envelope/envelope.ts';
-import { errorOf, type Failure, type ReplayNote } from '../../../core/failure/failure.ts';
+import { errorOf, type Failure, type ReplayEntry } from '../../../core/failure/failure.ts';
 import type { EndRecord } from '../../../core/failure/record.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import type { Ends } from '../../../ports/end-records.ts';
@@ -76,7 +76,7 @@ async function readKept({ actor, identity, archiveKey }: Failure, archive: Archi
   if (kept.text === undefined) return { trouble: 'the archive has nothing under this key any more' };
   const arrival = decode(kept.text, { actor, messageId: identity, deriveId });
   return arrival.kind === 'unreadable'
-    ? { trouble: `what the archive holds cannot be read: ${arrival.complaint}` }
+    ? { trouble: `what the archive holds cannot be read: ${arrival.problem}` }
     : { envelope: arrival.envelope };
 }
 
@@ -131,7 +131,7 @@ function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | un
   ];
 }
 
-function replayRows(replays: readonly ReplayNote[], ends: Ends, now: number): readonly string[] {
+function replayRows(replays: readonly ReplayEntry[], ends: Ends, now: number): readonly string[] {
   return replays.map(({ replay, atMs, to }) =>
     row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${fateText(replay, ends)}`),
   );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Headers } from '../../../core/envelope/envelope.ts';
 import { withHeader } from '../../../core/envelope/headers.ts';
-import { describeBreak, type JsonText, readJson } from '../../../core/text/json-text.ts';
+import { describeJsonError, type JsonText, readJson } from '../../../core/text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE } from '../../../core/text/timestamp.ts';
 import type { Random } from '../../../ports/clock.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -47,15 +47,15 @@ export function headersFrom(texts: readonly string[] = [], besides: Headers): He
 /** JSON, or a file that holds it. */
 export function payloadFrom(text: string | undefined, cwd: string): JsonText {
   const json = readJson(text ?? '{}');
-  if (json.kind !== 'broken') return json.text;
+  if (json.kind !== 'invalid') return json.text;
   const content = readJsonFile(resolve(cwd, text ?? ''));
   if (content === undefined)
     throw new UsageError(
-      `asya: --payload is "${text}", neither JSON (${describeBreak(text ?? '', json.at)}) nor a file`,
+      `asya: --payload is "${text}", neither JSON (${describeJsonError(text ?? '', json.at)}) nor a file`,
     );
   const inside = readJson(content);
-  if (inside.kind !== 'broken') return inside.text;
-  throw new UsageError(`asya: --payload ${text} is not JSON: ${describeBreak(content, inside.at)}`);
+  if (inside.kind !== 'invalid') return inside.text;
+  throw new UsageError(`asya: --payload ${text} is not JSON: ${describeJsonError(content, inside.at)}`);
 }
 
 function readJsonFile(path: string): string | undefined {

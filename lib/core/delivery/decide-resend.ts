@@ -8,15 +8,15 @@ import { planFailure } from './decide-failure.ts';
 import { ackAfter, dispatchOf, failedFact, type Plan, releaseWith, resultFact } from './plan.ts';
 
 /** Back to the own queue as it came: no attempt is counted, and no receive of the broker's is spent. */
-export function planAgain(asCame: Envelope, context: Context): Plan {
+export function planResend(original: Envelope, context: Context): Plan {
   const facts = [resultFact('returned')];
   // x-dlq has no queue of its own to send to: the dead-letter queue delivers again.
   if (context.actor.crew?.role === 'dlq') return releaseWith(facts);
-  return ackAfter([dispatchOf(context.actor.name, 'again', asCame)], facts);
+  return ackAfter([dispatchOf(context.actor.name, 'again', original)], facts);
 }
 
 /** Not yet due: back to the own queue for the rest of the delay, or for as much of it as the transport can do. */
-export function planWait(envelope: Envelope, dueMs: number, context: Context): Plan {
+export function planDeferral(envelope: Envelope, dueMs: number, context: Context): Plan {
   const { actor, limits, now } = context;
   const undeliverable = planUndeliverable(envelope, dueMs, context);
   if (limits.maxDelayMs === 0) return undeliverable;
@@ -37,7 +37,7 @@ function planUndeliverable(envelope: Envelope, dueMs: number, context: Context):
 }
 
 /** A delay that the transport cannot do in one send is noted on the envelope, and done piece by piece. */
-export function withWait(
+export function withDelay(
   envelope: Envelope,
   delayMs: number,
   context: Context,
