@@ -1,7 +1,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type EnsuredQueuePair, ensureQueue } from '../../lib/adapters/sqs/ensure-queue.ts';
+import { existingQueue, type SqsQueue } from '../../lib/adapters/sqs/queue-attributes.ts';
 import { sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
+import type { QueuePlan } from '../../lib/config/plan/queue-plan.ts';
+import { deadLetterQueueName } from '../../lib/config/settings/queue-name.ts';
 import {
   type Engines,
   type EnginesOptions,
@@ -45,5 +49,20 @@ export function clientsOf(engines: Omit<Engines, 'close'>): Pick<Floor, 'sqs' | 
     sqs: sqsClient({ endpoint: engines.sqsEndpoint, region: LOCAL_REGION }, {}),
     s3: new S3Client({ ...common, endpoint: engines.s3Endpoint, forcePathStyle: true }),
     dynamodb: new DynamoDBClient({ ...common, endpoint: engines.dynamodbEndpoint }),
+  };
+}
+
+export interface QueuePair extends Pick<EnsuredQueuePair, 'change'> {
+  readonly queue: SqsQueue;
+  readonly deadLetterQueue: SqsQueue;
+}
+
+/** Creates or updates a queue and its dead-letter queue, as the local mesh does. */
+export async function ensurePair(client: SQSClient, name: string, plan: QueuePlan): Promise<QueuePair> {
+  const { change } = await ensureQueue(client, name, plan, { onDifference: 'update' });
+  return {
+    change,
+    queue: await existingQueue(client, name),
+    deadLetterQueue: await existingQueue(client, deadLetterQueueName(name)),
   };
 }

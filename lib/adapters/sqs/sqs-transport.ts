@@ -14,8 +14,9 @@ import { unlessAborted } from '../../async/until-aborted.ts';
 import { queuePlan } from '../../config/plan/queue-plan.ts';
 import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
 import { type Delivery, ensured, type Receipt, type Transport } from '../../ports/transport.ts';
+import { isQueueMissing } from './queue-attributes.ts';
 import { delaySecondsFrom, SQS_LIMITS, SQS_MAX_BATCH } from './sqs-limits.ts';
-import { isQueueMissing, sqsQueues } from './sqs-queues.ts';
+import { sqsQueues } from './sqs-queues.ts';
 
 export interface SqsTransportOptions {
   readonly client: SQSClient;
@@ -183,7 +184,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     },
     reach: async (queue) => {
       try {
-        await queues.look(queue);
+        await queues.check(queue);
         return ACCEPTED;
       } catch (error) {
         return refusalOf(error, queue);

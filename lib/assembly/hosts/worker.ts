@@ -75,7 +75,8 @@ async function consumeAll(consumers: readonly ConsumerDeps[], stop: AbortSignal)
 /** An actor's own queue. For x-dlq: the dead-letter queues that it drains. */
 function queuesOf({ actor, namespace, deadLettersOf }: SidecarConfig): readonly string[] {
   if (actor.crew?.role !== 'dlq') return [queueName(actor.name, namespace)];
-  if (deadLettersOf.length > 0) return deadLettersOf.map((name) => deadLetterQueueName(name, namespace));
+  if (deadLettersOf.length > 0)
+    return deadLettersOf.map((name) => deadLetterQueueName(queueName(name, namespace)));
   throw new Error('asya: not set: ASYA_DEAD_LETTERS_OF, the actors whose dead-letter queues x-dlq drains');
 }
 

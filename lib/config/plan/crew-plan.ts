@@ -34,7 +34,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
       ...defined({ queue }),
       sources:
         queue === undefined
-          ? drained.map((actor) => deadLetterQueueName(actor, settings.namespace))
+          ? drained.map((actor) => deadLetterQueueName(queueName(actor, settings.namespace)))
           : [queue.name],
       ...(isDlq ? { drains: drained } : {}),
       batchSize: CREW_BATCH,

@@ -76,7 +76,7 @@ export function plannedQueue(actor: string, visibilitySeconds: number, settings:
   const { namespace, queues } = settings;
   return {
     name: queueName(actor, namespace),
-    deadLetterName: deadLetterQueueName(actor, namespace),
+    deadLetterName: deadLetterQueueName(queueName(actor, namespace)),
     plan: queuePlan(visibilitySeconds, queues),
   };
 }

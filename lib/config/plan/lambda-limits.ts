@@ -132,7 +132,7 @@ function ownQueues(actors: ReadonlySet<string>, namespace: string | undefined): 
   const own = [...CREW, GATEWAY];
   return new Set([
     ...own.map((name) => queueName(name, namespace)),
-    ...[...own, ...actors].map((name) => deadLetterQueueName(name, namespace)),
+    ...[...own, ...actors].map((name) => deadLetterQueueName(queueName(name, namespace))),
   ]);
 }
 
@@ -155,7 +155,7 @@ function placeOf({ name, file }: ActorSpec): string {
 }
 
 function noteName({ name }: ActorSpec, namespace: string | undefined, notes: MistakeCollector): void {
-  const longest = deadLetterQueueName(name, namespace);
+  const longest = deadLetterQueueName(queueName(name, namespace));
   if (longest.length <= MAX_QUEUE_NAME) return;
   notes.add(
     `makes a queue's name of ${longest.length} characters, "${longest}"; SQS takes ${MAX_QUEUE_NAME}: ` +
@@ -274,7 +274,7 @@ function noteSameNames(
   for (const name of CREW) {
     own(queueName(name, namespace), `the mesh's own ${name}`, mistakeCollector(mistakes, name));
     own(
-      deadLetterQueueName(name, namespace),
+      deadLetterQueueName(queueName(name, namespace)),
       `the dead letters of ${name}`,
       mistakeCollector(mistakes, name),
     );
@@ -282,7 +282,7 @@ function noteSameNames(
   for (const spec of actors) {
     const notes = mistakeCollector(mistakes, placeOf(spec));
     own(queueName(spec.name, namespace), `the queue of "${spec.name}"`, notes);
-    own(deadLetterQueueName(spec.name, namespace), `the dead letters of "${spec.name}"`, notes);
+    own(deadLetterQueueName(queueName(spec.name, namespace)), `the dead letters of "${spec.name}"`, notes);
   }
 }
 

@@ -4,7 +4,7 @@ import { durationText } from '../../core/text/duration.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { crewRole } from './crew-role.ts';
 import { noteUnfitTopicName, readPubsub } from './pubsub-settings.ts';
-import { deadLetterQueueName, MAX_QUEUE_NAME } from './queue-name.ts';
+import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from './queue-name.ts';
 import { noteUnknownVariables, readSettings, type SettingValues } from './read-settings.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
 import { SETTINGS } from './settings.ts';
@@ -145,7 +145,7 @@ function crewOf(name: string, values: Values): Crew | undefined {
 }
 
 function noteLongQueueName(actor: string, namespace: string | undefined, mistakes: Mistake[]): void {
-  const longest = deadLetterQueueName(actor, namespace);
+  const longest = deadLetterQueueName(queueName(actor, namespace));
   if (longest.length > MAX_QUEUE_NAME) {
     const problem = `makes a queue's name of ${longest.length} characters, "${longest}"; ${MAX_QUEUE_NAME} are allowed`;
     mistakes.push({ place: 'ASYA_NAMESPACE', problem });

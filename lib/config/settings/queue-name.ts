@@ -6,6 +6,6 @@ export function queueName(actor: string, namespace: string | undefined): string 
   return namespace === undefined ? actor : `asya-${namespace}-${actor}`;
 }
 
-export function deadLetterQueueName(actor: string, namespace: string | undefined): string {
-  return `${queueName(actor, namespace)}-dlq`;
+export function deadLetterQueueName(queue: string): string {
+  return `${queue}-dlq`;
 }

@@ -5,7 +5,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { LocalQueue } from '../../adapters/sqs/queue-depths.ts';
+import type { SqsQueue } from '../../adapters/sqs/queue-attributes.ts';
 
 /** What an event source needs of a queue. All reject where the queue does not answer. */
 export interface EventQueue {
@@ -21,7 +21,7 @@ export interface EventQueue {
 
 const MAX_ENTRIES = 10;
 
-export function sqsEventQueue(client: SQSClient, { name, arn, url }: LocalQueue): EventQueue {
+export function sqsEventQueue(client: SQSClient, { name, arn, url }: SqsQueue): EventQueue {
   return {
     name,
     arn,

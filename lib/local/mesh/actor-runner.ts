@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { localQueue } from '../../adapters/sqs/queue-depths.ts';
+import { existingQueue } from '../../adapters/sqs/queue-attributes.ts';
 import type { FunctionPlan } from '../../config/plan/function-plan.ts';
 import { writeEnvironment } from '../../config/settings/write-environment.ts';
 import { sqsEventQueue } from '../functions/event-queue.ts';
@@ -70,7 +70,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
     runner: RunnerOptions,
   ): Promise<EventSource> {
     return eventSource({
-      queue: sqsEventQueue(client, await localQueue(client, name)),
+      queue: sqsEventQueue(client, await existingQueue(client, name)),
       batchSize: plan.batchSize,
       batchWindowSeconds: plan.batchWindowSeconds,
       maximumConcurrency: Math.min(plan.maxReplicas, runner.replicas),

@@ -1,5 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { ensureQueue, queueDepths } from '../../adapters/sqs/queue-depths.ts';
+import { ensureQueue } from '../../adapters/sqs/ensure-queue.ts';
+import { queueDepths } from '../../adapters/sqs/queue-depths.ts';
 import { LOCAL_REGION } from '../engines/engines.ts';
 import { runOnLambda } from './actor-runner.ts';
 import type { MeshBroker } from './mesh-broker.ts';
@@ -17,7 +18,7 @@ export function sqsBroker(endpoint: string): MeshBroker {
     variables: { ASYA_TRANSPORT: 'sqs', ASYA_SQS_ENDPOINT: endpoint },
     gatewayWorksTimers: false,
     ensureQueue: async ({ name, plan }) => {
-      await ensureQueue(client, name, plan);
+      await ensureQueue(client, name, plan, { onDifference: 'update' });
     },
     depths: (queue) => queueDepths(client, queue),
     run: (options) => runOnLambda(options, client),

@@ -135,8 +135,8 @@ describe("a queue's name", () => {
   it('is the actor, or both where there is a namespace', () => {
     expect(queueName('score', undefined)).toBe('score');
     expect(queueName('score', 'prod')).toBe('asya-prod-score');
-    expect(deadLetterQueueName('score', undefined)).toBe('score-dlq');
-    expect(deadLetterQueueName('score', 'prod')).toBe('asya-prod-score-dlq');
+    expect(deadLetterQueueName(queueName('score', undefined))).toBe('score-dlq');
+    expect(deadLetterQueueName(queueName('score', 'prod'))).toBe('asya-prod-score-dlq');
   });
 
   it('is no longer than the brokers take', () => {

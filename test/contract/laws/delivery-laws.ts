@@ -184,5 +184,5 @@ async function expectDeadLettered(one: Transport, queue: string, maxReceiveCount
     expect(await one.nack(await receiveOne(one, queue), 0)).toEqual(OK);
   }
   await receiveNothing(one, queue, 0);
-  expect(textOf(await receiveOne(one, deadLetterQueueName(queue, undefined)))).toBe(body);
+  expect(textOf(await receiveOne(one, deadLetterQueueName(queue)))).toBe(body);
 }

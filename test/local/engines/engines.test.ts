@@ -22,14 +22,14 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureQueue, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import { startEngines } from '../../../lib/local/engines/engines.ts';
 import { freePort } from '../../sidecar/free-port.ts';
 import { endProcesses, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
 import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
-import { clientsOf, type Floor, layFloor } from '../a-mesh-floor.ts';
+import { clientsOf, ensurePair, type Floor, layFloor } from '../a-mesh-floor.ts';
 import { FOREIGN_EVERYWHERE, FROM_ANY_BROWSER } from '../foreign-requests.ts';
 
 afterAll(endProcesses);
@@ -53,7 +53,7 @@ async function receive({ sqs }: Pick<Clients, 'sqs'>, QueueUrl: string, Visibili
 /** One message in each state that there is, an object and an item. */
 async function fill(clients: Clients): Promise<void> {
   const { sqs, s3, dynamodb } = clients;
-  const { queue } = await ensureQueue(sqs, 'score', PLAN);
+  const { queue } = await ensurePair(sqs, 'score', PLAN);
   const send = (MessageBody: string, DelaySeconds = 0) =>
     sqs.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody, DelaySeconds }));
   await send('dead');
@@ -85,7 +85,7 @@ async function statusOf(dynamodb: DynamoDBClient): Promise<string | undefined> {
 async function expectFilled(clients: Clients): Promise<void> {
   const { sqs, s3, dynamodb } = clients;
   expect(await queueDepths(sqs, 'score')).toEqual({ visible: 2, inFlight: 0, delayed: 1, deadLettered: 1 });
-  const { queue, deadLetterQueue, change } = await ensureQueue(sqs, 'score', PLAN);
+  const { queue, deadLetterQueue, change } = await ensurePair(sqs, 'score', PLAN);
   expect(change).toBe('none');
   const counts = (await receive(clients, queue.url)).map(({ Body, Attributes }) => [
     Body,

@@ -1,7 +1,7 @@
 import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ensureQueue, type QueuePair, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
 import { systemClock } from '../../../lib/adapters/system/system.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { sqsEventQueue } from '../../../lib/local/functions/event-queue.ts';
@@ -15,7 +15,7 @@ import type { InvocationEnd } from '../../../lib/local/functions/invocation.ts';
 import { batchesThatFit } from '../../../lib/local/functions/sqs-event.ts';
 import { freePort } from '../../sidecar/free-port.ts';
 import { endProcesses, pause, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
-import { type Floor, layFloor } from '../a-mesh-floor.ts';
+import { ensurePair, type Floor, layFloor, type QueuePair } from '../a-mesh-floor.ts';
 
 /** The poller between a real queue and a function that is played here. */
 
@@ -29,7 +29,7 @@ let troubles: string[];
 async function onFloor(made: Floor): Promise<void> {
   floor = made;
   // Nothing comes again by itself, however long this process is kept from its work.
-  pair = await ensureQueue(floor.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
+  pair = await ensurePair(floor.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
 }
 
 beforeEach(async () => {

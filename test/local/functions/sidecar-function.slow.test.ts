@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureQueue, queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { sqsEventQueue } from '../../../lib/local/functions/event-queue.ts';
 import {
@@ -14,7 +14,7 @@ import { type FunctionPool, functionPool } from '../../../lib/local/functions/fu
 import { envelopeAt, type Wire } from '../../sidecar/envelopes.ts';
 import { endProcesses, ROOT, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
-import { type Floor, layFloor } from '../a-mesh-floor.ts';
+import { ensurePair, type Floor, layFloor } from '../a-mesh-floor.ts';
 
 /** The sidecar as Lambda runs it, on this machine: queue, event source, function, runtime and handler, all real. */
 
@@ -26,7 +26,7 @@ let folder: string;
 beforeAll(async () => {
   floor = await layFloor();
   folder = await temporaryFolder();
-  await ensureQueue(floor.sqs, 'x-sink', queuePlan(30));
+  await ensurePair(floor.sqs, 'x-sink', queuePlan(30));
 });
 afterAll(async () => {
   await endProcesses();
@@ -60,7 +60,7 @@ async function run(actor: string): Promise<Running> {
     onLine: () => {},
     onTrouble: () => {},
   });
-  const { queue } = await ensureQueue(floor.sqs, actor, queuePlan(1));
+  const { queue } = await ensurePair(floor.sqs, actor, queuePlan(1));
   const reports: BatchReport[] = [];
   const source = eventSource({
     queue: sqsEventQueue(floor.sqs, queue),

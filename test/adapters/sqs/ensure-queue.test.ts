@@ -1,0 +1,70 @@
+import { DeleteQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureQueue } from '../../../lib/adapters/sqs/ensure-queue.ts';
+import { existingQueue, type SqsQueue } from '../../../lib/adapters/sqs/queue-attributes.ts';
+import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
+import { ensurePair, type Floor, layFloor } from '../../local/a-mesh-floor.ts';
+
+let floor: Floor;
+beforeAll(async () => {
+  floor = await layFloor();
+});
+afterAll(() => floor.close());
+
+const attributesOf = async ({ url }: SqsQueue) =>
+  (await floor.sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] })))
+    .Attributes ?? {};
+
+test('creates the queue and its dead-letter queue as planned, once', async () => {
+  const plan = queuePlan(77);
+  const { queue, deadLetterQueue, change } = await ensurePair(floor.sqs, 'asya-local-score', plan);
+  expect(change).toBe('created');
+  expect(queue).toMatchObject({
+    name: 'asya-local-score',
+    arn: 'arn:aws:sqs:us-east-1:000000000000:asya-local-score',
+  });
+  expect(deadLetterQueue.name).toBe('asya-local-score-dlq');
+  expect(await attributesOf(queue)).toMatchObject({
+    VisibilityTimeout: '77',
+    MessageRetentionPeriod: String(plan.retentionSeconds),
+    RedrivePolicy: JSON.stringify({ deadLetterTargetArn: deadLetterQueue.arn, maxReceiveCount: 5 }),
+  });
+  expect(await attributesOf(deadLetterQueue)).toMatchObject({
+    MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
+  });
+  expect((await ensurePair(floor.sqs, 'asya-local-score', plan)).change).toBe('none');
+});
+
+test('with "update", changes attributes that differ from the plan and keeps the messages', async () => {
+  const { queue } = await ensurePair(floor.sqs, 'changing', queuePlan(10));
+  await floor.send(queue.url, 'kept');
+  const changed = { ...queuePlan(20), maxReceiveCount: 7, deadLetterRetentionSeconds: 3_600 };
+  const after = await ensurePair(floor.sqs, 'changing', changed);
+  expect(after.change).toBe('updated');
+  expect(await attributesOf(after.queue)).toMatchObject({
+    VisibilityTimeout: '20',
+    RedrivePolicy: expect.stringContaining('"maxReceiveCount":7'),
+  });
+  expect(await attributesOf(after.deadLetterQueue)).toMatchObject({ MessageRetentionPeriod: '3600' });
+  expect(await queueDepths(floor.sqs, 'changing')).toMatchObject({ visible: 1 });
+});
+
+test('with "report", returns the differences and leaves both queues as they are', async () => {
+  const { queue, deadLetterQueue } = await ensurePair(floor.sqs, 'reported', queuePlan(10));
+  const before = [await attributesOf(queue), await attributesOf(deadLetterQueue)];
+  const changed = { ...queuePlan(20), maxReceiveCount: 7, deadLetterRetentionSeconds: 3_600 };
+  expect(await ensureQueue(floor.sqs, 'reported', changed, { onDifference: 'report' })).toEqual({
+    url: queue.url,
+    change: 'none',
+    differences: ['VisibilityTimeout is 10, expected 20', 'maxReceiveCount is 5, expected 7'],
+  });
+  expect([await attributesOf(queue), await attributesOf(deadLetterQueue)]).toEqual(before);
+});
+
+test('with "report", creates a dead-letter queue that was deleted', async () => {
+  const { deadLetterQueue } = await ensurePair(floor.sqs, 'orphan', queuePlan(10));
+  await floor.sqs.send(new DeleteQueueCommand({ QueueUrl: deadLetterQueue.url }));
+  await ensureQueue(floor.sqs, 'orphan', queuePlan(10), { onDifference: 'report' });
+  expect(await existingQueue(floor.sqs, 'orphan-dlq')).toEqual(deadLetterQueue);
+});
