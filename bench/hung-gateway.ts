@@ -21,7 +21,7 @@ export async function benchHungGateway(): Promise<readonly Row[]> {
   const queues = { from: `${endpoint}/000000000000/score`, to: `${endpoint}/000000000000/store` };
   const hung = await startHung();
   const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`;
-  const progress = gatewayProgress({ url, secret: 's' }, { clock: systemClock, onTrouble: () => {} });
+  const progress = gatewayProgress({ url, secret: 's' }, { clock: systemClock, onProblem: () => {} });
   const body = withTask(envelopeOf(PAYLOADS.text(1024)));
   const { subjectUs, peerUs, ratio } = await runContest({
     name: 'hung',

@@ -10,7 +10,7 @@ log.line('info', 'the gateway listens', { port: listening.port });
 
 const stopping = new AbortController();
 // Where a function is invoked with them too, whoever is first ends the task; the other finds it ended.
-const timers = gateway.workTimers(stopping.signal);
+const timers = gateway.consumeTimers(stopping.signal);
 
 async function stop(): Promise<void> {
   stopping.abort();

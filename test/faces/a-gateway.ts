@@ -198,7 +198,7 @@ export function playedGateway(): PlayedGateway {
       const { task, result } = entry;
       return { ok: true, result: { task, ...defined({ payload: result }) } };
     },
-    untilEnded: async () => {
+    waitUntilEnded: async () => {
       throw new Error('no face asks for this');
     },
     events: async (caller, id, afterSeq, signal) => {

@@ -17,7 +17,7 @@ export interface FacesServer {
 const about = { name: 'played', description: 'A mesh for tests', version: '1.2.3' };
 
 /** Both faces behind one port; a caller is whoever the bearer says, with the flows that are named behind a colon. */
-export async function startFaces(options: { readonly waitAtMostMs?: number } = {}): Promise<FacesServer> {
+export async function startFaces(options: { readonly maxWaitMs?: number } = {}): Promise<FacesServer> {
   const gateway = playedGateway();
   const bugs: unknown[] = [];
   const onBug = (error: unknown) => void bugs.push(error);

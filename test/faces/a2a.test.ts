@@ -245,7 +245,7 @@ describe('a message', () => {
 
   it('is answered as its task stands after the longest wait', async () => {
     await faces.stop();
-    faces = await startFaces({ waitAtMostMs: 20 });
+    faces = await startFaces({ maxWaitMs: 20 });
     holdSlow();
     const task = await send(await connected('ann'), data({}));
     expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);

@@ -212,7 +212,7 @@ describe('a call', () => {
 
   it('is given up after the longest wait, and its task goes on', async () => {
     await faces.stop();
-    faces = await startFaces({ waitAtMostMs: 20 });
+    faces = await startFaces({ maxWaitMs: 20 });
     faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     expect(await client.callTool({ name: 'slow' })).toMatchObject({

@@ -48,7 +48,7 @@ export async function serveGateway(
     telemetry: stage.told,
     rate: { perSecond: 10_000, burst: 10_000 },
     keepAliveMs: 15_000,
-    longestWaitMs: 60_000,
+    maxWaitMs: 60_000,
     ...changes,
   });
   const server = serve({ fetch: face.app.fetch, port: 0, hostname: '127.0.0.1' });

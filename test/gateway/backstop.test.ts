@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { consumeTimers } from '../../lib/app/gateway/consume-timers.ts';
 import type { Timer } from '../../lib/app/gateway/gateway-deps.ts';
-import { handleTimer, timerOn } from '../../lib/app/gateway/gateway-timer.ts';
+import { armTimerOn, handleTimer } from '../../lib/app/gateway/timer.ts';
 import { GATEWAY } from '../../lib/config/plan/gateway-plan.ts';
 import type { Report } from '../../lib/core/task/report.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
@@ -18,7 +18,7 @@ function atWork(timeoutSeconds = 120) {
   const broker = memoryBroker({ clock });
   broker.createQueue(GATEWAY);
   const transport = broker.transport({ waitMs: 1_000 });
-  const arm = timerOn(transport, GATEWAY, clock);
+  const arm = armTimerOn(transport, GATEWAY, clock);
   const flow = { name: 'enhance', entrypoint: 'fetch', routeNext: ['score', 'store'], timeoutSeconds };
   const stage = aGateway({ clock, flows: () => [flow] });
   const telemetry = recordingTelemetry();
@@ -91,7 +91,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
         return { ok: true } as const;
       },
     };
-    const arm = timerOn(transport, GATEWAY, clock);
+    const arm = armTimerOn(transport, GATEWAY, clock);
     expect(await arm({ task: 't-1', dueMs: clock.now() + 1 })).toMatchObject({
       ok: false,
       problem: expect.stringContaining('ASYA_RABBITMQ_DELAY=ttl'),

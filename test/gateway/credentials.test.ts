@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKeyAuthentication } from '../../lib/adapters/http/api-keys.ts';
-import { firstOf } from '../../lib/adapters/http/authenticate.ts';
+import { anyOf } from '../../lib/adapters/http/authenticate.ts';
 import { tokenAuthentication } from '../../lib/adapters/json-web-tokens/caller-token.ts';
 import { patientRequests } from '../support/patient-requests.ts';
 import { KEYS, MY_KEY, OLD_KEY, type Served, serveGateway } from './a-served-gateway.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   issuer = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })));
   await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', () => resolve()));
   const jwksUrl = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/jwks`;
-  const authenticate = firstOf([
+  const authenticate = anyOf([
     apiKeyAuthentication(KEYS, Date.now),
     tokenAuthentication({ issuer: ISSUER, audience: AUDIENCE, jwksUrl }),
   ]);

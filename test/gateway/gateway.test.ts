@@ -194,7 +194,7 @@ describe('a task', () => {
     const foreign = [gateway.task, gateway.cancel, gateway.result].map((ask) => ask(OTHER, 't-1'));
     for (const reply of await Promise.all(foreign)) expect(reply).toMatchObject({ kind: 'not-found' });
     expect(await gateway.events(OTHER, 't-1', undefined, new AbortController().signal)).toBeUndefined();
-    expect(await gateway.untilEnded(OTHER, 't-1', 10)).toMatchObject({ kind: 'not-found' });
+    expect(await gateway.waitUntilEnded(OTHER, 't-1', 10)).toMatchObject({ kind: 'not-found' });
     expect(await gateway.tasks(OTHER)).toMatchObject({ tasks: [] });
     expect(tasks.all.get('t-1')?.state).toBe('pending');
   });
@@ -410,10 +410,10 @@ describe('whoever watches a task', () => {
   it('waits no longer than told', async () => {
     const { gateway, clock } = staged();
     await gateway.create(ME, 'endless', PAYLOAD);
-    const waited = await clock.passUntilSettled(gateway.untilEnded(ME, 't-1', 3_000));
+    const waited = await clock.passUntilSettled(gateway.waitUntilEnded(ME, 't-1', 3_000));
     expect(waited).toMatchObject({ task: { state: 'pending' } });
     expect(clock.now() - NOW).toBeLessThanOrEqual(3_250);
-    const waiting = gateway.untilEnded(ME, 't-1', 30_000);
+    const waiting = gateway.waitUntilEnded(ME, 't-1', 30_000);
     await clock.pass(1_000);
     await gateway.report([anEndOf()]);
     expect(await clock.passUntilSettled(waiting)).toMatchObject({ task: { state: 'succeeded' } });

@@ -400,7 +400,7 @@ describe('the rest', () => {
 
 describe('a caller', () => {
   it('has so many requests under way, streams included, until it ends one', async () => {
-    const narrow = await serveGateway({ mostAtOnce: 2 });
+    const narrow = await serveGateway({ maxConcurrentRequests: 2 });
     const { id } = await jsonOf(await narrow.post('/flows/endless', {}));
     const streams = [new AbortController(), new AbortController()];
     for (const { signal } of streams) {

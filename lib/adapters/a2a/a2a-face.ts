@@ -13,7 +13,7 @@ export interface A2aFaceOptions extends HandlerOptions {
   /** Where clients reach the gateway; without it, where the request went. */
   readonly baseUrl?: string;
   /** No request is waited for longer. A task that still goes on then is answered as it stands. */
-  readonly waitAtMostMs?: number;
+  readonly maxWaitMs?: number;
   readonly keepAliveMs: number;
 }
 
@@ -32,7 +32,7 @@ const INVALID_REQUEST = -32600;
 
 /** Flows as the skills of an A2A agent, in the two versions of the protocol that are in use. */
 export function a2aFace(options: A2aFaceOptions): A2aFace {
-  const { baseUrl, waitAtMostMs, keepAliveMs } = options;
+  const { baseUrl, maxWaitMs, keepAliveMs } = options;
 
   function handlerFor(request: Request, caller: Caller, body: string, signal: AbortSignal) {
     const traceparent = request.headers.get('traceparent');
@@ -65,9 +65,9 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
       if (body === undefined) return rpcRefusal(400, PARSE_ERROR, 'the body is not UTF-8');
       const message = readJson(body);
       if (message.kind === 'invalid') return rpcRefusal(400, PARSE_ERROR, 'the body is not JSON');
-      const hungUp = new AbortController();
-      const long = waitAtMostMs === undefined ? [] : [AbortSignal.timeout(waitAtMostMs)];
-      const signal = AbortSignal.any([request.signal, hungUp.signal, ...long]);
+      const disconnected = new AbortController();
+      const long = maxWaitMs === undefined ? [] : [AbortSignal.timeout(maxWaitMs)];
+      const signal = AbortSignal.any([request.signal, disconnected.signal, ...long]);
       const handler = handlerFor(request, caller, body, signal);
       const isOlder = versionOf(request) === V0_3;
       const transport = isOlder
@@ -80,16 +80,16 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
       const answer = await transport.handle(body, context);
       if (!(Symbol.asyncIterator in answer)) return Response.json(answer);
       const id: unknown = JSON.parse(body).id ?? null;
-      const broken = (error: unknown) => ({ jsonrpc: '2.0', id, error: rpcError(error) });
+      const errorEvent = (error: unknown) => ({ jsonrpc: '2.0', id, error: rpcError(error) });
       try {
         return await eventStreamResponse({
           events: answer,
-          broken,
+          errorEvent,
           keepAliveMs,
-          hangUp: () => hungUp.abort(),
+          onDisconnect: () => disconnected.abort(),
         });
       } catch (error) {
-        return Response.json(broken(error));
+        return Response.json(errorEvent(error));
       }
     },
   };

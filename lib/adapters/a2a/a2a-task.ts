@@ -18,16 +18,16 @@ const STATES: Readonly<Record<MeshState, TaskState>> = {
 };
 
 /** The mesh keeps no conversations: a context is what the client calls it, and else the task's own id. */
-export interface Named {
+export interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
 }
 
-export function nameOf({ id }: MeshTask, contextId: string | undefined): Named {
+export function idsOf({ id }: MeshTask, contextId: string | undefined): TaskIds {
   return { taskId: id, contextId: contextId || id };
 }
 
-export function toTask(named: Named, { task, payload }: TaskResult): Task {
+export function toTask(named: TaskIds, { task, payload }: TaskResult): Task {
   const artifact = toArtifact(task, payload);
   return {
     id: named.taskId,
@@ -52,14 +52,14 @@ export function toArtifact({ state, flow }: MeshTask, payload: TaskResult['paylo
   };
 }
 
-interface Standing {
+interface StatusSource {
   readonly state: MeshState;
   readonly reason?: string;
   readonly error?: TaskError;
   readonly atMs: number;
 }
 
-export function toStatus(named: Named, { state, reason, error, atMs }: Standing): TaskStatus {
+export function toStatus(named: TaskIds, { state, reason, error, atMs }: StatusSource): TaskStatus {
   const why = state === 'succeeded' ? '' : whyText(reason, error);
   return {
     state: STATES[state],
@@ -74,7 +74,7 @@ function whyText(reason: string | undefined, error: TaskError | undefined): stri
 }
 
 /** A task has one message of ours at most, so its id is made of the task's. */
-function agentMessage({ taskId, contextId }: Named, text: string): Message {
+function agentMessage({ taskId, contextId }: TaskIds, text: string): Message {
   return {
     messageId: `${taskId}-status`,
     taskId,

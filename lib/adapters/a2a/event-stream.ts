@@ -3,16 +3,16 @@ import { formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
 export interface EventStream {
   readonly events: AsyncGenerator<unknown, void, undefined>;
   /** What the last event is where they break off. */
-  readonly broken: (error: unknown) => unknown;
+  readonly errorEvent: (error: unknown) => unknown;
   /** A comment so often, for those on the way who cut silent connections. */
   readonly keepAliveMs: number;
   /** Nobody reads any more. */
-  readonly hangUp: () => void;
+  readonly onDisconnect: () => void;
 }
 
 /** Events as they come, as server-sent ones. What is wrong before the first of them is thrown. */
 export async function eventStreamResponse(stream: EventStream): Promise<Response> {
-  const { events, broken, keepAliveMs, hangUp } = stream;
+  const { events, errorEvent, keepAliveMs, onDisconnect } = stream;
   const bytes = new TextEncoder();
   let next: IteratorResult<unknown> | undefined = await events.next();
   let keepAlive: NodeJS.Timeout | undefined;
@@ -23,7 +23,7 @@ export async function eventStreamResponse(stream: EventStream): Promise<Response
       next = undefined;
       return done === true ? undefined : formatSSEEvent(value);
     } catch (error) {
-      return formatSSEErrorEvent(broken(error));
+      return formatSSEErrorEvent(errorEvent(error));
     }
   }
 
@@ -42,7 +42,7 @@ export async function eventStreamResponse(stream: EventStream): Promise<Response
     },
     cancel: () => {
       clearInterval(keepAlive);
-      hangUp();
+      onDisconnect();
     },
   });
   return new Response(body, { headers: SSE_HEADERS });

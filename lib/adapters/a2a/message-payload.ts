@@ -4,9 +4,9 @@ import type { Flow } from '../../core/task/flow.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../../core/text/json-text.ts';
 
 /** What is deeper could not be compared. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
-const TAKEN = 'a message holds one data part, or text';
+const EXPECTED = 'a message holds one data part, or text';
 
 /**
  * The payload that a message stands for. A data part is it, word for word as the body has it; text becomes
@@ -18,10 +18,10 @@ export function messagePayload(parts: readonly Part[], { a2a }: Flow, body: stri
     content?.$case === 'data' ? [{ value: content.value as unknown, index }] : [],
   );
   if (texts.length + data.length < parts.length) {
-    throw new ContentTypeNotSupportedError(`${TAKEN}; files are sent as data that says where they are`);
+    throw new ContentTypeNotSupportedError(`${EXPECTED}; files are sent as data that says where they are`);
   }
   const [only] = data;
-  if (only === undefined ? texts.length === 0 : parts.length > 1) throw new RequestMalformedError(TAKEN);
+  if (only === undefined ? texts.length === 0 : parts.length > 1) throw new RequestMalformedError(EXPECTED);
   if (only !== undefined) return dataText(only.value, only.index, body);
   const name = typeof a2a?.['text'] === 'string' ? a2a['text'] : 'text';
   return JSON.stringify({ [name]: texts.join('\n') }) as JsonText;
@@ -31,9 +31,9 @@ export function messagePayload(parts: readonly Part[], { a2a }: Flow, body: stri
 function dataText(value: unknown, index: number, body: string): JsonText {
   const found = partsIn(body)[index];
   const text = found === undefined ? undefined : memberOf(found, 'data');
-  const shallow = text === undefined ? undefined : shallowValueFromJson(text, DEEPEST);
+  const shallow = text === undefined ? undefined : shallowValueFromJson(text, MAX_DEPTH);
   if (text !== undefined && shallow === undefined) {
-    throw new RequestMalformedError(`the data is nested deeper than ${DEEPEST} levels`);
+    throw new RequestMalformedError(`the data is nested deeper than ${MAX_DEPTH} levels`);
   }
   const read = JSON.stringify(value) as JsonText;
   return text !== undefined && JSON.stringify(shallow?.value) === read ? text : read;

@@ -10,7 +10,7 @@ import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import { isFinal, type Task as MeshTask } from '../../core/task/task.ts';
 import { defined } from '../../core/text/defined.ts';
 import { forClient, refusedMessage, refusedTask } from './a2a-error.ts';
-import { type Named, nameOf, toTask } from './a2a-task.ts';
+import { idsOf, type TaskIds, toTask } from './a2a-task.ts';
 import { type AgentAbout, agentCard } from './agent-card.ts';
 import { chooseFlow } from './choose-flow.ts';
 import { messagePayload } from './message-payload.ts';
@@ -68,10 +68,10 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
     return found.task;
   }
 
-  async function cameTo(id: string, named?: Named): Promise<Task> {
+  async function cameTo(id: string, named?: TaskIds): Promise<Task> {
     const found = await gateway.result(caller, id);
     if (!found.ok) throw refusedTask(found);
-    return toTask(named ?? nameOf(found.result.task, undefined), found.result);
+    return toTask(named ?? idsOf(found.result.task, undefined), found.result);
   }
 
   /** Until it has ended or waits for somebody. */
@@ -92,7 +92,7 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
   async function* streamed(begun: () => Promise<MeshTask>, contextId: string | undefined) {
     try {
       const task = await begun();
-      yield* taskUpdates(gateway, caller, task, nameOf(task, contextId), signal);
+      yield* taskUpdates(gateway, caller, task, idsOf(task, contextId), signal);
     } catch (error) {
       throw forClient(error, onBug);
     }
@@ -110,7 +110,7 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
       answered(async () => {
         const task = await begin(params);
         if (params.configuration?.returnImmediately !== true) await settle(task);
-        return cameTo(task.id, nameOf(task, params.message?.contextId));
+        return cameTo(task.id, idsOf(task, params.message?.contextId));
       }),
     sendMessageStream: (params) => streamed(() => begin(params), params.message?.contextId),
     getTask: ({ id }) => answered(() => cameTo(id)),
@@ -118,7 +118,7 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
       answered(async () => {
         const canceled = await gateway.cancel(caller, id);
         if (!canceled.ok) throw refusedTask(canceled);
-        return toTask(nameOf(canceled.task, undefined), { task: canceled.task });
+        return toTask(idsOf(canceled.task, undefined), { task: canceled.task });
       }),
     resubscribe: ({ id }) => streamed(() => subscribable(id), undefined),
     listTasks: async () => {

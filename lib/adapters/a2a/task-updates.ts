@@ -4,7 +4,7 @@ import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import { isFinal, type Task, type TaskEvent } from '../../core/task/task.ts';
 import { defined } from '../../core/text/defined.ts';
 import { refusedTask } from './a2a-error.ts';
-import { type Named, toArtifact, toStatus, toTask } from './a2a-task.ts';
+import { type TaskIds, toArtifact, toStatus, toTask } from './a2a-task.ts';
 
 /**
  * The task as it stands, then what happens to it, then what it came to; it ends sooner where the signal says so. The
@@ -14,7 +14,7 @@ export async function* taskUpdates(
   gateway: Gateway,
   caller: Caller,
   task: Task,
-  named: Named,
+  named: TaskIds,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   yield { payload: { $case: 'task', value: toTask(named, { task }) } };
@@ -36,7 +36,7 @@ export async function* taskUpdates(
 }
 
 function statusUpdate(
-  named: Named,
+  named: TaskIds,
   standing: Parameters<typeof toStatus>[1],
   metadata: Record<string, unknown> | undefined,
 ): StreamResponse {

@@ -8,15 +8,15 @@ export interface DynamoDbAddress {
   readonly endpoint?: string;
 }
 
-const CONNECT_WITHIN_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 /** The SDK's own limit for a request only warns, and waits on for ever. An engine on a busy machine takes its time. */
-const SILENT_AT_MOST_MS = 15_000;
+const SOCKET_TIMEOUT_MS = 15_000;
 
 export function dynamoDbClient({ region, endpoint }: DynamoDbAddress, env: Environment): DynamoDBClient {
   return new DynamoDBClient({
     region,
     ...defined({ endpoint }),
     ...credentialsFor(endpoint, env),
-    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
   });
 }

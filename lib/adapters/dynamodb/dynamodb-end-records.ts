@@ -4,9 +4,9 @@ import type { EndRecord } from '../../core/failure/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
-  type Ask,
+  getItem,
+  type IndexQuery,
   type Item,
-  itemAt,
   number,
   numberOf,
   optionalText,
@@ -23,7 +23,7 @@ const KEPT_SECONDS = 45 * 86_400;
 
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
   async function recordAt(place: string): Promise<EndRecord | undefined> {
-    const item = await itemAt(table, keyOf(place));
+    const item = await getItem(table, keyOf(place));
     return item === undefined ? undefined : recordFromItem(item);
   }
 
@@ -36,7 +36,7 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     return { ...((await recordAt(place)) ?? record), isFirst: false };
   }
 
-  async function ask(question: Omit<Ask, 'cursor'>) {
+  async function ask(question: Omit<IndexQuery, 'cursor'>) {
     try {
       const items = await queryAll(table, question);
       const records = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(recordFromItem);

@@ -6,10 +6,10 @@ import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import { ACCEPTED } from '../../ports/reply.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
-  type Ask,
+  getItem,
+  type IndexQuery,
   type Item,
   isConditionFailed,
-  itemAt,
   number,
   numberOf,
   optionalText,
@@ -36,7 +36,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
     },
     list: async (filter, cursor) => {
       try {
-        const ask = { ...askFor(filter), ...defined({ cursor }) };
+        const ask = { ...queryFor(filter), ...defined({ cursor }) };
         const { items, next } = await queryIndex(table, ask);
         return { ok: true, failures: items.map(failureFromItem), ...defined({ next }) };
       } catch (error) {
@@ -77,7 +77,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         if (!isConditionFailed(error)) return refusalOf(error, table);
       }
       try {
-        const item = await itemAt(table, keyOf(identity));
+        const item = await getItem(table, keyOf(identity));
         if (item === undefined)
           return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
         // The client repeats a request whose answer was lost, and the note it finds then is this one.
@@ -123,7 +123,7 @@ function keyOf(identity: string): string {
   return `${PREFIX}${identity}`;
 }
 
-function askFor({ group, actor, reason, flow, sinceMs }: FailureFilter): Ask {
+function queryFor({ group, actor, reason, flow, sinceMs }: FailureFilter): IndexQuery {
   const where = Object.fromEntries(
     Object.entries({ actor, reason, flow }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],

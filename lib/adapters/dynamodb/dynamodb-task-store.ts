@@ -8,8 +8,8 @@ import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
 import { cursorFromText, textFromCursor } from './cursor.ts';
 import {
+  getItem,
   isConditionFailed,
-  itemAt,
   number,
   numberOf,
   queryIndex,
@@ -37,7 +37,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
   const { client, name: TableName } = table;
 
   async function read(id: string): Promise<Task | undefined> {
-    return taskFromBytes((await itemAt(table, taskKey(id)))?.['task']?.B);
+    return taskFromBytes((await getItem(table, taskKey(id)))?.['task']?.B);
   }
 
   /** False where somebody else wrote meanwhile. */
@@ -75,7 +75,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
   }
 
   async function readKey(key: string, nowSeconds: number): Promise<KeyClaim | undefined> {
-    const item = await itemAt(table, idempotencyKey(key));
+    const item = await getItem(table, idempotencyKey(key));
     if (item === undefined || numberOf(item, 'expires_at') < nowSeconds) return undefined;
     return {
       taskId: textOf(item, 'task_id'),
@@ -136,7 +136,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
         const { items, next } = await queryIndex(table, {
           index: 'by-owner',
           value: owner,
-          most: TASKS_PER_PAGE,
+          limit: TASKS_PER_PAGE,
           ...defined({ cursor: start }),
         });
         const tasks = items.flatMap((item) => taskFromBytes(item['task']?.B) ?? []);

@@ -63,7 +63,7 @@ export function optionalText<Key extends string>(
 }
 
 /** As it was last written. Rejects where the table does not answer. */
-export async function itemAt({ client, name }: Table, pk: string): Promise<Item | undefined> {
+export async function getItem({ client, name }: Table, pk: string): Promise<Item | undefined> {
   const question = { TableName: name, Key: { pk: text(pk) }, ConsistentRead: true };
   return (await client.send(new GetItemCommand(question))).Item;
 }
@@ -80,7 +80,7 @@ export async function putNew({ client, name }: Table, item: Item): Promise<boole
   }
 }
 
-export interface Ask {
+export interface IndexQuery {
   readonly index: FailureTableIndex;
   readonly value: string;
   readonly sinceMs?: number;
@@ -88,7 +88,7 @@ export interface Ask {
   readonly where?: Readonly<Record<string, string>>;
   readonly cursor?: Readonly<Record<string, unknown>>;
   /** Items of a page at the most; as many as fit without. */
-  readonly most?: number;
+  readonly limit?: number;
 }
 
 export interface ItemPage {
@@ -97,8 +97,8 @@ export interface ItemPage {
 }
 
 /** One page of an index, newest first. Rejects where the table does not answer. */
-export async function queryIndex(table: Table, ask: Ask): Promise<ItemPage> {
-  const { index, value, sinceMs, where = {}, cursor, most } = ask;
+export async function queryIndex(table: Table, ask: IndexQuery): Promise<ItemPage> {
+  const { index, value, sinceMs, where = {}, cursor, limit: most } = ask;
   const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
   if (shape === undefined) throw new Error(`there is no index "${index}"`);
   const conditions = Object.entries(where);
@@ -130,7 +130,7 @@ export async function queryIndex(table: Table, ask: Ask): Promise<ItemPage> {
 }
 
 /** Every page of it. */
-export async function queryAll(table: Table, ask: Omit<Ask, 'cursor'>): Promise<readonly Item[]> {
+export async function queryAll(table: Table, ask: Omit<IndexQuery, 'cursor'>): Promise<readonly Item[]> {
   const items: Item[] = [];
   let page = await queryIndex(table, ask);
   items.push(...page.items);
@@ -143,13 +143,13 @@ export async function queryAll(table: Table, ask: Omit<Ask, 'cursor'>): Promise<
 
 /** Makes the table where it is missing: for engines on this machine. On AWS the infrastructure makes it. */
 export async function ensureTable(table: Table): Promise<void> {
-  const there = await described(table);
+  const there = await describeTable(table);
   if (there === undefined) await createTable(table);
-  else refuseOlder(table.name, there.GlobalSecondaryIndexes ?? []);
-  await untilActive(table);
+  else rejectOlderTable(table.name, there.GlobalSecondaryIndexes ?? []);
+  await waitUntilActive(table);
 }
 
-async function described({ client, name }: Table): Promise<TableDescription | undefined> {
+async function describeTable({ client, name }: Table): Promise<TableDescription | undefined> {
   try {
     return (await client.send(new DescribeTableCommand({ TableName: name }))).Table;
   } catch (error) {
@@ -158,17 +158,17 @@ async function described({ client, name }: Table): Promise<TableDescription | un
   }
 }
 
-const LOOKS_MOST = 500;
-const LOOK_AGAIN_MS = 20;
+const MAX_POLLS = 500;
+const POLL_MS = 20;
 
 /** A table is answered for before it is there, and whoever writes meanwhile is told that there is none. */
-async function untilActive(table: Table): Promise<void> {
-  for (let looks = 0; looks < LOOKS_MOST; looks++) {
-    if ((await described(table))?.TableStatus === 'ACTIVE') return;
-    await pause(LOOK_AGAIN_MS);
+async function waitUntilActive(table: Table): Promise<void> {
+  for (let looks = 0; looks < MAX_POLLS; looks++) {
+    if ((await describeTable(table))?.TableStatus === 'ACTIVE') return;
+    await pause(POLL_MS);
   }
   throw new Error(
-    `the table "${table.name}" is not ready after ${(LOOKS_MOST * LOOK_AGAIN_MS) / 1000} s; start once with --fresh, which forgets what was kept`,
+    `the table "${table.name}" is not ready after ${(MAX_POLLS * POLL_MS) / 1000} s; start once with --fresh, which forgets what was kept`,
   );
 }
 
@@ -203,7 +203,7 @@ function indexInput({ name, hash, range }: TableIndex): GlobalSecondaryIndex {
 }
 
 /** An index cannot be added by embedded engines: they take it, and do nothing. */
-function refuseOlder(name: string, there: readonly { readonly IndexName?: string | undefined }[]): void {
+function rejectOlderTable(name: string, there: readonly { readonly IndexName?: string | undefined }[]): void {
   const known = new Set(there.map(({ IndexName }) => IndexName));
   const missing = FAILURE_TABLE.indexes.map((index) => index.name).filter((index) => !known.has(index));
   if (missing.length === 0) return;

@@ -7,14 +7,14 @@ import { type GatewayAddress, type PostReports, signedPost } from './signed-post
 export interface ProgressOptions {
   readonly clock: Clock;
   /** What was not told, and why: once for each silence. */
-  readonly onTrouble: (problem: string) => void;
+  readonly onProblem: (problem: string) => void;
   readonly post?: PostReports;
 }
 
 /** What an envelope waits for an answer, at most. */
 const WAIT_MS = 250;
 /** After one that did not come, for so long nobody waits: one wait in so much time is less than a hundredth. */
-const NOBODY_WAITS_MS = 30_000;
+const NO_WAIT_MS = 30_000;
 /** A gateway that answers, but slower than this, is waited for a tenth of the time. */
 const SLOW_MS = 100;
 const SLOW_FACTOR = 10;
@@ -23,7 +23,7 @@ const REQUEST_MS = 2_000;
 const LINGER_MS = 20;
 const MAX_IN_REQUEST = 100;
 /** With a gateway that hangs, the oldest are lost. */
-const MAX_WAITING = 1_000;
+const MAX_QUEUED = 1_000;
 const FLUSH_MS = 250;
 const MAX_REMEMBERED = 1_000;
 
@@ -32,7 +32,7 @@ const MAX_REMEMBERED = 1_000;
  * holds a single connection, whatever the sidecar does meanwhile.
  */
 export function gatewayProgress(gateway: GatewayAddress, options: ProgressOptions): Progress {
-  const { clock, onTrouble, post = signedPost(gateway, clock.now) } = options;
+  const { clock, onProblem, post = signedPost(gateway, clock.now) } = options;
   const canceledTasks = new Set<string>();
   let nobodyWaitsUntil = 0;
   let isHung = false;
@@ -48,7 +48,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
     maxItems: MAX_IN_REQUEST,
     lingerMs: LINGER_MS,
     keepsProcessAlive: false,
-    overflow: { maxWaiting: MAX_WAITING, result: false },
+    overflow: { maxWaiting: MAX_QUEUED, result: false },
   });
 
   /** Resolves with the tasks of which the gateway reports that they were canceled. */
@@ -56,7 +56,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
     const askedAt = clock.now();
     const answer = await post(reports, AbortSignal.timeout(REQUEST_MS));
     if ('problem' in answer) {
-      if (!isTroubled) onTrouble(answer.problem);
+      if (!isTroubled) onProblem(answer.problem);
       isTroubled = true;
       return new Set();
     }
@@ -75,7 +75,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
 
   function giveUp(): void {
     isHung = true;
-    nobodyWaitsUntil = clock.now() + NOBODY_WAITS_MS;
+    nobodyWaitsUntil = clock.now() + NO_WAIT_MS;
   }
 
   function pauseAfter(tookMs: number): number {

@@ -5,15 +5,15 @@ import { type GatewayAddress, type PostReports, signedPost } from './signed-post
 /** What telling may cost, at most. */
 const BUDGET_MS = 2_000;
 /** After a report that was not answered in time, for so long nobody else waits that long. */
-const GIVEN_UP_MS = 30_000;
-const BUDGET_GIVEN_UP_MS = 100;
+const SHORT_BUDGET_PERIOD_MS = 30_000;
+const SHORT_BUDGET_MS = 100;
 
 /** An error's words come along, and a request has 1 MiB at the most. */
 const MAX_IN_REQUEST = 20;
 
-interface Waiting {
+interface Queued {
   readonly report: Report;
-  readonly told: (problem: string | undefined) => void;
+  readonly resolve: (problem: string | undefined) => void;
 }
 
 /**
@@ -27,14 +27,14 @@ export function gatewayReports(
 ): Reports {
   if (gateway === undefined) return { report: () => Promise.resolve(undefined) };
   const post = given ?? signedPost(gateway, now);
-  const waiting: Waiting[] = [];
+  const waiting: Queued[] = [];
   let isUnderWay = false;
   let givenUpUntil = 0;
 
   async function tellTogether(reports: readonly Report[]): Promise<string | undefined> {
-    const signal = AbortSignal.timeout(now() < givenUpUntil ? BUDGET_GIVEN_UP_MS : BUDGET_MS);
+    const signal = AbortSignal.timeout(now() < givenUpUntil ? SHORT_BUDGET_MS : BUDGET_MS);
     const answer = await post(reports, signal);
-    if (signal.aborted) givenUpUntil = now() + GIVEN_UP_MS;
+    if (signal.aborted) givenUpUntil = now() + SHORT_BUDGET_PERIOD_MS;
     if ('problem' in answer) return answer.problem;
     givenUpUntil = 0;
     return undefined;
@@ -45,15 +45,15 @@ export function gatewayReports(
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MAX_IN_REQUEST);
       const problem = await tellTogether(batch.map(({ report }) => report));
-      for (const { told } of batch) told(problem);
+      for (const { resolve } of batch) resolve(problem);
     }
     isUnderWay = false;
   }
 
   return {
     report: (report) =>
-      new Promise((told) => {
-        waiting.push({ report, told });
+      new Promise((resolve) => {
+        waiting.push({ report, resolve });
         if (!isUnderWay) void send();
       }),
   };

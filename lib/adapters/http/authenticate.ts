@@ -6,7 +6,7 @@ export type Authenticate = (token: string) => Promise<Caller | 'unavailable' | u
 const MAX_TOKEN = 8_192;
 
 /** The first that knows the token; nobody where none does. */
-export function firstOf(ways: readonly Authenticate[]): Authenticate {
+export function anyOf(ways: readonly Authenticate[]): Authenticate {
   return async (token) => {
     let isUnavailable = false;
     for (const way of ways) {

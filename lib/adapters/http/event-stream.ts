@@ -31,19 +31,19 @@ export function eventStream(options: StreamOptions): Response {
         stop.abort();
         controller.close();
       };
-      const say = (text: string) => {
+      const write = (text: string) => {
         if (!stop.signal.aborted) controller.enqueue(encoder.encode(text));
       };
-      say(RETRY);
+      write(RETRY);
       void clock.sleep(MAX_STREAM_MS, stop.signal).then(end);
       void (async () => {
         while (!stop.signal.aborted) {
           await clock.sleep(keepAliveMs, stop.signal);
-          say(KEEP_ALIVE);
+          write(KEEP_ALIVE);
         }
       })();
       void (async () => {
-        for await (const event of events) say(eventText(task, event));
+        for await (const event of events) write(eventText(task, event));
       })()
         .catch((error: Error) => {
           // It has begun to be told: whoever reads comes again.

@@ -11,10 +11,10 @@ import { taskPath, taskText } from './task-json.ts';
 
 export interface FlowRouteOptions {
   readonly gateway: Gateway;
-  readonly longestWaitMs: number;
+  readonly maxWaitMs: number;
 }
 
-export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, longestWaitMs }: FlowRouteOptions): void {
+export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, maxWaitMs }: FlowRouteOptions): void {
   app.get('/flows', (c) => c.json({ flows: gateway.flows(c.get('caller')).map(flowJson) }));
   app.post('/flows/:name', async (c) => {
     const body = await jsonBodyOf(c);
@@ -35,7 +35,7 @@ export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, longestWaitMs }: Fl
     const created = await gateway.create(caller, c.req.param('name') ?? '', payload, options);
     if (!created.ok) return refusalResponse(created);
     const { id } = created.task;
-    const waitMs = Math.min(waitOf(c.req.header('prefer')), longestWaitMs);
+    const waitMs = Math.min(waitOf(c.req.header('prefer')), maxWaitMs);
     const headers: Record<string, string> = {
       location: taskPath(id),
       'content-type': 'application/json',
@@ -45,7 +45,7 @@ export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, longestWaitMs }: Fl
     const status = created.isNew ? 201 : 200;
     const waited =
       waitMs > 0
-        ? await gateway.untilEnded(caller, id, waitMs, c.req.raw.signal)
+        ? await gateway.waitUntilEnded(caller, id, waitMs, c.req.raw.signal)
         : { ok: true as const, task: created.task };
     const task = waited.ok ? waited.task : created.task;
     const ended = isFinal(task.state) ? await gateway.result(caller, id) : undefined;

@@ -3,11 +3,11 @@ import type { Gateway } from '../../app/gateway/gateway.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { type Authenticate, tokenOf } from './authenticate.ts';
-import { bareApp, limitBody } from './bare-app.ts';
+import { baseApp, limitBody } from './base-app.ts';
 import type { FaceEnv } from './face-env.ts';
 import { addFlowRoutes } from './flow-routes.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
 import { openApi } from './open-api.ts';
-import { openRequests } from './open-requests.ts';
 import { methodProblem, problemResponse } from './problem.ts';
 import { type Rate, rateLimit } from './rate-limit.ts';
 import { addReportRoute, REPORTS } from './report-route.ts';
@@ -24,9 +24,9 @@ export interface HttpFaceOptions {
   readonly rate: Rate;
   readonly keepAliveMs: number;
   /** The longest that `Prefer: wait` is heeded. */
-  readonly longestWaitMs: number;
+  readonly maxWaitMs: number;
   /** Requests of one caller that are under way in this process, streams included. */
-  readonly mostAtOnce?: number;
+  readonly maxConcurrentRequests?: number;
 }
 
 /** One application, on Lambda, in a container and on this machine alike. */
@@ -39,15 +39,15 @@ export interface HttpFace {
   mountFace(mount: (app: Hono<FaceEnv>) => void, openPaths?: readonly string[]): void;
 }
 
-const MAX_AT_ONCE = 200;
+const MAX_CONCURRENT_REQUESTS = 200;
 const HEALTH = '/healthz';
 
 export function httpFace(options: HttpFaceOptions): HttpFace {
   const { gateway, telemetry, verifyReports } = options;
-  const app = bareApp(telemetry);
+  const app = baseApp(telemetry);
   const open = new Set([HEALTH]);
-  app.use(letIn(open, options));
-  app.use(openRequests(options.mostAtOnce ?? MAX_AT_ONCE));
+  app.use(requireCaller(open, options));
+  app.use(limitConcurrency(options.maxConcurrentRequests ?? MAX_CONCURRENT_REQUESTS));
   app.use(limitBody());
   app.get(HEALTH, (c) => c.json({ status: 'ok' }));
   app.get('/openapi.json', (c) => c.json(openApi(gateway.flows(c.get('caller')))));
@@ -80,7 +80,7 @@ const METHODS = [
 ] as const;
 
 /** Default deny: whatever is not said to be open needs a proof of who asks, also what is not there. */
-function letIn(open: ReadonlySet<string>, options: HttpFaceOptions): MiddlewareHandler<FaceEnv> {
+function requireCaller(open: ReadonlySet<string>, options: HttpFaceOptions): MiddlewareHandler<FaceEnv> {
   const { authenticate, clock, rate } = options;
   const takeToken = rateLimit(rate, clock.now);
   return async (c, next) => {

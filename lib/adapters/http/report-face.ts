@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { Gateway } from '../../app/gateway/gateway.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-import { bareApp, limitBody } from './bare-app.ts';
+import { baseApp, limitBody } from './base-app.ts';
 import type { FaceEnv } from './face-env.ts';
 import { methodProblem } from './problem.ts';
 import { addReportRoute, REPORTS } from './report-route.ts';
@@ -15,7 +15,7 @@ export interface ReportFaceOptions {
 
 /** Reports and nothing else, for a host of their own, where no caller can stand in their way. */
 export function reportFace({ gateway, verifyReports, telemetry }: ReportFaceOptions): Hono<FaceEnv> {
-  const app = bareApp(telemetry);
+  const app = baseApp(telemetry);
   app.use(limitBody());
   addReportRoute(app, gateway, verifyReports);
   app.all(REPORTS, () => methodProblem('POST'));

@@ -3,15 +3,15 @@ import { isFields } from '../../core/text/fields.ts';
 
 type InputSchema = Readonly<Record<string, unknown>>;
 
-interface Fault {
+interface InputError {
   readonly place: string;
   readonly problem: string;
 }
 
-const MAX_FAULTS = 20;
+const MAX_ERRORS = 20;
 const MAX_RULE = 120;
 /** Say only that something inside them is wrong, which stands there too. */
-const AROUND = new Set([
+const CONTAINER_KEYWORDS = new Set([
   'properties',
   'items',
   'prefixItems',
@@ -27,7 +27,7 @@ const validators = new WeakMap<InputSchema, Validator>();
  * What is wrong with a value, in words of the schema: what came in is never said again. A place names fields that the
  * schema knows, and `*` for others.
  */
-export function checkInput(schema: InputSchema, value: unknown): readonly Fault[] {
+export function checkInput(schema: InputSchema, value: unknown): readonly InputError[] {
   let validator = validators.get(schema);
   if (validator === undefined) {
     validator = new Validator(schema as Schema, '2020-12', false);
@@ -36,9 +36,9 @@ export function checkInput(schema: InputSchema, value: unknown): readonly Fault[
   const { valid, errors } = validator.validate(value);
   if (valid) return [];
   const known = namesIn(schema);
-  const deepest = errors.filter(({ keyword }) => !AROUND.has(keyword));
+  const deepest = errors.filter(({ keyword }) => !CONTAINER_KEYWORDS.has(keyword));
   const faults = (deepest.length === 0 ? errors : deepest)
-    .slice(0, MAX_FAULTS)
+    .slice(0, MAX_ERRORS)
     .map((unit) => ({ place: placeOf(unit, known), problem: problemOf(unit, schema) }));
   return faults;
 }

@@ -13,7 +13,7 @@ export interface ToolCall {
   readonly input: JsonText;
   readonly traceparent?: string;
   /** Undefined where the client did not ask to be told. */
-  readonly tell?: (percent: number, message: string) => Promise<void>;
+  readonly onProgress?: (percent: number, message: string) => Promise<void>;
   /** The call is waited for no longer; its task goes on. */
   readonly signal: AbortSignal;
 }
@@ -24,28 +24,28 @@ export async function callTool(gateway: Gateway, caller: Caller, call: ToolCall)
   const created = await gateway.create(caller, tool, input, defined({ traceparent }));
   if (!created.ok) throw refusedCall(created);
   const { id } = created.task;
-  await untilEnded(gateway, caller, id, call, signal);
+  await reportUntilEnded(gateway, caller, id, call, signal);
   const ended = await gateway.result(caller, id);
   if (!ended.ok) throw new RpcError(ErrorCode.InternalError, ended.detail);
   return toCallResult(ended.result);
 }
 
 /** A client may be told of growing progress only: that is MCP's rule. */
-async function untilEnded(
+async function reportUntilEnded(
   gateway: Gateway,
   caller: Caller,
   id: string,
-  { tell }: ToolCall,
+  { onProgress }: ToolCall,
   signal: AbortSignal,
 ): Promise<void> {
   let told = -1;
   for await (const { progress } of followTask(gateway, caller, id, undefined, signal)) {
     if (progress.percent <= told) continue;
     told = progress.percent;
-    await tell?.(told, inWords(id, progress));
+    await onProgress?.(told, progressMessage(id, progress));
   }
 }
 
-function inWords(id: string, { current, done }: TaskProgress): string {
+function progressMessage(id: string, { current, done }: TaskProgress): string {
   return current === undefined ? `task ${id}: ${done.length} done` : `task ${id}: at ${current}`;
 }

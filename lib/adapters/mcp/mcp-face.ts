@@ -9,7 +9,7 @@ import {
   stringFromJson,
 } from '../../core/text/json-text.ts';
 import { textFromUtf8 } from '../../core/text/utf8.ts';
-import { closingResponse } from './closing-response.ts';
+import { onBodyEnd } from './on-body-end.ts';
 import { type ToolServerOptions, toolServer } from './tool-server.ts';
 
 export interface McpFaceOptions extends ToolServerOptions {
@@ -48,7 +48,7 @@ export function mcpFace(options: McpFaceOptions): (request: Request, caller: Cal
     const close = () => void server.close();
     request.signal.addEventListener('abort', close, { once: true });
     const { url, method, headers } = request;
-    return closingResponse(await transport.handleRequest(new Request(url, { method, headers, body })), close);
+    return onBodyEnd(await transport.handleRequest(new Request(url, { method, headers, body })), close);
   };
 }
 

@@ -16,7 +16,7 @@ import { toolsOf } from './tools.ts';
 export interface ToolServerOptions {
   readonly gateway: Gateway;
   readonly about: Implementation;
-  readonly waitAtMostMs?: number;
+  readonly maxWaitMs?: number;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -32,25 +32,25 @@ const validator = new CfWorkerJsonSchemaValidator();
 
 /** The SDK's server for one request. Its higher one takes schemas of a library; ours are JSON Schema already. */
 export function toolServer(options: ToolServerOptions, request: ToolRequest): Server {
-  const { gateway, about, waitAtMostMs, onBug } = options;
+  const { gateway, about, maxWaitMs, onBug } = options;
   const { caller, input, traceparent } = request;
   const server = new Server(about, { capabilities: { tools: {} }, jsonSchemaValidator: validator });
 
   server.setRequestHandler(ListToolsRequestSchema, () =>
-    told(onBug, () => ({ tools: toolsOf(gateway, caller) })),
+    hideInternalErrors(onBug, () => ({ tools: toolsOf(gateway, caller) })),
   );
 
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, _meta, sendNotification }) => {
     const progressToken = _meta?.progressToken;
-    const long = waitAtMostMs === undefined ? [] : [AbortSignal.timeout(waitAtMostMs)];
-    return told(onBug, () =>
+    const long = maxWaitMs === undefined ? [] : [AbortSignal.timeout(maxWaitMs)];
+    return hideInternalErrors(onBug, () =>
       callTool(gateway, caller, {
         tool: params.name,
         input,
         ...defined({ traceparent }),
         signal: AbortSignal.any([signal, ...long]),
         ...(progressToken !== undefined && {
-          tell: (progress, message) =>
+          onProgress: (progress, message) =>
             sendNotification({
               method: 'notifications/progress',
               params: { progressToken, progress, total: 100, message },
@@ -63,7 +63,10 @@ export function toolServer(options: ToolServerOptions, request: ToolRequest): Se
 }
 
 /** The SDK hands a client whatever is thrown: what was not meant for it goes to the host. */
-async function told<T>(onBug: (error: unknown) => void, work: () => T | Promise<T>): Promise<T> {
+async function hideInternalErrors<T>(
+  onBug: (error: unknown) => void,
+  work: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {

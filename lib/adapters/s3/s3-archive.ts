@@ -18,9 +18,9 @@ export interface S3Options {
   readonly kmsKey?: string;
 }
 
-const CONNECT_WITHIN_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 /** The SDK's own limit for a request only warns, and waits on for ever; it does not look at a body that stops either. */
-const SILENT_AT_MOST_MS = 15_000;
+const SOCKET_TIMEOUT_MS = 15_000;
 
 export function s3Archive(options: S3Options, env: Environment): Archive & { close(): void } {
   const { bucket: Bucket, region, endpoint, kmsKey } = options;
@@ -28,7 +28,7 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
     region,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...credentialsFor(endpoint, env),
-    requestHandler: { connectionTimeout: CONNECT_WITHIN_MS, socketTimeout: SILENT_AT_MOST_MS },
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
   });
   const encryption =
     kmsKey === undefined

@@ -1,6 +1,6 @@
 import type { Delivery, Transport } from '../../ports/transport.ts';
 import { releasePauseMs } from '../delivery/release-pause.ts';
-import { handleTimer, type TimerDeps } from './gateway-timer.ts';
+import { handleTimer, type TimerDeps } from './timer.ts';
 
 const AT_ONCE = 10;
 const FIRST_PAUSE_MS = 1_000;
@@ -10,16 +10,16 @@ const MAX_PAUSE_MS = 30_000;
 export async function consumeTimers(
   queue: string,
   transport: Transport,
-  parts: TimerDeps,
+  deps: TimerDeps,
   stop: AbortSignal,
 ): Promise<void> {
-  const { clock, telemetry } = parts;
+  const { clock, telemetry } = deps;
   let pauseMs = FIRST_PAUSE_MS;
 
   async function work(delivery: Delivery): Promise<void> {
     const { body, messageId, receiveCount } = delivery;
     const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-    const isDone = await handleTimer(text, parts);
+    const isDone = await handleTimer(text, deps);
     const reply = isDone
       ? await transport.ack(delivery)
       : await transport.nack(delivery, releasePauseMs(receiveCount));

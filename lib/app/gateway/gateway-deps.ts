@@ -42,9 +42,9 @@ export interface Timer {
 }
 
 /** What is wrong with a value, place by place, in words of the schema and never of the value. */
-export type CheckInput = (schema: Readonly<Record<string, unknown>>, value: unknown) => readonly InputFault[];
+export type CheckInput = (schema: Readonly<Record<string, unknown>>, value: unknown) => readonly InputError[];
 
-export interface InputFault {
+export interface InputError {
   readonly place: string;
   readonly problem: string;
 }

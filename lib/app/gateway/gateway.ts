@@ -23,7 +23,7 @@ export interface Gateway {
     id: string,
   ): Promise<{ readonly ok: true; readonly result: TaskResult } | GatewayRefusal>;
   /** Resolves when the task has ended, or after so long. */
-  untilEnded(
+  waitUntilEnded(
     caller: Caller,
     id: string,
     withinMs: number,

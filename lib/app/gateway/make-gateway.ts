@@ -3,11 +3,17 @@ import { isFinal, type Task } from '../../core/task/task.ts';
 import { cancelTask, expireTask } from '../../core/task/task-end.ts';
 import { applyReport } from '../../core/task/task-report.ts';
 import { defined } from '../../core/text/defined.ts';
+import { createTaskFor, unavailable } from './create-task.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
-import { createFor, unavailable } from './gateway-create.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { envelopeAt, hasSilentChildren, isOverdue, settleChildren, settleTask } from './gateway-reconcile.ts';
-import { eventsFrom, type Look, watchTask } from './gateway-watch.ts';
+import {
+  hasSilentChildren,
+  isOverdue,
+  readArchived,
+  reconcileChildren,
+  reconcileTask,
+} from './reconcile-task.ts';
+import { eventsFrom, type ReadTask, watchTask } from './watch-task.ts';
 
 type Found = { readonly ok: true; readonly task: Task } | GatewayRefusal;
 
@@ -20,15 +26,15 @@ const NO_CURSOR: GatewayRefusal = {
   detail: 'the cursor is none of ours: take links.next of the page before',
 };
 
-export function makeGateway(parts: GatewayDeps): Gateway {
-  const { tasks, clock } = parts;
+export function makeGateway(deps: GatewayDeps): Gateway {
+  const { tasks, clock } = deps;
 
   const flowsOf = (caller: Caller): readonly Flow[] =>
-    parts.flows().filter(({ name }) => caller.flows === undefined || caller.flows.includes(name));
+    deps.flows().filter(({ name }) => caller.flows === undefined || caller.flows.includes(name));
 
   async function ownTask(caller: Caller, id: string): Promise<Found> {
     const got = await tasks.get(id);
-    if (!got.ok) return unavailable('the task could not be read', got.problem, parts);
+    if (!got.ok) return unavailable('the task could not be read', got.problem, deps);
     return foundFor(caller, got.task);
   }
 
@@ -37,46 +43,46 @@ export function makeGateway(parts: GatewayDeps): Gateway {
     const found = await ownTask(caller, id);
     if (!found.ok) return found;
     const { task } = found;
-    const isSilent = isWorthALook(task, clock.now(), parts.silentMs);
-    if (!isSilent && !hasSilentChildren(task, clock.now(), parts.silentMs)) return found;
-    const settled = await (isSilent ? settleTask : settleChildren)(task, parts);
+    const isSilent = needsReconciling(task, clock.now(), deps.silentMs);
+    if (!isSilent && !hasSilentChildren(task, clock.now(), deps.silentMs)) return found;
+    const settled = await (isSilent ? reconcileTask : reconcileChildren)(task, deps);
     if (settled.ok) return foundFor(caller, settled.task);
-    parts.telemetry.warn('the end of a task could not be looked for', { problem: settled.problem });
+    deps.telemetry.warn('the end of a task could not be looked for', { problem: settled.problem });
     return found;
   }
 
   function watched(caller: Caller, id: string, signal: AbortSignal): AsyncGenerator<Task> {
     let lookedAt = clock.now();
-    const look: Look = async () => {
+    const look: ReadTask = async () => {
       const got = await tasks.get(id);
       const { task } = got.ok ? got : { task: undefined };
       if (task === undefined || task.owner !== caller.id) return got.ok ? { ok: true, task: undefined } : got;
-      if (clock.now() - lookedAt < parts.silentMs && !isOverdue(task, clock.now())) return got;
-      if (!isWorthALook(task, clock.now(), parts.silentMs)) return got;
+      if (clock.now() - lookedAt < deps.silentMs && !isOverdue(task, clock.now())) return got;
+      if (!needsReconciling(task, clock.now(), deps.silentMs)) return got;
       lookedAt = clock.now();
-      return settleTask(task, parts);
+      return reconcileTask(task, deps);
     };
-    return watchTask(look, parts, signal);
+    return watchTask(look, deps, signal);
   }
 
   return {
     flows: flowsOf,
     create: async (caller, name, payload, options = {}) => {
       const flow = flowsOf(caller).find((one) => one.name === name);
-      return flow === undefined ? NO_FLOW : createFor(caller, flow, payload, options, parts);
+      return flow === undefined ? NO_FLOW : createTaskFor(caller, flow, payload, options, deps);
     },
     task: currentTask,
     tasks: async (caller, cursor) => {
       const page = await tasks.list(caller.id, cursor);
       if (page === undefined) return NO_CURSOR;
-      return page.ok ? page : unavailable('the tasks could not be read', page.problem, parts);
+      return page.ok ? page : unavailable('the tasks could not be read', page.problem, deps);
     },
     cancel: async (caller, id) => {
       const found = await currentTask(caller, id);
       if (!found.ok) return found;
       if (isFinal(found.task.state) && found.task.state !== 'canceled') return endedBefore(found.task);
       const canceled = await tasks.update(id, (task) => cancelTask(task, clock.now()));
-      if (!canceled.ok) return unavailable('the task could not be canceled', canceled.problem, parts);
+      if (!canceled.ok) return unavailable('the task could not be canceled', canceled.problem, deps);
       const { task } = canceled;
       if (task === undefined) return NO_TASK;
       return task.state === 'canceled' ? { ok: true, task } : endedBefore(task);
@@ -86,12 +92,12 @@ export function makeGateway(parts: GatewayDeps): Gateway {
       if (!found.ok) return found;
       const { task } = found;
       if (!isFinal(task.state) || task.archiveKey === undefined) return { ok: true, result: { task } };
-      const kept = await envelopeAt(task.archiveKey, parts);
-      if (!kept.ok) return unavailable('the result could not be read', kept.problem, parts);
+      const kept = await readArchived(task.archiveKey, deps);
+      if (!kept.ok) return unavailable('the result could not be read', kept.problem, deps);
       const payload = kept.envelope?.payload;
       return { ok: true, result: { task, ...defined({ payload }) } };
     },
-    untilEnded: async (caller, id, withinMs, signal) => {
+    waitUntilEnded: async (caller, id, withinMs, signal) => {
       const found = await currentTask(caller, id);
       if (!found.ok || isFinal(found.task.state)) return found;
       const over = new AbortController();
@@ -126,7 +132,7 @@ export function makeGateway(parts: GatewayDeps): Gateway {
       if (!got.ok) throw new Error(got.problem);
       if (got.task === undefined || isFinal(got.task.state)) return;
       // An end that nobody told is an end all the same; where nobody can look, the clock alone counts.
-      const settled = await settleTask(got.task, parts);
+      const settled = await reconcileTask(got.task, deps);
       if (settled.ok && settled.task !== undefined && isFinal(settled.task.state)) return;
       const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
       if (!expired.ok) throw new Error(expired.problem);
@@ -138,7 +144,7 @@ function foundFor(caller: Caller, task: Task | undefined): Found {
   return task === undefined || task.owner !== caller.id ? NO_TASK : { ok: true, task };
 }
 
-function isWorthALook(task: Task, now: number, silentMs: number): boolean {
+function needsReconciling(task: Task, now: number, silentMs: number): boolean {
   return !isFinal(task.state) && (now - task.updatedMs >= silentMs || isOverdue(task, now));
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { apiKeyAuthentication } from '../../adapters/http/api-keys.ts';
-import { type Authenticate, firstOf } from '../../adapters/http/authenticate.ts';
+import { type Authenticate, anyOf } from '../../adapters/http/authenticate.ts';
 import { tokenAuthentication } from '../../adapters/json-web-tokens/caller-token.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import { type ApiKey, readApiKeys } from '../../config/settings/api-keys.ts';
@@ -18,7 +18,7 @@ export function authenticationFromConfig(settings: GatewaySettings): Authenticat
     mistakes.push({ place: 'ASYA_GATEWAY_JWT_ISSUER and ASYA_GATEWAY_JWT_AUDIENCE', problem });
   }
   if (mistakes.length > 0) throw new Error(`asya: who may call is not clear\n${mistakesText(mistakes)}`);
-  return firstOf([
+  return anyOf([
     apiKeyAuthentication(keys, systemClock.now),
     ...(isWhole ? [tokenAuthentication({ issuer, audience, jwksUrl })] : []),
   ]);

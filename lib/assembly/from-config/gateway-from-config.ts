@@ -7,8 +7,8 @@ import { deriveId, systemClock } from '../../adapters/system/system.ts';
 import { consumeTimers } from '../../app/gateway/consume-timers.ts';
 import type { Gateway } from '../../app/gateway/gateway.ts';
 import type { Timer } from '../../app/gateway/gateway-deps.ts';
-import { timerOn } from '../../app/gateway/gateway-timer.ts';
 import { makeGateway } from '../../app/gateway/make-gateway.ts';
+import { armTimerOn } from '../../app/gateway/timer.ts';
 import { GATEWAY } from '../../config/plan/gateway-plan.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
@@ -28,7 +28,7 @@ export interface GatewayBackend {
   readonly gateway: Gateway;
   readonly arm: (timer: Timer) => Promise<Reply>;
   /** Until told to stop: for a gateway that lives long. */
-  workTimers(stop: AbortSignal): Promise<void>;
+  consumeTimers(stop: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function backendFromConfig(
   const transport = await makeTransport(config, env);
   const queueOf = (actor: string) => queueName(actor, config.namespace);
   const clock = systemClock;
-  const arm = timerOn(transport, queueOf(GATEWAY), clock);
+  const arm = armTimerOn(transport, queueOf(GATEWAY), clock);
   const gateway = makeGateway({
     ...stores,
     flows,
@@ -66,7 +66,7 @@ export async function backendFromConfig(
   return {
     gateway,
     arm,
-    workTimers: (stop) =>
+    consumeTimers: (stop) =>
       consumeTimers(queueOf(GATEWAY), transport, { gateway, arm, clock, telemetry: log }, stop),
     close: async () => {
       await transport.close();
@@ -78,7 +78,7 @@ export async function backendFromConfig(
 export interface ServedGateway {
   readonly face: HttpFace;
   readonly gateway: Gateway;
-  workTimers(stop: AbortSignal): Promise<void>;
+  consumeTimers(stop: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export async function gatewayFromConfig(
     telemetry: log,
     rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST },
     keepAliveMs: KEEP_ALIVE_MS,
-    longestWaitMs: MAX_WAIT_MS,
+    maxWaitMs: MAX_WAIT_MS,
   });
   const { origins, publicUrl } = gateway;
   const reached = defined({ publicUrl });

@@ -34,7 +34,7 @@ function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<Line, '
   const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
   if (gateway === undefined) return {};
   const onTrouble = (problem: string) => telemetry.warn('the gateway was not told', { problem });
-  return { progress: gatewayProgress(gateway, { clock: systemClock, onTrouble }) };
+  return { progress: gatewayProgress(gateway, { clock: systemClock, onProblem: onTrouble }) };
 }
 
 /** A topic to escalate to is called by its own name, whatever the namespace. */

@@ -28,7 +28,7 @@ export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAl
     const problem = stackText(error);
     log.warn('a bug in the gateway', { problem });
   };
-  const common = { gateway, about: ABOUT, onBug, keepAliveMs, waitAtMostMs: MAX_CALL_MS };
+  const common = { gateway, about: ABOUT, onBug, keepAliveMs, maxWaitMs: MAX_CALL_MS };
   const mcp = once(async () => {
     const { mcpFace } = await import('../../adapters/mcp/mcp-face.ts');
     return mcpFace({ ...common, allowedOrigins: origins });

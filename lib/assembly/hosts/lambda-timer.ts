@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { systemClock } from '../../adapters/system/system.ts';
-import { handleTimer } from '../../app/gateway/gateway-timer.ts';
+import { handleTimer } from '../../app/gateway/timer.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { backendFromConfig, gatewayConfigFrom } from '../from-config/gateway-from-config.ts';
 import { transportOnLambda } from '../from-config/sqs-from-config.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { answerBroken, brokenRequestResponse } from '../../adapters/http/broken-request.ts';
+import { answerClientError, invalidRequestResponse } from '../../adapters/http/client-error.ts';
 import type { HttpFace } from '../../adapters/http/http-face.ts';
 
 export interface Listening {
@@ -21,9 +21,9 @@ export async function serveGateway(
   /** Called before the server listens, to refuse requests before the gateway sees them. Default: none are refused. */
   guard: (server: Server) => void = () => {},
 ): Promise<Listening> {
-  const listener = getRequestListener(app.fetch, { hostname, errorHandler: brokenRequestResponse });
+  const listener = getRequestListener(app.fetch, { hostname, errorHandler: invalidRequestResponse });
   const server = createServer({ requestTimeout: REQUEST_WITHIN_MS }, listener);
-  server.on('clientError', answerBroken);
+  server.on('clientError', answerClientError);
   guard(server);
   server.listen(port, hostname);
   await once(server, 'listening');

@@ -70,7 +70,7 @@ export async function startLocalGateway(
     const stop = new AbortController();
     let timers: Promise<void> | undefined;
     const workTimers = () => {
-      timers ??= served.workTimers(stop.signal);
+      timers ??= served.consumeTimers(stop.signal);
     };
     const close = async () => {
       stop.abort();

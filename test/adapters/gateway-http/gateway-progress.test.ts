@@ -20,7 +20,7 @@ function asked(answer: () => Promise<Answer>) {
     requests.push(reports);
     return answer();
   };
-  const progress = gatewayProgress(GATEWAY, { clock, post, onTrouble: (problem) => troubles.push(problem) });
+  const progress = gatewayProgress(GATEWAY, { clock, post, onProblem: (problem) => troubles.push(problem) });
   return { clock, requests, troubles, progress };
 }
 
@@ -124,7 +124,7 @@ describe('what is told on the way', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     // Its time stands still, so that the answer is waited for however busy the machine is.
     const clock = virtualClock();
-    const progress = gatewayProgress({ url, secret: 's' }, { clock, onTrouble: () => {} });
+    const progress = gatewayProgress({ url, secret: 's' }, { clock, onProblem: () => {} });
     expect(await progress.arrived(aStep('received', 0))).toBe(true);
     const [{ body, signature } = { body: '', signature: '' }] = heard;
     const [, seconds, mac] = /^t=(\d+),v1=(\w+)$/.exec(String(signature)) ?? [];

@@ -1,5 +1,5 @@
 /** The same response; `close` is called once, when its body has ended or nobody reads it any more. */
-export function closingResponse(response: Response, close: () => void): Response {
+export function onBodyEnd(response: Response, close: () => void): Response {
   if (response.body === null) {
     close();
     return response;

@@ -10,21 +10,21 @@ import { type JsonText, readJson, shallowValueFromJson } from '../../core/text/j
 import { timestampText } from '../../core/text/timestamp.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Caller, Created, CreateOptions, GatewayRefusal } from './gateway.ts';
-import type { GatewayDeps, InputFault } from './gateway-deps.ts';
-import { isOverdue } from './gateway-reconcile.ts';
+import type { GatewayDeps, InputError } from './gateway-deps.ts';
+import { isOverdue } from './reconcile-task.ts';
 
 /**
  * A task, and its envelope on its way. The task is kept before anything is sent, and its backstop armed: whatever
  * happens in between, nobody waits for ever.
  */
-export async function createFor(
+export async function createTaskFor(
   caller: Caller,
   flow: Flow,
   payload: JsonText,
   options: CreateOptions,
-  parts: GatewayDeps,
+  deps: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
-  const faults = inputFaults(flow, payload, parts);
+  const faults = inputErrors(flow, payload, deps);
   if (faults.length > 0) {
     return {
       ok: false,
@@ -33,42 +33,43 @@ export async function createFor(
       errors: faults,
     };
   }
-  const claimed = await claim(caller, flow, payload, options, parts);
+  const claimed = await claim(caller, flow, payload, options, deps);
   if ('ok' in claimed) return claimed;
-  const { taskId, left } = claimed;
-  const now = left?.createdMs ?? parts.clock.now();
+  const { taskId, unsentTask } = claimed;
+  const now = unsentTask?.createdMs ?? deps.clock.now();
   const envelope = envelopeFor(taskId, flow, payload, options, now);
   const body = encode(envelope);
-  const bytes = parts.countBytes(body);
-  if (bytes > parts.maxBodyBytes) {
-    await release(claimed, parts);
-    const detail = `the envelope would have ${bytes} bytes; ${parts.maxBodyBytes} are allowed`;
+  const bytes = deps.countBytes(body);
+  if (bytes > deps.maxBodyBytes) {
+    await releaseKey(claimed, deps);
+    const detail = `the envelope would have ${bytes} bytes; ${deps.maxBodyBytes} are allowed`;
     return { ok: false, kind: 'invalid', detail };
   }
-  if (left === undefined) return start(taskOf(caller, flow, envelope, now), body, claimed, parts);
-  const sent = await launch(left, body, claimed, parts);
+  if (unsentTask === undefined)
+    return storeAndSend(newTask(caller, flow, envelope, now), body, claimed, deps);
+  const sent = await armAndSend(unsentTask, body, claimed, deps);
   return sent.ok ? { ...sent, isNew: false } : sent;
 }
 
 /** A check goes down as deep as the value does. */
-const DEEPEST_INPUT = 200;
+const MAX_INPUT_DEPTH = 200;
 
-function inputFaults({ mcp }: Flow, payload: JsonText, parts: GatewayDeps): readonly InputFault[] {
+function inputErrors({ mcp }: Flow, payload: JsonText, deps: GatewayDeps): readonly InputError[] {
   if (mcp === undefined) return [];
-  const read = shallowValueFromJson(payload, DEEPEST_INPUT);
-  if (read === undefined) return [{ place: '', problem: `is nested deeper than ${DEEPEST_INPUT} levels` }];
-  return parts.checkInput(mcp.inputSchema, read.value);
+  const read = shallowValueFromJson(payload, MAX_INPUT_DEPTH);
+  if (read === undefined) return [{ place: '', problem: `is nested deeper than ${MAX_INPUT_DEPTH} levels` }];
+  return deps.checkInput(mcp.inputSchema, read.value);
 }
 
-interface Claimed {
+interface Claim {
   readonly taskId: string;
   readonly key?: string;
   /** Kept before, but whoever did so crashed before its envelope was on its way. */
-  readonly left?: Task;
+  readonly unsentTask?: Task;
 }
 
 /** Longer than it takes to keep a task and send its envelope, whatever is tried again meanwhile. */
-const CRASHED_MS = 60_000;
+const ABANDONED_AFTER_MS = 60_000;
 
 /** Whose task it will be: a new one's, or that of a key which has none yet because somebody crashed in between. */
 async function claim(
@@ -76,14 +77,14 @@ async function claim(
   flow: Flow,
   payload: JsonText,
   { idempotencyKey }: CreateOptions,
-  parts: GatewayDeps,
-): Promise<Claimed | Created | GatewayRefusal> {
-  const { tasks, clock, newId, deriveId } = parts;
+  deps: GatewayDeps,
+): Promise<Claim | Created | GatewayRefusal> {
+  const { tasks, clock, newId, deriveId } = deps;
   if (idempotencyKey === undefined) return { taskId: newId() };
   const key = deriveId('idempotency', caller.id, idempotencyKey);
   const digest = deriveId('request', flow.name, payload);
   const reply = await tasks.claimKey(key, { taskId: newId(), digest, atMs: clock.now() });
-  if (!reply.ok) return unavailable('the key could not be claimed', reply.problem, parts);
+  if (!reply.ok) return unavailable('the key could not be claimed', reply.problem, deps);
   const { taskId } = reply.claim;
   if (reply.isFirst) return { taskId, key };
   if (reply.claim.digest !== digest) {
@@ -94,39 +95,39 @@ async function claim(
     };
   }
   const known = await tasks.get(taskId);
-  if (!known.ok) return unavailable('the task could not be read', known.problem, parts);
+  if (!known.ok) return unavailable('the task could not be read', known.problem, deps);
   const { task } = known;
   if (task === undefined) return { taskId, key };
   const { isSent = false, atMs } = reply.claim;
-  const isLeft = !isSent && task.state === 'pending' && clock.now() - atMs >= CRASHED_MS;
+  const isLeft = !isSent && task.state === 'pending' && clock.now() - atMs >= ABANDONED_AFTER_MS;
   return isLeft && !isOverdue(task, clock.now())
-    ? { taskId, key, left: task }
+    ? { taskId, key, unsentTask: task }
     : { ok: true, task, isNew: false };
 }
 
-async function start(
+async function storeAndSend(
   task: Task,
   body: string,
-  claimed: Claimed,
-  parts: GatewayDeps,
+  claimed: Claim,
+  deps: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
-  const { tasks } = parts;
+  const { tasks } = deps;
   const kept = await tasks.create(task);
-  if (kept.ok) return launch(task, body, claimed, parts);
+  if (kept.ok) return armAndSend(task, body, claimed, deps);
   // Somebody else with the same key was quicker.
   const there = claimed.key === undefined ? undefined : await tasks.get(task.id);
   if (there?.ok && there.task !== undefined) return { ok: true, task: there.task, isNew: false };
-  await release(claimed, parts);
-  return unavailable('the task could not be kept', kept.problem, parts);
+  await releaseKey(claimed, deps);
+  return unavailable('the task could not be kept', kept.problem, deps);
 }
 
-async function launch(
+async function armAndSend(
   task: Task,
   body: string,
-  claimed: Claimed,
-  parts: GatewayDeps,
+  claimed: Claim,
+  deps: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
-  const { tasks, send, arm } = parts;
+  const { tasks, send, arm } = deps;
   const armed =
     task.deadlineMs === undefined
       ? ({ ok: true } as const)
@@ -134,28 +135,32 @@ async function launch(
   const sent = armed.ok ? await send(task.progress.current ?? '', body) : armed;
   if (sent.ok) {
     if (claimed.key !== undefined)
-      await told(tasks.confirmKey(claimed.key, task.id), 'a key could not be confirmed', parts);
+      await warnIfRefused(tasks.confirmKey(claimed.key, task.id), 'a key could not be confirmed', deps);
     return { ok: true, task, isNew: true };
   }
   const error = { type: 'Unavailable', message: 'the envelope could not be sent' };
   const end = { state: 'failed', reason: 'RuntimeError', error } as const;
-  await tasks.update(task.id, (one) => endTask(one, end, parts.clock.now()));
-  await release(claimed, parts);
-  return unavailable('the envelope could not be sent', sent.problem, parts);
+  await tasks.update(task.id, (one) => endTask(one, end, deps.clock.now()));
+  await releaseKey(claimed, deps);
+  return unavailable('the envelope could not be sent', sent.problem, deps);
 }
 
-async function release({ key, taskId }: Claimed, parts: GatewayDeps): Promise<void> {
+async function releaseKey({ key, taskId }: Claim, deps: GatewayDeps): Promise<void> {
   if (key === undefined) return;
-  await told(parts.tasks.releaseKey(key, taskId), 'a key could not be released', parts);
+  await warnIfRefused(deps.tasks.releaseKey(key, taskId), 'a key could not be released', deps);
 }
 
 /** The request is answered all the same: it is the next one with this key that would wonder. */
-async function told(replied: Promise<Reply>, what: string, { telemetry }: GatewayDeps): Promise<void> {
+async function warnIfRefused(
+  replied: Promise<Reply>,
+  what: string,
+  { telemetry }: GatewayDeps,
+): Promise<void> {
   const reply = await replied;
   if (!reply.ok) telemetry.warn(what, { problem: reply.problem });
 }
 
-function taskOf(caller: Caller, flow: Flow, { id, route }: Envelope, now: number): Task {
+function newTask(caller: Caller, flow: Flow, { id, route }: Envelope, now: number): Task {
   const deadlineMs = deadlineOf(flow, now);
   return createTask({
     id,
@@ -203,7 +208,7 @@ function envelopeFor(
 }
 
 /** What is wrong inside is for the log: a caller can only come again. */
-export function unavailable(what: string, problem: string, parts: GatewayDeps): GatewayRefusal {
-  parts.telemetry.warn(what, { problem });
+export function unavailable(what: string, problem: string, deps: GatewayDeps): GatewayRefusal {
+  deps.telemetry.warn(what, { problem });
   return { ok: false, kind: 'unavailable', detail: `${what}; try again` };
 }

@@ -15,7 +15,7 @@ export interface TimerDeps {
 }
 
 /** A timer is a delayed message: it outlives whoever set it. What is longer than a delay may be is chained. */
-export function timerOn(
+export function armTimerOn(
   transport: Pick<Transport, 'sendWithDelay' | 'traits'>,
   queue: string,
   clock: Clock,
@@ -32,21 +32,21 @@ const NO_DELAYS =
   'a flow with a timeout needs a transport that delays: its backstop is a delayed message; on RabbitMQ set ASYA_RABBITMQ_DELAY=ttl';
 
 /** After it fired in vain, and for how long: then it is not the store that is down. */
-const AGAIN_AFTER_MS = 60_000;
-const IN_VAIN_MS = 86_400_000;
+const RETRY_AFTER_MS = 60_000;
+const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**
  * At least once, and any number of times: false where it has to come again. A store that is down for longer than a few
  * receives must not bring a timer to the dead-letter queue, where it would fire no more: it is set again instead.
  */
-export async function handleTimer(body: string, parts: TimerDeps): Promise<boolean> {
-  const { gateway, clock, telemetry } = parts;
+export async function handleTimer(body: string, deps: TimerDeps): Promise<boolean> {
+  const { gateway, clock, telemetry } = deps;
   const timer = timerFromText(body);
   if (timer === undefined) {
     telemetry.warn('a timer cannot be read; its dead-letter queue will take it', {});
     return false;
   }
-  if (timer.dueMs > clock.now()) return setAgain(timer, parts);
+  if (timer.dueMs > clock.now()) return reschedule(timer, deps);
   try {
     await gateway.expire(timer.task);
     return true;
@@ -55,12 +55,12 @@ export async function handleTimer(body: string, parts: TimerDeps): Promise<boole
     telemetry.warn('a task could not be expired; its timer comes again', { task: timer.task, problem });
     const now = clock.now();
     const { failedMs = now } = timer;
-    if (now - failedMs > IN_VAIN_MS) return false;
-    return setAgain({ ...timer, dueMs: now + AGAIN_AFTER_MS, failedMs }, parts);
+    if (now - failedMs > GIVE_UP_AFTER_MS) return false;
+    return reschedule({ ...timer, dueMs: now + RETRY_AFTER_MS, failedMs }, deps);
   }
 }
 
-async function setAgain(timer: Timer, { arm, telemetry }: TimerDeps): Promise<boolean> {
+async function reschedule(timer: Timer, { arm, telemetry }: TimerDeps): Promise<boolean> {
   const reply = await arm(timer);
   if (!reply.ok)
     telemetry.warn('a timer could not be set again', { task: timer.task, problem: reply.problem });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { answerBroken } from '../../lib/adapters/http/broken-request.ts';
+import { answerClientError } from '../../lib/adapters/http/client-error.ts';
 import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
 import { type Served, serveGateway as serveFace } from './a-served-gateway.ts';
 
@@ -47,12 +47,12 @@ it.each([
 
 it('one that comes too slowly is told so', () => {
   const socket = Object.assign(new PassThrough(), { bytesWritten: 0 });
-  answerBroken(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+  answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
   expect(String(socket.read())).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
 });
 
 it('a connection that was answered before is cut without a word', () => {
   const socket = Object.assign(new PassThrough(), { bytesWritten: 99 });
-  answerBroken(new Error('broken'), socket);
+  answerClientError(new Error('broken'), socket);
   expect([socket.destroyed, socket.read()]).toEqual([true, null]);
 });

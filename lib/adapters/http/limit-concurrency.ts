@@ -3,7 +3,7 @@ import type { FaceEnv } from './face-env.ts';
 import { problemResponse } from './problem.ts';
 
 /** Streams and waits last for minutes, and each of them looks into the table: a rate alone does not bound them. */
-export function openRequests(most: number): MiddlewareHandler<FaceEnv> {
+export function limitConcurrency(most: number): MiddlewareHandler<FaceEnv> {
   const open = new Map<string, number>();
 
   function enter(caller: string): (() => void) | undefined {

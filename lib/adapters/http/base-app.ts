@@ -7,7 +7,7 @@ import { problemResponse } from './problem.ts';
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Without an address yet: what is not there and what goes wrong is told as everywhere. */
-export function bareApp(telemetry: Pick<Telemetry, 'warn'>): Hono<FaceEnv> {
+export function baseApp(telemetry: Pick<Telemetry, 'warn'>): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>();
   app.onError((error, c) => {
     if (isClientGone(error, c.req.raw.signal))

@@ -2,17 +2,17 @@ import { isFinal, type Task, type TaskEvent } from '../../core/task/task.ts';
 import type { Refusal } from '../../ports/reply.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
-export type Look = () => Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
+export type ReadTask = () => Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
 
 /** A store that does not answer for so long ends a watch: whoever watches asks again. */
-const SILENT_STORE_MS = 30_000;
+const MAX_STORE_OUTAGE_MS = 30_000;
 
 /**
  * The task as it stands, again and again while it changes, and at last when it has ended. By looking: reports may
  * reach any instance of the gateway, and all of them look into the same table.
  */
 export async function* watchTask(
-  look: Look,
+  look: ReadTask,
   { clock, pollMs }: GatewayDeps,
   signal: AbortSignal,
 ): AsyncGenerator<Task> {
@@ -27,7 +27,7 @@ export async function* watchTask(
       if (task.version !== seenVersion) yield task;
       seenVersion = task.version;
       if (isFinal(task.state)) return;
-    } else if (clock.now() - answeredAt >= SILENT_STORE_MS) return;
+    } else if (clock.now() - answeredAt >= MAX_STORE_OUTAGE_MS) return;
     await clock.sleep(pollMs, signal);
   }
 }
