@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storesFromConfig } from '../lib/assembly/from-config/crew-from-config.ts';
 import { readMesh } from '../lib/assembly/mesh/read-mesh.ts';
-import { EXIT } from '../lib/cli/exit.ts';
+import { EXIT } from '../lib/cli/exit-status.ts';
 import { main } from '../lib/cli/main.ts';
 import { tableText } from '../lib/cli/output/table.ts';
 import type { Terminal } from '../lib/cli/output/terminal.ts';
@@ -67,7 +67,7 @@ const stores = storesFromConfig(
 );
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void leave().then(() => process.exit(EXIT.stopped)));
+  process.once(signal, () => void leave().then(() => process.exit(EXIT.interrupted)));
 }
 let isAsTold = false;
 try {
@@ -75,7 +75,7 @@ try {
 } finally {
   await leave();
 }
-process.exit(isAsTold ? EXIT.fine : EXIT.failed);
+process.exit(isAsTold ? EXIT.ok : EXIT.failed);
 
 async function leave(): Promise<void> {
   stores.close();
@@ -155,7 +155,7 @@ async function replayOne(): Promise<Row> {
   const terminal: Terminal = {
     ...quietTerminal(),
     print: (text) => lines.push(text),
-    say: (text) => lines.push(text),
+    printError: (text) => lines.push(text),
   };
   const failure = await untilListed(flow, terminal, lines);
   const says = `the payload of ${flow} is mended by a JSON Patch and sent once more: it succeeds`;
@@ -194,7 +194,7 @@ function quietTerminal(): Terminal {
     cwd: home,
     now: Date.now,
     print: () => {},
-    say: () => {},
+    printError: () => {},
     isInteractive: false,
     confirm: () => Promise.resolve(false),
     stop: () => new AbortController().signal,
@@ -203,7 +203,11 @@ function quietTerminal(): Terminal {
 
 async function sendTo(flow: string, payload: unknown): Promise<string> {
   let id = '';
-  const terminal: Terminal = { ...quietTerminal(), say: (text) => say(text), print: (text) => (id = text) };
+  const terminal: Terminal = {
+    ...quietTerminal(),
+    printError: (text) => say(text),
+    print: (text) => (id = text),
+  };
   await main(['send', flow, '--payload', JSON.stringify(payload)], terminal);
   return id;
 }

@@ -11,21 +11,21 @@ import type { Transport } from '../ports/transport.ts';
 import type { Terminal } from './output/terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Whoever looks after a mesh: what is needed to see its failures and to send to its queues. */
+/** Access to a mesh for the commands that operate it: its failures, and its queues. */
 export interface Operator {
   readonly config: SidecarConfig;
   readonly stores: Stores;
-  /** Opened when it is first needed. */
+  /** Opened on first use. */
   transport(): Promise<Transport>;
-  /** Whether an actor's queue is there. */
+  /** Checks that an actor's queue exists. */
   reach(actor: string): Promise<Reply>;
   send(actor: string, body: string): Promise<Reply>;
-  /** Set for a mesh on this machine. */
+  /** Set if the mesh runs on this machine. */
   readonly mesh?: RunningMesh;
   close(): Promise<void>;
 }
 
-/** Lets the operator go again whatever becomes of the work. */
+/** Runs `work` with an operator, and closes it afterwards, also after an error. */
 export async function withOperator(
   { env, cwd }: Terminal,
   { mesh }: { readonly mesh?: string },
@@ -40,14 +40,14 @@ export async function withOperator(
 }
 
 /**
- * By the environment where it names a table, as the functions themselves are told; otherwise the mesh that runs on this
+ * If ASYA_FAILURE_TABLE is set and no mesh is named, the mesh of the environment variables. Otherwise a mesh on this
  * machine.
  */
 async function operatorFrom(env: Environment, cwd: string, meshName?: string): Promise<Operator> {
-  const isNamed = Boolean(env['ASYA_FAILURE_TABLE']) && meshName === undefined;
-  const mesh = isNamed ? undefined : meshRunningHere(cwd, meshName);
-  // The operator's tools read what the crew reads; a mesh of this machine is reached by what it says alone.
-  const variables = mesh === undefined ? env : { ...withoutOurs(env), ...mesh.variables };
+  const usesEnvironment = Boolean(env['ASYA_FAILURE_TABLE']) && meshName === undefined;
+  const mesh = usesEnvironment ? undefined : findLocalMesh(cwd, meshName);
+  // Configured like the crew. For a mesh on this machine only its own ASYA_ variables count.
+  const variables = mesh === undefined ? env : { ...withoutAsyaVariables(env), ...mesh.variables };
   const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
   if ('message' in reading) throw new UsageError(reading.message);
   const { config } = reading;
@@ -71,7 +71,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
   };
 }
 
-/** The clients take their time to load: only where they are used. */
+/** Imported on use, because the AWS clients are slow to load. */
 async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Promise<Stores> {
   const { storesFromConfig } = await import('../assembly/from-config/crew-from-config.ts');
   try {
@@ -81,7 +81,7 @@ async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Pr
   }
 }
 
-function withoutOurs(env: Environment): Environment {
+function withoutAsyaVariables(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('ASYA_')));
 }
 
@@ -94,20 +94,20 @@ async function openTransport(config: SidecarConfig, env: Environment): Promise<T
   }
 }
 
-/** The one that runs here; where several do, the one that was named. */
-function meshRunningHere(cwd: string, meshName: string | undefined): RunningMesh {
+/** The mesh with this name, or the only one that runs on this machine. */
+function findLocalMesh(cwd: string, meshName: string | undefined): RunningMesh {
   const meshes = runningMeshes(cwd);
   const names = meshes.map(({ name }) => name);
   const [first, ...others] = meshName === undefined ? meshes : meshes.filter(({ name }) => name === meshName);
   if (first !== undefined && others.length === 0) return first;
   if (first !== undefined) {
     throw new UsageError(
-      `asya: ${names.length} meshes run here: ${names.join(', ')}; say which with --mesh NAME`,
+      `asya: ${names.length} meshes run here: ${names.join(', ')}; choose one with --mesh NAME`,
     );
   }
   throw new UsageError(
     meshName === undefined || names.length === 0
-      ? 'asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET to look at one on AWS'
+      ? 'asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET to use one on AWS'
       : `asya: no mesh "${meshName}" runs here${suggestion(meshName, names)}`,
   );
 }

@@ -1,2 +1,2 @@
-/** Words for whoever asked wrongly: no stack trace, exit status 2. */
+/** A wrong call or configuration: `main` prints the message without a stack trace and returns exit status 2. */
 export class UsageError extends Error {}

@@ -6,14 +6,14 @@ import type { RunningMesh } from '../../lib/assembly/mesh/running-mesh.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** `asya dev` as a process of its own. */
+/** `asya dev` in a child process. */
 export interface DevProcess {
   readonly pid: number;
   output(): string;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Resolves when it runs, with what it says of itself. */
+  /** Resolves when the mesh runs, with the contents of its mesh.json. */
   untilRunning(withinMs?: number): Promise<RunningMesh>;
-  untilSays(words: string | RegExp, withinMs?: number): Promise<void>;
+  untilPrinted(text: string | RegExp, withinMs?: number): Promise<void>;
   signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void;
 }
 
@@ -32,20 +32,20 @@ export function startDevIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonl
   started.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)));
-  let isGone = false;
+  let hasExited = false;
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
-    // `close`, not `exit`: by then all that it printed has been read.
+    // `close`, not `exit`: all output has been read by then.
     child.once('close', (code, signal) => {
-      isGone = true;
+      hasExited = true;
       resolve({ code, signal });
     }),
   );
-  async function until<T>(look: () => T | undefined, what: string, withinMs: number): Promise<T> {
-    const givesUpAt = Date.now() + withinMs;
+  async function until<T>(find: () => T | undefined, failure: string, withinMs: number): Promise<T> {
+    const deadline = Date.now() + withinMs;
     for (;;) {
-      const found = look();
+      const found = find();
       if (found !== undefined) return found;
-      if (isGone || Date.now() > givesUpAt) throw new Error(`${what}; it said:\n${output}`);
+      if (hasExited || Date.now() > deadline) throw new Error(`${failure}; output:\n${output}`);
       await pause(50);
     }
   }
@@ -54,17 +54,17 @@ export function startDevIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonl
     output: () => output,
     exited,
     untilRunning: (withinMs = 60_000) =>
-      until(() => announced(cwd, args[0] ?? '', child.pid ?? 0), 'it did not start', withinMs),
-    untilSays: async (words, withinMs = 60_000) => {
-      const isThere = () =>
-        (typeof words === 'string' ? output.includes(words) : words.test(output)) || undefined;
-      await until(isThere, `it did not say ${words}`, withinMs);
+      until(() => readMeshFile(cwd, args[0] ?? '', child.pid ?? 0), 'asya dev did not start', withinMs),
+    untilPrinted: async (text, withinMs = 60_000) => {
+      const isPrinted = () =>
+        (typeof text === 'string' ? output.includes(text) : text.test(output)) || undefined;
+      await until(isPrinted, `not printed: ${text}`, withinMs);
     },
     signal: (signal) => child.kill(signal),
   };
 }
 
-function announced(cwd: string, name: string, pid: number): RunningMesh | undefined {
+function readMeshFile(cwd: string, name: string, pid: number): RunningMesh | undefined {
   try {
     const mesh = JSON.parse(readFileSync(join(cwd, '.asya', name, 'mesh.json'), 'utf8')) as RunningMesh;
     return mesh.pid === pid ? mesh : undefined;
@@ -73,7 +73,7 @@ function announced(cwd: string, name: string, pid: number): RunningMesh | undefi
   }
 }
 
-/** For the end of a test file: nothing that it started outlives it. */
+/** For `afterAll`: ends all processes that this test file started. */
 export async function endDevs(): Promise<void> {
   await Promise.all(
     started.splice(0).map(async (child) => {
@@ -85,16 +85,16 @@ export async function endDevs(): Promise<void> {
   );
 }
 
-/** The processes whose parent this one is, and theirs. */
+/** Child processes, and theirs. */
 export function descendantsOf(pid: number): readonly number[] {
   const children = childrenOf(pid);
   return [...children, ...children.flatMap(descendantsOf)];
 }
 
-/** Of those that descend from a process, the one that runs this program. */
+/** The descendant of a process that runs this program. */
 export function descendantNamed(pid: number, name: string): number {
   const found = descendantsOf(pid).find((one) => programOf(one) === name);
-  if (found === undefined) throw new Error(`no ${name} descends from ${pid}`);
+  if (found === undefined) throw new Error(`process ${pid} has no descendant ${name}`);
   return found;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type MeshView, plainView, screenView } from '../../lib/cli/output/mesh-view.ts';
-import { aScreen, type Screen } from './a-screen.ts';
+import { fakeScreen, type Screen } from './fake-screen.ts';
 
 const TITLE = 'asya dev · hello';
 const HINT = 'Ctrl-C stops';
@@ -11,51 +11,53 @@ function queues(count: number) {
 }
 
 function onScreen(columns: number, rows: number): { view: MeshView; screen: Screen } {
-  const screen = aScreen(columns, rows);
+  const screen = fakeScreen(columns, rows);
   return { screen, view: screenView(TITLE, HINT, screen.write, screen.size) };
 }
 
-const titles = ({ gone, shown }: Screen) => [...gone(), ...shown()].filter((line) => line.includes(TITLE));
-const isWhole = ({ shown }: Screen, words: string) => shown().join(' ').replace(/\s+/g, ' ').includes(words);
+const titles = ({ scrolledOut, visible }: Screen) =>
+  [...scrolledOut(), ...visible()].filter((line) => line.includes(TITLE));
+const isVisible = ({ visible }: Screen, text: string) =>
+  visible().join(' ').replace(/\s+/g, ' ').includes(text);
 
 const MISTAKES =
-  'the manifest was not taken over:\na.yaml:8:5 spec.resiliency.actorTimeout: is "10 seconds"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "10s"?\nflows.yaml:5:3 flows[0].timeout: is "5m"; did you mean 300?';
+  'the manifest was not applied:\na.yaml:8:5 spec.resiliency.actorTimeout: is "10 seconds"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "10s"?\nflows.yaml:5:3 flows[0].timeout: is "5m"; did you mean 300?';
 
-describe("asya dev's screen", () => {
-  it('stays in its place, whatever is told in several lines', () => {
+describe('screenView', () => {
+  it('redraws in place after a warning of several lines', () => {
     const { view, screen } = onScreen(80, 30);
-    view.trouble(MISTAKES);
+    view.warn(MISTAKES);
     for (let second = 0; second < 20; second++) view.depths(queues(4));
     expect(titles(screen)).toHaveLength(1);
   });
 
-  it.each([120, 60, 33])('tells every trouble to its end, at %d columns', (columns) => {
+  it.each([120, 60, 33])('shows a whole warning at %d columns', (columns) => {
     const { view, screen } = onScreen(columns, 40);
     view.depths(queues(2));
-    view.trouble(MISTAKES);
-    expect(isWhole(screen, 'did you mean "10s"?')).toBe(true);
-    expect(isWhole(screen, 'flows[0].timeout: is "5m"; did you mean 300?')).toBe(true);
+    view.warn(MISTAKES);
+    expect(isVisible(screen, 'did you mean "10s"?')).toBe(true);
+    expect(isVisible(screen, 'flows[0].timeout: is "5m"; did you mean 300?')).toBe(true);
     expect(titles(screen)).toHaveLength(1);
   });
 
-  it('has room for a trouble beside many actors, and says that there are more', () => {
+  it('keeps room for a warning when there are many actors, and counts the hidden rows', () => {
     const { view, screen } = onScreen(100, 24);
     view.depths(queues(30));
-    view.trouble('function "a" cannot be loaded; mend that');
+    view.warn('function "a" cannot be loaded; fix it');
     for (let second = 0; second < 5; second++) view.depths(queues(30));
-    expect(isWhole(screen, 'cannot be loaded; mend that')).toBe(true);
-    expect(screen.shown().join('\n')).toMatch(/… \d+ more; a taller window shows them/);
-    expect(screen.shown().join('\n')).toContain(HINT);
+    expect(isVisible(screen, 'cannot be loaded; fix it')).toBe(true);
+    expect(screen.visible().join('\n')).toMatch(/… \d+ more rows; enlarge the window to see them/);
+    expect(screen.visible().join('\n')).toContain(HINT);
     expect(titles(screen)).toHaveLength(1);
   });
 
-  it('keeps what is needed for as long as it runs', () => {
+  it('keeps pinned lines visible', () => {
     const { view, screen } = onScreen(100, 30);
-    view.keep('gateway at http://127.0.0.1:1, key k');
+    view.pin('gateway at http://127.0.0.1:1, key k');
     for (let at = 0; at < 40; at++) view.note(`change ${at}`);
-    expect(screen.shown()).toContain('gateway at http://127.0.0.1:1, key k');
-    expect(screen.shown()).toContain('change 39');
-    expect(screen.shown()).not.toContain('change 20');
+    expect(screen.visible()).toContain('gateway at http://127.0.0.1:1, key k');
+    expect(screen.visible()).toContain('change 39');
+    expect(screen.visible()).not.toContain('change 20');
   });
 
   it.each([
@@ -63,49 +65,49 @@ describe("asya dev's screen", () => {
     [140, 30],
     [100, 9],
     [100, 50],
-  ])('is whole again at the next second of a window of %d columns and %d rows', (columns, rows) => {
+  ])('redraws the whole screen after a resize to %d columns and %d rows', (columns, rows) => {
     const { view, screen } = onScreen(100, 30);
     view.depths(queues(4));
     for (let at = 0; at < 12; at++) view.note(`change ${at} ${'of something long '.repeat(5)}`);
     screen.resize(columns, rows);
     for (let second = 0; second < 3; second++) view.depths(queues(4));
-    expect(screen.shown().filter((line) => line.includes(TITLE))).toHaveLength(1);
-    expect(screen.shown()[0]).toBe(TITLE);
-    expect(screen.shown().length).toBeLessThanOrEqual(rows);
+    expect(screen.visible().filter((line) => line.includes(TITLE))).toHaveLength(1);
+    expect(screen.visible()[0]).toBe(TITLE);
+    expect(screen.visible().length).toBeLessThanOrEqual(rows);
   });
 
-  it('is drawn from the left, though the terminal has echoed a Ctrl-C', () => {
+  it('starts at the first column after the terminal echoed a Ctrl-C', () => {
     const { view, screen } = onScreen(80, 24);
     view.depths(queues(2));
     screen.write('^C');
     view.note('stopping');
-    expect(screen.shown()[0]).toBe(TITLE);
+    expect(screen.visible()[0]).toBe(TITLE);
   });
 
-  it('does not creep where letters are two columns wide', () => {
+  it('redraws in place with letters that are two columns wide', () => {
     const { view, screen } = onScreen(60, 24);
     view.line({ kind: 'output', time: '2026-01-01T00:00:00Z', actor: 'a', text: '漢字'.repeat(60) });
     for (let second = 0; second < 5; second++) view.depths(queues(2));
     expect(titles(screen)).toHaveLength(1);
   });
 
-  it('moves nothing by what comes from outside', () => {
+  it('removes control characters from warnings', () => {
     const { view, screen } = onScreen(80, 24);
     view.depths(queues(2));
-    view.trouble('it said: \x1b[2J\x1b[H\u009b1Aoops\rover');
-    expect(screen.shown()[0]).toBe(TITLE);
-    expect(isWhole(screen, 'it said: oops')).toBe(true);
+    view.warn('it said: \x1b[2J\x1b[H\u009b1Aoops\rover');
+    expect(screen.visible()[0]).toBe(TITLE);
+    expect(isVisible(screen, 'it said: oops')).toBe(true);
   });
 });
 
-describe("asya dev's lines", () => {
-  it('are plain, and all of them there', () => {
+describe('plainView', () => {
+  it('prints one line per note, pinned line and warning', () => {
     const lines: string[] = [];
     const view = plainView((line) => lines.push(line));
     view.note('a note');
-    view.keep('a key');
-    view.trouble('a trouble');
+    view.pin('a key');
+    view.warn('a warning');
     view.depths(queues(3));
-    expect(lines).toEqual(['a note', 'a key', '! a trouble']);
+    expect(lines).toEqual(['a note', 'a key', '! a warning']);
   });
 });

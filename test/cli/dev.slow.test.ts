@@ -11,17 +11,17 @@ import { descendantNamed, descendantsOf, endDevs, startDev, startDevIn } from '.
 afterAll(endDevs);
 
 const emulator = findPubsubEmulator(process.env);
-if ('absence' in emulator) console.log(`asya dev on Pub/Sub: left out, because ${emulator.absence}`);
+if ('absence' in emulator) console.log(`asya dev on Pub/Sub: skipped, because ${emulator.absence}`);
 
 const SLOW = `
 export async function slow() {
-  console.log('at work for ten minutes');
+  console.log('working for ten minutes');
   await new Promise((resolve) => setTimeout(resolve, 600_000));
 }
 `;
 
 describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
-  test('ends the mesh with status 0 and leaves nothing but its data', { timeout: 240_000 }, async () => {
+  test('stops the mesh with status 0, and leaves only its data and log', { timeout: 240_000 }, async () => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a', 'b']);
     writeFileSync(join(cwd, 'five', 'slow.ts'), SLOW);
@@ -35,9 +35,9 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     const outside = outsideOf(mesh.variables);
     await outside.send(['a', 'b'], 'one');
     await outside.untilEnded('one', 60_000);
-    // Who stops a mesh does not wait for what is at work.
+    // Stopping does not wait for calls in progress.
     await outside.send(['slow'], 'two');
-    await dev.untilSays('at work for ten minutes');
+    await dev.untilPrinted('working for ten minutes');
     await outside.close();
     const family = descendantsOf(dev.pid);
     expect(family.length).toBeGreaterThanOrEqual(5);
@@ -47,14 +47,14 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     expect(readdirSync(join(cwd, '.asya', 'five')).sort()).toEqual(['data', 'log.jsonl']);
   });
 
-  test('in the middle of the start leaves nothing behind either', { timeout: 240_000 }, async () => {
+  test('during the start leaves nothing behind', { timeout: 240_000 }, async () => {
     const cwd = aFolder({ 'tmp/.keep': '' });
     const sockets = join(cwd, 'tmp');
     writeFive(join(cwd, 'five'), ['a', 'b']);
     const dev = startDevIn(cwd, { ...process.env, TMPDIR: sockets }, 'five');
-    // Its runtimes' sockets have a folder by now, and nobody has been told that it runs.
-    const made = () => readdirSync(sockets).some((name) => name.startsWith('asya-'));
-    await expect.poll(made, { timeout: 60_000, interval: 5 }).toBe(true);
+    // The folder for the runtimes' sockets exists, but the mesh is not announced yet.
+    const hasSocketFolder = () => readdirSync(sockets).some((name) => name.startsWith('asya-'));
+    await expect.poll(hasSocketFolder, { timeout: 60_000, interval: 5 }).toBe(true);
     const family = descendantsOf(dev.pid);
     dev.signal(signal);
     expect(await dev.exited).toEqual({ code: 0, signal: null });
@@ -64,7 +64,7 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
   });
 });
 
-test('SIGKILL of the whole mesh in the middle of work: with its data kept, every envelope has its end, once', {
+test('after SIGKILL during work, a restart with the same data ends every envelope exactly once', {
   timeout: 360_000,
 }, async () => {
   const cwd = aFolder({ 'tmp/.keep': '' });
@@ -93,14 +93,14 @@ test('SIGKILL of the whole mesh in the middle of work: with its data kept, every
     expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(1);
   }
   await after.close();
-  // The second one's own: those that the first could not remove are gone.
+  // Only the second run's folder: it removed what the killed run left.
   expect(readdirSync(sockets).filter((name) => name.startsWith('asya-'))).toHaveLength(1);
   second.signal('SIGTERM');
   await second.exited;
   expect(readdirSync(sockets)).toEqual(['.keep']);
 });
 
-describe('what cannot run is told in a line, without a stack trace', () => {
+describe('reports in one line, without a stack trace', () => {
   const noTrace = (output: string) => expect(output).not.toMatch(/^\s+at .*:\d+:\d+/m);
 
   test('a manifest with mistakes', async () => {
@@ -122,7 +122,7 @@ describe('what cannot run is told in a line, without a stack trace', () => {
       (port: number) =>
         `asya: the gateway cannot listen at port ${port} of 127.0.0.1: it is taken; stop what listens there`,
     ],
-  ])('a port that is taken, by %s', async (option, words) => {
+  ])('a port that is in use, for %s', async (option, message) => {
     const server = createServer();
     const port = await new Promise<number>((resolve) =>
       server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
@@ -131,13 +131,13 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     writeFive(join(cwd, 'five'), ['a']);
     const dev = startDev(cwd, 'five', option, String(port));
     expect((await dev.exited).code).toBe(1);
-    expect(dev.output()).toContain(words(port));
+    expect(dev.output()).toContain(message(port));
     noTrace(dev.output());
     server.close();
     expect(existsSync(join(cwd, '.asya', 'five', 'mesh.json'))).toBe(false);
   });
 
-  test('a handler with a mistake in it, which works as soon as it is mended', {
+  test('a handler with a syntax error, which works as soon as it is fixed', {
     timeout: 240_000,
   }, async () => {
     const cwd = aFolder({});
@@ -146,22 +146,24 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     writeFileSync(code, 'export function step(payload { return payload; }\n');
     const dev = startDev(cwd, 'five');
     const { variables } = await dev.untilRunning();
-    await dev.untilSays(/cannot host ".\/step.ts.step": .*step\.ts:1: SyntaxError: /, 60_000);
+    await dev.untilPrinted(/cannot host ".\/step.ts.step": .*step\.ts:1: SyntaxError: /, 60_000);
     const outside = outsideOf(variables);
-    await outside.send(['a'], 'patient');
-    // Whole or not at all: a runtime that finds half of it would complain once more.
-    writeFive(join(cwd, 'mended'), ['a']);
-    renameSync(join(cwd, 'mended', 'step.ts'), code);
-    expect(await outside.untilEnded('patient', 60_000)).toMatchObject({ end: 'succeeded' });
+    await outside.send(['a'], 'waiting');
+    // Moved into place: a runtime that reads half a file would report another error.
+    writeFive(join(cwd, 'fixed'), ['a']);
+    renameSync(join(cwd, 'fixed', 'step.ts'), code);
+    expect(await outside.untilEnded('waiting', 60_000)).toMatchObject({ end: 'succeeded' });
     await outside.close();
     noTrace(dev.output());
-    // Once by the runtime, however often it was started; an envelope that came meanwhile tells it too.
+    // The runtime's message is printed once, although it was started several times.
     expect(dev.output().match(/ \| asya-runtime: cannot host/g)).toHaveLength(1);
     dev.signal('SIGTERM');
     await dev.exited;
   });
 
-  test('an actor in Python where there is none: the others run', { timeout: 240_000 }, async () => {
+  test('an actor in Python when Python is not installed; the other actors run', {
+    timeout: 240_000,
+  }, async () => {
     const cwd = aFolder({
       'five/p.yaml': actorYaml('p').replace('step.ts.step', 'step.step'),
       'five/step.py': 'def step(payload):\n    return payload\n',
@@ -170,7 +172,7 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     writeFive(join(cwd, 'five'), ['a']);
     const dev = startDevIn(cwd, { ...process.env, PATH: join(cwd, 'bin') }, 'five');
     const outside = outsideOf((await dev.untilRunning()).variables);
-    await dev.untilSays(
+    await dev.untilPrinted(
       '! actor "p" is not started: it is written in Python, and there is no python3 on the PATH; install it',
     );
     await outside.send(['a'], 'one');
@@ -182,7 +184,7 @@ describe('what cannot run is told in a line, without a stack trace', () => {
   });
 
   test.skipIf('absence' in emulator)(
-    'a new actor on a Pub/Sub that is gone',
+    'a new actor after the Pub/Sub emulator died',
     {
       timeout: 360_000,
     },
@@ -193,9 +195,9 @@ describe('what cannot run is told in a line, without a stack trace', () => {
       await dev.untilRunning();
       const family = descendantsOf(dev.pid);
       process.kill(descendantNamed(dev.pid, 'java'), 'SIGKILL');
-      await dev.untilSays('emulator was ended by SIGKILL', 60_000);
+      await dev.untilPrinted('emulator was ended by SIGKILL', 60_000);
       writeFileSync(join(cwd, 'five', 'b.yaml'), actorYaml('b'));
-      await dev.untilSays('the manifest was not taken over: 14 UNAVAILABLE', 90_000);
+      await dev.untilPrinted('the manifest was not applied: 14 UNAVAILABLE', 90_000);
       dev.signal('SIGINT');
       expect(await dev.exited).toEqual({ code: 0, signal: null });
       await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
@@ -203,33 +205,35 @@ describe('what cannot run is told in a line, without a stack trace', () => {
     },
   );
 
-  test('a manifest that is broken for a while: what is wrong, and that it is in order again', {
+  test('a manifest that becomes invalid, and that it is valid again', {
     timeout: 240_000,
   }, async () => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a']);
     const dev = startDev(cwd, 'five');
     await dev.untilRunning();
-    await dev.untilSays('five: 1 actor, flows all, on SQS at');
+    await dev.untilPrinted('five: 1 actor, flows all, on SQS at');
     const flows = join(cwd, 'five', 'flows.yaml');
-    // Whether its folder is watched yet, nobody can tell from outside, and it must not matter.
+    // The folder may not be watched yet. That must not matter.
     writeFileSync(flows, 'flows:\n- {name: all, entrypoint: b}\n');
-    await dev.untilSays('! the manifest was not taken over:\nflows.yaml:2:');
+    await dev.untilPrinted('! the manifest was not applied:\nflows.yaml:2:');
     writeFive(join(cwd, 'five'), ['a']);
-    await dev.untilSays('the manifest is in order again');
+    await dev.untilPrinted('the manifest is valid again');
     noTrace(dev.output());
     dev.signal('SIGTERM');
     await dev.exited;
   });
 
-  test('a mesh that runs already', async () => {
+  test('a mesh that is already running', async () => {
     const cwd = aFolder({});
     writeFive(join(cwd, 'five'), ['a']);
     const dev = startDev(cwd, 'five');
     await dev.untilRunning();
     const again = startDev(cwd, 'five');
     expect((await again.exited).code).toBe(2);
-    expect(again.output()).toContain(`the mesh "five" runs already, as process ${dev.pid}; stop it first`);
+    expect(again.output()).toContain(
+      `the mesh "five" is already running as process ${dev.pid}; stop it first`,
+    );
     dev.signal('SIGTERM');
     await dev.exited;
   });

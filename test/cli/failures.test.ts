@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fields, ids } from '../replay/a-replay.ts';
-import { type Office, openOffice } from './a-cli.ts';
-import { asya } from './a-terminal.ts';
+import { type Backend, startBackend } from './operator-fixture.ts';
+import { asya } from './run-asya.ts';
 
-/** What an operator sees of failures. */
-
-let office: Office;
+let backend: Backend;
 beforeAll(async () => {
-  office = await openOffice();
+  backend = await startBackend();
 });
-afterAll(() => office.close());
+afterAll(() => backend.close());
 
 const SECRET = 'payload of';
 
@@ -25,11 +23,11 @@ const A_TIMEOUT: Fields = {
 };
 
 describe('asya failures', () => {
-  it('tells the groups, the one with the newest failure first', async () => {
-    const { scene, type } = await office.desk();
+  it('prints groups, newest failure first', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(2, 'late'), A_TIMEOUT);
     await scene.fail(ids(3));
-    const { status, out } = await type('failures');
+    const { status, out } = await cli('failures');
     expect(status).toBe(0);
     const [title, first, second, ...more] = out.split('\n');
     expect(title).toMatch(/^GROUP +COUNT +REPLAYED +LAST +ACTOR +REASON +ERROR$/);
@@ -40,20 +38,20 @@ describe('asya failures', () => {
     expect(more).toEqual([]);
   });
 
-  it('says so where there is none', async () => {
-    const { type } = await office.desk();
-    expect(await type('failures')).toMatchObject({ status: 0, out: 'no failures' });
-    expect(await type('failures', 'list')).toMatchObject({ status: 0, out: 'no failures' });
-    expect(JSON.parse((await type('failures', '--json')).out)).toEqual([]);
-    expect(await type('failures', 'list', '--json')).toMatchObject({ status: 0, out: '' });
+  it('prints an empty result if there are no failures', async () => {
+    const { cli } = await backend.newMesh();
+    expect(await cli('failures')).toMatchObject({ status: 0, out: 'no failures' });
+    expect(await cli('failures', 'list')).toMatchObject({ status: 0, out: 'no failures' });
+    expect(JSON.parse((await cli('failures', '--json')).out)).toEqual([]);
+    expect(await cli('failures', 'list', '--json')).toMatchObject({ status: 0, out: '' });
   });
 
-  it('lists envelopes by group, actor, reason, flow and time, wherever the option stands', async () => {
-    const { scene, type } = await office.desk();
+  it('filters by group, actor, reason, flow and time, with options before or after the subcommand', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(2, 'late'), A_TIMEOUT);
     await scene.fail(['e-1'], { status: { updated_at: '2026-08-01T11:58:00Z' } });
     const listed = async (...argv: readonly string[]) =>
-      (await type('failures', ...argv)).out
+      (await cli('failures', ...argv)).out
         .split('\n')
         .slice(1)
         .map((line) => line.split(' ')[0]);
@@ -70,28 +68,28 @@ describe('asya failures', () => {
     expect(await listed('list', '--group', group ?? '')).toEqual(['e-1']);
   });
 
-  it('tells ids whole, as they are copied, unless no screen has room for them', async () => {
-    const { scene, type } = await office.desk();
+  it('prints whole ids up to 100 columns', async () => {
+    const { scene, cli } = await backend.newMesh();
     const hash = 'f'.repeat(64);
     await scene.fail([hash, 'x'.repeat(101)]);
     for (const command of [
       ['failures', 'list'],
       ['replay', '--all'],
     ]) {
-      const [, first, second] = (await type(...command)).out.split('\n');
+      const [, first, second] = (await cli(...command)).out.split('\n');
       expect(first).toMatch(/^x{99}… /);
       expect(second?.split(' ')[0]).toBe(hash);
     }
   });
 
-  it('speaks JSON for scripts: groups as a list, failures by line', async () => {
-    const { scene, type } = await office.desk();
+  it('prints JSON: groups as a list, failures one per line', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(2));
-    const groups = JSON.parse((await type('failures', '--json')).out);
+    const groups = JSON.parse((await cli('failures', '--json')).out);
     expect(groups).toMatchObject([
       { count: 2, replayed: 0, actor: 'score', reasons: ['PolicyExhausted'], flows: ['scores'] },
     ]);
-    const lines = (await type('failures', 'list', '--json')).out.split('\n').map((line) => JSON.parse(line));
+    const lines = (await cli('failures', 'list', '--json')).out.split('\n').map((line) => JSON.parse(line));
     expect(lines).toMatchObject([
       {
         envelopeId: 'e-1',
@@ -104,32 +102,32 @@ describe('asya failures', () => {
     ]);
   });
 
-  it('refuses what it does not understand with words that help', async () => {
-    const { type } = await office.desk();
+  it('rejects wrong calls with a helpful message', async () => {
+    const { cli } = await backend.newMesh();
     const refusals: readonly (readonly [readonly string[], RegExp])[] = [
       [['failures', '--since', 'yesterday'], /--since is "yesterday".*"1h30m".*7d.*2026-01-01T00:00:00Z/],
       [['failures', '--sinse', '1h'], /unknown option '--sinse'\n\(Did you mean --since\?\)/],
-      [['failures', 'e-1'], /"e-1" is no command of asya failures.*asya failures show ID/],
+      [['failures', 'e-1'], /"e-1" is not a subcommand of asya failures.*asya failures show ID/],
       [['failures', 'show'], /missing required argument 'id'/],
       [['failrues'], /unknown command 'failrues'\n\(Did you mean failures\?\)/],
       [[], /Usage: asya/],
     ];
-    for (const [argv, words] of refusals) {
-      const run = await type(...argv);
+    for (const [argv, message] of refusals) {
+      const run = await cli(...argv);
       expect(run.status, argv.join(' ')).toBe(2);
-      expect(run.err, argv.join(' ')).toMatch(words);
+      expect(run.err, argv.join(' ')).toMatch(message);
       expect(run.out).toBe('');
     }
-    expect(await type('--help')).toMatchObject({
+    expect(await cli('--help')).toMatchObject({
       status: 0,
       err: '',
       out: expect.stringContaining('replay'),
     });
   });
 
-  it('says that the table is down, and ends with 1', async () => {
-    const { variables } = await office.desk();
-    const nowhere = { ...variables, ASYA_FAILURE_TABLE: 'no-such-table' };
+  it('reports that the table is down, and exits with 1', async () => {
+    const { variables } = await backend.newMesh();
+    const env = { ...variables, ASYA_FAILURE_TABLE: 'no-such-table' };
     for (const argv of [
       ['failures'],
       ['failures', 'list'],
@@ -137,7 +135,7 @@ describe('asya failures', () => {
       ['replay', 'e'],
       ['purge', 'e'],
     ]) {
-      const run = await asya(argv, { env: nowhere });
+      const run = await asya(argv, { env });
       expect(run).toMatchObject({ status: 1, out: '' });
       expect(run.err).toMatch(/^asya: the table does not answer as it should: .*"no-such-table"/);
     }
@@ -145,14 +143,14 @@ describe('asya failures', () => {
 });
 
 describe('asya failures show', () => {
-  it('is one screen: where, why, what decided, the end of the traceback, its replays and what to do next', async () => {
-    const { scene, type } = await office.desk();
+  it('prints route, times, deciding policy, end of the traceback, and the next commands', async () => {
+    const { scene, cli } = await backend.newMesh();
     const traceback = `Traceback (most recent call last):\n${'  File "/app/score.py", line 7, in score\n'.repeat(20)}ValueError: no such user: 17`;
     await scene.fail(['e-1'], {
       headers: { 'x-asya-flow': 'scores', 'x-asya-task': 't-1' },
       status: { error: { type: 'pkg.ValueError', mro: [], message: 'no such user: 17', traceback } },
     });
-    const { status, out } = await type('failures', 'show', 'e-1');
+    const { status, out } = await cli('failures', 'show', 'e-1');
     expect(status).toBe(0);
     expect(out.split('\n')).toEqual([
       'e-1  failed at score · PolicyExhausted · 3 of 3 attempts',
@@ -164,15 +162,15 @@ describe('asya failures show', () => {
       'flow        scores',
       'task        t-1',
       expect.stringMatching(/^group {7}[0-9a-f]{12}$/),
-      'decided by  policy "slow", named by rule 1',
+      'decided by  policy "slow", chosen by rule 1',
       'error       pkg.ValueError: no such user: 17',
-      '            … 10 lines before',
+      '            … 10 earlier lines',
       ...Array.from({ length: 11 }, () => '              File "/app/score.py", line 7, in score'),
       '            ValueError: no such user: 17',
       'archive     failed/2026-08-01/score/e-1.json',
       'payload     33 bytes; --payload prints it',
       '',
-      'replay it:  asya replay e-1   (--go sends it)',
+      'replay it:  asya replay e-1   (add --go to send it)',
       expect.stringMatching(/^its group: {2}asya replay --group [0-9a-f]{12}$/),
     ]);
   });
@@ -181,33 +179,33 @@ describe('asya failures show', () => {
     [{ decided_by: { policy: 'default' } }, 'policy "default": no rule matched'],
     [
       { decided_by: { policy: 'connection' }, reason: 'RuntimeError' },
-      'policy "connection", which is built in: no rule matched\n',
+      'policy "connection" (built in): no rule matched\n',
     ],
     [
       { decided_by: { policy: 'default' }, reason: 'Timeout', attempt: 1 },
-      'policy "default": no rule matched; its retry would have come after the deadline (SLA)',
+      'policy "default": no rule matched; the retry would have missed the deadline (SLA)',
     ],
     [
       { decided_by: { policy: 'slow', rule: 0 }, reason: 'RuntimeError', attempt: 1 },
-      'policy "slow", named by rule 1; its retry could not be sent',
+      'policy "slow", chosen by rule 1; the retry could not be sent',
     ],
-    [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none covered it'],
+    [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none matched the error'],
     [{ decided_by: undefined, reason: 'Timeout' }, 'the deadline (SLA)'],
-    [{ decided_by: undefined, reason: 'DeliveryExhausted' }, 'the broker: received again'],
-    [{ decided_by: undefined, reason: 'PolicyExhausted' }, 'the envelope does not say'],
-    [{ decided_by: undefined, reason: 'toString' }, 'the envelope does not say'],
+    [{ decided_by: undefined, reason: 'DeliveryExhausted' }, 'the broker: received too often'],
+    [{ decided_by: undefined, reason: 'PolicyExhausted' }, 'unknown: the envelope does not contain it'],
+    [{ decided_by: undefined, reason: 'toString' }, 'unknown: the envelope does not contain it'],
     [
       { decided_by: undefined, reason: 'RuntimeError', error: { type: 'HopBudgetExceeded', message: 'no' } },
-      'admission: it had passed as many actors as it may',
+      'admission: the envelope passed the maximum number of actors',
     ],
-  ])('tells who decided: %j', async (status, words) => {
-    const { scene, type } = await office.desk();
+  ])('prints what decided: %j', async (status, decidedBy) => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1'], { status });
-    expect((await type('failures', 'show', 'e-1')).out).toContain(`decided by  ${words}`);
+    expect((await cli('failures', 'show', 'e-1')).out).toContain(`decided by  ${decidedBy}`);
   });
 
-  it('tells what became of its replays, and what it failed with before', async () => {
-    const { scene, type } = await office.desk();
+  it('prints the outcome of replays, and earlier failures', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1']);
     await scene.replay(await scene.select(), { replay: 'r-1' }, { fate: () => ({ end: 'failed' }) });
     await scene.replay(await scene.select(), { replay: 'r-2' });
@@ -216,13 +214,13 @@ describe('asya failures show', () => {
       { replay: 'r-3', again: true, waitMs: 0 },
       { fate: () => 'none' },
     );
-    const { out } = await type('failures', 'show', 'e-1');
+    const { out } = await cli('failures', 'show', 'e-1');
     expect(out).toMatch(/^part of {5}replay r-1$/m);
     expect(out).toMatch(/^replayed {4}.* to score, r-2: succeeded$/m);
-    expect(out).toMatch(/^replayed {4}.* to score, r-3: no end yet$/m);
+    expect(out).toMatch(/^replayed {4}.* to score, r-3: not ended yet$/m);
     expect(out).toMatch(/^earlier {5}PolicyExhausted at score, 2026-08-01T11:00:01Z \(59m ago\)$/m);
     expect(out).not.toContain('replay it:');
-    const json = JSON.parse((await type('failures', 'show', 'e-1', '--json')).out);
+    const json = JSON.parse((await cli('failures', 'show', 'e-1', '--json')).out);
     expect(json).toMatchObject({
       envelopeId: 'e-1',
       route: { curr: 'score' },
@@ -233,46 +231,44 @@ describe('asya failures show', () => {
     expect(json).not.toHaveProperty('payload');
   });
 
-  it('tells what it can where the archive has lost the envelope, or holds something else', async () => {
-    const { scene, type } = await office.desk();
+  it('prints the index entry if the archived envelope is missing or broken', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['lost', 'broken']);
     const keyOf = async (id: string) => (await scene.entriesOf(id))[0]?.archiveKey ?? '';
     await scene.stores.archive.remove(await keyOf('lost'));
     await scene.stores.archive.put(await keyOf('broken'), `{"${SECRET}":`);
-    const lost = await type('failures', 'show', 'lost', '--payload');
+    const lost = await cli('failures', 'show', 'lost', '--payload');
     expect(lost.status).toBe(0);
-    expect(lost.out).toContain('envelope    the archive has nothing under this key any more');
-    expect(lost.out).toContain('decided by  not known without the envelope');
+    expect(lost.out).toContain('envelope    the archive no longer contains this key');
+    expect(lost.out).toContain('decided by  unknown: the envelope cannot be read');
     expect(lost.out).toContain('error       pkg.ValueError: no such user: 17');
-    const broken = await type('failures', 'show', 'broken');
-    expect(broken.out).toContain('envelope    what the archive holds cannot be read: the body is not JSON');
+    const broken = await cli('failures', 'show', 'broken');
+    expect(broken.out).toContain('envelope    the archived envelope cannot be read: the body is not JSON');
     expect(broken.raw).not.toContain(SECRET);
-    expect(JSON.parse((await type('failures', 'show', 'lost', '--json', '--payload')).out)).toMatchObject({
-      trouble: 'the archive has nothing under this key any more',
+    expect(JSON.parse((await cli('failures', 'show', 'lost', '--json', '--payload')).out)).toMatchObject({
+      trouble: 'the archive no longer contains this key',
     });
   });
 
-  it('ends with 1 for an envelope that did not fail', async () => {
-    const { type } = await office.desk();
-    expect(await type('failures', 'show', 'nobody')).toMatchObject({
+  it('exits with 1 for an envelope without a failure', async () => {
+    const { cli } = await backend.newMesh();
+    expect(await cli('failures', 'show', 'missing')).toMatchObject({
       status: 1,
       out: '',
-      err: 'asya: no failure of an envelope "nobody"; `asya failures list --json` tells the ids whole',
+      err: 'asya: envelope "missing" has no failure; `asya failures list --json` prints the full ids',
     });
   });
 
-  it('gives ids to paste that run nothing but asya', async () => {
-    const { scene, type } = await office.desk();
+  it('quotes ids in commands to paste', async () => {
+    const { scene, cli } = await backend.newMesh();
     const all = ["x'; rm -rf ~ #", '$(reboot)', '--all', 'a b'];
     await scene.fail(all);
     const hintOf = async (id: string) =>
-      (await type('failures', 'show', '--', id)).out
-        .split('\n')
-        .find((line) => line.startsWith('replay it:'));
+      (await cli('failures', 'show', '--', id)).out.split('\n').find((line) => line.startsWith('replay it:'));
     expect(await hintOf("x'; rm -rf ~ #")).toContain(`asya replay 'x'\\''; rm -rf ~ #'   (`);
     expect(await hintOf('$(reboot)')).toContain(`asya replay '$(reboot)'`);
-    expect(await hintOf('--all')).toContain(`asya replay -- '--all'   (--go before the -- sends it)`);
+    expect(await hintOf('--all')).toContain(`asya replay -- '--all'   (put --go before the -- to send it)`);
     expect(await hintOf('a b')).toContain(`asya replay 'a b'`);
-    expect((await type('replay', '--', '--all')).out).toMatch(/^ENVELOPE.*\n--all /);
+    expect((await cli('replay', '--', '--all')).out).toMatch(/^ENVELOPE.*\n--all /);
   });
 });

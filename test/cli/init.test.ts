@@ -2,63 +2,49 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
-import { dependencyOn, packageName, runInit } from '../../lib/cli/commands/init/run-init.ts';
-import { main } from '../../lib/cli/main.ts';
+import { dependencyOn, packageName } from '../../lib/cli/commands/init/run-init.ts';
 import { greet } from '../../templates/mesh/greet.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { asya, type Run } from './run-asya.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-interface Said {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-function init(cwd: string, folder: string, isPython = false): Said {
-  const [out, err]: [string[], string[]] = [[], []];
-  const status = runInit({
-    folder,
-    cwd,
-    isPython,
-    write: (line) => out.push(line),
-    complain: (words) => err.push(words),
-  });
-  return { status, out: out.join('\n'), err: err.join('\n') };
+function init(cwd: string, folder: string, ...options: readonly string[]): Promise<Run> {
+  return asya(['init', folder, ...options], { cwd });
 }
 
 describe('asya init', () => {
   it.each([
-    [false, ['greet']],
-    [true, ['greet', 'shout']],
-  ])('makes a mesh without mistakes; in Python too: %s', (isPython, actors) => {
+    [[], ['greet']],
+    [['--python'], ['greet', 'shout']],
+  ])('creates a valid mesh; options: %j', async (options, actors) => {
     const cwd = aFolder({});
-    expect(init(cwd, 'new/my-mesh', isPython)).toMatchObject({ status: 0, err: '' });
+    expect(await init(cwd, 'new/my-mesh', ...options)).toMatchObject({ status: 0, err: '' });
     const reading = readMesh(join(cwd, 'new/my-mesh'));
-    if (!('manifest' in reading)) throw new Error('it has mistakes');
+    if (!('manifest' in reading)) throw new Error('the mesh is not valid');
     expect(reading.warnings).toEqual([]);
     expect(reading.manifest.actors.map(({ name }) => name)).toEqual(actors);
     expect(reading.manifest.flows).toMatchObject([{ name: 'hello', routeNext: actors.slice(1) }]);
   });
 
-  it('tells what it made, and what to do next', () => {
-    const { out } = init(aFolder({}), 'my mesh');
+  it('prints the files and the next commands', async () => {
+    const { out } = await init(aFolder({}), 'my mesh');
     expect(out.split('\n')).toEqual([
-      'A new mesh, my-mesh: .gitignore, README.md, flows.yaml, greet.ts, greet.yaml, package.json',
+      'Created the mesh my-mesh: .gitignore, README.md, flows.yaml, greet.ts, greet.yaml, package.json',
       '',
       'Next:',
       "  cd 'my mesh'",
       '  npm install',
       '  npm start',
-      'and in another shell, in the same folder:',
+      'Then, in another shell in the same folder:',
       `  npx asya send hello --payload '{"name":"you"}' --wait`,
     ]);
   });
 
-  it('gives it a package.json that brings asya and its Node', () => {
+  it('creates a package.json that depends on asya and its Node version', async () => {
     const cwd = aFolder({});
-    init(cwd, 'My Mesh');
+    await init(cwd, 'My Mesh');
     const made = JSON.parse(readFileSync(join(cwd, 'My Mesh/package.json'), 'utf8'));
     expect(made).toMatchObject({
       name: 'my-mesh',
@@ -71,9 +57,9 @@ describe('asya init', () => {
     expect(Object.keys(made.dependencies)).toEqual([OWN.name]);
   });
 
-  it('leaves no placeholder, and ignores what is not to be kept', () => {
+  it('replaces all placeholders, and creates a .gitignore', async () => {
     const cwd = aFolder({});
-    init(cwd, 'shop', true);
+    await init(cwd, 'shop', '--python');
     const texts = readdirSync(join(cwd, 'shop')).map((file) => readFileSync(join(cwd, 'shop', file), 'utf8'));
     expect(texts.join('\n')).not.toContain('{{');
     expect(readFileSync(join(cwd, 'shop/README.md'), 'utf8')).toContain('# shop\n');
@@ -81,64 +67,64 @@ describe('asya init', () => {
     expect(ignored).toEqual(expect.arrayContaining(['.asya/', 'node_modules/']));
   });
 
-  it('takes an empty folder, the one it is in, and one with a repository', () => {
+  it('accepts an empty folder, the current folder, and one with a git repository', async () => {
     const cwd = aFolder({ 'repository/.git/HEAD': '' });
     mkdirSync(join(cwd, 'empty'));
-    expect(init(cwd, 'empty').status).toBe(0);
-    expect(init(cwd, 'repository').status).toBe(0);
-    const here = init(aFolder({}), '.');
+    expect((await init(cwd, 'empty')).status).toBe(0);
+    expect((await init(cwd, 'repository')).status).toBe(0);
+    const here = await init(aFolder({}), '.');
     expect([here.status, here.out.includes('  cd ')]).toEqual([0, false]);
   });
 });
 
-describe('asya init refuses', () => {
-  it('a folder that is not empty, says what is there, and leaves it as it is', () => {
+describe('asya init rejects', () => {
+  it('a folder that is not empty, and does not change it', async () => {
     const cwd = aFolder({ 'mesh/greet.ts': 'mine', 'mesh/.env': '' });
-    expect(init(cwd, 'mesh')).toEqual({
+    expect(await init(cwd, 'mesh')).toMatchObject({
       status: 2,
       out: '',
-      err: 'asya: mesh is not empty: it holds .env, greet.ts; name a folder that is new or empty',
+      err: 'asya: mesh is not empty: it contains .env, greet.ts; expected a new or empty folder',
     });
     for (const name of ['a', 'b', 'c']) writeFileSync(join(cwd, 'mesh', name), '');
-    expect(init(cwd, 'mesh').err).toContain('it holds .env, a, b and 2 more;');
+    expect((await init(cwd, 'mesh')).err).toContain('it contains .env, a, b and 2 more;');
     expect(readFileSync(join(cwd, 'mesh/greet.ts'), 'utf8')).toBe('mine');
   });
 
-  it('a file', () => {
-    expect(init(aFolder({ mesh: '' }), 'mesh')).toMatchObject({
+  it('a file', async () => {
+    expect(await init(aFolder({ mesh: '' }), 'mesh')).toMatchObject({
       status: 2,
-      err: 'asya: mesh is a file; name a folder that is new or empty',
+      err: 'asya: mesh is a file; expected a new or empty folder',
     });
   });
 
-  it.each(['file/mesh', '/proc/mesh'])('what cannot be made, in a line: %s', (folder) => {
-    const { status, err } = init(aFolder({ file: '' }), folder);
+  it.each(['file/mesh', '/proc/mesh'])('a folder that cannot be created: %s', async (folder) => {
+    const { status, err } = await init(aFolder({ file: '' }), folder);
     expect(status).toBe(1);
-    expect(err).toMatch(new RegExp(`^asya: ${folder} cannot be made a mesh: E[A-Z]+: .*$`));
+    expect(err).toMatch(new RegExp(`^asya: cannot create ${folder}: E[A-Z]+: .*$`));
   });
 
-  it('a link to nowhere', () => {
+  it('a broken link', async () => {
     const cwd = aFolder({});
     symlinkSync(join(cwd, 'nowhere'), join(cwd, 'mesh'));
-    expect(init(cwd, 'mesh')).toMatchObject({ status: 1, err: expect.stringContaining('EEXIST') });
+    expect(await init(cwd, 'mesh')).toMatchObject({ status: 1, err: expect.stringContaining('EEXIST') });
   });
 });
 
-describe("the mesh's dependency on asya", () => {
-  it('is a path from a checkout, also through links', () => {
+describe('dependencyOn', () => {
+  it('returns the path of a checkout, and resolves links', () => {
     const cwd = aFolder({ 'asya/package.json': '{}', 'somewhere/mesh/package.json': '' });
     expect(dependencyOn(join(cwd, 'asya'), join(cwd, 'somewhere/mesh'))).toBe('file:../../asya');
     symlinkSync(join(cwd, 'somewhere/mesh'), join(cwd, 'link'));
     expect(dependencyOn(join(cwd, 'asya'), join(cwd, 'link'))).toBe('file:../../asya');
   });
 
-  it('is a version from an installed package', () => {
+  it('returns the version of an installed package', () => {
     const cwd = aFolder({ 'node_modules/asya-serverless/package.json': '{"version":"1.2.3"}' });
     expect(dependencyOn(join(cwd, 'node_modules/asya-serverless'), cwd)).toBe('^1.2.3');
   });
 });
 
-describe("the package's name", () => {
+describe('packageName', () => {
   it.each([
     ['my-mesh', 'my-mesh'],
     ['My Mesh', 'my-mesh'],
@@ -159,41 +145,26 @@ describe("the package's name", () => {
 });
 
 describe("the template's handler", () => {
-  it('greets, and refuses to greet nobody', () => {
+  it('greets, and rejects a payload without a name', () => {
     expect(greet({ name: 'you' })).toEqual({ greeting: 'Hello, you' });
     expect(() => greet({})).toThrow('no "name"');
   });
 });
 
 describe('asya init on the command line', () => {
-  async function asya(cwd: string, ...argv: readonly string[]): Promise<Said> {
-    const [out, err]: [string[], string[]] = [[], []];
-    const status = await main(argv, {
-      env: {},
-      cwd,
-      now: Date.now,
-      print: (text) => out.push(text),
-      say: (text) => err.push(text),
-      isInteractive: false,
-      confirm: async () => false,
-      stop: () => new AbortController().signal,
-    });
-    return { status, out: out.join('\n'), err: err.join('\n') };
-  }
-
-  it('knows --python', async () => {
+  it('accepts --python', async () => {
     const cwd = aFolder({});
-    expect(await asya(cwd, 'init', 'mesh', '--python')).toMatchObject({ status: 0, err: '' });
+    expect(await asya(['init', 'mesh', '--python'], { cwd })).toMatchObject({ status: 0, err: '' });
     expect(readdirSync(join(cwd, 'mesh'))).toContain('shout.py');
   });
 
-  it('needs a folder, and has help with examples', async () => {
-    expect(await asya('/', 'init')).toMatchObject({
+  it('requires a folder, and prints help with examples', async () => {
+    expect(await asya(['init'])).toMatchObject({
       status: 2,
       out: '',
       err: expect.stringContaining('DIR'),
     });
-    expect(await asya('/', 'init', '--help')).toMatchObject({
+    expect(await asya(['init', '--help'])).toMatchObject({
       status: 0,
       out: expect.stringContaining('asya init ../my-mesh'),
     });

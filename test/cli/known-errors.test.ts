@@ -4,7 +4,7 @@ import { mroOf } from '../../lib/cli/commands/simulate/known-errors.ts';
 import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { PYTHON } from '../sidecar/sidecar-process.ts';
 
-/** Every exception of Python's own with the chain that its runtime reports. */
+/** Python's built-in exceptions with their `__mro__`. */
 const FROM_PYTHON: Readonly<Record<string, readonly string[]>> = JSON.parse(
   execFileSync(PYTHON, [
     '-c',
@@ -18,15 +18,15 @@ print(json.dumps({k.__name__: [a.__name__ for a in k.__mro__] for k in plain}))`
 
 const PYTHON_TAIL = ['Exception', 'BaseException', 'object'];
 
-describe("an error's usual chain", () => {
-  it("are those of Python's own exceptions", () => {
+describe('mroOf', () => {
+  it("knows Python's built-in exceptions", () => {
     const names = Object.keys(FROM_PYTHON);
     expect(names).toContain('UnicodeDecodeError');
     const known = Object.fromEntries(names.map((name) => [name, mroOf(name, [], 'python')]));
     expect(known).toEqual(FROM_PYTHON);
   });
 
-  it("are those that Node's runtime tells", () => {
+  it("agrees with Node's runtime", () => {
     const thrown = [
       new Error('e'),
       new TypeError('e'),
@@ -41,7 +41,7 @@ describe("an error's usual chain", () => {
     }
   });
 
-  it('end in Exception for all others', () => {
+  it('derives unknown errors from Exception', () => {
     expect(mroOf('pkg.Own', [], 'python')).toEqual(['pkg.Own', ...PYTHON_TAIL]);
     expect(mroOf('Own', [], 'node')).toEqual(['Own', 'Error', 'Exception']);
     expect(mroOf('json.decoder.JSONDecodeError', [], 'image')).toEqual([
@@ -60,7 +60,7 @@ describe("an error's usual chain", () => {
     expect(mroOf('SystemExit', [], 'node')).toEqual(['SystemExit', 'Error', 'Exception']);
   });
 
-  it('are those that were given, where some were', () => {
+  it('uses the given ancestors', () => {
     expect(mroOf('KeyError', ['Mine', 'Exception'], 'python')).toEqual(['KeyError', 'Mine', ...PYTHON_TAIL]);
     expect(mroOf('KeyError', ['Mine'], 'node')).toEqual(['KeyError', 'Mine', 'Error', 'Exception']);
   });

@@ -4,27 +4,27 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogLine } from '../../lib/local/mesh/log-line.ts';
 import { aFolder } from '../support/a-folder.ts';
-import { type Desk, type Office, openOffice } from './a-cli.ts';
-import { asya, type Run, type Sitting } from './a-terminal.ts';
+import { type Backend, type CrewMesh, startBackend } from './operator-fixture.ts';
+import { asya, type Run, type RunOptions } from './run-asya.ts';
 
-/** `asya send`, `watch`, `status` and `queues`, beside a mesh that runs here. */
+/** `asya send`, `watch`, `status` and `queues`, for a mesh on this machine. */
 
-let office: Office;
+let backend: Backend;
 beforeAll(async () => {
-  office = await openOffice();
-  for (const name of ['fetch', 'x-sink', 'x-sump']) await office.engines.sqs.createQueue(name);
+  backend = await startBackend();
+  for (const name of ['fetch', 'x-sink', 'x-sump']) await backend.engines.sqs.createQueue(name);
 });
-afterAll(() => office.close());
+afterAll(() => backend.close());
 
-interface Seat extends Desk {
+interface LocalMesh extends CrewMesh {
   readonly folder: string;
   readonly logFile: string;
-  asya(argv: readonly string[], sitting?: Sitting): Promise<Run>;
+  asya(argv: readonly string[], options?: RunOptions): Promise<Run>;
 }
 
-/** In the folder of a mesh that says it is there: this very process. */
-async function aSeat(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<Seat> {
-  const desk = await office.desk();
+/** A folder with the mesh.json of a running mesh, whose process is this one. */
+async function localMesh(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<LocalMesh> {
+  const crew = await backend.newMesh();
   const folder = aFolder(files);
   const home = join(folder, '.asya', 'scores');
   mkdirSync(home, { recursive: true });
@@ -36,15 +36,15 @@ async function aSeat(files: Readonly<Record<string, string | Uint8Array>> = {}):
     folder,
     pid: process.pid,
     logFile,
-    variables: desk.variables,
+    variables: crew.variables,
     actors,
     flows,
   };
   writeFileSync(join(home, 'mesh.json'), JSON.stringify(mesh));
-  return { ...desk, folder, logFile, asya: (argv, sitting) => asya(argv, { cwd: folder, ...sitting }) };
+  return { ...crew, folder, logFile, asya: (argv, options) => asya(argv, { cwd: folder, ...options }) };
 }
 
-async function waitingAt(actor: string, { asya }: Seat): Promise<number> {
+async function waitingAt(actor: string, { asya }: LocalMesh): Promise<number> {
   const { out } = await asya(['queues', '--json']);
   const rows = JSON.parse(out) as readonly { readonly actor: string; readonly visible: number }[];
   return rows.find((row) => row.actor === actor)?.visible ?? Number.NaN;
@@ -52,13 +52,13 @@ async function waitingAt(actor: string, { asya }: Seat): Promise<number> {
 
 describe('asya send', () => {
   it("sends along the flow's route, with its deadline, and prints the id", async () => {
-    const { asya } = await aSeat();
+    const { asya } = await localMesh();
     const now = () => Date.UTC(2026, 7, 1);
     const run = await asya(['send', 'scores', '--payload', '{"n":12345678901234567890}', '--id', 'e-1'], {
       now,
     });
     expect(run).toMatchObject({ status: 0, out: 'e-1', err: '' });
-    const [{ Body: sent = '' } = {}] = await office.engines.sqs.takeUntil('fetch', 1);
+    const [{ Body: sent = '' } = {}] = await backend.engines.sqs.takeUntil('fetch', 1);
     expect(sent).toContain('{"n":12345678901234567890}');
     expect(JSON.parse(sent)).toMatchObject({
       id: 'e-1',
@@ -68,10 +68,10 @@ describe('asya send', () => {
     });
   });
 
-  it('takes a payload from a file, and an actor instead of a flow', async () => {
-    const { asya } = await aSeat({ 'p.json': '{"from":"a file"}\n' });
+  it('sends a payload from a file, to a single actor', async () => {
+    const { asya } = await localMesh({ 'p.json': '{"from":"a file"}\n' });
     expect(await asya(['send', 'score', '--payload', 'p.json'])).toMatchObject({ status: 0 });
-    const [{ Body: sent = '' } = {}] = await office.engines.sqs.takeUntil('score', 1);
+    const [{ Body: sent = '' } = {}] = await backend.engines.sqs.takeUntil('score', 1);
     expect(JSON.parse(sent)).toMatchObject({
       route: { prev: [], curr: 'score', next: [] },
       payload: { from: 'a file' },
@@ -80,33 +80,33 @@ describe('asya send', () => {
 
   it.each([
     [['--wait', '--timeout', 'soon'], '--timeout is "soon"; a duration is text like'],
-    [['--id', ''], '--id is empty; leave it out for a new one'],
+    [['--id', ''], '--id is empty; omit it to get a new id'],
     [['--payload', 'folder'], '--payload: folder cannot be read: EISDIR'],
-    [['--payload', '{"n":'], '--payload: is neither JSON nor a file: the text ends at line 1, column 6'],
+    [['--payload', '{"n":'], '--payload: neither JSON nor a file: the text ends at line 1, column 6'],
     [['--payload', 'folder/latin1.json'], '--payload: folder/latin1.json cannot be read: The encoded data'],
-    [['--payload', 'folder/broken.json'], '--payload: folder/broken.json is no JSON: the text ends'],
-  ])('refuses %j before anything is sent', async (options, words) => {
-    const seat = await aSeat({
+    [['--payload', 'folder/broken.json'], '--payload: folder/broken.json is not JSON: the text ends'],
+  ])('rejects %j before anything is sent', async (options, message) => {
+    const mesh = await localMesh({
       'folder/broken.json': '[',
       'folder/latin1.json': Buffer.from('"Zo\xeb"', 'latin1'),
     });
-    const before = await waitingAt('fetch', seat);
-    const run = await seat.asya(['send', 'scores', ...options]);
-    expect(run).toMatchObject({ status: 2, out: '', err: expect.stringContaining(`asya: ${words}`) });
+    const before = await waitingAt('fetch', mesh);
+    const run = await mesh.asya(['send', 'scores', ...options]);
+    expect(run).toMatchObject({ status: 2, out: '', err: expect.stringContaining(`asya: ${message}`) });
     expect(run.err.split('\n')).toHaveLength(1);
-    expect(await waitingAt('fetch', seat)).toBe(before);
+    expect(await waitingAt('fetch', mesh)).toBe(before);
   });
 
-  it('names the flow or actor that was meant', async () => {
-    const { asya } = await aSeat();
+  it('suggests a similar flow or actor', async () => {
+    const { asya } = await localMesh();
     expect(await asya(['send', 'scroes'])).toMatchObject({
       status: 2,
-      err: 'asya: there is no flow or actor "scroes"; did you mean "scores"?',
+      err: 'asya: no flow or actor is named "scroes"; did you mean "scores"?',
     });
   });
 
-  it('with --wait prints what it ended with, and moves no cursor by it', async () => {
-    const { asya, scene } = await aSeat();
+  it('with --wait prints the final payload, with control characters escaped', async () => {
+    const { asya, scene } = await localMesh();
     const body = {
       id: 'w-1',
       route: { prev: ['score'], curr: '', next: [] },
@@ -116,42 +116,42 @@ describe('asya send', () => {
     const run = await asya(['send', 'score', '--id', 'w-1', '--wait']);
     expect(run).toMatchObject({ status: 0, out: '{"said":"a\\u009b2Jb\\u202ec","n":1}' });
     expect(JSON.parse(run.out)).toEqual(body.payload);
-    await office.engines.sqs.takeUntil('score', 1);
+    await backend.engines.sqs.takeUntil('score', 1);
   });
 
-  it('with --wait tells of a failure, of where to read more, and of no end in time', async () => {
-    const { asya, scene } = await aSeat();
+  it('with --wait reports a failure, and an envelope that does not end in time', async () => {
+    const { asya, scene } = await localMesh();
     await scene.fail(['f 1']);
     expect(await asya(['send', 'score', '--id', 'f 1', '--wait'])).toMatchObject({
       status: 1,
-      err: "asya: f 1 failed: PolicyExhausted; asya failures show 'f 1' tells why",
+      err: "asya: f 1 failed: PolicyExhausted; for details run asya failures show 'f 1'",
     });
     expect(await asya(['send', 'score', '--id', 'n-1', '--wait', '--timeout', '10ms'])).toMatchObject({
       status: 1,
-      err: 'asya: n-1: no end yet; asya watch n-1 follows it, --timeout waits longer',
+      err: 'asya: n-1: not ended yet; asya watch n-1 follows it, a longer --timeout waits longer',
     });
-    await office.engines.sqs.takeUntil('score', 2);
+    await backend.engines.sqs.takeUntil('score', 2);
   });
 });
 
 describe('asya send --wait', () => {
-  it('tells of a failure once it is listed where we say that one reads more', async () => {
-    const { asya, scene } = await aSeat();
+  it('reports a failure after x-sump has indexed it', async () => {
+    const { asya, scene } = await localMesh();
     await scene.fail(['f-2']);
     const [failure] = await scene.entriesOf('f-2');
-    if (failure === undefined) throw new Error('it is not listed');
+    if (failure === undefined) throw new Error('f-2 is not indexed');
     await scene.stores.failures.remove(failure.identity);
     const order: string[] = [];
     const sending = asya(['send', 'score', '--id', 'f-2', '--wait']).then((run) => {
-      order.push('told');
+      order.push('reported');
       return run;
     });
     await pause(500);
-    order.push('listed');
+    order.push('indexed');
     await scene.stores.failures.enter(failure);
     expect(await sending).toMatchObject({ status: 1, err: expect.stringContaining('f-2 failed') });
-    expect(order).toEqual(['listed', 'told']);
-    await office.engines.sqs.takeUntil('score', 1);
+    expect(order).toEqual(['indexed', 'reported']);
+    await backend.engines.sqs.takeUntil('score', 1);
   });
 });
 
@@ -168,8 +168,8 @@ describe('asya watch', () => {
   };
   const logged = (...lines: readonly LogLine[]) => lines.map((one) => `${JSON.stringify(one)}\n`).join('');
 
-  it('tells its hops and its end', async () => {
-    const { asya, scene, logFile } = await aSeat();
+  it('prints the hops and the end', async () => {
+    const { asya, scene, logFile } = await localMesh();
     writeFileSync(logFile, logged({ ...line, envelopeId: 'other' }, line));
     await scene.endAs(
       '{"id":"e-1","route":{"prev":["score"],"curr":"","next":[]},"payload":1}',
@@ -182,30 +182,30 @@ describe('asya watch', () => {
     });
   });
 
-  it('says so where nothing is known of it, and goes on until it is stopped', async () => {
-    const { asya } = await aSeat();
+  it('prints a hint if there are no log lines yet, and waits until it is stopped', async () => {
+    const { asya } = await localMesh();
     const stop = new AbortController();
-    const watching = asya(['watch', 'e-nobody'], { stop: stop.signal, onSay: () => stop.abort() });
+    const watching = asya(['watch', 'e-missing'], { stop: stop.signal, onPrintError: () => stop.abort() });
     expect(await watching).toMatchObject({
       status: 130,
       out: '',
-      err: 'nothing of e-nobody yet: it waits in a queue, or nobody sent it; Ctrl-C stops waiting',
+      err: 'no log lines of e-missing yet: it is waiting in a queue, or it was never sent; Ctrl-C stops waiting',
     });
   });
 });
 
 describe('asya status and asya queues', () => {
-  it('count failures in words', async () => {
-    const { asya, scene } = await aSeat();
+  it('print the number of failures', async () => {
+    const { asya, scene } = await localMesh();
     expect((await asya(['status'])).out).toMatch(/\nno failures$/);
     await scene.fail(['e-1']);
-    expect((await asya(['status'])).out).toMatch(/\n1 failure: asya failures$/);
+    expect((await asya(['status'])).out).toMatch(/\n1 failure; run asya failures$/);
     await scene.fail(['e-2']);
-    expect((await asya(['status'])).out).toMatch(/\n2 failures: asya failures$/);
+    expect((await asya(['status'])).out).toMatch(/\n2 failures; run asya failures$/);
   });
 
-  it('tell every queue, and which are not there', async () => {
-    const { asya } = await aSeat();
+  it('print every queue, and report missing ones', async () => {
+    const { asya } = await localMesh();
     const run = await asya(['queues']);
     expect(run).toMatchObject({ status: 0, err: '' });
     expect(run.out.split('\n').map((row) => row.split(' ')[0])).toEqual([
@@ -218,7 +218,7 @@ describe('asya status and asya queues', () => {
     expect(await asya(['queues', '--actors', 'score, scroe'])).toMatchObject({
       status: 1,
       out: expect.stringContaining('\nscore '),
-      err: 'asya: there is no queue of scroe',
+      err: 'asya: no queue for scroe',
     });
   });
 });

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ids } from '../replay/a-replay.ts';
 import { endProcesses, startProcess, temporaryFolder } from '../sidecar/sidecar-process.ts';
-import { type Desk, type Office, openOffice } from './a-cli.ts';
-import { asya } from './a-terminal.ts';
+import { type Backend, type CrewMesh, startBackend } from './operator-fixture.ts';
+import { asya } from './run-asya.ts';
 
-/** Which mesh is meant: the one that the environment names, or one that runs on this machine. */
+/** Which mesh a command uses: the one in the environment variables, or one that runs on this machine. */
 
-let office: Office;
-let desk: Desk;
-let goneByNow: number;
+let backend: Backend;
+let crew: CrewMesh;
+let exitedPid: number;
 beforeAll(async () => {
-  office = await openOffice();
-  desk = await office.desk();
-  await desk.scene.fail(ids(2));
+  backend = await startBackend();
+  crew = await backend.newMesh();
+  await crew.scene.fail(ids(2));
   const process = startProcess(['-e', ''], {});
   await process.untilExit();
-  goneByNow = process.pid;
+  exitedPid = process.pid;
 });
 afterAll(async () => {
   await endProcesses();
-  await office.close();
+  await backend.close();
 });
 
 interface MeshFile {
@@ -30,15 +30,15 @@ interface MeshFile {
   readonly [field: string]: unknown;
 }
 
-/** Leaves a mesh's word about itself in a folder. */
-function leave(folder: string, name: string, mesh: MeshFile | string = {}): void {
+/** Writes the mesh.json of a running mesh. */
+function writeMeshFile(folder: string, name: string, mesh: MeshFile | string = {}): void {
   mkdirSync(join(folder, '.asya', name), { recursive: true });
   const flows = [{ name: 'scores', entrypoint: 'fetch', routeNext: ['score'], timeoutSeconds: 90 }];
   const whole = {
     name,
     folder,
     pid: process.pid,
-    variables: desk.variables,
+    variables: crew.variables,
     actors: ['fetch', 'score'],
     flows,
   };
@@ -46,29 +46,29 @@ function leave(folder: string, name: string, mesh: MeshFile | string = {}): void
   writeFileSync(join(folder, '.asya', name, 'mesh.json'), text);
 }
 
-const NONE = /^asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE/;
+const NO_MESH = /^asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE/;
 
 describe('a mesh on this machine', () => {
-  it('is found in the folder where one stands, and in the nearest one above', async () => {
+  it('is found in the current folder, or in the nearest parent', async () => {
     const folder = await temporaryFolder();
-    leave(folder, 'scores');
+    writeMeshFile(folder, 'scores');
     const deep = join(folder, 'a/b/c');
     mkdirSync(deep, { recursive: true });
     for (const cwd of [folder, deep]) {
       const run = await asya(['failures', 'list'], { cwd });
       expect(run, cwd).toMatchObject({ status: 0, out: expect.stringContaining('e-1') });
     }
-    // The nearest one counts, also where nothing runs.
+    // Only the nearest .asya folder counts, even if nothing runs there.
     mkdirSync(join(folder, 'a/.asya'));
     expect(await asya(['failures'], { cwd: deep })).toMatchObject({
       status: 2,
-      err: expect.stringMatching(NONE),
+      err: expect.stringMatching(NO_MESH),
     });
   });
 
-  it('is not there where its process is gone, or its file is no good', async () => {
+  it('is ignored if its process has exited or its file is invalid', async () => {
     const files: readonly (MeshFile | string)[] = [
-      { pid: goneByNow },
+      { pid: exitedPid },
       { pid: 0 },
       { pid: -1 },
       { pid: 'x' },
@@ -78,33 +78,33 @@ describe('a mesh on this machine', () => {
     ];
     for (const file of files) {
       const folder = await temporaryFolder();
-      leave(folder, 'scores', file);
+      writeMeshFile(folder, 'scores', file);
       const run = await asya(['failures'], { cwd: folder });
-      expect(run, JSON.stringify(file)).toMatchObject({ status: 2, err: expect.stringMatching(NONE) });
+      expect(run, JSON.stringify(file)).toMatchObject({ status: 2, err: expect.stringMatching(NO_MESH) });
     }
     const folder = await temporaryFolder();
     writeFileSync(join(folder, '.asya'), 'a file');
     expect(await asya(['failures'], { cwd: folder })).toMatchObject({
       status: 2,
-      err: expect.stringMatching(NONE),
+      err: expect.stringMatching(NO_MESH),
     });
   });
 
-  it("is there where its process is somebody else's", async () => {
+  it('is found if its process belongs to another user', async () => {
     const folder = await temporaryFolder();
-    leave(folder, 'scores', { pid: 1 });
+    writeMeshFile(folder, 'scores', { pid: 1 });
     expect(await asya(['failures'], { cwd: folder })).toMatchObject({ status: 0 });
   });
 
-  it('is named where several run', async () => {
+  it('is chosen with --mesh if several run', async () => {
     const folder = await temporaryFolder();
-    const other = await office.desk();
-    leave(folder, 'scores');
-    leave(folder, 'pictures', { variables: other.variables });
-    leave(folder, 'ended', { pid: goneByNow });
+    const other = await backend.newMesh();
+    writeMeshFile(folder, 'scores');
+    writeMeshFile(folder, 'pictures', { variables: other.variables });
+    writeMeshFile(folder, 'ended', { pid: exitedPid });
     expect(await asya(['failures'], { cwd: folder })).toMatchObject({
       status: 2,
-      err: 'asya: 2 meshes run here: pictures, scores; say which with --mesh NAME',
+      err: 'asya: 2 meshes run here: pictures, scores; choose one with --mesh NAME',
     });
     expect((await asya(['failures', 'list', '--mesh', 'scores'], { cwd: folder })).out).toContain('e-1');
     expect((await asya(['failures', 'show', 'e-1', '--mesh', 'scores'], { cwd: folder })).status).toBe(0);
@@ -116,9 +116,9 @@ describe('a mesh on this machine', () => {
     });
   });
 
-  it('is reached by what it says alone, whatever of ours stands in the environment', async () => {
+  it('uses only its own variables, not the ASYA_ variables of the environment', async () => {
     const folder = await temporaryFolder();
-    leave(folder, 'scores');
+    writeMeshFile(folder, 'scores');
     const env = {
       ASYA_NAMESPACE: 'prod',
       ASYA_ACTOR_NAME: 'score',
@@ -129,9 +129,9 @@ describe('a mesh on this machine', () => {
     expect(run).toMatchObject({ status: 0, out: expect.stringContaining('e-1') });
   });
 
-  it("knows its actors, and its flows' timeouts", async () => {
+  it("provides its actors and its flows' timeouts", async () => {
     const folder = await temporaryFolder();
-    leave(folder, 'scores');
+    writeMeshFile(folder, 'scores');
     const now = () => Date.UTC(2026, 7, 1);
     const dry = await asya(['replay', 'e-1', '--json'], { cwd: folder, now });
     expect(JSON.parse(dry.out)).toMatchObject([{ to: 'score', deadline: '2026-08-01T00:01:30Z' }]);
@@ -139,29 +139,29 @@ describe('a mesh on this machine', () => {
     expect(JSON.parse(own.out)).toMatchObject([{ deadline: '2026-08-01T01:00:00Z' }]);
     expect(await asya(['replay', 'e-1', '--to', 'scroe'], { cwd: folder })).toMatchObject({
       status: 2,
-      err: 'asya: --to is "scroe", no actor of this mesh; did you mean "score"?',
+      err: 'asya: --to is "scroe", which is not an actor of this mesh; did you mean "score"?',
     });
   });
 });
 
-describe('a mesh named by the environment', () => {
-  it('wins over one that runs here', async () => {
+describe('a mesh in the environment variables', () => {
+  it('takes precedence over one on this machine', async () => {
     const folder = await temporaryFolder();
-    leave(folder, 'scores');
-    const { variables } = await office.desk();
+    writeMeshFile(folder, 'scores');
+    const { variables } = await backend.newMesh();
     expect(await asya(['failures'], { cwd: folder, env: variables })).toMatchObject({
       status: 0,
       out: 'no failures',
     });
   });
 
-  it('needs its bucket too, and no name that nobody knows', async () => {
-    const { ASYA_ARCHIVE_BUCKET: _bucket, ...env } = desk.variables;
+  it('requires the bucket, and rejects unknown variables', async () => {
+    const { ASYA_ARCHIVE_BUCKET: _bucket, ...env } = crew.variables;
     expect(await asya(['failures'], { env })).toMatchObject({
       status: 2,
       err: 'asya: not set: ASYA_ARCHIVE_BUCKET, the bucket of whole envelopes',
     });
-    const mistyped = { ...desk.variables, ASYA_NAMESPAC: 'x' };
+    const mistyped = { ...crew.variables, ASYA_NAMESPAC: 'x' };
     expect(await asya(['failures'], { env: mistyped })).toMatchObject({
       status: 2,
       err: expect.stringContaining('ASYA_NAMESPACE'),
@@ -169,12 +169,12 @@ describe('a mesh named by the environment', () => {
   });
 
   it('sends to the queues of its namespace', async () => {
-    const namespaced = await office.desk();
+    const namespaced = await backend.newMesh();
     await namespaced.scene.fail(['e-9']);
-    await office.engines.sqs.createQueue('asya-prod-score');
+    await backend.engines.sqs.createQueue('asya-prod-score');
     const env = { ...namespaced.variables, ASYA_NAMESPACE: 'prod' };
     const run = await asya(['replay', 'e-9', '--go', '--no-ramp'], { env });
     expect(run.status).toBe(0);
-    expect(await office.engines.sqs.takeUntil('asya-prod-score', 1)).toHaveLength(1);
+    expect(await backend.engines.sqs.takeUntil('asya-prod-score', 1)).toHaveLength(1);
   });
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fields, ids } from '../replay/a-replay.ts';
-import { type Office, openOffice } from './a-cli.ts';
-import { asya } from './a-terminal.ts';
+import { type Backend, startBackend } from './operator-fixture.ts';
+import { asya } from './run-asya.ts';
 
-/** Whatever comes from outside: on the screen it moves nothing, breaks nothing and tells no payload. */
+/** Text from users and handlers: control characters never reach the terminal, and payloads are printed on request only. */
 
-let office: Office;
+let backend: Backend;
 beforeAll(async () => {
-  office = await openOffice();
+  backend = await startBackend();
 });
-afterAll(() => office.close());
+afterAll(() => backend.close());
 
 const SECRET = 'payload of';
 const NASTY = 'a\x1b[2J\x1b]0;title\x07b\u009b1Ac\rd\ne\u202ef';
-/** Whatever moves the cursor, but for line breaks and the colours of our own. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const MOVES = /[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\x1b(?!\[\d+m)/;
+/** Control characters, except for line breaks and our own colors. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
+const CONTROL = /[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\x1b(?!\[\d+m)/;
 
-describe('what comes from outside', () => {
+describe('text from users and handlers', () => {
   const nastyStatus = {
     actor: NASTY,
     reason: NASTY,
@@ -30,8 +30,8 @@ describe('what comes from outside', () => {
     status: nastyStatus,
   };
 
-  it('moves no cursor and breaks no line, on any screen', async () => {
-    const { scene, type } = await office.desk();
+  it('is printed without control characters and line breaks by every command', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail([NASTY, `${NASTY}2`], nasty);
     await scene.fail(['e-1']);
     const screens = [
@@ -49,19 +49,19 @@ describe('what comes from outside', () => {
       ['purge', NASTY, '--yes'],
     ];
     for (const argv of screens) {
-      const { raw, out } = await type(...argv);
-      expect(raw.match(MOVES), argv.join(' ')).toBeNull();
+      const { raw, out } = await cli(...argv);
+      expect(raw.match(CONTROL), argv.join(' ')).toBeNull();
       if (argv.includes('--json'))
         for (const text of argv[1] === 'list' ? out.split('\n') : [out]) JSON.parse(text);
     }
-    // One line for each row, whatever stands in it.
-    expect((await type('failures', 'list')).out.split('\n')).toHaveLength(3);
+    // Each row is one line.
+    expect((await cli('failures', 'list')).out.split('\n')).toHaveLength(3);
   });
 
-  it('is cut where it is long, and counted in columns where it is wide', async () => {
-    const { scene, type } = await office.desk();
+  it('is cut to a width in columns, also with wide characters', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['漢'.repeat(60), 'x'.repeat(300), `${'y'.repeat(98)}😀😀`, 'e-1']);
-    const { out } = await type('failures', 'list');
+    const { out } = await cli('failures', 'list');
     const cells = out.split('\n').map((line) => line.split(/ {2,}/)[0]);
     expect(cells).toEqual([
       'ENVELOPE',
@@ -73,8 +73,8 @@ describe('what comes from outside', () => {
     expect(out.isWellFormed()).toBe(true);
   });
 
-  it('is no payload, unless that is asked for', async () => {
-    const { scene, variables, type } = await office.desk();
+  it('contains the payload only with --payload', async () => {
+    const { scene, variables, cli } = await backend.newMesh();
     await scene.fail(ids(2));
     await scene.fail(['odd'], { payload: `${SECRET} odd` });
     const patches = [
@@ -94,16 +94,16 @@ describe('what comes from outside', () => {
         ['replay', '--all', '--patch', patch, '--go'],
       ]),
     ];
-    for (const argv of silent) expect((await type(...argv)).raw, argv.join(' ')).not.toContain(SECRET);
-    await office.engines.s3.shut();
+    for (const argv of silent) expect((await cli(...argv)).raw, argv.join(' ')).not.toContain(SECRET);
+    await backend.engines.s3.shut();
     expect((await asya(['replay', '--all'], { env: variables })).raw).not.toContain(SECRET);
-    await office.engines.s3.open();
+    await backend.engines.s3.open();
     for (const argv of [
       ['failures', 'show', 'e-0'],
       ['replay', 'e-0'],
     ]) {
-      expect((await type(...argv, '--payload')).out).toContain(`{"n":1,"secret":"${SECRET} e-0"}`);
-      const json = JSON.parse((await type(...argv, '--payload', '--json')).out);
+      expect((await cli(...argv, '--payload')).out).toContain(`{"n":1,"secret":"${SECRET} e-0"}`);
+      const json = JSON.parse((await cli(...argv, '--payload', '--json')).out);
       expect(Array.isArray(json) ? json[0] : json).toMatchObject({ payload: { secret: `${SECRET} e-0` } });
     }
   });

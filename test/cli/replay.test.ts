@@ -5,25 +5,23 @@ import { ids } from '../replay/a-replay.ts';
 import { freePort } from '../sidecar/free-port.ts';
 import { endProcesses, temporaryFolder } from '../sidecar/sidecar-process.ts';
 import { type DenyingSqs, startDenyingSqs } from '../support/denying-sqs.ts';
-import { NOW, type Office, openOffice } from './a-cli.ts';
-import { asya } from './a-terminal.ts';
+import { type Backend, NOW, startBackend } from './operator-fixture.ts';
+import { asya } from './run-asya.ts';
 
-/** `asya replay` and `asya purge`: what they do, say and end with. */
-
-let office: Office;
+let backend: Backend;
 beforeAll(async () => {
-  office = await openOffice();
+  backend = await startBackend();
 });
 afterAll(async () => {
   await endProcesses();
-  await office.close();
+  await backend.close();
 });
 
 describe('asya replay', () => {
-  it('without --go prints what would be sent, sends nothing and notes nothing', async () => {
-    const { scene, type } = await office.desk();
+  it('without --go prints what would be sent, and changes nothing', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(23));
-    const { status, out, err } = await type('replay', '--all');
+    const { status, out, err } = await cli('replay', '--all');
     expect(status).toBe(0);
     const lines = out.split('\n');
     expect(lines[0]).toMatch(/^ENVELOPE +FAILED AT +TO +DEADLINE +BYTES$/);
@@ -31,80 +29,78 @@ describe('asya replay', () => {
     expect(lines).toHaveLength(22);
     expect(lines.at(-1)).toBe('… and 3 more');
     expect(err.trim()).toMatch(/^Nothing was sent\. --go sends 23: one first, then ten, .*$/);
-    expect(await office.engines.sqs.take('score')).toEqual([]);
+    expect(await backend.engines.sqs.take('score')).toEqual([]);
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
-    expect((await type('replay', '--all', '--dry-run')).out).toBe(out);
+    expect((await cli('replay', '--all', '--dry-run')).out).toBe(out);
   });
 
-  it('sends with --go, once; the second time it is skipped, told, and ends with 1', async () => {
-    const { scene, type } = await office.desk();
+  it('sends once with --go; the second time it skips all, reports it, and exits with 1', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(2));
-    const first = await type('replay', '--all', '--go', '--no-ramp', '--timeout', '5m');
+    const first = await cli('replay', '--all', '--go', '--no-ramp', '--timeout', '5m');
     expect(first).toMatchObject({ status: 0, out: '' });
     expect(first.err).toMatch(
       /^replay r-[0-9a-f]{12}: 2 envelopes\nsent 1 of 2, 0 ended\nsent 2 of 2, 0 ended\ndone: 2 sent, 0 skipped, 0 left$/,
     );
-    const taken = await office.engines.sqs.takeUntil('score', 2);
+    const taken = await backend.engines.sqs.takeUntil('score', 2);
     expect(JSON.parse(taken[0]?.Body ?? '')).toMatchObject({
       status: { deadline_at: '2026-08-01T12:05:00Z' },
     });
-    const second = await type('replay', '--all', '--go');
+    const second = await cli('replay', '--all', '--go');
     expect(second.status).toBe(1);
-    expect(second.err).toContain('not sent: 2 were replayed before; --again sends them once more');
-    const dry = await type('replay', '--all');
-    expect(dry.out).toMatch(
-      /not sent: it was replayed before \(r-[0-9a-f]{12}\); --again sends it once more/,
-    );
+    expect(second.err).toContain('not sent: 2 were replayed before; --again sends them again');
+    const dry = await cli('replay', '--all');
+    expect(dry.out).toMatch(/not sent: it was replayed before \(r-[0-9a-f]{12}\); --again sends it again/);
     expect(dry.err).toContain('--go would send nothing either');
-    const third = await type('replay', '--all', '--go', '--again', '--no-ramp', '--json');
+    const third = await cli('replay', '--all', '--go', '--again', '--no-ramp', '--json');
     expect(JSON.parse(third.out)).toMatchObject({
       why: 'all-sent',
       sent: ['e-1', 'e-0'],
       skipped: [],
       left: [],
     });
-    await office.engines.sqs.takeUntil('score', 2);
+    await backend.engines.sqs.takeUntil('score', 2);
   });
 
-  it('stops by itself with 3 where there is no end in time', async () => {
-    const { scene, type } = await office.desk();
+  it('exits with 3 if envelopes do not end in time', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(3));
-    const { status, err } = await type('replay', '--all', '--go', '--wait', '0s');
+    const { status, err } = await cli('replay', '--all', '--go', '--wait', '0s');
     expect(status).toBe(3);
     expect(err).toContain(
-      'stopped: 1 of those sent have no end within 0s; 1 sent, 0 ended well, 0 failed again, 0 skipped, 2 left',
+      'stopped: 1 of those sent have no end within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
     );
-    await office.engines.sqs.takeUntil('score', 1);
+    await backend.engines.sqs.takeUntil('score', 1);
   });
 
-  it('stopped by Ctrl-C it says where, and ends with 130', async () => {
-    const { scene, variables } = await office.desk();
+  it('reports where Ctrl-C stopped it, and exits with 130', async () => {
+    const { scene, variables } = await backend.newMesh();
     await scene.fail(ids(3));
     const run = await asya(['replay', '--all', '--go'], { env: variables, stop: AbortSignal.abort() });
     expect(run.status).toBe(130);
-    expect(run.err).toContain('stopped as you asked: 0 sent');
+    expect(run.err).toContain('stopped with Ctrl-C: 0 sent');
     expect(run.err).toContain('the next would have been e-2');
   });
 
-  describe('where an actor has no queue any more', () => {
+  describe('when the queue of an actor is missing', () => {
     const NO_QUEUE =
       'not sent: 22 for "nowhere" (there is no queue "nowhere"): deploy the actor, or name another with --to';
 
-    async function aDesk() {
-      const desk = await office.desk();
-      await desk.scene.fail(['good']);
-      await desk.scene.fail(ids(22), { status: { actor: 'nowhere' } });
-      return desk;
+    async function meshWithFailures() {
+      const mesh = await backend.newMesh();
+      await mesh.scene.fail(['good']);
+      await mesh.scene.fail(ids(22), { status: { actor: 'nowhere' } });
+      return mesh;
     }
 
-    it('a dry run tells which, how many and what to do, and ends with 1', async () => {
-      const { type } = await aDesk();
-      const { status, out, err } = await type('replay', '--all');
+    it('a dry run reports the target, the count and the fix, and exits with 1', async () => {
+      const { cli } = await meshWithFailures();
+      const { status, out, err } = await cli('replay', '--all');
       expect(status).toBe(1);
       expect(out.split('\n')[1]).toMatch(/^e-21 +nowhere +- +- +- +not sent: there is no queue "nowhere"$/);
       expect(err).toContain(NO_QUEUE);
       expect(err).toContain('Nothing was sent. --go sends 1.');
-      const json = await type('replay', '--all', '--json');
+      const json = await cli('replay', '--all', '--json');
       expect(json.status).toBe(1);
       const rows = JSON.parse(json.out) as readonly object[];
       expect(rows).toHaveLength(23);
@@ -117,17 +113,17 @@ describe('asya replay', () => {
       expect(rows.at(-1)).toMatchObject({ id: 'good', to: 'score' });
     });
 
-    it('the others are sent; what was left is told, ends with 1 and does not count as replayed', async () => {
-      const { scene, type } = await aDesk();
-      const { status, err } = await type('replay', '--all', '--go', '--no-ramp');
+    it('the others are sent; the rest is reported, does not count as replayed, and the exit status is 1', async () => {
+      const { scene, cli } = await meshWithFailures();
+      const { status, err } = await cli('replay', '--all', '--go', '--no-ramp');
       expect(status).toBe(1);
       expect(err.match(/not sent:/g)).toHaveLength(1);
       expect(err).toContain(NO_QUEUE);
       expect(err).toContain('done: 1 sent, 22 skipped, 0 left');
-      const [taken] = await office.engines.sqs.takeUntil('score', 1);
+      const [taken] = await backend.engines.sqs.takeUntil('score', 1);
       expect(JSON.parse(taken?.Body ?? '')).toMatchObject({ id: 'good' });
       expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
-      const rest = await type('replay', '--all', '--go', '--json');
+      const rest = await cli('replay', '--all', '--go', '--json');
       expect(rest.status).toBe(1);
       expect(JSON.parse(rest.out)).toMatchObject({ why: 'all-sent', sent: [] });
       expect(JSON.parse(rest.out).skipped).toContainEqual({
@@ -135,29 +131,29 @@ describe('asya replay', () => {
         problem: 'there is no queue "nowhere"',
         withoutQueue: 'nowhere',
       });
-      expect(await type('replay', 'e-1', '--to', 'score')).toMatchObject({ status: 0 });
+      expect(await cli('replay', 'e-1', '--to', 'score')).toMatchObject({ status: 0 });
     });
   });
 
   describe('when SQS denies access to one target', () => {
     const DENIED = 'AccessDeniedException: User: operator is not authorized to perform: ';
 
-    async function aDesk(...denials: readonly Parameters<DenyingSqs['deny']>[]) {
-      const { scene, variables } = await office.desk();
-      const { endpoint } = office.engines.sqs;
+    async function meshWithFailures(...denials: readonly Parameters<DenyingSqs['deny']>[]) {
+      const { scene, variables } = await backend.newMesh();
+      const { endpoint } = backend.engines.sqs;
       const sqs = await startDenyingSqs(endpoint);
       onTestFinished(() => sqs.close());
-      await office.engines.sqs.createQueue('locked');
+      await backend.engines.sqs.createQueue('locked');
       for (const [action, queue] of denials) sqs.deny(action, queue);
       await scene.fail(['good']);
       await scene.fail(ids(3), { status: { actor: 'locked' } });
       const env = { ...variables, ASYA_SQS_ENDPOINT: sqs.endpoint };
-      return { scene, type: (...argv: readonly string[]) => asya(argv, { env, now: () => NOW }) };
+      return { scene, cli: (...argv: readonly string[]) => asya(argv, { env, now: () => NOW }) };
     }
 
     it('at the look-up, a dry run reports the target, the count and the fix, and exits with 1', async () => {
-      const { type } = await aDesk(['GetQueueUrl', 'locked']);
-      const { status, out, err } = await type('replay', '--all');
+      const { cli } = await meshWithFailures(['GetQueueUrl', 'locked']);
+      const { status, out, err } = await cli('replay', '--all');
       expect(status).toBe(1);
       expect(out.split('\n')[1]).toMatch(
         /^e-2 +locked +- +- +- +not sent: the queue of "locked" cannot be looked up: AccessDenied/,
@@ -166,7 +162,7 @@ describe('asya replay', () => {
         `not sent: 3 for "locked" (the queue of "locked" cannot be looked up: ${DENIED}sqs:GetQueueUrl on resource: locked (queue "locked")): fix this and run the same command again, or name another actor with --to`,
       );
       expect(err).toContain('Nothing was sent. --go sends 1.');
-      const json = await type('replay', '--all', '--json');
+      const json = await cli('replay', '--all', '--json');
       expect(json.status).toBe(1);
       expect(JSON.parse(json.out)[0]).toEqual({
         id: 'e-2',
@@ -177,21 +173,21 @@ describe('asya replay', () => {
     });
 
     it('at the send, the others are sent; it reports what was not, and exits with 1', async () => {
-      const { scene, type } = await aDesk(['SendMessageBatch', 'locked']);
-      const { status, err } = await type('replay', '--all', '--go', '--no-ramp');
+      const { scene, cli } = await meshWithFailures(['SendMessageBatch', 'locked']);
+      const { status, err } = await cli('replay', '--all', '--go', '--no-ramp');
       expect(err).toContain(`not sent: 3 for "locked" (${DENIED}sqs:SendMessageBatch on resource: locked`);
       expect(err.match(/not sent:/g)).toHaveLength(1);
       expect(err).toContain('done: 1 sent, 3 skipped, 0 left');
       expect(status).toBe(1);
-      const [taken] = await office.engines.sqs.takeUntil('score', 1);
+      const [taken] = await backend.engines.sqs.takeUntil('score', 1);
       expect(JSON.parse(taken?.Body ?? '')).toMatchObject({ id: 'good' });
-      expect(await office.engines.sqs.take('locked')).toEqual([]);
+      expect(await backend.engines.sqs.take('locked')).toEqual([]);
       for (const id of ids(3)) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
     });
 
     it('in JSON, each failure that was not sent names the target', async () => {
-      const { type } = await aDesk(['SendMessageBatch', 'locked']);
-      const { status, out } = await type('replay', '--all', '--go', '--no-ramp', '--json');
+      const { cli } = await meshWithFailures(['SendMessageBatch', 'locked']);
+      const { status, out } = await cli('replay', '--all', '--go', '--no-ramp', '--json');
       expect(status).toBe(1);
       expect(JSON.parse(out)).toMatchObject({ why: 'all-sent', sent: ['good'], left: [] });
       expect(JSON.parse(out).skipped).toContainEqual({
@@ -199,93 +195,100 @@ describe('asya replay', () => {
         problem: expect.stringContaining(DENIED),
         refusedAt: 'locked',
       });
-      await office.engines.sqs.takeUntil('score', 1);
+      await backend.engines.sqs.takeUntil('score', 1);
     });
 
     it('when SQS denies access to every target, the replay stops with an error', async () => {
-      const { scene, type } = await aDesk(['SendMessageBatch', 'locked'], ['SendMessageBatch', 'score']);
-      const { status, err } = await type('replay', '--all', '--go');
+      const { scene, cli } = await meshWithFailures(
+        ['SendMessageBatch', 'locked'],
+        ['SendMessageBatch', 'score'],
+      );
+      const { status, err } = await cli('replay', '--all', '--go');
       expect(status).toBe(1);
       expect(err).toContain(`stopped: good could not be sent: ${DENIED}sqs:SendMessageBatch`);
-      expect(err).toContain('0 sent, 0 ended well, 0 failed again, 3 skipped, 1 left');
+      expect(err).toContain('0 sent, 0 succeeded, 0 failed again, 3 skipped, 1 left');
       for (const id of ['good', ...ids(3)]) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
     });
   });
 
-  it('ends with 1 where the archive is down, dry or not, and says so once', async () => {
-    const { scene, type } = await office.desk();
+  it('exits with 1 if the archive is down, and reports it once', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(3));
-    await office.engines.s3.shut();
-    const dry = await type('replay', '--all');
-    const wet = await type('replay', '--all', '--go');
-    await office.engines.s3.open();
+    await backend.engines.s3.shut();
+    const dry = await cli('replay', '--all');
+    const real = await cli('replay', '--all', '--go');
+    await backend.engines.s3.open();
     expect(dry).toMatchObject({ status: 1, out: '' });
     expect(dry.err.match(/the archive does not answer/g)).toHaveLength(1);
-    expect(wet.status).toBe(1);
-    expect(wet.err).toContain('the archive does not answer');
+    expect(real.status).toBe(1);
+    expect(real.err).toContain('the archive does not answer');
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
   });
 
-  it('names what could not be sent, a few of many, and ends with 1', async () => {
-    const { scene, type } = await office.desk();
+  it('lists the first envelopes that could not be sent, and exits with 1', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(8), { payload: {} });
     await scene.fail(['good']);
     const patch = '[{"op":"replace","path":"/n","value":2}]';
-    const { status, err } = await type('replay', '--all', '--patch', patch, '--go', '--no-ramp');
+    const { status, err } = await cli('replay', '--all', '--patch', patch, '--go', '--no-ramp');
     expect(status).toBe(1);
     expect(err.match(/not sent: e-\d: operation 1 of the patch \(replace\)/g)).toHaveLength(5);
     expect(err).toContain('not sent: … and 3 more');
     expect(err).toContain('done: 1 sent, 8 skipped, 0 left');
-    expect(JSON.parse((await office.engines.sqs.takeUntil('score', 1))[0]?.Body ?? '').payload).toMatchObject(
-      {
-        n: 2,
-      },
-    );
+    expect(
+      JSON.parse((await backend.engines.sqs.takeUntil('score', 1))[0]?.Body ?? '').payload,
+    ).toMatchObject({
+      n: 2,
+    });
   });
 
-  it('reads the patch from a file too', async () => {
-    const { scene, type } = await office.desk();
+  it('reads the patch from a file', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1']);
     const file = join(await temporaryFolder(), 'patch.json');
     writeFileSync(file, '[{"op":"add","path":"/m","value":12345678901234567890}]');
-    expect((await type('replay', 'e-1', '--patch', file, '--payload')).out).toContain(
+    expect((await cli('replay', 'e-1', '--patch', file, '--payload')).out).toContain(
       '"m":12345678901234567890}',
     );
-    expect((await type('replay', 'e-1', '--patch', file, '--payload', '--json')).out).toContain(
+    expect((await cli('replay', 'e-1', '--patch', file, '--payload', '--json')).out).toContain(
       '"m":12345678901234567890}',
     );
   });
 
-  it('is refused with words that help', async () => {
-    const { scene, type } = await office.desk();
+  it('rejects wrong calls with a helpful message', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1']);
     const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
-      [[], 2, /which failures\? name envelopes, or --group/],
-      [['--go'], 2, /which failures\?/],
-      [['e-1', '--all'], 2, /envelopes by id and a filter at once/],
-      [['e-1', '--go', '--dry-run'], 2, /--go and --dry-run at once/],
-      [['e-1', '--rate', '0'], 2, /--rate is "0"; it takes a number above 0/],
+      [[], 2, /no failures selected; pass ids, a filter \(--group/],
+      [['--go'], 2, /no failures selected/],
+      [['e-1', '--all'], 2, /pass either ids or a filter, not both/],
+      [['e-1', '--go', '--dry-run'], 2, /pass either --go or --dry-run, not both/],
+      [['e-1', '--rate', '0'], 2, /--rate is "0"; expected a number above 0/],
       [['e-1', '--rate', 'fast'], 2, /--rate is "fast"/],
       [['e-1', '--wait', 'long'], 2, /--wait is "long".*"5m"/],
-      [['e-1', '--timeout', '1s'], 2, /--timeout is "1s"; an actor takes nothing on with 1s or less left/],
-      [['e-1', '--to', 'x-sink'], 2, /--to is "x-sink".*none of the mesh's own/],
+      [
+        ['e-1', '--timeout', '1s'],
+        2,
+        /--timeout is "1s"; expected more than 1s, because actors reject envelopes with less time left/,
+      ],
+      [['e-1', '--to', 'x-sink'], 2, /--to is "x-sink".*must not start with "x-"/],
       [['e-1', '--to', 'Score_2'], 2, /--to is "Score_2"; an actor's name is/],
       [['e-1', '--patch', '{"op":"add"}'], 2, /--patch: a patch is a JSON array like/],
       [['e-1', '--patch', '[{"op":"put"}]'], 2, /--patch: operation 1 of the patch: op is "put"/],
       [['e-1', '--patch', 'missing.json'], 2, /--patch: ENOENT.*missing\.json/],
-      [['e-1', 'nobody', '--go'], 1, /no failure of "nobody"; nothing was sent/],
-      [['--group', 'ffffffffffff', '--go'], 1, /no failure is meant by that; `asya failures` tells/],
+      [['e-1', 'missing', '--go'], 1, /no failures for "missing"; nothing was sent/],
+      [['--group', 'ffffffffffff', '--go'], 1, /no failures match; `asya failures` lists/],
     ];
-    for (const [argv, status, words] of refusals) {
-      const run = await type('replay', ...argv);
+    for (const [argv, status, message] of refusals) {
+      const run = await cli('replay', ...argv);
       expect(run.status, argv.join(' ')).toBe(status);
-      expect(run.err, argv.join(' ')).toMatch(words);
+      expect(run.err, argv.join(' ')).toMatch(message);
     }
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
   });
 
-  it('over a broker that is out of reach nothing is replayed, and that is said', async () => {
-    const { scene, variables } = await office.desk();
+  it('reports an unreachable broker, and replays nothing', async () => {
+    const { scene, variables } = await backend.newMesh();
     await scene.fail(['e-1']);
     const port = await freePort();
     const env = { ...variables, ASYA_TRANSPORT: 'rabbitmq', ASYA_RABBITMQ_URL: `amqp://127.0.0.1:${port}/` };
@@ -298,13 +301,13 @@ describe('asya replay', () => {
 });
 
 describe('asya purge', () => {
-  it('asks, and does nothing where the answer is no', async () => {
-    const { scene, variables } = await office.desk();
+  it('asks for confirmation, and does nothing if the answer is no', async () => {
+    const { scene, variables } = await backend.newMesh();
     await scene.fail(ids(3));
     const no = await asya(['purge', '--all'], { env: variables, answers: false });
     expect(no).toMatchObject({ status: 1, err: 'asya: nothing was purged' });
     expect(no.questions).toEqual([
-      'Purge 3 failures, 3 of them never replayed? There is no replay after that.',
+      'Purge 3 failures, 3 of them never replayed? They cannot be replayed after that.',
     ]);
     expect(await scene.select()).toHaveLength(3);
     const yes = await asya(['purge', 'e-1'], { env: variables, answers: true });
@@ -312,48 +315,51 @@ describe('asya purge', () => {
     expect(await scene.select()).toHaveLength(2);
   });
 
-  it('where nobody can be asked it needs --yes', async () => {
-    const { scene, type } = await office.desk();
+  it('requires --yes if not interactive', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(2));
-    const refused = await type('purge', '--all');
+    const refused = await cli('purge', '--all');
     expect(refused).toMatchObject({
       status: 2,
-      err: expect.stringContaining('say --yes where nobody can be asked'),
+      err: expect.stringContaining('pass --yes when not running interactively'),
     });
     expect(await scene.select()).toHaveLength(2);
-    expect(await type('purge', '--all', '--yes')).toMatchObject({ status: 0, err: 'purged 2 failures' });
+    expect(await cli('purge', '--all', '--yes')).toMatchObject({ status: 0, err: 'purged 2 failures' });
     expect(await scene.select()).toEqual([]);
   });
 
-  it('leaves the envelopes in the archive, unless --archive takes them too', async () => {
-    const { scene, type } = await office.desk();
+  it('deletes the archived envelopes only with --archive', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(2));
     const keys = await Promise.all(
       ids(2).map(async (id) => (await scene.entriesOf(id))[0]?.archiveKey ?? ''),
     );
     const areThere = () => Promise.all(keys.map(async (key) => scene.stores.archive.has(key)));
-    await type('purge', 'e-0', '--yes');
+    await cli('purge', 'e-0', '--yes');
     expect(await areThere()).toMatchObject([{ isThere: true }, { isThere: true }]);
-    const run = await type('purge', 'e-1', '--yes', '--archive');
-    expect(run.err).toBe('purged 1 failure and the kept envelopes');
+    const run = await cli('purge', 'e-1', '--yes', '--archive');
+    expect(run.err).toBe('purged 1 failure and the archived envelopes');
     expect(await areThere()).toMatchObject([{ isThere: true }, { isThere: false }]);
   });
 
-  it('says what it did not find, and where it stopped', async () => {
-    const { scene, type } = await office.desk();
+  it('reports unknown envelopes, and where it stopped', async () => {
+    const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1']);
-    expect(await type('purge')).toMatchObject({ status: 2, err: expect.stringContaining('which failures?') });
-    expect(await type('purge', 'nobody', 'e-1', '--yes')).toMatchObject({
-      status: 1,
-      err: 'asya: no failure of "nobody"; nothing was purged',
+    expect(await cli('purge')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('no failures selected'),
     });
-    expect(await type('purge', '--actor', 'none', '--yes')).toMatchObject({
+    expect(await cli('purge', 'missing', 'e-1', '--yes')).toMatchObject({
+      status: 1,
+      err: 'asya: no failures for "missing"; nothing was purged',
+    });
+    expect(await cli('purge', '--actor', 'none', '--yes')).toMatchObject({
       status: 1,
       err: expect.stringContaining('nothing was purged'),
     });
-    await office.engines.s3.shut();
-    const run = await type('purge', 'e-1', '--yes', '--archive');
-    await office.engines.s3.open();
+    await backend.engines.s3.shut();
+    const run = await cli('purge', 'e-1', '--yes', '--archive');
+    await backend.engines.s3.open();
     expect(run).toMatchObject({
       status: 1,
       err: expect.stringMatching(/the archive does not answer.*0 of 1 were purged/),

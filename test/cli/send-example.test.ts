@@ -6,22 +6,18 @@ const properties = Object.fromEntries(Object.entries(types).map(([name, type]) =
 
 it.each([
   ['no schema', undefined, 'send hello --wait'],
-  ['nothing that has to be there', { type: 'object', properties }, 'send hello --wait'],
-  ['an empty list', { required: [] }, 'send hello --wait'],
-  ['no list', { required: 'name' }, 'send hello --wait'],
-  ['a text', { properties, required: ['name'] }, `send hello --payload '{"name":"…"}' --wait`],
+  ['no required fields', { type: 'object', properties }, 'send hello --wait'],
+  ['an empty list of required fields', { required: [] }, 'send hello --wait'],
+  ['required is not a list', { required: 'name' }, 'send hello --wait'],
+  ['a string field', { properties, required: ['name'] }, `send hello --payload '{"name":"…"}' --wait`],
   ['no properties', { required: ['name'] }, `send hello --payload '{"name":"…"}' --wait`],
   [
-    'all of them',
+    'a field of every type',
     { properties, required: Object.keys(types) },
     `send hello --payload '{"name":"…","count":1,"isNew":true,"tags":[],"more":{}}' --wait`,
   ],
-  [
-    'a name that a shell would read',
-    { required: ["it's"] },
-    `send hello --payload '{"it'\\''s":"…"}' --wait`,
-  ],
-])('an example of how one would send: %s', (_what, inputSchema, words) => {
+  ['a field name with a quote', { required: ["it's"] }, `send hello --payload '{"it'\\''s":"…"}' --wait`],
+])('sendExample: %s', (_what, inputSchema, expected) => {
   const mcp = inputSchema === undefined ? {} : { mcp: { inputSchema } };
-  expect(sendExample({ name: 'hello', ...mcp })).toBe(words);
+  expect(sendExample({ name: 'hello', ...mcp })).toBe(expected);
 });

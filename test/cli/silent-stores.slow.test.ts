@@ -1,41 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { type Office, openOffice } from './a-cli.ts';
+import { type Backend, startBackend } from './operator-fixture.ts';
 
 /**
- * Stores that take a connection and never answer: whoever asks at night is told, and does not wait for ever. Side by
- * side, each with stores of its own, because giving up takes a minute.
+ * Stores that accept a connection and never answer. The tests run concurrently, each with its own stores, because a
+ * timeout takes a minute.
  */
-describe.concurrent('asya, where a store is silent', { timeout: 300_000 }, () => {
-  it('says of the table that it does not answer, and ends with 1', () =>
-    inOffice(async (office) => {
-      const { scene, type } = await office.desk();
+describe.concurrent('asya, if a store does not answer', { timeout: 300_000 }, () => {
+  it('reports that the table does not answer, and exits with 1', () =>
+    withBackend(async (backend) => {
+      const { scene, cli } = await backend.newMesh();
       await scene.fail(['e-1']);
-      await office.engines.dynamoDb.hush();
-      const run = await type('failures');
-      await office.engines.dynamoDb.open();
+      await backend.engines.dynamoDb.hush();
+      const run = await cli('failures');
+      await backend.engines.dynamoDb.open();
       expect(run).toMatchObject({ status: 1, out: '' });
       expect(run.err).toMatch(/^asya: the table does not answer as it should: TimeoutError/);
-      expect((await type('failures', 'list')).out).toContain('e-1');
+      expect((await cli('failures', 'list')).out).toContain('e-1');
     }));
 
-  it('replays nothing without the archive, notes nothing, and ends with 1', () =>
-    inOffice(async (office) => {
-      const { scene, type } = await office.desk();
+  it('replays nothing without the archive, records no replay, and exits with 1', () =>
+    withBackend(async (backend) => {
+      const { scene, cli } = await backend.newMesh();
       await scene.fail(['e-1']);
-      await office.engines.s3.hush();
-      const run = await type('replay', 'e-1', '--go');
-      await office.engines.s3.open();
+      await backend.engines.s3.hush();
+      const run = await cli('replay', 'e-1', '--go');
+      await backend.engines.s3.open();
       expect(run).toMatchObject({ status: 1, out: '' });
       expect(run.err).toMatch(/the archive does not answer as it should: TimeoutError.*0 sent.*1 left/);
       expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
     }));
 });
 
-async function inOffice(act: (office: Office) => Promise<void>): Promise<void> {
-  const office = await openOffice();
+async function withBackend(act: (backend: Backend) => Promise<void>): Promise<void> {
+  const backend = await startBackend();
   try {
-    await act(office);
+    await act(backend);
   } finally {
-    await office.close();
+    await backend.close();
   }
 }

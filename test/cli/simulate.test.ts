@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { actorText } from '../config/manifest/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
-import { asyaAtNoon as asya } from './a-terminal.ts';
+import { asyaAtNoon as asya } from './run-asya.ts';
 
 const MESH = {
   'score.yaml': actorText(
@@ -38,7 +38,7 @@ function simulate(...args: readonly string[]) {
   return asya(aFolder(MESH), 'simulate', '.', ...args);
 }
 
-/** The words after the time, actor and attempt of each line. */
+/** The printed lines, with columns separated by ` | `. */
 async function lines(...args: readonly string[]): Promise<readonly string[]> {
   const { out, err, status } = await simulate(...args);
   expect([status, err]).toEqual([0, '']);
@@ -50,92 +50,96 @@ describe('asya simulate', () => {
     const { status, out, err } = await simulate('score-text', '--fail', 'score:ValueError*2');
     expect([status, err]).toEqual([0, '']);
     expect(out.split('\n')).toEqual([
-      'flow score-text: score → store, 1m for all of it, from 2026-01-01T12:00:00Z',
+      'flow score-text: score → store, timeout 1m, starting at 2026-01-01T12:00:00Z',
       '',
       'TIME  ACTOR   ATTEMPT  WHAT                 WHY',
-      't+0s  score   1 of 4   ValueError after 1s  no rule, policy "default": retry in 1.5s, 2s on SQS',
-      't+3s  score   2 of 4   ValueError after 1s  no rule, policy "default": retry in 3s',
-      't+7s  score   3        a value after 1s     → store',
-      't+8s  store   1        a value after 1s     the route ends → x-sink',
-      't+9s  x-sink           records its end',
+      't+0s  score   1 of 4   ValueError after 1s  no rule matches, policy "default": retry in 1.5s, rounded up to 2s by SQS',
+      't+3s  score   2 of 4   ValueError after 1s  no rule matches, policy "default": retry in 3s',
+      't+7s  score   3        value after 1s       → store',
+      't+8s  store   1        value after 1s       end of route → x-sink',
+      't+9s  x-sink           records the end',
       '',
-      'end   succeeded, Completed, at store after 9s; went to x-sink',
+      'end   succeeded, Completed, at store after 9s; sent to x-sink',
       'SLA   met, with 51s of 1m to spare',
-      "SQS   15 requests: 5 sends (the gateway's first one included), 5 receives, 5 deletes; for one envelope, without batching",
-      'note  each call takes 1s where --take says nothing else; queues and cold starts take no time here',
+      "SQS   15 requests: 5 sends (including the gateway's), 5 receives, 5 deletes; for one envelope, without batching",
+      'note  each call takes 1s unless --take sets another duration; queue time and cold starts are not simulated',
     ]);
   });
 
-  it('tells an exhausted policy, and where it went', async () => {
-    const told = await lines('score-text', '--fail', 'score:ValueError');
-    expect(told).toContain(
-      't+14s | score | 4 of 4 | ValueError after 1s | no rule, policy "default": 4 of 4 attempts made → x-sink, PolicyExhausted',
+  it('prints an exhausted policy, and where the envelope is sent', async () => {
+    const printed = await lines('score-text', '--fail', 'score:ValueError');
+    expect(printed).toContain(
+      't+14s | score | 4 of 4 | ValueError after 1s | no rule matches, policy "default": 4 of 4 attempts used → x-sink, PolicyExhausted',
     );
-    expect(told).toContain('t+15s | x-sink | records its end | it failed → x-sump');
-    expect(told).toContain(
-      'end | failed, PolicyExhausted (ValueError), at score after 15s; went to x-sink, x-sump',
+    expect(printed).toContain('t+15s | x-sink | records the end | failed → x-sump');
+    expect(printed).toContain(
+      'end | failed, PolicyExhausted (ValueError), at score after 15s; sent to x-sink, x-sump',
     );
-    expect(told).toContain('SLA | not reached: 45s of 1m were left when it failed');
+    expect(printed).toContain('SLA | not reached: 45s of 1m were left when it failed');
   });
 
-  it('knows the ancestors of the usual errors', async () => {
-    const told = await lines('score-text', '--fail', 'score:KeyError<LookupError');
-    expect(told[3]).toContain('rule 1 (LookupError), built-in policy "noRetry": one attempt is all');
-    // In Node, a KeyError is a class of one's own.
-    expect((await lines('score-text', '--fail', 'score:KeyError*1'))[3]).toContain('no rule');
+  it('knows the ancestors of built-in errors', async () => {
+    const printed = await lines('score-text', '--fail', 'score:KeyError<LookupError');
+    expect(printed[3]).toContain('rule 1 (LookupError), built-in policy "noRetry": only 1 attempt allowed');
+    // Node has no built-in KeyError.
+    expect((await lines('score-text', '--fail', 'score:KeyError*1'))[3]).toContain('no rule matches');
   });
 
-  it('takes HTTP statuses with the pause they ask for, and says what jitter was taken', async () => {
-    const told = await lines('score', '--fail', 'score:http:429@7*1');
-    expect(told[0]).toBe('actor score, from 2026-01-01T12:00:00Z');
-    expect(told[3]).toBe(
-      't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retry in 21s, jitter included',
+  it('accepts HTTP statuses with a retry_after, and notes the jitter', async () => {
+    const printed = await lines('score', '--fail', 'score:http:429@7*1');
+    expect(printed[0]).toBe('actor score, starting at 2026-01-01T12:00:00Z');
+    expect(printed[3]).toBe(
+      't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retry in 21s (with jitter)',
     );
-    expect(told).toContain('note | jitter is taken at its half, 5% of the delay; --seed N rolls dice for it');
-    expect(told).toContain('SLA | none: only flows have a timeout');
-    expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain(
-      'retry in 1m, as retry_after asks',
+    expect(printed).toContain(
+      'note | jitter is half of its maximum, 5% of the delay; --seed N draws it at random',
     );
+    expect(printed).toContain('SLA | none: only flows have a timeout');
+    expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain('retry in 1m (retry_after)');
   });
 
-  it('rolls the same dice for the same seed', async () => {
-    const rolled = await lines('score', '--fail', 'score:http:429*1', '--seed', '7');
-    expect(rolled).toContain('note | jitter is rolled from seed 7');
-    expect(await lines('score', '--fail', 'score:http:429*1', '--seed', '7')).toEqual(rolled);
-    expect(await lines('score', '--fail', 'score:http:429*1', '--seed', '8')).not.toEqual(rolled);
+  it('draws the same jitter for the same seed', async () => {
+    const seeded = await lines('score', '--fail', 'score:http:429*1', '--seed', '7');
+    expect(seeded).toContain('note | jitter is drawn at random from seed 7');
+    expect(await lines('score', '--fail', 'score:http:429*1', '--seed', '7')).toEqual(seeded);
+    expect(await lines('score', '--fail', 'score:http:429*1', '--seed', '8')).not.toEqual(seeded);
   });
 
-  it('tells waits in pieces once, and who was never called', async () => {
-    const told = await lines('slowly', '--fail', 'score:http:404', '--fail', 'store:crash');
-    expect(told.slice(3, 7)).toEqual([
-      't+0s | score | 1 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": retry in 40m, in pieces of 15m: SQS can no more',
-      't+15m1s | score | not yet due (2 times) | due at t+40m1s: sent again, no attempt counted',
-      't+40m1s | score | 2 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": 2 of 2 attempts made, onExhausted → review',
-      't+40m2s | review | 1 | a value after 1s | the route ends → x-sink',
+  it('prints consecutive waits in one row, and notes actors that are never called', async () => {
+    const printed = await lines('slowly', '--fail', 'score:http:404', '--fail', 'store:crash');
+    expect(printed.slice(3, 7)).toEqual([
+      't+0s | score | 1 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": retry in 40m, in steps of 15m, the maximum of SQS',
+      't+15m1s | score | not due yet (2 times) | due at t+40m1s: resent, no attempt counted',
+      't+40m1s | score | 2 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": 2 of 2 attempts used, onExhausted → review',
+      't+40m2s | review | 1 | value after 1s | end of route → x-sink',
     ]);
-    expect(told).toContain('SLA | none: the flow has no timeout');
-    expect(told).toContain('note | store is never called, so --fail says nothing of it here');
+    expect(printed).toContain('SLA | none: the flow has no timeout');
+    expect(printed).toContain('note | store is never called, so its --fail has no effect');
   });
 
   it.each([
-    ['timeout', '30s', 'no rule takes a timeout, and the default never retries one → x-sink, ActorTimeout'],
+    [
+      'timeout',
+      '30s',
+      'no rule matches a timeout, and the default policy never retries one → x-sink, ActorTimeout',
+    ],
     [
       'Loud',
       '1s',
-      'rule 5 (Loud), policy "loud": one attempt is all, escalate → errors and x-sink, Escalated',
+      'rule 5 (Loud), policy "loud": only 1 attempt allowed, escalate → errors and x-sink, Escalated',
     ],
-  ])('tells what becomes of %s', async (error, after, why) => {
-    const told = await lines('score-text', '--fail', `score:${error}`);
-    expect(told[3]).toContain(why);
-    expect(told[4]).toMatch(`t+${after} | x-sink`);
+  ])('prints the decision for %s', async (error, after, why) => {
+    const printed = await lines('score-text', '--fail', `score:${error}`);
+    expect(printed[3]).toContain(why);
+    expect(printed[4]).toMatch(`t+${after} | x-sink`);
   });
 
-  it('tells what is dropped, by the age that a header says', async () => {
+  it('prints a drop by the age in a header', async () => {
     const old = ['--header', 'event_time=2026-01-01T11:00:00Z'];
-    const told = await lines('score', '--fail', 'score:Old', ...old);
-    expect(told[3]).toContain('policy "old": its expireAfter of 1h is over, drop → x-sink, Dropped');
-    expect(told).toContain(
-      'end | failed, Dropped (Old), at score after 1s; went to x-sink; x-sink does not forward what was dropped',
+    const printed = await lines('score', '--fail', 'score:Old', ...old);
+    expect(printed[3]).toContain('policy "old": expireAfter of 1h exceeded, drop → x-sink, Dropped');
+    expect(printed).toContain(
+      'end | failed, Dropped (Old), at score after 1s; sent to x-sink; x-sink does not forward dropped envelopes',
     );
     expect((await lines('score', '--fail', 'score:Old', '--header', '_on_error=review'))[3]).toContain(
       'header _on_error → review',
@@ -143,29 +147,29 @@ describe('asya simulate', () => {
   });
 
   it.each([
-    [['--take', '25s', '--fail', 'score:X'], 'missed at score: the 1m were over during the call'],
-    [['--take', 'score=29s', '--take', 'store=32s'], 'missed at store: the 1m were over during the call'],
+    [['--take', '25s', '--fail', 'score:X'], 'missed at score: the 1m ran out during the call'],
+    [['--take', 'score=29s', '--take', 'store=32s'], 'missed at store: the 1m ran out during the call'],
     [
       ['--take', 'score=27.5s', '--fail', 'score:X'],
-      'missed at score: the retry was not sent, because less than 1s of 1m would be left when it arrives',
+      'missed at score: the retry was not sent, because it would arrive with less than 1s of 1m left',
     ],
     [
       ['--take', 'score=28.7s', '--fail', 'score:X*1'],
-      'missed at store: it arrived with less than 1s of 1m left, and was not worked on',
+      'missed at store: it arrived with less than 1s of 1m left and was not processed',
     ],
-  ])('tells how the deadline is missed: %j', async (args, verdict) => {
+  ])('prints how the deadline is missed: %j', async (args, verdict) => {
     expect(await lines('score-text', ...args)).toContain(`SLA | ${verdict}`);
   });
 
-  it('tells the beginning and the end of what is very long', async () => {
-    const told = await lines('score', '--fail', 'score:Old', '--take', '20s');
-    expect(told).toContain('… 122 more; --json tells them all');
-    expect(told.length).toBeLessThan(75);
+  it('prints the beginning and the end of a very long timeline', async () => {
+    const printed = await lines('score', '--fail', 'score:Old', '--take', '20s');
+    expect(printed).toContain('… 122 more rows; --json prints all of them');
+    expect(printed.length).toBeLessThan(75);
     const endless = await lines('score', '--fail', 'score:Old', '--take', '0s');
-    expect(endless).toContain('end | none in sight: left off after 20000 deliveries, 0s');
+    expect(endless).toContain('end | none: the simulation stopped after 20000 deliveries, at 0s');
   });
 
-  it('tells scripts in JSON', async () => {
+  it('prints JSON', async () => {
     const args = [
       '--fail',
       'score:ValueError*1',
@@ -177,8 +181,8 @@ describe('asya simulate', () => {
     ];
     const { status, out } = await simulate('score-text', ...args, '--payload', 'payload.json');
     expect(status).toBe(0);
-    const told = JSON.parse(out);
-    expect(told).toMatchObject({
+    const printed = JSON.parse(out);
+    expect(printed).toMatchObject({
       flow: 'score-text',
       route: ['score', 'store'],
       timeoutMs: 60_000,
@@ -188,7 +192,7 @@ describe('asya simulate', () => {
       deadline: { verdict: 'met', spareMs: 55_000 },
       requests: { sends: 4, receives: 4, deletes: 4, total: 12 },
     });
-    expect(told.steps[0]).toMatchObject({
+    expect(printed.steps[0]).toMatchObject({
       actor: 'score',
       attempt: 1,
       call: { outcome: 'error', fault: { type: 'ValueError', mro: ['ValueError', 'Error', 'Exception'] } },
@@ -197,45 +201,54 @@ describe('asya simulate', () => {
   });
 });
 
-describe('a mistake in the call', () => {
+describe('usage errors of asya simulate', () => {
   it.each([
-    [['score-txt'], 'the mesh has neither a flow nor an actor "score-txt"; did you mean "score-text"?'],
+    [['score-txt'], 'the mesh has no flow or actor "score-txt"; did you mean "score-text"?'],
     [['score', '--fail', 'scor:X'], '--fail "scor:X": the mesh has no actor "scor"; did you mean "score"?'],
     [['score', '--fail', 'x-sink:X'], '--fail "x-sink:X": the mesh has no actor "x-sink"; did you mean'],
     [
       ['score', '--fail', 'score'],
-      '--fail is "score"; it takes ACTOR:ERROR*TIMES, such as "score:ValueError*3"',
+      '--fail is "score"; expected ACTOR:ERROR*TIMES, e.g. "score:ValueError*3"',
     ],
-    [['score', '--fail', 'score:*2'], '--fail is "score:*2"; it takes ACTOR:ERROR*TIMES'],
-    [['score', '--fail', 'score:X*0'], '--fail is "score:X*0"; "*0" fails no call'],
-    [['score', '--fail', 'score:X*two'], '--fail is "score:X*two"; what follows "*" is no number'],
-    [['score', '--fail', 'score:tiemout'], '"tiemout" is no error\'s name; did you mean "timeout"?'],
-    [['score', '--fail', 'score:http503'], '"http503" is no error\'s name; did you mean "http:503"?'],
-    [['score', '--fail', 'score:http:200'], '"http:200" is no HTTP error; one is "http:400" to "http:599"'],
-    [['score', '--fail', 'score:http:429@soon'], '"@soon" is no pause; it takes seconds or a duration'],
-    [['score', '--fail', 'score:A<'], '"" is no error\'s name'],
-    [['score', '--fail', 'score:A', '--fail', 'score:B'], '--fail "score:B" never comes to pass'],
+    [['score', '--fail', 'score:*2'], '--fail is "score:*2"; expected ACTOR:ERROR*TIMES'],
+    [['score', '--fail', 'score:X*0'], '--fail is "score:X*0"; "*0" fails no calls'],
+    [['score', '--fail', 'score:X*two'], '--fail is "score:X*two"; the text after "*" is not a number'],
+    [['score', '--fail', 'score:tiemout'], '"tiemout" is not an error type; did you mean "timeout"?'],
+    [['score', '--fail', 'score:http503'], '"http503" is not an error type; did you mean "http:503"?'],
+    [
+      ['score', '--fail', 'score:http:200'],
+      '"http:200" is not an HTTP error; expected "http:400" to "http:599"',
+    ],
+    [
+      ['score', '--fail', 'score:http:429@soon'],
+      '"@soon" is not a valid retry_after; expected seconds or a duration',
+    ],
+    [['score', '--fail', 'score:A<'], '"" is not an error type'],
+    [['score', '--fail', 'score:A', '--fail', 'score:B'], '--fail "score:B" is never reached'],
     [['score', '--take', 'scor=1s'], '--take "scor=1s": the mesh has no actor "scor"; did you mean "score"?'],
-    [['score', '--take', 'score=fast'], '--take is "score=fast"; it takes ACTOR=DURATION, and a duration is'],
+    [['score', '--take', 'score=fast'], '--take is "score=fast"; expected ACTOR=DURATION; a duration is'],
     [['score', '--at', 'noon'], '--at is "noon"; a time is RFC 3339 text like'],
-    [['score', '--seed', 'x'], '--seed is "x"; it takes a whole number such as 7'],
-    [['score', '--header', 'event_time'], '--header is "event_time"; it takes NAME=VALUE'],
+    [['score', '--seed', 'x'], '--seed is "x"; expected a whole number of at most 9 digits, e.g. 7'],
+    [['score', '--header', 'event_time'], '--header is "event_time"; expected NAME=VALUE'],
     [
       ['score', '--payload', '{a}'],
-      '--payload is "{a}", neither JSON (unexpected "a" at line 1, column 2) nor a file',
+      '--payload is "{a}", which is neither JSON (unexpected "a" at line 1, column 2) nor a file',
     ],
     [['score', '--payload', 'score.yaml'], '--payload score.yaml is not JSON: unexpected "a"'],
-  ])('is told in one sentence: %j', async (args, words) => {
+  ])('are reported in one line: %j', async (args, message) => {
     const { status, out, err } = await simulate(...args);
     expect([status, out]).toEqual([2, '']);
-    expect(err).toContain(words);
+    expect(err).toContain(message);
     expect(err).toMatch(/^asya: [^\n]+$/);
   });
 
-  it('is also what SQS would not take, and a mesh that has mistakes', async () => {
+  it('include a payload that SQS rejects, and an invalid mesh', async () => {
     const folder = aFolder({ ...MESH, 'large.json': `"${'x'.repeat(1024 * 1024)}"` });
     const large = await asya(folder, 'simulate', '.', 'score', '--payload', 'large.json');
-    expect([large.status, large.err]).toEqual([2, expect.stringContaining('an envelope that SQS refuses')]);
+    expect([large.status, large.err]).toEqual([
+      2,
+      expect.stringContaining('SQS rejects an envelope with this --payload'),
+    ]);
     const wrong = await asya(aFolder({ 'a.yaml': actorText('a', 'url: nowhere') }), 'simulate', '.', 'a');
     expect([wrong.status, wrong.err]).toEqual([
       2,
@@ -244,7 +257,7 @@ describe('a mistake in the call', () => {
     expect(await asya('/', 'simulate', '.')).toMatchObject({ status: 2, out: '' });
   });
 
-  it('is helped by examples', async () => {
+  it('are explained by --help with examples', async () => {
     const { status, out } = await asya('/', 'simulate', '--help');
     expect(status).toBe(0);
     expect(out).toContain("asya simulate my-mesh score-text --fail 'score:ValueError*3'");

@@ -5,14 +5,14 @@ import { actorText } from '../config/manifest/a-mesh.ts';
 import { plainEnvironment, ROOT } from '../sidecar/sidecar-process.ts';
 import { aFolder } from '../support/a-folder.ts';
 
-interface Ended {
+interface Run {
   readonly status: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** `asya validate` as a process of its own. */
-function validate(cwd: string, ...args: readonly string[]): Promise<Ended> {
+/** `asya validate` in a child process. */
+function validate(cwd: string, ...args: readonly string[]): Promise<Run> {
   const command = [join(ROOT, 'bin/asya.js'), 'validate', ...args];
   return new Promise((resolve) => {
     execFile(process.execPath, command, { cwd, env: plainEnvironment({}) }, (error, out, err) => {
@@ -30,20 +30,20 @@ const ACTORS = {
 const FLOWS = 'flows:\n- {name: image, entrypoint: download, route_next: [enhance, upload], timeout: 900}\n';
 
 describe('asya validate', () => {
-  it('says in a line that a mesh is fine', async () => {
+  it('prints one line for a valid mesh', async () => {
     const folder = aFolder({ ...ACTORS, 'flows.yaml': FLOWS });
-    expect(await validate(folder)).toEqual({ status: 0, out: '3 actors, 1 flow: fine\n', err: '' });
-    expect(await validate('/', folder)).toMatchObject({ status: 0, out: '3 actors, 1 flow: fine\n' });
+    expect(await validate(folder)).toEqual({ status: 0, out: '3 actors, 1 flow: valid\n', err: '' });
+    expect(await validate('/', folder)).toMatchObject({ status: 0, out: '3 actors, 1 flow: valid\n' });
   });
 
-  it('tells warnings, and lets them pass', async () => {
+  it('prints warnings, and exits with 0', async () => {
     const folder = aFolder({ ...ACTORS, 'flows.yaml': FLOWS.replace('900', '200') });
     const { status, out, err } = await validate(folder);
-    expect([status, out]).toEqual([0, '3 actors, 1 flow: fine, with 1 warning\n']);
+    expect([status, out]).toEqual([0, '3 actors, 1 flow: valid, with 1 warning\n']);
     expect(err).toMatch(/^ {2}warning: flows\.yaml:2:\d+ flows\[0\]\.timeout: is 200 .*"download"/);
   });
 
-  it('tells every mistake in a line, with status 2 and no stack trace', async () => {
+  it('prints one line per mistake, and exits with 2', async () => {
     const folder = aFolder({
       ...ACTORS,
       'flows.yaml': FLOWS.replace('upload]', 'uplod]').replace('900', '200'),
@@ -60,15 +60,15 @@ describe('asya validate', () => {
     ]);
   });
 
-  it('counts one mistake as one', async () => {
+  it('uses the singular for one mistake', async () => {
     const { status, err } = await validate(aFolder({}), 'nowhere');
     expect([status, err]).toEqual([2, 'asya: 1 mistake in the mesh\n  nowhere: is no folder\n']);
   });
 
-  it('tells scripts in JSON', async () => {
-    const fine = await validate(aFolder({ ...ACTORS, 'flows.yaml': FLOWS }), '--json');
-    expect([fine.status, fine.err]).toEqual([0, '']);
-    expect(JSON.parse(fine.out)).toEqual({
+  it('prints JSON', async () => {
+    const valid = await validate(aFolder({ ...ACTORS, 'flows.yaml': FLOWS }), '--json');
+    expect([valid.status, valid.err]).toEqual([0, '']);
+    expect(JSON.parse(valid.out)).toEqual({
       isFine: true,
       actors: ['download', 'enhance', 'upload'],
       flows: ['image'],
@@ -92,7 +92,7 @@ describe('asya validate', () => {
     });
   });
 
-  it('has help with an example, and refuses what it does not know', async () => {
+  it('prints help with an example, and rejects unknown options', async () => {
     const help = await validate('/', '--help');
     expect(help.status).toBe(0);
     expect(help.out).toContain('asya validate examples/my-mesh');

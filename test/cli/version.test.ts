@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { asya } from './a-terminal.ts';
+import { asya } from './run-asya.ts';
 
 const PACKAGE = join(import.meta.dirname, '../../package.json');
 

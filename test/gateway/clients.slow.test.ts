@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
-import { asya } from '../cli/a-terminal.ts';
+import { asya } from '../cli/run-asya.ts';
 import { manifestIn } from '../local/a-mesh.ts';
 
 /** The official clients against a mesh that runs: nothing in between is played. */

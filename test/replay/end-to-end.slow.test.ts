@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asya, type Run } from '../cli/a-terminal.ts';
+import { asya, type Run } from '../cli/run-asya.ts';
 import {
   endProcesses,
   plainEnvironment,

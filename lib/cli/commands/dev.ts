@@ -1,32 +1,24 @@
-import type { Command } from 'commander';
-import type { Terminal } from '../output/terminal.ts';
-import type { DevOptions } from './dev/run-dev.ts';
+import { defineCommand } from '../define-command.ts';
 
-export function addDev(program: Command, terminal: Terminal, exit: (status: number) => void): void {
-  program
-    .command('dev')
-    .argument('[DIR]', "the mesh's folder", '.')
-    .description('runs a whole mesh on this machine: queues, functions, runtimes, crew, gateway')
-    .option('--fresh', 'forgets everything kept from before')
-    .option('--transport <broker>', "sqs, or pubsub on Google's emulator", 'sqs')
-    .option('--sqs-port <port>', 'for SQS and S3; any free one without')
-    .option('--dynamodb-port <port>', 'for DynamoDB; any free one without')
-    .option('--gateway-port <port>', 'for the gateway; any free one without')
-    .option('--replicas <count>', 'copies of each function at the most', '1')
-    .option('--log-level <level>', 'of the functions: debug, info, warn, error', 'info')
-    .option('--plain', 'lines instead of a screen')
-    .addHelpText(
-      'after',
-      `
-Examples:
+export const addDev = defineCommand({
+  name: 'dev',
+  description: 'run a mesh on this machine: queues, functions, runtimes, crew and gateway',
+  declare: (command) =>
+    command
+      .argument('[DIR]', "the mesh's folder", '.')
+      .option('--fresh', 'delete the data of earlier runs first')
+      .option('--transport <broker>', "sqs, or pubsub (on Google's emulator)", 'sqs')
+      .option('--sqs-port <port>', 'port for SQS and S3 (default: any free port)')
+      .option('--dynamodb-port <port>', 'port for DynamoDB (default: any free port)')
+      .option('--gateway-port <port>', 'port for the gateway (default: any free port)')
+      .option('--replicas <count>', 'maximum number of copies of each function', '1')
+      .option('--log-level <level>', 'log level of the functions: debug, info, warn or error', 'info')
+      .option('--plain', 'print lines instead of a live view'),
+  help: `Examples:
   asya dev examples/hello
   asya send hello --payload '{"name":"you"}' --wait     (in another shell)
 
-Handlers and the manifest may be changed while it runs. What it keeps lies in .asya/ where it was started.
-Exit status: 0 stopped as told, 1 failed, 2 a mistake in the mesh or the call.`,
-    )
-    .action(async (folder: string, options: DevOptions) => {
-      const { runDev } = await import('./dev/run-dev.ts');
-      exit(await runDev(folder, options, terminal));
-    });
-}
+You can change handlers and the manifest while the mesh runs. Data and logs are in .asya/ in the current directory.
+Exit status: 0 stopped, 1 failed, 2 usage error or invalid mesh.`,
+  load: async () => (await import('./dev/run-dev.ts')).runDev,
+});

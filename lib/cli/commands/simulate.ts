@@ -1,42 +1,35 @@
-import type { Command } from 'commander';
-import type { Terminal } from '../output/terminal.ts';
-import type { SimulateOptions } from './simulate/simulate-scenario.ts';
+import { defineCommand } from '../define-command.ts';
 
-export function addSimulate(program: Command, terminal: Terminal): void {
-  program
-    .command('simulate')
-    .description('tells what would become of an envelope, when and why, without waiting for it')
-    .argument('<DIR>', "the mesh's folder")
-    .argument('<FLOW>', 'a flow of the mesh, or one of its actors')
-    .option(
-      '--fail <ACTOR:ERROR*N>',
-      'whose calls fail, how, and how many of them; may be said again',
-      gather,
-    )
-    .option('--take <ACTOR=DURATION>', 'how long its calls take (1s); DURATION alone for all', gather)
-    .option('--at <TIME>', 'when it begins, such as 2026-01-01T00:00:00Z (now)')
-    .option('--seed <N>', 'rolls dice for the jitter, the same ones for the same number (jitter at its half)')
-    .option('--header <NAME=VALUE>', 'a header, such as event_time or _on_error; may be said again', gather)
-    .option('--payload <JSON|FILE>', 'the payload that travels ({})')
-    .option('--json', 'one JSON document instead of words, for scripts')
-    .addHelpText(
-      'after',
-      `
-Examples:
+export const addSimulate = defineCommand({
+  name: 'simulate',
+  description: 'print the timeline of an envelope: what would happen, when, and why',
+  declare: (command) =>
+    command
+      .argument('<DIR>', "the mesh's folder")
+      .argument('<FLOW>', 'a flow of the mesh, or one of its actors')
+      .option('--fail <ACTOR:ERROR*N>', "fail the actor's first N calls with this error; repeatable", collect)
+      .option(
+        '--take <ACTOR=DURATION>',
+        "how long the actor's calls take (default: 1s); a DURATION without ACTOR applies to all; repeatable",
+        collect,
+      )
+      .option('--at <TIME>', 'start time, e.g. 2026-01-01T00:00:00Z (default: now)')
+      .option('--seed <N>', 'draw jitter at random from this seed (default: half of the maximum jitter)')
+      .option('--header <NAME=VALUE>', 'a header such as event_time or _on_error; repeatable', collect)
+      .option('--payload <JSON|FILE>', 'the payload (default: {})')
+      .option('--json', 'print one JSON document'),
+  help: `Examples:
   asya simulate my-mesh score-text --fail 'score:ValueError*3'
   asya simulate my-mesh score-text --fail 'score:http:429@7*2' --fail 'store:timeout*1' --take score=20s
   asya simulate my-mesh score --fail 'score:KeyError<LookupError'
 
-ERROR is a type (ValueError, pkg.Type, with its ancestors behind "<" where they are not known), http:503, http:429@7
-(asks for a pause of 7 s), timeout (hangs) or crash (the connection is lost). Without *N every call fails.
-docs/simulate.md tells more. Exit status: 0 simulated, whatever became of the envelope, 2 a mistake in the call or the mesh.`,
-    )
-    .action(async (folder: string, flow: string, options: SimulateOptions & { readonly json?: boolean }) => {
-      const { runSimulate } = await import('./simulate/run-simulate.ts');
-      await runSimulate(folder, flow, options, terminal);
-    });
-}
+ERROR is one of: an error type (ValueError, pkg.Type; add "<" and its ancestors if they are not built in), http:503,
+http:429@7 (with a retry_after of 7 s), timeout (the call hangs), crash (the connection is lost). Without *N every call
+fails. See docs/simulate.md.
+Exit status: 0 simulated, also if the envelope fails; 2 usage error or invalid mesh.`,
+  load: async () => (await import('./simulate/run-simulate.ts')).runSimulate,
+});
 
-function gather(text: string, before: readonly string[] = []): readonly string[] {
+function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }

@@ -1,24 +1,14 @@
-import type { Command } from 'commander';
-import type { Terminal } from '../output/terminal.ts';
+import { defineCommand } from '../define-command.ts';
 
-export function addValidate(program: Command, terminal: Terminal, exit: (status: number) => void): void {
-  program
-    .command('validate')
-    .description(
-      "reads the AsyncActor documents and flows.yaml of a mesh's folder, and tells every mistake at once",
-    )
-    .argument('[DIR]', "the mesh's folder", '.')
-    .option('--json', 'one JSON document instead of words, for scripts')
-    .addHelpText(
-      'after',
-      `
-Example:
+export const addValidate = defineCommand({
+  name: 'validate',
+  description: "check a mesh's AsyncActor documents and flows.yaml, and report every mistake at once",
+  declare: (command) =>
+    command.argument('[DIR]', "the mesh's folder", '.').option('--json', 'print one JSON document'),
+  help: `Example:
   asya validate examples/my-mesh
 
-docs/manifest.md lists every field. Exit status: 0 fine, warnings included, 2 a mistake in the mesh.`,
-    )
-    .action(async (folder: string, { json = false }: { readonly json?: boolean }) => {
-      const { runValidate } = await import('./validate/run-validate.ts');
-      exit(runValidate({ folder, isJson: json, write: terminal.print, complain: terminal.say }));
-    });
-}
+docs/manifest.md lists every field.
+Exit status: 0 valid (warnings are allowed), 2 usage error or invalid mesh.`,
+  load: async () => (await import('./validate/run-validate.ts')).runValidate,
+});

@@ -3,10 +3,10 @@ import { timestampText } from '../../core/text/timestamp.ts';
 import type { Column } from './table.ts';
 import { agoText } from './times.ts';
 
-/** In columns: what is cut cannot be copied, so only what no screen has room for is. */
+/** In columns. Ids are copied from tables, so only ids that no screen has room for are cut. */
 export const MAX_ID = 100;
 
-/** Envelopes by row; their groups too, where they may be of several. */
+/** One row per envelope, with its group if the rows may belong to several groups. */
 export function failureColumns(now: number, withGroup: boolean): readonly Column<Failure>[] {
   const group: Column<Failure> = { title: 'GROUP', text: ({ fingerprint }) => fingerprint };
   return [

@@ -4,14 +4,14 @@ import { colors as pc } from './colors.ts';
 import { cutTo, oneLine, plainLines, wrapTo } from './plain-text.ts';
 import { type Column, tableText } from './table.ts';
 
-/** What `asya dev` shows of a mesh at work. */
+/** The output of `asya dev`. */
 export interface MeshView {
   line(line: LogLine): void;
-  trouble(words: string): void;
-  note(words: string): void;
-  /** What is needed for as long as it runs. */
-  keep(words: string): void;
-  /** Once a second: how full the queues are. */
+  warn(text: string): void;
+  note(text: string): void;
+  /** Shows a line as long as the mesh runs. */
+  pin(text: string): void;
+  /** Called once a second with the queue depths. */
   depths(depths: ReadonlyMap<string, QueueDepths>): void;
   end(): void;
 }
@@ -40,7 +40,7 @@ function numberText(value: number): string {
 }
 
 const RECENT_LINES = 12;
-/** So many lines of what happened are seen however long the table is: troubles stand there alone. */
+/** The table is shortened to keep this many recent lines visible: warnings appear only there. */
 const MIN_RECENT_LINES = 6;
 
 export interface ScreenSize {
@@ -48,7 +48,7 @@ export interface ScreenSize {
   readonly rows: number;
 }
 
-/** One calm screen, drawn anew in its place; troubles and changes stand in the recent lines. */
+/** A live view that redraws itself in place: the queues in a table, warnings and changes below it. */
 export function screenView(
   title: string,
   hint: string,
@@ -57,34 +57,44 @@ export function screenView(
 ): MeshView {
   const counts = new Map<string, Counts>();
   const recent: ((columns: number) => readonly string[])[] = [];
-  const kept: string[] = [];
+  const pinned: string[] = [];
   let queues: ReadonlyMap<string, QueueDepths> = new Map();
   let drawn: (ScreenSize & { readonly lines: number }) | undefined;
 
   function draw(): void {
     const { columns, rows } = size();
-    // The last column stays empty: some terminals wrap as soon as it is written.
-    const lines = fitting(columns - 1, rows - 1);
-    write(`${upAgain({ columns, rows })}${lines.join('\n')}\n`);
+    // Some terminals wrap as soon as the last column is written, so it stays empty.
+    const lines = fitLines(columns - 1, rows - 1);
+    write(`${moveToTop({ columns, rows })}${lines.join('\n')}\n`);
     drawn = { columns, rows, lines: lines.length };
   }
 
-  /** Another size has broken the lines anew, nobody knows where. */
-  function upAgain({ columns, rows }: ScreenSize): string {
+  /** After a resize the terminal has wrapped the old lines differently, so the whole screen is cleared. */
+  function moveToTop({ columns, rows }: ScreenSize): string {
     if (drawn === undefined) return '';
     const isSame = drawn.columns === columns && drawn.rows === rows;
-    // From the left: what a terminal echoes, such as ^C, has moved the cursor to the right.
+    // The carriage return matters: an echoed ^C has moved the cursor to the right.
     return isSame ? `\r\x1b[${drawn.lines}A\x1b[0J` : '\x1b[H\x1b[2J';
   }
 
-  /** What does not fit cannot be drawn over again: the recent lines give way first, then the table's end. */
-  function fitting(columns: number, height: number): readonly string[] {
-    const news = recent.flatMap((linesIn) => linesIn(columns));
-    const bottom = ['', ...kept, pc.dim(hint)];
-    const besides = 1 + 1 + 1 + bottom.length;
-    const table = shortened(tableLines(), height - besides - Math.min(news.length, MIN_RECENT_LINES));
-    const room = Math.max(0, height - besides - table.length);
-    const lines = [pc.bold(title), '', ...table, '', ...(room === 0 ? [] : news.slice(-room)), ...bottom];
+  /** Lines beyond the screen's height cannot be redrawn: recent lines are dropped first, then the end of the table. */
+  function fitLines(columns: number, height: number): readonly string[] {
+    const recentLines = recent.flatMap((linesIn) => linesIn(columns));
+    const bottom = ['', ...pinned, pc.dim(hint)];
+    const fixedRows = 1 + 1 + 1 + bottom.length;
+    const table = shortened(
+      tableLines(),
+      height - fixedRows - Math.min(recentLines.length, MIN_RECENT_LINES),
+    );
+    const freeRows = Math.max(0, height - fixedRows - table.length);
+    const lines = [
+      pc.bold(title),
+      '',
+      ...table,
+      '',
+      ...(freeRows === 0 ? [] : recentLines.slice(-freeRows)),
+      ...bottom,
+    ];
     return lines.slice(0, Math.max(0, height)).map((line) => cutTo(line, columns));
   }
 
@@ -92,7 +102,7 @@ export function screenView(
     const rows = [...queues].map(([actor, depths]) => ({
       actor,
       ...depths,
-      ...(counts.get(actor) ?? NOTHING),
+      ...(counts.get(actor) ?? NO_COUNTS),
     }));
     return tableText(COLUMNS, rows).split('\n');
   }
@@ -108,19 +118,19 @@ export function screenView(
       const text = lineText(line);
       if (text !== undefined) push(() => [text]);
     },
-    // Whole, however narrow it is: what to do stands at its end.
-    trouble: (words) => {
+    // Wrapped instead of cut: the end of a warning says what to do.
+    warn: (warning) => {
       push((columns) =>
-        plainLines(`! ${words}`).flatMap((line) => wrapTo(line, columns).map((part) => pc.yellow(part))),
+        plainLines(`! ${warning}`).flatMap((line) => wrapTo(line, columns).map((part) => pc.yellow(part))),
       );
       draw();
     },
-    note: (words) => {
-      push((columns) => wrapTo(oneLine(words), columns));
+    note: (text) => {
+      push((columns) => wrapTo(oneLine(text), columns));
       draw();
     },
-    keep: (words) => {
-      kept.push(oneLine(words));
+    pin: (text) => {
+      pinned.push(oneLine(text));
       draw();
     },
     depths: (depths) => {
@@ -131,16 +141,16 @@ export function screenView(
   };
 }
 
-/** One line for each thing that happens: for logs and pipes. */
+/** One line per event, for logs and pipes. */
 export function plainView(print: (text: string) => void): MeshView {
   return {
     line: (line) => {
       const text = lineText(line);
       if (text !== undefined) print(text);
     },
-    trouble: (words) => print(`! ${words}`),
+    warn: (text) => print(`! ${text}`),
     note: print,
-    keep: print,
+    pin: print,
     depths: () => {},
     end: () => {},
   };
@@ -149,27 +159,30 @@ export function plainView(print: (text: string) => void): MeshView {
 function shortened(table: readonly string[], most: number): readonly string[] {
   if (table.length <= most) return table;
   const shown = Math.max(1, most - 1);
-  return [...table.slice(0, shown), pc.dim(`… ${table.length - shown} more; a taller window shows them`)];
+  return [
+    ...table.slice(0, shown),
+    pc.dim(`… ${table.length - shown} more rows; enlarge the window to see them`),
+  ];
 }
 
-const NOTHING: Counts = { done: 0, failed: 0 };
+const NO_COUNTS: Counts = { done: 0, failed: 0 };
 
 function count(counts: Map<string, Counts>, line: LogLine): void {
   if (line.kind !== 'delivery') return;
-  const known = counts.get(line.actor) ?? { ...NOTHING };
+  const known = counts.get(line.actor) ?? { ...NO_COUNTS };
   if (line.isFailure) known.failed++;
   else known.done++;
   counts.set(line.actor, known);
 }
 
-/** Undefined for what only matters to whoever asked for more with `--log-level`. */
+/** Undefined for debug and info lines: they are only in the log file. */
 export function lineText(line: LogLine): string | undefined {
   const clock = line.time.slice(11, 19);
   switch (line.kind) {
     case 'delivery': {
-      const words = oneLine(line.words, 200);
+      const text = oneLine(line.words, 200);
       const attempt = line.attempt > 1 ? ` attempt ${line.attempt}` : '';
-      return `${pc.dim(clock)} ${line.actor}${attempt} ${pc.dim(oneLine(line.envelopeId, 12))} ${line.isFailure ? pc.red(words) : words}`;
+      return `${pc.dim(clock)} ${line.actor}${attempt} ${pc.dim(oneLine(line.envelopeId, 12))} ${line.isFailure ? pc.red(text) : text}`;
     }
     case 'output':
       return `${pc.dim(clock)} ${line.actor} ${pc.dim('|')} ${oneLine(line.text, 300)}`;

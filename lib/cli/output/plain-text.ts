@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** Ids, names and messages come from outside: on a screen they must move nothing, and hide nothing. */
+// Ids, names and messages come from users and handlers. Control characters in them could move the cursor or hide text.
 
-/** One line of it, without what moves the cursor or turns the direction of writing, cut to so many columns. */
+/** The text on one line, without control characters, cut to at most `most` columns. */
 export function oneLine(text: string, most = Number.POSITIVE_INFINITY): string {
   const line = stripVTControlCharacters(text)
     .toWellFormed()
@@ -14,7 +14,7 @@ export function oneLine(text: string, most = Number.POSITIVE_INFINITY): string {
   return stringWidth(line) <= most ? line : `${cutTo(line, most - 1)}…`;
 }
 
-/** As many lines as it has, each as it is but for what moves the cursor. */
+/** The lines of a text, without control characters. */
 export function plainLines(text: string): readonly string[] {
   return stripVTControlCharacters(text)
     .trimEnd()
@@ -40,8 +40,8 @@ export function wrapTo(line: string, most: number): readonly string[] {
 }
 
 /**
- * JSON for a screen and for scripts alike: it parses to the same, and what would move the cursor is escaped. A payload
- * goes in as it is kept, so that its numbers keep their digits.
+ * JSON that is safe to print: control characters are escaped, and it parses to the same value. The payload is inserted
+ * as text, so that large numbers keep their digits.
  */
 export function jsonOutput(value: Readonly<Record<string, unknown>>, payload?: string): string {
   const text = JSON.stringify(value, null, 2);
@@ -56,7 +56,7 @@ export function jsonLineOutput(value: unknown): string {
   return escaped(JSON.stringify(value));
 }
 
-/** These stand in strings only, but for line breaks between tokens. */
+/** Escapes control characters. In JSON they occur only inside strings, except for line breaks between tokens. */
 export function escaped(json: string): string {
   return json
     .replaceAll('\r', ' ')
@@ -68,7 +68,7 @@ export function escaped(json: string): string {
     );
 }
 
-/** As it can be pasted into a shell: whoever chose an envelope's id must not choose what an operator runs. */
+/** Quotes text for a shell. Senders choose envelope ids, and a pasted command must not run what an id contains. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -5,11 +5,11 @@ export interface Column<Row> {
   readonly title: string;
   readonly text: (row: Row) => string;
   readonly align?: 'right';
-  /** Cut to this, with an ellipsis. */
+  /** Longer text is cut to this width and ends with an ellipsis. */
   readonly most?: number;
 }
 
-/** Rows in columns as wide as their widest cell, two spaces between. */
+/** Columns are as wide as their widest cell, with two spaces between them. */
 export function tableText<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = [
     columns.map(({ title }) => title),

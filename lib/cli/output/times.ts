@@ -15,12 +15,12 @@ export function agoText(atMs: number, now: number): string {
   return `${Math.floor(passed / unitMs)}${unit} ago`;
 }
 
-/** The instant and how long ago that was. */
+/** A time, and how long ago it was. */
 export function whenText(atMs: number, now: number): string {
   return `${timestampText(atMs)} (${agoText(atMs, now)})`;
 }
 
-/** "1m0.5s": a duration as it is read, with a point in its seconds instead of a unit more. */
+/** "1m0.5s": a duration with decimal seconds instead of milliseconds. */
 export function spanText(milliseconds: number): string {
   if (milliseconds < 1_000 || milliseconds % 1_000 === 0) return durationText(milliseconds);
   const secondsMs = milliseconds % 60_000;

@@ -5,14 +5,17 @@ import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { errorText } from '../../../core/text/error-text.ts';
 import { jsonLine } from '../../../core/text/json-line.ts';
-import { type Mistake, mistakesText } from '../../../core/text/mistake.ts';
+import { mistakesText } from '../../../core/text/mistake.ts';
 import { createFilesPrivately } from '../../../local/engines/private-files.ts';
 import { readLogLine, withoutRepeats } from '../../../local/mesh/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/mesh.ts';
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
 import { watchFolder } from '../../../local/mesh/watch-folder.ts';
-import { EXIT } from '../../exit.ts';
+import { EXIT } from '../../exit-status.ts';
+import { choiceOption, wholeNumberOption } from '../../options/read-option.ts';
+import { countText } from '../../output/count-text.ts';
 import { type MeshView, plainView, screenView } from '../../output/mesh-view.ts';
+import { invalidMeshText } from '../../output/mistakes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
 import { sendExample } from './send-example.ts';
@@ -28,56 +31,60 @@ export interface DevOptions {
   readonly plain?: boolean;
 }
 
-/** In all, Ctrl-C has three seconds: the other half is for ending the processes and the engines on a busy machine. */
-const STOP_WITHIN_MS = 1_500;
-const LOOK_EVERY_MS = 1_000;
+/** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
+const STOP_TIMEOUT_MS = 1_500;
+const DEPTHS_INTERVAL_MS = 1_000;
+const MAX_PORT = 65_535;
+const MAX_REPLICAS = 1_000;
+const TRANSPORTS = ['sqs', 'pubsub'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** `asya dev`: a mesh's folder at work on this machine until told to stop. */
-export async function runDev(folder: string, options: DevOptions, terminal: Terminal): Promise<number> {
-  const { cwd, say } = terminal;
-  const manifest = readOrRefuse(resolve(cwd, folder), say);
+/** `asya dev`: runs a mesh on this machine until it is stopped. */
+export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
+  const { cwd, printError } = terminal;
+  const manifest = readManifest(resolve(cwd, folder), printError);
   const state = meshState(cwd, folder);
-  refuseSecond(state, cwd);
-  const told = {
-    transport: transportOption(options.transport),
+  rejectSecondRun(state, cwd);
+  const settings = {
+    transport: choiceOption('--transport', options.transport, TRANSPORTS),
     ...portOption('sqsPort', '--sqs-port', options.sqsPort),
     ...portOption('dynamodbPort', '--dynamodb-port', options.dynamodbPort),
     gateway: portOption('port', '--gateway-port', options.gatewayPort),
-    replicas: wholeOption('--replicas', options.replicas),
-    logLevel: levelOption(options.logLevel),
+    replicas: wholeNumberOption('--replicas', options.replicas, MAX_REPLICAS),
+    logLevel: choiceOption('--log-level', options.logLevel, LOG_LEVELS),
   };
-  // Only now: a call that is refused throws nothing away.
+  // After all checks: a rejected call must not delete data.
   if (options.fresh) state.empty();
   createFilesPrivately();
   const warning = state.prepare();
-  const view = viewOn(terminal, options, manifest, state.name);
-  view.note(`${folder}: ${counted(manifest.actors.length, 'actor')} to start`);
-  if (warning !== undefined) view.trouble(warning);
-  // Before anything is started: whoever stops it in the middle of that is to find nothing left behind either.
+  const view = createView(terminal, options, manifest, state.name);
+  view.note(`${folder}: starting ${countText(manifest.actors.length, 'actor')}`);
+  if (warning !== undefined) view.warn(warning);
+  // Installs the signal handlers before anything starts, so that Ctrl-C during the start cleans up too.
   terminal.stop();
   const started = await startMesh({
-    ...told,
+    ...settings,
     manifest,
     folder: resolve(cwd, folder),
     dataDir: state.dataDir,
-    tell: teller(state, view),
+    tell: eventHandler(state, view),
   });
   if ('problem' in started) {
-    say(`asya: ${started.problem}`);
+    printError(`asya: ${started.problem}`);
     return EXIT.failed;
   }
-  return work(started.mesh, folder, state, view, terminal);
+  return runUntilStopped(started.mesh, folder, state, view, terminal);
 }
 
-function refuseSecond({ name, meshFile }: MeshState, cwd: string): void {
+function rejectSecondRun({ name, meshFile }: MeshState, cwd: string): void {
   const running = runningMeshes(cwd).find((mesh) => mesh.name === name && mesh.pid !== process.pid);
   if (running === undefined) return;
   throw new UsageError(
-    `asya: the mesh "${name}" runs already, as process ${running.pid}; stop it first, or start this one from another folder (if that process is something else, remove ${relative(cwd, meshFile)})`,
+    `asya: the mesh "${name}" is already running as process ${running.pid}; stop it first, or start this one from another folder (if that process is something else, delete ${relative(cwd, meshFile)})`,
   );
 }
 
-async function work(
+async function runUntilStopped(
   mesh: LocalMesh,
   folder: string,
   state: MeshState,
@@ -93,84 +100,80 @@ async function work(
       ...namesOf(mesh.manifest()),
     });
   announce();
-  view.note(startWords(mesh, folder));
-  if (mesh.gateway !== undefined) view.keep(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
-  let isRefused = false;
+  view.note(startText(mesh, folder));
+  if (mesh.gateway !== undefined) view.pin(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
+  let isRejected = false;
   const watch = watchFolder(root, mesh.manifest, {
     onManifest: async () => {
       const reading = readMesh(root);
       if ('mistakes' in reading) {
-        isRefused = true;
-        view.trouble(`the manifest was not taken over:\n${mistakesText(reading.mistakes)}`);
+        isRejected = true;
+        view.warn(`the manifest was not applied:\n${mistakesText(reading.mistakes)}`);
         return;
       }
       try {
-        for (const words of await mesh.apply(reading.manifest)) view.note(words);
+        for (const change of await mesh.apply(reading.manifest)) view.note(change);
         announce();
-        if (isRefused) view.note('the manifest is in order again');
-        isRefused = false;
+        if (isRejected) view.note('the manifest is valid again');
+        isRejected = false;
       } catch (error) {
-        isRefused = true;
-        const why = errorText(error);
-        view.trouble(`the manifest was not taken over: ${why}; save it again to try again`);
+        isRejected = true;
+        view.warn(`the manifest was not applied: ${errorText(error)}; save it again to retry`);
       }
     },
     onHandlers: (actors) => {
       for (const actor of actors) {
         mesh.renew(actor);
-        view.note(`${actor} starts again with its new code`);
+        view.note(`${actor} restarts with its new code`);
       }
     },
   });
   const stop = terminal.stop();
-  const looking = (async () => {
+  const polling = (async () => {
     while (!stop.aborted) {
       view.depths(await mesh.depths());
-      await pause(LOOK_EVERY_MS, stop);
+      await pause(DEPTHS_INTERVAL_MS, stop);
     }
   })();
   try {
-    await looking;
+    await polling;
     view.note('stopping');
-    return EXIT.fine;
+    return EXIT.ok;
   } finally {
     await watch.close();
-    await mesh.close(STOP_WITHIN_MS);
+    await mesh.close(STOP_TIMEOUT_MS);
     state.withdraw();
     view.end();
   }
 }
 
-function readOrRefuse(folder: string, say: (words: string) => void): Manifest {
+function readManifest(folder: string, printError: Terminal['printError']): Manifest {
   const reading = readMesh(folder);
-  const warn = ({ place, problem }: Mistake) => say(`warning: ${place}: ${problem}`);
-  reading.warnings.forEach(warn);
+  for (const { place, problem } of reading.warnings) printError(`warning: ${place}: ${problem}`);
   if ('manifest' in reading) return reading.manifest;
-  const { mistakes } = reading;
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  throw new UsageError(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
+  throw new UsageError(invalidMeshText(reading.mistakes));
 }
 
-function viewOn(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, name: string): MeshView {
+function createView(terminal: Terminal, { plain }: DevOptions, { flows }: Manifest, name: string): MeshView {
   const { print, env } = terminal;
-  const isScreen = terminal.isInteractive && process.stdout.isTTY && env['TERM'] !== 'dumb';
-  if (plain || !isScreen) return plainView(print);
+  const canRedraw = terminal.isInteractive && process.stdout.isTTY && env['TERM'] !== 'dumb';
+  if (plain || !canRedraw) return plainView(print);
   const [flow] = flows;
-  const send = flow === undefined ? '' : ` · send one: npx asya ${sendExample(flow)}`;
+  const send = flow === undefined ? '' : ` · send an envelope: npx asya ${sendExample(flow)}`;
   const hint = `Ctrl-C stops${send}`;
   return screenView(
     `asya dev · ${name}`,
     hint,
     (text) => process.stdout.write(text),
-    // A terminal that does not know its size says 0.
+    // Some terminals report a size of 0.
     () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }),
   );
 }
 
-function teller(state: MeshState, view: MeshView): (event: MeshEvent) => void {
+function eventHandler(state: MeshState, view: MeshView): (event: MeshEvent) => void {
   const isNew = withoutRepeats();
   return (event) => {
-    if (event.event === 'trouble') view.trouble(event.words);
+    if (event.event === 'trouble') view.warn(event.words);
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
@@ -191,14 +194,10 @@ function namesOf({ actors, flows }: Manifest) {
   };
 }
 
-function startWords(mesh: LocalMesh, folder: string): string {
+function startText(mesh: LocalMesh, folder: string): string {
   const { actors, flows } = mesh.manifest();
   const names = flows.map(({ name }) => name).join(', ');
-  return `${folder}: ${counted(actors.length, 'actor')}${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+  return `${folder}: ${countText(actors.length, 'actor')}${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
 }
 
 function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
@@ -219,32 +218,7 @@ function portOption<Key extends string>(
   name: string,
   text: string | undefined,
 ): { [K in Key]?: number } {
-  return (text === undefined ? {} : { [key]: wholeOption(name, text, 65_535) }) as { [K in Key]?: number };
-}
-
-function wholeOption(name: string, text: string, most = 1_000): number {
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > most)
-    throw new UsageError(`asya: ${name} is "${text}"; it takes a whole number from 1 to ${most}`);
-  return number;
-}
-
-const TRANSPORTS = ['sqs', 'pubsub'] as const;
-
-function transportOption(text: string): (typeof TRANSPORTS)[number] {
-  const transport = TRANSPORTS.find((one) => one === text);
-  if (transport === undefined)
-    throw new UsageError(
-      `asya: --transport is "${text}"; a mesh on this machine runs on ${TRANSPORTS.join(' or ')}`,
-    );
-  return transport;
-}
-
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-
-function levelOption(text: string): (typeof LEVELS)[number] {
-  const level = LEVELS.find((one) => one === text);
-  if (level === undefined)
-    throw new UsageError(`asya: --log-level is "${text}"; it takes one of ${LEVELS.join(', ')}`);
-  return level;
+  return (text === undefined ? {} : { [key]: wholeNumberOption(name, text, MAX_PORT) }) as {
+    [K in Key]?: number;
+  };
 }

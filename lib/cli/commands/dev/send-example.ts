@@ -8,7 +8,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   object: {},
 };
 
-/** How one would send to a flow: with the fields that it cannot do without, so that nobody begins with a failure. */
+/** An `asya send` command for a flow. Its payload has every required field, so that the first try is valid. */
 export function sendExample({ name, mcp }: Pick<Flow, 'name' | 'mcp'>): string {
   const { required, properties } = (mcp?.inputSchema ?? {}) as Readonly<Record<string, unknown>>;
   if (!Array.isArray(required) || required.length === 0) return `send ${name} --wait`;

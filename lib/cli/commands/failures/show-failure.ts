@@ -7,36 +7,38 @@ import type { EndRecord } from '../../../core/failure/record.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import type { Ends } from '../../../ports/end-records.ts';
 import { colors as pc } from '../../output/colors.ts';
-import { decidedText } from '../../output/decided-text.ts';
+import { countText } from '../../output/count-text.ts';
+import { decidedByText } from '../../output/decided-by-text.ts';
 import { failureJson } from '../../output/failure-output.ts';
 import { escaped, jsonOutput, oneLine, plainLines, shellWord } from '../../output/plain-text.ts';
 import { taskEventLines } from '../../output/task-events.ts';
 import { whenText } from '../../output/times.ts';
 
-export interface Shown {
+/** One failed envelope, as text and as JSON. */
+export interface FailureReport {
   readonly text: string;
   readonly json: string;
 }
 
-/** One screen about one failed envelope: whoever is woken at night should need no second. */
+/** All that an operator needs to know about one failed envelope, on one screen. */
 export async function showFailure(
   failure: Failure,
   earlier: readonly Failure[],
   { archive, records, tasks }: Stores,
   now: number,
   withPayload: boolean,
-): Promise<Shown> {
-  const kept = await readKept(failure, archive);
+): Promise<FailureReport> {
+  const archived = await readArchived(failure, archive);
   const ends = await records.ofEnvelope(failure.envelopeId);
-  const envelope = 'envelope' in kept ? kept.envelope : undefined;
+  const envelope = 'envelope' in archived ? archived.envelope : undefined;
   const { flow, task, replay } = failure;
   const events = await taskEventLines(task, tasks);
   const lines = [
     titleText(failure, envelope),
     '',
-    ...('trouble' in kept
-      ? [row('envelope', pc.yellow(oneLine(kept.trouble)))]
-      : [row('route', routeText(kept.envelope, failure))]),
+    ...('problem' in archived
+      ? [row('envelope', pc.yellow(oneLine(archived.problem)))]
+      : [row('route', routeText(archived.envelope, failure))]),
     row('failed', whenText(failure.lastSeenMs, now)),
     row('first seen', whenText(failure.firstSeenMs, now)),
     ...deadlineRow(envelope),
@@ -44,7 +46,7 @@ export async function showFailure(
     ...(task === undefined ? [] : [row('task', named(task))]),
     ...events.map((line) => row('', line)),
     row('group', failure.fingerprint),
-    row('decided by', decidedText(envelope, failure)),
+    row('decided by', decidedByText(envelope, failure)),
     ...errorRows(failure, envelope),
     row('archive', failure.archiveKey),
     ...(replay === undefined ? [] : [row('part of', `replay ${named(replay)}`)]),
@@ -58,7 +60,9 @@ export async function showFailure(
     json: jsonOutput(
       {
         ...failureJson(failure),
-        ...(envelope === undefined ? kept : { route: envelope.route, status: envelope.status }),
+        ...('problem' in archived
+          ? { trouble: archived.problem }
+          : { route: archived.envelope.route, status: archived.envelope.status }),
         replays: replaysJson(failure, ends),
         ...(events.length === 0 ? {} : { taskEvents: events }),
         earlier: earlier.map(failureJson),
@@ -68,15 +72,15 @@ export async function showFailure(
   };
 }
 
-type Kept = { readonly envelope: Envelope } | { readonly trouble: string };
+type Archived = { readonly envelope: Envelope } | { readonly problem: string };
 
-async function readKept({ actor, identity, archiveKey }: Failure, archive: Archive): Promise<Kept> {
-  const kept = await archive.get(archiveKey);
-  if (!kept.ok) return { trouble: kept.problem };
-  if (kept.text === undefined) return { trouble: 'the archive has nothing under this key any more' };
-  const arrival = decode(kept.text, { actor, messageId: identity, deriveId });
+async function readArchived({ actor, identity, archiveKey }: Failure, archive: Archive): Promise<Archived> {
+  const found = await archive.get(archiveKey);
+  if (!found.ok) return { problem: found.problem };
+  if (found.text === undefined) return { problem: 'the archive no longer contains this key' };
+  const arrival = decode(found.text, { actor, messageId: identity, deriveId });
   return arrival.kind === 'unreadable'
-    ? { trouble: `what the archive holds cannot be read: ${arrival.problem}` }
+    ? { problem: `the archived envelope cannot be read: ${arrival.problem}` }
     : { envelope: arrival.envelope };
 }
 
@@ -97,16 +101,16 @@ function titleText(failure: Failure, envelope: Envelope | undefined): string {
 }
 
 function attemptsText({ attempts }: Failure, envelope: Envelope | undefined): string {
-  const most = envelope?.status?.max_attempts;
-  const count = `${attempts}${typeof most === 'number' ? ` of ${most}` : ''}`;
-  return `${count} attempt${attempts === 1 && typeof most !== 'number' ? '' : 's'}`;
+  const max = envelope?.status?.max_attempts;
+  const count = `${attempts}${typeof max === 'number' ? ` of ${max}` : ''}`;
+  return `${count} attempt${attempts === 1 && typeof max !== 'number' ? '' : 's'}`;
 }
 
 function routeText({ route }: Envelope, { actor }: Failure): string {
   const passed = route.prev.map((name) => `${name} ${pc.green('✓')}`);
   const here = `${pc.bold(named(actor))} ${pc.red('✗')}`;
-  const meantFor = route.curr !== '' && route.curr !== actor ? ` (its route says ${route.curr})` : '';
-  return [...passed, `${here}${meantFor}`, ...route.next].join(' → ');
+  const addressee = route.curr !== '' && route.curr !== actor ? ` (route.curr is ${route.curr})` : '';
+  return [...passed, `${here}${addressee}`, ...route.next].join(' → ');
 }
 
 function deadlineRow(envelope: Envelope | undefined): readonly string[] {
@@ -123,24 +127,24 @@ function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | un
     envelope === undefined ? { message: errorMessage, traceback: '' } : errorOf(envelope);
   const lines = traceback === '' ? [] : plainLines(traceback);
   const end = lines.slice(-TRACEBACK_LINES);
-  const before = lines.length - end.length;
+  const earlier = lines.length - end.length;
   return [
     row('error', `${pc.bold(named(errorType))}: ${oneLine(message, 500)}`),
-    ...(before > 0 ? [pc.dim(`${INDENT}… ${before} ${before === 1 ? 'line' : 'lines'} before`)] : []),
+    ...(earlier > 0 ? [pc.dim(`${INDENT}… ${countText(earlier, 'earlier line')}`)] : []),
     ...end.map((line) => `${INDENT}${line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line}`),
   ];
 }
 
 function replayRows(replays: readonly ReplayEntry[], ends: Ends, now: number): readonly string[] {
   return replays.map(({ replay, atMs, to }) =>
-    row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${fateText(replay, ends)}`),
+    row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${outcomeText(replay, ends)}`),
   );
 }
 
-function fateText(replay: string, ends: Ends): string {
-  if (!ends.ok) return pc.yellow(`its end is not known: ${oneLine(ends.problem)}`);
+function outcomeText(replay: string, ends: Ends): string {
+  if (!ends.ok) return pc.yellow(`unknown: ${oneLine(ends.problem)}`);
   const record = endOfReplay(replay, ends.records);
-  if (record === undefined) return pc.yellow('no end yet');
+  if (record === undefined) return pc.yellow('not ended yet');
   const { end, actor } = record;
   return end === 'succeeded' ? pc.green(end) : pc.red(`${end} at ${named(actor)}`);
 }
@@ -167,7 +171,7 @@ function payloadRows(envelope: Envelope | undefined, withPayload: boolean): read
   return [row('payload', `${Buffer.byteLength(envelope.payload)} bytes; --payload prints it`)];
 }
 
-/** What to do next, to be pasted. Nothing for an id that could not be. */
+/** Commands to paste. An id with control characters cannot be pasted, so it gets no replay command. */
 function hintRows({ envelopeId, fingerprint, replays }: Failure): readonly string[] {
   if (replays.length > 0) return [];
   const isPlain = oneLine(envelopeId) === envelopeId;
@@ -178,9 +182,9 @@ function hintRows({ envelopeId, fingerprint, replays }: Failure): readonly strin
   ];
 }
 
-/** What stands after `--` is an id, `--go` too. */
+/** After `--` everything is an id, even `--go`. */
 function replayArguments(id: string): string {
   return id.startsWith('-')
-    ? `-- ${shellWord(id)}   (--go before the -- sends it)`
-    : `${shellWord(id)}   (--go sends it)`;
+    ? `-- ${shellWord(id)}   (put --go before the -- to send it)`
+    : `${shellWord(id)}   (add --go to send it)`;
 }

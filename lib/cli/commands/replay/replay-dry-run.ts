@@ -2,7 +2,7 @@ import { deriveId } from '../../../adapters/system/system.ts';
 import { type Prepared, prepareReplay } from '../../../app/replay/prepare-replay.ts';
 import { type ReplayOptions, replayedBefore, targetsOf } from '../../../app/replay/replay.ts';
 import type { Failure } from '../../../core/failure/failure.ts';
-import { EXIT } from '../../exit.ts';
+import { EXIT } from '../../exit-status.ts';
 import type { Operator } from '../../operator.ts';
 import { MAX_ID } from '../../output/failure-output.ts';
 import { escaped, jsonListOutput, jsonOutput, oneLine } from '../../output/plain-text.ts';
@@ -15,34 +15,34 @@ interface DryRun {
   readonly json?: boolean;
 }
 
-/** Long enough to see what is meant; the rest is counted. */
-const SHOWN = 20;
+/** The rest is only counted. */
+const MAX_ROWS = 20;
 
-/** What would be sent, where and with which deadline. Nothing is. */
+/** Prints what would be sent, to which actor and with which deadline, without sending it. */
 export async function printDryRun(
   failures: readonly Failure[],
   options: ReplayOptions,
   { payload = false, json = false }: DryRun,
   { stores, reach }: Operator,
-  { print, say, now }: Terminal,
+  { print, printError, now }: Terminal,
 ): Promise<number> {
   const targets = await targetsOf(failures, options, reach);
   if (!targets.ok) {
-    say(`asya: ${oneLine(targets.problem)}`);
+    printError(`asya: ${oneLine(targets.problem)}`);
     return EXIT.failed;
   }
   const { stranded } = targets;
-  const status = stranded.size > 0 ? EXIT.failed : EXIT.fine;
-  const looked = json ? failures : failures.slice(0, SHOWN);
+  const status = stranded.size > 0 ? EXIT.failed : EXIT.ok;
+  const listed = json ? failures : failures.slice(0, MAX_ROWS);
   const prepared: Prepared[] = [];
-  for (const failure of looked) {
-    const why = stranded.get(failure) ?? againProblem(failure, options);
+  for (const failure of listed) {
+    const problem = stranded.get(failure) ?? againProblem(failure, options);
     const one: Prepared =
-      why === undefined
+      problem === undefined
         ? await prepareReplay(failure, options, stores.archive, now(), deriveId)
-        : { failure, ...why };
+        : { failure, ...problem };
     if ('problem' in one && one.isStoreDown) {
-      say(`asya: ${oneLine(one.problem)}`);
+      printError(`asya: ${oneLine(one.problem)}`);
       return EXIT.failed;
     }
     prepared.push(one);
@@ -53,20 +53,20 @@ export async function printDryRun(
   }
   print(tableText(COLUMNS, prepared));
   if (payload) for (const one of prepared) if ('body' in one) print(payloadText(one));
-  const unlooked = failures.slice(looked.length);
-  if (unlooked.length > 0) print(`… and ${unlooked.length} more`);
+  const unlisted = failures.slice(listed.length);
+  if (unlisted.length > 0) print(`… and ${unlisted.length} more`);
   const toSend =
     prepared.filter((one) => 'body' in one).length +
-    unlooked.filter((failure) => !stranded.has(failure) && againProblem(failure, options) === undefined)
+    unlisted.filter((failure) => !stranded.has(failure) && againProblem(failure, options) === undefined)
       .length;
   const lines = strandedLines([...stranded.values()]);
-  say(['', ...lines, `Nothing was sent. ${goText(toSend, options.stages !== undefined)}`].join('\n'));
+  printError(['', ...lines, `Nothing was sent. ${goText(toSend, options.stages !== undefined)}`].join('\n'));
   return status;
 }
 
 function againProblem(failure: Failure, { again }: ReplayOptions): { readonly problem: string } | undefined {
   const before = again ? undefined : replayedBefore(failure);
-  return before === undefined ? undefined : { problem: `${before}; --again sends it once more` };
+  return before === undefined ? undefined : { problem: `${before}; --again sends it again` };
 }
 
 function goText(count: number, isRamp: boolean): string {

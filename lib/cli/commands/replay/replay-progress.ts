@@ -7,23 +7,23 @@ export interface ProgressView {
   end(): void;
 }
 
-/** A bar for a person, a line now and then for a log. */
-export function progressOn({ isInteractive, say }: Terminal, total: number): ProgressView {
-  return isInteractive ? bar(total) : lines(say, total);
+/** A progress bar on a terminal, occasional lines in a log. */
+export function createProgressView({ isInteractive, printError }: Terminal, total: number): ProgressView {
+  return isInteractive ? bar(total) : lines(printError, total);
 }
 
 const LINE_EVERY = 100;
 
-/** At the first, at every hundredth and the last, and when everything sent so far has ended. */
-function lines(say: Terminal['say'], total: number): ProgressView {
-  let told = '';
+/** A line for the first, every hundredth and the last envelope, and when everything sent so far has ended. */
+function lines(printError: Terminal['printError'], total: number): ProgressView {
+  let last = '';
   return {
     show: ({ sent, ended }) => {
       const isStep = sent === 1 || sent % LINE_EVERY === 0 || sent === total || ended === sent;
-      const words = `sent ${sent} of ${total}, ${ended} ended`;
-      if (sent === 0 || !isStep || words === told) return;
-      told = words;
-      say(words);
+      const line = `sent ${sent} of ${total}, ${ended} ended`;
+      if (sent === 0 || !isStep || line === last) return;
+      last = line;
+      printError(line);
     },
     end: () => {},
   };
@@ -32,7 +32,7 @@ function lines(say: Terminal['say'], total: number): ProgressView {
 function bar(total: number): ProgressView {
   const drawn = new cliProgress.SingleBar({
     format: '{bar} {value}/{total} sent · {ended} ended · {skipped} skipped',
-    // Ctrl-C ends the replay, and the replay's end the bar.
+    // The replay handles Ctrl-C, and stops the bar when it ends.
     gracefulExit: false,
   });
   drawn.start(total, 0, { ended: 0, skipped: 0 });

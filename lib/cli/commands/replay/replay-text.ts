@@ -3,10 +3,10 @@ import { defined } from '../../../core/text/defined.ts';
 import { durationText } from '../../../core/text/duration.ts';
 import { oneLine } from '../../output/plain-text.ts';
 
-/** How many are named one by one; the rest is counted. */
-const NAMED = 5;
+/** How many envelopes are listed; the rest is only counted. */
+const MAX_LISTED = 5;
 
-/** How a replay ended: what was sent, what was not, why, and what to do next. */
+/** The result of a replay: what was sent, what was not and why, and what to do next. */
 export function endText(end: ReplayEnd, options: ReplayOptions): string {
   return [...skippedLines(end.skipped), ...failedLines(end), ...whyLines(end, options)].join('\n');
 }
@@ -20,24 +20,22 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
     case 'failed-again':
       return [
         `stopped, because some failed again: ${counts}; nothing more was sent`,
-        'asya failures show ID tells why',
+        'for details run asya failures show ID',
       ];
     case 'no-end':
       return [
         `stopped: ${problem} within ${durationText(waitMs)}; ${counts}`,
-        `they may still be under way: look at the queues${left.length > 0 ? '; the same command once more goes on with the rest' : ''}`,
+        `they may still be in progress: check the queues${left.length > 0 ? '; run the same command again to send the rest' : ''}`,
       ];
     case 'stopped': {
       const [next] = left;
       const where =
         next === undefined
-          ? `all were sent, and ${sent.length - end.endedWell.length} have no end yet`
+          ? `all were sent, ${sent.length - end.endedWell.length} have not ended yet`
           : `the next would have been ${oneLine(next.envelopeId)}`;
       return [
-        `stopped as you asked: ${counts}; ${where}`,
-        ...(next === undefined
-          ? []
-          : ['the same command once more goes on: what was sent is not sent twice']),
+        `stopped with Ctrl-C: ${counts}; ${where}`,
+        ...(next === undefined ? [] : ['run the same command again to continue; nothing is sent twice']),
       ];
     }
     case 'refused':
@@ -46,18 +44,18 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
 }
 
 function countsText({ sent, endedWell, failedAgain, skipped, left }: ReplayEnd, isWatched: boolean): string {
-  const ends = isWatched ? `, ${endedWell.length} ended well, ${failedAgain.length} failed again` : '';
+  const ends = isWatched ? `, ${endedWell.length} succeeded, ${failedAgain.length} failed again` : '';
   return `${sent.length} sent${ends}, ${skipped.length} skipped, ${left.length} left`;
 }
 
 function failedLines({ failedAgain }: ReplayEnd): readonly string[] {
-  const named = failedAgain
-    .slice(0, NAMED)
+  const listed = failedAgain
+    .slice(0, MAX_LISTED)
     .map(
       ({ envelopeId, actor, reason }) =>
         `  failed again: ${oneLine(envelopeId)} at ${oneLine(actor, 63)}, ${oneLine(reason, 30)}`,
     );
-  return [...named, ...moreLine('failed again', failedAgain.length)];
+  return [...listed, ...moreLine('failed again', failedAgain.length)];
 }
 
 function skippedLines(skipped: readonly Skipped[]): readonly string[] {
@@ -70,17 +68,17 @@ function skippedLines(skipped: readonly Skipped[]): readonly string[] {
     one === undefined
       ? []
       : before.length === 1
-        ? [`  not sent: ${skippedText(one)}; --again sends it once more`]
-        : [`  not sent: ${before.length} were replayed before; --again sends them once more`];
+        ? [`  not sent: ${skippedText(one)}; --again sends it again`]
+        : [`  not sent: ${before.length} were replayed before; --again sends them again`];
   return [
-    ...others.slice(0, NAMED).map((other) => `  not sent: ${skippedText(other)}`),
+    ...others.slice(0, MAX_LISTED).map((other) => `  not sent: ${skippedText(other)}`),
     ...moreLine('not sent', others.length),
     ...strandedLines(skipped),
     ...again,
   ];
 }
 
-/** A line for each target that nothing can be sent to: how many failures that concerns, why, and what to do. */
+/** One line per target that cannot be sent to: how many failures are affected, why, and what to do. */
 export function strandedLines(
   skipped: readonly Pick<Skipped, 'problem' | 'target' | 'isQueueMissing'>[],
 ): readonly string[] {
@@ -97,7 +95,7 @@ export function strandedLines(
   });
 }
 
-/** Names the target of a failure for scripts: as one without a queue, or as one that was refused. */
+/** The target of a failure that was not sent: `withoutQueue` if its queue is missing, else `refusedAt`. */
 export function strandedJson({
   target,
   isQueueMissing,
@@ -111,7 +109,7 @@ function skippedText({ failure, problem }: Skipped): string {
 }
 
 function moreLine(what: string, count: number): readonly string[] {
-  return count > NAMED ? [`  ${what}: … and ${count - NAMED} more; --json names them all`] : [];
+  return count > MAX_LISTED ? [`  ${what}: … and ${count - MAX_LISTED} more; --json lists all of them`] : [];
 }
 
 export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<string, unknown>> {

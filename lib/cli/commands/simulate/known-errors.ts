@@ -1,6 +1,6 @@
 import type { RuntimeSpec } from '../../../config/manifest/manifest.ts';
 
-/** Each of Python's own exceptions under the one it comes from; what stands in no list comes from `Exception`. */
+/** Python's built-in exceptions by parent class. Those without an entry derive from `Exception` directly. */
 const PYTHON: Readonly<Record<string, readonly string[]>> = {
   ArithmeticError: ['FloatingPointError', 'OverflowError', 'ZeroDivisionError'],
   ConnectionError: [
@@ -36,17 +36,17 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
   DOMException: ['AbortError', 'TimeoutError'],
 };
 
-/** Python's own that are not an `Exception`, so that `except Exception` lets them pass. */
+/** Python's built-in exceptions that do not derive from `Exception`. */
 const NOT_AN_EXCEPTION = ['SystemExit', 'KeyboardInterrupt', 'GeneratorExit', 'CancelledError'];
 
 const PARENTS = { python: parentsIn(PYTHON), node: parentsIn(NODE) };
 
-/** How every chain ends, as the runtimes report it. */
+/** The end of every chain, as the runtimes report it. */
 const TAILS = { python: ['Exception', 'BaseException', 'object'], node: ['Error', 'Exception'] } as const;
 
 /**
- * The `mro` of an error as its runtime would report it: the class itself, the given ancestors or else the usual ones of
- * its language, and the end of every chain.
+ * The `mro` of an error as its runtime would report it: the class, its ancestors (`given`, or the built-in ones of the
+ * language), and the end of every chain.
  */
 export function mroOf(
   type: string,

@@ -2,35 +2,35 @@ import { resolve } from 'node:path';
 import { simulate } from '../../../app/simulation/simulate.ts';
 import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
-import { mistakesText } from '../../../core/text/mistake.ts';
+import { EXIT } from '../../exit-status.ts';
+import { invalidMeshText } from '../../output/mistakes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
 import { simulationJson } from './simulate-json.ts';
-import { type SimulateOptions, stage } from './simulate-scenario.ts';
+import { prepareSimulation, type SimulateOptions } from './simulate-scenario.ts';
 import { simulationText } from './simulate-text.ts';
 
-/** `asya simulate`: prints what would become of an envelope. */
+/** `asya simulate`: prints the timeline of an envelope. */
 export async function runSimulate(
+  terminal: Terminal,
+  options: SimulateOptions & { readonly json?: boolean },
   folder: string,
   target: string,
-  options: SimulateOptions & { readonly json?: boolean },
-  terminal: Terminal,
-): Promise<void> {
-  const staged = stage(meshIn(folder, terminal.cwd), target, options, terminal);
-  const simulation = await simulate(staged.scenario);
+): Promise<number> {
+  const plan = prepareSimulation(readManifest(folder, terminal.cwd), target, options, terminal);
+  const simulation = await simulate(plan.scenario);
   if (simulation.steps.length === 0 && simulation.end.kind === 'released')
-    throw new UsageError(`asya: --payload makes an envelope that SQS refuses: ${simulation.end.problem}`);
+    throw new UsageError(`asya: SQS rejects an envelope with this --payload: ${simulation.end.problem}`);
   terminal.print(
     options.json === true
-      ? JSON.stringify(simulationJson(staged, simulation), null, 2)
-      : simulationText(staged, simulation),
+      ? JSON.stringify(simulationJson(plan, simulation), null, 2)
+      : simulationText(plan, simulation),
   );
+  return EXIT.ok;
 }
 
-function meshIn(folder: string, cwd: string): Manifest {
+function readManifest(folder: string, cwd: string): Manifest {
   const reading = readMesh(resolve(cwd, folder));
   if ('manifest' in reading) return reading.manifest;
-  const { mistakes } = reading;
-  const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`;
-  throw new UsageError(`asya: ${count} in the mesh\n${mistakesText(mistakes).replace(/^/gm, '  ')}`);
+  throw new UsageError(invalidMeshText(reading.mistakes));
 }

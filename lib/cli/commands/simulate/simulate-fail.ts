@@ -10,23 +10,23 @@ import { UsageError } from '../../usage-error.ts';
 import { mroOf } from './known-errors.ts';
 
 const FAIL_RULE =
-  'it takes ACTOR:ERROR*TIMES, such as "score:ValueError*3", "score:http:503" or "score:timeout"';
+  'expected ACTOR:ERROR*TIMES, e.g. "score:ValueError*3", "score:http:503" or "score:timeout"';
 
-/** What `--fail` can name besides an error's type. */
-const WORDS = ['timeout', 'crash', 'http:503'];
+/** What `--fail` accepts besides error types. */
+const KEYWORDS = ['timeout', 'crash', 'http:503'];
 
-/** `score:ValueError*3`: whose calls fail, how, and how many of them. */
+/** Parses `score:ValueError*3`: the actor, the error, and how many calls fail. */
 export function failureFrom(
   text: string,
   actors: ReadonlyMap<string, ActorSpec>,
 ): { readonly actor: string; readonly failure: ScriptedFailure } {
   const [, name, error, star, count] = /^([^:]*):(.*?)(?:(\*)(\d*))?$/.exec(text) ?? [];
   if (name === undefined || name === '' || error === undefined || error === '')
-    return refuse(text, FAIL_RULE);
+    return reject(text, FAIL_RULE);
   const actor = actorNamed(name, actors, `--fail "${text}"`);
   const times = star === undefined || count === '' ? Number.POSITIVE_INFINITY : Number(count);
-  if (times === 0) refuse(text, '"*0" fails no call; leave it out, or say how many');
-  if (error.includes('*')) refuse(text, `what follows "*" is no number; ${FAIL_RULE}`);
+  if (times === 0) reject(text, '"*0" fails no calls; omit it, or use a number above 0');
+  if (error.includes('*')) reject(text, `the text after "*" is not a number; ${FAIL_RULE}`);
   return { actor: name, failure: { times, end: endFrom(error, text, actor) } };
 }
 
@@ -44,18 +44,18 @@ function endFrom(error: string, text: string, actor: ActorSpec): CallEnd {
   return /^http:/i.test(what) ? httpEnd(what, retryAfter, text) : errorEnd(what, retryAfter, text, actor);
 }
 
-/** As a runtime's bare HTTP status is read. */
+/** As if a runtime answered with this HTTP status and no error object. */
 function httpEnd(what: string, retryAfter: number | undefined, text: string): CallEnd {
   const status = Number(/^http:([45]\d\d)$/.exec(what)?.[1]);
   if (Number.isNaN(status))
-    return refuse(text, `"${what}" is no HTTP error; one is "http:400" to "http:599"`);
+    return reject(text, `"${what}" is not an HTTP error; expected "http:400" to "http:599"`);
   return answerFromHttp(
     { status, text: '', ...(retryAfter !== undefined && { retryAfter: String(retryAfter) }) },
     'array',
   );
 }
 
-/** As a runtime's error object is read. */
+/** As if a runtime answered with an error object. */
 function errorEnd(
   what: string,
   retryAfter: number | undefined,
@@ -65,10 +65,10 @@ function errorEnd(
   const names = what.split('<').map((name) => name.trim());
   const [type = '', ...ancestors] = names;
   for (const name of names) {
-    if (patternFromText(name) === undefined) refuse(text, `"${name}" is no error's name; ${FAIL_RULE}`);
+    if (patternFromText(name) === undefined) reject(text, `"${name}" is not an error type; ${FAIL_RULE}`);
   }
-  // No class is called so, and the words beside the types are easily mistyped.
-  if (/^[a-z][^.]*$/.test(type)) refuse(text, `"${type}" is no error's name${suggestion(type, WORDS)}`);
+  // Class names are not lower-case, so this is probably a mistyped keyword.
+  if (/^[a-z][^.]*$/.test(type)) reject(text, `"${type}" is not an error type${suggestion(type, KEYWORDS)}`);
   const fault = faultFromErrorObject({
     error: 'processing_error',
     message: 'simulated',
@@ -82,10 +82,13 @@ function errorEnd(
 function secondsFrom(pause: string, text: string): number {
   const seconds = /^\d+(\.\d+)?$/.test(pause) ? Number(pause) : (durationMs(pause) ?? Number.NaN) / 1000;
   return Number.isNaN(seconds)
-    ? refuse(text, `"@${pause}" is no pause; it takes seconds or a duration, such as "http:429@7"`)
+    ? reject(
+        text,
+        `"@${pause}" is not a valid retry_after; expected seconds or a duration, e.g. "http:429@7"`,
+      )
     : seconds;
 }
 
-function refuse(text: string, problem: string): never {
+function reject(text: string, problem: string): never {
   throw new UsageError(`asya: --fail is "${text}"; ${problem}`);
 }

@@ -1,11 +1,11 @@
 import type { Simulation } from '../../../app/simulation/simulation.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
-import type { Staged } from './simulate-scenario.ts';
+import type { SimulationPlan } from './simulate-scenario.ts';
 
-/** For scripts. Times are milliseconds from the start; rules are counted from 0, as in `status.decided_by`. */
+/** The output of `--json`. Times are milliseconds since the start; rules count from 0, as in `status.decided_by`. */
 export function simulationJson(
-  { flow, route, timeoutMs, scenario, seed }: Staged,
+  { flow, route, timeoutMs, scenario, seed }: SimulationPlan,
   { steps, end, deadline, requests }: Simulation,
 ): unknown {
   return {

@@ -2,27 +2,27 @@ import type { By, Decision, SimulatedCall, SimulatedStep } from '../../../app/si
 import { retryAfterMs } from '../../../core/policy/policy-delay.ts';
 import { spanText } from '../../output/times.ts';
 
-/** What happened at an actor, in a few words. */
+/** What happened at an actor: the outcome of the call, or why there was none. */
 export function happenedText({ call, decision }: SimulatedStep): string {
-  if (call !== undefined) return callWords(call);
+  if (call !== undefined) return callText(call);
   switch (decision.kind) {
     case 'kept':
-      return 'records its end';
+      return 'records the end';
     case 'entered':
-      return 'enters the failure';
+      return 'indexes the failure';
     case 'waits':
-      return 'not yet due';
+      return 'not due yet';
     default:
       return 'not called';
   }
 }
 
-function callWords({ outcome, tookMs, fault }: SimulatedCall): string {
+function callText({ outcome, tookMs, fault }: SimulatedCall): string {
   switch (outcome) {
     case 'value':
-      return `a value${after(tookMs)}`;
+      return `value${after(tookMs)}`;
     case 'timeout':
-      return `no answer in ${spanText(tookMs)}, killed`;
+      return `no answer in ${spanText(tookMs)}, runtime killed`;
     case 'connection':
       return `connection lost${after(tookMs)}`;
     case 'error': {
@@ -38,31 +38,31 @@ function after(tookMs: number): string {
   return tookMs === 0 ? '' : ` after ${spanText(tookMs)}`;
 }
 
-/** Why what followed did. */
+/** The decision, and the reason for it. */
 export function whyText({ decision, sends }: SimulatedStep): string {
   switch (decision.kind) {
     case 'passes':
-      return sends[0]?.type === 'sink' ? `the route ends → ${decision.to}` : `→ ${decision.to}`;
+      return sends[0]?.type === 'sink' ? `end of route → ${decision.to}` : `→ ${decision.to}`;
     case 'retries':
-      return `${byWords(decision.by)}: retry in ${delayWords(decision)}${heldWords(decision, sends)}`;
+      return `${byText(decision.by)}: retry in ${delayText(decision)}${roundingText(decision, sends)}`;
     case 'retries-too-late':
-      return `${byWords(decision.by)}: a retry in ${delayWords(decision)} would arrive ${leftWords(decision.leftMs)} → x-sink, Timeout`;
+      return `${byText(decision.by)}: a retry in ${delayText(decision)} would arrive ${remainingText(decision.leftMs)} → x-sink, Timeout`;
     case 'exhausted':
-      return exhaustedWords(decision);
+      return exhaustedText(decision);
     case 'uncovered':
       return decision.reason === 'ActorTimeout'
-        ? 'no rule takes a timeout, and the default never retries one → x-sink, ActorTimeout'
-        : `no rule takes it, and there is no default → x-sink, ${decision.reason}`;
+        ? 'no rule matches a timeout, and the default policy never retries one → x-sink, ActorTimeout'
+        : `no rule matches, and there is no default → x-sink, ${decision.reason}`;
     case 'routed':
       return `header _on_error → ${decision.to}`;
     case 'expired':
-      return `it arrived ${leftWords(decision.leftMs)} → x-sink, Timeout`;
+      return `arrived ${remainingText(decision.leftMs)} → x-sink, Timeout`;
     case 'cut-off':
-      return 'the deadline came during the call → x-sink, Timeout';
+      return 'the deadline passed during the call → x-sink, Timeout';
     case 'waits':
-      return `due at ${atText(decision.dueMs)}: sent again, no attempt counted`;
+      return `due at ${atText(decision.dueMs)}: resent, no attempt counted`;
     case 'kept':
-      return decision.isForSump ? 'it failed → x-sump' : '';
+      return decision.isForSump ? 'failed → x-sump' : '';
     case 'entered':
       return '';
     case 'failed':
@@ -76,50 +76,52 @@ export function atText(milliseconds: number): string {
   return `t+${spanText(milliseconds)}`;
 }
 
-function byWords({ policy, rule, pattern, isBuiltIn }: By): string {
+function byText({ policy, rule, pattern, isBuiltIn }: By): string {
   const name = `${isBuiltIn ? 'built-in ' : ''}policy "${policy}"`;
   if (rule !== undefined) return `rule ${rule + 1} (${pattern}), ${name}`;
-  return isBuiltIn ? `no rule and no default, ${name}` : `no rule, ${name}`;
+  return isBuiltIn ? `no rule matches and no default, ${name}` : `no rule matches, ${name}`;
 }
 
-function delayWords({
+function delayText({
   delayMs,
-  retryAfterMs: asked,
+  retryAfterMs: requestedMs,
   hasJitter,
 }: Extract<Decision, { delayMs: number }>): string {
-  if (asked === undefined) return `${spanText(delayMs)}${hasJitter ? ', jitter included' : ''}`;
-  return `${spanText(delayMs)}, ${asked > delayMs ? 'as maxInterval caps the retry_after' : 'as retry_after asks'}`;
+  if (requestedMs === undefined) return `${spanText(delayMs)}${hasJitter ? ' (with jitter)' : ''}`;
+  return `${spanText(delayMs)} (${requestedMs > delayMs ? 'retry_after, capped by maxInterval' : 'retry_after'})`;
 }
 
-/** What the broker makes of a delay where that is not what was asked for. */
-function heldWords({ delayMs }: { readonly delayMs: number }, [retry]: SimulatedStep['sends']): string {
+/** How SQS changes a delay: it counts whole seconds, up to 15 minutes per send. */
+function roundingText({ delayMs }: { readonly delayMs: number }, [retry]: SimulatedStep['sends']): string {
   if (retry === undefined || retry.delayMs < delayMs)
-    return `, in pieces of ${spanText(retry?.delayMs ?? 0)}: SQS can no more`;
-  return delayMs % 1_000 === 0 ? '' : `, ${spanText(Math.ceil(delayMs / 1_000) * 1_000)} on SQS`;
+    return `, in steps of ${spanText(retry?.delayMs ?? 0)}, the maximum of SQS`;
+  return delayMs % 1_000 === 0
+    ? ''
+    : `, rounded up to ${spanText(Math.ceil(delayMs / 1_000) * 1_000)} by SQS`;
 }
 
-function leftWords(leftMs: number): string {
+function remainingText(leftMs: number): string {
   return leftMs < 0
     ? `${spanText(-leftMs)} after the deadline`
-    : `${spanText(leftMs)} before the deadline, and less than 1s is not enough`;
+    : `${spanText(leftMs)} before the deadline (less than 1s)`;
 }
 
-function exhaustedWords(decision: Extract<Decision, { kind: 'exhausted' }>): string {
+function exhaustedText(decision: Extract<Decision, { kind: 'exhausted' }>): string {
   const { by, ranOut, limitMs = 0, onExhausted, reason } = decision;
-  const cause = ranOut === 'attempts' ? attemptsWords(by) : `its ${ranOut} of ${spanText(limitMs)} is over`;
-  const so = `${byWords(by)}: ${cause}`;
+  const cause = ranOut === 'attempts' ? attemptsText(by) : `${ranOut} of ${spanText(limitMs)} exceeded`;
+  const text = `${byText(by)}: ${cause}`;
   switch (onExhausted.action) {
     case 'sink':
-      return `${so} → x-sink, ${reason}`;
+      return `${text} → x-sink, ${reason}`;
     case 'drop':
-      return `${so}, drop → x-sink, ${reason}`;
+      return `${text}, drop → x-sink, ${reason}`;
     case 'escalate':
-      return `${so}, escalate → ${onExhausted.topic} and x-sink, ${reason}`;
+      return `${text}, escalate → ${onExhausted.topic} and x-sink, ${reason}`;
     case 'route':
-      return `${so}, onExhausted → ${onExhausted.actors.join(', then ')}`;
+      return `${text}, onExhausted → ${onExhausted.actors.join(', then ')}`;
   }
 }
 
-function attemptsWords({ maxAttempts }: By): string {
-  return maxAttempts === 1 ? 'one attempt is all' : `${maxAttempts} of ${maxAttempts} attempts made`;
+function attemptsText({ maxAttempts }: By): string {
+  return maxAttempts === 1 ? 'only 1 attempt allowed' : `${maxAttempts} of ${maxAttempts} attempts used`;
 }

@@ -7,7 +7,7 @@ import { instantMs, TIMESTAMP_RULE } from '../../../core/text/timestamp.ts';
 import type { Random } from '../../../ports/clock.ts';
 import { UsageError } from '../../usage-error.ts';
 
-/** When it begins: as told, or now, in whole seconds. */
+/** The start time: `--at`, or now in whole seconds. */
 export function startFrom(at: string | undefined, now: () => number): number {
   if (at === undefined) return Math.floor(now() / 1000) * 1000;
   const instant = instantMs(at);
@@ -18,12 +18,12 @@ export function startFrom(at: string | undefined, now: () => number): number {
 export function seedFrom(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text))
-    throw new UsageError(`asya: --seed is "${text}"; it takes a whole number such as 7`);
+    throw new UsageError(`asya: --seed is "${text}"; expected a whole number of at most 9 digits, e.g. 7`);
   return Number(text);
 }
 
-/** Half of what jitter may add, or the same numbers for the same seed (mulberry32). */
-export function diceFrom(seed: number | undefined): Random {
+/** Random numbers for jitter: always 0.5 without a seed, otherwise a repeatable sequence (mulberry32). */
+export function randomFrom(seed: number | undefined): Random {
   if (seed === undefined) return () => 0.5;
   let state = seed;
   return () => {
@@ -34,24 +34,24 @@ export function diceFrom(seed: number | undefined): Random {
   };
 }
 
-/** `event_time=2026-01-01T00:00:00Z`: text, as headers are. */
-export function headersFrom(texts: readonly string[] = [], besides: Headers): Headers {
-  return texts.reduce((headers, text) => {
+/** Parses `event_time=2026-01-01T00:00:00Z`, and adds the result to `headers`. */
+export function headersFrom(texts: readonly string[] = [], headers: Headers): Headers {
+  return texts.reduce((all, text) => {
     const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
     if (name === undefined || value === undefined)
-      throw new UsageError(`asya: --header is "${text}"; it takes NAME=VALUE, such as "_on_error=review"`);
-    return withHeader(headers, name, value);
-  }, besides);
+      throw new UsageError(`asya: --header is "${text}"; expected NAME=VALUE, e.g. "_on_error=review"`);
+    return withHeader(all, name, value);
+  }, headers);
 }
 
-/** JSON, or a file that holds it. */
+/** JSON, or the name of a JSON file. */
 export function payloadFrom(text: string | undefined, cwd: string): JsonText {
   const json = readJson(text ?? '{}');
   if (json.kind !== 'invalid') return json.text;
   const content = readJsonFile(resolve(cwd, text ?? ''));
   if (content === undefined)
     throw new UsageError(
-      `asya: --payload is "${text}", neither JSON (${describeJsonError(text ?? '', json.at)}) nor a file`,
+      `asya: --payload is "${text}", which is neither JSON (${describeJsonError(text ?? '', json.at)}) nor a file`,
     );
   const inside = readJson(content);
   if (inside.kind !== 'invalid') return inside.text;

@@ -8,7 +8,7 @@ import { defined } from '../../../core/text/defined.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
 import { UsageError } from '../../usage-error.ts';
-import { diceFrom, headersFrom, payloadFrom, seedFrom, startFrom } from './simulate-options.ts';
+import { headersFrom, payloadFrom, randomFrom, seedFrom, startFrom } from './simulate-options.ts';
 import { type ScriptOptions, scriptsFrom } from './simulate-scripts.ts';
 
 export interface SimulateOptions extends ScriptOptions {
@@ -18,31 +18,32 @@ export interface SimulateOptions extends ScriptOptions {
   readonly payload?: string;
 }
 
-/** What is simulated, with what there is to say of it beforehand. */
-export interface Staged {
+/** The scenario to simulate, and the options that its report mentions. */
+export interface SimulationPlan {
   readonly scenario: Scenario;
-  /** Undefined where an actor was named. */
+  /** Undefined if the target is an actor. */
   readonly flow?: string;
   readonly route: readonly string[];
   readonly timeoutMs?: number;
-  readonly usualMs: number;
+  /** How long a call takes unless `--take` names its actor. */
+  readonly callMs: number;
   readonly seed?: number;
 }
 
-/** The mesh as it would be deployed, with an envelope as the gateway would send it. */
-export function stage(
+/** Plans the mesh as deployment does, and creates the envelope as the gateway does. */
+export function prepareSimulation(
   manifest: Manifest,
-  target: string,
+  name: string,
   options: SimulateOptions,
   terminal: { readonly cwd: string; readonly now: () => number },
-): Staged {
-  const way = wayOf(manifest, target);
-  const [curr = '', ...next] = way.route;
+): SimulationPlan {
+  const target = targetOf(manifest, name);
+  const [curr = '', ...next] = target.route;
   const specs = new Map(manifest.actors.map((actor) => [actor.name, actor]));
-  const { scripts, usualMs } = scriptsFrom(options, specs);
+  const { scripts, callMs } = scriptsFrom(options, specs);
   const startMs = startFrom(options.at, terminal.now);
   const seed = seedFrom(options.seed);
-  const { flow, timeoutMs } = way;
+  const { flow, timeoutMs } = target;
   const deadline = timeoutMs === undefined ? {} : { deadline_at: timestampText(startMs + timeoutMs) };
   const { functions } = planMesh(manifest, { region: 'us-east-1', storage: {} });
   return {
@@ -62,16 +63,19 @@ export function stage(
       scripts,
       startMs,
       traits: { limits: SQS_LIMITS, heldMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
-      dice: diceFrom(seed),
+      dice: randomFrom(seed),
       deriveId,
     },
-    ...way,
-    usualMs,
+    ...target,
+    callMs,
     ...defined({ seed }),
   };
 }
 
-function wayOf({ flows, actors }: Manifest, target: string): Pick<Staged, 'flow' | 'route' | 'timeoutMs'> {
+function targetOf(
+  { flows, actors }: Manifest,
+  target: string,
+): Pick<SimulationPlan, 'flow' | 'route' | 'timeoutMs'> {
   const flow = flows.find(({ name }) => name === target);
   if (flow !== undefined) {
     const { entrypoint, routeNext, timeoutSeconds } = flow;
@@ -80,7 +84,5 @@ function wayOf({ flows, actors }: Manifest, target: string): Pick<Staged, 'flow'
   }
   if (actors.some(({ name }) => name === target)) return { route: [target] };
   const names = [...flows, ...actors].map(({ name }) => name);
-  throw new UsageError(
-    `asya: the mesh has neither a flow nor an actor "${target}"${suggestion(target, names)}`,
-  );
+  throw new UsageError(`asya: the mesh has no flow or actor "${target}"${suggestion(target, names)}`);
 }

@@ -5,8 +5,8 @@ import { DURATION_RULE, durationMs } from '../../../core/text/duration.ts';
 import { UsageError } from '../../usage-error.ts';
 import { actorNamed, failureFrom } from './simulate-fail.ts';
 
-/** What a call takes where nobody says otherwise: with nought, every deadline would look easy. */
-const USUAL_CALL_MS = 1_000;
+/** How long a call takes by default. With 0, every deadline would seem easy to meet. */
+const DEFAULT_CALL_MS = 1_000;
 
 export interface ScriptOptions {
   readonly fail?: readonly string[];
@@ -15,23 +15,23 @@ export interface ScriptOptions {
 
 export interface Scripts {
   readonly scripts: ReadonlyMap<string, Script>;
-  /** What each call takes, but where it was said of one actor. */
-  readonly usualMs: number;
+  /** How long a call takes unless `--take` names its actor. */
+  readonly callMs: number;
 }
 
-/** How every actor behaves, from what `--fail` and `--take` say. */
+/** How every actor behaves, according to `--fail` and `--take`. */
 export function scriptsFrom(
   { fail = [], take = [] }: ScriptOptions,
   actors: ReadonlyMap<string, ActorSpec>,
 ): Scripts {
   const failures = failuresFrom(fail, actors);
   const takes = take.map((text) => takeFrom(text, actors));
-  const usualMs = takes.findLast(({ actor }) => actor === undefined)?.takesMs ?? USUAL_CALL_MS;
+  const callMs = takes.findLast(({ actor }) => actor === undefined)?.takesMs ?? DEFAULT_CALL_MS;
   const scripts = [...actors.keys()].map((name): [string, Script] => {
-    const takesMs = takes.findLast(({ actor }) => actor === name)?.takesMs ?? usualMs;
+    const takesMs = takes.findLast(({ actor }) => actor === name)?.takesMs ?? callMs;
     return [name, { failures: failures.get(name) ?? [], takesMs }];
   });
-  return { scripts: new Map(scripts), usualMs };
+  return { scripts: new Map(scripts), callMs };
 }
 
 function failuresFrom(
@@ -43,7 +43,7 @@ function failuresFrom(
     const { actor, failure } = failureFrom(text, actors);
     const before = byActor.get(actor) ?? [];
     if (before.some(({ times }) => times === Number.POSITIVE_INFINITY)) {
-      const problem = `never comes to pass: what was said of "${actor}" before has no end; give it one, such as "*3"`;
+      const problem = `is never reached, because an earlier --fail for "${actor}" has no limit; add one, e.g. "*3"`;
       throw new UsageError(`asya: --fail "${text}" ${problem}`);
     }
     byActor.set(actor, [...before, failure]);
@@ -60,6 +60,6 @@ function takeFrom(
   const actor = name === undefined ? undefined : actorNamed(name, actors, `--take "${text}"`).name;
   const takesMs = durationMs(duration);
   if (takesMs === undefined)
-    throw new UsageError(`asya: --take is "${text}"; it takes ACTOR=DURATION, and ${DURATION_RULE}`);
+    throw new UsageError(`asya: --take is "${text}"; expected ACTOR=DURATION; ${DURATION_RULE}`);
   return { ...defined({ actor }), takesMs };
 }

@@ -4,12 +4,12 @@ import { atText, happenedText, whyText } from './simulate-messages.ts';
 
 interface Row {
   readonly step: SimulatedStep;
-  /** Waits that follow each other are told once. */
+  /** How many consecutive waits the row stands for. */
   readonly times: number;
 }
 
-const FIRST_ROWS = 40;
-const LAST_ROWS = 20;
+const HEAD_ROWS = 40;
+const TAIL_ROWS = 20;
 
 const COLUMNS: readonly Column<Row>[] = [
   { title: 'TIME', text: ({ step }) => atText(step.atMs) },
@@ -22,17 +22,17 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'WHY', text: ({ step }) => whyText(step) },
 ];
 
-/** The timeline; of a very long one, the beginning and the end. */
-export function simulatedTable(steps: readonly SimulatedStep[]): string {
+/** The timeline. A very long one is cut in the middle. */
+export function timelineTable(steps: readonly SimulatedStep[]): string {
   const rows = rowsOf(steps);
   const lines = tableText(COLUMNS, rows).split('\n');
-  const left = rows.length - FIRST_ROWS - LAST_ROWS;
-  return left <= 1
+  const omitted = rows.length - HEAD_ROWS - TAIL_ROWS;
+  return omitted <= 1
     ? lines.join('\n')
     : [
-        ...lines.slice(0, 1 + FIRST_ROWS),
-        `… ${left} more; --json tells them all`,
-        ...lines.slice(-LAST_ROWS),
+        ...lines.slice(0, 1 + HEAD_ROWS),
+        `… ${omitted} more rows; --json prints all of them`,
+        ...lines.slice(-TAIL_ROWS),
       ].join('\n');
 }
 
@@ -40,8 +40,8 @@ function rowsOf(steps: readonly SimulatedStep[]): readonly Row[] {
   const rows: Row[] = [];
   for (const step of steps) {
     const last = rows.at(-1);
-    const isSameWait = step.decision.kind === 'waits' && last?.step.decision.kind === 'waits';
-    if (last !== undefined && isSameWait) rows[rows.length - 1] = { ...last, times: last.times + 1 };
+    const isRepeatedWait = step.decision.kind === 'waits' && last?.step.decision.kind === 'waits';
+    if (last !== undefined && isRepeatedWait) rows[rows.length - 1] = { ...last, times: last.times + 1 };
     else rows.push({ step, times: 1 });
   }
   return rows;
@@ -49,6 +49,6 @@ function rowsOf(steps: readonly SimulatedStep[]): readonly Row[] {
 
 function attemptText({ attempt, decision }: SimulatedStep): string {
   if (attempt === undefined) return '';
-  const most = 'by' in decision ? decision.by.maxAttempts : undefined;
-  return most === undefined ? String(attempt) : `${attempt} of ${most}`;
+  const max = 'by' in decision ? decision.by.maxAttempts : undefined;
+  return max === undefined ? String(attempt) : `${attempt} of ${max}`;
 }

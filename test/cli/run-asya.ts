@@ -2,31 +2,31 @@ import { stripVTControlCharacters } from 'node:util';
 import { main } from '../../lib/cli/main.ts';
 import type { Terminal } from '../../lib/cli/output/terminal.ts';
 
-/** What a command printed, without colours, and its exit status. */
+/** The output of a command, without colors, and its exit status. */
 export interface Run {
   readonly status: number;
   readonly out: string;
   readonly err: string;
-  /** All of it as it would reach the screen. */
+  /** Both outputs, with colors and control characters. */
   readonly raw: string;
   readonly questions: readonly string[];
 }
 
-export interface Sitting {
+export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly now?: () => number;
-  /** Somebody sits there and answers so. */
+  /** The answer to every question. Without it the terminal is not interactive. */
   readonly answers?: boolean;
   readonly stop?: AbortSignal;
-  /** Told of words beside the output as they are said. */
-  readonly onSay?: () => void;
+  /** Called after each write to stderr. */
+  readonly onPrintError?: () => void;
 }
 
-/** `asya` with these arguments, at a terminal that keeps what is said. */
-export async function asya(argv: readonly string[], sitting: Sitting = {}): Promise<Run> {
-  const { env = {}, cwd = '/', now = Date.now, answers, onSay } = sitting;
-  const { stop = new AbortController().signal } = sitting;
+/** Runs `asya` in this process, with a terminal that collects the output. */
+export async function asya(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const { env = {}, cwd = '/', now = Date.now, answers, onPrintError } = options;
+  const { stop = new AbortController().signal } = options;
   const out: string[] = [];
   const err: string[] = [];
   const questions: string[] = [];
@@ -35,9 +35,9 @@ export async function asya(argv: readonly string[], sitting: Sitting = {}): Prom
     cwd,
     now,
     print: (text) => out.push(text),
-    say: (text) => {
+    printError: (text) => {
       err.push(text);
-      onSay?.();
+      onPrintError?.();
     },
     isInteractive: answers !== undefined,
     confirm: async (question) => {
@@ -52,7 +52,7 @@ export async function asya(argv: readonly string[], sitting: Sitting = {}): Prom
   return { status, out: plain(out), err: plain(err), raw, questions };
 }
 
-/** The same from a folder, at noon of a day that never changes. */
+/** Runs `asya` in a folder, with a fixed clock. */
 export function asyaAtNoon(cwd: string, ...argv: readonly string[]): Promise<Run> {
   return asya(argv, { cwd, now: () => Date.UTC(2026, 0, 1, 12, 0, 0, 250) });
 }

@@ -1,20 +1,20 @@
-/** A terminal's screen, as far as `asya dev` moves about on it. */
+/** A terminal screen that understands the escape sequences of `asya dev`. */
 export interface Screen {
   write(text: string): void;
   size(): { readonly columns: number; readonly rows: number };
-  /** Lines that are there break anew, as in a terminal whose window is pulled. */
+  /** Wraps the existing lines at the new width, as terminals do. */
   resize(columns: number, rows: number): void;
-  /** What is seen, from top to bottom. */
-  shown(): readonly string[];
-  /** What has left it at the top. */
-  gone(): readonly string[];
+  /** The visible lines, from top to bottom. */
+  visible(): readonly string[];
+  /** The lines that scrolled out at the top. */
+  scrolledOut(): readonly string[];
 }
 
 const WIDE = /\p{Script=Han}|\p{Emoji_Presentation}/u;
 
-export function aScreen(columns: number, rows: number): Screen {
+export function fakeScreen(columns: number, rows: number): Screen {
   let size = { columns, rows };
-  /** A wide letter has an empty cell after it. */
+  /** A wide character is followed by an empty cell. */
   let lines: string[][] = [[]];
   let top = 0;
   let row = 0;
@@ -34,19 +34,20 @@ export function aScreen(columns: number, rows: number): Screen {
     top = Math.max(top, row - size.rows + 1);
   }
 
-  function move(count: string, how: string): void {
-    if (how === 'A') row = Math.max(top, row - Number(count));
-    if (how === 'H') [row, column] = [top, 0];
-    if (how === 'J' && count === '0') lines = [...lines.slice(0, row), lines[row]?.slice(0, column) ?? []];
-    if (how === 'J' && count === '2') lines = [...lines.slice(0, top), []];
+  function move(count: string, command: string): void {
+    if (command === 'A') row = Math.max(top, row - Number(count));
+    if (command === 'H') [row, column] = [top, 0];
+    if (command === 'J' && count === '0')
+      lines = [...lines.slice(0, row), lines[row]?.slice(0, column) ?? []];
+    if (command === 'J' && count === '2') lines = [...lines.slice(0, top), []];
   }
 
   const textOf = (line: readonly string[]) => line.join('').trimEnd();
   return {
     write: (text) => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-      for (const [part, count, how] of text.matchAll(/\x1b\[([0-9;]*)([a-zA-Z])|./gsu)) {
-        if (how !== undefined) move(count ?? '', how);
+      for (const [part, count, command] of text.matchAll(/\x1b\[([0-9;]*)([a-zA-Z])|./gsu)) {
+        if (command !== undefined) move(count ?? '', command);
         else if (part === '\n') down();
         else if (part === '\r') column = 0;
         else put(part);
@@ -63,7 +64,7 @@ export function aScreen(columns: number, rows: number): Screen {
         for (const character of line) if (character !== '') put(character);
       }
     },
-    shown: () => lines.slice(top).map(textOf),
-    gone: () => lines.slice(0, top).map(textOf),
+    visible: () => lines.slice(top).map(textOf),
+    scrolledOut: () => lines.slice(0, top).map(textOf),
   };
 }
