@@ -78,7 +78,7 @@ describe('asya replay', () => {
     await scene.fail(ids(3));
     const run = await asya(['replay', '--all', '--go'], { env: variables, stop: AbortSignal.abort() });
     expect(run.status).toBe(130);
-    expect(run.err).toContain('stopped with Ctrl-C: 0 sent');
+    expect(run.err).toContain('interrupted: 0 sent');
     expect(run.err).toContain('the next would have been e-2');
   });
 

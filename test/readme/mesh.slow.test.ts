@@ -93,7 +93,7 @@ describe("the README's commands", () => {
     for (const name of ['greet.ts', 'greet.yaml', 'flows.yaml']) {
       writeFileSync(join(home, 'my-mesh', name), fileOf(name));
     }
-    expect(await asya(home, 'validate', 'my-mesh')).toBe('1 actor, 1 flow: fine');
+    expect(await asya(home, 'validate', 'my-mesh')).toBe('1 actor, 1 flow: valid');
     const simulated = await asya(home, 'simulate', 'my-mesh', 'hello', '--fail', 'greet:KeyError*2');
     expect(simulated).toMatch(/^end +succeeded/m);
     const mesh = start(process.execPath, [ASYA, 'dev', 'my-mesh'], home);
@@ -107,7 +107,7 @@ describe("the README's commands", () => {
     expect(groups.map(({ errorType }) => errorType)).toEqual(['TypeError']);
     const [failed = '{}'] = (await asya(home, 'failures', 'list', '--json')).split('\n');
     const shown = await asya(home, 'failures', 'show', JSON.parse(failed).envelopeId);
-    expect(shown).toMatch(/decided by +policy "noRetry", named by rule 1/);
+    expect(shown).toMatch(/decided by +policy "noRetry", chosen by rule 1/);
     expect(await asya(home, 'replay', '--group', groups[0]?.['group'] ?? '')).toMatch(/greet +greet/);
     expect(await stop(mesh)).toBe(0);
   });

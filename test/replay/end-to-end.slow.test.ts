@@ -69,7 +69,7 @@ describe('something failed', () => {
     expect(status).toBe(0);
     expect(out).toContain('e-3  failed at score · PolicyExhausted · 1 of 1 attempts');
     expect(out).toContain('route       fetch ✓ → score ✗\n');
-    expect(out).toContain('decided by  policy "once", named by rule 2');
+    expect(out).toContain('decided by  policy "once", chosen by rule 2');
     expect(out).toContain('error       ValueError: no such user: 3\n');
     expect(out).toMatch(/fragile\.py", line \d+, in score/);
   });
@@ -87,7 +87,7 @@ describe('something failed', () => {
     const { status, err } = await type('replay', '--group', group, '--go');
     expect(status).toBe(3);
     expect(err).toMatch(/failed again: e-\d+ at score, PolicyExhausted/);
-    expect(err).toContain('1 sent, 0 ended well, 1 failed again, 0 skipped, 12 left; nothing more was sent');
+    expect(err).toContain('1 sent, 0 succeeded, 1 failed again, 0 skipped, 12 left; nothing more was sent');
     // What failed again is a failure of its own, in the same group.
     await untilListed(14, '--group', group);
   });
@@ -111,7 +111,7 @@ describe('something failed', () => {
     await untilAcked();
     const { status, err } = await type('replay', '--group', group, '--go');
     expect(status).toBe(1);
-    expect(err).toContain('not sent: 13 were replayed before; --again sends them once more');
+    expect(err).toContain('not sent: 13 were replayed before; --again sends them again');
     expect(await mesh.engines.sqs.counts('score')).toEqual({ visible: 0, hidden: 0, delayed: 0 });
   });
 
@@ -130,14 +130,14 @@ describe('a dead letter that is no JSON', () => {
     const [{ envelopeId, reason }] = (await listed()) as [{ envelopeId: string; reason: string }];
     expect(reason).toBe('DeliveryExhausted');
     const shown = (await type('failures', 'show', envelopeId, '--payload')).out;
-    expect(shown).toContain('decided by  the broker: received again and again, never acked');
+    expect(shown).toContain('decided by  the broker: received too often without an acknowledgement');
     expect(shown).toContain('{"raw":"not {JSON"}');
     const plain = await type('replay', envelopeId, '--go');
     expect(plain.status).toBe(1);
     expect(plain.err).toContain('put a right payload in its place with --patch');
     const patch = '[{"op":"replace","path":"","value":{"n":1,"mended_by":"/"}}]';
     const patched = await type('replay', envelopeId, '--patch', patch, '--go');
-    expect(patched.err).toContain('done: 1 sent, 1 ended well, 0 failed again, 0 skipped, 0 left');
+    expect(patched.err).toContain('done: 1 sent, 1 succeeded, 0 failed again, 0 skipped, 0 left');
     expect(patched.status).toBe(0);
     await type('purge', '--all', '--yes', '--archive');
   });
@@ -159,7 +159,7 @@ describe('the real command', () => {
     );
     const purge = startProcess([ASYA, 'purge', '--all'], mesh.variables);
     expect(await purge.untilExit()).toEqual({ code: 2, signal: null });
-    expect(purge.errorOutput()).toContain('say --yes where nobody can be asked');
+    expect(purge.errorOutput()).toContain('pass --yes when not running interactively');
   });
 
   it('told to stop while it waits says where it is, and ends with 130', async () => {
@@ -171,9 +171,7 @@ describe('the real command', () => {
     await until(() => replay.output().includes('sent 1 of 2'), 'the first is sent');
     replay.signal('SIGTERM');
     expect(await replay.untilExit()).toEqual({ code: 130, signal: null });
-    expect(replay.errorOutput()).toMatch(
-      /stopped as you asked: 1 sent, .* 1 left; the next would have been p-\d/,
-    );
+    expect(replay.errorOutput()).toMatch(/interrupted: 1 sent, .* 1 left; the next would have been p-\d/);
   });
 
   it('ends quietly where nobody reads on', async () => {

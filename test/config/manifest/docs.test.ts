@@ -23,7 +23,7 @@ describe('docs/manifest.md', () => {
       manifest: { actors: { length: 3 }, flows: { length: 1 } },
       warnings: [],
     });
-    expect(PAGE).toContain('\n3 actors, 1 flow: fine\n');
+    expect(PAGE).toContain('\n3 actors, 1 flow: valid\n');
   });
 
   it('shows the mistakes as they are told', () => {

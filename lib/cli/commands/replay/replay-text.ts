@@ -34,7 +34,7 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
           ? `all were sent, ${sent.length - end.endedWell.length} have not ended yet`
           : `the next would have been ${oneLine(next.envelopeId)}`;
       return [
-        `stopped with Ctrl-C: ${counts}; ${where}`,
+        `interrupted: ${counts}; ${where}`,
         ...(next === undefined ? [] : ['run the same command again to continue; nothing is sent twice']),
       ];
     }
