@@ -21,15 +21,15 @@ import type { ScheduledPublish } from '../../lib/ports/scheduled-publish.ts';
 
 export interface RunningDelayer {
   readonly port: number;
-  /** Takes no more, waits for what is in flight within the grace period, and leaves nothing running. */
+  /** Rejects new pushes, waits up to the grace period for those in progress, and closes everything. */
   stop(): Promise<void>;
 }
 
-/** Rejects where it cannot work: the port is taken, the file of timers is somebody else's. */
+/** Rejects if the delayer cannot start: the port is in use, or another process has the timer file open. */
 export async function startDelayer(
   config: DelayerConfig,
   log: JsonLog,
-  /** Of its server. Default: it listens on every address and refuses no request by its headers. */
+  /** Options of its HTTP server. Default: it listens on every address, and `guard` rejects no requests. */
   server: Pick<PushServerOptions, 'host' | 'guard'> = {},
 ): Promise<RunningDelayer> {
   const accessToken =
@@ -43,7 +43,7 @@ export async function startDelayer(
     schedule: engine.schedule,
     publish,
     errorsTopic: config.errorsTopic,
-    onFact: (fact) => tell(fact, log),
+    onFact: (fact) => logFact(fact, log),
   };
   const pushes = await pushServer({
     ...server,
@@ -53,7 +53,7 @@ export async function startDelayer(
     liveness: () => undefined,
     onTrouble: log.warn,
   }).catch(async (error) => {
-    // Timers that go on firing would keep the process, and their file, for nobody.
+    // Open timers would keep the process running and the timer file locked.
     await engine.close();
     throw error;
   });
@@ -73,10 +73,12 @@ async function takePush(body: string, delayer: Delayer): Promise<PushAnswer> {
   const message = messageFromPush(body);
   if ('problem' in message) return { status: 400, problem: message.problem };
   const settle = await delayMessage(message, delayer);
-  return settle === 'ack' ? { status: 204 } : { status: 503, problem: 'not kept; deliver it again' };
+  return settle === 'ack'
+    ? { status: 204 }
+    : { status: 503, problem: 'the message was not stored; deliver it again' };
 }
 
-/** Another Pub/Sub than Google's is told no token. */
+/** The access token is sent to Google's Pub/Sub only, never to another endpoint. */
 function restOf({ pubSubEndpoint }: DelayerConfig, accessToken: AccessToken): RestOptions {
   return pubSubEndpoint === undefined ? { accessToken } : { endpoint: pubSubEndpoint };
 }
@@ -100,25 +102,27 @@ function engineFor(
       const { path } = engine;
       const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.warn });
       const { waiting } = timers;
-      log.line('warn', 'a file of timers stands in for Cloud Tasks: for one machine, not for production', {
-        path,
-        waiting,
-      });
+      const message = 'a timer file replaces Cloud Tasks: use it on one machine, not in production';
+      log.line('warn', message, { path, waiting });
       return timers;
     }
   }
 }
 
-function tell(fact: DelayerFact, { line }: JsonLog): void {
+function logFact(fact: DelayerFact, { line }: JsonLog): void {
   if (fact.fact === 'scheduled') {
     const { messageId, topic, dueMs, isNew } = fact;
     line('info', 'scheduled', { messageId, topic, dueAt: timestampText(dueMs), isNew });
   } else if (fact.fact === 'refused') {
     const { messageId, reason, problem } = fact;
-    line('error', 'not delayed, to the errors topic', { messageId, reason, problem });
+    line('error', 'the message cannot be delayed; it was published to the errors topic', {
+      messageId,
+      reason,
+      problem,
+    });
   } else {
     const { messageId, problem } = fact;
-    line('error', 'not kept, to be delivered again', { messageId, problem });
+    line('error', 'the message was not stored; Pub/Sub delivers it again', { messageId, problem });
   }
 }
 

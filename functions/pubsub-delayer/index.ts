@@ -5,7 +5,7 @@ import { errorText } from '../../lib/core/text/error-text.ts';
 import { mistakesText } from '../../lib/core/text/mistake.ts';
 import { startDelayer } from './delayer.ts';
 
-/** The delayer as a server, for Cloud Run: its topic's push subscription is what calls it. */
+/** The delayer as an HTTP server, for Cloud Run. The push subscription of the delayer's topic calls it. */
 const EXIT_FAILED = 1;
 const EXIT_MISTAKEN = 2;
 
@@ -13,8 +13,8 @@ const reading = delayerConfigFrom(process.env);
 if ('mistakes' in reading) {
   const { mistakes } = reading;
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  const words = mistakesText(mistakes).replace(/^/gm, '  ');
-  process.stderr.write(`pubsub-delayer: ${count} in the configuration\n${words}\n`);
+  const indented = mistakesText(mistakes).replace(/^/gm, '  ');
+  process.stderr.write(`pubsub-delayer: ${count} in the configuration\n${indented}\n`);
   process.exit(EXIT_MISTAKEN);
 }
 const { config } = reading;
@@ -25,15 +25,15 @@ try {
   const delayer = await startDelayer(config, log);
   log.line('info', 'listening', { port: delayer.port, engine: config.engine.kind });
   const stop = async () => {
-    log.line('info', 'told to stop');
+    log.line('info', 'stopping');
     await delayer.stop();
-    log.line('info', 'ended');
-    // Kept connections of the HTTP client would hold the process for a while.
+    log.line('info', 'stopped');
+    // Idle keep-alive connections of the HTTP client would delay the exit.
     process.exit();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
 } catch (error) {
-  log.line('error', 'failed', { problem: errorText(error) });
+  log.line('error', 'failed to start', { problem: errorText(error) });
   process.exitCode = EXIT_FAILED;
 }

@@ -8,14 +8,14 @@ import {
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-export interface HeardRequest {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-export interface GivenAnswer {
+export interface Answer {
   readonly status: number;
   readonly body: string;
 }
@@ -23,11 +23,11 @@ export interface GivenAnswer {
 export interface HttpServer {
   readonly url: string;
   readonly host: string;
-  readonly heard: HeardRequest[];
+  readonly requests: ReceivedRequest[];
 }
 
 const started: Server[] = [];
-/** By file, not by test: where tests run at the same time, nobody knows whose a server is. */
+/** Once per file, not after each test: tests of a file may run concurrently and share servers. */
 afterAll(async () => {
   for (const server of started.splice(0)) {
     const closed = new Promise((resolve) => server.close(resolve));
@@ -36,28 +36,28 @@ afterAll(async () => {
   }
 });
 
-/** A real server on loopback that answers as told, until the test file has ended; no answer cuts the connection. */
+/** A real server on 127.0.0.1 until the end of the test file. If `answer` returns undefined, it closes the connection. */
 export async function anHttpServer(
-  answer: (request: HeardRequest) => GivenAnswer | undefined | Promise<GivenAnswer | undefined>,
+  answer: (request: ReceivedRequest) => Answer | undefined | Promise<Answer | undefined>,
 ): Promise<HttpServer> {
-  const heard: HeardRequest[] = [];
-  async function giveAnswer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const requests: ReceivedRequest[] = [];
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const { method = '', url: path = '', headers } = request;
-    const one = { method, path, headers, text: Buffer.concat(chunks).toString() };
-    heard.push(one);
-    const given = await answer(one);
-    if (given === undefined) response.destroy();
-    else response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body);
+    const received = { method, path, headers, text: Buffer.concat(chunks).toString() };
+    requests.push(received);
+    const answered = await answer(received);
+    if (answered === undefined) response.destroy();
+    else response.writeHead(answered.status, { 'content-type': 'application/json' }).end(answered.body);
   }
-  // Whoever asks again after a pause is not to find the connection closed.
+  // No keep-alive timeout: a client that reuses the connection after a pause must not find it closed.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    // Who asks may be killed in the middle, and so may who is asked for the answer.
-    giveAnswer(request, response).catch(() => response.destroy());
+    // The client may be killed during the request, and `answer` may fail.
+    respond(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   started.push(server);
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: `http://${host}`, host, heard };
+  return { url: `http://${host}`, host, requests };
 }

@@ -1,6 +1,6 @@
-import { anHttpServer, type HeardRequest, type HttpServer } from './a-http-server.ts';
+import { anHttpServer, type HttpServer, type ReceivedRequest } from './a-http-server.ts';
 
-/** A task as Cloud Tasks is given it. */
+/** A task in a request to Cloud Tasks. */
 interface CreatedTask {
   readonly name: string;
   readonly scheduleTime: string;
@@ -15,12 +15,12 @@ interface CreatedTask {
 
 export interface TaskService extends HttpServer {
   readonly tasks: CreatedTask[];
-  /** The tokens that are good. */
+  /** Valid access tokens. */
   readonly tokens: Set<string>;
-  /** Queues that are there. */
+  /** Queues that exist. */
   readonly queues: Set<string>;
-  /** The next ones are answered with this instead; 0 cuts the connection. */
-  readonly troubles: number[];
+  /** Statuses to fail the next requests with; 0 closes the connection. */
+  readonly nextFailures: number[];
 }
 
 const error = (status: number, name: string, message: string) => ({
@@ -30,17 +30,17 @@ const error = (status: number, name: string, message: string) => ({
 
 const MS_PER_DAY = 86_400_000;
 
-/** Behaves as Cloud Tasks does towards whoever creates tasks. It runs none of them. */
+/** A fake Cloud Tasks: it creates and rejects tasks like the real service, but does not run them. */
 export async function aTaskService(queue: string): Promise<TaskService> {
   const tasks: CreatedTask[] = [];
   const names = new Set<string>();
   const tokens = new Set(['good']);
   const queues = new Set([queue]);
-  const troubles: number[] = [];
-  const server = await anHttpServer(({ method, path, headers, text }: HeardRequest) => {
-    const trouble = troubles.shift();
-    if (trouble === 0) return undefined;
-    if (trouble !== undefined) return error(trouble, 'TROUBLE', 'for a while');
+  const nextFailures: number[] = [];
+  const server = await anHttpServer(({ method, path, headers, text }: ReceivedRequest) => {
+    const failure = nextFailures.shift();
+    if (failure === 0) return undefined;
+    if (failure !== undefined) return error(failure, 'FAILURE', 'temporary');
     const [, parent] = /^\/v2\/(.+)\/tasks$/.exec(path) ?? [];
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
     if (!tokens.has(token)) return error(401, 'UNAUTHENTICATED', 'Request had invalid credentials.');
@@ -56,5 +56,5 @@ export async function aTaskService(queue: string): Promise<TaskService> {
     tasks.push(task);
     return { status: 200, body: JSON.stringify(task) };
   });
-  return { ...server, tasks, tokens, queues, troubles };
+  return { ...server, tasks, tokens, queues, nextFailures };
 }

@@ -15,9 +15,9 @@ interface Consumed {
 export interface VirtualPipeline {
   readonly stage: TimerStage;
   readonly startMs: number;
-  /** When the consumer was called, and with what. */
+  /** The calls of the consumer. */
   readonly consumed: Consumed[];
-  /** What was published to the errors topic. */
+  /** Messages in the errors topic. */
   readonly errors: Consumed[];
   readonly facts: PipelineFact[];
   readonly delayed: DelayerFact[];
@@ -29,8 +29,8 @@ const PROJECT = 'projects/shop/topics/';
 const TOPIC = 'orders';
 
 /**
- * A consumer with the error module around it, the delayer and its file of timers, wired as Pub/Sub would: what one
- * publishes, the other is delivered, all in virtual time. `deliveries` says how often each delayer message comes.
+ * A consumer with the error module, the delayer and its timer file, connected by a fake Pub/Sub in virtual time. Every
+ * message to the delayer is delivered `deliveries` times.
  */
 export async function aVirtualPipeline(
   handler: (call: number, ageMs: number) => unknown,
@@ -69,7 +69,7 @@ export async function aVirtualPipeline(
     else if (topic === TOPIC) void consume({ id, data, attributes: { ...attributes } });
     else if (topic === DEFAULT_DELAYER_TOPIC)
       for (let delivery = 0; delivery < deliveries; delivery++) delay(id, data, attributes);
-    else throw new Error(`nobody listens to ${topic}`);
+    else throw new Error(`no subscription for ${topic}`);
   }
 
   function delay(id: string, data: string, attributes: Readonly<Record<string, string>>): void {
@@ -96,7 +96,7 @@ export async function aVirtualPipeline(
     );
   }
 
-  // Whatever a timer publishes is delivered to its topic.
+  // Deliver what a timer publishes.
   stage.replies = async ({ topic, body }) => {
     const [message] = JSON.parse(body).messages;
     deliver(topic.slice(PROJECT.length), Buffer.from(message.data, 'base64').toString(), message.attributes);

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { endProcesses, saying, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
-import { aPubSub, asking, listeningAt, post, pushBody, startDelayer } from './delayer-process.ts';
+import { aPubSub, delayAttributes, post, pushBody, startDelayer, urlOf } from './delayer-process.ts';
 
-/** The file of timers under a real process that is killed. */
+/** The delayer with a timer file, as a real process that is killed or fails to start. */
 
 afterAll(endProcesses);
 
-test('what was acked survives SIGKILL, and is published once it is due', async () => {
+test('publishes every acknowledged message once, also after SIGKILL', async () => {
   let isUp = false;
   const pubSub = await aPubSub(() => (isUp ? { status: 200, body: '{}' } : { status: 503, body: 'down' }));
   const variables = {
@@ -18,21 +18,19 @@ test('what was acked survives SIGKILL, and is published once it is due', async (
     DELAYER_PUSH_AUTH: 'none',
   };
   const first = startDelayer(variables);
-  const url = await listeningAt(first);
-  expect(
-    first.lines.find((line) => String(line['message']).includes('stands in for Cloud Tasks')),
-  ).toBeDefined();
+  const url = await urlOf(first);
+  expect(first.lines.find((line) => String(line['message']).includes('replaces Cloud Tasks'))).toBeDefined();
 
   const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
   const pushes = ids.map((id) =>
     pushBody({
       id,
       data: `data ${id}`,
-      attributes: { ...asking(Number(id) % 2 === 0 ? '100ms' : '3s'), number: id },
+      attributes: { ...delayAttributes(Number(id) % 2 === 0 ? '100ms' : '3s'), number: id },
     }),
   );
   for (const push of pushes) expect(await post(url, push)).toMatchObject({ status: 204 });
-  // Some are due and cannot be published, the others wait: the worst moment for each.
+  // Half of the messages are due and cannot be published; the others are not due yet.
   await first.untilLine(saying('a timer could not be published'));
   first.signal('SIGKILL');
   await first.untilExit();
@@ -40,9 +38,9 @@ test('what was acked survives SIGKILL, and is published once it is due', async (
 
   isUp = true;
   const second = startDelayer(variables);
-  const urlAgain = await listeningAt(second);
+  const urlAgain = await urlOf(second);
   expect(second.lines.find((line) => line['waiting'] !== undefined)?.['waiting']).toBe(20);
-  // Pub/Sub never heard of the ack for these: delivered again, they are no second timers.
+  // As if Pub/Sub had not received the acks: a redelivery does not create a second timer.
   for (const push of pushes.slice(0, 5)) expect(await post(urlAgain, push)).toMatchObject({ status: 204 });
   await until(
     () => pubSub.published.length >= ids.length,
@@ -58,20 +56,20 @@ test('what was acked survives SIGKILL, and is published once it is due', async (
   }
 });
 
-test('a file that another delayer has is told in words', async () => {
+test('fails to start if another delayer has the timer file open', async () => {
   const variables = {
     DELAYER_PROJECT_ID: 'shop',
     DELAYER_ENGINE: 'timer-file',
     DELAYER_TIMER_FILE: join(await temporaryFolder(), 'timers.db'),
     DELAYER_PUSH_AUTH: 'none',
   };
-  await listeningAt(startDelayer(variables));
+  await urlOf(startDelayer(variables));
   const second = startDelayer(variables);
   expect(await second.untilExit()).toEqual({ code: 1, signal: null });
-  expect(second.lines.find(saying('failed'))?.['problem']).toMatch(/another process has it open/);
+  expect(second.lines.find(saying('failed to start'))?.['problem']).toMatch(/another process has it open/);
 });
 
-test('a port that somebody else has ends it, and it lets go of its timers', async () => {
+test('exits if the port is in use, and closes the timer file', async () => {
   const { url } = await aPubSub();
   const variables = {
     DELAYER_PROJECT_ID: 'shop',
@@ -81,5 +79,5 @@ test('a port that somebody else has ends it, and it lets go of its timers', asyn
   };
   const delayer = startDelayer({ ...variables, PORT: new URL(url).port });
   expect(await delayer.untilExit()).toEqual({ code: 1, signal: null });
-  expect(delayer.lines.find(saying('failed'))?.['problem']).toMatch(/EADDRINUSE/);
+  expect(delayer.lines.find(saying('failed to start'))?.['problem']).toMatch(/EADDRINUSE/);
 });

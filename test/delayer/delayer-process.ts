@@ -7,16 +7,17 @@ import {
   startProcess,
   type Variables,
 } from '../sidecar/sidecar-process.ts';
-import { anHttpServer, type GivenAnswer, type HttpServer } from './a-http-server.ts';
+import { type Answer, anHttpServer, type HttpServer } from './a-http-server.ts';
 
 export const QUEUE = 'projects/shop/locations/europe-west1/queues/delays';
 
-/** The delayer as it is deployed, a process of its own. */
+/** Starts the delayer in its own process, as when deployed. */
 export function startDelayer(variables: Variables): RunningProcess {
   return startProcess([join(ROOT, 'functions/pubsub-delayer/index.ts')], { PORT: '0', ...variables });
 }
 
-export async function listeningAt(delayer: RunningProcess): Promise<string> {
+/** Waits until the delayer listens. */
+export async function urlOf(delayer: RunningProcess): Promise<string> {
   const { port } = await delayer.untilLine(saying('listening'));
   return `http://127.0.0.1:${port}`;
 }
@@ -28,7 +29,7 @@ export interface Push {
   readonly publishTime?: string;
 }
 
-/** As Pub/Sub posts it. */
+/** The body of a request from a push subscription. */
 export function pushBody({ id = '1', data = 'the data', attributes = {}, publishTime }: Push): string {
   const time = publishTime ?? new Date().toISOString();
   return JSON.stringify({
@@ -44,7 +45,10 @@ export function pushBody({ id = '1', data = 'the data', attributes = {}, publish
   });
 }
 
-export const asking = (delay: string, topic = 'orders') => ({ [DELAY]: delay, [DELAYED_TOPIC]: topic });
+export const delayAttributes = (delay: string, topic = 'orders') => ({
+  [DELAY]: delay,
+  [DELAYED_TOPIC]: topic,
+});
 
 export async function post(
   url: string,
@@ -59,21 +63,24 @@ export async function post(
   return { status: response.status, text: await response.text() };
 }
 
-export interface PublishedThere {
+export interface PublishedMessage {
   readonly topic: string;
   readonly data: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
 }
 
-/** Pub/Sub's publish endpoint, which remembers, of topics that are heard; `answer` may say no. */
+/**
+ * A fake of Pub/Sub's REST API: every topic has a subscription, and `published` collects what is published. `answer` is
+ * called first, and a status other than 200 is returned to the client.
+ */
 export async function aPubSub(
-  answer: () => GivenAnswer | undefined = () => ({ status: 200, body: '{"messageIds":["1"]}' }),
-): Promise<HttpServer & { readonly published: PublishedThere[] }> {
-  const published: PublishedThere[] = [];
+  answer: () => Answer | undefined = () => ({ status: 200, body: '{"messageIds":["1"]}' }),
+): Promise<HttpServer & { readonly published: PublishedMessage[] }> {
+  const published: PublishedMessage[] = [];
   const server = await anHttpServer(({ method, path, text, headers }) => {
-    const given = answer();
-    if (given?.status !== 200) return given;
+    const answered = answer();
+    if (answered?.status !== 200) return answered;
     if (method === 'GET')
       return { status: 200, body: '{"subscriptions":["projects/shop/subscriptions/one"]}' };
     const [, topic = ''] = /^\/v1\/projects\/shop\/topics\/(.+):publish$/.exec(path) ?? [];
@@ -84,7 +91,7 @@ export async function aPubSub(
         attributes,
         authorization: headers.authorization,
       });
-    return given;
+    return answered;
   });
   return { ...server, published };
 }

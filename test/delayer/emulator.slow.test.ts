@@ -5,9 +5,9 @@ import { endProcesses, pause, temporaryFolder, until } from '../sidecar/sidecar-
 import { PROJECT, PUBSUB_ABSENCE, startPubsub } from '../support/pubsub.ts';
 import { type PubsubRest, pubsubRest } from '../support/pubsub-rest.ts';
 import { anHttpServer } from './a-http-server.ts';
-import { asking, listeningAt, post, startDelayer } from './delayer-process.ts';
+import { delayAttributes, post, startDelayer, urlOf } from './delayer-process.ts';
 
-/** The delayer between topics of Google's own emulator, with a file of timers in place of Cloud Tasks. */
+/** The delayer with Google's Pub/Sub emulator, and a timer file instead of Cloud Tasks. */
 
 if (PUBSUB_ABSENCE !== undefined) console.log(`the delayer on Pub/Sub: skipped, because ${PUBSUB_ABSENCE}`);
 
@@ -16,7 +16,7 @@ const DELAYER_TOPIC = 'me-pubsub-delayer';
 describe.skipIf(PUBSUB_ABSENCE !== undefined)('the delayer on Pub/Sub', { timeout: 120_000 }, () => {
   let emulator: PubsubEmulator;
   let pubsub: PubsubRest;
-  /** How many pushes the delayer's answer is kept from, though it gave one. */
+  /** How many of the next answers of the delayer do not reach Pub/Sub. */
   let lostAnswers = 0;
   const answers: number[] = [];
 
@@ -30,8 +30,8 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the delayer on Pub/Sub', { timeou
       DELAYER_PUBSUB_ENDPOINT: pubsub.url,
       DELAYER_PUSH_AUTH: 'none',
     });
-    const url = await listeningAt(delayer);
-    const between = await anHttpServer(async ({ text }) => {
+    const url = await urlOf(delayer);
+    const proxy = await anHttpServer(async ({ text }) => {
       const { status, text: body } = await post(url, text);
       answers.push(status);
       if (lostAnswers > 0) {
@@ -42,7 +42,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the delayer on Pub/Sub', { timeou
     });
     for (const topic of [DELAYER_TOPIC, 'orders', 'sending-mg-errors']) await pubsub.topic(topic);
     for (const topic of ['orders', 'sending-mg-errors']) await pubsub.subscription(topic);
-    await pubsub.subscription(DELAYER_TOPIC, { pushTo: between.url });
+    await pubsub.subscription(DELAYER_TOPIC, { pushTo: proxy.url });
   }, 120_000);
 
   afterAll(async () => {
@@ -50,10 +50,10 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the delayer on Pub/Sub', { timeou
     await emulator?.close();
   });
 
-  test('a message arrives on its topic no sooner than asked for, with its attributes', async () => {
+  test('publishes a message to its topic after the delay, with its attributes', async () => {
     const publishedAt = Date.now();
     await pubsub.publish(DELAYER_TOPIC, 'in two seconds', {
-      ...asking('2s'),
+      ...delayAttributes('2s'),
       retryCount: '3',
       customer: '\u00fc',
     });
@@ -63,14 +63,14 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the delayer on Pub/Sub', { timeou
       attributes: { retryCount: '3', customer: '\u00fc' },
     });
     expect(Object.keys(arrived.attributes)).toHaveLength(2);
-    // Both clocks are this machine's; the emulator cuts a publish time to milliseconds.
+    // Both times are from this machine's clock; the emulator truncates publish times to milliseconds.
     expect(arrived.publishMs).toBeGreaterThanOrEqual(publishedAt + 1_999);
   });
 
-  test('once, also where Pub/Sub delivers it to the delayer again and again', async () => {
+  test('publishes a message once, even if Pub/Sub delivers it to the delayer several times', async () => {
     lostAnswers = 2;
     const before = answers.length;
-    await pubsub.publish(DELAYER_TOPIC, 'only once', asking('4s'));
+    await pubsub.publish(DELAYER_TOPIC, 'only once', delayAttributes('4s'));
     await until(() => answers.length >= before + 3, 'delivered three times', 60_000);
     expect(answers.slice(before)).toEqual([204, 204, 204]);
     expect(await pubsub.next('orders')).toMatchObject({ data: 'only once' });
@@ -78,12 +78,15 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the delayer on Pub/Sub', { timeou
     expect(await pubsub.rest('orders')).toEqual([]);
   });
 
-  test('what cannot be read goes to the errors topic, whole', async () => {
-    const id = await pubsub.publish(DELAYER_TOPIC, 'whenever', { ...asking('whenever'), customer: '7' });
+  test('publishes a message with an invalid delay to the errors topic, with its data and attributes', async () => {
+    const id = await pubsub.publish(DELAYER_TOPIC, 'whenever', {
+      ...delayAttributes('whenever'),
+      customer: '7',
+    });
     expect(await pubsub.next('sending-mg-errors')).toMatchObject({
       data: 'whenever',
       attributes: {
-        ...asking('whenever'),
+        ...delayAttributes('whenever'),
         customer: '7',
         errorType: 'DelayRefused',
         errorReason: 'unreadable',

@@ -3,13 +3,13 @@ import { httpError, topicPublishError } from '../../lib/error-handling/errors.ts
 import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
 import { aVirtualPipeline } from './a-virtual-pipeline.ts';
 
-/** The error module, the delayer and its file of timers together, in virtual time. */
+/** The error module, the delayer and its timer file together, in virtual time. */
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-describe('the module with the delayer', () => {
-  it.each([1, 3])('makes the six delays, %i deliveries of each message or not', async (deliveries) => {
+describe('the error module with the delayer', () => {
+  it.each([1, 3])('retries after each of the six delays (deliveries per message: %i)', async (deliveries) => {
     const pipeline = await aVirtualPipeline(
       () => {
         throw topicPublishError('invoices');
@@ -32,7 +32,7 @@ describe('the module with the delayer', () => {
     expect(pipeline.delayed).toHaveLength(6 * deliveries);
   });
 
-  it('makes a delay of 29 days, and the file is opened again meanwhile', async () => {
+  it('keeps a delay of 29 days if the timer file is reopened meanwhile', async () => {
     const settings = { ...DEFAULT_SETTINGS, delaysSeconds: [29 * 86_400], expireAfterHours: 40 * 24 };
     const pipeline = await aVirtualPipeline(
       (call) => {
@@ -50,10 +50,10 @@ describe('the module with the delayer', () => {
     expect(pipeline.facts.at(-1)).toMatchObject({ fact: 'success' });
   });
 
-  it('an outage of two days ends in expiry after 36 hours, and not before', {
+  it('retries during an outage of two days until the message expires after 36 hours', {
     timeout: 300_000,
   }, async () => {
-    // Longer delays than usual, so that the outage is not eighteen thousand writes to the disk.
+    // Longer than the default delays, which would cause 18,000 disk writes here.
     const settings = { ...DEFAULT_SETTINGS, delaysSeconds: [60, 60, 120, 180, 420, 1_800] };
     const pipeline = await aVirtualPipeline(
       (_call, ageMs) => {
@@ -75,7 +75,7 @@ describe('the module with the delayer', () => {
     expect(pipeline.facts.at(-1)).toMatchObject({ fact: 'dropped', reason: 'expired' });
   });
 
-  it('404 is dropped and 400 escalated once, and neither is ever delayed', async () => {
+  it('drops after 404 and escalates after 400, without a delay', async () => {
     const pipeline = await aVirtualPipeline((call) => {
       throw call === 1 ? httpError(404, 'gone') : httpError(400, 'bad');
     });

@@ -16,7 +16,7 @@ interface Publication extends PublishedMessage<string> {
   readonly atMs: number;
 }
 
-/** A consumer with its clock, and everything that it published and told. */
+/** The options of a consumer with a virtual clock, and the messages and facts that it published and reported. */
 export function aPipeline(changes: Partial<ErrorHandlingOptions<string>> = {}) {
   let now = START;
   const published: Publication[] = [];
@@ -33,8 +33,8 @@ export function aPipeline(changes: Partial<ErrorHandlingOptions<string>> = {}) {
     options,
     published,
     facts,
-    to: (topic: string) => published.filter((one) => one.topic === topic),
-    pass: (milliseconds: number) => {
+    publishedTo: (topic: string) => published.filter((message) => message.topic === topic),
+    advance: (milliseconds: number) => {
       now += milliseconds;
     },
     now: () => now,
@@ -45,7 +45,7 @@ export function aMessage(attributes: Readonly<Record<string, string>> = {}): Pip
   return { id: 'm-1', data: 'the data', attributes, publishTime: new Date(START) };
 }
 
-export interface Life {
+export interface History {
   readonly delaysSeconds: readonly number[];
   readonly published: readonly Publication[];
   readonly facts: readonly PipelineFact[];
@@ -54,11 +54,11 @@ export interface Life {
   readonly calls: number;
 }
 
-/** One message through all of its retries: what is delayed comes back when its delay is over, and no sooner. */
-export async function liveOut(
+/** Delivers one message, and each of its retries when its delay is over, until there is no further retry. */
+export async function runToEnd(
   handler: (call: number, ageMs: number) => unknown,
   changes: Partial<ErrorHandlingOptions<string>> = {},
-): Promise<Life> {
+): Promise<History> {
   const pipeline = aPipeline(changes);
   const delaysSeconds: number[] = [];
   let calls = 0;
@@ -69,14 +69,14 @@ export async function liveOut(
   );
   for (;;) {
     const { settle, action } = await consume(message);
-    if (settle !== 'ack') throw new Error('nobody refused anything here');
+    if (settle !== 'ack') throw new Error(`expected ack, got ${settle}`);
     if (action !== 'retry') break;
     const { topic, data, attributes } = pipeline.published.at(-1) as Publication;
     if (topic !== 'me-pubsub-delayer' || attributes[DELAYED_TOPIC] !== TOPIC) throw new Error(topic);
     const delayMs = durationMs(attributes[DELAY]) ?? Number.NaN;
     delaysSeconds.push(delayMs / 1000);
-    pipeline.pass(delayMs);
-    // The delayer publishes it afresh: only attributes tell how old it is.
+    pipeline.advance(delayMs);
+    // The delayer publishes a new message; only its attributes show how old the event is.
     message = { id: `m-${calls + 1}`, data, attributes, publishTime: new Date(pipeline.now()) };
   }
   const { published, facts } = pipeline;

@@ -14,9 +14,10 @@ interface Case extends PipelineFileCase {
 }
 
 const cases: readonly Case[] = existsSync(CASES) ? JSON.parse(readFileSync(CASES, 'utf8')) : [];
-if (cases.length === 0) console.warn(`the pipeline's conformance: skipped, because ${CASES} is not there`);
+if (cases.length === 0)
+  console.warn(`the conformance cases of the pipeline are skipped: ${CASES} does not exist`);
 
-/** As an environment would say it: unset where the case says nothing. */
+/** The settings of a case as environment variables. A setting that the case does not have is not set. */
 function settingsOf(given: Case) {
   const names = ['RETRY_MESSAGE_DELAYS_SECONDS', 'EXPIRED_MESSAGE_AFTER_HOURS'] as const;
   const set = names.filter((name) => given[name] !== undefined);
@@ -26,8 +27,8 @@ function settingsOf(given: Case) {
   return 'settings' in read ? read.settings : expect.unreachable(JSON.stringify(read.mistakes));
 }
 
-/** The pure decision is held to these cases elsewhere; here everything around it is, from the thrown error on. */
-describe.skipIf(cases.length === 0)('from a thrown error to what is published', () => {
+/** Other tests check the decision itself with these cases. Here they run from the thrown error to the publication. */
+describe.skipIf(cases.length === 0)('conformance, from a thrown error to the published message', () => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', async (_name, given) => {
     const { type = 'Error', ...fields } = given.error;
     const { options, published } = aPipeline({

@@ -10,7 +10,7 @@ const OLD = { eventTime: new Date(START - 37 * HOUR_MS).toISOString() };
 const TRACE = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=b' };
 
 describe('a handler that succeeds', () => {
-  it('has its message acked, and nothing published', async () => {
+  it('acknowledges the message and publishes nothing', async () => {
     const { options, published, facts } = aPipeline();
     const consume = withErrorHandling(async ({ data }: PipelineMessage<string>) => data.length, options);
     expect(await consume(aMessage())).toEqual({ settle: 'ack', action: 'done', result: 8 });
@@ -19,22 +19,47 @@ describe('a handler that succeeds', () => {
   });
 });
 
-/** As protocol buffers write it, without the topic's name. */
+/** The size of a publish request in protocol buffers, without the topic's name. */
 function requestBytes({ data, attributes }: PublishedMessage<Uint8Array | string>): number {
   const lengths = Object.entries(attributes).map(([name, value]) => 9 + Buffer.byteLength(name + value));
   return data.length + lengths.reduce((sum, length) => sum + length, 0);
 }
 
-describe('the order of the questions', () => {
+describe('precedence of the rules', () => {
   it.each([
-    ['permanent comes before expired', httpError(404, 'x'), OLD, { action: 'drop', escalate: false }],
-    ['permanent, whatever its count', httpError(410, 'x'), { retryCount: '99' }, { action: 'drop' }],
-    ['expired comes before retriable', httpError(503, 'x'), OLD, { action: 'drop', expired: true }],
-    ['expired comes before escalation', httpError(400, 'x'), OLD, { action: 'drop', escalate: true }],
-    ['a delay is left', topicPublishError('x'), { retryCount: '5' }, { action: 'retry', delaySeconds: 30 }],
-    ['a service begins again', httpError(503, 'x'), { retryCount: '6' }, { action: 'retry', nextCount: 1 }],
-    ['a client has expired', topicPublishError('x'), { retryCount: '6' }, { action: 'drop', escalate: true }],
-    ['anything else is escalated', new Error('x'), { retryCount: '99' }, { action: 'escalate' }],
+    [
+      'permanent takes precedence over expired',
+      httpError(404, 'x'),
+      OLD,
+      { action: 'drop', escalate: false },
+    ],
+    ['permanent ignores the retry count', httpError(410, 'x'), { retryCount: '99' }, { action: 'drop' }],
+    ['expired takes precedence over retriable', httpError(503, 'x'), OLD, { action: 'drop', expired: true }],
+    [
+      'expired takes precedence over escalation',
+      httpError(400, 'x'),
+      OLD,
+      { action: 'drop', escalate: true },
+    ],
+    [
+      'retries while a delay is left',
+      topicPublishError('x'),
+      { retryCount: '5' },
+      { action: 'retry', delaySeconds: 30 },
+    ],
+    [
+      'restarts the delays for a failing service',
+      httpError(503, 'x'),
+      { retryCount: '6' },
+      { action: 'retry', nextCount: 1 },
+    ],
+    [
+      'expires a failing client after the last delay',
+      topicPublishError('x'),
+      { retryCount: '6' },
+      { action: 'drop', escalate: true },
+    ],
+    ['escalates any other error', new Error('x'), { retryCount: '99' }, { action: 'escalate' }],
   ])('%s', async (_rule, thrown, attributes: Record<string, string>, expected) => {
     const { options } = aPipeline();
     expect(await handleFailure(thrown, aMessage(attributes), options)).toMatchObject({
@@ -45,9 +70,9 @@ describe('the order of the questions', () => {
 });
 
 describe('a retry', () => {
-  it('goes to the delayer with the data, the attributes and one more on the count', async () => {
-    const { options, published, facts, pass } = aPipeline();
-    pass(2_000);
+  it('is published to the delayer with the data, the attributes and an incremented retry count', async () => {
+    const { options, published, facts, advance } = aPipeline();
+    advance(2_000);
     const message = aMessage({ ...TRACE, tenant: 'a', retryCount: '2' });
     await handleFailure(httpError(503, 'down'), message, options);
     expect(published).toEqual([
@@ -79,7 +104,7 @@ describe('a retry', () => {
     ]);
   });
 
-  it('keeps the event time as it was written, and sets one where none can be read', async () => {
+  it('keeps a valid event time unchanged, and sets a missing or invalid one', async () => {
     const { options, published } = aPipeline();
     const eventTime = '2025-12-31T23:00:00.000+01:00';
     await handleFailure(httpError(503, 'x'), aMessage({ eventTime }), options);
@@ -96,43 +121,43 @@ describe('a retry', () => {
     ]);
   });
 
-  it.each(['', 'x', '-1', '1.5', '9'.repeat(400)])('takes a count of %j as none', async (retryCount) => {
+  it.each(['', 'x', '-1', '1.5', '9'.repeat(400)])('treats a retry count of %j as 0', async (retryCount) => {
     const { options } = aPipeline();
     const failed = await handleFailure(topicPublishError('x'), aMessage({ retryCount }), options);
     expect(failed).toMatchObject({ retryCount: 0, nextCount: 1 });
   });
 
-  it('writes delays that are no whole seconds, and asks the delayer that it is told', async () => {
+  it('writes fractional delays, and uses the configured delayer topic', async () => {
     const settings = { delaysSeconds: [0.25, 93.5], expireAfterHours: 36, errorsTopic: 'errors' };
-    const { options, to } = aPipeline({ settings, delayerTopic: 'slow-lane' });
+    const { options, publishedTo } = aPipeline({ settings, delayerTopic: 'slow-lane' });
     await handleFailure(httpError(503, 'x'), aMessage(), options);
     await handleFailure(httpError(503, 'x'), aMessage({ retryCount: '1' }), options);
-    expect(to('slow-lane').map(({ attributes }) => attributes['me-pubsub-delayer/delay'])).toEqual([
+    expect(publishedTo('slow-lane').map(({ attributes }) => attributes['me-pubsub-delayer/delay'])).toEqual([
       '250ms',
       '1m33s500ms',
     ]);
   });
 });
 
-describe('a retry of what no delayer carries', () => {
+describe('a retry of a message that is too large for the delayer', () => {
   it.each([
     ['text', 'é'.repeat(370_001), 'ü'.repeat(370_000)],
     ['bytes', Buffer.alloc(740_001), Buffer.alloc(740_000)],
-  ])('is escalated at once, with the error (%s)', async (_what, tooLarge, largest) => {
+  ])('is escalated with the error instead (%s)', async (_kind, tooLarge, largest) => {
     const { options, facts } = aPipeline();
-    const to: string[] = [];
-    const publish = async (topic: string) => to.push(topic);
+    const topics: string[] = [];
+    const publish = async (topic: string) => topics.push(topic);
     const message = { ...aMessage({ retryCount: '2' }), data: tooLarge };
     const failed = await handleFailure(httpError(503, 'down'), message, { ...options, publish });
     expect(failed).toMatchObject({ settle: 'ack', action: 'escalate', retryCount: 2 });
     await handleFailure(httpError(503, 'down'), { ...message, data: largest }, { ...options, publish });
-    expect(to).toEqual(['sending-mg-errors', 'me-pubsub-delayer']);
+    expect(topics).toEqual(['sending-mg-errors', 'me-pubsub-delayer']);
     expect(facts.map(({ fact }) => fact)).toEqual(['escalated', 'retried']);
   });
 });
 
 describe('an escalation', () => {
-  it('carries the original, the error, the count and the trace', async () => {
+  it('contains the original message, the error, the retry count and the trace context', async () => {
     const { options, published, facts } = aPipeline();
     const delayed = { 'me-pubsub-delayer/delay': '1s', 'me-pubsub-delayer/topic': 'orders' };
     const message = aMessage({ ...TRACE, ...delayed, tenant: 'a', retryCount: '4' });
@@ -163,7 +188,7 @@ describe('an escalation', () => {
     expect(facts).toMatchObject([{ fact: 'escalated', reason: 'escalated', retryCount: 4 }]);
   });
 
-  it("keeps within the broker's limits: the error gives way, the original never", async () => {
+  it("shortens or omits error attributes to stay within the broker's limits, never original ones", async () => {
     const { options, published } = aPipeline();
     const many = Object.fromEntries(Array.from({ length: 96 }, (_, index) => [`a${index}`, 'é']));
     const thrown = Object.assign(new Error('é'.repeat(5_000)), { stack: 's'.repeat(5_000) });
@@ -178,51 +203,55 @@ describe('an escalation', () => {
   });
 
   it.each([
-    ['as it is documented', 10_000_000],
-    ['as the service names it', 10 * 1024 * 1024],
+    ['documented', 10_000_000],
+    ['actual', 10 * 1024 * 1024],
   ])(
-    'of what is nearly as large as the broker takes (%s) is taken, with what fits',
+    "contains the error attributes that fit if the message is near the broker's %s size limit",
     async (_limit, limit) => {
       const thrown = Object.assign(new Error('é'.repeat(600)), { stack: 's'.repeat(1_200) });
       const kept = { ...TRACE, retryCount: '1', eventTime: '2026-01-01T00:00:00Z' };
-      const told: string[][] = [];
+      const errorAttributes: string[][] = [];
       for (const left of [0, 100, 600, 1_000, 3_000]) {
         const size = limit - 64 - requestBytes({ data: '', attributes: kept }) - left;
-        const taken: PublishedMessage<Uint8Array>[] = [];
+        const accepted: PublishedMessage<Uint8Array>[] = [];
         const { clock, settings, topic, onFact } = aPipeline().options;
         const publish = async (_topic: string, message: PublishedMessage<Uint8Array>) => {
           if (64 + requestBytes(message) > limit)
             throw httpError(400, 'Request payload size exceeds the limit');
-          return taken.push(message);
+          return accepted.push(message);
         };
         const message = { id: 'm-1', data: Buffer.alloc(size), attributes: kept };
         const options = { clock, settings, topic, onFact, publish };
         expect(await handleFailure(thrown, message, options)).toMatchObject({ settle: 'ack' });
-        expect(taken[0]?.data).toBe(message.data);
-        expect(taken[0]?.attributes).toMatchObject(kept);
-        told.push(Object.keys(taken[0]?.attributes ?? {}).filter((name) => !Object.hasOwn(kept, name)));
-        // The traceback gives way first.
-        if (left < 6_000 && taken[0]?.attributes['errorTraceback'] !== undefined)
-          expect(taken[0].attributes).toHaveProperty('errorMessage');
+        const [escalated] = accepted;
+        expect(escalated?.data).toBe(message.data);
+        expect(escalated?.attributes).toMatchObject(kept);
+        const names = Object.keys(escalated?.attributes ?? {});
+        errorAttributes.push(names.filter((name) => !Object.hasOwn(kept, name)));
+        // The traceback is the first attribute to be omitted.
+        if (left < 6_000 && escalated?.attributes['errorTraceback'] !== undefined)
+          expect(escalated.attributes).toHaveProperty('errorMessage');
       }
       const first = ['errorType', 'errorMessage', 'errorReason', 'errorTopic'];
-      expect(told[0]).toEqual([]);
-      expect(told[2]).toEqual(first);
-      expect(told[4]).toEqual([...first, 'errorMessageId', 'errorTraceback']);
+      expect(errorAttributes[0]).toEqual([]);
+      expect(errorAttributes[2]).toEqual(first);
+      expect(errorAttributes[4]).toEqual([...first, 'errorMessageId', 'errorTraceback']);
     },
   );
 
-  it('of what has expired is escalated too', async () => {
-    const { options, to, facts } = aPipeline();
+  it('is published for an expired message', async () => {
+    const { options, publishedTo, facts } = aPipeline();
     await handleFailure(httpError(503, 'down'), aMessage(OLD), options);
-    expect(to('sending-mg-errors')).toMatchObject([{ attributes: { errorReason: 'expired', ...OLD } }]);
+    expect(publishedTo('sending-mg-errors')).toMatchObject([
+      { attributes: { errorReason: 'expired', ...OLD } },
+    ]);
     expect(facts).toMatchObject([
       { fact: 'escalated', reason: 'expired' },
       { fact: 'dropped', reason: 'expired', ageMs: 37 * HOUR_MS },
     ]);
   });
 
-  it('of what has expired and is normal is not', async () => {
+  it('is not published for an expired message whose error is normal', async () => {
     const { options, published, facts } = aPipeline();
     await handleFailure(asNormal(httpError(503, 'down')), aMessage(OLD), options);
     expect(published).toEqual([]);
@@ -230,7 +259,7 @@ describe('an escalation', () => {
   });
 });
 
-describe('publishing that fails', () => {
+describe('a publish that fails', () => {
   const REFUSALS = [
     ['rejects', () => Promise.reject(new Error('broker down')), 'broker down'],
     [
@@ -240,18 +269,18 @@ describe('publishing that fails', () => {
       },
       'broker down',
     ],
-    ['answers a refusal', async () => ({ ok: false, problem: 'broker down' }), 'broker down'],
-    ['answers a refusal without words', async () => ({ ok: false }), 'refused'],
+    ['returns a refusal', async () => ({ ok: false, problem: 'broker down' }), 'broker down'],
+    ['returns a refusal without a problem', async () => ({ ok: false }), 'refused'],
   ] as const;
 
-  it.each(REFUSALS)('%s: no ack, and only that is told', async (_how, publish, words) => {
+  it.each(REFUSALS)('leads to a nack and one fact, if publish %s', async (_how, publish, reason) => {
     for (const [thrown, attributes, topic] of [
       [httpError(503, 'x'), {}, 'me-pubsub-delayer'],
       [httpError(400, 'x'), {}, 'sending-mg-errors'],
       [httpError(503, 'x'), OLD, 'sending-mg-errors'],
     ] as const) {
       const { options, facts } = aPipeline({ publish });
-      const problem = `${topic}: ${words}`;
+      const problem = `${topic}: ${reason}`;
       expect(await handleFailure(thrown, aMessage(attributes), options)).toMatchObject({
         settle: 'nack',
         problem,
@@ -260,7 +289,7 @@ describe('publishing that fails', () => {
     }
   });
 
-  it('is no matter to what is only dropped', async () => {
+  it('does not affect a message that is only dropped', async () => {
     const { options } = aPipeline({ publish: () => Promise.reject(new Error('down')) });
     expect((await handleFailure(httpError(404, 'x'), aMessage(), options)).settle).toBe('ack');
   });
@@ -275,7 +304,7 @@ describe('an onFact that fails', () => {
       },
     ],
     ['rejects', async () => Promise.reject(new Error('no log'))],
-  ])('%s: nothing else changes', async (_how, onFact) => {
+  ])('does not change the outcome, if it %s', async (_how, onFact) => {
     const { options, published } = aPipeline({ onFact });
     const consume = withErrorHandling(({ id }: PipelineMessage<string>) => {
       if (id === 'm-1') throw httpError(400, 'x');

@@ -10,7 +10,7 @@ class GoogleError extends Error {
 }
 class TopicPublishError extends Error {}
 
-/** As @grpc/grpc-js makes them: a message of code, name and details, and the three fields of a status. */
+/** Like an error of @grpc/grpc-js: a message of code, name and details, and the three fields of a status. */
 function grpcError(code: number, name: string) {
   return error({ code, details: 'no', metadata: { internalRepr: new Map() } }, `${code} ${name}: no`);
 }
@@ -34,35 +34,35 @@ const GRPC: readonly (readonly [string, number])[] = [
   ['UNAUTHENTICATED', 401],
 ];
 
-describe('the status of an error', () => {
+describe('the HTTP status of an error', () => {
   it.each([
-    ['our own', httpError(503, 'down'), 503],
+    ['httpError', httpError(503, 'down'), 503],
     ['http-errors', error({ status: 410, statusCode: 410, expose: true }), 410],
     ['axios', error({ name: 'AxiosError', code: 'ERR_BAD_RESPONSE', response: { status: 502 } }), 502],
     ['got', error({ name: 'HTTPError', response: { statusCode: 429 } }), 429],
-    ['a Response thrown', new Response('', { status: 404 }), 404],
+    ['a thrown Response', new Response('', { status: 404 }), 404],
     ['a Response as the cause', new Error('no', { cause: new Response('', { status: 423 }) }), 423],
     ['gaxios', error({ code: 403, status: 403, response: { status: 403 } }), 403],
-    ['gaxios, before 6', error({ code: '503', response: { status: 503 } }), 503],
-    ['gaxios, too slow', error({ code: 'TimeoutError', cause: error({ name: 'AbortError' }) }), 504],
-    ['gaxios, broken off', error({ code: 'ERR_STREAM_PREMATURE_CLOSE' }), 502],
-    ["Google's body", error({ code: 404, status: 'NOT_FOUND' }), 404],
-    ["Google's name alone", error({ status: 'RESOURCE_EXHAUSTED' }), 429],
+    ['gaxios before version 6', error({ code: '503', response: { status: 503 } }), 503],
+    ['gaxios, timeout', error({ code: 'TimeoutError', cause: error({ name: 'AbortError' }) }), 504],
+    ['gaxios, connection closed early', error({ code: 'ERR_STREAM_PREMATURE_CLOSE' }), 502],
+    ["Google's error body", error({ code: 404, status: 'NOT_FOUND' }), 404],
+    ["Google's status name", error({ status: 'RESOURCE_EXHAUSTED' }), 429],
     ['AWS', error({ name: 'InternalError', $fault: 'server', $metadata: { httpStatusCode: 500 } }), 500],
     ['AWS, throttled', error({ name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }), 429],
-    ['AWS, by trait', error({ name: 'Busy', $retryable: { throttling: true } }), 429],
-    ['AWS, too slow', error({ name: 'RequestTimeout', $metadata: { httpStatusCode: 400 } }), 504],
+    ['AWS, throttling trait', error({ name: 'Busy', $retryable: { throttling: true } }), 429],
+    ['AWS, timeout', error({ name: 'RequestTimeout', $metadata: { httpStatusCode: 400 } }), 504],
     ['AWS, version 2', error({ code: 'ProvisionedThroughputExceededException', statusCode: 400 }), 429],
     ['a plain object', { status: 504 }, 504],
     ['a timeout signal', new DOMException('The operation timed out', 'TimeoutError'), 504],
     ['a refused connection', error({ code: 'ECONNREFUSED', syscall: 'connect' }), 503],
-    ['a broken connection', error({ code: 'ECONNRESET' }), 502],
-    ['undici, a slow connection', error({ code: 'UND_ERR_CONNECT_TIMEOUT' }), 504],
-  ])('%s', (_who, thrown, status) => {
+    ['a reset connection', error({ code: 'ECONNRESET' }), 502],
+    ['undici, connect timeout', error({ code: 'UND_ERR_CONNECT_TIMEOUT' }), 504],
+  ])('is read from %s', (_source, thrown, status) => {
     expect(statusOf(thrown)).toBe(status);
   });
 
-  it.each(GRPC)('gRPC %s, by number and by name', (name, status) => {
+  it.each(GRPC)('is mapped from gRPC %s, by number and by name', (name, status) => {
     const code = GRPC.findIndex(([one]) => one === name) + 1;
     expect(statusOf(grpcError(code, name))).toBe(status);
     expect(statusOf(Object.assign(new GoogleError('gax gave up'), { code }))).toBe(status);
@@ -71,29 +71,29 @@ describe('the status of an error', () => {
   });
 
   it.each([
-    ['a command that exits with 5', error({ code: 5, killed: false, cmd: 'grep' })],
-    ['a DOMException with its old number', new DOMException('no', 'NotFoundError')],
-    ['no error of gRPC', grpcError(0, 'OK')],
-    ['a number that gRPC does not have', grpcError(17, '')],
-    ['a name that nobody knows', error({ code: 'ENOTFOUND' })],
-    ['a good status', error({ status: 200 })],
+    ['a command with exit status 5', error({ code: 5, killed: false, cmd: 'grep' })],
+    ['a DOMException with a legacy code', new DOMException('no', 'NotFoundError')],
+    ['gRPC status OK', grpcError(0, 'OK')],
+    ['an unknown gRPC number', grpcError(17, '')],
+    ['an unknown code', error({ code: 'ENOTFOUND' })],
+    ['a successful status', error({ status: 200 })],
     ['a redirect', error({ status: 304 })],
-    ['half a status', error({ status: 503.5 })],
-    ['beyond them all', error({ status: 600 })],
-    ['a code of a database', error({ code: '23505' })],
+    ['a fractional status', error({ status: 503.5 })],
+    ['a status above 599', error({ status: 600 })],
+    ['an SQL state', error({ code: '23505' })],
     ['a bug', new TypeError('x is not a function')],
-    ['the end of a signal', new DOMException('no', 'AbortError')],
-    ['several at once', new AggregateError([httpError(404, 'a'), httpError(503, 'b')])],
-    ['nothing', undefined],
+    ['an aborted signal', new DOMException('no', 'AbortError')],
+    ['an AggregateError', new AggregateError([httpError(404, 'a'), httpError(503, 'b')])],
+    ['undefined', undefined],
     ['text', 'HTTP 503'],
     ['a number', 503],
-  ])('is none: %s', (_what, thrown) => {
+  ])('is undefined for %s', (_kind, thrown) => {
     expect(statusOf(thrown)).toBeUndefined();
   });
 });
 
 describe('causes', () => {
-  it('count at any depth that somebody would write', () => {
+  it('are followed through several levels', () => {
     const deep = [1, 2, 3, 4, 5].reduce<unknown>(
       (cause) => new Error('around', { cause }),
       httpError(503, 'x'),
@@ -101,31 +101,31 @@ describe('causes', () => {
     expect(statusOf(deep)).toBe(503);
   });
 
-  it('do not count beyond the sixteenth', () => {
+  it('are ignored after the sixteenth error of the chain', () => {
     const chain = (length: number) =>
       Array.from({ length }).reduce<unknown>((cause) => new Error('around', { cause }), httpError(503, 'x'));
     expect(statusOf(chain(15))).toBe(503);
     expect(statusOf(chain(16))).toBeUndefined();
   });
 
-  it('give way to what is around them', () => {
+  it('apply only if no error around them has an error status', () => {
     expect(statusOf(httpError(400, 'not an order', httpError(503, 'down')))).toBe(400);
     expect(statusOf(error({ status: 200, cause: httpError(503, 'down') }))).toBe(503);
   });
 
-  it('do not make a failed publishing permanent: the topic is missing, not the order', () => {
+  it('do not make a TopicPublishError permanent: the topic is missing, not the order', () => {
     const { fault } = classifyError(topicPublishError('invoices', grpcError(5, 'NOT_FOUND')));
     expect(fault).toMatchObject({ type: 'TopicPublishError' });
     expect(fault.httpStatus).toBeUndefined();
   });
 
-  it('may go in a circle', () => {
+  it('may be circular', () => {
     const one = error({});
     const other = error({ cause: one, status: 429 });
     expect(statusOf(Object.assign(one, { cause: other }))).toBe(429);
   });
 
-  it('are told in the message and in the traceback', () => {
+  it('are included in the message and in the traceback', () => {
     const { fault } = classifyError(
       new TypeError('fetch failed', { cause: error({ code: 'ECONNRESET' }, 'gone') }),
     );
@@ -134,8 +134,8 @@ describe('causes', () => {
   });
 });
 
-describe('what an error is called', () => {
-  it('by its class, by its name, with its ancestors', () => {
+describe('the type of an error', () => {
+  it('is its class or its name, with its ancestors in mro', () => {
     expect(classifyError(new TopicPublishError('x')).fault).toMatchObject({
       type: 'TopicPublishError',
       mro: ['Error', 'Exception'],
@@ -147,7 +147,7 @@ describe('what an error is called', () => {
     expect(classifyError(new TypeError('x')).fault.mro).toEqual(['Error', 'Exception']);
   });
 
-  it('also by a cause whose name counts', () => {
+  it('includes the type of a cause that decides about retries', () => {
     const { fault } = classifyError(new RangeError('outer', { cause: new TopicPublishError('inner') }));
     expect(fault).toMatchObject({ type: 'RangeError', mro: ['TopicPublishError', 'Error', 'Exception'] });
   });
@@ -161,7 +161,7 @@ describe('what an error is called', () => {
     [Symbol('s'), 'threw a symbol'],
     [() => 1, 'threw a function'],
     [{ a: 1 }, 'threw {"a":1}'],
-  ])('%s is a thrown value', (thrown, message) => {
+  ])('is ThrownValue for %s', (thrown, message) => {
     expect(classifyError(thrown)).toEqual({
       fault: {
         type: 'ThrownValue',
@@ -173,13 +173,13 @@ describe('what an error is called', () => {
     });
   });
 
-  it('of several at once tells what they say', () => {
+  it('comes with the messages of all errors of an AggregateError', () => {
     expect(classifyError(new AggregateError([new Error('a'), new Error('b')])).fault.message).toBe('a; b');
   });
 });
 
 describe('a traceback', () => {
-  it('keeps its head and its tail above 8 KB', () => {
+  it('is cut in the middle above 8 KB', () => {
     const { traceback } = classifyError(error({ stack: `head${'x'.repeat(20_000)}tail` })).fault;
     expect(traceback.length).toBeLessThanOrEqual(8 * 1024);
     expect(traceback).toMatch(/^head[\s\S]+cut[\s\S]+tail$/);
@@ -187,7 +187,7 @@ describe('a traceback', () => {
 });
 
 describe('a normal error', () => {
-  it('is marked so by the handler, itself or in what it wraps', () => {
+  it('is marked by the handler, on the error or on its cause', () => {
     expect(classifyError(asNormal(httpError(503, 'x'))).isNormal).toBe(true);
     expect(classifyError(new Error('outer', { cause: asNormal(new Error('inner')) })).isNormal).toBe(true);
     expect(classifyError(error({ normal: 'true' })).isNormal).toBe(false);

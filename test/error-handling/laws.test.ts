@@ -7,25 +7,25 @@ import { law } from '../core/law.ts';
 import { aMessage, aPipeline, HOUR_MS, START } from './a-pipeline.ts';
 
 const explode = (): never => {
-  throw new Error('do not look at me');
+  throw new Error('this property must not be read');
 };
 
-/** Every trap throws, or only those that reading uses. */
+/** Values that throw when they are read, or that never end. */
 const HOSTILE = {
   'a proxy that throws': () => new Proxy({}, { get: explode, getPrototypeOf: explode, has: explode }),
-  'a proxy that is revoked': () => {
+  'a revoked proxy': () => {
     const { proxy, revoke } = Proxy.revocable([], {});
     revoke();
     return proxy;
   },
-  'a proxy without end': () => {
+  'an endless chain of causes': () => {
     const proxy: object = new Proxy(new Error(), {
       get: (_, name) => (name === 'cause' ? endless() : proxy),
     });
     const endless = () => new Proxy({}, { get: (_, name) => (name === 'cause' ? endless() : undefined) });
     return proxy;
   },
-  'prototypes without end': () => {
+  'an endless chain of prototypes': () => {
     const endless = (): object => new Proxy({}, { getPrototypeOf: endless });
     return endless();
   },
@@ -39,12 +39,12 @@ const HOSTILE = {
       ),
     ),
   'a toJSON that throws': () => ({ toJSON: explode, toString: explode }),
-  'errors that are revoked': () => {
+  'a revoked list of errors': () => {
     const { proxy, revoke } = Proxy.revocable([], {});
     revoke();
     return { errors: proxy, stack: 7 };
   },
-  'a cause of itself': () => {
+  'an error that is its own cause': () => {
     const error: Error = new Error('round');
     error.cause = error;
     return error;
@@ -71,9 +71,9 @@ const anyThrown = fc.oneof(
   })),
 );
 
-describe('whatever is thrown', () => {
+describe('any thrown value', () => {
   law(
-    'it is classified, and never thrown again',
+    'is classified without an exception',
     anyThrown,
     ({ thrown }) => {
       const { fault, isNormal } = classifyError(thrown);
@@ -92,7 +92,7 @@ describe('whatever is thrown', () => {
 
 const STATUSES = [undefined, 400, 404, 410, 429, 500, 503];
 const cases = fc.record({
-  what: fc.oneof(
+  error: fc.oneof(
     anyThrown,
     fc.constantFrom(...STATUSES).map((status) => ({ thrown: Object.assign(new Error('x'), { status }) })),
     fc.constant({ thrown: Object.assign(new Error('x'), { name: 'ClientClosedError' }) }),
@@ -105,37 +105,37 @@ const cases = fc.record({
   isAccepted: fc.boolean(),
 });
 
-describe('whatever happens', () => {
-  it('it is acked if and only if everything that was published was accepted, and nothing is lost', async () => {
-    const met = new Map<string, number>();
+describe('any failure', () => {
+  it('is acknowledged if and only if every publish was accepted, and no message is lost', async () => {
+    const counts = new Map<string, number>();
     await fc.assert(
-      fc.asyncProperty(cases, async ({ what, attributes, ageMs, isAccepted }) => {
-        const asked: unknown[] = [];
+      fc.asyncProperty(cases, async ({ error: { thrown }, attributes, ageMs, isAccepted }) => {
+        const publishedData: unknown[] = [];
         const { options, facts } = aPipeline({
           publish: async (_topic, { data, attributes: sent }) => {
-            asked.push(data);
+            publishedData.push(data);
             for (const name of Object.keys(attributes)) expect(Object.hasOwn(sent, name)).toBe(true);
             for (const value of Object.values(sent)) expect(typeof value).toBe('string');
             if (!isAccepted) throw new Error('no');
           },
         });
         const consume = withErrorHandling((_message: PipelineMessage<string>) => {
-          throw what.thrown;
+          throw thrown;
         }, options);
         const message = { ...aMessage(attributes), publishTime: START - ageMs };
         const handled = await consume(message);
-        expect(handled.settle).toBe(asked.length === 0 || isAccepted ? 'ack' : 'nack');
-        expect(asked.length).toBe(handled.action === 'drop' && !handled.escalate ? 0 : 1);
-        expect(asked.every((data) => data === 'the data')).toBe(true);
+        expect(handled.settle).toBe(publishedData.length === 0 || isAccepted ? 'ack' : 'nack');
+        expect(publishedData.length).toBe(handled.action === 'drop' && !handled.escalate ? 0 : 1);
+        expect(publishedData.every((data) => data === 'the data')).toBe(true);
         expect(facts.some(({ fact }) => fact === 'refused')).toBe(handled.settle === 'nack');
         const kind = `${handled.action} ${handled.settle}`;
-        met.set(kind, (met.get(kind) ?? 0) + 1);
+        counts.set(kind, (counts.get(kind) ?? 0) + 1);
       }),
       { numRuns: 2_000, seed: 20_260_101 },
     );
-    // A law that never meets the case it is about proves nothing.
+    // Every combination must have occurred, or the test proves nothing about it.
     for (const action of ['retry', 'escalate', 'drop'])
       for (const settle of ['ack', 'nack'])
-        expect(met.get(`${action} ${settle}`), `${action} ${settle}`).toBeGreaterThan(0);
+        expect(counts.get(`${action} ${settle}`), `${action} ${settle}`).toBeGreaterThan(0);
   });
 });

@@ -7,7 +7,7 @@ function mistakesIn(environment: Readonly<Record<string, string>>): readonly str
 }
 
 describe('the settings', () => {
-  it('are the defaults in an environment that says nothing of them', () => {
+  it('have defaults for variables that are not set', () => {
     expect(settingsFromEnvironment({ PATH: '/bin' })).toEqual({ settings: DEFAULT_SETTINGS });
     expect(DEFAULT_SETTINGS).toEqual({
       delaysSeconds: [1, 1, 2, 3, 7, 30],
@@ -16,12 +16,12 @@ describe('the settings', () => {
     });
   });
 
-  it('are the defaults if their variables are empty', () => {
+  it('have defaults for variables that are empty', () => {
     const empty = { RETRY_MESSAGE_DELAYS_SECONDS: '', EXPIRED_MESSAGE_AFTER_HOURS: '', ERRORS_TOPIC: '' };
     expect(settingsFromEnvironment(empty)).toEqual({ settings: DEFAULT_SETTINGS });
   });
 
-  it.each(['[5, 0.5]', '5,0.5', ' [5,0.5] '])('are read: %j', (delays) => {
+  it.each(['[5, 0.5]', '5,0.5', ' [5,0.5] '])('read delays written as %j', (delays) => {
     expect(
       settingsFromEnvironment({
         RETRY_MESSAGE_DELAYS_SECONDS: delays,
@@ -33,7 +33,7 @@ describe('the settings', () => {
     });
   });
 
-  it('may be no retries at all', () => {
+  it('accept an empty list of delays: no retries', () => {
     expect(settingsFromEnvironment({ RETRY_MESSAGE_DELAYS_SECONDS: '[]' })).toMatchObject({
       settings: { delaysSeconds: [] },
     });
@@ -62,14 +62,14 @@ describe('the settings', () => {
       'my errors',
       'is "my errors"; expected the name of a topic, such as "sending-mg-errors"',
     ],
-  ])('%s=%j is a mistake', (name, value, words) => {
+  ])('reject %s=%j', (name, value, message) => {
     const [mistake, ...others] = mistakesIn({ [name]: value });
     expect(mistake).toContain(name);
-    expect(mistake).toContain(words);
+    expect(mistake).toContain(message);
     expect(others).toEqual([]);
   });
 
-  it('tell every mistake at once', () => {
+  it('report all mistakes at once', () => {
     expect(
       mistakesIn({
         RETRY_MESSAGE_DELAYS_SECONDS: '[1,-2,"x"]',

@@ -11,7 +11,7 @@ import { classifyError } from '../../lib/error-handling/is-error-retriable.ts';
 import { DEFAULT_SETTINGS } from '../../lib/error-handling/policy.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
 
-/** Whatever the promise was rejected with. */
+/** The reason of a rejected promise. */
 async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => expect.unreachable(`fulfilled with ${value}`),
@@ -26,8 +26,8 @@ function actionFor(thrown: unknown): string {
 
 let server: Server;
 let url: string;
-/** Where nobody listens: a port that was free a moment ago may be given to another test. */
-const nobody = 'http://127.0.0.1:2';
+/** An address that refuses connections. Not a port that was free a moment ago: another test may be using it by now. */
+const REFUSING_URL = 'http://127.0.0.1:2';
 
 beforeAll(async () => {
   server = createServer(({ url: path = '' }, response) => {
@@ -49,8 +49,8 @@ afterAll(async () => {
 });
 
 describe("Node's own HTTP/2", () => {
-  /** Whatever the stream of a request ended with. */
-  const asked = (session: ReturnType<typeof connect>, headers = {}) =>
+  /** The error that ended the stream of a request. */
+  const requestError = (session: ReturnType<typeof connect>, headers = {}) =>
     thrownBy(
       new Promise((resolve, reject) => {
         session
@@ -62,7 +62,7 @@ describe("Node's own HTTP/2", () => {
     );
   const sessionTo = (authority: string) => connect(authority).on('error', () => {});
 
-  it('whose session or stream was lost is a broken connection', async () => {
+  it('maps a lost session or stream to 502', async () => {
     const INTERNAL_ERROR = 2;
     const http2 = createHttp2Server().on('sessionError', () => {});
     http2.on('stream', (stream, { ':path': path }) => {
@@ -74,12 +74,12 @@ describe("Node's own HTTP/2", () => {
     const authority = `http://127.0.0.1:${(http2.address() as AddressInfo).port}`;
     const session = sessionTo(authority);
     const cut = sessionTo(authority);
-    const pending = asked(cut);
+    const pending = requestError(cut);
     cut.destroy();
     const lost = [
-      await asked(session, { ':path': '/stream' }),
-      await asked(session, { ':path': '/session' }),
-      await asked(session),
+      await requestError(session, { ':path': '/stream' }),
+      await requestError(session, { ':path': '/session' }),
+      await requestError(session),
       await pending,
     ];
     expect(lost.map((error) => (error as NodeJS.ErrnoException).code)).toEqual([
@@ -95,14 +95,14 @@ describe("Node's own HTTP/2", () => {
     await new Promise((resolve) => http2.close(resolve));
   });
 
-  it('that was never connected is what kept it from being', async () => {
-    const error = await asked(sessionTo(nobody));
+  it('maps a connection that could not be made by its cause', async () => {
+    const error = await requestError(sessionTo(REFUSING_URL));
     expect(error).toMatchObject({ code: 'ERR_HTTP2_STREAM_CANCEL', cause: { code: 'ECONNREFUSED' } });
     expect(classifyError(error).fault.httpStatus).toBe(503);
   });
 
-  it('used wrongly is a mistake like any other', async () => {
-    const session = sessionTo(nobody);
+  it('escalates a programming error', async () => {
+    const session = sessionTo(REFUSING_URL);
     const error = await thrownBy(Promise.resolve().then(() => session.request({ ':nothing': 'x' })));
     expect(error).toMatchObject({ code: 'ERR_HTTP2_INVALID_PSEUDOHEADER' });
     expect(actionFor(error)).toBe('escalate');
@@ -114,8 +114,8 @@ describe("fetch's errors", () => {
   it.each([
     ['the platform', (path: string, init: object) => fetch(path, init)],
     ['undici', (path: string, init: object) => undiciFetch(path, init)],
-  ])('of %s: nobody there, a connection that breaks, an answer that never comes', async (_who, get) => {
-    expect(classifyError(await thrownBy(get(nobody, {}))).fault).toMatchObject({
+  ])('of %s: connection refused, connection closed, timeout', async (_client, get) => {
+    expect(classifyError(await thrownBy(get(REFUSING_URL, {}))).fault).toMatchObject({
       type: 'TypeError',
       httpStatus: 503,
       message: expect.stringMatching(/^fetch failed; caused by .*ECONNREFUSED/),
@@ -130,7 +130,7 @@ describe("fetch's errors", () => {
     });
   });
 
-  it('of an answer that the handler did not like', async () => {
+  it('with a Response as their cause', async () => {
     const load = async () => {
       const response = await fetch(`${url}/503`);
       if (!response.ok) throw new Error('no stock', { cause: response });
@@ -143,7 +143,7 @@ describe("fetch's errors", () => {
 });
 
 describe("undici's errors", () => {
-  it('of a slow answer', async () => {
+  it('for a slow response', async () => {
     const dispatcher = new Agent({ headersTimeout: 5 });
     const thrown = await thrownBy(request(`${url}/never`, { dispatcher }));
     expect(classifyError(thrown).fault).toMatchObject({ type: 'HeadersTimeoutError', httpStatus: 504 });
@@ -154,7 +154,7 @@ describe("undici's errors", () => {
     [404, 'drop'],
     [400, 'escalate'],
     [429, 'retry'],
-  ])('of an answer with status %d', async (status, action) => {
+  ])('for a response with status %d', async (status, action) => {
     const dispatcher = new Agent().compose(interceptors.responseError());
     const thrown = await thrownBy(request(`${url}/${status}`, { dispatcher }));
     expect(classifyError(thrown).fault).toMatchObject({ type: 'ResponseError', httpStatus: status });
@@ -162,7 +162,7 @@ describe("undici's errors", () => {
     await dispatcher.close();
   });
 
-  it('of a client that is closed', async () => {
+  it('for a closed client', async () => {
     const client = new Client(url);
     const inFlight = client.request({ path: '/200', method: 'GET' });
     const closing = client.close();
@@ -173,13 +173,13 @@ describe("undici's errors", () => {
     expect(actionFor(thrown)).toBe('retry');
   });
 
-  it('of a mistake in the call, which no retry would mend', async () => {
+  it('for an invalid call, which a retry cannot fix', async () => {
     expect(actionFor(await thrownBy(fetch('ftp://nowhere')))).toBe('escalate');
     expect(actionFor(await thrownBy((async () => request('ftp://nowhere'))()))).toBe('escalate');
   });
 });
 
-describe("Google's clients, once closed", () => {
+describe("errors of Google's closed clients", () => {
   const require = createRequire(import.meta.url);
   const grpc = createRequire(require.resolve('@google-cloud/pubsub'))('@grpc/grpc-js') as Grpc;
   const message = { data: Buffer.from('x') };
@@ -212,7 +212,7 @@ describe("Google's clients, once closed", () => {
       'a gRPC channel, while it connects',
       async () => callOnClosed((client, call) => [call(), client.close()]),
     ],
-  ])('%s: ClientClosedError, retried through the schedule once', async (_who, call) => {
+  ])('%s: ClientClosedError, retried until the delays are used up', async (_client, call) => {
     const thrown = await thrownBy(call());
     const { fault } = classifyError(thrown);
     expect([fault.type, ...fault.mro]).toContain('ClientClosedError');
@@ -239,23 +239,23 @@ describe("Google's clients, once closed", () => {
   }
 
   it.each([
-    ['a text, which google-gax rejects with in places', 'The client has already been closed.'],
+    ['a string, as google-gax sometimes throws', 'The client has already been closed.'],
     ['Firestore', new Error('The client has already been terminated')],
     ['an ack after the subscriber was closed', new Error('INVALID : Subscriber closed')],
     ['a cause', new Error('could not publish', { cause: new Error('Channel has been shut down') })],
-  ])('%s', (_what, thrown) => {
+  ])('are recognized: %s', (_source, thrown) => {
     const { fault } = classifyError(thrown);
     expect([fault.type, ...fault.mro]).toContain('ClientClosedError');
     expect(actionFor(thrown)).toBe('retry');
   });
 
-  it('are not mistaken for others', () => {
+  it('are not confused with similar messages', () => {
     expect(actionFor(new Error('The client has already been closed by the customer'))).toBe('escalate');
     expect(actionFor(new Error('Account closed'))).toBe('escalate');
   });
 });
 
-/** What is used of @grpc/grpc-js, which only Google's package depends on. */
+/** The part of @grpc/grpc-js that is used here. Only Google's package depends on it. */
 interface Grpc {
   readonly credentials: { createInsecure(): object };
   readonly Client: new (address: string, credentials: object) => GrpcClient;
@@ -288,7 +288,7 @@ describe("the AWS SDK's errors", () => {
   });
   afterAll(() => sqs.close());
 
-  it('of a queue that is not there: 400, which somebody has to look at', async () => {
+  it('for a missing queue: 400, which is escalated', async () => {
     const QueueUrl = `${sqs.endpoint}/000000000000/missing`;
     const thrown = await thrownBy(sqs.client.send(new ReceiveMessageCommand({ QueueUrl })));
     expect(classifyError(thrown).fault).toMatchObject({
@@ -299,11 +299,11 @@ describe("the AWS SDK's errors", () => {
     expect(actionFor(thrown)).toBe('escalate');
   });
 
-  it('of a service that is down or not there', async () => {
+  it('for a service that is down or unreachable', async () => {
     const down = clientOf(url);
-    const gone = clientOf(nobody);
+    const gone = clientOf(REFUSING_URL);
     expect(classifyError(await thrownBy(send(down, url))).fault.httpStatus).toBe(503);
-    expect(classifyError(await thrownBy(send(gone, nobody))).fault.httpStatus).toBe(503);
+    expect(classifyError(await thrownBy(send(gone, REFUSING_URL))).fault.httpStatus).toBe(503);
     down.destroy();
     gone.destroy();
   });

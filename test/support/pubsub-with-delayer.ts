@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type PubsubClient, pubsubClient } from '../../lib/adapters/pubsub/pubsub-client.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../lib/core/pipeline/delayer.ts';
 import { DEFAULT_ERRORS_TOPIC } from '../../lib/core/pipeline/pipeline.ts';
-import { listeningAt, startDelayer } from '../delayer/delayer-process.ts';
+import { startDelayer, urlOf } from '../delayer/delayer-process.ts';
 import { PROJECT, startPubsub } from './pubsub.ts';
 
 /** Google's emulator, and the delayer as it is deployed, called by a push subscription, with a file of timers. */
@@ -40,7 +40,7 @@ export async function startPubsubWithDelayer(): Promise<PubsubWithDelayer> {
     await client.subscriber.createSubscription({
       name: `projects/${PROJECT}/subscriptions/${DEFAULT_DELAYER_TOPIC}`,
       topic: `projects/${PROJECT}/topics/${DEFAULT_DELAYER_TOPIC}`,
-      pushConfig: { pushEndpoint: await listeningAt(delayer) },
+      pushConfig: { pushEndpoint: await urlOf(delayer) },
     });
   } catch (error) {
     await close();

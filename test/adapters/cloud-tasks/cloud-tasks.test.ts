@@ -65,7 +65,7 @@ describe('a publication', () => {
 describe('trouble is for later', () => {
   it.each([429, 500, 502, 503, 504, 403, 0])('%s', async (trouble) => {
     const { service, engine } = await anEngine();
-    service.troubles.push(trouble);
+    service.nextFailures.push(trouble);
     const reply = await engine.schedule(aPublication());
     expect(reply).toMatchObject({ ok: false });
     expect(reply).not.toHaveProperty('isHopeless');
@@ -109,7 +109,7 @@ describe('the access token', () => {
     const { service, engine } = await anEngine(metadataAccessToken({ host: metadata.host, now: () => now }));
     await Promise.all(['a', 'b', 'c'].map((name) => engine.schedule(aPublication({ name }))));
     expect(service.tasks).toHaveLength(3);
-    expect(metadata.heard).toMatchObject([
+    expect(metadata.requests).toMatchObject([
       {
         path: '/computeMetadata/v1/instance/service-accounts/default/token',
         headers: { 'metadata-flavor': 'Google' },
@@ -117,10 +117,10 @@ describe('the access token', () => {
     ]);
     now = 3_539_000;
     await engine.schedule(aPublication({ name: 'd' }));
-    expect(metadata.heard).toHaveLength(1);
+    expect(metadata.requests).toHaveLength(1);
     now = 3_541_000;
     await engine.schedule(aPublication({ name: 'e' }));
-    expect(metadata.heard).toHaveLength(2);
+    expect(metadata.requests).toHaveLength(2);
   });
 
   it('that is refused is renewed once', async () => {
@@ -150,7 +150,7 @@ describe('the access token', () => {
     const { service, engine } = await anEngine(metadataAccessToken({ host: metadata.host, now: () => 0 }));
     const reply = await engine.schedule(aPublication());
     expect(reply).toEqual({ ok: false, problem: expect.stringContaining(words) });
-    expect(service.heard).toEqual([]);
+    expect(service.requests).toEqual([]);
     answers = [];
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: true });
   });

@@ -20,7 +20,7 @@ describe('a push', () => {
     const { issuer, check } = await aCheck();
     expect(await check(`Bearer ${await issuer.token()}`)).toBeUndefined();
     expect(await check(`bearer ${await issuer.token({ issuer: 'accounts.google.com' })}`)).toBeUndefined();
-    expect(issuer.heard, 'the keys are asked for once').toHaveLength(1);
+    expect(issuer.requests, 'the keys are asked for once').toHaveLength(1);
   });
 
   it.each([false, true])(
@@ -115,12 +115,12 @@ describe("Google's keys", () => {
     expect(await check(`Bearer ${await old.token()}`)).toBeUndefined();
     for (let n = 0; n < 3; n++)
       expect(await check(`Bearer ${await fresh.token()}`)).toMatchObject({ status: 401 });
-    expect(keys.heard).toHaveLength(1);
+    expect(keys.requests).toHaveLength(1);
     published = fresh;
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
     expect(await check(`Bearer ${await fresh.token()}`)).toBeUndefined();
     expect(await check(`Bearer ${await old.token()}`)).toMatchObject({ status: 401 });
-    expect(keys.heard).toHaveLength(2);
+    expect(keys.requests).toHaveLength(2);
   });
 });
 
@@ -154,7 +154,7 @@ describe('a token whose signature Cloud Run took out', () => {
     expect(await statusOf(issuer.stripped({ expiresInSeconds: -120 }))).toBe(401);
     expect(await statusOf(Promise.resolve(NEVER_OVER))).toBe(401);
     expect(await check('Bearer nonsense.SIGNATURE_REMOVED_BY_GOOGLE')).toMatchObject({ status: 401 });
-    expect(issuer.heard, 'no key was needed').toEqual([]);
+    expect(issuer.requests, 'no key was needed').toEqual([]);
   });
 
   it('and one that has its signature is checked by it there too', async () => {

@@ -22,7 +22,7 @@ test('what nobody would hear is not published; once somebody does, it is not ask
   subscriptions = '{"subscriptions":["projects/shop/subscriptions/orders"]}';
   expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
   expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
-  expect(server.heard.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     `GET /v1/${TOPIC}/subscriptions?pageSize=1`,
     `GET /v1/${TOPIC}/subscriptions?pageSize=1`,
     `POST /v1/${TOPIC}:publish`,
@@ -42,7 +42,7 @@ test('a topic that went away is asked after again', async () => {
   isThere = false;
   expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
   expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
-  expect(server.heard.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'GET']);
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'GET']);
 });
 
 test('who may not look is told the right that it takes, and nothing is published', async () => {
@@ -52,5 +52,5 @@ test('who may not look is told the right that it takes, and nothing is published
     ok: false,
     problem: expect.stringMatching(/roles\/pubsub\.viewer.*403: PERMISSION_DENIED/),
   });
-  expect(server.heard.map(({ method }) => method)).toEqual(['GET']);
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
 });

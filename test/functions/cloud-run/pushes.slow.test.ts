@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AUDIENCE, aTokenIssuer, PUSHER } from '../../adapters/json-web-tokens/a-token-issuer.ts';
-import { listeningAt, post, startDelayer } from '../../delayer/delayer-process.ts';
+import { post, startDelayer, urlOf } from '../../delayer/delayer-process.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import {
   type LogLine,
@@ -216,7 +216,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
       DELAYER_PUBSUB_ENDPOINT: stage.pubsub.url,
       DELAYER_PUSH_AUTH: 'none',
     });
-    await stage.pubsub.subscription('me-pubsub-delayer', { pushTo: await listeningAt(delayer) });
+    await stage.pubsub.subscription('me-pubsub-delayer', { pushTo: await urlOf(delayer) });
     const host = await stage.host('retrying', {
       ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttempts":3,"initialDelay":"1s","backoff":"constant"}}',
     });
