@@ -1,63 +1,62 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DELAYER_SETTINGS } from '../lib/config/settings/delayer-settings.ts';
-import type { Setting, SettingTable } from '../lib/config/settings/setting.ts';
-import { SETTINGS } from '../lib/config/settings/settings.ts';
+import { DELAYER } from '../lib/config/settings/groups/delayer.ts';
+import type { Group, Setting } from '../lib/config/settings/setting.ts';
+import { CHAPTERS } from '../lib/config/settings/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
 import { decisionsPage } from './decisions-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { transportsPage } from './transports-page.ts';
 
-/** `npm run docs`: writes the pages that are made from code. A test holds them to it. */
+/** `npm run docs`: writes the pages that are generated from code. A test compares them. */
 
 const HEAD = `# Configuration
 
-A sidecar is configured by its environment alone. Everything is read and checked at start; every mistake is
-reported at once, with the variable, the value that came and what would be right, and nothing falls back in
-silence. A variable that begins with \`ASYA_\` and is not in this table is a mistake too, except for the service links
-that Kubernetes injects (\`ASYA_GATEWAY_SERVICE_HOST\`, \`ASYA_GATEWAY_PORT=tcp://...\` and the like), which are ignored.
+Sidecars, the crew and the gateway are configured by environment variables. All of them are read and checked at startup.
+If something is wrong, the process prints every mistake at once, with the variable, the value that it received and what
+would be valid, and does not start.
 
-An empty variable is not set, except where the table says "empty =".
+A variable that starts with \`ASYA_\` and is not on this page is a mistake too. The only exceptions are the service links
+that Kubernetes injects (\`ASYA_GATEWAY_SERVICE_HOST\`, \`ASYA_GATEWAY_PORT=tcp://...\` and so on), which are ignored.
 
-This page is made from the schema (\`lib/config/settings/settings.ts\`) by \`npm run docs\`.
+An empty variable counts as not set, unless its default says "empty =".
 
+Durations have the format of Go: \`300ms\`, \`1.5s\`, \`5m\`, \`1h30m\`. Flags also accept \`yes\`/\`no\`, \`on\`/\`off\` and
+\`1\`/\`0\`, in upper or lower case. For policies and rules, see [error-handling.md](error-handling.md).
+
+\`npm run docs\` generates this page from the settings table in \`lib/config/settings/groups/\`.
 `;
 
-const TABLE_HEAD = `| Variable | Takes | Default | What it says |
+const TABLE_HEAD = `| Variable | Valid values | Default | Meaning |
 |---|---|---|---|
 `;
 
-const TAIL = `
-Durations are written as Go writes them: \`300ms\`, \`1.5s\`, \`5m\`, \`1h30m\`. Flags also take \`yes\`/\`no\`,
-\`on\`/\`off\` and \`1\`/\`0\`, in any case. Policies and rules are described in [error-handling.md](error-handling.md).
-`;
-
 function configurationPage(): string {
-  return HEAD + settingsTable(SETTINGS) + TAIL;
+  const chapters = CHAPTERS.map(({ title, groups }) => `\n## ${title}\n\n${settingsTable(groups)}`);
+  return HEAD + chapters.join('');
 }
 
-function settingsTable(table: SettingTable): string {
-  const rows = Object.entries(table).map(([name, setting]) => row(name, setting));
+function settingsTable(groups: readonly Group[]): string {
+  const rows = groups.flatMap((group) => Object.values(group).map(row));
   return `${TABLE_HEAD}${rows.join('\n')}\n`;
 }
 
 const BEGIN = '<!-- settings: begin -->';
 const END = '<!-- settings: end -->';
 
-/** Written by hand but for its table. */
-function pageWithTable(path: string, table: SettingTable): string {
+/** A page whose table is generated and whose text is not. */
+function pageWithTable(path: string, group: Group): string {
   const page = readFileSync(join(ROOT, path), 'utf8');
   const [before, rest = ''] = page.split(BEGIN);
   const [, after] = rest.split(END);
-  if (after === undefined) throw new Error(`${path} has no place for its table: ${BEGIN}, ${END}`);
-  return `${before}${BEGIN}\n${settingsTable(table)}${END}${after}`;
+  if (after === undefined) throw new Error(`${path} has no markers for its table: ${BEGIN}, ${END}`);
+  return `${before}${BEGIN}\n${settingsTable([group])}${END}${after}`;
 }
 
-function row(name: string, setting: Setting<unknown>): string {
-  const { takes, about, fallback, fallbackWords, emptyMeans } = setting;
-  const written = fallback === '' ? 'none' : `\`${fallback}\``;
+function row({ variable, takes, about, defaultText, defaultWords, emptyMeans }: Setting<unknown>): string {
+  const text = defaultText === '' ? 'none' : `\`${defaultText}\``;
   const empty = emptyMeans === undefined ? '' : `; empty = ${emptyMeans}`;
-  return `| \`${name}\` | ${takes} | ${fallbackWords ?? written}${empty} | ${about} |`.replaceAll('\n', ' ');
+  return `| \`${variable}\` | ${takes} | ${defaultWords ?? text}${empty} | ${about} |`.replaceAll('\n', ' ');
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -65,7 +64,7 @@ const ROOT = join(import.meta.dirname, '..');
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': configurationPage,
   'docs/transports.md': transportsPage,
-  'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER_SETTINGS),
+  'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER),
   'docs/metrics.md': () => metricsPage(ROOT),
   'docs/decisions.md': () => decisionsPage(ROOT),
   'docs/dashboard.svg': () => dashboardPicture(ROOT),

@@ -6,7 +6,7 @@ import { describeReceived, describeValue } from '../../core/text/describe-value.
 import { durationText } from '../../core/text/duration.ts';
 import type { Fields } from '../../core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
-import { defaultVisibilitySeconds, MAX_VISIBILITY_SECONDS } from '../settings/sidecar-config.ts';
+import { defaultVisibilitySeconds, MAX_VISIBILITY_SECONDS } from '../settings/groups/sqs.ts';
 import type { ActorSpec } from './manifest.ts';
 import {
   optional,

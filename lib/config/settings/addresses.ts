@@ -1,13 +1,13 @@
-import { type Kind, url } from './setting.ts';
+import { type Kind, url } from './kinds.ts';
 
-/** Where the runtime listens. */
+/** Address of the runtime. */
 export type RuntimeAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'http-over-socket'; readonly path: string; readonly resource: string };
 
 const RUNTIME_URL_RULE =
-  'it takes "unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
+  'expected "unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
 
 export const runtimeAddress: Kind<RuntimeAddress> = {
   takes: '`unix:/path`, `http://host:port/path` or `http+unix:/path:/resource`',
@@ -33,12 +33,12 @@ export const runtimeAddress: Kind<RuntimeAddress> = {
 };
 
 export interface ListenAddress {
-  /** Undefined: all of the machine's. */
+  /** Undefined: all interfaces. */
   readonly host?: string;
   readonly port: number;
 }
 
-/** `:9090` or `127.0.0.1:9090`; empty switches it off. */
+/** `:9090` or `127.0.0.1:9090`. An empty value switches the server off. */
 export const listenAddress: Kind<ListenAddress | undefined> = {
   takes: '`:port` or `host:port`',
   read: (text) => {
@@ -46,37 +46,37 @@ export const listenAddress: Kind<ListenAddress | undefined> = {
     const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
     if (digits === '' || port > 65_535)
-      return { problem: 'it takes ":9090" or "127.0.0.1:9090"; an empty value switches it off' };
+      return { problem: 'expected ":9090" or "127.0.0.1:9090"; an empty value switches it off' };
     return { value: host === '' ? { port } : { host, port } };
   },
   write: (address) => (address === undefined ? '' : `${address.host ?? ''}:${address.port}`),
 };
 
-/** Of somebody else's server. */
+/** Address of another server. */
 export const hostAndPort: Kind<string> = {
   takes: '`host:port`',
   read: (text) => {
     const [, digits = ''] = /^[^\s:/]+:(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
-    return port >= 1 && port <= 65_535 ? { value: text } : { problem: 'it takes "127.0.0.1:8085"' };
+    return port >= 1 && port <= 65_535 ? { value: text } : { problem: 'expected "127.0.0.1:8085"' };
   },
   write: (text) => text,
 };
 
 const HTTPS = url('https', 'http');
 
-/** Of keys that tokens are signed with: who can change them on their way can sign what they like. */
+/** URL of the keys that verify tokens. Whoever could replace the keys on the way could sign any token. */
 export const keysUrl: Kind<string> = {
   takes: 'a URL (`https:`; `http:` on this machine)',
   read: (text) => {
     const reading = HTTPS.read(text);
     if ('problem' in reading || /^https:/i.test(text) || isOnThisMachine(text)) return reading;
-    return { problem: 'it takes "https:", because keys that came over plain HTTP could be anybody\'s' };
+    return { problem: 'expected "https:", because keys over plain HTTP could be replaced on the way' };
   },
   write: (text) => text,
 };
 
-/** Engines here check no credentials, and nobody listens in between. */
+/** Local engines do not check credentials, and traffic to them does not leave the machine. */
 export function isOnThisMachine(endpoint: string | undefined): boolean {
   const host = endpoint === undefined ? '' : new URL(endpoint).hostname;
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);

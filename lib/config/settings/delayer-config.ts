@@ -1,21 +1,23 @@
 import { fullTopicName } from '../../core/pipeline/delay-request.ts';
 import type { QueueMapping } from '../../core/pipeline/queue-mapping.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
-import type { TaskQueue } from './delayer-names.ts';
-import { DELAYER_SETTINGS } from './delayer-settings.ts';
-import { type PushTrust, pushTrustFrom } from './push-settings.ts';
-import { noteUnknownVariables, readSettings, type SettingValues } from './read-settings.ts';
+import { readGroup, reportUnknownVariables, settingsByVariable } from './group.ts';
+import { DELAYER } from './groups/delayer.ts';
+import { type PushTrust, pushTrustFrom } from './groups/push.ts';
+import type { ReadValues } from './setting.ts';
+import type { TaskQueue } from './task-queue.ts';
 import { type Environment, setVariables } from './variables.ts';
 
-/** What the delayer is told, compiled: full names, nothing left to look up or fall back on. */
+/** The compiled configuration of the delayer: full names, defaults filled in. */
 export interface DelayerConfig {
   readonly project: string;
   readonly engine: DelayerEngine;
   readonly queues: QueueMapping;
-  /** By its full name. */
+  /** Full name. */
   readonly errorsTopic: string;
   readonly push: PushTrust;
-  /** Undefined: asked for at the metadata server. */
+  /** Undefined: requested from the metadata server. */
   readonly accessToken?: string;
   readonly metadataHost?: string;
   readonly pubSubEndpoint?: string;
@@ -30,87 +32,78 @@ type DelayerEngine =
 
 export type DelayerReading =
   | { readonly config: DelayerConfig }
-  /** Every mistake there is, not only the first. */
+  /** All mistakes, not only the first. */
   | { readonly mistakes: readonly [Mistake, ...Mistake[]] };
 
-type Values = SettingValues<typeof DELAYER_SETTINGS>;
+type DelayerValues = ReadValues<typeof DELAYER>;
 
-/** Nothing falls back in silence: what is wrong stops the start. */
+const DELAYER_SETTINGS = settingsByVariable([DELAYER]);
+
+/** Reads the environment of the delayer. A value that is not valid is a mistake; no default replaces it. */
 export function delayerConfigFrom(env: Environment): DelayerReading {
-  const mistakes: Mistake[] = [];
+  const found: Mistake[] = [];
   const variables = setVariables(DELAYER_SETTINGS, env);
-  noteUnknownVariables('DELAYER_', DELAYER_SETTINGS, variables, mistakes);
-  const values = readSettings(DELAYER_SETTINGS, variables, mistakes);
-  const config = configFrom(values, mistakes);
-  // What was mistyped is not missing too.
-  const told = mistakes.filter(
+  reportUnknownVariables('DELAYER_', DELAYER_SETTINGS, variables, found);
+  const config = configFrom(readGroup(DELAYER, variables, found), found);
+  // A variable whose value is not valid is not missing as well.
+  const mistakes = found.filter(
     ({ place, problem }, index) =>
-      !problem.startsWith('is not set') || mistakes.findIndex((one) => one.place === place) === index,
+      !problem.startsWith('is not set') || found.findIndex((one) => one.place === place) === index,
   );
-  const [first, ...others] = told;
+  const [first, ...others] = mistakes;
   return first === undefined ? { config } : { mistakes: [first, ...others] };
 }
 
-/** Where mistakes are noted, what is returned holds stand-ins and is not for use. */
-function configFrom(values: Values, mistakes: Mistake[]): DelayerConfig {
-  const project = needed('DELAYER_PROJECT_ID', values, 'for example "my-project"', mistakes);
-  const { DELAYER_ERRORS_TOPIC: topic = '' } = values;
+/** If there are mistakes, the configuration contains placeholders and must not be used. */
+function configFrom(values: DelayerValues, mistakes: Mistake[]): DelayerConfig {
+  const { accessToken, metadataHost, pubSubEndpoint, gracePeriodMs, logLevel, port } = values;
+  const project = required('project', values, 'for example "my-project"', mistakes);
   return {
     project,
     engine: engineFrom(values, mistakes),
     queues: queuesFrom(values, project, mistakes),
-    errorsTopic: fullTopicName({ topic }, project),
-    push: pushTrustFrom(
-      {
-        auth: values.DELAYER_PUSH_AUTH,
-        audience: values.DELAYER_PUSH_AUDIENCE,
-        serviceAccount: values.DELAYER_PUSH_SERVICE_ACCOUNT,
-        jwksUrl: values.DELAYER_PUSH_JWKS_URL,
-      },
-      'DELAYER_PUSH_',
-      mistakes,
-    ),
-    ...present('accessToken', values.DELAYER_ACCESS_TOKEN),
-    ...present('metadataHost', values.GCE_METADATA_HOST),
-    ...present('pubSubEndpoint', values.DELAYER_PUBSUB_ENDPOINT),
-    gracePeriodMs: values.DELAYER_GRACE_PERIOD ?? 0,
-    logLevel: values.DELAYER_LOG_LEVEL ?? 'info',
-    port: values.PORT ?? 0,
+    errorsTopic: fullTopicName({ topic: values.errorsTopic }, project),
+    push: pushTrustFrom(values, 'DELAYER_PUSH_', mistakes),
+    ...defined({ accessToken, metadataHost, pubSubEndpoint }),
+    gracePeriodMs,
+    logLevel,
+    port,
   };
 }
 
-function engineFrom(values: Values, mistakes: Mistake[]): DelayerEngine {
-  if (values.DELAYER_ENGINE === 'timer-file') {
-    const path = needed('DELAYER_TIMER_FILE', values, 'and DELAYER_ENGINE is "timer-file"', mistakes);
+function engineFrom(values: DelayerValues, mistakes: Mistake[]): DelayerEngine {
+  if (values.engine === 'timer-file') {
+    const path = required('timerFile', values, 'and DELAYER_ENGINE is "timer-file"', mistakes);
     return { kind: 'timer-file', path };
   }
   const example = 'for example "delayer@my-project.iam.gserviceaccount.com"';
-  const serviceAccount = needed('DELAYER_TASK_SERVICE_ACCOUNT', values, example, mistakes);
-  return { kind: 'cloud-tasks', serviceAccount, ...present('endpoint', values.DELAYER_TASKS_ENDPOINT) };
+  const serviceAccount = required('taskServiceAccount', values, example, mistakes);
+  return { kind: 'cloud-tasks', serviceAccount, ...defined({ endpoint: values.tasksEndpoint }) };
 }
 
-/** A file of timers has one queue, whatever it is called. */
+/** A timer file has a single queue, and its name does not matter. */
 const ONLY_QUEUE: TaskQueue = { queue: 'timers', parent: 'local' };
 
-function queuesFrom(values: Values, project: string, mistakes: Mistake[]): QueueMapping {
-  const { DELAYER_LOCATION: location, DELAYER_QUEUES: byTopic = [], DELAYER_QUEUE: otherwise } = values;
-  if (values.DELAYER_ENGINE === 'timer-file') return { byTopic: [], defaultQueue: fullQueue(ONLY_QUEUE, '') };
-  const all = [...byTopic.map(([, queue]) => queue), ...(otherwise === undefined ? [] : [otherwise])];
+function queuesFrom(values: DelayerValues, project: string, mistakes: Mistake[]): QueueMapping {
+  const { location, queuesByTopic, queue: defaultQueue } = values;
+  if (values.engine === 'timer-file') return { byTopic: [], defaultQueue: fullQueue(ONLY_QUEUE, '') };
+  const all = [
+    ...queuesByTopic.map(([, queue]) => queue),
+    ...(defaultQueue === undefined ? [] : [defaultQueue]),
+  ];
   const short = all.find(({ parent }) => parent === undefined);
   if (short !== undefined && location === undefined) {
-    const problem = `is not set, and the queue "${short.queue}" is named without its location; it takes a region like "europe-west1"`;
-    mistakes.push({ place: 'DELAYER_LOCATION', problem });
+    const problem = `is not set, and the name of queue "${short.queue}" has no location; expected a region like "europe-west1"`;
+    mistakes.push({ place: DELAYER.location.variable, problem });
   }
-  if (otherwise === undefined) {
-    mistakes.push({
-      place: 'DELAYER_QUEUE',
-      problem: 'is not set; it names a queue of Cloud Tasks, for example "delays"',
-    });
+  if (defaultQueue === undefined) {
+    const problem = 'is not set; expected the name of a Cloud Tasks queue, for example "delays"';
+    mistakes.push({ place: DELAYER.queue.variable, problem });
   }
   const parent = `projects/${project}/locations/${location}`;
   return {
-    byTopic: byTopic.map(([pattern, queue]) => [pattern, fullQueue(queue, parent)]),
-    defaultQueue: fullQueue(otherwise ?? ONLY_QUEUE, parent),
+    byTopic: queuesByTopic.map(([pattern, queue]) => [pattern, fullQueue(queue, parent)]),
+    defaultQueue: fullQueue(defaultQueue ?? ONLY_QUEUE, parent),
   };
 }
 
@@ -118,17 +111,13 @@ function fullQueue({ queue, parent }: TaskQueue, ownParent: string): string {
   return `${parent ?? ownParent}/queues/${queue}`;
 }
 
-function needed<Name extends keyof Values>(
-  name: Name,
-  values: Values,
-  words: string,
+function required(
+  key: 'project' | 'timerFile' | 'taskServiceAccount',
+  values: DelayerValues,
+  reason: string,
   mistakes: Mistake[],
 ): string {
-  const value = values[name];
-  if (value === undefined) mistakes.push({ place: name, problem: `is not set, ${words}` });
-  return String(value ?? '');
-}
-
-function present<Key extends string, T>(key: Key, value: T | undefined): { readonly [K in Key]?: T } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]?: T });
+  const value = values[key];
+  if (value === undefined) mistakes.push({ place: DELAYER[key].variable, problem: `is not set, ${reason}` });
+  return value ?? '';
 }

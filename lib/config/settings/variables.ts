@@ -1,18 +1,19 @@
-import type { SettingTable } from './setting.ts';
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables that are set: those of the table that are not empty, and everything else as it is. A deployment tool
- * writes an empty variable where it has no value, so an empty one means "not set", unless its setting says otherwise
- * (`emptyMeans`). Kubernetes' service links are left out.
+ * The variables that count as set: those of the table that are not empty, and everything else as it is. A deployment
+ * tool writes an empty variable when it has no value, so an empty one means "not set", unless its setting gives an
+ * empty value a meaning (`emptyMeans`). Service links of Kubernetes are left out.
  */
-export function setVariables(table: SettingTable, env: Environment): Environment {
+export function setVariables(
+  settings: Readonly<Record<string, { readonly emptyMeans?: string }>>,
+  env: Environment,
+): Environment {
   return Object.fromEntries(
     Object.entries(env).filter(([name, text]) => {
       if (text === undefined || isServiceLink(name, text)) return false;
-      const isKnown = Object.hasOwn(table, name);
-      return text !== '' || !isKnown || table[name]?.emptyMeans !== undefined;
+      const isKnown = Object.hasOwn(settings, name);
+      return text !== '' || !isKnown || settings[name]?.emptyMeans !== undefined;
     }),
   );
 }

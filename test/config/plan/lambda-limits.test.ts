@@ -145,7 +145,7 @@ test('choices for all queues', () => {
   const manifest = manifestOf({ 'a.yaml': python('score') });
   const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
   const words = told(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
-  expect(words).toMatch(/^namespace: is "dev\.x"; it takes letters/m);
+  expect(words).toMatch(/^namespace: is "dev\.x"; expected letters/m);
   expect(words).toMatch(/^maxReceiveCount: is 3; polls that Lambda throttles count .*; give 5 or more$/m);
   expect(words).toMatch(/^deadLetterRetention: is 24h, and the queues keep 24h: .*; give more, up to 336h/m);
   expect(words).toMatch(/^concurrency: is 1; an event source starts at 2 copies/m);

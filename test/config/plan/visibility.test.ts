@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultVisibilitySeconds } from '../../../lib/config/settings/sidecar-config.ts';
+import { defaultVisibilitySeconds } from '../../../lib/config/settings/groups/sqs.ts';
 import { configOf, refusalOf } from '../an-environment.ts';
 
 const TIMEOUT = 'ASYA_RESILIENCY_ACTOR_TIMEOUT';

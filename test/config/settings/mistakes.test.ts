@@ -8,7 +8,7 @@ describe('the actor has a name', () => {
   it('or the start is refused', () => {
     const reading = readEnvironment({}, noFile);
     expect('mistakes' in reading && mistakesText(reading.mistakes)).toBe(
-      'ASYA_ACTOR_NAME: is not set; it names the actor, for example "score"',
+      'ASYA_ACTOR_NAME: is not set; expected the name of the actor, for example "score"',
     );
   });
 
@@ -28,7 +28,7 @@ describe('a name that nobody knows', () => {
     ['ASYA_LOGLEVEL', 'ASYA_LOG_LEVEL'],
     ['ASYA_max_hops', 'ASYA_MAX_HOPS'],
   ])('%s is refused, and %s proposed', (name, meant) => {
-    expect(refusalOf({ [name]: 'x' })).toEqual([`${name}: is no setting; did you mean "${meant}"?`]);
+    expect(refusalOf({ [name]: 'x' })).toEqual([`${name}: is not a setting; did you mean "${meant}"?`]);
   });
 
   it.each(['ASYA', 'asya_max_hop', 'MY_ASYA_THING', 'PATH', 'toString', 'ASYAN_TRAVEL'])(
@@ -92,7 +92,7 @@ describe('all mistakes at once', () => {
 describe('the sink', () => {
   it('is another than the actor', () => {
     expect(refusalOf({ ASYA_ACTOR_SINK: 'score' })).toEqual([
-      'ASYA_ACTOR_SINK: is "score", this actor itself; name the end of the route',
+      'ASYA_ACTOR_SINK: is "score", which is this actor; expected the actor at the end of the route',
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('a password', () => {
     ['rabbit/a@b', '"rabbit/a@b"'],
   ])('is not printed: %s', (url, shown) => {
     expect(refusalOf({ ASYA_RABBITMQ_URL: url })).toEqual([
-      expect.stringContaining(`ASYA_RABBITMQ_URL: is ${shown}; it takes a URL like "amqp://host:port"`),
+      expect.stringContaining(`ASYA_RABBITMQ_URL: is ${shown}; expected a URL like "amqp://host:port"`),
     ]);
   });
 
@@ -124,9 +124,9 @@ describe('a password', () => {
 
 describe('who may follow', () => {
   it.each(['x-sink', 'store,x-sump'])("is none of the mesh's own: %s", (names) => {
-    const lines = refusalOf({ ASYA_ROUTE_ALLOW: names });
-    expect(lines).toEqual([
-      `ASYA_ROUTE_ALLOW: names "${names.split(',').at(-1)}"; the mesh's own actors stand in no route`,
+    const crew = names.split(',').at(-1);
+    expect(refusalOf({ ASYA_ROUTE_ALLOW: names })).toEqual([
+      `ASYA_ROUTE_ALLOW: is "${names}"; expected a comma-separated list; "${crew}" is not valid: a route cannot contain an actor of the mesh itself`,
     ]);
   });
 });
@@ -145,8 +145,8 @@ describe("a queue's name", () => {
     expect(configOf({ ASYA_NAMESPACE: fitting }).namespace).toBe(fitting);
     const [line, ...others] = refusalOf({ ASYA_NAMESPACE: `${fitting.slice(0, -3)}long` });
     expect(others).toEqual([]);
-    expect(line).toContain('ASYA_NAMESPACE: makes a queue\'s name of 81 characters, "asya-');
-    expect(line).toContain('long-score-dlq"; 80 are allowed');
+    expect(line).toContain('ASYA_NAMESPACE: makes the queue name "asya-');
+    expect(line).toContain('long-score-dlq" 81 characters long; at most 80 are allowed');
   });
 
   it('may be longer elsewhere', () => {

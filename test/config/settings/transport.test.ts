@@ -25,13 +25,13 @@ describe('the transport', () => {
 
   it('has to be said where two could be meant', () => {
     expect(refusalOf({ ...RABBIT, ...PUBSUB })).toEqual([
-      'ASYA_TRANSPORT: is not set, and ASYA_RABBITMQ_URL and ASYA_PUBSUB_PROJECT_ID both are; say rabbitmq or pubsub',
+      'ASYA_TRANSPORT: is not set, and both ASYA_PUBSUB_PROJECT_ID and ASYA_RABBITMQ_URL are; set it to pubsub or rabbitmq',
     ]);
   });
 
   it('Pub/Sub needs a project', () => {
     expect(refusalOf({ ASYA_TRANSPORT: 'pubsub' })).toEqual([
-      'ASYA_PUBSUB_PROJECT_ID: is not set, and ASYA_TRANSPORT is "pubsub"',
+      'ASYA_PUBSUB_PROJECT_ID: is not set; ASYA_TRANSPORT=pubsub requires it',
     ]);
   });
 
@@ -42,13 +42,13 @@ describe('the transport', () => {
     expect(configOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: '' }).pubsub.endpoint).toBeUndefined();
     expect(configOf({ PUBSUB_EMULATOR_HOST: 'whatever' }).pubsub.endpoint).toBeUndefined();
     expect(refusalOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost' })).toEqual([
-      'PUBSUB_EMULATOR_HOST: is "localhost"; it takes "127.0.0.1:8085"',
+      'PUBSUB_EMULATOR_HOST: is "localhost"; expected "127.0.0.1:8085"',
     ]);
   });
 
   it.each(['ab', '3d-model', 'google'])('%s is no name of a topic', (name) => {
     expect(refusalOf({ ...PUBSUB, ASYA_ACTOR_NAME: name })).toEqual([
-      expect.stringMatching(`^ASYA_ACTOR_NAME: .*Pub/Sub refuses, "${name}".*set ASYA_NAMESPACE`),
+      expect.stringMatching(`^ASYA_ACTOR_NAME: .*"${name}", which Pub/Sub rejects.*with ASYA_NAMESPACE`),
     ]);
     expect(configOf({ ...PUBSUB, ASYA_ACTOR_NAME: name, ASYA_NAMESPACE: 'prod' }).actor.name).toBe(name);
     expect(configOf({ ASYA_ACTOR_NAME: name }).actor.name).toBe(name);

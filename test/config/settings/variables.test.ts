@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SETTINGS, type SettingName } from '../../../lib/config/settings/settings.ts';
+import { SETTINGS } from '../../../lib/config/settings/settings.ts';
 import type { SidecarConfig } from '../../../lib/config/settings/sidecar-config.ts';
 import { configOf, refusalOf } from '../an-environment.ts';
 
@@ -44,9 +44,9 @@ const VARIABLES: readonly Variable[] = [
       ['p', 'p'],
     ],
     bad: [
-      ['-prod', 'it takes letters, digits, "-" and "_"'],
-      ['prod_', 'it takes letters, digits, "-" and "_"'],
-      ['prod.eu', 'it takes letters, digits, "-" and "_"'],
+      ['-prod', 'expected letters, digits, "-" and "_"'],
+      ['prod_', 'expected letters, digits, "-" and "_"'],
+      ['prod.eu', 'expected letters, digits, "-" and "_"'],
     ],
   },
   {
@@ -68,8 +68,8 @@ const VARIABLES: readonly Variable[] = [
     byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
     good: [['/run/a.sock', { kind: 'socket', path: '/run/a.sock' }]],
     bad: [
-      ['run/a.sock', 'it takes a path that begins with "/"'],
-      ['./a.sock', 'it takes a path that begins with "/"'],
+      ['run/a.sock', 'expected a path that begins with "/"'],
+      ['./a.sock', 'expected a path that begins with "/"'],
     ],
   },
   {
@@ -143,9 +143,9 @@ const VARIABLES: readonly Variable[] = [
       ['1048576', 1_048_576],
     ],
     bad: [
-      ['0', 'it takes a whole number from 1 to 1000000000'],
-      ['6MiB', 'it takes a whole number from 1 to 1000000000'],
-      ['1000000001', 'it takes a whole number from 1 to 1000000000'],
+      ['0', 'expected a whole number from 1 to 1000000000'],
+      ['6MiB', 'expected a whole number from 1 to 1000000000'],
+      ['1000000001', 'expected a whole number from 1 to 1000000000'],
     ],
   },
   {
@@ -159,8 +159,8 @@ const VARIABLES: readonly Variable[] = [
     bad: [
       ['300', DURATION_RULE],
       ['-5m', DURATION_RULE],
-      ['0s', 'it takes a duration above 0'],
-      ['0', 'it takes a duration above 0'],
+      ['0s', 'expected a duration above 0'],
+      ['0', 'expected a duration above 0'],
     ],
   },
   {
@@ -264,7 +264,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ gatewaySecret }) => gatewaySecret,
     byDefault: undefined,
     good: [['ssssssssssssssssssssssssssssssss', 'ssssssssssssssssssssssssssssssss']],
-    bad: [['short', 'has 5 characters; it takes 32 characters or more']],
+    bad: [['short', 'has 5 characters; expected 32 characters or more']],
   },
   {
     name: 'ASYA_GATEWAY_KEYS',
@@ -318,8 +318,8 @@ const VARIABLES: readonly Variable[] = [
     ],
     bad: [
       ['issuer', 'a URL like "https:'],
-      ['http://issuer/jwks', 'it takes "https:"'],
-      ['http://localhost.issuer/jwks', 'it takes "https:"'],
+      ['http://issuer/jwks', 'expected "https:"'],
+      ['http://localhost.issuer/jwks', 'expected "https:"'],
     ],
   },
   {
@@ -354,7 +354,7 @@ const VARIABLES: readonly Variable[] = [
       ['none', 'none'],
       ['iam', 'iam'],
     ],
-    bad: [['off', 'it takes one of oidc, iam, none; did you mean "oidc"?']],
+    bad: [['off', 'expected one of oidc, iam, none; did you mean "oidc"?']],
   },
   {
     name: 'ASYA_PUSH_AUDIENCE',
@@ -368,7 +368,7 @@ const VARIABLES: readonly Variable[] = [
     get: ({ push }) => push.serviceAccount,
     byDefault: undefined,
     good: [['push@shop.iam.gserviceaccount.com', 'push@shop.iam.gserviceaccount.com']],
-    bad: [['push', 'it takes an e-mail like']],
+    bad: [['push', 'expected an email address like']],
   },
   {
     name: 'ASYA_PUSH_JWKS_URL',
@@ -380,8 +380,8 @@ const VARIABLES: readonly Variable[] = [
     ],
     bad: [
       ['issuer', 'a URL like "https:'],
-      ['http://issuer/jwks', 'it takes "https:"'],
-      ['http://localhost.issuer/jwks', 'it takes "https:"'],
+      ['http://issuer/jwks', 'expected "https:"'],
+      ['http://localhost.issuer/jwks', 'expected "https:"'],
     ],
   },
   {
@@ -508,10 +508,10 @@ const VARIABLES: readonly Variable[] = [
       ['europe-west1-pubsub.googleapis.com:443', 'europe-west1-pubsub.googleapis.com:443'],
     ],
     bad: [
-      ['127.0.0.1', 'it takes "127.0.0.1:8085"'],
-      ['http://127.0.0.1:8085', 'it takes "127.0.0.1:8085"'],
-      ['127.0.0.1:0', 'it takes "127.0.0.1:8085"'],
-      ['127.0.0.1:65536', 'it takes "127.0.0.1:8085"'],
+      ['127.0.0.1', 'expected "127.0.0.1:8085"'],
+      ['http://127.0.0.1:8085', 'expected "127.0.0.1:8085"'],
+      ['127.0.0.1:0', 'expected "127.0.0.1:8085"'],
+      ['127.0.0.1:65536', 'expected "127.0.0.1:8085"'],
     ],
   },
   {
@@ -595,7 +595,7 @@ const VARIABLES: readonly Variable[] = [
       ['[::1]:65535', { host: '[::1]', port: 65_535 }],
     ],
     bad: [
-      ['9090', 'it takes ":9090" or "127.0.0.1:9090"; an empty value switches it off'],
+      ['9090', 'expected ":9090" or "127.0.0.1:9090"; an empty value switches it off'],
       [':65536', '":9090"'],
       [':', '":9090"'],
       [':metrics', '":9090"'],
@@ -630,7 +630,7 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
   });
 
   it('empty is as unset, unless the setting gives an empty value a meaning', () => {
-    const { emptyMeans } = SETTINGS[name as SettingName] as { emptyMeans?: string };
+    const emptyMeans = SETTINGS[name]?.emptyMeans;
     const meaning = good.find(([text]) => text === '');
     if (emptyMeans !== undefined) expect(meaning).toBeDefined();
     else if (name === 'ASYA_ACTOR_NAME')
@@ -645,7 +645,7 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
   it.each(bad)('refused: %j', (text, right) => {
     const lines = refusalOf({ [name]: text, ...beside });
     expect(lines).toHaveLength(1);
-    const { isSecret } = SETTINGS[name as SettingName] as { isSecret?: boolean };
+    const isSecret = SETTINGS[name]?.isSecret;
     expect(lines[0]).toContain(
       isSecret ? `${name}: has ${text.length} characters; ` : `${name}: is ${JSON.stringify(text)}; `,
     );
@@ -721,10 +721,10 @@ describe('service links of Kubernetes', () => {
   });
 
   it.each([
-    ['ASYA_GATEWAY_PORT', 'http://10.0.0.7', 'it takes a whole number from 0 to 65535'],
+    ['ASYA_GATEWAY_PORT', 'http://10.0.0.7', 'expected a whole number from 0 to 65535'],
     ['ASYA_GATEWAY_PORTS', 'tcp://10.0.0.7:8080', 'did you mean "ASYA_GATEWAY_PORT"?'],
-    ['ASYA_GATEWAY_SERVICE', '10.0.0.7', 'is no setting'],
-    ['ASYA_METRICS_ADDR_SERVICE_HOSTS', '10.0.0.7', 'is no setting'],
+    ['ASYA_GATEWAY_SERVICE', '10.0.0.7', 'is not a setting'],
+    ['ASYA_METRICS_ADDR_SERVICE_HOSTS', '10.0.0.7', 'is not a setting'],
   ])('are not mistaken for others: %s=%s', (name, text, problem) => {
     expect(refusalOf({ [name]: text })[0]).toContain(problem);
   });
@@ -790,7 +790,7 @@ describe('the variables that a runtime reads', () => {
     [{ ASYA_RUNTIME_MAX_REQUEST: '1' }, []],
     [
       { ASYA_RUNTIME_MAX_REQUEST: '0' },
-      ['ASYA_RUNTIME_MAX_REQUEST: is "0"; it takes a whole number from 1 to 1000000000'],
+      ['ASYA_RUNTIME_MAX_REQUEST: is "0"; expected a whole number from 1 to 1000000000'],
     ],
   ])('are checked like any other: %j', (env, lines) => {
     expect(refusalOf(env)).toEqual(lines);

@@ -41,15 +41,17 @@ describe.concurrent('a host that is configured wrongly', () => {
       PORT: 'http',
     });
     expect(words).toContain('3 mistakes');
-    expect(words).toContain('ASYA_TRANSPORT: is "sqs", and what pushes is Pub/Sub');
-    expect(words).toContain('ASYA_RESILIENCY_ACTOR_TIMEOUT: is 58s, and a push is waited for only 60 s');
-    expect(words).toContain('it takes 55s at most');
-    expect(words).toContain('PORT: is "http"; it takes a whole number from 0 to 65535');
+    expect(words).toContain('ASYA_TRANSPORT: is "sqs", but only Pub/Sub pushes');
+    expect(words).toContain(
+      'ASYA_RESILIENCY_ACTOR_TIMEOUT: is 58s, but Pub/Sub waits only 60 s for the answer to a push',
+    );
+    expect(words).toContain('expected at most 55s');
+    expect(words).toContain('PORT: is "http"; expected a whole number from 0 to 65535');
   });
 
   test('tells mistakes of the actor as every host does', async () => {
     expect(await refusalOf({ ...TRUSTING, ASYA_PUSH_AUDIENC: 'x' })).toContain(
-      'ASYA_PUSH_AUDIENC: is no setting; did you mean "ASYA_PUSH_AUDIENCE"?',
+      'ASYA_PUSH_AUDIENC: is not a setting; did you mean "ASYA_PUSH_AUDIENCE"?',
     );
   });
 });

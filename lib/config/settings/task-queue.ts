@@ -1,17 +1,17 @@
 import { isTopicId } from '../../core/pipeline/delay-request.ts';
-import type { Kind } from './setting.ts';
+import type { Kind } from './kinds.ts';
 
-/** A queue of Cloud Tasks: by its own name, or by its full one. */
+/** A Cloud Tasks queue, by its short or full name. */
 export interface TaskQueue {
   readonly queue: string;
-  /** Undefined: in the delayer's own project and location. */
+  /** Undefined: the delayer's own project and location. */
   readonly parent?: string;
 }
 
 const QUEUE = /^[A-Za-z0-9-]{1,100}$/;
 const FULL_QUEUE = /^(projects\/[a-z0-9.:-]+\/locations\/[a-z0-9-]+)\/queues\/([A-Za-z0-9-]{1,100})$/;
 const QUEUE_RULE =
-  'a queue is a name like "delays" or "projects/my-project/locations/europe-west1/queues/delays"';
+  'expected a queue like "delays" or "projects/my-project/locations/europe-west1/queues/delays"';
 
 function queueFromText(text: string): TaskQueue | undefined {
   const [, parent, queue] = FULL_QUEUE.exec(text) ?? [];
@@ -24,7 +24,7 @@ function queueText({ queue, parent }: TaskQueue): string {
 }
 
 export const taskQueue: Kind<TaskQueue> = {
-  takes: "a queue's name, short or full",
+  takes: 'the name of a queue, short or full',
   read: (text) => {
     const value = queueFromText(text);
     return value === undefined ? { problem: QUEUE_RULE } : { value };
@@ -35,7 +35,7 @@ export const taskQueue: Kind<TaskQueue> = {
 export type QueuesByTopic = readonly (readonly [pattern: string, queue: TaskQueue])[];
 
 const QUEUES_RULE =
-  'it takes a JSON object of queues by topic like {"orders":"orders-delays","billing-*":"slow"}';
+  'expected a JSON object of queues by topic like {"orders":"orders-delays","billing-*":"slow"}';
 const PATTERN = /^[A-Za-z0-9._~+%*?/:-]+$/;
 
 export const taskQueuesByTopic: Kind<QueuesByTopic> = {
@@ -47,7 +47,7 @@ export const taskQueuesByTopic: Kind<QueuesByTopic> = {
     for (const [pattern, name] of entries) {
       const queue = typeof name === 'string' ? queueFromText(name) : undefined;
       if (!PATTERN.test(pattern))
-        return { problem: `${JSON.stringify(pattern)} can be no topic; ${QUEUES_RULE}` };
+        return { problem: `${JSON.stringify(pattern)} is not a valid topic; ${QUEUES_RULE}` };
       if (queue === undefined) return { problem: `"${pattern}" has ${JSON.stringify(name)}; ${QUEUE_RULE}` };
       value.push([pattern, queue]);
     }
@@ -68,8 +68,8 @@ function entriesOf(text: string): readonly [string, unknown][] | undefined {
 }
 
 export const topicName: Kind<string> = {
-  takes: "a topic's name",
+  takes: 'the name of a topic',
   read: (value) =>
-    isTopicId(value) ? { value } : { problem: 'it takes a topic\'s name like "sending-mg-errors"' },
+    isTopicId(value) ? { value } : { problem: 'expected the name of a topic like "sending-mg-errors"' },
   write: (value) => value,
 };

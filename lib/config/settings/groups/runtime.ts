@@ -1,0 +1,53 @@
+import { runtimeAddress } from '../addresses.ts';
+import { absolutePath, listOf, oneOf, positiveDuration, text, wholeNumber } from '../kinds.ts';
+import { computed, optional, setting } from '../setting.ts';
+
+/** In the configuration: `runtime`. */
+export const RUNTIME = {
+  address: computed('ASYA_RUNTIME_URL', runtimeAddress, {
+    about: 'Address of the runtime.',
+    default: '`unix:` and `ASYA_SOCKET_PATH`',
+  }),
+  protocol: setting('ASYA_RUNTIME_PROTOCOL', oneOf('payload', 'envelope'), {
+    about: 'What the sidecar sends to the runtime: the payload, or the whole envelope.',
+    default: 'payload',
+  }),
+  command: optional('ASYA_RUNTIME_COMMAND', text, {
+    about: 'Command that starts the runtime.',
+    unset: 'the sidecar does not start the runtime',
+  }),
+  startupTimeoutMs: optional('ASYA_RUNTIME_STARTUP_TIMEOUT', positiveDuration, {
+    about:
+      "How long a runtime that the sidecar starts may take to become ready. It does not count towards any call's timeout. A runtime that takes longer is killed and started again.",
+    unset: '`60s`; on Lambda also the actor timeout, if that is longer',
+  }),
+  passEnv: setting('ASYA_RUNTIME_PASS_ENV', listOf(text), {
+    about:
+      'Variables with credentials that the sidecar passes on to a runtime that it starts. It removes the others.',
+    default: '',
+  }),
+  maxResponseBytes: setting('ASYA_RUNTIME_MAX_RESPONSE', wholeNumber(1), {
+    about: 'Maximum size of a response of the runtime, in bytes.',
+    default: '6291456',
+  }),
+  concurrency: setting('ASYA_CONCURRENCY', wholeNumber(1), {
+    about: 'How many calls the sidecar makes to the runtime at the same time.',
+    default: '1',
+  }),
+};
+
+/** Not in the configuration: the first is the default of another setting, and the runtime reads the others itself. */
+export const RUNTIME_PROCESS = {
+  socketPath: setting('ASYA_SOCKET_PATH', absolutePath, {
+    about: "Path of the runtime's socket.",
+    default: '/tmp/sockets/app.sock',
+  }),
+  handler: optional('ASYA_HANDLER', text, {
+    about: 'Handler that the runtime loads, if its command does not name one. Read by the runtime.',
+    unset: 'none',
+  }),
+  maxRequestBytes: setting('ASYA_RUNTIME_MAX_REQUEST', wholeNumber(1), {
+    about: 'Maximum size of a request to the runtime, in bytes. Read by the runtime.',
+    default: '16777216',
+  }),
+};
