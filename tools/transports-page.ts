@@ -49,13 +49,13 @@ To test your own transport, write a subject: a record of its features and of how
 
 const LABELS: Readonly<Record<keyof TransportFeatures, string>> = {
   delays: 'delayed sends, which retries with a delay need',
-  hidesForATime: 'redelivers an unsettled delivery after its visibility timeout',
+  redeliversAfterTimeout: 'redelivers an unsettled delivery after its visibility timeout',
   countsReceives: 'counts the deliveries of a message',
   deadLetters: 'moves messages that failed too often to the dead-letter queue, for x-dlq',
-  limitsBodies: 'refuses a body that is too large',
+  refusesLargeBodies: 'refuses a body that is too large',
   batchesSends: 'sends in batches',
   settlesAfterReconnect: 'a delivery can be settled after a reconnect',
-  tellsMissingQueues: 'reports a missing queue as such, and recovers once it exists',
+  reportsMissingQueues: 'reports a missing queue as such, and recovers once it exists',
   createsQueues: 'creates queues and their dead-letter queues (`ASYA_QUEUE_AUTO_CREATE=true`)',
 };
 

@@ -1,14 +1,14 @@
 import type { Refusal } from './reply.ts';
 
-/** Whole envelopes by key, kept for good. Expected failures are values, never thrown. */
+/** Stores whole envelopes by key, without expiry. Expected failures are returned, never thrown. */
 export interface Archive {
-  /** Accepted: it is there, durably. What stood there before is gone. */
-  put(key: string, text: string): Promise<Kept>;
-  /** Undefined: there is nothing under that key. */
+  /** Stores the text durably before it resolves. Replaces what is stored under the key. */
+  put(key: string, text: string): Promise<Stored>;
+  /** The text is undefined if nothing is stored under the key. */
   get(key: string): Promise<{ readonly ok: true; readonly text: string | undefined } | Refusal>;
-  has(key: string): Promise<{ readonly ok: true; readonly isThere: boolean } | Refusal>;
-  /** Accepted also where there was nothing. */
-  remove(key: string): Promise<Kept>;
+  has(key: string): Promise<{ readonly ok: true; readonly exists: boolean } | Refusal>;
+  /** Also succeeds if nothing is stored under the key. */
+  remove(key: string): Promise<Stored>;
 }
 
-type Kept = { readonly ok: true } | Refusal;
+type Stored = { readonly ok: true } | Refusal;

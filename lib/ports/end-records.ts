@@ -1,25 +1,30 @@
 import type { EndRecord, NewRecord } from '../core/failure/record.ts';
 import type { Refusal } from './reply.ts';
 
-/** That an envelope ended, once for each identity: the first to say so is the one that counts. */
+/** Records that envelopes ended, once per identity. The first record of an identity wins. */
 export interface EndRecords {
   /**
-   * Notes the record unless one of its identity is there. Either way the answer is what is noted: the first one's
-   * archive key, and whether it was this one. Where another identity was the first in its place, the key is the spare
-   * one: nobody else's is ever given.
+   * Stores the record unless there is already one of the same identity. Resolves with the archive key of the stored
+   * record, and with whether that is this record. If a record of another identity occupies this record's key, the
+   * record gets its `alternativeKey` instead. No two identities share a key.
    */
   claim(record: NewRecord): Promise<Claim | Refusal>;
-  /** The record of that identity, where there is one. */
+  /** The stored record of the same identity, or undefined. */
   find(record: NewRecord): Promise<{ readonly ok: true; readonly record: EndRecord | undefined } | Refusal>;
-  /** Every end that an envelope had: more than one after a replay. */
+  /** All ends of an envelope. There are several if it was replayed. */
   ofEnvelope(envelopeId: string): Promise<Ends>;
-  /** Every end of what a replay sent, since then where that is said, children of a fan-out included. */
+  /**
+   * All ends of envelopes that a replay sent, including the children of a fan-out.
+   * @param sinceMs Only ends at this time or later. Default: all of them.
+   */
   ofReplay(replay: string, sinceMs?: number): Promise<Ends>;
 }
 
 interface Claim {
   readonly ok: true;
+  /** Whether this call stored the record. */
   readonly isFirst: boolean;
+  /** The archive key of the stored record. */
   readonly archiveKey: string;
 }
 

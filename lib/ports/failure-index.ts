@@ -1,46 +1,52 @@
 import type { Failure, ReplayEntry } from '../core/failure/failure.ts';
 import type { Refusal, Reply } from './reply.ts';
 
-/** What failed, to be looked at and replayed. */
+/** The failed envelopes, for inspection and replay. Expected failures are returned, never thrown. */
 export interface FailureIndex {
-  /** Enters it unless it is there: entered again, it changes nothing. */
+  /** Adds the failure. If it is already in the index, nothing changes. */
   enter(failure: Failure): Promise<Entry | Refusal>;
-  /** Newest first, a page at a time: without a cursor the first one, with a page's `next` the one after it. */
+  /**
+   * Failures that match the filter, newest first, one page at a time.
+   * @param cursor The previous page's `next`. Default: the first page.
+   */
   list(filter: FailureFilter, cursor?: Cursor): Promise<FailurePage | Refusal>;
-  /** Of one envelope, newest first. */
+  /** All failures of one envelope, newest first. */
   ofEnvelope(envelopeId: string): Promise<FailurePage | Refusal>;
   /**
-   * Notes that it is being sent once more. Refused as `already-replayed` where that was done before and is not said to
-   * be wanted again, also against somebody who does the same at the same time; as `gone` where it was removed. The same replay's note
-   * once more is accepted: its answer may have been lost.
+   * Records that the failure is about to be replayed. Refused with `already-replayed` if it was replayed before, unless
+   * `again` is true; of several calls at the same time, one succeeds. Refused with `gone` if the failure was removed. A
+   * second call for the same replay succeeds, because the reply to the first may have been lost.
    */
-  noteReplay(identity: string, note: ReplayEntry, again: boolean): Promise<NoteReply>;
-  /** Takes the note back: the send was refused. */
+  noteReplay(identity: string, entry: ReplayEntry, again: boolean): Promise<NoteReply>;
+  /** Removes the replay entry, because the send was refused. */
   withdrawReplay(identity: string, replay: string): Promise<Reply>;
+  /** Removes the failure. Also succeeds if it is not in the index. */
   remove(identity: string): Promise<Reply>;
 }
 
 interface Entry {
   readonly ok: true;
+  /** False if the failure was already in the index. */
   readonly isNew: boolean;
 }
 
-/** The store's own mark of where a page ended. */
+/** Where a page ends. Only the store that returned it understands it. */
 export type Cursor = Readonly<Record<string, unknown>>;
 
 interface FailurePage {
   readonly ok: true;
   readonly failures: readonly Failure[];
-  /** Undefined: it was the last one. */
+  /** The cursor of the next page. Undefined on the last page. */
   readonly next?: Cursor;
 }
 
+/** All conditions must match. A condition that is not set matches every failure. */
 export interface FailureFilter {
   readonly group?: string;
   readonly actor?: string;
   readonly reason?: string;
   readonly flow?: string;
-  /** Failed then or later. */
+  /** Only failures at this time or later, in milliseconds since 1970. */
   readonly sinceMs?: number;
 }
 

@@ -1,13 +1,18 @@
 import type { Reply } from './reply.ts';
 
-/** Sends a request to publish, as it stands, to a topic by its full name. Accepted: the broker has it, durably. Never throws. */
+/**
+ * Posts the body of a Pub/Sub publish request, unchanged, to a topic.
+ * An accepted message is stored durably by the broker. Expected failures are returned, never thrown.
+ * @param topic The topic's full name, `projects/{project}/topics/{topic}`.
+ */
 export type PublishRequest = (topic: string, body: string) => Promise<Reply>;
 
-/** What says who we are to Google's interfaces. Never throws. */
+/** Access tokens for Google's APIs. Never throws. */
 export interface AccessToken {
+  /** A valid token, from the cache if possible. */
   get(): Promise<
     { readonly ok: true; readonly token: string } | { readonly ok: false; readonly problem: string }
   >;
-  /** It was not taken: the next one is a fresh one. */
+  /** Drops the cached token, because an API rejected it. The next `get` fetches a new one. */
   forget(): void;
 }

@@ -1,11 +1,11 @@
-/** A message as it is published: the data as it came, and attributes beside it. */
+/** A message to publish: its data, unchanged, and its attributes. */
 export interface PublishedMessage<Data> {
   readonly data: Data;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
 /**
- * Publishes to a topic. Fulfilled: the broker has it, durably. Rejected, thrown or fulfilled with a `Refusal`: it has
- * not, and what waits for it must not be acked.
+ * Publishes to a topic. If it resolves, the broker has stored the message durably. If it rejects, throws, or resolves
+ * with a `Refusal`, the message was not published and the caller must not acknowledge its source.
  */
 export type Publish<Data> = (topic: string, message: PublishedMessage<Data>) => Promise<unknown>;

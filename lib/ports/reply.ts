@@ -1,11 +1,12 @@
-/** The answer of an outside system to one request. Expected failures are values, never thrown. */
+/** The response of an outside system to one request. Expected failures are returned, never thrown. */
 export type Reply = { readonly ok: true } | Refusal;
 
+/** The request failed, or may have failed: after a lost connection the outcome is unknown. The caller may try again. */
 export interface Refusal {
   readonly ok: false;
-  /** What happened, for logs and error messages. */
+  /** What happened, for logs and error messages. Never contains a payload. */
   readonly problem: string;
-  /** The queue does not exist. It may be created, or come back. */
+  /** True if the request failed because the queue does not exist. The queue may be created later. */
   readonly isQueueMissing?: boolean;
 }
 

@@ -1,17 +1,23 @@
 import type { Report, StepReport } from '../core/task/report.ts';
 
-/** Tells the gateway how an envelope ended. Never throws, takes no longer than a short budget. */
+/** Reports to the gateway how envelopes ended. */
 export interface Reports {
-  /** Undefined: told, or there is nobody to tell. Otherwise, why it could not be told. */
+  /**
+   * Resolves with undefined if the gateway accepted the report or if no gateway is configured, otherwise with the reason
+   * of the failure. Never rejects, and takes no longer than a short time limit.
+   */
   report(report: Report): Promise<string | undefined>;
 }
 
-/** Tells the gateway how far an envelope has come: never fails it, and hardly ever makes it wait. */
+/** Reports to the gateway how far envelopes have come. A gateway that does not respond never fails a delivery. */
 export interface Progress {
-  /** True where the gateway says in time that the task was canceled; whoever does not know goes on. */
+  /**
+   * Reports that an envelope arrived at an actor. Resolves with true if the gateway responds in time that the task was
+   * canceled, and with false in every other case. Never rejects.
+   */
   arrived(report: StepReport): Promise<boolean>;
-  /** Told together with others, a little later; lost where nobody listens. */
+  /** Queues a report to be sent with others a little later. It is lost if the gateway does not respond. */
   note(report: StepReport): void;
-  /** What was noted is told now, as far as a short budget goes: the host may stand still next. */
+  /** Sends the queued reports now, within a short time limit. Call it before the host may be suspended. */
   flush(): Promise<void>;
 }

@@ -1,34 +1,34 @@
 import type { CallEnd } from '../core/delivery/outcome.ts';
 import type { Envelope } from '../core/envelope/envelope.ts';
 
-/** Whatever holds the user's handler. */
+/** The process that hosts the user's handler. */
 export interface Runtime {
-  /** Whether a runtime that hung is killed and started afresh; where not, the host has to end. */
+  /** Whether the runtime kills and restarts itself after a call that hung. If not, the host has to end. */
   readonly restartsItself: boolean;
   /**
-   * One call, over in at most its timeout: everything a runtime can do wrong is a way to end. On `timeout` the
-   * runtime is no longer to be trusted, and who started it has it killed and started afresh before the next call.
+   * Calls the handler once. Resolves within the request's timeout and never rejects: every failure of a runtime is a
+   * `CallEnd`. After `timeout` the runtime may be in any state, and must be restarted before the next call.
    */
   call(request: RuntimeRequest): Promise<CallEnd>;
-  /** Ends every call and every wait for a start as interrupted. */
+  /** Ends every call, and every wait for the runtime's start, as `interrupted`. */
   interrupt(): void;
   /**
-   * Resolves when there is a runtime to call, or when told to stop. Without it the runtime is somebody else's to start,
-   * and a call finds out.
+   * Resolves when the runtime is ready for calls, or when the signal aborts. Absent if another process starts the
+   * runtime: a call then finds out whether it is ready.
    */
   untilReady?(stop: AbortSignal): Promise<void>;
-  /** Whether the runtime is loading, and is worth waiting for: that does not count towards a call's timeout. */
+  /** Whether the runtime is starting. That time does not count towards a call's timeout. */
   isStarting?(): boolean;
-  /** Resolves when the runtime is ready or its start has failed, when `stop` aborts, or when it is interrupted. */
+  /** Resolves when the runtime is ready, its start has failed, `stop` aborts, or `interrupt` is called. */
   untilStarted?(stop: AbortSignal): Promise<StartEnd>;
-  /** Undefined: ready for calls. Otherwise, what is wrong. */
+  /** Undefined if the runtime is ready for calls, otherwise the reason why it is not. */
   problem(): Promise<string | undefined>;
-  /** A runtime that was started here gets so long to end, then it is killed. */
+  /** Ends the runtime. A runtime that this process started is killed if it does not exit within the time limit. */
   close(withinMs?: number): Promise<void>;
 }
 
 export type StartEnd =
-  /** It is ready, or its start failed, which a call reports. */
+  /** The runtime is ready, or its start failed; the next call reports the failure. */
   'settled' | 'stopped' | 'interrupted';
 
 export interface RuntimeRequest {

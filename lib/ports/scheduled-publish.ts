@@ -1,15 +1,24 @@
 import type { Publication } from '../core/pipeline/plan-delay.ts';
 import type { Refusal } from './reply.ts';
 
-/** Publishes later, whoever is still there then. Expected failures are values, never thrown. */
+/** Publishes messages at a later time, even if this process has ended by then. */
 export interface ScheduledPublish {
-  /** Accepted: it is kept durably, and published when it is due, at least once. A name that was taken before changes nothing. */
+  /**
+   * Stores the publication durably. It is published at least once when it is due. If a publication of the same name was
+   * scheduled before, nothing changes. Expected failures are returned, never thrown.
+   */
   schedule(publication: Publication): Promise<Scheduled>;
-  /** Waits for what is under way, and leaves nothing running. */
+  /** Waits for requests in flight and stops all timers. */
   close(): Promise<void>;
 }
 
 export type Scheduled =
-  | { readonly ok: true; readonly isNew: boolean }
-  /** Hopeless: this very publication would be refused for ever. */
-  | (Refusal & { readonly isHopeless?: true });
+  | {
+      readonly ok: true;
+      /** False if the name was already scheduled. */
+      readonly isNew: boolean;
+    }
+  | (Refusal & {
+      /** True if this publication would be refused every time. Do not retry it. */
+      readonly isPermanent?: true;
+    });

@@ -1,53 +1,55 @@
 import type { Task } from '../core/task/task.ts';
 import type { Refusal, Reply } from './reply.ts';
 
-/** Tasks by id, for any number of writers at once: who writes says which version was read. */
+/** Stores the gateway's tasks by id. Safe for concurrent writers. Expected failures are returned, never thrown. */
 export interface TaskStore {
-  /** Refused where one with this id is there. */
+  /** Refused if a task with this id exists. */
   create(task: Task): Promise<Reply>;
-  /** As it stands now, whoever wrote it last. Undefined: there is none. */
+  /** The latest version of the task, or undefined if it does not exist. */
   get(id: string): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
   /**
-   * Reads, changes and writes; where somebody else wrote meanwhile, all of it again. A change that gives back the very
-   * task that it was given writes nothing. The answer is the task as it stands afterwards.
+   * Reads the task, changes it and writes it. If another writer was faster, it starts over. Nothing is written if
+   * `change` returns the same object. Resolves with the task after the change, or undefined if it does not exist.
    */
   update(
     id: string,
     change: (task: Task) => Task,
   ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
   /**
-   * Of one owner, newest first. The cursor is the store's own, and comes back as a page's `next`; undefined where it is
-   * none that the store has given out.
+   * The tasks of one owner, newest first, one page at a time. Resolves with undefined if the cursor is not valid.
+   * @param cursor The previous page's `next`. Default: the first page.
    */
   list(owner: string, cursor?: string): Promise<TaskList | Refusal | undefined>;
-  /** The first to claim a key has it, until it is released or old. */
+  /** Claims an idempotency key. The first claim of a key holds until it is released or expires. */
   claimKey(key: string, claim: KeyClaim): Promise<KeyReply | Refusal>;
-  /** What it was claimed for is on its way: from now on nobody has to begin it again. */
+  /** Records that the claimed task was sent, so that no other claim has to start it again. */
   confirmKey(key: string, taskId: string): Promise<Reply>;
-  /** Lets it go where it is still claimed for this task: somebody else may have claimed it meanwhile. */
+  /** Releases the key if this task still holds it. Another task may have claimed it in the meantime. */
   releaseKey(key: string, taskId: string): Promise<Reply>;
 }
 
 interface TaskList {
   readonly ok: true;
   readonly tasks: readonly Task[];
-  /** Undefined: it was the last page. */
+  /** The cursor of the next page. Undefined on the last page. */
   readonly next?: string;
 }
 
-/** What an idempotency key stands for. */
+/** The task that an idempotency key belongs to. */
 export interface KeyClaim {
   readonly taskId: string;
-  /** Of what was asked for: the same key for something else is a mistake. */
+  /** Digest of the request. Using the same key for a different request is an error of the caller. */
   readonly digest: string;
+  /** When the key was claimed, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Absent where whoever claimed it has not sent the envelope yet, or crashed before. */
+  /** Absent until the envelope was sent, and for good if the claimant crashed before. */
   readonly isSent?: boolean;
 }
 
 interface KeyReply {
   readonly ok: true;
+  /** Whether this call claimed the key. */
   readonly isFirst: boolean;
-  /** The first one's. */
+  /** The claim that holds the key. */
   readonly claim: KeyClaim;
 }

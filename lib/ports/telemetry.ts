@@ -1,33 +1,35 @@
 import type { Fact } from '../core/delivery/plan.ts';
 
-/** Where facts go: logs and metrics. Telling never fails and never waits. */
+/** Receives what happens, for logs and metrics. Its methods return at once and never throw. */
 export interface Telemetry {
-  /** Deliveries came, after a wait of so long. */
+  /** A receive returned this many deliveries after waiting this long. */
   received(count: number, waitedMs: number): void;
-  /** Work on a delivery begins. */
+  /** Processing of a delivery begins. */
   began(): void;
-  /** Work on a delivery is over. */
+  /** Processing of a delivery ended. */
   ended(report: DeliveryReport): void;
-  /** Something outside failed, and somebody may want to know. */
+  /** An outside system failed, or a configuration needs attention. */
   warn(what: string, details: Details): void;
-  /** One operation, for whoever looks closely. */
+  /** One operation, for debugging. */
   step(what: string, details: Details): void;
 }
 
 export type Details = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** One delivery, told after its sends were accepted or refused. Never the payload. */
+/** One processed delivery, reported after its sends were accepted or refused. Never contains a payload. */
 export interface DeliveryReport {
   readonly envelopeId: string;
   readonly attempt: number;
+  /** Whether the delivery was acknowledged, or released to be delivered again. */
   readonly settle: 'ack' | 'release';
   readonly facts: readonly Fact[];
-  /** Why it failed or was refused, in words. */
+  /** Why the delivery failed or a send was refused. */
   readonly problem?: string;
   readonly receivedBytes: number;
+  /** Size of each body that was sent. */
   readonly sentBytes: readonly number[];
   readonly processingMs: number;
-  /** Undefined where the runtime was not called. */
+  /** Undefined if the runtime was not called. */
   readonly runtimeMs?: number;
   readonly sendMs: number;
 }

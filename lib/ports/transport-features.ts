@@ -1,35 +1,37 @@
 import type { Limits } from '../core/delivery/actor.ts';
 
-/** What it can do, or why not: a gap is data, for the docs, and for the contract, which skips by it. */
+/** Whether a transport supports a feature, or the reason why not, which the documentation and the contract suite show. */
 export type Ability = 'yes' | { readonly no: string };
 
-/** What users can count on with a transport, whatever engine speaks it. */
+/** What users can rely on with a transport, on any broker that implements it. */
 export interface TransportFeatures {
-  /** A send can be told to arrive later. */
+  /** A send can be delayed. Retries with a delay need it. */
   readonly delays: Ability;
-  /** A delivery that nobody settles comes again by itself after a while. */
-  readonly hidesForATime: Ability;
+  /** A delivery that is not settled is delivered again after its visibility timeout. */
+  readonly redeliversAfterTimeout: Ability;
+  /** The broker counts how often it delivers a message. */
   readonly countsReceives: Ability;
-  /** What was released too often ends in the dead-letter queue, which x-dlq reads. */
+  /** A message that was released too often moves to the dead-letter queue, which x-dlq drains. */
   readonly deadLetters: Ability;
-  /** A send of more than it takes is refused, not cut or passed. */
-  readonly limitsBodies: Ability;
-  /** Sends made at about the same time leave in one request. */
+  /** A body over the size limit is refused, not truncated. */
+  readonly refusesLargeBodies: Ability;
+  /** Sends made at about the same time share one request. */
   readonly batchesSends: Ability;
-  /** What was received over a connection that broke can still be settled over the next. */
+  /** A delivery that was received before a reconnect can be settled after it. */
   readonly settlesAfterReconnect: Ability;
-  /** A queue that is not there can be told from other trouble. */
-  readonly tellsMissingQueues: Ability;
+  /** Refusals distinguish a missing queue from other failures (`isQueueMissing`). */
+  readonly reportsMissingQueues: Ability;
+  /** `ensureQueue` creates queues and their dead-letter queues. */
   readonly createsQueues: Ability;
 }
 
-/** A transport as the docs tell of it. */
+/** A transport as the documentation describes it. */
 export interface TransportRecord {
   readonly name: string;
   readonly limits: Limits & {
-    /** How many sends one request takes; 1 where each leaves by itself. */
+    /** Most sends per request; 1 if every send is a request. */
     readonly maxBatch: number;
-    /** The largest body of a send with a delay, where that is another. */
+    /** The largest body of a delayed send. @default the same as `maxBodyBytes` */
     readonly maxDelayedBodyBytes?: number;
   };
   readonly features: TransportFeatures;

@@ -1,68 +1,81 @@
 import type { Limits } from '../core/delivery/actor.ts';
 import { ACCEPTED, type Refusal, type Reply } from './reply.ts';
 
-/** A broker with named queues: at least once, in no particular order. Expected failures are values, never thrown. */
+/**
+ * A broker with named queues. Delivery is at least once and in no particular order. Expected failures are returned as a
+ * `Refusal`, never thrown.
+ *
+ * To add a transport, implement this interface and run the contract suite (`test/contract`) on it.
+ */
 export interface Transport {
   readonly traits: Traits;
   /**
-   * Waits for deliveries and gives at most so many; none when the wait was over or aborted. A delivery stays hidden
-   * from others for the transport's visibility time, and comes again when it was neither acked nor nacked by then.
+   * Waits for deliveries, and returns at most `maxDeliveries` of them: none if the wait ends or the signal aborts first.
+   * A delivery is hidden from other consumers for the visibility timeout. It is delivered again if it is neither acked
+   * nor nacked by then.
+   * @param maxDeliveries At least 1, at most `traits.maxBatch`.
    */
-  receive(queue: string, most: number, signal: AbortSignal): Promise<Receipt>;
-  /** Accepted: the broker has it, durably. */
+  receive(queue: string, maxDeliveries: number, signal: AbortSignal): Promise<Receipt>;
+  /** Sends a message. If accepted, the broker has stored it durably. Refused if it exceeds `traits.maxBodyBytes`. */
   send(queue: string, body: string): Promise<Reply>;
-  /** Arrives no sooner than after the delay, which is at most `traits.maxDelayMs`. */
+  /**
+   * Sends a message that arrives after the delay at the earliest. Refused if the body is too large for a delayed send,
+   * or if the transport has no delays.
+   * @param delayMs At most `traits.maxDelayMs`.
+   */
   sendWithDelay(queue: string, body: string, delayMs: number): Promise<Reply>;
-  /** Done with it: it does not come again. */
+  /** Acknowledges a delivery: the message is done. If refused, the message may be delivered again. */
   ack(delivery: Delivery): Promise<Reply>;
-  /** Not done with it: it comes again, no sooner than after the pause. */
+  /** Releases a delivery: the message is delivered again, after the pause at the earliest. */
   nack(delivery: Delivery, pauseMs: number): Promise<Reply>;
-  /** Hidden for the whole visibility time again, from now on. */
+  /** Restarts the visibility timeout of a delivery. If refused, the message may already be delivered to others. */
   extend(delivery: Delivery): Promise<Reply>;
   /**
-   * Creates the queue with its dead-letter queue if it is missing. An existing queue is left as it is; attributes that
+   * Creates the queue and its dead-letter queue if they do not exist. An existing queue stays as it is; attributes that
    * differ from the configured ones are reported.
    */
   ensureQueue(queue: string): Promise<EnsuredQueue>;
-  /** Whether the queue can be reached now. */
+  /** Checks whether the queue exists and the broker responds. */
   reach(queue: string): Promise<Reply>;
-  /** Waits for what is under way, and leaves nothing running. */
+  /** Waits for requests in flight, and ends every connection and timer. Calling it twice is harmless. */
   close(): Promise<void>;
 }
 
-/** What a transport can do, as data: what it cannot is never a surprise. */
+/** What a transport supports. */
 interface Traits extends Limits {
+  /** Lower-case letters, for logs and metrics, such as `sqs`. */
   readonly name: string;
-  /** How many deliveries one receive can bring. */
+  /** Most deliveries that one receive can return. */
   readonly maxBatch: number;
-  /** For how long a delivery is hidden from others; undefined where the broker waits for as long as it takes. */
+  /** The visibility timeout. Undefined if the broker waits for an ack as long as the connection lives. */
   readonly visibilityMs?: number;
-  /** Whether the broker says how often it delivered a message. */
+  /** Whether the broker counts how often it delivers a message. */
   readonly countsReceives: boolean;
 }
 
+/** One receipt of a message. */
 export interface Delivery {
   readonly body: string | Uint8Array;
-  /** The broker's id of the message, the same when it delivers it again. */
+  /** The broker's message id. It is the same on every delivery of the message. */
   readonly messageId: string;
-  /** How often it was delivered, this time included; 1 where the broker does not count. */
+  /** How often the message was delivered, including this time; 1 if the broker does not count. */
   readonly receiveCount: number;
   readonly queue: string;
-  /** The transport's own handle. */
+  /** What the transport needs to settle the delivery. Only the transport reads it. */
   readonly handle: unknown;
 }
 
 export type EnsuredQueue =
   | {
       readonly ok: true;
-      /** Such as `VisibilityTimeout is 30, expected 600`. */
+      /** How an existing queue differs from the configuration, such as `VisibilityTimeout is 30, expected 600`. */
       readonly differences?: readonly [string, ...string[]];
     }
   | Refusal;
 
 export type Receipt = { readonly ok: true; readonly deliveries: readonly Delivery[] } | Refusal;
 
-/** A queue that is there, with what differs from the configured attributes. */
+/** The reply for an existing queue with the given differences. */
 export function ensured([first, ...others]: readonly string[]): EnsuredQueue {
   return first === undefined ? ACCEPTED : { ok: true, differences: [first, ...others] };
 }

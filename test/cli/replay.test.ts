@@ -336,10 +336,10 @@ describe('asya purge', () => {
     );
     const areThere = () => Promise.all(keys.map(async (key) => scene.stores.archive.has(key)));
     await cli('purge', 'e-0', '--yes');
-    expect(await areThere()).toMatchObject([{ isThere: true }, { isThere: true }]);
+    expect(await areThere()).toMatchObject([{ exists: true }, { exists: true }]);
     const run = await cli('purge', 'e-1', '--yes', '--archive');
     expect(run.err).toBe('purged 1 failure and the archived envelopes');
-    expect(await areThere()).toMatchObject([{ isThere: true }, { isThere: false }]);
+    expect(await areThere()).toMatchObject([{ exists: true }, { exists: false }]);
   });
 
   it('reports unknown envelopes, and where it stopped', async () => {

@@ -5,9 +5,9 @@ import type { Ability, TransportFeatures } from '../../lib/ports/transport-featu
 export interface ContractSubject {
   readonly name: string;
   /** Why it cannot be had on this machine; undefined where it can. */
-  readonly absence?: string;
+  readonly unavailable?: string;
   readonly features: Features;
-  start(): Promise<Bench>;
+  start(): Promise<TestBroker>;
 }
 
 /** What its transport can do by itself, and what this engine and this bench add to the gaps. */
@@ -15,9 +15,9 @@ export interface Features extends TransportFeatures {
   /** Characters beyond U+FFFF travel as they are. */
   readonly rawAstralCharacters: Ability;
   /** What a queue was made with can be asked for. */
-  readonly tellsAttributes: Ability;
+  readonly describesQueues: Ability;
   /** The test can make one entry of a batch fail. */
-  readonly failsSingleEntries: Ability;
+  readonly failsSingleSends: Ability;
   /** The test can cut it off from its broker. */
   readonly outages: Ability;
   /** Thousands of messages in a queue are no trouble. */
@@ -27,7 +27,7 @@ export interface Features extends TransportFeatures {
 export type Feature = keyof Features;
 
 /** A broker that runs, and the ways around the transport that the laws need. */
-export interface Bench {
+export interface TestBroker {
   readonly maker: TransportMaker;
   /** Of transports that `failEntries` and `beginOutage` act on, and no others. */
   readonly breakableMaker: TransportMaker;

@@ -4,10 +4,10 @@ import { expect } from 'vitest';
 import type { Refusal, Reply } from '../../lib/ports/reply.ts';
 import type { Delivery, Receipt, Transport } from '../../lib/ports/transport.ts';
 import {
-  type Bench,
   type Feature,
   type Features,
   makeTransport,
+  type TestBroker,
   type TransportMaker,
   type TransportTimes,
 } from './contract-subject.ts';
@@ -20,13 +20,13 @@ export interface Law {
   /** It is about the want of this, and is skipped where there is none. */
   readonly lacks?: Feature;
   /** Nothing else may run beside it: it disturbs the broker, or fills it. */
-  readonly isAlone?: boolean;
-  readonly run: (stage: Stage) => Promise<void>;
+  readonly isExclusive?: boolean;
+  readonly run: (stage: LawContext) => Promise<void>;
 }
 
 /** What a law acts on: a queue of its own, and transports that are closed after it. */
-interface Stage {
-  readonly bench: Bench;
+interface LawContext {
+  readonly broker: TestBroker;
   readonly features: Features;
   readonly queue: string;
   readonly deadLetterQueue: string;
@@ -41,7 +41,7 @@ const TIMES: TransportTimes = { visibilityMs: 30_000, waitMs: 1_000 };
 /** Longer than any law needs: engines on this machine are waited for, not measured. */
 const PATIENCE_MS = 60_000;
 
-export async function onStage(bench: Bench, features: Features, law: Law): Promise<void> {
+export async function runLaw(bench: TestBroker, features: Features, law: Law): Promise<void> {
   const transports: Transport[] = [];
   const newName = () => `law-${randomUUID().slice(0, 13)}`;
   const queue = newName();
@@ -53,7 +53,7 @@ export async function onStage(bench: Bench, features: Features, law: Law): Promi
   await bench.createQueue(queue);
   try {
     await law.run({
-      bench,
+      broker: bench,
       features,
       queue,
       deadLetterQueue: `${queue}-dlq`,

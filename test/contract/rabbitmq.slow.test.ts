@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type Lease, leaseRabbitMq } from './subjects/rabbitmq-bench.ts';
 import { RABBITMQ, RABBITMQ_TTL } from './subjects/rabbitmq-subject.ts';
+import { type SharedRabbitMq, shareRabbitMq } from './subjects/rabbitmq-test-broker.ts';
 import { transportContract } from './transport-contract.ts';
 
-let lease: Lease | undefined;
+let lease: SharedRabbitMq | undefined;
 beforeAll(async () => {
   // For the whole file: one broker serves both.
-  if (RABBITMQ.absence === undefined) lease = await leaseRabbitMq();
+  if (RABBITMQ.unavailable === undefined) lease = await shareRabbitMq();
 }, 180_000);
 afterAll(async () => lease?.end(), 60_000);
 

@@ -1,8 +1,8 @@
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLUMNS_FOLDER, type Verdict, writeColumn } from '../../tools/contract-table.ts';
-import type { Bench, ContractSubject, Features } from './contract-subject.ts';
-import { type Law, onStage } from './law.ts';
+import type { ContractSubject, Features, TestBroker } from './contract-subject.ts';
+import { type Law, runLaw } from './law.ts';
 import { BODY_LAWS } from './laws/body-laws.ts';
 import { DELAY_LAWS } from './laws/delay-laws.ts';
 import { DELIVERY_LAWS } from './laws/delivery-laws.ts';
@@ -24,7 +24,7 @@ const LAW_TIMEOUT_MS = 150_000;
 
 /** Every transport behaves so. What a subject cannot do by its features is skipped, with the reason printed. */
 export function transportContract(subject: ContractSubject): void {
-  const { name, features, absence } = subject;
+  const { name, features, unavailable: absence } = subject;
   const column = new Map(
     LAWS.map((law): [string, Verdict] => {
       const reason = absence ?? gapFor(law, features);
@@ -33,7 +33,7 @@ export function transportContract(subject: ContractSubject): void {
   );
 
   describe(`the transport contract: ${name}`, () => {
-    let bench: Bench | undefined;
+    let bench: TestBroker | undefined;
 
     beforeAll(async () => {
       if (absence === undefined) bench = await subject.start();
@@ -52,16 +52,16 @@ export function transportContract(subject: ContractSubject): void {
         if (typeof verdict === 'object') return test.skip(verdict.skippedBecause);
         if (bench === undefined) throw new Error(`${name} did not start`);
         column.set(law.name, 'BROKEN');
-        await onStage(bench, features, law);
+        await runLaw(bench, features, law);
         column.set(law.name, 'holds');
       });
 
     // Most of a law's time is waiting, and each has a queue of its own.
     describe('side by side', () => {
-      for (const law of LAWS.filter(({ isAlone }) => !isAlone)) register(law, true);
+      for (const law of LAWS.filter(({ isExclusive: isAlone }) => !isAlone)) register(law, true);
     });
     describe('alone', () => {
-      for (const law of LAWS.filter(({ isAlone }) => isAlone)) register(law, false);
+      for (const law of LAWS.filter(({ isExclusive: isAlone }) => isAlone)) register(law, false);
     });
   });
 }

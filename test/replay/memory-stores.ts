@@ -46,7 +46,7 @@ export function memoryStores(): MemoryStores {
       return ACCEPTED;
     },
     get: async (key) => ({ ok: true, text: objects.get(key) }),
-    has: async (key) => ({ ok: true, isThere: objects.has(key) }),
+    has: async (key) => ({ ok: true, exists: objects.has(key) }),
     remove: async (key) => {
       objects.delete(key);
       return ACCEPTED;

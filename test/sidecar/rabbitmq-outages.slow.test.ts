@@ -64,12 +64,12 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
     const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
     const route = { prev: [], curr, next: [next] };
     const envelopes = Array.from({ length: count }, () => envelopeAt(curr, told, { route }));
-    await stage.desk.send(curr, ...envelopes.map((envelope) => JSON.stringify(envelope)));
+    await stage.admin.send(curr, ...envelopes.map((envelope) => JSON.stringify(envelope)));
     return envelopes;
   }
 
   async function arrivalsOf(sent: readonly Wire[]): Promise<{ unique: number; all: number }> {
-    for (const body of await stage.desk.take('x-sink')) {
+    for (const body of await stage.admin.take('x-sink')) {
       const { id, status } = JSON.parse(body) as Wire;
       expect(status).toMatchObject({ phase: 'succeeded' });
       arrived.set(id, (arrived.get(id) ?? 0) + 1);
@@ -97,8 +97,8 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
       PATIENCE_MS,
     );
     for (const queue of actors) {
-      await until(async () => (await stage.desk.depth(queue)) === 0, `${queue} is empty`, PATIENCE_MS);
-      expect(await stage.desk.depth(`${queue}-dlq`)).toBe(0);
+      await until(async () => (await stage.admin.depth(queue)) === 0, `${queue} is empty`, PATIENCE_MS);
+      expect(await stage.admin.depth(`${queue}-dlq`)).toBe(0);
     }
     for (const { pid } of sidecars) expect(isAlive(pid)).toBe(true);
     return arrivalsOf(sent);
@@ -176,7 +176,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
       const other = await startPair(['third', 'fourth']);
       const [third, fourth] = other.sidecars as readonly [RunningProcess, RunningProcess];
       const deletedAt = Date.now();
-      await stage.desk.deleteQueue('fourth');
+      await stage.admin.deleteQueue('fourth');
       await fourth.untilLine(isAfter(deletedAt, saying('receiving failed')), PATIENCE_MS);
       const sent = await send(other, 20);
       await third.untilLine(
@@ -184,7 +184,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
         PATIENCE_MS,
       );
       expect((await arrivalsOf(sent)).unique).toBe(0);
-      await stage.desk.createQueue('fourth');
+      await stage.admin.createQueue('fourth');
       const madeAt = Date.now();
       const { unique, all } = await expectAll(sent, other);
       console.log(

@@ -1,5 +1,5 @@
+import { type RabbitMqAdmin, rabbitMqAdmin } from '../support/rabbitmq-admin.ts';
 import { type RabbitMqBroker, startRabbitMq } from '../support/rabbitmq-broker.ts';
-import { type RabbitMqDesk, rabbitMqDesk } from '../support/rabbitmq-desk.ts';
 import type { Wire } from './envelopes.ts';
 import {
   endProcesses,
@@ -14,7 +14,7 @@ import {
 /** A RabbitMQ, a folder for sockets, and sidecars that work against them: one for each test file. */
 export interface RabbitMqStage {
   readonly broker: RabbitMqBroker;
-  readonly desk: RabbitMqDesk;
+  readonly admin: RabbitMqAdmin;
   readonly folder: string;
   /** What a sidecar of this actor needs to work here. */
   variables(actor: string, more?: Variables): Variables;
@@ -32,9 +32,9 @@ const PATIENCE_MS = 60_000;
 
 export async function setRabbitMqStage(...queues: readonly string[]): Promise<RabbitMqStage> {
   const broker = await startRabbitMq();
-  const desk = rabbitMqDesk(broker.url);
+  const admin = rabbitMqAdmin(broker.url);
   const folder = await temporaryFolder();
-  for (const queue of queues) await desk.createQueue(queue);
+  for (const queue of queues) await admin.createQueue(queue);
   const arrived = new Map<string, Wire[]>();
   const variables = (actor: string, more: Variables = {}): Variables => ({
     ASYA_ACTOR_NAME: actor,
@@ -45,22 +45,22 @@ export async function setRabbitMqStage(...queues: readonly string[]): Promise<Ra
   });
   return {
     broker,
-    desk,
+    admin,
     folder,
     variables,
     sidecar: async (actor, more) => {
-      await desk.createQueue(actor);
+      await admin.createQueue(actor);
       const sidecar = startSidecar(variables(actor, more));
       await untilWorking(sidecar);
       return sidecar;
     },
-    send: (envelope) => desk.send(envelope.route.curr, JSON.stringify(envelope)),
+    send: (envelope) => admin.send(envelope.route.curr, JSON.stringify(envelope)),
     arrival: async (queue, id, withinMs = PATIENCE_MS) => {
       const letters = arrived.get(queue) ?? [];
       arrived.set(queue, letters);
       const endsAt = Date.now() + withinMs;
       for (;;) {
-        letters.push(...(await desk.take(queue)).map((body) => JSON.parse(body) as Wire));
+        letters.push(...(await admin.take(queue)).map((body) => JSON.parse(body) as Wire));
         const found = letters.find((letter) => letter.id === id);
         if (found !== undefined) return found;
         if (Date.now() > endsAt) throw new Error(`${id} did not arrive in ${queue} within ${withinMs} ms`);
@@ -69,7 +69,7 @@ export async function setRabbitMqStage(...queues: readonly string[]): Promise<Ra
     },
     close: async () => {
       await endProcesses();
-      await desk.close();
+      await admin.close();
       await broker.close();
     },
   };

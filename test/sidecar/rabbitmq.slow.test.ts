@@ -31,7 +31,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
   }
 
   test('with a name and a URL alone it works: the transport goes without saying', async () => {
-    await stage.desk.createQueue('quick');
+    await stage.admin.createQueue('quick');
     // Both have defaults, which this machine may use for something else.
     const socket = `${stage.folder}/quick.sock`;
     const isolation = { ASYA_SOCKET_PATH: socket, ASYA_METRICS_ADDR: '' };
@@ -68,15 +68,15 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
       stage.variables('maker', { ASYA_RUNTIME_COMMAND: HANDLER, ASYA_QUEUE_AUTO_CREATE: 'true' }),
     );
     await untilWorking(sidecar);
-    await until(async () => (await stage.desk.depth('maker')) !== undefined, 'the queue is there', 60_000);
-    expect(await stage.desk.depth('maker-dlq')).toBe(0);
+    await until(async () => (await stage.admin.depth('maker')) !== undefined, 'the queue is there', 60_000);
+    expect(await stage.admin.depth('maker-dlq')).toBe(0);
     expect((await endOf(envelopeAt('maker', { value: 1 }))).payload).toBe(1);
   });
 
   test('where it is not told to, a missing queue is waited for', async () => {
     const sidecar = startSidecar(stage.variables('patient', { ASYA_RUNTIME_COMMAND: HANDLER }));
     await sidecar.untilLine(saying('receiving failed'), 60_000);
-    await stage.desk.createQueue('patient');
+    await stage.admin.createQueue('patient');
     expect((await endOf(envelopeAt('patient', { value: 'found' }))).payload).toBe('found');
   });
 
@@ -94,7 +94,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     try {
       await untilWorking(startSidecar(variables));
       const sent = envelopeAt('doomed', { value: 'never done' });
-      const isMade = async () => (await stage.desk.depth('doomed')) !== undefined;
+      const isMade = async () => (await stage.admin.depth('doomed')) !== undefined;
       await until(isMade, 'the queue is there', 60_000);
       await stage.send(sent);
       for (let count = 1; count <= 5; count++)
@@ -107,7 +107,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
         payload: sent.payload,
         status: { phase: 'failed', reason: 'DeliveryExhausted' },
       });
-      await until(async () => (await stage.desk.depth('doomed-dlq')) === 0, 'x-dlq has taken it', 60_000);
+      await until(async () => (await stage.admin.depth('doomed-dlq')) === 0, 'x-dlq has taken it', 60_000);
     } finally {
       await transport.close();
       await stores.close();

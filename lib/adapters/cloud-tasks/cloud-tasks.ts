@@ -85,7 +85,9 @@ function replyFrom(url: string, status: number, text: string): Scheduled {
   // Waiting, or done and still remembered: this very message came before.
   if (status === 409) return { ok: true, isNew: false };
   const problem = `${url} answered ${status}: ${messageIn(text)}`;
-  return status === 400 || status === 413 ? { ok: false, problem, isHopeless: true } : { ok: false, problem };
+  return status === 400 || status === 413
+    ? { ok: false, problem, isPermanent: true }
+    : { ok: false, problem };
 }
 
 const MAX_MESSAGE = 500;

@@ -6,7 +6,7 @@ export interface Lease {
   readonly ackId: string;
   readonly stream: PullStream;
   /** Handed out, and neither settled nor forgotten. */
-  isInHand: boolean;
+  isHandedOut: boolean;
   /** For so long we keep it hidden, by renewals. */
   hiddenUntilMs: number;
   /** For so long Pub/Sub hides it by itself. */
@@ -21,7 +21,7 @@ export interface Lease {
  */
 export interface Leases {
   /** How many are handed out. */
-  readonly inHand: number;
+  readonly handedOut: number;
   /** The deadline that streams are to ask for. */
   readonly firstSeconds: number;
   /** Here, and hidden for as long as nobody asks for it. */
@@ -62,8 +62,8 @@ export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOpt
   }
 
   function setInHand(lease: Lease, isInHand: boolean): void {
-    if (lease.isInHand !== isInHand) inHand += isInHand ? 1 : -1;
-    lease.isInHand = isInHand;
+    if (lease.isHandedOut !== isInHand) inHand += isInHand ? 1 : -1;
+    lease.isHandedOut = isInHand;
   }
 
   function end(lease: Lease): void {
@@ -97,7 +97,7 @@ export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOpt
   }
 
   return {
-    get inHand() {
+    get handedOut() {
       return inHand;
     },
     firstSeconds,
@@ -105,7 +105,7 @@ export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOpt
       const lease: Lease = {
         ackId,
         stream,
-        isInHand: false,
+        isHandedOut: false,
         hiddenUntilMs: Number.POSITIVE_INFINITY,
         leasedUntilMs: 0,
         renewAtMs: 0,

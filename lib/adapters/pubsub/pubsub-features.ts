@@ -7,13 +7,13 @@ export const PUBSUB_RECORD: TransportRecord = {
   limits: { ...PUBSUB_LIMITS, maxBatch: PUBSUB_MAX_BATCH, maxDelayedBodyBytes: MAX_DELAYED_BYTES },
   features: {
     delays: 'yes',
-    hidesForATime: 'yes',
+    redeliversAfterTimeout: 'yes',
     countsReceives: 'yes',
     deadLetters: 'yes',
-    limitsBodies: 'yes',
+    refusesLargeBodies: 'yes',
     batchesSends: 'yes',
     settlesAfterReconnect: 'yes',
-    tellsMissingQueues: 'yes',
+    reportsMissingQueues: 'yes',
     createsQueues: 'yes',
   },
 };

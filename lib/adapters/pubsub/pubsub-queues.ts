@@ -10,17 +10,17 @@ import {
   MIN_DELIVERY_ATTEMPTS,
   PUBSUB_MAX_BATCH,
 } from './pubsub-limits.ts';
-import { isDenied, isMissing, isThereAlready, missing, refusalOf } from './refusal.ts';
+import { isAlreadyExists, isNotFound, isPermissionDenied, missingQueue, refusalOf } from './refusal.ts';
 
 /** A queue is a topic and a subscription of the same name. */
 export interface PubsubQueues {
   topicOf(queue: string): Topic;
   subscriptionOf(queue: string): string;
   /** Whether what is sent there is kept for anybody: a topic without a subscription drops it, and says nothing. */
-  hear(queue: string): Promise<Reply>;
+  checkSubscribed(queue: string): Promise<Reply>;
   /** Forgets what is known of a queue that proved wrong. */
   forget(queue: string): void;
-  look(queue: string): Promise<Reply>;
+  check(queue: string): Promise<Reply>;
   /** Creates the queue with its dead-letter queue. An existing one stays as it is; what differs is reported. */
   ensure(queue: string): Promise<EnsuredQueue>;
   /** What waits for others to be sent along leaves now. */
@@ -53,9 +53,9 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       const page = { pageSize: 1, autoPaginate: false, gaxOpts: CALL };
       const [subscriptions] = await topicOf(queue).getSubscriptions(page);
       if (subscriptions.length > 0) return ACCEPTED;
-      return missing(queue, ': its topic has no subscription, and would drop what is sent to it');
+      return missingQueue(queue, ': its topic has no subscription, and would drop what is sent to it');
     } catch (error) {
-      if (!isDenied(error)) return refusalOf(error, queue);
+      if (!isPermissionDenied(error)) return refusalOf(error, queue);
       const problem = `it cannot be seen whether the topic "${queue}" has a subscription, without which it drops what is sent to it; grant roles/pubsub.viewer`;
       return { ok: false, problem };
     }
@@ -84,7 +84,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       const [found] = await subscriber.getSubscription({ subscription: subscriptionOf(queue) }, CALL);
       return found.topic === NO_TOPIC ? 'without-topic' : found;
     } catch (error) {
-      if (isMissing(error)) return 'missing';
+      if (isNotFound(error)) return 'missing';
       throw error;
     }
   }
@@ -135,13 +135,13 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
   return {
     topicOf,
     subscriptionOf,
-    hear,
+    checkSubscribed: hear,
     forget,
-    look: async (queue) => {
+    check: async (queue) => {
       try {
         const state = await stateOf(queue);
         if (typeof state === 'object') return ACCEPTED;
-        return missing(queue, state === 'missing' ? '' : `: ${WITHOUT_TOPIC}`);
+        return missingQueue(queue, state === 'missing' ? '' : `: ${WITHOUT_TOPIC}`);
       } catch (error) {
         return refusalOf(error, queue);
       }
@@ -178,7 +178,7 @@ async function unlessThere(making: Promise<unknown>): Promise<void> {
   try {
     await making;
   } catch (error) {
-    if (!isThereAlready(error)) throw error;
+    if (!isAlreadyExists(error)) throw error;
   }
 }
 

@@ -4,13 +4,13 @@ import { queuePlan } from '../../config/plan/queue-plan.ts';
 import { delayAttributes, MAX_DELAYED_BYTES } from '../../core/pipeline/delayer.ts';
 import type { Refusal, Reply } from '../../ports/reply.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
-import { type Intake, intake } from './intake.ts';
+import { type Consumer, queueConsumer } from './consumer.ts';
 import { type Lease, leases } from './leases.ts';
 import { CALL, type PubsubClient } from './pubsub-client.ts';
 import { MAX_DEADLINE_SECONDS, MIN_DEADLINE_SECONDS, PUBSUB_LIMITS } from './pubsub-limits.ts';
 import { pubsubQueues } from './pubsub-queues.ts';
 import { openPullStream } from './pull-stream.ts';
-import { isMissing, refusalOf, replyOf } from './refusal.ts';
+import { isNotFound, refusalOf, replyOf } from './refusal.ts';
 
 export interface PubsubTransportOptions {
   readonly client: PubsubClient;
@@ -31,7 +31,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
   const { client, visibilityMs, delayerTopic, waitMs = WAIT_MS } = options;
   const { subscriber } = client;
   const queues = pubsubQueues(client, queuePlan(visibilityMs / 1000));
-  const intakes = new Map<string, Intake & { readonly leases: ReturnType<typeof leases> }>();
+  const intakes = new Map<string, Consumer & { readonly leases: ReturnType<typeof leases> }>();
   const batchers = new Map<string, Batcher<string, Reply>>();
   const sending = inFlight();
 
@@ -70,7 +70,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
       shortestFirstMs: MIN_DEADLINE_SECONDS * 1000,
       setDeadline: (ackId, seconds) => setDeadline(queue, ackId, seconds),
     });
-    const { receive, close } = intake({
+    const { receive, close } = queueConsumer({
       queue,
       leases: held,
       waitMs,
@@ -98,7 +98,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
       await queues.topicOf(queue).publishMessage({ data, attributes });
       return { ok: true };
     } catch (error) {
-      if (isMissing(error)) queues.forget(queue);
+      if (isNotFound(error)) queues.forget(queue);
       return refusalOf(error, queue);
     }
   }
@@ -106,7 +106,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
   async function send(queue: string, body: string): Promise<Reply> {
     const data = Buffer.from(body);
     if (data.length > PUBSUB_LIMITS.maxBodyBytes) return tooBig(data, PUBSUB_LIMITS.maxBodyBytes, 'Pub/Sub');
-    const hearing = await queues.hear(queue);
+    const hearing = await queues.checkSubscribed(queue);
     return hearing.ok ? publish(queue, data, {}) : hearing;
   }
 
@@ -114,9 +114,9 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     if (delayMs <= 0) return send(queue, body);
     const data = Buffer.from(body);
     if (data.length > MAX_DELAYED_BYTES) return tooBig(data, MAX_DELAYED_BYTES, 'the delayer');
-    const hearing = await queues.hear(queue);
+    const hearing = await queues.checkSubscribed(queue);
     if (!hearing.ok) return hearing;
-    const delayer = await queues.hear(delayerTopic);
+    const delayer = await queues.checkSubscribed(delayerTopic);
     if (!delayer.ok) return withoutDelayer(delayer);
     const reply = await publish(delayerTopic, data, delayAttributes(queue, delayMs));
     return reply.ok ? reply : withoutDelayer(reply);
@@ -147,7 +147,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     },
     extend: (delivery) => intakeOf(delivery.queue).leases.extend(leaseOf(delivery)),
     ensureQueue: (queue) => queues.ensure(queue),
-    reach: (queue) => queues.look(queue),
+    reach: (queue) => queues.check(queue),
     close: async () => {
       const all = [...intakes.values()];
       await Promise.all(all.map((one) => one.close()));

@@ -9,7 +9,7 @@ export interface PullStream {
   /** How many of those that it brought Pub/Sub still waits for. */
   unsettled: number;
   /** Asks for no more; what is on its way still comes. */
-  leave(): void;
+  stop(): void;
   /** At once; what is on its way comes again to somebody, when its deadline is over. */
   cancel(): void;
   readonly ended: Promise<void>;
@@ -52,7 +52,7 @@ export function openPullStream(options: PullStreamOptions): PullStream {
     window,
     openedAtMs: performance.now(),
     unsettled: 0,
-    leave: () => {
+    stop: () => {
       if (isOver || cutOff !== undefined) return;
       clearInterval(signs);
       cutOff = setTimeout(() => call.cancel(), LEFT_FOR_MS);

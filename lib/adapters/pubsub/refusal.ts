@@ -19,24 +19,24 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-export function isMissing(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return codeOf(error) === NOT_FOUND;
 }
 
-export function isThereAlready(error: unknown): boolean {
+export function isAlreadyExists(error: unknown): boolean {
   return codeOf(error) === ALREADY_EXISTS;
 }
 
-export function isDenied(error: unknown): boolean {
+export function isPermissionDenied(error: unknown): boolean {
   return codeOf(error) === PERMISSION_DENIED;
 }
 
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error === undefined || PASSING.includes(codeOf(error) as number);
 }
 
 export function refusalOf(error: unknown, queue: string): Refusal {
-  if (isMissing(error)) return missing(queue);
+  if (isNotFound(error)) return missingQueue(queue);
   return { ok: false, problem: `${wordsOf(error)} (queue "${queue}")` };
 }
 
@@ -51,7 +51,7 @@ function wordsOf(error: unknown): string {
   return last === undefined ? words.replace(EMPTY_NOTE, '') : `${last}; given up after trying again`;
 }
 
-export function missing(queue: string, why = ''): Refusal {
+export function missingQueue(queue: string, why = ''): Refusal {
   return { ok: false, problem: `there is no queue "${queue}"${why}`, isQueueMissing: true };
 }
 

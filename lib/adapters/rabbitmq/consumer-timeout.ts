@@ -1,7 +1,7 @@
 /** How long the broker waits for an ack before it takes a delivery back; a client cannot ask it for that. */
 const DEFAULT_CONSUMER_TIMEOUT_MS = 1_800_000;
 
-export interface LongestHold {
+export interface HoldLimits {
   readonly actorTimeoutMs: number;
   readonly concurrency: number;
   /** How many deliveries are held at once: those beyond the concurrency wait for the others. */
@@ -9,7 +9,7 @@ export interface LongestHold {
 }
 
 /** Words for the log where a call may take longer than the broker waits; undefined where it may not. */
-export function consumerTimeoutWarning(hold: LongestHold): string | undefined {
+export function consumerTimeoutWarning(hold: HoldLimits): string | undefined {
   const { actorTimeoutMs, concurrency, prefetch } = hold;
   const heldMs = actorTimeoutMs * Math.ceil(prefetch / concurrency);
   if (heldMs <= DEFAULT_CONSUMER_TIMEOUT_MS) return undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib';
 import { ACCEPTED, type Reply } from '../../ports/reply.ts';
-import type { Link } from './link.ts';
+import type { Connection } from './connection.ts';
 import { missingQueue, refusalOf } from './refusal.ts';
 
 /** Sends that count only once the broker has them, in a queue, durably. */
@@ -10,7 +10,7 @@ export interface Publisher {
   publish(exchange: string, routingKey: string, body: Buffer, queue: string): Promise<Reply>;
 }
 
-interface Desk {
+interface PublishChannel {
   readonly channel: ConfirmChannel;
   /** What no queue was found for: said before it is confirmed. */
   readonly returned: Set<string>;
@@ -22,13 +22,13 @@ interface Desk {
 const CONFIRM_WITHIN_MS = 30_000;
 
 /** One channel for all: messages leave in the order they came, and are confirmed many at once. */
-export function publisherOn(link: Link, prepare: () => Promise<void>): Publisher {
-  let opening: Promise<Desk> | undefined;
+export function publisherOn(link: Connection, prepare: () => Promise<void>): Publisher {
+  let opening: Promise<PublishChannel> | undefined;
 
-  async function open(): Promise<Desk> {
+  async function open(): Promise<PublishChannel> {
     await prepare();
     const channel = await link.confirmChannel();
-    const desk: Desk = { channel, returned: new Set(), failure: undefined };
+    const desk: PublishChannel = { channel, returned: new Set(), failure: undefined };
     channel.on('return', ({ properties }) => desk.returned.add(String(properties.messageId)));
     channel.on('error', (error) => {
       desk.failure = error;
@@ -40,7 +40,7 @@ export function publisherOn(link: Link, prepare: () => Promise<void>): Publisher
     return desk;
   }
 
-  function deskNow(): Promise<Desk> {
+  function deskNow(): Promise<PublishChannel> {
     opening ??= open().catch((error) => {
       opening = undefined;
       throw error;

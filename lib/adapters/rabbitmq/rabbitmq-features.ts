@@ -8,17 +8,17 @@ export const RABBITMQ_RECORD: TransportRecord = {
     delays: {
       no: 'RabbitMQ has no delayed sends: the first retry ends at x-sink with `RuntimeError`, while `noRetry` and `onExhausted` work; `ASYA_RABBITMQ_DELAY=ttl` adds delays',
     },
-    hidesForATime: {
+    redeliversAfterTimeout: {
       no: "RabbitMQ waits for an ack as long as the consumer's connection is open, up to the server's `consumer_timeout`; after a lost connection it redelivers immediately",
     },
     countsReceives: 'yes',
     deadLetters: 'yes',
-    limitsBodies: 'yes',
+    refusesLargeBodies: 'yes',
     batchesSends: { no: 'each message is published and confirmed individually' },
     settlesAfterReconnect: {
       no: 'a delivery belongs to its connection; if the connection is lost, RabbitMQ delivers the message again',
     },
-    tellsMissingQueues: 'yes',
+    reportsMissingQueues: 'yes',
     createsQueues: 'yes',
   },
 };

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
 import { MIN_RECEIVE_COUNT } from '../../config/plan/queue-plan.ts';
 import { errorText } from '../../core/text/error-text.ts';
-import { type Link, onChannel } from './link.ts';
+import { type Connection, onChannel } from './connection.ts';
 import { isAccessRefused, isNotFound } from './refusal.ts';
 
 /** Queues by name: looked for, and made where they are missing. All of it rejects where the broker refuses. */
 export interface RabbitMqQueues {
   /** Rejects where the queue is not there. */
-  look(queue: string): Promise<void>;
+  check(queue: string): Promise<void>;
   /**
    * Creates the queue with its dead-letter queue and binds both by their names. Resolves with what differs if they
    * exist, and leaves them as they are.
@@ -26,7 +26,7 @@ const NO_DELIVERY_LIMIT = 2_147_483_647;
 /** A broker that dies right after it made a queue may forget it, and what it confirmed for it: seen within 0.1 s. */
 const QUEUE_IS_SAFE_AFTER_MS = 1_000;
 
-export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
+export function rabbitMqQueues(link: Connection, exchange: string): RabbitMqQueues {
   async function look(queue: string): Promise<void> {
     await onChannel(link, (channel) => channel.checkQueue(queue));
   }
@@ -64,7 +64,7 @@ export function rabbitMqQueues(link: Link, exchange: string): RabbitMqQueues {
   }
 
   return {
-    look,
+    check: look,
     ensureExchange,
     ensure: async (queue) => {
       await ensureExchange();

@@ -1,9 +1,9 @@
 import { inFlight } from '../../async/in-flight.ts';
 import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import { ensured, type Transport } from '../../ports/transport.ts';
+import { connectionTo } from './connection.ts';
+import { type Consumer, queueConsumer, settleDelivery } from './consumer.ts';
 import { delayStepMs } from './delay-steps.ts';
-import { type Intake, intakeOf, settleDelivery } from './intake.ts';
-import { linkTo } from './link.ts';
 import { publisherOn } from './publisher.ts';
 import { type RabbitMqDelay, rabbitMqLimits } from './rabbitmq-limits.ts';
 import { rabbitMqQueues } from './rabbitmq-queues.ts';
@@ -31,11 +31,11 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
   const { url, exchange, prefetch, delay, name, waitMs = WAIT_MS } = options;
   const limits = rabbitMqLimits(delay);
   // Apart, because a broker that is short of memory stops reading from whoever sends: acks must go on all the same.
-  const outgoing = linkTo({ url, name: `${name}, sends` });
-  const incoming = linkTo({ url, name });
+  const outgoing = connectionTo({ url, name: `${name}, sends` });
+  const incoming = connectionTo({ url, name });
   const queues = rabbitMqQueues(incoming, exchange);
   const publisher = publisherOn(outgoing, rabbitMqQueues(outgoing, exchange).ensureExchange);
-  const intakes = new Map<string, Intake>();
+  const intakes = new Map<string, Consumer>();
   const delayQueues = new Map<string, { readonly name: Promise<string>; readonly madeAt: number }>();
   const closing = new AbortController();
   const requests = inFlight();
@@ -78,9 +78,10 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     return made;
   }
 
-  function intake(queue: string): Intake {
+  function intake(queue: string): Consumer {
     const known =
-      intakes.get(queue) ?? intakeOf({ link: incoming, queue, prefetch, waitMs, closing: closing.signal });
+      intakes.get(queue) ??
+      queueConsumer({ link: incoming, queue, prefetch, waitMs, closing: closing.signal });
     intakes.set(queue, known);
     return known;
   }
@@ -95,7 +96,7 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     }
   }
 
-  const reach = (queue: string) => reply(queue, queues.look(queue));
+  const reach = (queue: string) => reply(queue, queues.check(queue));
   return {
     traits: { name: 'rabbitmq', ...limits, maxBatch: prefetch, countsReceives: true },
     receive: (queue, most, signal) => requests.track(intake(queue).receive(most, signal)),

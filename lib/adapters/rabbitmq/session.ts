@@ -1,6 +1,6 @@
 import type { ConsumeMessage } from 'amqplib';
 import { batcher } from '../../async/batcher.ts';
-import { endChannel, type Link } from './link.ts';
+import { type Connection, endChannel } from './connection.ts';
 
 /** Deliveries of one queue, pushed by the broker over a channel of their own, until that channel ends. */
 export interface Session {
@@ -11,7 +11,7 @@ export interface Session {
   /** Why it ended; undefined while it lasts. What it had delivered and nobody settled, the broker delivers again. */
   readonly end: SessionEnd | undefined;
   /** Settles one of its own and resolves when the broker has heard it; rejects where it may not have. */
-  settle(message: ConsumeMessage, how: Settling): Promise<void>;
+  settle(message: ConsumeMessage, how: Settlement): Promise<void>;
   /** Takes no more; what was taken can still be settled. */
   retire(): void;
 }
@@ -21,7 +21,7 @@ type SessionEnd =
   { readonly why: 'canceled' } | { readonly why: 'lost'; readonly error: unknown };
 
 /** A pause is held here, because the broker knows none. `keep` only asks whether it is still ours. */
-export type Settling =
+export type Settlement =
   | { readonly kind: 'ack' }
   | { readonly kind: 'release'; readonly pauseMs: number }
   | { readonly kind: 'keep' };
@@ -36,7 +36,7 @@ interface Outstanding {
 const MAX_PAUSED = 100;
 
 /** Rejects where the queue is not there or the broker is not. */
-export async function openSession(link: Link, queue: string, prefetch: number): Promise<Session> {
+export async function openSession(link: Connection, queue: string, prefetch: number): Promise<Session> {
   const channel = await link.channel();
   const waiting: ConsumeMessage[] = [];
   const outstanding = new Map<number, Outstanding>();

@@ -64,9 +64,9 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
     has: async (Key) => {
       try {
         await client.send(new HeadObjectCommand({ Bucket, Key }));
-        return { ok: true, isThere: true };
+        return { ok: true, exists: true };
       } catch (error) {
-        return isMissing(error) ? { ok: true, isThere: false } : refusal(error, Key);
+        return isMissing(error) ? { ok: true, exists: false } : refusal(error, Key);
       }
     },
     remove: async (Key) => {

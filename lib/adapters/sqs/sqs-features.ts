@@ -6,13 +6,13 @@ export const SQS_RECORD: TransportRecord = {
   limits: { ...SQS_LIMITS, maxBatch: SQS_MAX_BATCH },
   features: {
     delays: 'yes',
-    hidesForATime: 'yes',
+    redeliversAfterTimeout: 'yes',
     countsReceives: 'yes',
     deadLetters: 'yes',
-    limitsBodies: 'yes',
+    refusesLargeBodies: 'yes',
     batchesSends: 'yes',
     settlesAfterReconnect: 'yes',
-    tellsMissingQueues: 'yes',
+    reportsMissingQueues: 'yes',
     createsQueues: 'yes',
   },
 };

@@ -103,7 +103,7 @@ async function persist(
   if (!isFirst) {
     const look = await archive.has(archiveKey);
     if (!look.ok) return look;
-    if (look.isThere) return { ok: true, archiveKey };
+    if (look.exists) return { ok: true, archiveKey };
   }
   const put = await archive.put(archiveKey, encode(envelope));
   return put.ok ? { ok: true, archiveKey } : put;

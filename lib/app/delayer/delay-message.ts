@@ -66,7 +66,7 @@ async function scheduleOrRefuse(
     onFact({ fact: 'scheduled', messageId, topic, dueMs, isNew: reply.isNew });
     return 'ack';
   }
-  if (reply.isHopeless) return { kind: 'refuse', reason: 'rejected', problem: reply.problem };
+  if (reply.isPermanent) return { kind: 'refuse', reason: 'rejected', problem: reply.problem };
   onFact({ fact: 'released', messageId, problem: reply.problem });
   return 'release';
 }

@@ -56,7 +56,7 @@ describe('a publication', () => {
     const { engine } = await anEngine();
     expect(await engine.schedule(aPublication({ dueMs: Date.now() + 40 * 86_400_000 }))).toEqual({
       ok: false,
-      isHopeless: true,
+      isPermanent: true,
       problem: expect.stringMatching(/answered 400: The Task.scheduleTime is too far in the future/),
     });
   });
@@ -68,7 +68,7 @@ describe('trouble is for later', () => {
     service.nextFailures.push(trouble);
     const reply = await engine.schedule(aPublication());
     expect(reply).toMatchObject({ ok: false });
-    expect(reply).not.toHaveProperty('isHopeless');
+    expect(reply).not.toHaveProperty('isPermanent');
     expect(reply).toMatchObject({
       problem: trouble === 0 ? expect.stringMatching(/./) : expect.stringContaining(`answered ${trouble}`),
     });

@@ -18,7 +18,7 @@ export function fakeStream(
     openedAtMs: performance.now(),
     unsettled: 0,
     did: [],
-    leave: () => stream.did.push('left'),
+    stop: () => stream.did.push('left'),
     cancel: () => {
       stream.did.push('cancelled');
       stream.endWith();

@@ -56,13 +56,13 @@ test('what is settled soon costs no request', async () => {
   const { held, stream, asked } = aDesk(600_000);
   const lease = held.begin('a', stream);
   held.handOut(lease);
-  expect({ inHand: held.inHand, unsettled: stream.unsettled }).toEqual({ inHand: 1, unsettled: 1 });
+  expect({ inHand: held.handedOut, unsettled: stream.unsettled }).toEqual({ inHand: 1, unsettled: 1 });
   await vi.advanceTimersByTimeAsync(4_000);
   held.end(lease);
   held.end(lease);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(asked).toEqual([]);
-  expect({ inHand: held.inHand, unsettled: stream.unsettled }).toEqual({ inHand: 0, unsettled: 0 });
+  expect({ inHand: held.handedOut, unsettled: stream.unsettled }).toEqual({ inHand: 0, unsettled: 0 });
   held.stop();
 });
 
@@ -76,7 +76,7 @@ test.each([10_000, 12_000, 77_000, 600_000, 3_600_000])(
     const until = hiddenUntil(desk);
     expect(until).toBeGreaterThanOrEqual(visibilityMs);
     expect(until).toBeLessThanOrEqual(visibilityMs + 1_000);
-    expect({ inHand: held.inHand, unsettled: stream.unsettled }).toEqual({ inHand: 0, unsettled: 0 });
+    expect({ inHand: held.handedOut, unsettled: stream.unsettled }).toEqual({ inHand: 0, unsettled: 0 });
     held.stop();
   },
 );
@@ -141,7 +141,7 @@ test("what is released with a pause is not renewed, and counts as its stream's u
   const lease = held.begin('a', stream);
   held.handOut(lease);
   await held.release(lease, 15);
-  expect(held.inHand).toBe(0);
+  expect(held.handedOut).toBe(0);
   await vi.advanceTimersByTimeAsync(14_000);
   expect(stream.unsettled).toBe(1);
   await vi.advanceTimersByTimeAsync(20_000);
@@ -155,7 +155,7 @@ test('what is released without a pause is free at once', async () => {
   const lease = held.begin('a', stream);
   held.handOut(lease);
   await held.release(lease, 0);
-  expect({ inHand: held.inHand, unsettled: stream.unsettled }).toEqual({ inHand: 0, unsettled: 0 });
+  expect({ inHand: held.handedOut, unsettled: stream.unsettled }).toEqual({ inHand: 0, unsettled: 0 });
   expect(asked).toEqual([{ at: 0, seconds: 0 }]);
   held.stop();
 });

@@ -23,8 +23,8 @@ function aClient() {
 it('a queue that is not there is not kept in mind, one that is there is', async () => {
   const { made, queues } = aClient();
   for (let n = 0; n < 2; n++) {
-    expect(await queues.hear('there')).toEqual({ ok: true });
-    expect(await queues.hear('missing')).toMatchObject({ ok: false, isQueueMissing: true });
+    expect(await queues.checkSubscribed('there')).toEqual({ ok: true });
+    expect(await queues.checkSubscribed('missing')).toMatchObject({ ok: false, isQueueMissing: true });
   }
   expect(made).toEqual(['there', 'missing', 'missing']);
 });

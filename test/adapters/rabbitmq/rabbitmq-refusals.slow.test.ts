@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { linkTo } from '../../../lib/adapters/rabbitmq/link.ts';
+import { connectionTo } from '../../../lib/adapters/rabbitmq/connection.ts';
 import { publisherOn } from '../../../lib/adapters/rabbitmq/publisher.ts';
 import type { RabbitMqTransportOptions } from '../../../lib/adapters/rabbitmq/rabbitmq-transport.ts';
 import type { Delivery, Transport } from '../../../lib/ports/transport.ts';
@@ -102,7 +102,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
 
   test('a channel that is closed before anybody listens is replaced', async () => {
     const queue = await newQueue(transport());
-    const link = linkTo({ url: broker.url, name: 'test' });
+    const link = connectionTo({ url: broker.url, name: 'test' });
     let isFirst = true;
     const unlucky = {
       ...link,

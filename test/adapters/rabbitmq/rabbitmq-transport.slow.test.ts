@@ -13,8 +13,8 @@ import {
   textOf,
   untilAccepted,
 } from '../../contract/law.ts';
+import { type RabbitMqAdmin, rabbitMqAdmin } from '../../support/rabbitmq-admin.ts';
 import { type RabbitMqBroker, rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
-import { type RabbitMqDesk, rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
@@ -30,12 +30,12 @@ const REST_MS = 12_000;
 
 describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_000 }, () => {
   let broker: RabbitMqBroker;
-  let desk: RabbitMqDesk;
+  let admin: RabbitMqAdmin;
   let patient: Promise<{ readonly bodies: readonly string[]; readonly afterMs: number }>;
   const transports: Transport[] = [];
   beforeAll(async () => {
     broker = await startRabbitMq();
-    desk = rabbitMqDesk(broker.url);
+    admin = rabbitMqAdmin(broker.url);
     // Begun now, because it waits for as long as all the others take.
     const sent = await sendBeforeACrash();
     patient = arrivalOf(sent);
@@ -44,7 +44,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
   }, 360_000);
   afterAll(async () => {
     await Promise.all(transports.map((transport) => transport.close()));
-    await desk?.close();
+    await admin?.close();
     await broker?.close();
   }, 60_000);
 
@@ -67,7 +67,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
   async function arrivalOf({ queue, sentAt }: { readonly queue: string; readonly sentAt: number }) {
     // What falls due while the broker starts may take three minutes more: only then does it try again.
     for (const until = Date.now() + 240_000; Date.now() < until; await nothingFor(200)) {
-      const bodies = await desk.take(queue);
+      const bodies = await admin.take(queue);
       if (bodies.length > 0) return { bodies, afterMs: Date.now() - sentAt };
     }
     throw new Error(`nothing came in ${queue}`);
@@ -124,14 +124,14 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       await Promise.all(others.map((delivery) => other.ack(delivery)));
       await one.close();
       await receiveNothing(other, queue, 0);
-      expect(await desk.depth(queue)).toBe(0);
+      expect(await admin.depth(queue)).toBe(0);
     });
 
     test('messages of other senders come as they are, under an id that stays the same', async () => {
       const one = transport();
       const queue = await newQueue(one);
       const bytes = new Uint8Array([0x7b, 0xff, 0x00, 0x7d]);
-      await desk.send(queue, bytes);
+      await admin.send(queue, bytes);
       const first = await receiveOne(one, queue);
       expect(new Uint8Array(first.body as Uint8Array)).toEqual(bytes);
       expect(first.messageId).not.toBe('');
@@ -144,7 +144,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       const queue = await newQueue(one);
       expect(await one.sendWithDelay(queue, '"before"', 100)).toEqual(OK);
       expect(textOf(await receiveOne(one, queue))).toBe('"before"');
-      await desk.deleteQueue(`${queue}.delay.100ms`);
+      await admin.deleteQueue(`${queue}.delay.100ms`);
       expect(await one.sendWithDelay(queue, '"after"', 100)).toEqual(OK);
       expect(textOf(await receiveOne(one, queue))).toBe('"after"');
     });

@@ -23,7 +23,7 @@ describe('the archive on S3', () => {
   ])('gives back what it was given, byte for byte: %s', async (name, text) => {
     expect(await archive.put(`text/${name}`, text)).toEqual({ ok: true });
     expect(await archive.get(`text/${name}`)).toEqual({ ok: true, text });
-    expect(await archive.has(`text/${name}`)).toEqual({ ok: true, isThere: true });
+    expect(await archive.has(`text/${name}`)).toEqual({ ok: true, exists: true });
   });
 
   it.each(['e-1', 'a/b', 'a b', '..', 'a+b', 'a%2Fb', 'ü', '\ud800', 'e"&<>?#', 'n'.repeat(500)])(
@@ -40,7 +40,7 @@ describe('the archive on S3', () => {
   it('has nothing under other keys', async () => {
     await archive.put('there/e-1.json', '1');
     for (const key of ['there', 'there/', 'there/e-1', 'elsewhere/e-1.json']) {
-      expect(await archive.has(key)).toEqual({ ok: true, isThere: false });
+      expect(await archive.has(key)).toEqual({ ok: true, exists: false });
       expect(await archive.get(key)).toEqual({ ok: true, text: undefined });
     }
   });
@@ -54,7 +54,7 @@ describe('the archive on S3', () => {
   it('removes, and does not mind where there is nothing', async () => {
     await archive.put('gone', '1');
     expect(await archive.remove('gone')).toEqual({ ok: true });
-    expect(await archive.has('gone')).toEqual({ ok: true, isThere: false });
+    expect(await archive.has('gone')).toEqual({ ok: true, exists: false });
     expect(await archive.remove('gone')).toEqual({ ok: true });
   });
 });

@@ -227,7 +227,7 @@ describe('what it leaves', () => {
     expect(second).toMatchObject({ replay: 'r-1', replays: [], fingerprint: first?.fingerprint });
     expect(second?.archiveKey).not.toBe(first?.archiveKey);
     for (const key of [first?.archiveKey, second?.archiveKey]) {
-      expect(await scene.stores.archive.has(key ?? '')).toEqual({ ok: true, isThere: true });
+      expect(await scene.stores.archive.has(key ?? '')).toEqual({ ok: true, exists: true });
     }
     const records = await scene.stores.records.ofEnvelope('e-1');
     expect(records).toMatchObject({ ok: true });

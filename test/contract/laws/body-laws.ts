@@ -94,7 +94,7 @@ export const BODY_LAWS: readonly Law[] = [
   },
   {
     name: 'the largest body that the traits allow survives untouched',
-    needs: ['limitsBodies'],
+    needs: ['refusesLargeBodies'],
     run: async ({ queue, transport }) => {
       const one = await transport();
       const { maxBodyBytes } = one.traits;
@@ -104,7 +104,7 @@ export const BODY_LAWS: readonly Law[] = [
   },
   {
     name: 'a body that is too big is a failed send, and takes no other with it',
-    needs: ['limitsBodies'],
+    needs: ['refusesLargeBodies'],
     run: async ({ queue, transport }) => {
       const one = await transport();
       const { maxBodyBytes } = one.traits;
@@ -120,8 +120,8 @@ export const BODY_LAWS: readonly Law[] = [
   },
   {
     name: 'a batch in which one entry fails reports exactly that one',
-    needs: ['batchesSends', 'failsSingleEntries'],
-    run: async ({ bench, queue, breakableTransport }) => {
+    needs: ['batchesSends', 'failsSingleSends'],
+    run: async ({ broker: bench, queue, breakableTransport }) => {
       const one = await breakableTransport();
       const bodies = Array.from({ length: 10 }, (_, index) => `{"batch":"${queue}","n":${index}}`);
       const [, , , chosen] = bodies;

@@ -43,7 +43,7 @@ export const DELAY_LAWS: readonly Law[] = [
   },
   {
     name: 'a delayed send that is too big is refused too',
-    needs: ['delays', 'limitsBodies'],
+    needs: ['delays', 'refusesLargeBodies'],
     run: async ({ queue, transport }) => {
       const one = await transport();
       const body = `"${'x'.repeat(one.traits.maxBodyBytes)}"`;

@@ -85,7 +85,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
   },
   {
     name: 'what is neither acked nor released comes again after its visibility time, and not before',
-    needs: ['hidesForATime'],
+    needs: ['redeliversAfterTimeout'],
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: 1_000 });
       await one.send(queue, '"forgotten"');
@@ -98,7 +98,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
   },
   {
     name: 'extending hides for the whole visibility time again',
-    needs: ['hidesForATime'],
+    needs: ['redeliversAfterTimeout'],
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: HIDDEN_MS });
       await one.send(queue, '"held on"');
@@ -159,7 +159,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
   {
     name: 'a delivery released too often lands where x-dlq reads, whole',
     needs: ['deadLetters'],
-    run: async ({ bench, queue, transport }) => {
+    run: async ({ broker: bench, queue, transport }) => {
       const one = await transport();
       await expectDeadLettered(one, queue, bench.maxReceiveCount);
     },
@@ -167,7 +167,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
   {
     name: 'the queues that ensureQueue makes dead-letter too',
     needs: ['deadLetters', 'createsQueues'],
-    run: async ({ bench, newName, transport }) => {
+    run: async ({ broker: bench, newName, transport }) => {
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);

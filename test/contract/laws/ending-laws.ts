@@ -80,7 +80,7 @@ export const ENDING_LAWS: readonly Law[] = [
   },
   {
     name: 'close() leaves nothing running: a process with a closed transport ends by itself',
-    run: async ({ bench, queue }) => {
+    run: async ({ broker: bench, queue }) => {
       const { words, status } = await runInProcess('close-child.ts', {
         maker: bench.maker,
         queue,
@@ -92,7 +92,7 @@ export const ENDING_LAWS: readonly Law[] = [
   {
     name: `${MANY.toLocaleString('en')} messages with four consumers, none lost`,
     needs: ['deepQueues'],
-    isAlone: true,
+    isExclusive: true,
     run: async ({ queue, transport }) => {
       // Each once: a delivery that a busy machine holds for longer than its time would come again.
       const times = { visibilityMs: 120_000 };

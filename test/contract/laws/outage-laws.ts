@@ -23,8 +23,8 @@ export const OUTAGE_LAWS: readonly Law[] = [
   {
     name: 'while the broker is out of reach everything is refused and nothing thrown; then all is well again',
     needs: ['outages'],
-    isAlone: true,
-    run: async ({ bench, queue, breakableTransport, never }) => {
+    isExclusive: true,
+    run: async ({ broker: bench, queue, breakableTransport, never }) => {
       const one = await breakableTransport();
       await sendAll(one, queue, ['"before"']);
       const delivery = await receiveOne(one, queue);
@@ -49,8 +49,8 @@ export const OUTAGE_LAWS: readonly Law[] = [
   {
     name: 'what was in hand when the connection broke comes again, and so does what is sent afterwards',
     needs: ['outages'],
-    isAlone: true,
-    run: async ({ bench, queue, breakableTransport }) => {
+    isExclusive: true,
+    run: async ({ broker: bench, queue, breakableTransport }) => {
       const one = await breakableTransport();
       await sendAll(one, queue, ['"before"']);
       const delivery = await receiveOne(one, queue);
@@ -67,8 +67,8 @@ export const OUTAGE_LAWS: readonly Law[] = [
   {
     name: 'what was received before a short outage can be settled after it',
     needs: ['outages', 'settlesAfterReconnect'],
-    isAlone: true,
-    run: async ({ bench, queue, breakableTransport }) => {
+    isExclusive: true,
+    run: async ({ broker: bench, queue, breakableTransport }) => {
       const one = await breakableTransport();
       await sendAll(one, queue, ['"acked"', '"released"']);
       const deliveries = await receiveSome(one, queue, 2);
@@ -89,8 +89,8 @@ export const OUTAGE_LAWS: readonly Law[] = [
   {
     name: 'an acked delivery does not come again after its connection broke',
     needs: ['outages'],
-    isAlone: true,
-    run: async ({ bench, queue, breakableTransport }) => {
+    isExclusive: true,
+    run: async ({ broker: bench, queue, breakableTransport }) => {
       const one = await breakableTransport({ visibilityMs: HIDDEN_MS });
       await sendAll(one, queue, ['"done"']);
       expect(await one.ack(await receiveOne(one, queue))).toEqual(OK);

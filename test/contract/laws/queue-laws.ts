@@ -6,7 +6,7 @@ const MISSING = { ok: false, problem: expect.any(String), isQueueMissing: true }
 export const QUEUE_LAWS: readonly Law[] = [
   {
     name: 'a missing queue is a refusal that says so, whoever sends or receives',
-    needs: ['tellsMissingQueues'],
+    needs: ['reportsMissingQueues'],
     run: async ({ transport, newName }) => {
       const one = await transport();
       const missing = newName();
@@ -17,8 +17,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'settling what came from a queue that is gone is refused as such',
-    needs: ['tellsMissingQueues'],
-    run: async ({ bench, queue, transport }) => {
+    needs: ['reportsMissingQueues'],
+    run: async ({ broker: bench, queue, transport }) => {
       const one = await transport();
       await sendAll(one, queue, ['1']);
       const delivery = await receiveOne(one, queue);
@@ -29,15 +29,15 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'a delayed send to a missing queue is refused as such',
-    needs: ['tellsMissingQueues', 'delays'],
+    needs: ['reportsMissingQueues', 'delays'],
     run: async ({ transport, newName }) => {
       expect(await (await transport()).sendWithDelay(newName(), '1', 1)).toEqual(MISSING);
     },
   },
   {
     name: 'a missing queue heals as soon as it is there',
-    needs: ['tellsMissingQueues'],
-    run: async ({ bench, transport, newName }) => {
+    needs: ['reportsMissingQueues'],
+    run: async ({ broker: bench, transport, newName }) => {
       const one = await transport();
       const late = newName();
       expect(await receiveRefusal(one, late)).toEqual(MISSING);
@@ -49,8 +49,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'a queue that was deleted and made again works again',
-    needs: ['tellsMissingQueues'],
-    run: async ({ bench, queue, transport }) => {
+    needs: ['reportsMissingQueues'],
+    run: async ({ broker: bench, queue, transport }) => {
       const one = await transport();
       await sendAll(one, queue, ['"known"']);
       await receiveOne(one, queue);
@@ -64,8 +64,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'reach says whether the queue is there now',
-    needs: ['tellsMissingQueues'],
-    run: async ({ bench, queue, transport }) => {
+    needs: ['reportsMissingQueues'],
+    run: async ({ broker: bench, queue, transport }) => {
       const one = await transport();
       expect(await one.reach(queue)).toEqual(OK);
       await bench.deleteQueue(queue);
@@ -89,8 +89,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'ensureQueue makes them as planned',
-    needs: ['createsQueues', 'tellsAttributes'],
-    run: async ({ bench, transport, newName }) => {
+    needs: ['createsQueues', 'describesQueues'],
+    run: async ({ broker: bench, transport, newName }) => {
       const visibilityMs = 77_000;
       const one = await transport({ visibilityMs });
       const made = newName();
@@ -113,8 +113,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'ensureQueue leaves a queue of other attributes as it is',
-    needs: ['createsQueues', 'tellsAttributes'],
-    run: async ({ bench, queue, deadLetterQueue, transport }) => {
+    needs: ['createsQueues', 'describesQueues'],
+    run: async ({ broker: bench, queue, deadLetterQueue, transport }) => {
       const before = [await bench.describeQueue(queue), await bench.describeQueue(deadLetterQueue)];
       expect(await (await transport({ visibilityMs: 77_000 })).ensureQueue(queue)).toMatchObject(OK);
       const after = [await bench.describeQueue(queue), await bench.describeQueue(deadLetterQueue)];
@@ -123,8 +123,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'ensureQueue reports what differs from the plan, and nothing if nothing does',
-    needs: ['createsQueues', 'tellsAttributes'],
-    run: async ({ bench, transport, newName }) => {
+    needs: ['createsQueues', 'describesQueues'],
+    run: async ({ broker: bench, transport, newName }) => {
       const one = await transport();
       const [made, plain] = [newName(), newName()];
       expect(await one.ensureQueue(made)).toEqual(OK);
@@ -171,8 +171,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'ensureQueue makes a queue again that it knew and that was deleted since',
-    needs: ['createsQueues', 'tellsMissingQueues'],
-    run: async ({ bench, transport, newName }) => {
+    needs: ['createsQueues', 'reportsMissingQueues'],
+    run: async ({ broker: bench, transport, newName }) => {
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
@@ -184,8 +184,8 @@ export const QUEUE_LAWS: readonly Law[] = [
   },
   {
     name: 'ensureQueue makes a dead-letter queue again that was deleted since',
-    needs: ['createsQueues', 'tellsMissingQueues', 'tellsAttributes'],
-    run: async ({ bench, transport, newName }) => {
+    needs: ['createsQueues', 'reportsMissingQueues', 'describesQueues'],
+    run: async ({ broker: bench, transport, newName }) => {
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
@@ -197,7 +197,7 @@ export const QUEUE_LAWS: readonly Law[] = [
   {
     name: 'ensureQueue makes the queue where only its dead-letter queue is left, made by other hands',
     needs: ['createsQueues'],
-    run: async ({ bench, transport, newName }) => {
+    run: async ({ broker: bench, transport, newName }) => {
       const one = await transport();
       const made = newName();
       await bench.createPlainQueue(`${made}-dlq`);

@@ -8,14 +8,14 @@ export const TRAIT_LAWS: readonly Law[] = [
       const { traits } = await transport({ visibilityMs: 30_000 });
       expect({
         delays: traits.maxDelayMs > 0,
-        hidesForATime: traits.visibilityMs !== undefined,
+        redeliversAfterTimeout: traits.visibilityMs !== undefined,
         countsReceives: traits.countsReceives,
-        limitsBodies: Number.isFinite(traits.maxBodyBytes),
+        refusesLargeBodies: Number.isFinite(traits.maxBodyBytes),
       }).toEqual({
         delays: features.delays === 'yes',
-        hidesForATime: features.hidesForATime === 'yes',
+        redeliversAfterTimeout: features.redeliversAfterTimeout === 'yes',
         countsReceives: features.countsReceives === 'yes',
-        limitsBodies: features.limitsBodies === 'yes',
+        refusesLargeBodies: features.refusesLargeBodies === 'yes',
       });
       expect(traits.maxBatch).toBeGreaterThanOrEqual(1);
       expect(traits.name).toMatch(/^[a-z]+$/);

@@ -1,7 +1,7 @@
 import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import { startEmbeddedSqs } from '../../support/embedded-sqs.ts';
 import type { ContractSubject } from '../contract-subject.ts';
-import { sqsBench } from './sqs-bench.ts';
+import { sqsTestBroker } from './sqs-test-broker.ts';
 
 /** SQS as the embedded engine does it. */
 export const EMBEDDED_SQS: ContractSubject = {
@@ -11,13 +11,13 @@ export const EMBEDDED_SQS: ContractSubject = {
     rawAstralCharacters: {
       no: 'fauxqs 2.4.1 takes the halves of a surrogate pair for invalid characters; SQS takes U+10000 to U+10FFFF',
     },
-    tellsAttributes: 'yes',
-    failsSingleEntries: 'yes',
+    describesQueues: 'yes',
+    failsSingleSends: 'yes',
     outages: 'yes',
     deepQueues: 'yes',
   },
   start: async () => {
     const { endpoint, close } = await startEmbeddedSqs();
-    return sqsBench({ endpoint, account: '000000000000', close });
+    return sqsTestBroker({ endpoint, account: '000000000000', close });
   },
 };

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { ContractSubject } from '../contract-subject.ts';
-import { type SqsEngine, sqsBench } from './sqs-bench.ts';
+import { type SqsEngine, sqsTestBroker } from './sqs-test-broker.ts';
 
 const PATIENCE_MS = 60_000;
 /** With what comes after it: the port may be here by half. */
@@ -15,12 +15,12 @@ export const MOTO: ContractSubject = {
   features: {
     ...SQS_RECORD.features,
     rawAstralCharacters: 'yes',
-    tellsAttributes: 'yes',
-    failsSingleEntries: 'yes',
+    describesQueues: 'yes',
+    failsSingleSends: 'yes',
     outages: 'yes',
     deepQueues: { no: "moto's cost of a receive grows with the queue's depth: shallow queues only" },
   },
-  start: async () => sqsBench(await startMoto()),
+  start: async () => sqsTestBroker(await startMoto()),
 };
 
 function absenceOf(command: string): { absence?: string } {

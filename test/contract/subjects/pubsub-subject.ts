@@ -6,7 +6,7 @@ import { defined } from '../../../lib/core/text/defined.ts';
 import { startGrpcProxy } from '../../support/grpc-proxy.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
-import type { Bench, ContractSubject, QueueDescription } from '../contract-subject.ts';
+import type { ContractSubject, QueueDescription, TestBroker } from '../contract-subject.ts';
 
 /** Google's own emulator of Pub/Sub with the delayer beside it, where it is on the machine. */
 export const PUBSUB: ContractSubject = {
@@ -15,20 +15,20 @@ export const PUBSUB: ContractSubject = {
   features: {
     ...PUBSUB_RECORD.features,
     rawAstralCharacters: 'yes',
-    tellsAttributes: 'yes',
-    failsSingleEntries: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
+    describesQueues: 'yes',
+    failsSingleSends: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
     outages: 'yes',
     deepQueues: 'yes',
   },
   start: async () => {
     const { endpoint, close } = await startPubsubWithDelayer();
-    return pubsubBench(endpoint, close);
+    return pubsubTestBroker(endpoint, close);
   },
 };
 
 const DAY_SECONDS = 86_400;
 
-async function pubsubBench(endpoint: string, close: () => Promise<void>): Promise<Bench> {
+async function pubsubTestBroker(endpoint: string, close: () => Promise<void>): Promise<TestBroker> {
   const proxy = await startGrpcProxy(endpoint);
   const client = await pubsubClient({ projectId: PROJECT, endpoint });
   const { publisher, subscriber } = client;

@@ -3,7 +3,7 @@ import { defined } from '../../../lib/core/text/defined.ts';
 import type { TransportRecord } from '../../../lib/ports/transport-features.ts';
 import { rabbitMqAbsence } from '../../support/rabbitmq-broker.ts';
 import type { ContractSubject } from '../contract-subject.ts';
-import { rabbitMqBench } from './rabbitmq-bench.ts';
+import { rabbitMqTestBroker } from './rabbitmq-test-broker.ts';
 
 function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportRecord): ContractSubject {
   const absence = rabbitMqAbsence();
@@ -13,12 +13,12 @@ function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportR
     features: {
       ...record.features,
       rawAstralCharacters: 'yes',
-      tellsAttributes: 'yes',
-      failsSingleEntries: { no: 'it sends one by one: there is no batch' },
+      describesQueues: 'yes',
+      failsSingleSends: { no: 'it sends one by one: there is no batch' },
       outages: 'yes',
       deepQueues: 'yes',
     },
-    start: () => rabbitMqBench(delay),
+    start: () => rabbitMqTestBroker(delay),
   };
 }
 

@@ -1,6 +1,6 @@
 import { RABBITMQ_RECORD, RABBITMQ_TTL_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-features.ts';
+import { rabbitMqAdmin } from '../../support/rabbitmq-admin.ts';
 import type { RabbitMqBroker } from '../../support/rabbitmq-broker.ts';
-import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';
 
 /** Those in somebody's hands too, of which AMQP does not tell. */
@@ -9,7 +9,7 @@ const COUNTED =
   'messages => proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages]))} || Q <- rabbit_amqqueue:list()]';
 
 export function rabbitMqSidecarBroker(broker: RabbitMqBroker, delay: 'none' | 'ttl'): SidecarBroker {
-  const { createQueue, send, take, close } = rabbitMqDesk(broker.url);
+  const { createQueue, send, take, close } = rabbitMqAdmin(broker.url);
   return {
     name: 'rabbitmq',
     variables: { ASYA_RABBITMQ_URL: broker.url, ASYA_RABBITMQ_DELAY: delay },

@@ -2,15 +2,15 @@ import type { Delivery, Receipt } from '../../ports/transport.ts';
 import type { Lease, Leases } from './leases.ts';
 import type { PullStream, ReceivedMessage } from './pull-stream.ts';
 import { receiveCountOf } from './receive-count.ts';
-import { isPassing, refusalOf } from './refusal.ts';
+import { isTransient, refusalOf } from './refusal.ts';
 
 /** A queue's messages, which come by themselves, handed out to whoever asks for them. */
-export interface Intake {
+export interface Consumer {
   receive(most: number, signal: AbortSignal): Promise<Receipt>;
   close(): Promise<void>;
 }
 
-export interface IntakeOptions {
+export interface ConsumerOptions {
   readonly queue: string;
   readonly leases: Leases;
   readonly waitMs: number;
@@ -41,7 +41,7 @@ interface Waiter {
  * while another instance has nothing to do. A stream's window cannot be changed, so a stream that has too little room
  * for what is asked (the host can do more, or deliveries rest that were released with a pause) is replaced by another.
  */
-export function intake({ queue, leases, waitMs, open }: IntakeOptions): Intake {
+export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions): Consumer {
   const streams = new Set<PullStream>();
   let current: PullStream | undefined;
   let buffer: { readonly message: ReceivedMessage; readonly lease: Lease }[] = [];
@@ -53,12 +53,12 @@ export function intake({ queue, leases, waitMs, open }: IntakeOptions): Intake {
     const left = current;
     current = open(window, onMessages, onEnd);
     streams.add(current);
-    left?.leave();
+    left?.stop();
   }
 
   function makeRoomFor(most: number): void {
     isResting = false;
-    const wanted = leases.inHand + most;
+    const wanted = leases.handedOut + most;
     if (current === undefined) {
       openFor(wanted);
       return;
@@ -100,7 +100,7 @@ export function intake({ queue, leases, waitMs, open }: IntakeOptions): Intake {
     current = undefined;
     if (waiters.length === 0) return;
     const livedMs = performance.now() - stream.openedAtMs;
-    if (isPassing(error) && livedMs > SHORT_LIFE_MS) {
+    if (isTransient(error) && livedMs > SHORT_LIFE_MS) {
       openFor(stream.window);
       return;
     }
@@ -112,7 +112,7 @@ export function intake({ queue, leases, waitMs, open }: IntakeOptions): Intake {
   function rest(): void {
     isResting = true;
     current = undefined;
-    for (const stream of streams) stream.leave();
+    for (const stream of streams) stream.stop();
     for (const { lease } of buffer) leases.release(lease, 0);
     buffer = [];
   }

@@ -1,11 +1,11 @@
 import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { rabbitMqAdmin } from '../../support/rabbitmq-admin.ts';
 import { type RabbitMqBroker, startRabbitMq } from '../../support/rabbitmq-broker.ts';
-import { rabbitMqDesk } from '../../support/rabbitmq-desk.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import type { Bench, QueueDescription } from '../contract-subject.ts';
+import type { QueueDescription, TestBroker } from '../contract-subject.ts';
 
 /** A broker that ends with the last who uses it. */
-export interface Lease {
+export interface SharedRabbitMq {
   readonly broker: RabbitMqBroker;
   end(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface Lease {
 let running: Promise<RabbitMqBroker> | undefined;
 let leases = 0;
 
-export async function leaseRabbitMq(): Promise<Lease> {
+export async function shareRabbitMq(): Promise<SharedRabbitMq> {
   leases++;
   running ??= startRabbitMq();
   const broker = await running;
@@ -28,10 +28,10 @@ export async function leaseRabbitMq(): Promise<Lease> {
   };
 }
 
-export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
-  const { broker, end } = await leaseRabbitMq();
+export async function rabbitMqTestBroker(delay: 'none' | 'ttl'): Promise<TestBroker> {
+  const { broker, end } = await shareRabbitMq();
   const proxy = await startTcpProxy(broker.port);
-  const desk = rabbitMqDesk(broker.url);
+  const admin = rabbitMqAdmin(broker.url);
   const unavailable = () => {
     throw new Error('no law asks for this, by the features of the subject');
   };
@@ -41,9 +41,9 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
     maker: { module, options: { url: broker.url, delay } },
     breakableMaker: { module, options: { url: proxied, delay } },
     maxReceiveCount: MIN_RECEIVE_COUNT,
-    createQueue: desk.createQueue,
-    createPlainQueue: desk.createPlainQueue,
-    deleteQueue: desk.deleteQueue,
+    createQueue: admin.createQueue,
+    createPlainQueue: admin.createPlainQueue,
+    deleteQueue: admin.deleteQueue,
     describeQueue: (queue) => describeQueue(broker, queue),
     plannedQueues: (queue) => ({
       [queue]: {
@@ -68,7 +68,7 @@ export async function rabbitMqBench(delay: 'none' | 'ttl'): Promise<Bench> {
       return proxy.resume;
     },
     close: async () => {
-      await desk.close();
+      await admin.close();
       await proxy.close();
       await end();
     },

@@ -2,7 +2,7 @@ import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'a
 import { MIN_RECEIVE_COUNT } from '../../lib/config/plan/queue-plan.ts';
 
 /** The test's own way into a RabbitMQ's queues, around the transport. After an outage it connects again. */
-export interface RabbitMqDesk {
+export interface RabbitMqAdmin {
   /** The queue with its dead-letter queue, bound as actors' queues are. */
   createQueue(queue: string): Promise<void>;
   /** The queue alone, with whatever the broker gives a queue by itself. */
@@ -19,7 +19,7 @@ export interface RabbitMqDesk {
 
 const EXCHANGE = 'asya';
 
-export function rabbitMqDesk(url: string): RabbitMqDesk {
+export function rabbitMqAdmin(url: string): RabbitMqAdmin {
   let connecting: Promise<ChannelModel> | undefined;
 
   function connection(): Promise<ChannelModel> {

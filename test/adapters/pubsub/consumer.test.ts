@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { intake } from '../../../lib/adapters/pubsub/intake.ts';
+import { queueConsumer } from '../../../lib/adapters/pubsub/consumer.ts';
 import { type Lease, leases } from '../../../lib/adapters/pubsub/leases.ts';
 import type { Delivery, Receipt } from '../../../lib/ports/transport.ts';
 import { errorOf, type FakeStream, fakeStream } from './a-stream.ts';
@@ -28,7 +28,7 @@ function anIntake() {
       return { ok: true };
     },
   });
-  const { receive, close } = intake({
+  const { receive, close } = queueConsumer({
     queue: 'q',
     leases: held,
     waitMs: 20_000,

@@ -5,17 +5,17 @@ import { linkedSignal } from '../../async/linked-signal.ts';
 import { unlessAborted } from '../../async/until-aborted.ts';
 import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import type { Delivery, Receipt } from '../../ports/transport.ts';
-import type { Link } from './link.ts';
+import type { Connection } from './connection.ts';
 import { isNotFound, missingQueue, refusalOf } from './refusal.ts';
-import { openSession, type Session, type Settling } from './session.ts';
+import { openSession, type Session, type Settlement } from './session.ts';
 
 /** A queue's deliveries, asked for by whoever has room for them, though the broker pushes. */
-export interface Intake {
+export interface Consumer {
   receive(most: number, signal: AbortSignal): Promise<Receipt>;
 }
 
-export interface IntakeOptions {
-  readonly link: Link;
+export interface ConsumerOptions {
+  readonly link: Connection;
   readonly queue: string;
   /** How many unsettled deliveries the broker gives at once. */
   readonly prefetch: number;
@@ -31,7 +31,7 @@ interface Handle {
 
 const NOTHING: Receipt = { ok: true, deliveries: [] };
 
-export function intakeOf({ link, queue, prefetch, waitMs, closing }: IntakeOptions): Intake {
+export function queueConsumer({ link, queue, prefetch, waitMs, closing }: ConsumerOptions): Consumer {
   let opening: Promise<Session> | undefined;
   let told: AbortSignal | undefined;
 
@@ -108,7 +108,7 @@ export function intakeOf({ link, queue, prefetch, waitMs, closing }: IntakeOptio
 /** What is refused here comes again: the broker takes back what it has heard nothing of when its channel ends. */
 export async function settleDelivery(
   delivery: Delivery,
-  how: Settling,
+  how: Settlement,
   reach: (queue: string) => Promise<Reply>,
 ): Promise<Reply> {
   const { session, message } = delivery.handle as Handle;

@@ -3,7 +3,7 @@ import { type Channel, type ChannelModel, type ConfirmChannel, connect, type Soc
 import { brokerAddress } from './broker-address.ts';
 
 /** A connection to the broker, made when it is needed and made again when it was lost. */
-export interface Link {
+export interface Connection {
   /** Rejects where none can be had now. Too soon after a failure it waits before it tries. */
   channel(): Promise<Channel>;
   confirmChannel(): Promise<ConfirmChannel>;
@@ -13,13 +13,13 @@ export interface Link {
   close(): Promise<void>;
 }
 
-export interface LinkOptions {
+export interface ConnectionOptions {
   readonly url: string;
   /** What operators see in the broker's list of connections. */
   readonly name: string;
 }
 
-interface Connected {
+interface OpenConnection {
   readonly model: ChannelModel;
   blockedBecause: string | undefined;
   destroy(): void;
@@ -32,11 +32,11 @@ const MAX_PAUSE_MS = 5_000;
 /** Lost sooner, it counts as a failure: otherwise a broker that drops everybody would be asked without a pause. */
 const STEADY_AFTER_MS = 5_000;
 
-export function linkTo({ url, name }: LinkOptions): Link {
+export function connectionTo({ url, name }: ConnectionOptions): Connection {
   const address = brokerAddress(url);
   const closing = new AbortController();
-  let current: Promise<Connected> | undefined;
-  let connected: Connected | undefined;
+  let current: Promise<OpenConnection> | undefined;
+  let connected: OpenConnection | undefined;
   let failures = 0;
   let notBefore = 0;
 
@@ -47,7 +47,7 @@ export function linkTo({ url, name }: LinkOptions): Link {
     notBefore = Date.now() + pauseMs;
   }
 
-  async function make(): Promise<Connected> {
+  async function make(): Promise<OpenConnection> {
     await sleep(Math.max(0, notBefore - Date.now()), undefined, { signal: closing.signal }).catch(() => {});
     if (closing.signal.aborted) throw new Error('the transport is closed');
     // The library only ever ends a socket in order, to which one that is half open never comes.
@@ -72,7 +72,7 @@ export function linkTo({ url, name }: LinkOptions): Link {
     }
   }
 
-  function watched(made: Connected): Connected {
+  function watched(made: OpenConnection): OpenConnection {
     const { model } = made;
     const openedAt = Date.now();
     connected = made;
@@ -92,7 +92,7 @@ export function linkTo({ url, name }: LinkOptions): Link {
     return made;
   }
 
-  function giveUp(lost: Connected): void {
+  function giveUp(lost: OpenConnection): void {
     lost.destroy();
     if (connected !== lost) return;
     connected = undefined;
@@ -138,7 +138,7 @@ export function linkTo({ url, name }: LinkOptions): Link {
 }
 
 /** A channel for one piece of work: a question that the broker refuses costs the channel it was asked on. */
-export async function onChannel<T>(link: Link, work: (channel: Channel) => Promise<T>): Promise<T> {
+export async function onChannel<T>(link: Connection, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await link.channel();
   try {
     return await work(channel);

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { MIN_RECEIVE_COUNT, queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { startFaultyProxy } from '../../adapters/sqs/faulty-proxy.ts';
-import type { Bench, QueueDescription } from '../contract-subject.ts';
+import type { QueueDescription, TestBroker } from '../contract-subject.ts';
 
 export interface SqsEngine {
   readonly endpoint: string;
@@ -16,7 +16,7 @@ export interface SqsEngine {
 }
 
 /** Any engine that speaks SQS, with a proxy beside it for what an engine does not do when asked. */
-export async function sqsBench(engine: SqsEngine): Promise<Bench> {
+export async function sqsTestBroker(engine: SqsEngine): Promise<TestBroker> {
   const proxy = await startFaultyProxy(engine.endpoint);
   const client = new SQSClient({
     endpoint: engine.endpoint,
