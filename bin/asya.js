@@ -5,23 +5,23 @@ import { fileURLToPath } from 'node:url';
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 24) {
   process.stderr.write(
-    `asya needs Node 24 or newer, and this is ${process.version}. npx asya brings its own.\n`,
+    `asya needs Node 24 or newer, and this is ${process.version}. Run npx asya, which uses the installed Node 24.\n`,
   );
   process.exit(1);
 }
-// An older Node does not have it, and is told so above.
+// Imported after the version check, because older versions do not have it.
 const { enableCompileCache } = await import('node:module');
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/asya-node', import.meta.url)));
-// Nobody reads on, as with `| head`: the end of a program by SIGPIPE, without a stack trace.
+// The reader of a pipe has exited, e.g. `| head`: exit like a program that SIGPIPE ends, without a stack trace.
 process.stdout.on('error', (error) => {
   if (error.code === 'EPIPE') process.exit(141);
   if (error.code !== 'EIO') throw error;
 });
-// The window is closed: what is told goes nowhere, and what is being stopped is stopped all the same.
+// The terminal window is closed: output is lost, but the mesh still stops properly.
 process.stderr.on('error', (error) => {
   if (error.code !== 'EIO') throw error;
 });
-// A package holds what was built; here the source itself is run.
+// The published package contains the build; a checkout runs the source.
 const source = new URL('../lib/cli/main.ts', import.meta.url);
 const built = new URL('../dist/lib/cli/main.js', import.meta.url);
 const { main } = await import((existsSync(source) ? source : built).href);

@@ -12,9 +12,9 @@ import { LOCAL_REGION } from '../lib/local/engines/engines.ts';
 import { startMesh } from '../lib/local/mesh/mesh.ts';
 import { meshState } from '../lib/local/mesh/mesh-state.ts';
 
-/** `npm run demo`: every fate of the resilience lab once, and a replay at the end. Exit status 0 only when all is as told. */
+/** `npm run demo`: runs each flow of the resilience lab once, then a replay. Exits with 0 if all outcomes are as expected. */
 
-interface Fate {
+interface ExpectedOutcome {
   readonly flow: string;
   readonly payload: unknown;
   readonly ends: number;
@@ -22,29 +22,29 @@ interface Fate {
   readonly phase: string;
   readonly reason: string;
   readonly actor: string;
-  /** Null where nobody counts them; a busy machine may have had some all the same. */
+  /** Null if the number of attempts is not compared. */
   readonly attempts: number | null;
-  readonly says: string;
+  readonly explanation: string;
 }
 
 interface Row {
-  readonly fate: string;
+  readonly name: string;
   readonly expected: string;
-  readonly came: string;
-  readonly says: string;
+  readonly actual: string;
+  readonly explanation: string;
 }
 
 const LAB = 'examples/resilience-lab';
-/** Under a minute as a rule; a machine that is busy takes longer to start fifteen functions. */
-const GIVE_UP_MS = 180_000;
-const fates = JSON.parse(readFileSync(`${LAB}/fates.json`, 'utf8')) as readonly Fate[];
+/** Usually it takes less than a minute. A busy machine needs longer to start fifteen functions. */
+const TIMEOUT_MS = 180_000;
+const outcomes = JSON.parse(readFileSync(`${LAB}/outcomes.json`, 'utf8')) as readonly ExpectedOutcome[];
 const home = mkdtempSync(join(tmpdir(), 'asya-demo-'));
 const startedAt = Date.now();
 
 const reading = readMesh(LAB);
 if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
 const { manifest } = reading;
-say(`${LAB}: ${manifest.actors.length} actors, each with a queue, a function and a runtime of its own`);
+log(`${LAB}: ${manifest.actors.length} actors, each with its own queue, function and runtime`);
 const started = await startMesh({ manifest, folder: LAB, replicas: 1, tell: () => {} });
 if ('problem' in started) throw new Error(started.problem);
 const { mesh } = started;
@@ -67,39 +67,39 @@ const stores = storesFromConfig(
 );
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void leave().then(() => process.exit(EXIT.interrupted)));
+  process.once(signal, () => void cleanUp().then(() => process.exit(EXIT.interrupted)));
 }
-let isAsTold = false;
+let isAsExpected = false;
 try {
-  isAsTold = await play();
+  isAsExpected = await runDemo();
 } finally {
-  await leave();
+  await cleanUp();
 }
-process.exit(isAsTold ? EXIT.ok : EXIT.failed);
+process.exit(isAsExpected ? EXIT.ok : EXIT.failed);
 
-async function leave(): Promise<void> {
+async function cleanUp(): Promise<void> {
   stores.close();
   await mesh.close(1_000);
   rmSync(home, { recursive: true, force: true });
 }
 
-async function play(): Promise<boolean> {
-  say('sending one envelope to each flow; the slowest takes half a minute on purpose\n');
-  const rows = await Promise.all(fates.map(playOne));
+async function runDemo(): Promise<boolean> {
+  log('sending one envelope to each flow; the slowest one takes half a minute\n');
+  const rows = await Promise.all(outcomes.map(runOutcome));
   const all = [...rows, await replayOne()];
   console.log(
     `\n${tableText<Row>(
       [
-        { title: '', text: ({ expected, came }) => (expected === came ? 'ok' : 'NOT') },
-        { title: 'FATE', text: ({ fate }) => fate },
+        { title: '', text: ({ expected, actual }) => (expected === actual ? 'ok' : 'DIFFERS') },
+        { title: 'FLOW', text: ({ name }) => name },
         { title: 'EXPECTED', text: ({ expected }) => expected },
-        { title: 'CAME', text: ({ came }) => came },
-        { title: 'BECAUSE', text: ({ says }) => says },
+        { title: 'ACTUAL', text: ({ actual }) => actual },
+        { title: 'EXPLANATION', text: ({ explanation }) => explanation },
       ],
       all,
     )}\n`,
   );
-  const wrong = all.filter(({ expected, came }) => expected !== came);
+  const wrong = all.filter(({ expected, actual }) => expected !== actual);
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   console.log(
     wrong.length === 0
@@ -109,18 +109,18 @@ async function play(): Promise<boolean> {
   return wrong.length === 0;
 }
 
-async function playOne(fate: Fate): Promise<Row> {
-  const id = await sendTo(fate.flow, fate.payload);
-  const records = await untilEnded(id, fate.ends);
-  const came = await Promise.all(records.map((record) => endText(record, fate.attempts !== null)));
-  say(`${fate.flow}: ${came[0] ?? 'no end'}`);
-  const expected = `${fate.folder}, ${fate.reason} at ${fate.actor}${attemptsText(fate.attempts)}`;
-  const isAll = came.length === fate.ends && came.every((one) => one === came[0]);
+async function runOutcome(outcome: ExpectedOutcome): Promise<Row> {
+  const id = await sendTo(outcome.flow, outcome.payload);
+  const records = await untilEnded(id, outcome.ends);
+  const actual = await Promise.all(records.map((record) => endText(record, outcome.attempts !== null)));
+  log(`${outcome.flow}: ${actual[0] ?? 'did not end'}`);
+  const expected = `${outcome.folder}, ${outcome.reason} at ${outcome.actor}${attemptsText(outcome.attempts)}`;
+  const isAll = actual.length === outcome.ends && actual.every((one) => one === actual[0]);
   return {
-    fate: fate.flow,
-    expected: times(expected, fate.ends),
-    came: isAll ? times(came[0] ?? '', came.length) : came.join(' + '),
-    says: fate.says,
+    name: outcome.flow,
+    expected: times(expected, outcome.ends),
+    actual: isAll ? times(actual[0] ?? '', actual.length) : actual.join(' + '),
+    explanation: outcome.explanation,
   };
 }
 
@@ -133,22 +133,22 @@ function attemptsText(attempts: number | null | undefined): string {
 }
 
 async function endText({ archiveKey, reason, actor }: EndRecord, isCounted: boolean): Promise<string> {
-  const text = await untilKept(archiveKey);
+  const text = await untilArchived(archiveKey);
   const { attempt } = text === undefined ? {} : (JSON.parse(text) as { status: { attempt?: number } }).status;
   return `${archiveKey.split('/')[0]}, ${reason} at ${actor}${isCounted ? attemptsText(attempt) : ''}`;
 }
 
-/** An end is claimed first and archived after: who looks between the two finds the one without the other. */
-async function untilKept(archiveKey: string): Promise<string | undefined> {
+/** x-sink records an end before it archives the envelope, so a record can exist without an archived envelope. */
+async function untilArchived(archiveKey: string): Promise<string | undefined> {
   for (;;) {
-    const kept = await stores.archive.get(archiveKey);
-    if (kept.ok && kept.text !== undefined) return kept.text;
-    if (Date.now() - startedAt > GIVE_UP_MS) return undefined;
+    const archived = await stores.archive.get(archiveKey);
+    if (archived.ok && archived.text !== undefined) return archived.text;
+    if (Date.now() - startedAt > TIMEOUT_MS) return undefined;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-/** The payload is mended by a patch, and the group sent once more, by the very command that one would type. */
+/** Runs `asya replay` for one group of failures, with a patch that fixes the payload. */
 async function replayOne(): Promise<Row> {
   const flow = 'is-not-retryable';
   const lines: string[] = [];
@@ -157,25 +157,25 @@ async function replayOne(): Promise<Row> {
     print: (text) => lines.push(text),
     printError: (text) => lines.push(text),
   };
-  const failure = await untilListed(flow, terminal, lines);
-  const says = `the payload of ${flow} is mended by a JSON Patch and sent once more: it succeeds`;
+  const failure = await untilIndexed(flow, terminal, lines);
+  const explanation = `a JSON Patch fixes the payload of ${flow}; the replay succeeds`;
   const expected = 'exit status 0';
-  if (failure === undefined) return { fate: 'and a replay', expected, came: 'no failure to replay', says };
-  const patch = '[{"op":"add","path":"/isMended","value":true}]';
+  if (failure === undefined) return { name: 'replay', expected, actual: 'no failure to replay', explanation };
+  const patch = '[{"op":"add","path":"/isFixed","value":true}]';
   const command = ['replay', '--group', failure.group, '--patch', patch, '--timeout', '1m', '--go'];
-  say(`asya ${command.join(' ')}`);
+  log(`asya ${command.join(' ')}`);
   const status = await main(command, terminal);
-  for (const line of lines) say(`  ${line}`);
+  for (const line of lines) log(`  ${line}`);
   return {
-    fate: 'and a replay',
+    name: 'replay',
     expected,
-    came: `exit status ${status}`,
-    says,
+    actual: `exit status ${status}`,
+    explanation,
   };
 }
 
-/** x-sump lists what failed, after x-sink has told its end. */
-async function untilListed(
+/** x-sump indexes a failure after x-sink has recorded the end. */
+async function untilIndexed(
   actor: string,
   terminal: Terminal,
   lines: string[],
@@ -183,7 +183,7 @@ async function untilListed(
   for (;;) {
     await main(['failures', '--actor', actor, '--json'], terminal);
     const [failure] = JSON.parse(lines.splice(0).join('\n')) as readonly { readonly group: string }[];
-    if (failure !== undefined || Date.now() - startedAt > GIVE_UP_MS) return failure;
+    if (failure !== undefined || Date.now() - startedAt > TIMEOUT_MS) return failure;
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
 }
@@ -205,19 +205,19 @@ async function sendTo(flow: string, payload: unknown): Promise<string> {
   let id = '';
   const terminal: Terminal = {
     ...quietTerminal(),
-    printError: (text) => say(text),
+    printError: (text) => log(text),
     print: (text) => (id = text),
   };
   await main(['send', flow, '--payload', JSON.stringify(payload)], terminal);
   return id;
 }
 
-/** A fan-out's other ends have ids of their own, which only their records tell. */
+/** The children of a fan-out have their own ids, so their records are looked up separately. */
 async function untilEnded(id: string, count: number): Promise<readonly EndRecord[]> {
   for (;;) {
     const own = await stores.records.ofEnvelope(id);
     const ends = own.ok && own.records.length > 0 ? [...own.records, ...(await children(id, count - 1))] : [];
-    if (ends.length >= count || Date.now() - startedAt > GIVE_UP_MS) return ends;
+    if (ends.length >= count || Date.now() - startedAt > TIMEOUT_MS) return ends;
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
 }
@@ -229,6 +229,6 @@ async function children(parent: string, count: number): Promise<readonly EndReco
   return ends.flatMap((end) => (end.ok ? end.records : []));
 }
 
-function say(words: string): void {
-  console.log(`${((Date.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${words}`);
+function log(text: string): void {
+  console.log(`${((Date.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${text}`);
 }

@@ -148,6 +148,8 @@ export const ROOMS: readonly Room[] = [
     packages: ['*', 'node:*'],
   },
   { room: `${CLI}/output`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS, LOCAL], packages: ['*', 'node:*'] },
+  // How commands read and declare the options that they share.
+  { room: `${CLI}/options`, rooms: [CORE, PORTS, APP, CLI], packages: ['commander'] },
   { room: CLI, rooms: ['lib'], packages: ['*', 'node:*'] },
   {
     room: 'functions',

@@ -3,8 +3,8 @@ class NoName(Exception):
 
 
 def greet(payload):
-    """What it returns is the payload of the next actor."""
-    # The error's type chooses the policy: see the rules in actors.yaml.
+    """The returned value is the payload of the next actor."""
+    # The rules in actors.yaml choose a policy by error type.
     if not payload.get("name"):
-        raise NoName('nobody to greet: the payload has no "name"')
+        raise NoName('the payload has no "name"')
     return {"greeting": f"Hello, {payload['name']}"}

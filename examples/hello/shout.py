@@ -1,3 +1,3 @@
 async def shout(payload):
-    """The last of its route: what it returns is the flow's result."""
+    """The last actor of the route: the returned value is the flow's result."""
     return {"greeting": payload["greeting"].upper() + "!"}

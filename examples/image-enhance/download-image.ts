@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { generated } from './generate.ts';
 import { pictureFrom, pngFrom } from './png.ts';
 
-/** The caller's mistake: another attempt would not help. */
+/** The caller's mistake: a retry cannot help. */
 class BadUrl extends Error {}
-/** Somebody else's trouble, which may pass. */
+/** A temporary problem of the network or the server: a retry may help. */
 class NetworkError extends Error {
   readonly status: number | undefined;
   constructor(message: string, status?: number, cause?: unknown) {
@@ -14,7 +14,7 @@ class NetworkError extends Error {
   }
 }
 
-/** Fetches the picture and looks whether it is one. It travels in the envelope, so it has to be a small one. */
+/** Downloads and checks the picture. It is part of the envelope, so it has to be small. */
 export async function downloadImage({ url }: { readonly url?: string }) {
   const png = await bytesAt(url ?? '');
   const { width, height } = pictureFrom(png);
@@ -27,21 +27,21 @@ async function bytesAt(url: string): Promise<Buffer> {
   const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' };
   switch (protocol) {
     case 'file:':
-      return asAsked(url, () => readFile(fileURLToPath(url)));
+      return readLocal(url, () => readFile(fileURLToPath(url)));
     case 'data:':
-      return asAsked(url, async () => Buffer.from(await (await fetch(url)).arrayBuffer()));
+      return readLocal(url, async () => Buffer.from(await (await fetch(url)).arrayBuffer()));
     case 'http:':
     case 'https:':
       return fromWeb(url);
     default:
       throw new BadUrl(
-        `"${url}" is no url that is known here; try generate:96x64, file:///..., data:... or https://...`,
+        `"${url}" is not a supported URL; try generate:96x64, file:///..., data:... or https://...`,
       );
   }
 }
 
-/** No network is between: what cannot be read now never can. */
-async function asAsked(url: string, read: () => Promise<Buffer>): Promise<Buffer> {
+/** Reads without the network, so an error is permanent. */
+async function readLocal(url: string, read: () => Promise<Buffer>): Promise<Buffer> {
   try {
     return await read();
   } catch (error) {
@@ -53,11 +53,11 @@ async function fromWeb(url: string): Promise<Buffer> {
   try {
     const response = await fetch(url);
     if (response.ok) return Buffer.from(await response.arrayBuffer());
-    // The error's `status` is what the rules http:429 and http:5xx look at.
-    const words = `"${url}" answers ${response.status}`;
+    // The rules http:429 and http:5xx match the error's `status`.
+    const message = `"${url}" answers ${response.status}`;
     throw response.status === 429 || response.status >= 500
-      ? new NetworkError(words, response.status)
-      : new BadUrl(words);
+      ? new NetworkError(message, response.status)
+      : new BadUrl(message);
   } catch (error) {
     if (error instanceof BadUrl || error instanceof NetworkError) throw error;
     throw new NetworkError(`"${url}" does not answer`, undefined, error);

@@ -5,7 +5,7 @@ interface Downloaded {
   readonly png: string;
 }
 
-/** Makes it sharper, and says by how much. AMOUNT is set in actors.yaml. */
+/** Sharpens the picture, and measures the sharpness before and after. AMOUNT is set in actors.yaml. */
 export function enhanceImage(payload: Downloaded) {
   const before = pictureFrom(Buffer.from(payload.png, 'base64'));
   const after = sharpened(before, Number(process.env['AMOUNT'] ?? 1));

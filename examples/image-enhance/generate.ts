@@ -1,7 +1,7 @@
 import type { Picture } from './png.ts';
 import { blurred } from './sharpen.ts';
 
-/** A picture to practise on: discs on a slope of colours, out of focus and a little noisy. The same for every size. */
+/** A test picture: discs on a color gradient, blurred and slightly noisy. The same size always gives the same picture. */
 export function generated(width: number, height: number): Picture {
   const bytes = new Uint8Array(width * height * 3);
   for (let y = 0; y < height; y++) {
@@ -19,7 +19,7 @@ function clamped(value: number): number {
   return Math.max(0, Math.min(255, value));
 }
 
-/** -3 to 3, by the place alone. */
+/** -3 to 3, depending only on the position. */
 function noise(at: number): number {
   return (((at * 2_654_435_761) >>> 13) % 7) - 3;
 }

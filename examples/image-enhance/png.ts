@@ -1,6 +1,6 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
-/** Rows from the top; every pixel has as many bytes as there are channels: 1 grey, 2 with alpha, 3 RGB, 4 RGBA. */
+/** Rows from top to bottom, one byte per channel. Channels: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
@@ -8,20 +8,20 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
-/** Nobody can do better with it another time: see the rules in actors.yaml. */
+/** A retry cannot help: see the rules in actors.yaml. */
 export class NotAPicture extends Error {}
 
 const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
-/** PNG's number for a kind of pixel, by its channels. */
-const COLOUR_TYPES = [undefined, 0, 4, 2, 6];
+/** PNG's color type by number of channels. */
+const COLOR_TYPES = [undefined, 0, 4, 2, 6];
 const MAX_PIXELS = 4_000_000;
 
 export function pngFrom({ width, height, channels, bytes }: Picture): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.set([8, COLOUR_TYPES[channels] ?? 0, 0, 0, 0], 8);
-  // Before each row stands how it is written: 0, as it is.
+  header.set([8, COLOR_TYPES[channels] ?? 0, 0, 0, 0], 8);
+  // Each row starts with its filter type: 0, unfiltered.
   const stride = width * channels;
   const rows = Buffer.alloc(height * (stride + 1));
   for (let y = 0; y < height; y++)
@@ -37,16 +37,18 @@ function chunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** What most programs write: 8 bits, no palette, not interlaced. */
+/** Reads the common kind of PNG: 8 bits, no palette, not interlaced. */
 export function pictureFrom(png: Buffer): Picture {
-  if (!png.subarray(0, 8).equals(SIGNATURE) || png.length < 33) throw new NotAPicture('it is no PNG');
+  if (!png.subarray(0, 8).equals(SIGNATURE) || png.length < 33) throw new NotAPicture('not a PNG');
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
-  const [bits, colourType = -1, , , interlaced] = png.subarray(24, 29);
-  const channels = COLOUR_TYPES.indexOf(colourType);
+  const [bits, colorType = -1, , , interlaced] = png.subarray(24, 29);
+  const channels = COLOR_TYPES.indexOf(colorType);
   if (bits !== 8 || channels < 1 || interlaced !== 0)
-    throw new NotAPicture('it is a PNG with a palette, interlaced, or not of 8 bits; save it as plain RGB');
+    throw new NotAPicture(
+      'the PNG has a palette, is interlaced, or does not have 8 bits per channel; save it as plain RGB',
+    );
   if (width * height > MAX_PIXELS || width * height === 0)
-    throw new NotAPicture(`it has ${width} × ${height} pixels; at most ${MAX_PIXELS} are taken`);
+    throw new NotAPicture(`the picture has ${width} × ${height} pixels; expected 1 to ${MAX_PIXELS}`);
   return { width, height, channels, bytes: unfiltered(pixelData(png), width * channels, height, channels) };
 }
 
@@ -59,13 +61,13 @@ function pixelData(png: Buffer): Buffer {
   try {
     return inflateSync(Buffer.concat(parts), { maxOutputLength: MAX_PIXELS * 5 });
   } catch (error) {
-    throw new NotAPicture('its pixels cannot be unpacked', { cause: error });
+    throw new NotAPicture('the pixels cannot be decompressed', { cause: error });
   }
 }
 
-/** Each row says how its bytes differ from those to the left, above, or both. */
+/** Reverses the filters: a row can be stored as differences to the bytes to the left, above, or both. */
 function unfiltered(data: Buffer, stride: number, height: number, channels: number): Uint8Array {
-  if (data.length < height * (stride + 1)) throw new NotAPicture('it ends before its last row');
+  if (data.length < height * (stride + 1)) throw new NotAPicture('the pixel data ends before the last row');
   const bytes = new Uint8Array(stride * height);
   for (let y = 0; y < height; y++) {
     const filter = data[y * (stride + 1)] ?? 0;

@@ -1,6 +1,6 @@
 import type { Picture } from './png.ts';
 
-/** Each byte the mean of its pixel and the eight around it; the picture's edge goes on outside it. */
+/** 3 × 3 box blur. Pixels outside the picture have the value of the nearest edge pixel. */
 export function blurred(picture: Picture): Picture {
   const { width, height, channels, bytes } = picture;
   const out = new Uint8Array(bytes.length);
@@ -17,7 +17,7 @@ export function blurred(picture: Picture): Picture {
   return { ...picture, bytes: out };
 }
 
-/** Unsharp mask: what the blur took away is added, and so edges stand out. */
+/** Unsharp mask: adds the difference to the blurred picture, which emphasizes edges. */
 export function sharpened(picture: Picture, amount: number): Picture {
   const soft = blurred(picture).bytes;
   const hasAlpha = picture.channels % 2 === 0;
@@ -28,7 +28,7 @@ export function sharpened(picture: Picture, amount: number): Picture {
   return { ...picture, bytes };
 }
 
-/** The variance of how each pixel differs from its four neighbours: the usual measure, higher is sharper. */
+/** The variance of the Laplacian, a common measure of sharpness. Higher is sharper. */
 export function sharpness(picture: Picture): number {
   const { width, height } = picture;
   let [sum, squares] = [0, 0];

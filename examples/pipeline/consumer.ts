@@ -5,11 +5,11 @@ import { fakeBroker, type Message } from './fake-broker.ts';
 
 let callsToWarehouse = 0;
 
-/** A consumer of orders. Some of them meet a service that is down, or that does not know them. */
+/** Handles an order. Some orders cause errors of a downstream service. */
 function handleOrder({ data }: Message): string {
   if (data === 'busy' && ++callsToWarehouse <= 3) throw httpError(503, 'the warehouse is down');
-  if (data === 'gone') throw httpError(404, 'nobody knows this order');
-  if (data === 'bad') throw httpError(400, 'this is no order');
+  if (data === 'gone') throw httpError(404, 'unknown order');
+  if (data === 'bad') throw httpError(400, 'not an order');
   if (data === 'stuck') throw topicPublishError('invoices');
   if (data === 'late') throw asNormal(httpError(429, 'not yet'));
   return `${data} is done`;

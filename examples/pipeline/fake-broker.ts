@@ -1,6 +1,6 @@
 import type { PipelineFact } from '../../lib/error-handling/pipeline-fact.ts';
 
-/** A broker in memory, with a delayer and a clock that jumps: what takes 36 hours is over at once. */
+/** An in-memory broker with a delayer. Its clock jumps to the next message, so 36 hours pass immediately. */
 
 export interface Message {
   readonly id: string;
@@ -42,13 +42,13 @@ export function fakeBroker(orders: readonly string[]) {
       return waiting.push({ ...message, dueMs });
     },
 
-    /** The retries of an outage are many: the first few are enough to see how it goes. */
+    /** Prints the first 20 retries only. */
     onFact: (fact: PipelineFact) => {
       if (fact.fact === 'retried' && ++retried > 20) return;
       console.log(time(), JSON.stringify(fact));
     },
 
-    /** Everything that is due, in order, until nothing waits any more. */
+    /** Delivers all messages in order of time, until none are left. */
     deliver: async (listener: (message: Message) => Promise<void>) => {
       for (;;) {
         waiting.sort((one, other) => one.dueMs - other.dueMs);
@@ -56,9 +56,9 @@ export function fakeBroker(orders: readonly string[]) {
         if (next === undefined) return;
         now = Math.max(now, next.dueMs);
         const { data, attributes } = next;
-        const again = () => waiting.push({ ...next, dueMs: now + 10_000 });
+        const redeliver = () => waiting.push({ ...next, dueMs: now + 10_000 });
         const message = { id: `m${++lastId}`, data, attributes, publishTime: new Date(now) };
-        await listener({ ...message, ack: () => undefined, nack: again });
+        await listener({ ...message, ack: () => undefined, nack: redeliver });
       }
     },
 

@@ -11,9 +11,9 @@ import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
 const DEADLINE_MS = 600_000;
 export const EXAMPLES = join(import.meta.dirname, '../../examples');
 
-/** The end of an envelope, as the archive has it. */
+/** An ended envelope in the archive. */
 interface ArchivedEnd {
-  /** The first part of its key. */
+  /** The first part of the archive key. */
   readonly folder: string;
   readonly envelope: {
     readonly id: string;
@@ -28,14 +28,14 @@ interface ArchivedEnd {
   };
 }
 
-/** An example that runs, in memory, with what is needed to use it. */
+/** A running example mesh, with its data in memory. */
 export interface ExampleMesh {
   readonly mesh: LocalMesh;
-  readonly troubles: readonly string[];
+  readonly warnings: readonly string[];
   readonly lines: readonly string[];
-  /** Along a flow, with more time than that has: a busy machine starts slowly. Returns the envelope's id. */
+  /** Sends to a flow, with a longer deadline than the flow's, for busy machines. Returns the envelope's id. */
   send(flow: string, payload: unknown): Promise<string>;
-  /** The ends of an envelope and its children, once there are so many. */
+  /** Waits until an envelope and its children have `count` ends. */
   ends(id: string, count: number, withinMs: number): Promise<readonly ArchivedEnd[]>;
   close(): Promise<void>;
 }
@@ -48,12 +48,12 @@ export function readExample(folder: string): Manifest {
 
 export async function startExample(folder: string, actors?: readonly string[]): Promise<ExampleMesh> {
   const whole = readExample(folder);
-  const isWanted = (actor: string) => actors?.includes(actor) ?? true;
+  const isIncluded = (actor: string) => actors?.includes(actor) ?? true;
   const manifest: Manifest = {
-    actors: whole.actors.filter(({ name }) => isWanted(name)),
-    flows: whole.flows.filter(({ entrypoint, routeNext }) => [entrypoint, ...routeNext].every(isWanted)),
+    actors: whole.actors.filter(({ name }) => isIncluded(name)),
+    flows: whole.flows.filter(({ entrypoint, routeNext }) => [entrypoint, ...routeNext].every(isIncluded)),
   };
-  const troubles: string[] = [];
+  const warnings: string[] = [];
   const lines: string[] = [];
   const started = await startMesh({
     manifest,
@@ -61,7 +61,7 @@ export async function startExample(folder: string, actors?: readonly string[]): 
     replicas: 1,
     logLevel: 'warn',
     tell: (event) => {
-      if (event.event === 'trouble') troubles.push(event.words);
+      if (event.event === 'trouble') warnings.push(event.words);
       if (event.event === 'line') lines.push(`${event.actor}: ${event.line}`);
     },
   });
@@ -77,7 +77,7 @@ export async function startExample(folder: string, actors?: readonly string[]): 
   const Bucket = ASYA_ARCHIVE_BUCKET ?? '';
   const archived = new Map<string, ArchivedEnd>();
 
-  async function look(): Promise<void> {
+  async function readArchive(): Promise<void> {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
     for (const { Key = '' } of Contents) {
       if (archived.has(Key)) continue;
@@ -89,11 +89,11 @@ export async function startExample(folder: string, actors?: readonly string[]): 
 
   return {
     mesh,
-    troubles,
+    warnings,
     lines,
     send: async (name, payload) => {
       const flow = manifest.flows.find((one) => one.name === name);
-      if (flow === undefined) throw new Error(`there is no flow "${name}"`);
+      if (flow === undefined) throw new Error(`unknown flow "${name}"`);
       const { entrypoint, routeNext } = flow;
       const id = randomUUID();
       const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: entrypoint }));
@@ -106,14 +106,16 @@ export async function startExample(folder: string, actors?: readonly string[]): 
     ends: async (id, count, withinMs) => {
       const until = Date.now() + withinMs;
       for (;;) {
-        await look();
+        await readArchive();
         const found = [...archived.values()].filter(
           ({ envelope }) => envelope.id === id || envelope.parent_id === id,
         );
         if (found.length >= count) return found;
         if (Date.now() > until) {
-          const told = [...troubles, ...lines.slice(-20)].join('\n');
-          throw new Error(`${found.length} of ${count} ends within ${withinMs} ms; the mesh said:\n${told}`);
+          const output = [...warnings, ...lines.slice(-20)].join('\n');
+          throw new Error(
+            `${found.length} of ${count} ends within ${withinMs} ms; output of the mesh:\n${output}`,
+          );
         }
         await pause(200);
       }

@@ -22,18 +22,18 @@ describe.each(LANGUAGES)("hello's handlers in $name", (language) => {
     return { status, answer: JSON.parse(text) };
   }
 
-  it('greet', async () => {
+  it('return a greeting', async () => {
     const { answer } = await call('greet', { name: 'you' });
     expect(answer).toEqual({ greeting: 'Hello, you' });
   });
 
-  it('refuse to greet nobody, with a type that the rule knows', async () => {
+  it('reject a payload without a name, with the error type of the rule', async () => {
     const { status, answer } = await call('greet', {});
     expect(status).toBe(500);
     expect((answer as { type: string }).type.split('.').at(-1)).toBe('NoName');
   });
 
-  it('shout', async () => {
+  it('return it in upper case', async () => {
     const { answer } = await call('shout', { greeting: 'Hello, you' });
     expect(answer).toEqual({ greeting: 'HELLO, YOU!' });
   });
@@ -49,7 +49,7 @@ describe('hello on this machine', { timeout: 120_000 }, () => {
 
   const flows = PYTHON.missing === undefined ? ['hello', 'hello-py'] : ['hello'];
 
-  it.each(flows)('%s greets', async (flow) => {
+  it.each(flows)('%s returns a greeting', async (flow) => {
     const [end] = await hello.ends(await hello.send(flow, { name: 'you' }), 1, 110_000);
     expect(end).toMatchObject({
       folder: 'succeeded',
@@ -57,7 +57,7 @@ describe('hello on this machine', { timeout: 120_000 }, () => {
     });
   });
 
-  it.each(flows)('%s does not try a second time to greet nobody', async (flow) => {
+  it.each(flows)('%s does not retry without a name', async (flow) => {
     const [end] = await hello.ends(await hello.send(flow, {}), 1, 110_000);
     expect(end).toMatchObject({
       folder: 'failed',

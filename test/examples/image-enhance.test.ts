@@ -17,7 +17,7 @@ import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';
 
-/** The policy that the manifest has for what a call throws. */
+/** The policy of the manifest for the error that a call throws. */
 async function policyFor(actor: string, call: () => Promise<unknown>): Promise<string | undefined> {
   const spec = readExample(join(EXAMPLES, 'image-enhance')).actors.find(({ name }) => name === actor);
   const thrown = await call().then(
@@ -29,8 +29,8 @@ async function policyFor(actor: string, call: () => Promise<unknown>): Promise<s
   return matchPolicy(spec.resiliency, { type, mro, ...defined({ httpStatus }) })?.policyName;
 }
 
-/** A server that answers with a status; its address. */
-async function answering(status: number, body: Buffer = Buffer.alloc(0)): Promise<string> {
+/** Starts a server that answers with a status. Returns its URL. */
+async function startServer(status: number, body: Buffer = Buffer.alloc(0)): Promise<string> {
   const server = createServer((_, response) => response.writeHead(status).end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -41,13 +41,13 @@ async function answering(status: number, body: Buffer = Buffer.alloc(0)): Promis
 }
 
 describe('a picture', () => {
-  it.each([1, 2, 3, 4])('with %i channels is the same after its PNG', (channels) => {
+  it.each([1, 2, 3, 4])('with %i channels survives a round trip through PNG', (channels) => {
     const bytes = Uint8Array.from({ length: 5 * 3 * channels }, (_, at) => (at * 37) % 256);
     const picture: Picture = { width: 5, height: 3, channels, bytes };
     expect(pictureFrom(pngFrom(picture))).toEqual(picture);
   });
 
-  it('is read whichever filter its rows were written with', () => {
+  it('is read with every row filter', () => {
     const filters = [0, 1, 2, 3, 4];
     const rows = filters.flatMap((filter) => [filter, 10, 20, 30, 40]);
     const { bytes } = pictureFrom(pngOf(4, filters.length, rows));
@@ -66,16 +66,16 @@ describe('a picture', () => {
     ['a PNG of 16 bits', patched(24, 16)],
     ['a PNG with a palette', patched(25, 3)],
     ['an interlaced PNG', patched(28, 1)],
-    ['one without pixels', patched(19, 0)],
-    ['one that is cut off', pngFrom(generated(9, 9)).subarray(0, 60)],
-    ['one with fewer rows than it says', patched(23, 200)],
-    ['one that says it is huge', patched(16, 255)],
+    ['a PNG without pixels', patched(19, 0)],
+    ['a truncated PNG', pngFrom(generated(9, 9)).subarray(0, 60)],
+    ['a PNG with missing rows', patched(23, 200)],
+    ['a PNG with a huge width', patched(16, 255)],
   ])('is not %s', (_title, bytes) => {
     expect(() => pictureFrom(bytes)).toThrow(NotAPicture);
   });
 });
 
-/** A small grey PNG with these rows, each after its filter. */
+/** A small gray PNG with these rows. Each starts with its filter type. */
 function pngOf(width: number, height: number, rows: readonly number[]): Buffer {
   const png = pngFrom({ width, height, channels: 1, bytes: new Uint8Array(width * height) });
   const data = deflateSync(Buffer.from(rows));
@@ -84,7 +84,7 @@ function pngOf(width: number, height: number, rows: readonly number[]): Buffer {
   return Buffer.concat([png.subarray(0, 33), length, Buffer.from('IDAT'), data, Buffer.alloc(4)]);
 }
 
-/** A good PNG with one byte of its header changed. */
+/** A valid PNG with one changed byte in its header. */
 function patched(at: number, value: number): Buffer {
   const png = pngFrom(generated(9, 9));
   png[at] = value;
@@ -92,18 +92,18 @@ function patched(at: number, value: number): Buffer {
 }
 
 describe('download-image', () => {
-  it('makes pictures of any size', async () => {
+  it('generates pictures of any size', async () => {
     expect(await downloadImage({ url: 'generate:96x64' })).toMatchObject({ width: 96, height: 64 });
     expect(await downloadImage({ url: 'generate:1x1' })).toMatchObject({ width: 1, height: 1 });
   });
 
-  it('takes files, data and the web', async () => {
+  it('reads file:, data: and http: URLs', async () => {
     const png = pngFrom(generated(12, 8));
     const folder = aFolder({ 'a picture.png': png });
     const places = [
       pathToFileURL(join(folder, 'a picture.png')).href,
       `data:image/png;base64,${png.toString('base64')}`,
-      await answering(200, png),
+      await startServer(200, png),
     ];
     for (const url of places)
       expect(await downloadImage({ url })).toEqual({
@@ -123,7 +123,7 @@ describe('download-image', () => {
     'data:,hello',
     'data:',
     '',
-  ])('tries "%s" once', async (url) => {
+  ])('does not retry "%s"', async (url) => {
     expect(await policyFor('download-image', () => downloadImage({ url }))).toBe('noRetry');
   });
 
@@ -133,20 +133,20 @@ describe('download-image', () => {
     [429, 'network'],
     [500, 'network'],
     [503, 'network'],
-  ])('after an answer of %i: %s', async (status, policy) => {
-    const url = await answering(status);
+  ])('uses the right policy after status %i: %s', async (status, policy) => {
+    const url = await startServer(status);
     expect(await policyFor('download-image', () => downloadImage({ url }))).toBe(policy);
   });
 
-  it('tries again where nobody answers', async () => {
-    // Nobody listens on a port of one.
+  it('retries if the server does not answer', async () => {
+    // Nothing listens on port 1.
     const url = 'http://127.0.0.1:1/a.png';
     expect(await policyFor('download-image', () => downloadImage({ url }))).toBe('network');
   });
 });
 
 describe('enhance-image', () => {
-  it('makes it sharper, says by how much, and hands on the rest', async () => {
+  it('sharpens the picture, measures it, and keeps the other fields', async () => {
     const downloaded = await downloadImage({ url: 'generate:96x64' });
     const { png, sharpness, ...rest } = enhanceImage(downloaded);
     expect(sharpness.after).toBeGreaterThan(sharpness.before * 1.5);
@@ -154,14 +154,14 @@ describe('enhance-image', () => {
     expect(pictureFrom(Buffer.from(png, 'base64'))).toMatchObject({ width: 96, height: 64, channels: 3 });
   });
 
-  it('leaves transparency alone, and what has no edges', () => {
+  it('does not change transparency, nor areas without edges', () => {
     const bytes = Uint8Array.from([9, 9, 9, 0, 9, 9, 9, 255, 9, 9, 9, 7]);
     expect(sharpened({ width: 3, height: 1, channels: 4, bytes }, 5).bytes).toEqual(bytes);
   });
 });
 
 describe('upload-image', () => {
-  it('writes the picture once, however often it comes', async () => {
+  it('writes the same file when delivered twice', async () => {
     const folder = aFolder({});
     vi.stubEnv('PICTURES_FOLDER', join(folder, 'out'));
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -173,7 +173,7 @@ describe('upload-image', () => {
     expect(readFileSync(first.path)).toEqual(png);
   });
 
-  it('is tried again where the folder cannot be written to', async () => {
+  it('is retried if the folder is not writable', async () => {
     vi.stubEnv('PICTURES_FOLDER', join(aFolder({ file: '' }), 'file'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await policyFor('upload-image', () => uploadImage({ png: '' }))).toBe('default');

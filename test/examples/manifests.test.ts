@@ -5,19 +5,19 @@ import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';
 
 const MESHES = ['hello', 'image-enhance', 'resilience-lab'];
-/** Containers for a sidecar of one's own, a consumer without any: no mesh's folders. */
-const NO_MESHES = ['cloud-run', 'pipeline', 'two-containers'];
+/** Examples without a manifest. */
+const OTHERS = ['cloud-run', 'pipeline', 'two-containers'];
 
 describe('the examples', () => {
-  it('are all known here', () => {
-    expect(readdirSync(EXAMPLES).toSorted()).toEqual([...MESHES, ...NO_MESHES].toSorted());
+  it('are all listed in this test', () => {
+    expect(readdirSync(EXAMPLES).toSorted()).toEqual([...MESHES, ...OTHERS].toSorted());
   });
 
   it.each(MESHES)('%s: no mistakes, no warnings', (name) => {
     expect(readMesh(join(EXAMPLES, name))).toMatchObject({ manifest: expect.anything(), warnings: [] });
   });
 
-  it.each(MESHES)('%s: every flow tells what it is for and how long it may take', (name) => {
+  it.each(MESHES)('%s: every flow has a description and a timeout', (name) => {
     const { flows } = readExample(join(EXAMPLES, name));
     for (const flow of flows)
       expect(flow).toMatchObject({ description: expect.any(String), timeoutSeconds: expect.any(Number) });
@@ -27,7 +27,7 @@ describe('the examples', () => {
 describe('image-enhance', () => {
   const { actors, flows } = readExample(join(EXAMPLES, 'image-enhance'));
 
-  it('has the timeouts of its source: 1, 3 and 1 minutes, and 360 s for the whole way', () => {
+  it('has actor timeouts of 1, 3 and 1 minutes, and a flow timeout of 360 s', () => {
     expect(actors.map(({ name, timeoutMs }) => [name, timeoutMs / 60_000])).toEqual([
       ['download-image', 1],
       ['enhance-image', 3],
@@ -48,22 +48,22 @@ describe('image-enhance', () => {
   });
 });
 
-describe("resilience-lab's fates", () => {
+describe('outcomes.json of resilience-lab', () => {
   const folder = join(EXAMPLES, 'resilience-lab');
   const { actors, flows } = readExample(folder);
-  const fates: readonly Record<string, unknown>[] = JSON.parse(
-    readFileSync(join(folder, 'fates.json'), 'utf8'),
+  const outcomes: readonly Record<string, unknown>[] = JSON.parse(
+    readFileSync(join(folder, 'outcomes.json'), 'utf8'),
   );
 
-  it('are told once for each flow', () => {
-    expect(fates.map(({ flow }) => flow)).toEqual(flows.map(({ name }) => name));
+  it('has one entry per flow', () => {
+    expect(outcomes.map(({ flow }) => flow)).toEqual(flows.map(({ name }) => name));
   });
 
-  it('end at actors that are there, in folders that the archive has', () => {
-    for (const fate of fates) {
-      expect(actors.map(({ name }) => name)).toContain(fate['actor']);
-      expect(['succeeded', 'failed', 'dlq']).toContain(fate['folder']);
-      expect(fate).toMatchObject({ payload: expect.anything(), ends: expect.any(Number) });
+  it('names existing actors and archive folders', () => {
+    for (const outcome of outcomes) {
+      expect(actors.map(({ name }) => name)).toContain(outcome['actor']);
+      expect(['succeeded', 'failed', 'dlq']).toContain(outcome['folder']);
+      expect(outcome).toMatchObject({ payload: expect.anything(), ends: expect.any(Number) });
     }
   });
 });

@@ -12,7 +12,7 @@ function run(environment: Readonly<Record<string, string>> = {}): string {
 }
 
 describe('the pipeline example', () => {
-  it('shows every end that a message can have', () => {
+  it('shows every outcome of a message', () => {
     const lines = run().trim().split('\n');
     const facts = lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line.slice(15)));
     expect(new Set(facts.map(({ fact, reason }) => [fact, reason].filter(Boolean).join(' ')))).toEqual(
@@ -31,7 +31,7 @@ describe('the pipeline example', () => {
     ]);
   });
 
-  it('ends alike on the other schedule that its page shows', () => {
+  it('has the same outcomes with the other schedule of its README', () => {
     expect(run({ RETRY_MESSAGE_DELAYS_SECONDS: '[5,60]' }).trim().split('\n').slice(-3)).toEqual([
       expect.stringMatching(/^\d+ retries in all$/),
       'in the errors topic: bad: escalated, HttpError after 0 retries',
@@ -39,7 +39,7 @@ describe('the pipeline example', () => {
     ]);
   });
 
-  it('tells every mistake in its settings', () => {
+  it('reports every mistake in its settings', () => {
     const wrong = { RETRY_MESSAGE_DELAYS_SECONDS: '1s', EXPIRED_MESSAGE_AFTER_HOURS: '0' };
     expect(() => run(wrong)).toThrow(/RETRY_MESSAGE_DELAYS_SECONDS: [\s\S]+EXPIRED_MESSAGE_AFTER_HOURS: /);
   });

@@ -12,7 +12,7 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const ASYA = join(ROOT, 'bin/asya.js');
 const run = promisify(execFile);
 
-/** The fenced blocks of the README. */
+/** The code blocks of the README. */
 const BLOCKS = [...README.matchAll(/^```[a-z]+\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
 
 function fileOf(name: string): string {
@@ -31,14 +31,14 @@ afterAll(async () => {
 
 async function stop(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     process.kill(-(child.pid ?? 0), 'SIGINT');
-    await gone;
+    await exited;
   }
   return child.exitCode;
 }
 
-/** In a process group of its own, so that Ctrl-C can be played: it reaches all of them. */
+/** Starts a process group, so that `stop` can send SIGINT to all of it, as Ctrl-C does. */
 function start(command: string, args: readonly string[], cwd: string): ChildProcess {
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -46,7 +46,7 @@ function start(command: string, args: readonly string[], cwd: string): ChildProc
   return child;
 }
 
-/** As soon as the mesh is there it answers. */
+/** Runs `asya`, and retries until the mesh runs. */
 async function asya(cwd: string, ...args: readonly string[]): Promise<string> {
   for (let tries = 0; ; tries++) {
     try {
@@ -59,7 +59,7 @@ async function asya(cwd: string, ...args: readonly string[]): Promise<string> {
 }
 
 describe("the README's commands", () => {
-  it('npm start, and a greeting from another shell; Ctrl-C ends it', { timeout: 300_000 }, async () => {
+  it('npm start, asya send, the gateway, and Ctrl-C', { timeout: 300_000 }, async () => {
     const [, command = ''] = /^npx asya (send hello --payload .* --wait)$/m.exec(README) ?? [];
     const [, printed = ''] = /^This prints `(.*)`\. Press Ctrl-C/m.exec(README) ?? [];
     const mesh = start('npm', ['start'], ROOT);
@@ -79,12 +79,12 @@ describe("the README's commands", () => {
     expect(task.state).toBe('succeeded');
     expect(JSON.parse(await curl(list)).tasks[0].id).toBe(task.id);
     expect(await curl(watch, task.id)).toMatch(/^data: .*"state":"succeeded"/m);
-    // npm itself is ended by the signal; the mesh ends as told, and says so by taking its mark away.
+    // The signal kills npm itself. The mesh stops properly and deletes its mesh.json.
     await stop(mesh);
     await expect.poll(() => existsSync(join(ROOT, '.asya/hello/mesh.json')), { timeout: 60_000 }).toBe(false);
   });
 
-  it('the first mesh: made, with the files shown, validated, simulated and run', {
+  it('init, the files of the README, validate, simulate, dev, send, failures and replay', {
     timeout: 300_000,
   }, async () => {
     const home = mkdtempSync(join(tmpdir(), 'asya-readme-'));

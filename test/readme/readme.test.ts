@@ -9,20 +9,20 @@ import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
-/** The fenced blocks of a language, in order. */
+/** The code blocks of a language, in order. */
 function blocks(language: string): readonly string[] {
   return [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, text = '']) => text,
   );
 }
 
-function blockWith(language: string, words: string): string {
-  const found = blocks(language).find((text) => text.includes(words));
-  if (found === undefined) throw new Error(`the README has no ${language} block with "${words}"`);
+function blockWith(language: string, text: string): string {
+  const found = blocks(language).find((block) => block.includes(text));
+  if (found === undefined) throw new Error(`the README has no ${language} block with "${text}"`);
   return found;
 }
 
-function isThere(group: number): boolean {
+function isRunning(group: number): boolean {
   try {
     return process.kill(group, 0);
   } catch {
@@ -31,13 +31,13 @@ function isThere(group: number): boolean {
 }
 
 describe('the README', () => {
-  it('links to pages that are there', () => {
+  it('links to existing files', () => {
     const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
     expect(links.length).toBeGreaterThan(5);
     expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  it('names only npm scripts that are there', () => {
+  it('names existing npm scripts', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const named = [...README.matchAll(/npm (?:run )?(start|test|[a-z:]+)\b/g)].map(([, name = '']) => name);
     const known = [...Object.keys(scripts), 'ci', 'run'];
@@ -51,7 +51,7 @@ describe("the README's first actor", () => {
   let sidecar: ChildProcess | undefined;
 
   beforeAll(async () => {
-    // Empty: the sidecar has to create every queue itself.
+    // Without queues: the sidecar has to create them.
     sqs = await startEmbeddedSqs();
     folder = mkdtempSync(join(tmpdir(), 'asya-readme-'));
     writeFileSync(join(folder, 'my_module.py'), blockWith('python', 'def my_func'));
@@ -60,15 +60,15 @@ describe("the README's first actor", () => {
   afterAll(async () => {
     const group = -(sidecar?.pid ?? 0);
     if (group !== 0) {
-      if (isThere(group)) process.kill(group, 'SIGTERM');
-      // The shell is gone before the sidecar and its runtime, whose socket lies in the folder.
-      await until(() => !isThere(group), 'all that the command started is gone');
+      if (isRunning(group)) process.kill(group, 'SIGTERM');
+      // The shell exits before the sidecar and its runtime, whose socket is in the folder.
+      await until(() => !isRunning(group), 'all processes have exited');
     }
     await sqs.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The first message of a queue that is yet to be created. */
+  /** Waits for a queue to exist, and returns its first message. */
   async function firstIn(queue: string) {
     await expect
       .poll(() =>
@@ -81,7 +81,7 @@ describe("the README's first actor", () => {
     return sqs.takeUntil(queue, 1);
   }
 
-  it('does what is said of it, run as printed, from an empty SQS', async () => {
+  it('behaves as described when run as printed', async () => {
     const printed = blockWith('sh', 'npx asya sidecar');
     const command = printed.replace(/ASYA_SQS_ENDPOINT=\S+/, `ASYA_SQS_ENDPOINT=${sqs.endpoint}`);
     expect(command).not.toBe(printed);

@@ -7,7 +7,7 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd
 
 describe('a table in Markdown ends with a blank line', () => {
   it.each(PAGES)('%s', (path) => {
-    // What follows a row without a blank line between is shown as another row.
+    // Markdown renders a line directly after a row as another row.
     const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
     const swallowed = lines.filter(
       (line, index) => lines[index - 1]?.startsWith('|') && line !== '' && !/^(\||<!--)/.test(line),

@@ -30,7 +30,7 @@ interface End {
 }
 
 const LAB = join(import.meta.dirname, '../../../examples/resilience-lab');
-const FATES = JSON.parse(readFileSync(join(LAB, 'fates.json'), 'utf8')) as readonly Fate[];
+const FATES = JSON.parse(readFileSync(join(LAB, 'outcomes.json'), 'utf8')) as readonly Fate[];
 /** Its function is killed five times, and each time somebody has to notice. */
 const PATIENCE_MS = 280_000;
 

@@ -52,7 +52,7 @@ export function whyText({ decision, sends }: SimulatedStep): string {
     case 'uncovered':
       return decision.reason === 'ActorTimeout'
         ? 'no rule matches a timeout, and the default policy never retries one → x-sink, ActorTimeout'
-        : `no rule matches, and there is no default → x-sink, ${decision.reason}`;
+        : `no rule matches, and no default is set → x-sink, ${decision.reason}`;
     case 'routed':
       return `header _on_error → ${decision.to}`;
     case 'expired':

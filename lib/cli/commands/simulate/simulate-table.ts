@@ -4,7 +4,7 @@ import { atText, happenedText, whyText } from './simulate-messages.ts';
 
 interface Row {
   readonly step: SimulatedStep;
-  /** How many consecutive waits the row stands for. */
+  /** How many consecutive waits the row combines. */
   readonly times: number;
 }
 
