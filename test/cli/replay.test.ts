@@ -273,7 +273,7 @@ describe('asya replay', () => {
       ],
       [['e-1', '--to', 'x-sink'], 2, /--to is "x-sink".*must not start with "x-"/],
       [['e-1', '--to', 'Score_2'], 2, /--to is "Score_2"; an actor's name is/],
-      [['e-1', '--patch', '{"op":"add"}'], 2, /--patch: a patch is a JSON array like/],
+      [['e-1', '--patch', '{"op":"add"}'], 2, /--patch: expected a JSON array like/],
       [['e-1', '--patch', '[{"op":"put"}]'], 2, /--patch: operation 1 of the patch: op is "put"/],
       [['e-1', '--patch', 'missing.json'], 2, /--patch: ENOENT.*missing\.json/],
       [['e-1', 'missing', '--go'], 1, /no failures for "missing"; nothing was sent/],

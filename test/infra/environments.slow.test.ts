@@ -42,7 +42,7 @@ test('every mistake at once', () => {
     regoin: 'x',
   };
   expect(told({ dev: wrong }, 'dev')).toEqual([
-    'environments.dev.regoin: is no field here; did you mean "region"?',
+    'environments.dev.regoin: is not a known field; did you mean "region"?',
     'environments.dev.account: is 12; an account has 12 digits, in quotes',
     'environments.dev.region: is "Frankfurt"; a region is like "eu-central-1"',
     'environments.dev.alarmEmail: is "nobody"; it takes an e-mail address',
@@ -94,7 +94,7 @@ test('the app tells every mistake of mesh and environment, in words and without 
   const { status, stderr } = app({ mesh, env: 'prd', name: 'My Mesh' });
   expect(status).toBe(1);
   expect(stderr).toContain('asya: nothing is deployed\n');
-  expect(stderr).toContain('spec.nxt: is no field here; did you mean "next"?');
+  expect(stderr).toContain('spec.nxt: is not a known field; did you mean "next"?');
   expect(stderr).toContain('env: is "prd"');
   expect(stderr).toContain('mesh: would be called "My Mesh"');
   expect(stderr).not.toContain('    at ');

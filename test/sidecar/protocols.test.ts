@@ -80,8 +80,8 @@ describe.each([
   });
 
   test.each([
-    ['to an actor that may not follow', ['elsewhere'], /"elsewhere", which may not follow here/],
-    ["to one of the mesh's own", ['store', 'x-sump'], /the mesh's own actors/],
+    ['to an actor that may not follow', ['elsewhere'], /"elsewhere"; ASYA_ROUTE_ALLOW allows /],
+    ["to one of the mesh's own", ['store', 'x-sump'], /"x-sump"; names that start with "x-" are reserved/],
     ['to what is no name', ['Store'], /"Store"/],
   ])('but not %s', async (_where, next, complaint) => {
     const envelope = envelopeAt(actor, { next }, { route: through(actor, 'store') });

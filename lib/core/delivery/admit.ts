@@ -6,21 +6,21 @@ import { type ArrivedEnvelope, arrive, deadlineMs } from '../envelope/status.ts'
 import { instantMs } from '../text/timestamp.ts';
 import type { Actor } from './actor.ts';
 
-/** With less than this left to the deadline, no call and no retry is worth making. */
+/** If less time than this is left until the deadline, the runtime is not called and no retry is sent. */
 export const MIN_TIME_MS = 1_000;
 
-/** A call to be made on the way of an envelope. */
+/** The runtime is called, and its result decides where the envelope goes. */
 export interface Call {
   readonly kind: 'call';
   readonly envelope: ArrivedEnvelope;
-  /** As it came, should it have to go back unchanged. */
+  /** The envelope as received, in case it has to be resent unchanged. */
   readonly original: Envelope;
   readonly timeoutMs: number;
-  /** Whose time it is that would run out. */
+  /** Which limit determined the timeout: the actor's timeout or the envelope's deadline. */
   readonly boundBy: 'actor' | 'deadline';
 }
 
-/** A call at the end of the way: nothing follows it. */
+/** The runtime of an end actor is called. Its result is discarded. */
 export interface EndCall {
   readonly kind: 'end-call';
   readonly envelope: Envelope;
@@ -28,7 +28,7 @@ export interface EndCall {
   readonly timeoutMs: number;
 }
 
-/** An envelope for which the runtime is not called, and why. */
+/** The runtime is not called: the kind is the reason. */
 export type Rejected =
   | Extract<Arrival, { kind: 'unreadable' }>
   | { readonly kind: 'canceled'; readonly envelope: Envelope }
@@ -41,8 +41,10 @@ export type Rejected =
 export type Admission = Call | EndCall | Rejected;
 
 /**
- * Whether the runtime is called, and how long it may take: the least of what the actor, the deadline and the host
- * allow. A canceled envelope has its end already, so that nothing here may give it another.
+ * Decides whether the runtime is called for an envelope, and with which timeout: the smaller of the actor's timeout and
+ * the time until the deadline. The checks run in this order: readable, not canceled, at the right actor, due, within
+ * the hop budget, within the deadline, enough time left on the host. End actors skip the checks of route, hop budget
+ * and deadline. `canceled` is checked first, because a canceled envelope has ended and must not get another end.
  */
 export function admit(arrival: Arrival, actor: Actor, now: number, hostTimeLeftMs: number): Admission {
   if (arrival.kind === 'unreadable') return arrival;
@@ -53,16 +55,16 @@ export function admit(arrival: Arrival, actor: Actor, now: number, hostTimeLeftM
       return { kind: 'route-mismatch', envelope: arrive(original, actor.name, now) };
   }
   const dueMs = instantMs(headerText(original.headers, NOT_BEFORE));
-  // x-dlq has no queue of its own to wait in.
-  const canWait = actor.crew?.role !== 'dlq';
-  if (canWait && dueMs !== undefined && dueMs > now) return { kind: 'not-due', envelope: original, dueMs };
+  // x-dlq reads other actors' dead-letter queues and has no own queue to send the envelope back to.
+  const canDefer = actor.crew?.role !== 'dlq';
+  if (canDefer && dueMs !== undefined && dueMs > now) return { kind: 'not-due', envelope: original, dueMs };
   const admission = actor.isEnd ? admitToEndActor(original, actor) : admitToActor(original, actor, now);
   return 'timeoutMs' in admission && hostTimeLeftMs < admission.timeoutMs
     ? { kind: 'host-out-of-time', envelope: original }
     : admission;
 }
 
-/** What ends here may be late: its deadline bounds nothing any more. */
+/** The deadline does not limit an end actor: an envelope that has ended is recorded even if it is late. */
 function admitToEndActor(original: Envelope, actor: Actor): EndCall {
   return { kind: 'end-call', envelope: withoutNotBefore(original), original, timeoutMs: actor.timeoutMs };
 }

@@ -11,43 +11,41 @@ import {
   type HttpAnswer,
 } from './answer.ts';
 
-/** The envelope protocol: the runtime is given the whole envelope and answers with frames, or with a stream of them. */
+/** The envelope protocol: the runtime receives the whole envelope and answers with frames or a stream of frames. */
 
 const MAX_ROUTE_DEPTH = 64;
 
-/** `{"frames":[...]}`, `null`, or an error object. */
+/** Reads `{"frames":[...]}`, `null` or an error object. */
 export function answerFromFrames(text: string, route: Route): Answer {
   const json = readJson(text);
   const list = json.kind === 'object' ? json.members.get('frames') : undefined;
   const frames = list === undefined ? undefined : readJson(list);
   if (frames?.kind === 'array') return answerFromTexts(frames.items, route);
   const answer = answerFromSocket(text, 'never');
-  return answer.kind === 'frames'
-    ? unreadable('the answer is neither {"frames":[...]} nor null nor an error object')
-    : answer;
+  return answer.kind === 'frames' ? unreadable('expected {"frames":[...]}, null or an error object') : answer;
 }
 
-/** The same over HTTP, where the status tells an error. */
+/** Reads the same answers over HTTP, where the HTTP status identifies an error. */
 export function answerFromFramesOverHttp(answer: HttpAnswer, route: Route): Answer {
   const { status, text } = answer;
   return status >= 400 || status === 204 ? answerFromHttp(answer, 'never') : answerFromFrames(text, route);
 }
 
 /**
- * A stream of `upstream`, `downstream`, `error` and `done`: the frames of its `downstream` events, once it is done.
- * Without `done` nobody knows what is missing, so the stream failed. What goes upstream is not for the next actor.
+ * Reads a stream of `upstream`, `downstream`, `error` and `done` events. The answer is the frames of its `downstream`
+ * events. A stream without `done` may be incomplete, so it counts as failed. `upstream` events are not for the next
+ * actor and are ignored here.
  */
 export function answerFromEventStream(text: string, route: Route): Answer {
   const events = eventsFromText(text);
   const error = events.find(({ name }) => name === 'error');
   if (error !== undefined) return { kind: 'fault', fault: faultFromEvent(error.data) };
-  if (!events.some(({ name }) => name === 'done'))
-    return unreadable('the stream of events ended without "done"');
+  if (!events.some(({ name }) => name === 'done')) return unreadable('the event stream ended without "done"');
   const frames = events.filter(({ name }) => name === 'downstream').map(({ data }) => data as JsonText);
   return answerFromTexts(frames, route);
 }
 
-/** No HTTP status came with it, so it has none but what it says itself. */
+/** A fault from an `error` event. It has an HTTP status only if the error object contains one. */
 function faultFromEvent(data: string): Fault {
   const json = readJson(data);
   return json.kind === 'object'
@@ -65,7 +63,7 @@ function answerFromTexts(texts: readonly JsonText[], route: Route): Answer {
   return frames.length === 0 ? { kind: 'empty' } : { kind: 'frames', frames };
 }
 
-/** The frame, or what is wrong with it. */
+/** The frame, or the problem with it. */
 function frameFromText(text: JsonText, route: Route): Frame | string {
   const json = readJson(text);
   if (json.kind !== 'object') return 'is not an object';
@@ -84,7 +82,7 @@ function frameFromText(text: JsonText, route: Route): Frame | string {
   };
 }
 
-/** A runtime may have shifted the route already; one that has not gives back `prev` as it was. */
+/** The actors after this one. The runtime may have advanced the route itself: then `prev` is longer than before. */
 function nextFromRoute(text: JsonText, given: Route): readonly string[] | string {
   const parsed = shallowValueFromJson(text, MAX_ROUTE_DEPTH)?.value as
     | { readonly [Key in keyof Route]?: Route[Key] | null }
@@ -108,7 +106,7 @@ interface ServerEvent {
   readonly data: string;
 }
 
-/** Server-sent events; what stands after the last blank line is no event. */
+/** Parses server-sent events. Text after the last blank line is an incomplete event and is ignored. */
 function eventsFromText(text: string): readonly ServerEvent[] {
   const blocks = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n\n');
   return blocks.slice(0, -1).map((block) => {
@@ -126,7 +124,7 @@ function fieldFromLine(line: string): { name: string; value: string } {
   return { name: line.slice(0, colon), value: value.startsWith(' ') ? value.slice(1) : value };
 }
 
-/** `a,b` of the response header `x-asya-route-next`; an empty header is the end of the route. */
+/** Reads the response header `x-asya-route-next`, for example `a,b`. An empty header is the end of the route. */
 export function nextFromHeader(value: string): readonly string[] {
   return value.trim() === '' ? [] : value.split(',').map((name) => name.trim());
 }

@@ -4,33 +4,33 @@ import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { describeJsonError, type Json, type JsonText, readJson } from '../text/json-text.ts';
 
-/** One value that a runtime gave, to be sent on. */
+/** One value that the runtime returned. It is sent to the next actor. */
 export interface Frame {
   readonly payload: JsonText;
-  /** Where the handler rewrote the rest of the route. */
+  /** Set if the handler rewrote the rest of the route. */
   readonly next?: readonly string[];
-  /** Where the handler answered headers of its own. */
+  /** Set if the handler returned headers. */
   readonly headers?: ReadonlyMap<string, JsonText>;
 }
 
-/** What a runtime said; what cannot be read is as good as no connection. */
+/** What a runtime answered. An answer that cannot be read counts as `unreachable`. */
 export type Answer =
   | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
   | { readonly kind: 'empty' }
   | { readonly kind: 'fault'; readonly fault: Fault }
-  /** More than `ASYA_RUNTIME_MAX_RESPONSE` bytes, and not an error; the rest was not read. */
+  /** The answer has more than `ASYA_RUNTIME_MAX_RESPONSE` bytes and is not an error. The rest was not read. */
   | { readonly kind: 'too-large'; readonly detail: string }
   | {
       readonly kind: 'unreachable';
       readonly detail: string;
-      /** It never reached the runtime: calling again is no second call. */
+      /** The request did not reach the runtime, so calling again does not repeat any work. */
       readonly isUnsent?: true;
     };
 
-/** `array`: an array is many values. `never`: it is one. */
+/** `array`: each item of an array is a value of its own. `never`: an array is one value. */
 export type FanOut = 'array' | 'never';
 
-/** A frame from the socket: values and errors come the same way, so an error is told by its shape. */
+/** Reads an answer from the socket. Values and errors have no separate channel: an error is recognized by its shape. */
 export function answerFromSocket(text: string, fanOut: FanOut): Answer {
   const json = readJson(text);
   if (json.kind === 'invalid') return unreadable(text, json.at);
@@ -40,22 +40,22 @@ export function answerFromSocket(text: string, fanOut: FanOut): Answer {
     : answerFromValue(json, fanOut);
 }
 
-/** Told without a parse: most answers are values, and may be long. */
+/** A check without parsing: most answers are values, and they may be long. */
 function mayBeError(members: ReadonlyMap<string, JsonText>): boolean {
   return members.get('error')?.startsWith('"') === true;
 }
 
-/** A response of a runtime over HTTP. */
+/** A runtime's HTTP response. */
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
   /** The header `Retry-After`. */
   readonly retryAfter?: string;
-  /** Where the header `x-asya-route-next` rewrites the rest of the route. */
+  /** Set if the header `x-asya-route-next` rewrites the rest of the route. */
   readonly next?: readonly string[];
 }
 
-/** Over HTTP the status alone tells an error. */
+/** Reads an answer over HTTP. Only the HTTP status decides whether it is an error. */
 export function answerFromHttp({ status, text, retryAfter, next }: HttpAnswer, fanOut: FanOut): Answer {
   if (status >= 400) return { kind: 'fault', fault: faultFromHttp(status, text, retryAfter) };
   if (status === 204) return { kind: 'empty' };
@@ -78,7 +78,7 @@ function unreadable(text: string, at: number): Answer {
   return { kind: 'unreachable', detail: `the runtime's answer is not JSON: ${describeJsonError(text, at)}` };
 }
 
-/** Why a handler may not send on to these actors; undefined where it may. */
+/** Why a handler may not send to these actors; undefined if it may. */
 export function nextProblem(
   next: readonly string[],
   allowed: ReadonlySet<string> | undefined,
@@ -88,7 +88,7 @@ export function nextProblem(
     const problem = nameProblem(place, name);
     if (problem !== undefined) return problem;
     if (allowed !== undefined && !allowed.has(name)) {
-      return `${place} is "${name}", which may not follow here; allowed: ${[...allowed].join(', ') || 'nobody'}`;
+      return `${place} is "${name}"; ASYA_ROUTE_ALLOW allows ${[...allowed].join(', ') || 'no actors'}`;
     }
   }
   return undefined;
@@ -103,7 +103,10 @@ function isErrorObject({ error, message, type, details }: Fields): boolean {
   return (typeof message === 'string' && typeof type === 'string') || isFields(details);
 }
 
-/** Flat or nested; what is missing inside is looked for outside, and without a type the code is the type. */
+/**
+ * Reads a flat error object, or one with `details`. A field in `details` wins over the same field outside. Without a
+ * type, `error` (the error code) is the type.
+ */
 export function faultFromErrorObject(object: Fields): Fault {
   const details = isFields(object['details']) ? object['details'] : {};
   const code = textOf(object['error']) || 'Error';
@@ -130,18 +133,19 @@ function isHttpStatus(value: unknown): value is number {
 const MAX_EXCERPT_LENGTH = 200;
 
 /**
- * What the error object says of an HTTP status counts. Where it says nothing, the response's own does, but for the
- * 500 of a runtime's error object: that is only how any exception comes.
+ * The fault of an HTTP error response. Its HTTP status is the one in the error object. If there is none, it is the
+ * status of the response, except for a 500 with an error object: runtimes answer every exception with 500.
  */
 function faultFromHttp(status: number, text: string, retryAfter: string | undefined): Fault {
   const json = readJson(text);
   const object = json.kind === 'object' ? parsedFields(json.text) : {};
-  const pause = defined({ retryAfter });
+  const requestedDelay = defined({ retryAfter });
   if (typeof object['error'] !== 'string') {
     const excerpt = text === '' ? '' : `: ${text.slice(0, MAX_EXCERPT_LENGTH)}`;
     const fault = faultOf('HTTPError', `the runtime answered ${status}${excerpt}`, ['Exception']);
-    return { ...fault, httpStatus: status, ...pause };
+    return { ...fault, httpStatus: status, ...requestedDelay };
   }
-  const isOnlyWrapping = status === 500 && isErrorObject(object);
-  return { ...(isOnlyWrapping ? {} : { httpStatus: status }), ...pause, ...faultFromErrorObject(object) };
+  const isAnyException = status === 500 && isErrorObject(object);
+  const ownStatus = isAnyException ? {} : { httpStatus: status };
+  return { ...ownStatus, ...requestedDelay, ...faultFromErrorObject(object) };
 }

@@ -2,7 +2,7 @@ import type { DeriveId } from '../envelope/decode.ts';
 import type { CountBytes } from '../text/utf8.ts';
 import type { Actor, Limits } from './actor.ts';
 
-/** All that a decision may depend on besides what happened. Clock, dice and ids are handed in. */
+/** Everything that a decision depends on besides the outcome. Time, randomness and ids are passed in. */
 export interface Context {
   readonly actor: Actor;
   readonly limits: Limits;
@@ -11,6 +11,6 @@ export interface Context {
   /** At least 0, less than 1. */
   readonly random: number;
   readonly deriveId: DeriveId;
-  /** The platform's own way to count, which is much faster; without it, counted here. */
+  /** A faster function of the platform, if it has one. */
   readonly countBytes?: CountBytes;
 }

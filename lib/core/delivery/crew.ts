@@ -5,7 +5,7 @@ import { faultOf, statusErrorFromFault } from '../envelope/fault.ts';
 import { statusAfter } from '../envelope/status.ts';
 import type { Actor } from './actor.ts';
 
-/** Where a delivery came from, as far as the crew tells it on. */
+/** What x-sink and x-dlq record about where a delivery came from. */
 export interface DeliverySource {
   readonly queue: string;
   readonly receiveCount: number;
@@ -13,7 +13,7 @@ export interface DeliverySource {
 
 const DLQ_SUFFIX = '-dlq';
 
-/** The actor whose envelopes a queue holds: for x-dlq, the one they were meant for. */
+/** The actor that a queue belongs to. For x-dlq: the actor whose dead-letter queue it is. */
 export function sourceActor({ name, crew }: Actor, queue: string): string {
   if (crew?.role !== 'dlq') return name;
   const source = sourceQueue(queue);
@@ -27,8 +27,8 @@ function sourceQueue(deadLetterQueue: string): string {
 }
 
 /**
- * The crew turns nothing away: what x-sink cannot read is kept whole as failed, and whatever was dead-lettered has
- * failed, readable or not. For everybody else an arrival is what was decoded.
+ * Converts an arrival for the crew, which rejects nothing. x-sink records an unreadable message as a failed envelope.
+ * For x-dlq every message is a failed envelope, readable or not. Other actors get the arrival unchanged.
  */
 export function normalizeForCrew(
   arrival: Arrival,
@@ -52,7 +52,7 @@ export function normalizeForCrew(
   }
 }
 
-/** One of the crew stands in no route: what could not be read there has none. */
+/** Reserved names are not valid in a route. */
 function withoutCrew(route: Route): Route {
   return isCrewName(route.curr) ? { ...route, curr: '' } : route;
 }
@@ -74,7 +74,7 @@ function unreadableEnd(
   };
 }
 
-/** The status it came with is kept beside: a replay to the crew's own queues needs it back. */
+/** Keeps the status before the failure in `status.before`: a replay to a queue of the crew restores it. */
 function deadLetter(
   arrival: Arrival,
   actor: string,
@@ -83,10 +83,10 @@ function deadLetter(
 ): Envelope {
   const { envelope } = arrival;
   const name = sourceQueue(queue);
-  const words = `received from "${name}" again and again and never acked; the broker counted ${receiveCount} receives`;
+  const message = `received ${receiveCount} times from "${name}" without an acknowledgement`;
   const isUnreadable = arrival.kind === 'unreadable';
-  const fault = faultOf('DeliveryExhausted', isUnreadable ? `${words}; ${arrival.problem}` : words);
-  const { before: _older, ...before } = envelope.status ?? {};
+  const fault = faultOf('DeliveryExhausted', isUnreadable ? `${message}; ${arrival.problem}` : message);
+  const { before: _earlier, ...before } = envelope.status ?? {};
   const status: Status = statusAfter(before, {
     phase: 'failed',
     reason: 'DeliveryExhausted',

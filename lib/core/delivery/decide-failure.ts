@@ -7,6 +7,7 @@ import { exceedsUtf8Bytes, headWithinUtf8 } from '../text/utf8.ts';
 import type { Context } from './context.ts';
 import { ackAfter, type Dispatch, type DispatchType, dispatchOf, type Fact, type Plan } from './plan.ts';
 
+/** Why an envelope failed, and the facts about it. */
 export interface FailureDetails {
   readonly reason: Reason;
   readonly fault: Fault;
@@ -15,11 +16,12 @@ export interface FailureDetails {
   readonly decidedBy?: DecidedBy;
 }
 
-/** To the sink as failed, with the payload as it was: what failed can be looked at and replayed. */
+/** Sends the failed envelope to x-sink. Its payload is unchanged, so that it can be inspected and replayed. */
 export function planFailure(envelope: Envelope, context: Context, failure: FailureDetails): Plan {
   return ackAfter([failureDispatch(context.actor.sink, 'sink', envelope, context, failure)], failure.facts);
 }
 
+/** A send of the failed envelope, with the error in its status. */
 export function failureDispatch(
   to: string,
   type: DispatchType,
@@ -43,8 +45,8 @@ export function failureDispatch(
 const SHORT_MESSAGE_BYTES = 1024;
 
 /**
- * A payload near the transport's limit must not be lost to the words about its failure: the traceback gives way
- * first, then the ancestors and the end of the message, then all of it but the type.
+ * Shortens the error if the envelope is too large for the transport with it: a payload near the limit must not be lost
+ * because of its error. First the traceback is removed, then `mro` and the end of the message, then the whole message.
  */
 export function withFittingError(envelope: Envelope, error: StatusError, context: Context): Envelope {
   const { limits, countBytes } = context;

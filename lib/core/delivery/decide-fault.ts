@@ -22,17 +22,17 @@ import {
   resultFact,
 } from './plan.ts';
 
-/** A fault that was counted, and the envelope it befell. */
+/** A fault, the envelope that it faultCase to, and the facts so far. */
 interface FaultCase {
   readonly envelope: ArrivedEnvelope;
   readonly fault: Fault;
   readonly facts: readonly Fact[];
   readonly context: Context;
-  /** Undefined where no policy was asked. */
+  /** Undefined if no policy applies. */
   readonly decidedBy?: DecidedBy;
 }
 
-/** The `_on_error` header first; then the error counts; then the policy that a rule or the default names. */
+/** An `_on_error` header routes the envelope. Otherwise the policy of a rule or the default policy decides. */
 export function planFault(
   envelope: ArrivedEnvelope,
   fault: Fault,
@@ -42,18 +42,18 @@ export function planFault(
   const facts: Fact[] = [resultFact('error'), { fact: 'runtime-error', errorType }];
   const onError = headerText(envelope.headers, ON_ERROR);
   if (onError !== undefined) {
-    const freed = { ...envelope, headers: withoutHeader(envelope.headers, ON_ERROR) };
-    return planRouted({ envelope: freed, fault, facts, context }, [onError]);
+    const routed = { ...envelope, headers: withoutHeader(envelope.headers, ON_ERROR) };
+    return planRouted({ envelope: routed, fault, facts, context }, [onError]);
   }
   const match = matchFor(fault, errorType, context);
   if (match === undefined) return planWithoutPolicy({ envelope, fault, facts, context }, errorType);
   const { policy, policyName, rule } = match;
   const decidedBy = { policy: policyName, ...defined({ rule }) };
-  const told: Fact[] = [...facts, { fact: 'policy', ...decidedBy }];
-  return planByPolicy({ envelope, fault, facts: told, context, decidedBy }, policy);
+  const policyFact: Fact = { fact: 'policy', ...decidedBy };
+  return planByPolicy({ envelope, fault, facts: [...facts, policyFact], context, decidedBy }, policy);
 }
 
-/** A timeout is retried only where a rule says so: the default alone never repeats work that hung. */
+/** A timeout is retried only if a rule matches it: the default policy does not repeat a call that hung. */
 function matchFor(fault: Fault, errorType: RuntimeErrorType, context: Context): Match | undefined {
   const { resiliency } = context.actor;
   if (errorType === 'timeout') return matchRule(resiliency, fault);
@@ -80,16 +80,16 @@ function planWithoutPolicy(
       });
 }
 
-function planByPolicy(happened: FaultCase, policy: Policy): Plan {
-  const { envelope, context } = happened;
+function planByPolicy(faultCase: FaultCase, policy: Policy): Plan {
+  const { envelope, context } = faultCase;
   const { attempt, created_at } = envelope.status;
   const createdMs = instantMs(created_at) ?? context.now;
   return isExhausted(policy, attempt, createdMs, eventTimeMs(envelope, createdMs), context.now)
-    ? planExhausted(happened, policy)
-    : planRetry(happened, policy);
+    ? planExhausted(faultCase, policy)
+    : planRetry(faultCase, policy);
 }
 
-/** What a failed envelope tells of the policy that failed it. */
+/** The details of a failure that a policy decided. */
 function failureDetails({ fault, decidedBy }: FaultCase, maxAttempts?: number) {
   return {
     fault,
@@ -97,12 +97,12 @@ function failureDetails({ fault, decidedBy }: FaultCase, maxAttempts?: number) {
   };
 }
 
-function planRetry(happened: FaultCase, policy: Policy): Plan {
-  const { envelope, fault, facts, context, decidedBy } = happened;
-  const { actor, limits, now, random: roll } = context;
+function planRetry(faultCase: FaultCase, policy: Policy): Plan {
+  const { envelope, fault, facts, context, decidedBy } = faultCase;
+  const { actor, limits, now, random } = context;
   const { maxAttempts } = policy;
-  const failure = failureDetails(happened, maxAttempts);
-  const ownDelayMs = delayAfterAttempt(policy, envelope.status.attempt, roll);
+  const failure = failureDetails(faultCase, maxAttempts);
+  const ownDelayMs = delayAfterAttempt(policy, envelope.status.attempt, random);
   const delayMs = delayWithRetryAfter(policy, ownDelayMs, fault.retryAfter, now);
   const deadline = deadlineMs(envelope);
   if (deadline !== undefined && deadline - (now + delayMs) < MIN_TIME_MS) {
@@ -126,13 +126,13 @@ function planRetry(happened: FaultCase, policy: Policy): Plan {
   return ackAfter([dispatch], [...facts, resultFact('retried')], otherwise);
 }
 
-function planExhausted(happened: FaultCase, policy: Policy): Plan {
-  const { envelope, facts, context } = happened;
+function planExhausted(faultCase: FaultCase, policy: Policy): Plan {
+  const { envelope, facts, context } = faultCase;
   const { maxAttempts, onExhausted, exhaustedReason } = policy;
-  const failure = failureDetails(happened, maxAttempts);
+  const failure = failureDetails(faultCase, maxAttempts);
   switch (onExhausted.action) {
     case 'route':
-      return planRouted(happened, onExhausted.actors, maxAttempts);
+      return planRouted(faultCase, onExhausted.actors, maxAttempts);
     case 'escalate': {
       const escalated = { reason: 'Escalated', ...failure } as const;
       const escalation = failureDispatch(onExhausted.topic, 'escalation', envelope, context, escalated);
@@ -157,13 +157,13 @@ function planExhausted(happened: FaultCase, policy: Policy): Plan {
   }
 }
 
-/** To the actors that deal with failures, as failed and with the error: their handlers can read both. */
-function planRouted(happened: FaultCase, actors: readonly string[], maxAttempts?: number): Plan {
-  const { envelope, facts, context } = happened;
+/** Sends the failed envelope to actors that handle errors. Their handlers can read the phase and the error. */
+function planRouted(faultCase: FaultCase, actors: readonly string[], maxAttempts?: number): Plan {
+  const { envelope, facts, context } = faultCase;
   const route = shiftRoute(envelope.route, actors);
   const dispatch = failureDispatch(route.curr, 'routed', { ...envelope, route }, context, {
     reason: 'PolicyRouted',
-    ...failureDetails(happened, maxAttempts),
+    ...failureDetails(faultCase, maxAttempts),
   });
   return ackAfter([dispatch], [...facts, resultFact('policy_routed')]);
 }

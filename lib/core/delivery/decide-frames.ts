@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { planFailure } from './decide-failure.ts';
 import { ackAfter, type Dispatch, dispatchOf, failedFact, type Plan, resultFact } from './plan.ts';
 
-/** On along the route, each value in an envelope of its own. */
+/** Sends each value to the next actor, or to x-sink at the end of the route, in an envelope of its own. */
 export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], context: Context): Plan {
   for (const frame of frames) {
     const problem = rewriteProblem(envelope, frame, context);
@@ -25,17 +25,17 @@ export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], 
     }
   }
   const dispatches = frames.map((frame, index) => frameDispatch(envelope, frame, index, context));
-  const tooBig = dispatches.find(({ body }) =>
+  const tooLarge = dispatches.find(({ body }) =>
     exceedsUtf8Bytes(body, context.limits.maxBodyBytes, context.countBytes),
   );
-  if (tooBig !== undefined) {
-    const message = `the result makes a message of ${utf8Bytes(tooBig.body)} bytes; ${context.limits.maxBodyBytes} are allowed`;
+  if (tooLarge !== undefined) {
+    const message = `the result needs a message of ${utf8Bytes(tooLarge.body)} bytes; the transport allows ${context.limits.maxBodyBytes}`;
     return planTooLarge(envelope, message, context);
   }
   return ackAfter(dispatches, [resultFact('success')]);
 }
 
-/** A result that cannot be sent on, or that the runtime client refused to read: a retry would not make it smaller. */
+/** The result is too large to be sent, or to be read from the runtime. A retry would not make it smaller. */
 export function planTooLarge(envelope: ArrivedEnvelope, message: string, context: Context): Plan {
   return planFailure(envelope, context, {
     reason: 'RuntimeError',
@@ -44,7 +44,7 @@ export function planTooLarge(envelope: ArrivedEnvelope, message: string, context
   });
 }
 
-/** A route that the handler gave back as it was needs nobody's leave. */
+/** Why the handler's headers or route are not valid. An unchanged route is not checked: it was allowed before. */
 function rewriteProblem(envelope: Envelope, { next, headers }: Frame, context: Context): string | undefined {
   const onError = headers?.get(ON_ERROR);
   if (onError !== undefined && !isRoutableName(stringFromJson(onError))) {
@@ -79,7 +79,7 @@ function frameDispatch(envelope: ArrivedEnvelope, frame: Frame, index: number, c
   return isAtEnd ? dispatchOf(actor.sink, 'sink', sent) : dispatchOf(route.curr, 'next', sent);
 }
 
-/** The same on every redelivery, so that a repeated delivery repeats its children and makes no others. */
+/** The id of a fan-out child. It is the same on every redelivery, so that a repeated delivery creates no new children. */
 function childIdentity(
   envelope: Envelope,
   index: number,

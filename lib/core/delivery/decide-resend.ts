@@ -7,15 +7,17 @@ import type { Context } from './context.ts';
 import { planFailure } from './decide-failure.ts';
 import { ackAfter, dispatchOf, failedFact, type Plan, releaseWith, resultFact } from './plan.ts';
 
-/** Back to the own queue as it came: no attempt is counted, and no receive of the broker's is spent. */
+/** Plans that send an envelope back to the actor's own queue. */
+
+/** Resends the envelope unchanged and immediately. No attempt is counted, and the broker's receive count starts again. */
 export function planResend(original: Envelope, context: Context): Plan {
   const facts = [resultFact('returned')];
-  // x-dlq has no queue of its own to send to: the dead-letter queue delivers again.
+  // x-dlq has no own queue to send to. The dead-letter queue delivers the message again.
   if (context.actor.crew?.role === 'dlq') return releaseWith(facts);
   return ackAfter([dispatchOf(context.actor.name, 'again', original)], facts);
 }
 
-/** Not yet due: back to the own queue for the rest of the delay, or for as much of it as the transport can do. */
+/** The envelope is not due yet: resends it with the rest of the delay, or with the transport's longest delay. */
 export function planDeferral(envelope: Envelope, dueMs: number, context: Context): Plan {
   const { actor, limits, now } = context;
   const undeliverable = planUndeliverable(envelope, dueMs, context);
@@ -25,18 +27,24 @@ export function planDeferral(envelope: Envelope, dueMs: number, context: Context
   return ackAfter([dispatch], [resultFact('deferred')], undeliverable);
 }
 
-/** What cannot wait here cannot wait at the sink either, so that the wait ends with it. An end actor keeps it. */
+/**
+ * The plan if the delay is not possible: the envelope fails, without the header that would delay it at x-sink as well.
+ * An end actor releases the delivery instead.
+ */
 function planUndeliverable(envelope: Envelope, dueMs: number, context: Context): Plan {
   const { actor, now } = context;
   const facts = [failedFact('retry_send_failed')];
   if (actor.isEnd) return releaseWith(facts);
-  const freed = { ...envelope, headers: withoutHeader(envelope.headers, NOT_BEFORE) };
-  const message = `it is due at ${timestampText(dueMs)}, and it could not be sent with a delay`;
+  const due = { ...envelope, headers: withoutHeader(envelope.headers, NOT_BEFORE) };
+  const message = `the envelope is due at ${timestampText(dueMs)}, but it could not be sent with a delay`;
   const fault = faultOf('RuntimeError', message);
-  return planFailure(arrive(freed, actor.name, now), context, { reason: 'RuntimeError', fault, facts });
+  return planFailure(arrive(due, actor.name, now), context, { reason: 'RuntimeError', fault, facts });
 }
 
-/** A delay that the transport cannot do in one send is noted on the envelope, and done piece by piece. */
+/**
+ * Splits a delay that is too long for one send: the envelope is sent with the transport's longest delay, and the header
+ * `x-asya-not-before` contains when it is due.
+ */
 export function withDelay(
   envelope: Envelope,
   delayMs: number,

@@ -21,7 +21,10 @@ import {
   resultFact,
 } from './plan.ts';
 
-/** From what happened to what is to be done. Pure and total: every envelope in every case has its plan here. */
+/**
+ * The decision: from what happened to a delivery (the outcome) to what to do with it (the plan). Pure and total: there
+ * is a plan for every outcome.
+ */
 export function decide(outcome: Outcome, context: Context): Plan {
   if (outcome.kind !== 'called') return decideRejected(outcome, context);
   return outcome.call.kind === 'call'
@@ -41,7 +44,7 @@ function decideRejected(outcome: Rejected, context: Context): Plan {
         reason: 'RouteMismatch',
         fault: faultOf(
           'RouteMismatch',
-          `route.curr is "${outcome.envelope.route.curr}", and this is "${actor.name}"`,
+          `route.curr is "${outcome.envelope.route.curr}"; this actor is "${actor.name}"`,
         ),
         facts: [failedFact('route_mismatch')],
       });
@@ -52,7 +55,7 @@ function decideRejected(outcome: Rejected, context: Context): Plan {
         reason: 'RuntimeError',
         fault: faultOf(
           'HopBudgetExceeded',
-          `${outcome.envelope.route.prev.length} actors passed; ASYA_MAX_HOPS allows ${actor.maxHops}`,
+          `the envelope has passed ${outcome.envelope.route.prev.length} actors; ASYA_MAX_HOPS allows ${actor.maxHops}`,
         ),
         facts: [failedFact('runtime_error')],
       });
@@ -67,7 +70,7 @@ function decideRejected(outcome: Rejected, context: Context): Plan {
   }
 }
 
-/** An end actor keeps what it cannot read: the broker's dead-letter queue takes it in the end. */
+/** An unreadable message goes to x-sink. An end actor releases it, so that it gets into the broker's dead-letter queue. */
 function decideUnreadable(outcome: Extract<Rejected, { kind: 'unreadable' }>, context: Context): Plan {
   const facts = [failedFact(outcome.reason === 'ParseError' ? 'parse_error' : 'validation_error')];
   if (context.actor.isEnd) return releaseWith(facts);
@@ -101,7 +104,7 @@ function decideCall(call: Call, end: CallEnd, context: Context): Plan {
   }
 }
 
-/** Nothing to send on: the envelope ends here, well, with the payload it came with. */
+/** The runtime returned no value: the envelope ends successfully, with its original payload. */
 function planEmpty(envelope: ArrivedEnvelope, { actor, now }: Context): Plan {
   const status = statusAfter(envelope.status, {
     phase: 'succeeded',
@@ -116,7 +119,7 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
   switch (end.kind) {
     case 'frames':
     case 'empty':
-    // It has done its work; its answer would be discarded anyway.
+    // The handler has done its work, and its answer would be discarded anyway.
     case 'too-large':
       return planConsumed(call.envelope, context);
     case 'fault':
@@ -130,7 +133,7 @@ function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
   }
 }
 
-/** Kept for good. x-sink alone sends on, and only what failed; who fills the failure index counts what it entered. */
+/** The end actor has processed the envelope. x-sink forwards failed ones; x-sump and x-dlq count recorded failures. */
 function planConsumed(envelope: Envelope, { actor }: Context): Plan {
   const facts = [resultFact('end_consumed')];
   switch (actor.crew?.role) {
@@ -160,7 +163,7 @@ function releaseAfterError(errorType: RuntimeErrorType): Plan {
 function deadlineFailure(deadline: string | undefined, now: number): FailureDetails {
   return {
     reason: 'Timeout',
-    fault: faultOf('DeadlineExceeded', `the deadline was ${deadline}, and it is ${timestampText(now)}`),
+    fault: faultOf('DeadlineExceeded', `the deadline was ${deadline}; it is now ${timestampText(now)}`),
     facts: [resultFact('sla_expired'), failedFact('sla_timeout')],
   };
 }

@@ -1,6 +1,6 @@
 import type { MetricName } from './metrics.ts';
 
-/** Where metrics stand, in Prometheus and in CloudWatch. */
+/** The metrics' prefix in Prometheus and their namespace in CloudWatch. */
 export const METRICS_NAMESPACE = 'asya_actor';
 
 /** `messages_sent_total` is `MessagesSentTotal` in CloudWatch. */

@@ -1,6 +1,6 @@
 import type { Fact } from './plan.ts';
 
-/** Every metric, for Prometheus and for CloudWatch. Their namespace is `asya_actor`. `docs/metrics.md` lists them. */
+/** All metrics, for Prometheus and CloudWatch. Their namespace is `asya_actor`. `docs/metrics.md` lists them. */
 export const METRICS = {
   messages_received_total: {
     kind: 'count',
@@ -66,7 +66,7 @@ export interface Measurement {
   readonly value: number;
 }
 
-/** What a worked-on delivery measures. */
+/** A processed delivery: its facts, sizes and durations. */
 export interface ProcessedDelivery {
   readonly facts: readonly Fact[];
   readonly receivedBytes: number;
@@ -76,10 +76,11 @@ export interface ProcessedDelivery {
   readonly sendMs: number;
 }
 
+/** Where measurements come from: their `queue` and `transport` labels. */
 export interface MetricSource {
   readonly queue: string;
   readonly transport: string;
-  /** What an actor's queue is called. */
+  /** The name of an actor's queue. */
   readonly queueOf: (actor: string) => string;
 }
 

@@ -2,34 +2,38 @@ import { encode } from '../envelope/encode.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { defined } from '../text/defined.ts';
 
-/** What becomes of a delivery: sends to make, then ack or release, and what there is to tell once they were accepted. */
+/**
+ * What to do with a delivery: make the sends, then ack or release it, then report the facts. If a send is refused, the
+ * delivery is not acknowledged.
+ */
 export interface Plan {
   readonly dispatches: readonly Dispatch[];
   readonly settle: 'ack' | 'release';
   readonly facts: readonly Fact[];
-  /** The plan to follow instead where a send is refused; without one, the delivery is released. */
+  /** The plan to follow instead if a send is refused. Without one, the delivery is released. */
   readonly otherwise?: Plan;
 }
 
+/** One send of a plan. */
 export interface Dispatch {
   /** An actor's name; for an escalation, the name of a topic or queue. */
   readonly to: string;
   readonly type: DispatchType;
   readonly delayMs: number;
   readonly envelope: Envelope;
-  /** The envelope as it is sent. */
+  /** The encoded envelope. */
   readonly body: string;
 }
 
 export type DispatchType = 'next' | 'retry' | 'routed' | 'sink' | 'sump' | 'escalation' | 'again';
 
-/** One thing worth counting or logging. Metrics and logs are made of these and nothing else. */
+/** One thing worth counting or logging. All metrics and logs about a delivery are derived from facts. */
 export type Fact =
   | { readonly fact: 'result'; readonly result: Result }
   | { readonly fact: 'failed'; readonly reason: FailedReason }
   | { readonly fact: 'runtime-error'; readonly errorType: RuntimeErrorType }
   | { readonly fact: 'sent'; readonly to: string; readonly type: DispatchType }
-  /** A failure was entered into the index. */
+  /** A failure was added to the index. */
   | { readonly fact: 'failure'; readonly actor: string; readonly reason: string }
   | { readonly fact: 'policy'; readonly policy: string; readonly rule?: number };
 
@@ -44,9 +48,9 @@ export type Result =
   | 'escalated'
   | 'dropped'
   | 'canceled'
-  /** Not yet due: sent again to wait. */
+  /** Not due yet: resent with a delay. */
   | 'deferred'
-  /** Sent again unchanged, for a host with time or a runtime that lives. */
+  /** Resent unchanged: the host had no time left, or the runtime was killed because of another call. */
   | 'returned';
 
 export type FailedReason =
@@ -66,6 +70,7 @@ export function dispatchOf(to: string, type: DispatchType, envelope: Envelope, d
   return { to, type, delayMs, envelope, body: encode(envelope) };
 }
 
+/** Acknowledges the delivery after the sends were accepted. Adds a `sent` fact for each of them. */
 export function ackAfter(dispatches: readonly Dispatch[], facts: readonly Fact[], otherwise?: Plan): Plan {
   const sent = dispatches.map(({ to, type }): Fact => ({ fact: 'sent', to, type }));
   return {
@@ -76,12 +81,12 @@ export function ackAfter(dispatches: readonly Dispatch[], facts: readonly Fact[]
   };
 }
 
-/** Nothing is sent and nothing settled: the broker delivers again, and in the end dead-letters it. */
+/** Sends nothing and does not acknowledge: the broker delivers the message again, and finally dead-letters it. */
 export function releaseWith(facts: readonly Fact[]): Plan {
   return { dispatches: [], settle: 'release', facts };
 }
 
-/** What is left to do where a send of the plan was refused. */
+/** The plan to follow after a send of the given plan was refused. */
 export function planAfterRefusal(plan: Plan): Plan {
   return plan.otherwise ?? releaseWith([failedFact('transport_error')]);
 }

@@ -3,22 +3,27 @@ import { describeValue, excerpt } from '../text/describe-value.ts';
 import type { Fields } from '../text/fields.ts';
 import { type JsonText, shallowValueFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
-import { ACTOR_NAME_RULE, isActorName, isCrewName } from './actor-name.ts';
+import { ACTOR_NAME_RULE, isActorName, isCrewName, RESERVED_NAME_RULE } from './actor-name.ts';
 import { type Route, reasonFromText, type Status } from './envelope.ts';
 
-/** Deeper nesting than any status or route has; beyond it, writing the value again could exhaust the stack. */
+/** Reads the two parts of an envelope that the sidecar parses completely: route and status. */
+
+/** No valid route or status is nested this deeply. Writing a deeper value again could exhaust the stack. */
 const MAX_DEPTH = 500;
 
-/** An object's fields, or what is wrong with it. */
+/** The fields of an object, or the problem with it. */
 function readFields(name: string, text: JsonText): Fields | string {
-  if (!text.startsWith('{')) return `${name} is ${excerpt(text)}, not an object`;
+  if (!text.startsWith('{')) return `${name} is ${excerpt(text)}; expected an object`;
   const shallow = shallowValueFromJson(text, MAX_DEPTH);
   return shallow === undefined
     ? `${name} is nested deeper than ${MAX_DEPTH} levels`
     : (shallow.value as Fields);
 }
 
-/** Reads both route shapes; if both are present, the new one wins. A `prev` or `next` of `null` is an empty list. */
+/**
+ * The route, or the problem with it. Both route shapes are accepted; if both are present, the new one wins. A `prev`
+ * or `next` of `null` is an empty list.
+ */
 export function readRoute(text: JsonText | undefined): Route | string {
   if (text === undefined) return 'route is missing';
   const fields = readFields('route', text);
@@ -35,12 +40,13 @@ export function readRoute(text: JsonText | undefined): Route | string {
   return problem ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
 }
 
+/** Converts the older route shape: a list of all actors, and the index of the current one. */
 function splitActors(actors: unknown, current: unknown): Fields | string {
   const problem = namesProblem('route.actors', actors);
   if (problem !== undefined) return problem;
   const names = actors as readonly string[];
   if (!Number.isInteger(current) || (current as number) < 0 || (current as number) > names.length) {
-    return `route.current is ${describeValue(current)}, not a whole number from 0 to ${names.length}`;
+    return `route.current is ${describeValue(current)}; expected a whole number from 0 to ${names.length}`;
   }
   const at = current as number;
   return { prev: names.slice(0, at), curr: names[at] ?? '', next: names.slice(at + 1) };
@@ -48,7 +54,7 @@ function splitActors(actors: unknown, current: unknown): Fields | string {
 
 function namesProblem(place: string, names: unknown): string | undefined {
   if (names === undefined) return `${place} is missing`;
-  if (!Array.isArray(names)) return `${place} is ${describeValue(names)}, not an array of actors' names`;
+  if (!Array.isArray(names)) return `${place} is ${describeValue(names)}; expected an array of actor names`;
   for (const [index, name] of names.entries()) {
     const problem = nameProblem(`${place}[${index}]`, name);
     if (problem !== undefined) return problem;
@@ -61,14 +67,15 @@ function currentProblem(curr: unknown): string | undefined {
   return curr === '' ? undefined : nameProblem('route.curr', curr);
 }
 
-/** Why a name may not stand in a route. */
+/** Why a name may not be in a route; undefined if it may. */
 export function nameProblem(place: string, name: unknown): string | undefined {
   if (!isActorName(name)) return `${place} is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;
   return isCrewName(name)
-    ? `${place} is "${name}": the mesh's own actors (x-...) never stand in a route`
+    ? `${place} is "${name}"; ${RESERVED_NAME_RULE} and cannot be in a route`
     : undefined;
 }
 
+/** The status, undefined if there is none, or the problem with it. */
 export function readStatus(text: JsonText | undefined): Status | undefined | string {
   if (text === undefined || text === 'null') return undefined;
   const read = readFields('status', text);
@@ -76,7 +83,7 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
   const fields = withoutNulls(read);
   const attempt = fields['attempt'];
   if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
-    return `status.attempt is ${describeValue(attempt)}, not a whole number from 1`;
+    return `status.attempt is ${describeValue(attempt)}; expected a whole number from 1`;
   }
   for (const key of ['created_at', 'deadline_at'] as const) {
     const value = fields[key];
@@ -87,7 +94,7 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
   return withUtcTimes(fields as Status);
 }
 
-/** In a status, a key whose value is `null` is absent. */
+/** In a status, a key with the value `null` counts as absent. */
 function withoutNulls(fields: Fields): Fields {
   const entries = Object.entries(fields);
   return entries.some(([, value]) => value === null)
@@ -95,7 +102,7 @@ function withoutNulls(fields: Fields): Fields {
     : fields;
 }
 
-/** Spread only where something has to change, which is almost never. */
+/** The status with timestamps in UTC and the current name of its reason. Almost always nothing has to change. */
 function withUtcTimes(status: Status): Status {
   const { created_at, deadline_at, reason } = status;
   const createdAt = created_at === undefined ? undefined : toUtcText(created_at);

@@ -3,7 +3,7 @@ import { excerpt } from '../text/describe-value.ts';
 import { describeJsonError, type JsonText, jsonText, readJson, stringFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
 import { base64FromBytes, textFromUtf8 } from '../text/utf8.ts';
-import { ACTOR_NAME_RULE, isRoutableName } from './actor-name.ts';
+import { ACTOR_NAME_RULE, isRoutableName, RESERVED_NAME_RULE } from './actor-name.ts';
 import { readRoute, readStatus } from './decode-parts.ts';
 import type { Envelope, Headers, Status } from './envelope.ts';
 import {
@@ -15,23 +15,25 @@ import {
   withoutHeader,
 } from './headers.ts';
 
-/** Makes an id out of parts: the same parts give the same id, others another. Handed in, because hashing is. */
+/** Derives an id from parts: equal parts give equal ids. It is passed in, because the core contains no hash function. */
 export type DeriveId = (...parts: readonly (string | number)[]) => string;
 
+/** A decoded message body. */
 export type Arrival =
   | { readonly kind: 'readable'; readonly envelope: Envelope }
   | {
       readonly kind: 'unreadable';
       readonly reason: 'ParseError' | 'ValidationError';
       readonly problem: string;
-      /** What could be saved of it, with all that came in the payload. */
+      /** An envelope for x-sink: what could be read, with the original body as its payload. */
       readonly envelope: Envelope;
     };
 
+/** Where a message came from. */
 export interface Origin {
-  /** The actor that received it. */
+  /** The actor that received the message. */
   readonly actor: string;
-  /** The broker's id of the message: the same when it delivers again. */
+  /** The broker's id of the message. It is the same when the broker delivers the message again. */
   readonly messageId: string;
   readonly deriveId: DeriveId;
 }
@@ -40,7 +42,10 @@ type Members = ReadonlyMap<string, JsonText>;
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set(['id', 'parent_id', 'route', 'headers', 'payload', 'status']);
 
-/** Bytes to envelope, or a problem that says which field is wrong and what came. Total: no input makes it throw. */
+/**
+ * Reads a message body into an envelope. If that is not possible, `problem` names the invalid field and its value.
+ * Total: no input makes it throw.
+ */
 export function decode(body: string | Uint8Array, origin: Origin): Arrival {
   const text = typeof body === 'string' ? body : textFromUtf8(body);
   if (text?.isWellFormed() !== true) return unparsable(body, 'the body is not UTF-8', origin);
@@ -50,7 +55,7 @@ export function decode(body: string | Uint8Array, origin: Origin): Arrival {
   if (json.kind !== 'object') {
     return unreadable(
       'ValidationError',
-      `the body is ${json.kind === 'array' ? 'an array' : 'a single value'}, not an object`,
+      `the body is ${json.kind === 'array' ? 'an array' : 'a single value'}; expected an object`,
       text,
       new Map(),
       origin,
@@ -62,14 +67,14 @@ export function decode(body: string | Uint8Array, origin: Origin): Arrival {
     : { kind: 'readable', envelope: reading };
 }
 
-/** The envelope, or what is wrong with it. */
+/** The envelope, or the problem with it. */
 function readEnvelope(members: Members): Envelope | string {
   const id = stringFromJson(members.get('id'));
-  if (id === undefined || id === '') return fieldProblem(members, 'id', 'a string with something in it');
+  if (id === undefined || id === '') return fieldProblem(members, 'id', 'a non-empty string');
   const parent = members.get('parent_id');
   const parentId = parent === 'null' ? undefined : stringFromJson(parent);
   if (parent !== undefined && parent !== 'null' && !parentId)
-    return fieldProblem(members, 'parent_id', 'an id');
+    return fieldProblem(members, 'parent_id', 'a non-empty string');
   const payload = members.get('payload');
   if (payload === undefined) return 'payload is missing';
   const route = readRoute(members.get('route'));
@@ -78,7 +83,7 @@ function readEnvelope(members: Members): Envelope | string {
   if (typeof headers === 'string') return headers;
   const ownStatus = readStatus(members.get('status'));
   if (typeof ownStatus === 'string') return ownStatus;
-  const status = withDeadlineOf(headers, ownStatus);
+  const status = withDeadlineFrom(headers, ownStatus);
   return {
     id,
     ...defined({ parent_id: parentId }),
@@ -100,15 +105,15 @@ function extraOf(members: Members): Members {
   return extra ?? NO_EXTRA;
 }
 
-function fieldProblem(members: Members, field: string, right: string): string {
-  const came = members.get(field);
-  return came === undefined ? `${field} is missing` : `${field} is ${excerpt(came)}, not ${right}`;
+function fieldProblem(members: Members, field: string, expected: string): string {
+  const value = members.get(field);
+  return value === undefined ? `${field} is missing` : `${field} is ${excerpt(value)}; expected ${expected}`;
 }
 
 function readHeaders(text: JsonText | undefined): Headers | string {
   if (text === undefined || text === 'null') return NO_HEADERS;
   const json = readJson(text);
-  if (json.kind !== 'object') return `headers is ${excerpt(text)}, not an object`;
+  if (json.kind !== 'object') return `headers is ${excerpt(text)}; expected an object`;
   for (const name of [DEADLINE_AT, NOT_BEFORE]) {
     const value = json.members.get(name);
     if (value !== undefined && instantMs(stringFromJson(value)) === undefined) {
@@ -117,13 +122,13 @@ function readHeaders(text: JsonText | undefined): Headers | string {
   }
   const onError = json.members.get(ON_ERROR);
   if (onError !== undefined && !isRoutableName(stringFromJson(onError))) {
-    return `headers.${ON_ERROR} is ${excerpt(onError)}; ${ACTOR_NAME_RULE}, and none of the mesh's own (x-...)`;
+    return `headers.${ON_ERROR} is ${excerpt(onError)}; ${ACTOR_NAME_RULE}; ${RESERVED_NAME_RULE}`;
   }
   return json.members;
 }
 
-/** The header of that name is the older place; where both stand, the status counts. */
-function withDeadlineOf(headers: Members, status: Status | undefined): Status | undefined {
+/** Moves the deadline from its older place, a header, to the status. If both are present, the status wins. */
+function withDeadlineFrom(headers: Members, status: Status | undefined): Status | undefined {
   const deadline = stringFromJson(headers.get(DEADLINE_AT));
   if (deadline === undefined || status?.deadline_at !== undefined) return status;
   return { ...status, deadline_at: toUtcText(deadline) };
@@ -147,7 +152,7 @@ function unreadable(
   const envelope: Envelope = {
     id: stringFromJson(members.get('id')) || origin.deriveId('unreadable', origin.actor, origin.messageId),
     ...(parentId ? { parent_id: parentId } : {}),
-    // One of the crew never stands in a route: whoever reads this next would refuse it.
+    // Reserved names are not valid in a route: the next reader would reject the envelope.
     route: { prev: [], curr: isRoutableName(origin.actor) ? origin.actor : '', next: [] },
     headers: correlationHeaders(savedHeaders),
     payload: payloadFromRaw(body),
@@ -157,13 +162,14 @@ function unreadable(
   return { kind: 'unreadable', reason, problem, envelope };
 }
 
-/** All that came, whatever it was. */
+/** The original body as a payload: as text, or in base64 if it is not UTF-8. */
 function payloadFromRaw(body: string | Uint8Array): JsonText {
   return typeof body === 'string'
     ? (`{"raw":${jsonText(body)}}` as JsonText)
     : (`{"raw_base64":"${base64FromBytes(body)}"}` as JsonText);
 }
 
+/** The first valid deadline of an envelope that is otherwise unreadable. */
 function readableDeadline(status: JsonText | undefined, headers: Members): string | undefined {
   const json = readJson(status ?? '');
   const candidates = [

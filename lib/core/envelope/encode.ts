@@ -2,8 +2,8 @@ import { textFromMembers } from '../text/json-text.ts';
 import type { Envelope } from './envelope.ts';
 
 /**
- * Envelope to text. The payload and whatever nobody here reads are spliced in as they came, so the cost does
- * not grow with them.
+ * Writes an envelope as JSON text. The payload, the headers and unknown keys are copied as text, without parsing and
+ * serializing them.
  */
 export function encode(envelope: Envelope): string {
   const { id, parent_id, route, headers, payload, status, extra } = envelope;

@@ -1,17 +1,19 @@
 import type { JsonText } from '../text/json-text.ts';
 
-/** The actors an envelope has passed, is at (`""` at the end) and has yet to visit. */
+/** The actors that an envelope has passed, is at (`""` at the end of the route) and still has to visit. */
 export interface Route {
   readonly prev: readonly string[];
   readonly curr: string;
   readonly next: readonly string[];
 }
 
-/** By name, each value as the JSON text that came. */
+/** Header values by name, each as its original JSON text. */
 export type Headers = ReadonlyMap<string, JsonText>;
 
+/** The phases that this version writes. Others are accepted in a status. */
 export type Phase = 'pending' | 'processing' | 'retrying' | 'succeeded' | 'failed' | 'paused' | 'canceled';
 
+/** The reasons that this version writes. Others are accepted in a status. */
 export type Reason =
   | 'Completed'
   | 'PolicyExhausted'
@@ -27,6 +29,7 @@ export type Reason =
   | 'Dropped'
   | 'Escalated';
 
+/** An error as `status.error` contains it. */
 export interface StatusError {
   readonly type: string;
   readonly mro: readonly string[];
@@ -34,7 +37,7 @@ export interface StatusError {
   readonly traceback: string;
 }
 
-/** As it travels: phases and reasons of a later version are tolerated, keys that nobody here knows are kept. */
+/** The status of an envelope. Phases and reasons of later versions are accepted, and unknown keys are kept. */
 export interface Status {
   readonly phase?: unknown;
   readonly reason?: unknown;
@@ -44,13 +47,16 @@ export interface Status {
   readonly created_at?: string;
   readonly updated_at?: unknown;
   readonly deadline_at?: string;
-  /** The policy and rule that decided. */
+  /** The policy and the rule that decided what happened to the envelope. */
   readonly decided_by?: unknown;
   readonly error?: unknown;
   readonly [unknownKey: string]: unknown;
 }
 
-/** What travels. Spread it to change it, never build it again field by field: so nothing is lost on the way. */
+/**
+ * The JSON document that travels through the mesh. To change an envelope, spread it; do not rebuild it field by field.
+ * Then no key is lost.
+ */
 export interface Envelope {
   readonly id: string;
   readonly parent_id?: string;
@@ -58,11 +64,11 @@ export interface Envelope {
   readonly headers: Headers;
   readonly payload: JsonText;
   readonly status?: Status;
-  /** Top-level keys that nobody here knows. */
+  /** Unknown top-level keys. They survive a hop. */
   readonly extra: ReadonlyMap<string, JsonText>;
 }
 
-/** `MaxRetriesExhausted` is the older word for `PolicyExhausted`. */
+/** `MaxRetriesExhausted` is the older name of `PolicyExhausted`. */
 export function reasonFromText(text: unknown): unknown {
   return text === 'MaxRetriesExhausted' ? 'PolicyExhausted' : text;
 }

@@ -1,6 +1,8 @@
 import { type JsonText, jsonText, stringFromJson } from '../text/json-text.ts';
 import type { Headers } from './envelope.ts';
 
+/** The headers that the mesh reads and writes. */
+
 export const NOT_BEFORE = 'x-asya-not-before';
 export const ON_ERROR = '_on_error';
 export const DEADLINE_AT = 'deadline_at';
@@ -11,7 +13,7 @@ export const REPLAY = 'x-asya-replay';
 
 export const NO_HEADERS: Headers = new Map();
 
-/** The header's value where it is a string. */
+/** The header's value if it is a string. */
 export function headerText(headers: Headers, name: string): string | undefined {
   return stringFromJson(headers.get(name));
 }
@@ -29,12 +31,12 @@ export function withoutHeader(headers: Headers, name: string): Headers {
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** As W3C says: one that is broken is as none. */
+/** Whether the text is a valid W3C `traceparent`. An invalid one has to be ignored. */
 export function isTraceparent(text: string): boolean {
   return TRACEPARENT.test(text);
 }
 
-/** Trace context and the mesh's own marks belong to the sidecar: a handler can neither set nor remove them. */
+/** Trace context, deadline and `x-asya-*` belong to the sidecar: a handler can neither set nor remove them. */
 export function isSidecarHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return (
@@ -42,7 +44,7 @@ export function isSidecarHeader(name: string): boolean {
   );
 }
 
-/** What a handler answered in place of the headers it was given. */
+/** The handler's headers replace the given ones, except for those that belong to the sidecar. */
 export function headersFromHandler(given: Headers, answered: ReadonlyMap<string, JsonText>): Headers {
   const theirs = [...answered].filter(([name]) => !isSidecarHeader(name));
   const ours = [...given].filter(([name]) => isSidecarHeader(name));
@@ -51,7 +53,7 @@ export function headersFromHandler(given: Headers, answered: ReadonlyMap<string,
 
 const CORRELATION_HEADERS = ['traceparent', 'tracestate', TASK, FLOW, REPLAY];
 
-/** What an envelope that cannot be read still tells of whom it belongs to. */
+/** The headers that link an unreadable envelope to its trace, task, flow and replay. */
 export function correlationHeaders(headers: ReadonlyMap<string, JsonText>): Headers {
   return new Map(
     [...headers].filter(

@@ -3,7 +3,7 @@ import { instantMs, timestampText } from '../text/timestamp.ts';
 import type { Envelope, Phase, Reason, Status, StatusError } from './envelope.ts';
 
 /**
- * What the sidecar needs of a status once an envelope was admitted: the attempt and when this actor's first began.
+ * The status of an admitted envelope: the attempt, and when this actor's first attempt began (`created_at`).
  *
  * @public
  */
@@ -16,10 +16,13 @@ export interface ArrivedEnvelope extends Envelope {
   readonly status: ArrivedStatus;
 }
 
-/** The envelope as this actor takes it on: a retry counts one up, anything else starts anew. */
+/**
+ * The envelope with its status on arrival. A retry at the same actor increments the attempt; any other arrival starts
+ * with attempt 1. The error is kept only if the envelope was routed here because of it.
+ */
 export function arrive(envelope: Envelope, actor: string, now: number): ArrivedEnvelope {
   const at = timestampText(now);
-  const { error, reason: _reason, max_attempts: _most, decided_by: _by, ...kept } = envelope.status ?? {};
+  const { error, reason: _reason, max_attempts: _max, decided_by: _by, ...kept } = envelope.status ?? {};
   const before = envelope.status;
   if (before?.phase === 'retrying' && before.actor === actor) {
     const attempt = (before.attempt ?? 1) + 1;
@@ -43,24 +46,24 @@ interface Change {
   readonly now: number;
   readonly reason?: Reason;
   readonly error?: StatusError;
-  /** `Infinity`: no limit, and none is written. */
+  /** `Infinity` means no limit; `max_attempts` is not written then. */
   readonly maxAttempts?: number;
   readonly decidedBy?: DecidedBy;
 }
 
-/** The policy that decided, and the rule that named it, counted from 0; without one it was the default. */
+/** The policy that decided, and the index of the rule that selected it. Without a rule, it is the default policy. */
 export interface DecidedBy {
   readonly policy: string;
   readonly rule?: number;
 }
 
-/** The status after a decision. Reason, error and who decided are its own: what stood there before is gone. */
+/** The status after a decision. Its reason, error and `decided_by` replace those of the status before. */
 export function statusAfter(before: Status | undefined, change: Change): Status {
   const { reason: _reason, error: _error, decided_by: _by, ...kept } = before ?? {};
   const { phase, actor, now, reason, error, maxAttempts, decidedBy } = change;
-  const { max_attempts: _limit, ...unlimited } = kept;
+  const { max_attempts: _max, ...withoutMax } = kept;
   return {
-    ...(maxAttempts === undefined ? kept : unlimited),
+    ...(maxAttempts === undefined ? kept : withoutMax),
     phase,
     ...defined({ reason }),
     actor,
@@ -72,6 +75,7 @@ export function statusAfter(before: Status | undefined, change: Change): Status 
   };
 }
 
+/** When the deadline is, in milliseconds since 1970. */
 export function deadlineMs(envelope: Envelope): number | undefined {
   return instantMs(envelope.status?.deadline_at);
 }

@@ -2,12 +2,17 @@ import { MAX_DURATION_MS } from '../text/duration.ts';
 import { instantMs, instantMsFromHttpDate } from '../text/timestamp.ts';
 import type { Backoff, Policy } from './policy.ts';
 
+/** The delay before the next attempt. */
+
 const JITTER = 0.1;
 
-/** The delay after attempt N, in whole milliseconds: the backoff, then the cap, then the jitter. */
-export function delayAfterAttempt(policy: Policy, attempt: number, roll: number): number {
+/**
+ * The delay after an attempt (counted from 1), in whole milliseconds: the backoff, limited by `maxIntervalMs`, plus
+ * jitter. `random` is at least 0 and less than 1.
+ */
+export function delayAfterAttempt(policy: Policy, attempt: number, random: number): number {
   const capped = Math.min(backoffMs(policy.backoff, attempt), policy.maxIntervalMs ?? MAX_DURATION_MS);
-  return Math.round(policy.jitter ? capped + roll * JITTER * capped : capped);
+  return Math.round(policy.jitter ? capped + random * JITTER * capped : capped);
 }
 
 function backoffMs(backoff: Backoff, attempt: number): number {
@@ -17,26 +22,26 @@ function backoffMs(backoff: Backoff, attempt: number): number {
     case 'linear':
       return attempt * backoff.initialMs;
     case 'exponential':
-      // Nought times infinity is no number: after 1,024 doublings there would be one.
+      // `2 ** 1024` is Infinity, and `0 * Infinity` is NaN.
       return backoff.initialMs === 0 ? 0 : backoff.initialMs * 2 ** (attempt - 1);
     case 'schedule':
       return backoff.delaysMs[Math.min(attempt, backoff.delaysMs.length) - 1] ?? 0;
   }
 }
 
-/** The delay, where the runtime asked for a pause of its own. The policy's cap binds that wish too. */
+/** The longer of the policy's delay and the one that the runtime requested. `maxIntervalMs` limits both. */
 export function delayWithRetryAfter(
   policy: Policy,
   delayMs: number,
   retryAfter: unknown,
   now: number,
 ): number {
-  const wish = retryAfterMs(retryAfter, now);
-  if (wish === undefined) return delayMs;
-  return Math.max(delayMs, Math.min(wish, policy.maxIntervalMs ?? MAX_DURATION_MS));
+  const requestedMs = retryAfterMs(retryAfter, now);
+  if (requestedMs === undefined) return delayMs;
+  return Math.max(delayMs, Math.min(requestedMs, policy.maxIntervalMs ?? MAX_DURATION_MS));
 }
 
-/** Seconds, RFC 3339 or an HTTP date, as milliseconds from now; what is negative or unreadable is as none. */
+/** Converts seconds, an RFC 3339 timestamp or an HTTP date to milliseconds from now. Undefined if invalid or negative. */
 export function retryAfterMs(value: unknown, now: number): number | undefined {
   const milliseconds = typeof value === 'string' ? millisecondsFromText(value, now) : secondsToMs(value);
   return milliseconds === undefined || !(milliseconds >= 0) ? undefined : milliseconds;

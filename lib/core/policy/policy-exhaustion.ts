@@ -3,7 +3,7 @@ import { EVENT_TIME, headerText } from '../envelope/headers.ts';
 import { instantMs } from '../text/timestamp.ts';
 import type { Policy } from './policy.ts';
 
-/** Where the attempts, this actor's time or the envelope's life ran out. */
+/** Whether no attempts are left, the actor's `maxDuration` has elapsed, or the envelope's event has expired. */
 export function isExhausted(
   policy: Policy,
   attempt: number,
@@ -18,12 +18,12 @@ export function isExhausted(
   );
 }
 
-/** More than that long ago; never, where no limit is set. */
+/** Whether more than `limitMs` has elapsed. Without a limit: never. */
 export function hasElapsed(limitMs: number | undefined, sinceMs: number, now: number): boolean {
   return limitMs !== undefined && now - sinceMs > limitMs;
 }
 
-/** When the event happened that the envelope tells of; without a readable header, when this actor took it on. */
+/** When the envelope's event happened: the `event_time` header, or if it is absent or invalid, the first attempt here. */
 export function eventTimeMs(envelope: Envelope, createdAtMs: number): number {
   return instantMs(headerText(envelope.headers, EVENT_TIME)) ?? createdAtMs;
 }

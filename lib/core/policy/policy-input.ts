@@ -1,4 +1,4 @@
-import { isRoutableName } from '../envelope/actor-name.ts';
+import { isRoutableName, RESERVED_NAME_RULE } from '../envelope/actor-name.ts';
 import { defined } from '../text/defined.ts';
 import { describeReceived, describeValue } from '../text/describe-value.ts';
 import { DURATION_RULE, durationMs, durationText } from '../text/duration.ts';
@@ -7,7 +7,7 @@ import { addUnknownKeys, type MistakeCollector } from '../text/mistake.ts';
 import { suggestion } from '../text/nearest.ts';
 import type { Backoff, Exhaustion, Policy } from './policy.ts';
 
-/** A policy as the user writes it. */
+/** A policy as the user writes it. `docs/error-handling.md` describes each field. */
 export interface PolicyInput {
   readonly maxAttempts?: number | 'unlimited';
   readonly backoff?: 'constant' | 'fixed' | 'linear' | 'exponential' | 'schedule';
@@ -42,130 +42,132 @@ const BACKOFFS = ['constant', 'fixed', 'linear', 'exponential', 'schedule'] as c
 
 type PolicyFields = Readonly<Record<(typeof FIELDS)[number], unknown>>;
 
-/** What the user wrote, compiled; every mistake is noted, and what is returned then is not for use. */
-export function compilePolicy(input: unknown, notes: MistakeCollector): Policy {
+/** Validates and compiles a policy. If it adds mistakes, the returned policy must not be used. */
+export function compilePolicy(input: unknown, mistakes: MistakeCollector): Policy {
   if (!isFields(input)) {
-    notes.add(`is ${describeValue(input)}, not an object like {"maxAttempts":3,"initialDelay":"1s"}`);
-    return compilePolicy({}, notes);
+    mistakes.add(`is ${describeValue(input)}; expected an object like {"maxAttempts":3,"initialDelay":"1s"}`);
+    return compilePolicy({}, mistakes);
   }
-  addUnknownKeys(notes, input, FIELDS);
+  addUnknownKeys(mistakes, input, FIELDS);
   const fields = input as PolicyFields;
-  const maxIntervalMs = optionalLimit(fields.maxInterval, notes.at('maxInterval'));
-  const maxDurationMs = optionalLimit(fields.maxDuration, notes.at('maxDuration'));
-  const expireAfterMs = optionalLimit(fields.expireAfter, notes.at('expireAfter'));
+  const maxIntervalMs = optionalLimit(fields.maxInterval, mistakes.at('maxInterval'));
+  const maxDurationMs = optionalLimit(fields.maxDuration, mistakes.at('maxDuration'));
+  const expireAfterMs = optionalLimit(fields.expireAfter, mistakes.at('expireAfter'));
   return {
-    maxAttempts: compileMaxAttempts(fields, notes.at('maxAttempts')),
-    backoff: compileBackoff(fields, notes),
+    maxAttempts: compileMaxAttempts(fields, mistakes.at('maxAttempts')),
+    backoff: compileBackoff(fields, mistakes),
     ...defined({ maxIntervalMs, maxDurationMs, expireAfterMs }),
-    jitter: compileJitter(fields.jitter, notes.at('jitter')),
-    onExhausted: compileExhaustion(fields.onExhausted, notes.at('onExhausted')),
+    jitter: compileJitter(fields.jitter, mistakes.at('jitter')),
+    onExhausted: compileExhaustion(fields.onExhausted, mistakes.at('onExhausted')),
     exhaustedReason: 'PolicyExhausted',
   };
 }
 
-function compileMaxAttempts(fields: PolicyFields, notes: MistakeCollector): number {
+function compileMaxAttempts(fields: PolicyFields, mistakes: MistakeCollector): number {
   const { maxAttempts = 0, maxDuration, expireAfter } = fields;
   if (maxAttempts === 'unlimited') {
     if (isUnset(maxDuration) && isUnset(expireAfter)) {
-      notes.add('is "unlimited", which requires a maxDuration or an expireAfter above 0');
+      mistakes.add('is "unlimited", which requires a maxDuration or an expireAfter above 0');
     }
     return Number.POSITIVE_INFINITY;
   }
   if (!Number.isSafeInteger(maxAttempts) || (maxAttempts as number) < 0) {
-    notes.add(`is ${describeValue(maxAttempts)}, not a whole number from 0, nor "unlimited"`);
+    mistakes.add(`is ${describeValue(maxAttempts)}; expected a whole number from 0, or "unlimited"`);
     return 1;
   }
   return Math.max(1, maxAttempts as number);
 }
 
-function compileBackoff(fields: PolicyFields, notes: MistakeCollector): Backoff {
+function compileBackoff(fields: PolicyFields, mistakes: MistakeCollector): Backoff {
   const { backoff = 'exponential', initialDelay, initialInterval, delays } = fields;
   if (!BACKOFFS.includes(backoff as (typeof BACKOFFS)[number])) {
-    notes
+    mistakes
       .at('backoff')
-      .add(`is ${describeValue(backoff)}, none of ${BACKOFFS.join(', ')}${meant(backoff, BACKOFFS)}`);
+      .add(`is ${describeValue(backoff)}; expected one of ${BACKOFFS.join(', ')}${hint(backoff, BACKOFFS)}`);
   }
   if (initialDelay !== undefined && initialInterval !== undefined) {
-    notes.at('initialInterval').add('is the older word for initialDelay; keep one of the two');
+    mistakes.at('initialInterval').add('is the older name of initialDelay; set only one of the two');
   }
-  if (backoff === 'schedule') return compileSchedule(fields, notes);
-  if (delays !== undefined) notes.at('delays').add('goes with "backoff":"schedule" only');
-  const delayMs = optionalDuration(initialDelay, notes.at('initialDelay'));
-  const initialMs = optionalDuration(initialInterval, notes.at('initialInterval')) ?? delayMs ?? 0;
+  if (backoff === 'schedule') return compileSchedule(fields, mistakes);
+  if (delays !== undefined) mistakes.at('delays').add('requires "backoff":"schedule"');
+  const delayMs = optionalDuration(initialDelay, mistakes.at('initialDelay'));
+  const initialMs = optionalDuration(initialInterval, mistakes.at('initialInterval')) ?? delayMs ?? 0;
   return { kind: backoff === 'fixed' ? 'constant' : (backoff as 'constant'), initialMs };
 }
 
-function compileSchedule(fields: PolicyFields, notes: MistakeCollector): Backoff {
+function compileSchedule(fields: PolicyFields, mistakes: MistakeCollector): Backoff {
   for (const place of ['initialDelay', 'initialInterval'] as const) {
     if (fields[place] !== undefined)
-      notes.at(place).add('does not go with "backoff":"schedule"; delays says it all');
+      mistakes.at(place).add('cannot be combined with "backoff":"schedule"; use delays');
   }
   const { delays } = fields;
   if (!Array.isArray(delays) || delays.length === 0) {
-    notes
+    mistakes
       .at('delays')
-      .add(`${describeReceived(delays)}; "backoff":"schedule" needs a list of durations like ["1s","5s"]`);
+      .add(`${describeReceived(delays)}; "backoff":"schedule" requires a list of durations like ["1s","5s"]`);
     return { kind: 'schedule', delaysMs: [0] };
   }
-  const delaysMs = delays.map((delay, index) => requiredDuration(delay, notes.at('delays').at(index)));
+  const delaysMs = delays.map((delay, index) => requiredDuration(delay, mistakes.at('delays').at(index)));
   return { kind: 'schedule', delaysMs };
 }
 
-function compileJitter(jitter: unknown, notes: MistakeCollector): boolean {
+function compileJitter(jitter: unknown, mistakes: MistakeCollector): boolean {
   if (jitter !== undefined && typeof jitter !== 'boolean')
-    notes.add(`is ${describeValue(jitter)}, not true or false`);
+    mistakes.add(`is ${describeValue(jitter)}; expected true or false`);
   return jitter === true;
 }
 
-function compileExhaustion(value: unknown, notes: MistakeCollector): Exhaustion {
+function compileExhaustion(value: unknown, mistakes: MistakeCollector): Exhaustion {
   if (value === undefined || value === null) return { action: 'sink' };
   if (Array.isArray(value)) {
     if (value.length === 0) return { action: 'sink' };
     for (const [index, name] of value.entries()) {
       if (!isRoutableName(name)) {
-        notes
+        mistakes
           .at(index)
-          .add(`is ${describeValue(name)}, no actor to route to; names are like "recover", never x-...`);
+          .add(`is ${describeValue(name)}; expected an actor name such as "recover"; ${RESERVED_NAME_RULE}`);
       }
     }
     return { action: 'route', actors: value };
   }
   if (!isFields(value)) {
-    notes.add(
+    mistakes.add(
       `is ${describeValue(value)}; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}`,
     );
     return { action: 'sink' };
   }
-  return compileAction(value, notes);
+  return compileAction(value, mistakes);
 }
 
-function compileAction(value: Fields, notes: MistakeCollector): Exhaustion {
+function compileAction(value: Fields, mistakes: MistakeCollector): Exhaustion {
   const { action, topic } = value;
-  addUnknownKeys(notes, value, ['action', 'topic']);
+  addUnknownKeys(mistakes, value, ['action', 'topic']);
   if (action === 'drop') {
     if (topic !== undefined)
-      notes.at('topic').add('does not go with "action":"drop"; what is dropped goes nowhere');
+      mistakes
+        .at('topic')
+        .add('cannot be combined with "action":"drop": a dropped envelope is not sent anywhere');
     return { action };
   }
   if (action !== 'escalate') {
     const actions = ['escalate', 'drop'];
-    notes
+    mistakes
       .at('action')
-      .add(`${describeReceived(action)}, none of ${actions.join(', ')}${meant(action, actions)}`);
+      .add(`${describeReceived(action)}; expected one of ${actions.join(', ')}${hint(action, actions)}`);
     return { action: 'sink' };
   }
   if (typeof topic !== 'string' || topic === '' || topic.startsWith('x-')) {
-    notes
+    mistakes
       .at('topic')
-      .add(`${describeReceived(topic)}, not the name of a topic or queue (x-... are the mesh's own)`);
+      .add(`${describeReceived(topic)}; expected the name of a topic or queue; ${RESERVED_NAME_RULE}`);
     return { action: 'sink' };
   }
   return { action, topic };
 }
 
-/** A limit of 0 means "not set", as in Go, where both have the same zero value. */
-function optionalLimit(value: unknown, notes: MistakeCollector): number | undefined {
-  return optionalDuration(value, notes) || undefined;
+/** A limit of 0 means "not set", as in Go, where 0 is the value of an unset duration. */
+function optionalLimit(value: unknown, mistakes: MistakeCollector): number | undefined {
+  return optionalDuration(value, mistakes) || undefined;
 }
 
 /** Whether a limit is absent or 0. A value that is not a duration has its own mistake and counts as set. */
@@ -173,21 +175,21 @@ function isUnset(limit: unknown): boolean {
   return limit === undefined || durationMs(limit) === 0;
 }
 
-function optionalDuration(value: unknown, notes: MistakeCollector): number | undefined {
-  return value === undefined ? undefined : requiredDuration(value, notes);
+function optionalDuration(value: unknown, mistakes: MistakeCollector): number | undefined {
+  return value === undefined ? undefined : requiredDuration(value, mistakes);
 }
 
-function requiredDuration(value: unknown, notes: MistakeCollector): number {
+function requiredDuration(value: unknown, mistakes: MistakeCollector): number {
   const milliseconds = durationMs(value);
-  if (milliseconds === undefined) notes.add(`is ${describeValue(value)}; ${DURATION_RULE}`);
+  if (milliseconds === undefined) mistakes.add(`is ${describeValue(value)}; ${DURATION_RULE}`);
   return milliseconds ?? 0;
 }
 
-function meant(typed: unknown, words: readonly string[]): string {
+function hint(typed: unknown, words: readonly string[]): string {
   return typeof typed === 'string' ? suggestion(typed, words) : '';
 }
 
-/** The inverse: what a user would have written for it. */
+/** The inverse of `compilePolicy`: the policy as a user would write it. */
 export function policyInput(policy: Policy): PolicyInput {
   const { maxAttempts, backoff, maxIntervalMs, maxDurationMs, expireAfterMs, jitter, onExhausted } = policy;
   return {

@@ -3,15 +3,15 @@ import { BUILT_IN_POLICIES, DEFAULT_POLICY, type Pattern, type Policy, type Resi
 
 type MatchableFault = Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
 
-/** Which policy decides, and why: for the plan, and for whoever asks at night. */
+/** The policy that applies to an error, and the rule that selected it. */
 export interface Match {
   readonly policy: Policy;
   readonly policyName: string;
-  /** The rule that took it, counted from 0; undefined where no rule did and the default serves. */
+  /** The index of the matching rule. Undefined if no rule matches and the default policy applies. */
   readonly rule?: number;
 }
 
-/** The first rule that matches wins, whatever follows it. */
+/** The policy of the first matching rule; undefined if no rule matches. */
 export function matchRule(resiliency: Resiliency, fault: MatchableFault): Match | undefined {
   for (const [index, rule] of resiliency.rules.entries()) {
     const policy = resiliency.policies.get(rule.policy) ?? BUILT_IN_POLICIES.get(rule.policy);
@@ -22,7 +22,7 @@ export function matchRule(resiliency: Resiliency, fault: MatchableFault): Match 
   return undefined;
 }
 
-/** The rule's policy, or the default's. */
+/** The policy of the first matching rule, or the default policy; undefined if there is neither. */
 export function matchPolicy(resiliency: Resiliency, fault: MatchableFault): Match | undefined {
   const byRule = matchRule(resiliency, fault);
   if (byRule !== undefined) return byRule;
@@ -30,6 +30,7 @@ export function matchPolicy(resiliency: Resiliency, fault: MatchableFault): Matc
   return policy === undefined ? undefined : { policy, policyName: DEFAULT_POLICY };
 }
 
+/** Whether an error matches a pattern: by one of its type names or by its HTTP status. */
 export function matches(pattern: Pattern, fault: MatchableFault): boolean {
   switch (pattern.kind) {
     case 'full-name':
@@ -51,10 +52,10 @@ function lastName(name: string): string {
 
 const HTTP_PATTERN = /^http:(?:([1-5]\d\d)|([1-5])xx)$/;
 
-/** No blank, star or comma, no digit or dot at the beginning, no dot at the end: what no error is ever called. */
+/** Without spaces, stars and commas; not starting with a digit or dot, nor ending with a dot. */
 const ERROR_NAME = /^[^\s*,.\d](?:[^\s*,]*[^\s*,.])?$/;
 
-/** `ValueError`, `pkg.ValueError`, `http:503`, `http:5xx`; undefined where the text is none of them. */
+/** Parses `ValueError`, `pkg.ValueError`, `http:503` or `http:5xx`. Undefined for any other text. */
 export function patternFromText(text: string): Pattern | undefined {
   if (text.startsWith('http:')) {
     const [, status, hundreds] = HTTP_PATTERN.exec(text) ?? [];
@@ -65,6 +66,7 @@ export function patternFromText(text: string): Pattern | undefined {
   return { kind: text.includes('.') ? 'full-name' : 'last-name', name: text };
 }
 
+/** The inverse of `patternFromText`. */
 export function patternText(pattern: Pattern): string {
   switch (pattern.kind) {
     case 'full-name':

@@ -6,7 +6,7 @@ import { BUILT_IN_POLICIES, type Pattern, type Policy, type Resiliency, type Rul
 import { compilePolicy, type PolicyInput, policyInput } from './policy-input.ts';
 import { patternFromText, patternText } from './policy-match.ts';
 
-/** What the user writes: policies by name, and rules that say which error gets which. */
+/** Policies and rules as the user writes them: policies by name, and rules that select a policy for an error. */
 export interface ResiliencyInput {
   readonly policies: Readonly<Record<string, PolicyInput>>;
   readonly rules: readonly RuleInput[];
@@ -22,79 +22,90 @@ export interface RuleInput {
   readonly policy: string;
 }
 
-/** Stands for a text that could not be parsed: that mistake is noted already, and what follows from it is none. */
+/** Replaces text that is not JSON. That mistake was added already, and mistakes that follow from it are not. */
 export const NOT_JSON = Symbol('not JSON');
 
-/** Compiles both, and notes every mistake in either. */
+/** Validates and compiles policies and rules. If it adds mistakes, the returned value must not be used. */
 export function compileResiliency(
   policies: unknown,
   rules: unknown,
-  notes: { readonly policies: MistakeCollector; readonly rules: MistakeCollector },
+  mistakes: { readonly policies: MistakeCollector; readonly rules: MistakeCollector },
 ): Resiliency {
-  const compiled = compilePolicies(policies, notes.policies);
-  return { policies: compiled ?? new Map(), rules: compileRules(rules, compiled, notes.rules) };
+  const compiled = compilePolicies(policies, mistakes.policies);
+  return { policies: compiled ?? new Map(), rules: compileRules(rules, compiled, mistakes.rules) };
 }
 
-/** Undefined where nobody knows which policies were meant. */
-function compilePolicies(input: unknown, notes: MistakeCollector): ReadonlyMap<string, Policy> | undefined {
+/** Undefined if the input is invalid as a whole, so that the names of its policies are unknown. */
+function compilePolicies(
+  input: unknown,
+  mistakes: MistakeCollector,
+): ReadonlyMap<string, Policy> | undefined {
   if (input === NOT_JSON) return undefined;
   if (!isFields(input)) {
-    notes.add(`is ${describeValue(input)}, not an object of policies like {"default":{"maxAttempts":3}}`);
+    mistakes.add(
+      `is ${describeValue(input)}; expected an object of policies like {"default":{"maxAttempts":3}}`,
+    );
     return undefined;
   }
   return new Map(
-    Object.entries(input).map(([name, policy]) => [name, compilePolicy(policy, notes.at(name))]),
+    Object.entries(input).map(([name, policy]) => [name, compilePolicy(policy, mistakes.at(name))]),
   );
 }
 
 type KnownPolicies = ReadonlyMap<string, Policy> | undefined;
 
-function compileRules(input: unknown, policies: KnownPolicies, notes: MistakeCollector): readonly Rule[] {
+function compileRules(input: unknown, policies: KnownPolicies, mistakes: MistakeCollector): readonly Rule[] {
   if (input === NOT_JSON) return [];
   if (!Array.isArray(input)) {
-    notes.add(
-      `is ${describeValue(input)}, not a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]`,
+    mistakes.add(
+      `is ${describeValue(input)}; expected a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]`,
     );
     return [];
   }
-  return input.map((rule, index) => compileRule(rule, policies, notes.at(index)));
+  return input.map((rule, index) => compileRule(rule, policies, mistakes.at(index)));
 }
 
-function compileRule(input: unknown, policies: KnownPolicies, notes: MistakeCollector): Rule {
+function compileRule(input: unknown, policies: KnownPolicies, mistakes: MistakeCollector): Rule {
   if (!isFields(input)) {
-    notes.add(`is ${describeValue(input)}, not a rule like {"errors":["ValueError"],"policy":"noRetry"}`);
+    mistakes.add(
+      `is ${describeValue(input)}; expected a rule like {"errors":["ValueError"],"policy":"noRetry"}`,
+    );
     return { errors: [], policy: '' };
   }
-  addUnknownKeys(notes, input, ['errors', 'policy']);
+  addUnknownKeys(mistakes, input, ['errors', 'policy']);
   const { errors, policy } = input;
   return {
-    errors: compilePatterns(errors, notes.at('errors')),
-    policy: compileName(policy, policies, notes),
+    errors: compilePatterns(errors, mistakes.at('errors')),
+    policy: compileName(policy, policies, mistakes),
   };
 }
 
-function compilePatterns(errors: unknown, notes: MistakeCollector): readonly Pattern[] {
+function compilePatterns(errors: unknown, mistakes: MistakeCollector): readonly Pattern[] {
   if (!Array.isArray(errors) || errors.length === 0) {
-    notes.add(`${describeReceived(errors)}, not a list of errors like ["ValueError","http:503"]`);
+    mistakes.add(`${describeReceived(errors)}; expected a list of errors like ["ValueError","http:503"]`);
     return [];
   }
   return errors.flatMap((text, index) => {
     const pattern = typeof text === 'string' ? patternFromText(text) : undefined;
     if (pattern !== undefined) return [pattern];
-    notes.at(index).add(`is ${describeValue(text)}, neither an error's name nor "http:503" nor "http:5xx"`);
+    mistakes
+      .at(index)
+      .add(
+        `is ${describeValue(text)}; expected an error name such as "ValueError", "http:503" or "http:5xx"`,
+      );
     return [];
   });
 }
 
-function compileName(name: unknown, policies: KnownPolicies, notes: MistakeCollector): string {
+function compileName(name: unknown, policies: KnownPolicies, mistakes: MistakeCollector): string {
   const known = [...(policies?.keys() ?? []), ...BUILT_IN_POLICIES.keys()];
   if (typeof name === 'string' && (known.includes(name) || policies === undefined)) return name;
-  const meant = typeof name === 'string' ? suggestion(name, known) : `; there are ${known.join(', ')}`;
-  notes.at('policy').add(`${describeReceived(name)}, and a policy's name is needed${meant}`);
+  const hint = typeof name === 'string' ? suggestion(name, known) : `: ${known.join(', ')}`;
+  mistakes.at('policy').add(`${describeReceived(name)}; expected the name of a policy${hint}`);
   return '';
 }
 
-/** The inverse: what a user would have written for it. */
+/** The inverse of `compileResiliency`: policies and rules as a user would write them. */
 export function resiliencyInput(resiliency: Resiliency): ResiliencyInput {
   return {
     policies: Object.fromEntries(

@@ -1,17 +1,19 @@
+/** How error messages show the value that they received. */
+
 const MAX_EXCERPT_LENGTH = 120;
 
-/** A text as a complaint shows it: short enough to read. */
+/** The text itself, or its first 120 characters followed by `...`. */
 export function excerpt(text: string): string {
   return text.length <= MAX_EXCERPT_LENGTH ? text : `${text.slice(0, MAX_EXCERPT_LENGTH)}...`;
 }
 
-/** Any value, as JSON where JSON can say it. */
+/** The value as JSON. JSON cannot express undefined, NaN and infinities: they are written as JavaScript writes them. */
 export function describeValue(value: unknown): string {
-  const isUnsayable = value === undefined || (typeof value === 'number' && !Number.isFinite(value));
-  return isUnsayable ? String(value) : excerpt(JSON.stringify(value));
+  const isNotJson = value === undefined || (typeof value === 'number' && !Number.isFinite(value));
+  return isNotJson ? String(value) : excerpt(JSON.stringify(value));
 }
 
-/** How a complaint begins: what came, or that nothing did. */
+/** The beginning of a message about a value: `is missing`, or `is` and the value. */
 export function describeReceived(value: unknown): string {
   return value === undefined ? 'is missing' : `is ${describeValue(value)}`;
 }

@@ -1,4 +1,4 @@
-/** Durations as Go writes them: "300ms", "1.5s", "1h30m"; no sign. Kept as whole milliseconds. */
+/** Durations in Go's notation without a sign ("300ms", "1.5s", "1h30m"), converted to whole milliseconds and back. */
 
 const NANOSECONDS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -13,12 +13,12 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
 const NANOSECONDS_PER_MS = 1_000_000n;
 const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
-/** The longest duration there is, Go's: about 292 years. What reckons longer is cut to it. */
+/** The longest duration that Go can represent, about 292 years. Computed delays are capped at it. */
 export const MAX_DURATION_MS = 9_223_372_036_855;
 
 export const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
 
-/** The duration in milliseconds, rounded to the nearest; undefined where the value is no duration. */
+/** The duration in milliseconds, rounded to the nearest one. Undefined if the value is not a duration. */
 export function durationMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   if (value === '0') return 0;
@@ -50,7 +50,7 @@ const UNITS = [
   ['ms', 1],
 ] as const;
 
-/** The shortest way to write so many milliseconds: 5400000 is "1h30m". */
+/** The shortest notation of a duration: 5400000 is "1h30m". */
 export function durationText(milliseconds: number): string {
   let rest = milliseconds;
   let text = '';

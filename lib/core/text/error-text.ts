@@ -9,7 +9,7 @@ export function causeText(error: unknown): string {
   return cause instanceof Error ? cause.message : String(error);
 }
 
-/** The stack of an error, for bugs of our own; anything else that was thrown, as text. */
+/** The stack of an error, for bugs in this project; anything else that was thrown, as text. */
 export function stackText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

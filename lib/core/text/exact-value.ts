@@ -1,15 +1,15 @@
 import { skipValue } from './json-scan.ts';
 import type { JsonText } from './json-text.ts';
 
-/** Deeper ones can neither be parsed nor written again without a stack as deep. */
+/** `JSON.parse` and `JSON.stringify` recurse: deeper nesting could exhaust the stack. */
 const MAX_DEPTH = 500;
 
-/** Newer than the library's types: a value that is written as that text. */
+/** `JSON.stringify` writes the returned value as the given text. The TypeScript library does not declare it yet. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /**
- * The value that a JSON text holds, for a library that writes values and not texts: a number that would not be written
- * as it came keeps its text. Undefined where it is nested too deep.
+ * Parses JSON text for a library that takes values and serializes them itself. A number that JavaScript would write
+ * differently, such as a 64-bit integer, keeps its text. Undefined if the value is nested too deeply.
  */
 export function exactValueFromJson(text: JsonText): { readonly value: unknown } | undefined {
   if (skipValue(text, 0, MAX_DEPTH) < 0) return undefined;

@@ -1,4 +1,4 @@
-/** The fields of a JSON object that came from outside: nothing is known of their values yet. */
+/** The fields of a JSON object from outside. Their values are not validated yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function isFields(value: unknown): value is Fields {

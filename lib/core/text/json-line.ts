@@ -1,6 +1,6 @@
 /**
- * A value as one line of a log. JSON leaves three characters raw that many readers, Node's `readline` and Python's
- * `splitlines` among them, take for the end of a line.
+ * A value as one line of a log. JSON does not escape three characters that many readers treat as the end of a line,
+ * for example Node's `readline` and Python's `splitlines`. This function escapes them.
  */
 export function jsonLine(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(LINE_ENDS, escapeOf);

@@ -4,8 +4,9 @@ import { isFields } from './fields.ts';
 import { type Json, type JsonText, readJson, textFromMembers } from './json-text.ts';
 
 /**
- * JSON Patch (RFC 6902) on text: what an operation does not touch keeps its bytes, 64-bit integers included. A patch
- * is applied whole or not at all. A problem names places, never what stands there: payloads are nobody's business.
+ * JSON Patch (RFC 6902) on JSON text. Values that an operation does not touch keep their bytes, including 64-bit
+ * integers. Either all operations of a patch are applied, or none. A problem contains paths but no values, because a
+ * payload may be confidential.
  */
 export type Patched = { readonly text: JsonText } | { readonly problem: string };
 
@@ -17,15 +18,16 @@ export interface Operation {
 }
 
 const OPS = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const;
+const PATH_RULE = 'expected a JSON Pointer such as "/a/0/b"';
 
 export type PatchReading = { readonly patch: readonly Operation[] } | { readonly problem: string };
 
-/** The patch in a text, or what is wrong with it and in which operation. */
+/** Parses a patch. If it is invalid, the problem names the operation, counted from 1. */
 export function readPatch(text: string): PatchReading {
   const json = readJson(text);
   if (json.kind !== 'array')
     return {
-      problem: `a patch is a JSON array like [{"op":"replace","path":"/n","value":1}], not ${excerpt(text)}`,
+      problem: `expected a JSON array like [{"op":"replace","path":"/n","value":1}], received ${excerpt(text)}`,
     };
   const operations: Operation[] = [];
   for (const [index, item] of json.items.entries()) {
@@ -40,15 +42,15 @@ export function readPatch(text: string): PatchReading {
 function readOperation(text: JsonText): Operation | string {
   const json = readJson(text);
   const fields: unknown = JSON.parse(text);
-  if (json.kind !== 'object' || !isFields(fields)) return `${excerpt(text)} is no object`;
+  if (json.kind !== 'object' || !isFields(fields)) return `expected an object, received ${excerpt(text)}`;
   const { op } = fields;
-  if (!OPS.includes(op as Operation['op'])) return `op ${describeReceived(op)}, none of ${OPS.join(', ')}`;
+  if (!OPS.includes(op as Operation['op']))
+    return `op ${describeReceived(op)}; expected one of ${OPS.join(', ')}`;
   const path = pointerOf(fields['path']);
-  if (path === undefined) return `path ${describeReceived(fields['path'])}; a path is like "/a/0/b"`;
+  if (path === undefined) return `path ${describeReceived(fields['path'])}; ${PATH_RULE}`;
   const needsFrom = op === 'move' || op === 'copy';
   const from = needsFrom ? pointerOf(fields['from']) : undefined;
-  if (needsFrom && from === undefined)
-    return `from ${describeReceived(fields['from'])}; a path is like "/a/0/b"`;
+  if (needsFrom && from === undefined) return `from ${describeReceived(fields['from'])}; ${PATH_RULE}`;
   const needsValue = op === 'add' || op === 'replace' || op === 'test';
   const value = needsValue ? json.members.get('value') : undefined;
   if (needsValue && value === undefined) return `value is missing`;
@@ -92,7 +94,7 @@ function applyOperation(text: JsonText, { op, path, from = [], value }: Operatio
       if ('problem' in found) return found;
       return isSame(found.text, value as JsonText)
         ? { text }
-        : { problem: `${placeOf(path)} is something else` };
+        : { problem: `${placeOf(path)} has a different value` };
     }
     case 'copy': {
       const found = find(text, from);
@@ -134,17 +136,18 @@ function put(text: JsonText, path: readonly string[], value: JsonText, how: 'add
     if (how === 'replace' && childOf(json, step) === undefined)
       return { problem: `there is nothing at ${place}` };
     if (json.kind === 'object') return { text: textFromMembers(new Map(json.members).set(step, value)) };
-    if (json.kind !== 'array') return { problem: `${place} is inside a single value, which holds nothing` };
+    if (json.kind !== 'array')
+      return { problem: `${place} cannot be added: its parent is neither an object nor an array` };
     const index = step === '-' ? json.items.length : isIndex(step) ? Number(step) : Number.NaN;
     if (!(index <= json.items.length))
-      return { problem: `${place} is no place in a list of ${json.items.length}` };
+      return { problem: `${place} is not an index of an array of length ${json.items.length}` };
     return { text: arrayText(json.items.toSpliced(index, how === 'replace' ? 1 : 0, value)) };
   });
 }
 
 function remove(text: JsonText, path: readonly string[]): Patched {
   return within(text, path, (json, step, place) => {
-    if (step === undefined) return { problem: 'the whole payload cannot be removed; replace it' };
+    if (step === undefined) return { problem: 'the whole payload cannot be removed; use "replace" instead' };
     if (childOf(json, step) === undefined) return { problem: `there is nothing at ${place}` };
     if (json.kind === 'array') return { text: arrayText(json.items.toSpliced(Number(step), 1)) };
     const members = new Map(json.kind === 'object' ? json.members : []);
@@ -153,37 +156,38 @@ function remove(text: JsonText, path: readonly string[]): Patched {
   });
 }
 
-type Change = (holder: Json, step: string | undefined, place: string) => Patched;
+/** Changes one container. `step` is the key or index in it, or undefined if the path is the whole document. */
+type Change = (container: Json, step: string | undefined, place: string) => Patched;
 
-/** Goes down to what holds the place, changes it there, and writes anew only what lies on the way. */
+/** Applies the change to the container that the path leads to. Only the containers along the path are written again. */
 function within(text: JsonText, path: readonly string[], change: Change): Patched {
-  const holders: Json[] = [];
+  const containers: Json[] = [];
   let current = text;
   for (const [depth, step] of path.slice(0, -1).entries()) {
     const json = readJson(current) as Json;
     const inner = childOf(json, step);
     if (inner === undefined) return { problem: `there is nothing at ${placeOf(path.slice(0, depth + 1))}` };
-    holders.push(json);
+    containers.push(json);
     current = inner;
   }
   let changed = change(readJson(current) as Json, path.at(-1), placeOf(path));
-  for (let depth = holders.length - 1; depth >= 0 && 'text' in changed; depth--) {
-    changed = { text: withChild(holders[depth] as Json, path[depth] as string, changed.text) };
+  for (let depth = containers.length - 1; depth >= 0 && 'text' in changed; depth--) {
+    changed = { text: withChild(containers[depth] as Json, path[depth] as string, changed.text) };
   }
   return changed;
 }
 
-function withChild(holder: Json, step: string, value: JsonText): JsonText {
-  return holder.kind === 'object'
-    ? textFromMembers(new Map(holder.members).set(step, value))
-    : arrayText((holder as Extract<Json, { kind: 'array' }>).items.with(Number(step), value));
+function withChild(container: Json, step: string, value: JsonText): JsonText {
+  return container.kind === 'object'
+    ? textFromMembers(new Map(container.members).set(step, value))
+    : arrayText((container as Extract<Json, { kind: 'array' }>).items.with(Number(step), value));
 }
 
 function arrayText(items: readonly JsonText[]): JsonText {
   return `[${items.join(',')}]` as JsonText;
 }
 
-/** Equal as RFC 6902 has it: numbers by value, the order of members of no matter. */
+/** Equality as RFC 6902 defines it: numbers are compared by value, and the order of members is ignored. */
 function isSame(one: JsonText, other: JsonText): boolean {
   const [left, right] = [readJson(one) as Json, readJson(other) as Json];
   if (left.kind === 'object' && right.kind === 'object') {
@@ -210,7 +214,7 @@ function isSameScalar(one: string, other: string): boolean {
   return left === undefined || right === undefined ? JSON.parse(one) === JSON.parse(other) : left === right;
 }
 
-/** A number's value, written in one way only: a float would take two neighbours above 2^53 for the same. */
+/** A canonical notation of a number. Comparing floats would treat different integers above 2^53 as equal. */
 function digitsOf(text: string): string | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];

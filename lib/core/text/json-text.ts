@@ -1,8 +1,8 @@
 /**
- * JSON as text: checked once, cut into pieces, never parsed more than needed.
+ * JSON as text: validated once, split into members or items, and not parsed further than needed.
  *
- * A payload is only passed on, so its text is kept and spliced into the next envelope: 64-bit integers,
- * duplicate keys and white space arrive as they left, and nothing is paid for what nobody reads.
+ * The sidecar only forwards a payload, so it copies the payload's text into the next envelope. 64-bit integers,
+ * duplicate keys and white space arrive unchanged, and values that are not read cost no time.
  */
 
 import {
@@ -30,7 +30,7 @@ export type Json =
 
 export type JsonReading = Json | { readonly kind: 'invalid'; readonly at: number };
 
-/** Reads the outermost level of one JSON document; what lies deeper is checked and left as text. */
+/** Reads the outermost level of one JSON document. Deeper levels are validated and kept as text. */
 export function readJson(source: string): JsonReading {
   const start = skipSpace(source, 0);
   const opener = source.charCodeAt(start);
@@ -79,7 +79,7 @@ function readArray(source: string, start: number): JsonReading {
   return trailingError(source, position + 1) ?? { kind: 'array', text, items };
 }
 
-/** A complaint where anything but white space follows. */
+/** An error if anything other than white space follows the value. */
 function trailingError(source: string, end: number): JsonReading | undefined {
   const rest = skipSpace(source, end);
   return rest === source.length ? undefined : { kind: 'invalid', at: rest };
@@ -89,23 +89,23 @@ export function jsonText(value: string | number | boolean | null): JsonText {
   return JSON.stringify(value) as JsonText;
 }
 
-/** The string that a JSON text holds; undefined where it holds something else. */
+/** The value of a JSON string; undefined for any other kind of value. */
 export function stringFromJson(text: JsonText | undefined): string | undefined {
   return text === undefined || text.charCodeAt(0) !== QUOTE ? undefined : unquote(text);
 }
 
-/** What stands between the quotes; only an escape needs a parse. */
+/** The content of a JSON string. Only a string with escapes needs a parser. */
 function unquote(text: string): string {
   return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1);
 }
 
-/** The whole value, where it is nested no deeper than so many levels: what is parsed can then be written again. */
+/** The parsed value; undefined if it is nested deeper than `maxDepth` levels, because writing it again could fail. */
 export function shallowValueFromJson(
   text: JsonText,
-  deepest: number,
+  maxDepth: number,
 ): { readonly value: unknown } | undefined {
-  const cannotBeDeeper = text.length <= 2 * deepest;
-  return cannotBeDeeper || skipValue(text, 0, deepest) >= 0 ? { value: JSON.parse(text) } : undefined;
+  const cannotBeDeeper = text.length <= 2 * maxDepth;
+  return cannotBeDeeper || skipValue(text, 0, maxDepth) >= 0 ? { value: JSON.parse(text) } : undefined;
 }
 
 export function textFromMembers(members: ReadonlyMap<string, JsonText>): JsonText {
@@ -114,7 +114,7 @@ export function textFromMembers(members: ReadonlyMap<string, JsonText>): JsonTex
   return `{${text}}` as JsonText;
 }
 
-/** A complaint's words for a place in broken JSON: what stands there, and where that is. */
+/** What is wrong with invalid JSON, and where: `unexpected "}" at line 1, column 7`. */
 export function describeJsonError(source: string, at: number): string {
   const found =
     at >= source.length ? 'the text ends' : `unexpected ${JSON.stringify(characterAt(source, at))}`;

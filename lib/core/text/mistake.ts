@@ -1,18 +1,18 @@
 import { suggestion } from './nearest.ts';
 
-/** Something an operator wrote that cannot be right. Collected, so that all are told at once. */
+/** An invalid value in a manifest or setting. Mistakes are collected, so that all of them are reported at once. */
 export interface Mistake {
-  /** Where it stands: `ASYA_MAX_HOPS`, `ASYA_RESILIENCY_POLICIES.default.initialDelay`, `rules[2].policy`. */
+  /** Its location: `ASYA_MAX_HOPS`, `ASYA_RESILIENCY_POLICIES.default.initialDelay`, `rules[2].policy`. */
   readonly place: string;
-  /** What came, and what would be right. */
+  /** The value received, and what would be valid. */
   readonly problem: string;
 }
 
-/** Gathers mistakes under one place. */
+/** Adds mistakes at one location to a list. */
 export interface MistakeCollector {
   readonly place: string;
   add(problem: string): void;
-  /** The same collection, one step further in: `policies` at `default` is `policies.default`. */
+  /** A collector for a location inside this one: `policies` at `default` is `policies.default`. */
   at(step: string | number): MistakeCollector;
 }
 
@@ -31,10 +31,10 @@ function join(place: string, step: string): string {
   return place === '' ? step : `${place}.${step}`;
 }
 
-/** Complains of every key that is none of the known ones. */
-export function addUnknownKeys(notes: MistakeCollector, value: object, known: readonly string[]): void {
+/** Adds a mistake for every key that is not a known one. */
+export function addUnknownKeys(mistakes: MistakeCollector, value: object, known: readonly string[]): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) notes.at(key).add(`is no field here${suggestion(key, known)}`);
+    if (!known.includes(key)) mistakes.at(key).add(`is not a known field${suggestion(key, known)}`);
   }
 }
 

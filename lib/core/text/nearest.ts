@@ -1,8 +1,8 @@
-/** Half of any other edit: who writes ASYA_GRACE for ASYA_GRACE_PERIOD left a word out, and mistyped none. */
+/** Half of any other edit: ASYA_GRACE more likely means ASYA_GRACE_PERIOD than another short name. */
 const INSERT_OR_DELETE_COST = 1;
 const REPLACE_OR_SWAP_COST = 2;
 
-/** The word that takes the least editing to become: what somebody who mistyped most likely meant. */
+/** The word with the smallest edit distance to the typed one, ignoring case. */
 export function closestWord(typed: string, words: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -16,13 +16,13 @@ export function closestWord(typed: string, words: Iterable<string>): string | un
   return nearest;
 }
 
-/** "did you mean ...?", or nothing where there are no words to mean. */
+/** `; did you mean "..."?`, or an empty text if there are no words. */
 export function suggestion(typed: string, words: Iterable<string>): string {
   const nearest = closestWord(typed, words);
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 
-/** Levenshtein's distance, weighed, with two swapped neighbours as one edit. */
+/** The weighted Levenshtein distance. Two swapped neighbours count as one edit. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index * INSERT_OR_DELETE_COST);

@@ -1,24 +1,27 @@
-/** Instants: RFC 3339 text in envelopes, milliseconds since 1970 in decisions. Any offset is read, UTC is written. */
+/**
+ * Instants: RFC 3339 text in envelopes, milliseconds since 1970 in decisions. Any UTC offset is accepted, and UTC is
+ * written.
+ */
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** As it would be written here; a leap second is not. A shortcut too: what it misses is written again, to the same text. */
+/** Text that is in UTC already and needs no conversion. Leap seconds are converted, so they do not match. */
 const IN_UTC = /^[\d-]{10}T\d\d:\d\d:[0-5]\d(?:\.\d+)?Z$/;
 
 export const TIMESTAMP_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
 
-/** Outside these years an instant could not be written again in UTC. */
+/** RFC 3339 has four digits for the year: other instants cannot be written in UTC. */
 const YEAR_0_MS = -62_167_219_200_000;
 const YEAR_10000_MS = 253_402_300_800_000;
 
 interface Instant {
   /** The whole second, in milliseconds since 1970. */
   readonly secondMs: number;
-  /** The digits after the point, as they came. */
+  /** The digits after the decimal point, unchanged. */
   readonly fraction: string;
 }
 
-/** The instant in milliseconds since 1970; undefined where the value is no RFC 3339 time. */
+/** The instant in milliseconds since 1970; undefined if the value is not an RFC 3339 timestamp. */
 export function instantMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const usual = canonicalInstantMs(value);
@@ -36,8 +39,9 @@ const UPPER_Z = 0x5a;
 const WHOLE_SECONDS = 20;
 
 /**
- * The form that is written here and almost always comes, read without a regular expression: it is the hot path. What it
- * does not take, the regular expression does; mutants that only make it take less cost time and change nothing.
+ * Reads the form that `timestampText` writes, without a regular expression: almost every timestamp has this form, and
+ * this is the hot path. Undefined for any other form, which the regular expression reads. A mutant that only rejects
+ * more texts here is therefore slower, but equivalent.
  */
 function canonicalInstantMs(text: string): number | undefined {
   const { length } = text;
@@ -65,7 +69,7 @@ function canonicalInstantMs(text: string): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }
 
-/** Of one to three digits after the point; NaN where they are none. */
+/** The milliseconds in one to three digits after the decimal point; NaN if they are not digits. */
 function fractionMs(text: string): number {
   if (text.charCodeAt(WHOLE_SECONDS - 1) !== POINT) return Number.NaN;
   let milliseconds = 0;
@@ -80,11 +84,12 @@ function digit(text: string, at: number): number {
   return value >= 0 && value <= 9 ? value : Number.NaN;
 }
 
-/** NaN where they are no digits. */
+/** NaN if they are not digits. */
 function twoDigits(text: string, at: number): number {
   return digit(text, at) * 10 + digit(text, at + 1);
 }
-/** The same instant with the same precision, written in UTC; what is no time comes back as it is. */
+
+/** The same instant in UTC, with the same precision. Text that is not a timestamp is returned unchanged. */
 export function toUtcText(text: string): string {
   if (IN_UTC.test(text)) return text;
   const instant = instantFromText(text);
@@ -96,7 +101,7 @@ export function toUtcText(text: string): string {
 let lastInstant = Number.NaN;
 let lastText = '';
 
-/** RFC 3339 in UTC, without trailing zeros: "2026-01-01T00:00:00.25Z". The last one is kept: most are asked for twice. */
+/** RFC 3339 in UTC, without trailing zeros: "2026-01-01T00:00:00.25Z". Caches the last result: most are needed twice. */
 export function timestampText(milliseconds: number): string {
   if (milliseconds !== lastInstant) {
     // biome-ignore lint/style/noRestrictedGlobals: calendar arithmetic on a given instant reads no clock
@@ -140,7 +145,7 @@ function instantFromText(text: string): Instant | undefined {
   return secondMs >= YEAR_0_MS && secondMs < YEAR_10000_MS ? { secondMs, fraction } : undefined;
 }
 
-/** Undefined where a field lies outside its range, February 30 included. */
+/** Undefined if a field is out of range. The range of days depends on the month: February 30 is invalid. */
 function civilMs(
   year: number,
   month: number,
@@ -176,14 +181,14 @@ function daysSince1970(year: number, month: number, day: number): number {
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** The three forms of an HTTP date: today's, and the two that servers must still be understood in. */
+/** The three forms of an HTTP date: the current one, and the two obsolete ones that recipients must accept. */
 const HTTP_DATES = [
   /^[A-Z][a-z]{2}, (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/,
   /^[A-Z][a-z]{5,8}, (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<year>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/,
   /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
 ];
 
-/** The instant of an HTTP date, "Thu, 01 Jan 2026 00:00:00 GMT". */
+/** The instant of an HTTP date such as "Thu, 01 Jan 2026 00:00:00 GMT". */
 export function instantMsFromHttpDate(text: string): number | undefined {
   const groups = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The platform's decoder is pure computation, but no part of the language's own library: declared here by hand. */
+/** Node and browsers provide it, but the core compiles without their types, so it is declared here. It is pure. */
 declare const TextDecoder: new (
   label: 'utf-8',
   options: { readonly fatal: boolean; readonly ignoreBOM: boolean },
@@ -6,7 +6,7 @@ declare const TextDecoder: new (
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text, or undefined where the bytes are not UTF-8. A byte order mark is kept: it is part of what came. */
+/** The text, or undefined if the bytes are not UTF-8. A byte order mark is kept: it is part of the body. */
 export function textFromUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strictDecoder.decode(bytes);
@@ -20,21 +20,21 @@ const MAX_BYTES_PER_UNIT = 3;
 /** Counts the bytes of a text as UTF-8. */
 export type CountBytes = (text: string) => number;
 
-/** Whether the text needs more than so many bytes as UTF-8. Counts only when the length leaves a doubt: to save time. */
+/** Whether the text needs more than `limit` bytes as UTF-8. Counts the bytes only if the text's length is not enough. */
 export function exceedsUtf8Bytes(text: string, limit: number, countBytes: CountBytes = utf8Bytes): boolean {
   if (text.length > limit) return true;
   if (text.length * MAX_BYTES_PER_UNIT <= limit) return false;
   return countBytes(text) > limit;
 }
 
-/** How many bytes the text takes as UTF-8; a lone surrogate counts as the replacement character it becomes. */
+/** The number of bytes of the text as UTF-8. A lone surrogate counts as the replacement character (three bytes). */
 export function utf8Bytes(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index++) bytes += unitBytes(text, index);
   return bytes;
 }
 
-/** What a UTF-16 unit adds: a surrogate pair takes four bytes, counted as two for each half. */
+/** The bytes of one UTF-16 unit. A surrogate pair takes four bytes, two for each half. */
 function unitBytes(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   if (unit < 0x80) return 1;
@@ -45,7 +45,7 @@ function unitBytes(text: string, index: number): number {
   return isPaired ? 2 : 3;
 }
 
-/** The longest beginning of the text within so many bytes; never half a character. */
+/** The longest beginning of the text within `limit` bytes. Characters are not split. */
 export function headWithinUtf8(text: string, limit: number): string {
   let end = 0;
   for (let bytes = unitBytes(text, 0); end < text.length && bytes <= limit; bytes += unitBytes(text, end))
@@ -55,7 +55,7 @@ export function headWithinUtf8(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
-/** The longest ending of the text within so many bytes; never half a character. */
+/** The longest ending of the text within `limit` bytes. Characters are not split. */
 export function tailWithinUtf8(text: string, limit: number): string {
   let start = text.length;
   for (

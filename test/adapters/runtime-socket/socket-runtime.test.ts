@@ -160,8 +160,8 @@ describe('envelope protocol', () => {
   });
 
   test.each([
-    ['a bare value', '{"n":1}', /neither {"frames":\[...\]} nor null nor an error object/],
-    ['frames that are not a list', '{"frames":{}}', /neither/],
+    ['a bare value', '{"n":1}', /expected {"frames":\[...\]}, null or an error object/],
+    ['frames that are not a list', '{"frames":{}}', /expected {"frames":/],
     ['a frame that is not an object', '{"frames":[1]}', /frame 0 is not an object/],
     ['a frame without a payload', '{"frames":[{"payload":1},{}]}', /frame 1 has no payload/],
     [

@@ -157,7 +157,7 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
   [
     'an unknown field',
     ['lables: {team: vision}'],
-    '5:3 metadata.lables: is no field here; did you mean "labels"?',
+    '5:3 metadata.lables: is not a known field; did you mean "labels"?',
   ],
   [
     'a namespace that is not a DNS label',

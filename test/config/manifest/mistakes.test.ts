@@ -3,16 +3,20 @@ import { actorText, mistakesIn, python, type Texts } from './a-mesh.ts';
 
 /** Lines of `score`'s spec from line 7 on, and what is said of them. Beside it stands `store`. */
 const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], line: string])[] = [
-  ['an unknown field', ['resilency: {}'], '7:3 spec.resilency: is no field here; did you mean "resiliency"?'],
+  [
+    'an unknown field',
+    ['resilency: {}'],
+    '7:3 spec.resilency: is not a known field; did you mean "resiliency"?',
+  ],
   [
     'an unknown field deeper',
     ['scaling:', '  maxReplica: 3'],
-    '8:5 spec.scaling.maxReplica: is no field here; did you mean "maxReplicas"?',
+    '8:5 spec.scaling.maxReplica: is not a known field; did you mean "maxReplicas"?',
   ],
   [
     'an unknown field of resiliency',
     ['resiliency: {actorTimout: 3s}'],
-    '7:16 spec.resiliency.actorTimout: is no field here; did you mean "actorTimeout"?',
+    '7:16 spec.resiliency.actorTimout: is not a known field; did you mean "actorTimeout"?',
   ],
   [
     'no duration',
@@ -67,22 +71,22 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     "a policy's unknown word",
     ['resiliency:', '  policies:', '    default: {backoff: exponental}'],
-    '9:17 spec.resiliency.policies.default.backoff: is "exponental", none of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
+    '9:17 spec.resiliency.policies.default.backoff: is "exponental"; expected one of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
   ],
   [
     'a rule without its policy',
     ['resiliency:', '  policies: {slow: {}}', '  rules:', '    - errors: [ValueError]', '      policy: slwo'],
-    `11:9 spec.resiliency.rules[0].policy: is "slwo", and a policy's name is needed; did you mean "slow"?`,
+    `11:9 spec.resiliency.rules[0].policy: is "slwo"; expected the name of a policy; did you mean "slow"?`,
   ],
   [
     "a rule's odd error",
     ['resiliency:', '  rules:', '    - {errors: [A, "http:5x"], policy: noRetry}'],
-    '9:22 spec.resiliency.rules[0].errors[1]: is "http:5x", neither an error\'s name nor "http:503" nor "http:5xx"',
+    '9:22 spec.resiliency.rules[0].errors[1]: is "http:5x"; expected an error name such as "ValueError", "http:503" or "http:5xx"',
   ],
   [
     'policies that are a list',
     ['resiliency: {policies: []}'],
-    '7:16 spec.resiliency.policies: is [], not an object of policies like {"default":{"maxAttempts":3}}',
+    '7:16 spec.resiliency.policies: is []; expected an object of policies like {"default":{"maxAttempts":3}}',
   ],
   ['resiliency that is text', ['resiliency: high'], '7:3 spec.resiliency: is "high", not fields with values'],
   ['an empty field', ['resiliency:'], '7:3 spec.resiliency: is null, not fields with values'],
@@ -94,7 +98,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'onExhausted to the crew',
     ['resiliency: {policies: {default: {onExhausted: [x-sink]}}}'],
-    '7:51 spec.resiliency.policies.default.onExhausted[0]: is "x-sink", no actor to route to; names are like "recover", never x-...',
+    '7:51 spec.resiliency.policies.default.onExhausted[0]: is "x-sink"; expected an actor name such as "recover"; names that start with "x-" are reserved for the mesh',
   ],
   [
     'onError to nobody',
@@ -293,12 +297,12 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     'a field beside spec',
     `${python('score')}status: {}\n`,
-    '7:1 status: is no field here; did you mean "metadata"?',
+    '7:1 status: is not a known field; did you mean "metadata"?',
   ],
   [
     'a field of metadata',
     python('score').replace('{name', '{nmae: a, name'),
-    '3:12 metadata.nmae: is no field here; did you mean "name"?',
+    '3:12 metadata.nmae: is not a known field; did you mean "name"?',
   ],
   [
     'no name',
@@ -410,7 +414,7 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'an unknown field',
     ['entrypoint: score', 'routeNext: []'],
-    '4:3 flows[0].routeNext: is no field here; did you mean "route_next"?',
+    '4:3 flows[0].routeNext: is not a known field; did you mean "route_next"?',
   ],
   [
     'a timeout in words',
@@ -465,7 +469,7 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'an unknown field of mcp',
     ['entrypoint: score', 'timeout: 900', 'mcp: {inputSchema: {}, schema: 1}'],
-    '5:26 flows[0].mcp.schema: is no field here; did you mean "inputSchema"?',
+    '5:26 flows[0].mcp.schema: is not a known field; did you mean "inputSchema"?',
   ],
   ['a2a as a word', ['entrypoint: score', 'a2a: true'], '4:3 flows[0].a2a: is true, not fields with values'],
 ];
@@ -480,7 +484,7 @@ describe('a mistake in flows.yaml', () => {
 
   it.each([
     ['[]', '1:1: is [], not "flows:" with a list'],
-    ['flow: []', '1:1 flow: is no field here; did you mean "flows"?'],
+    ['flow: []', '1:1 flow: is not a known field; did you mean "flows"?'],
     ['flows:', '1:1 flows: is null, not a list; [] is an empty one'],
     ['flows: [a]', '1:9 flows[0]: is "a", not fields with values'],
     [

@@ -107,8 +107,8 @@ describe('words', () => {
 
   it('that every object has are fields like others', () => {
     expect(mistakesIn({ 'a.yaml': python('score', '__proto__: {memory: 1}', 'constructor: 1') })).toEqual([
-      expect.stringMatching(/^a\.yaml:7:3 spec\.__proto__: is no field here/),
-      expect.stringMatching(/^a\.yaml:8:3 spec\.constructor: is no field here/),
+      expect.stringMatching(/^a\.yaml:7:3 spec\.__proto__: is not a known field/),
+      expect.stringMatching(/^a\.yaml:8:3 spec\.constructor: is not a known field/),
     ]);
   });
 

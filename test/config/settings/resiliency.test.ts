@@ -71,32 +71,32 @@ describe('variables that are wrong', () => {
     [
       'a list of policies',
       { ASYA_RESILIENCY_POLICIES: '[]' },
-      'ASYA_RESILIENCY_POLICIES: is [], not an object of policies like {"default":{"maxAttempts":3}}',
+      'ASYA_RESILIENCY_POLICIES: is []; expected an object of policies like {"default":{"maxAttempts":3}}',
     ],
     [
       'null for policies',
       { ASYA_RESILIENCY_POLICIES: 'null' },
-      'ASYA_RESILIENCY_POLICIES: is null, not an object of policies like {"default":{"maxAttempts":3}}',
+      'ASYA_RESILIENCY_POLICIES: is null; expected an object of policies like {"default":{"maxAttempts":3}}',
     ],
     [
       'an object of rules',
       { ASYA_RESILIENCY_RULES: '{}' },
-      'ASYA_RESILIENCY_RULES: is {}, not a list of rules like',
+      'ASYA_RESILIENCY_RULES: is {}; expected a list of rules like',
     ],
     [
       'null for rules',
       { ASYA_RESILIENCY_RULES: 'null' },
-      'ASYA_RESILIENCY_RULES: is null, not a list of rules like',
+      'ASYA_RESILIENCY_RULES: is null; expected a list of rules like',
     ],
     [
       'an unknown field',
       { ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttemts":3}}' },
-      'ASYA_RESILIENCY_POLICIES.default.maxAttemts: is no field here; did you mean "maxAttempts"?',
+      'ASYA_RESILIENCY_POLICIES.default.maxAttemts: is not a known field; did you mean "maxAttempts"?',
     ],
     [
       'a policy that is missing',
       { ASYA_RESILIENCY_POLICIES: '{"slow":{}}', ASYA_RESILIENCY_RULES: '[{"errors":["A"],"policy":"slo"}]' },
-      'ASYA_RESILIENCY_RULES[0].policy: is "slo", and a policy\'s name is needed; did you mean "slow"?',
+      'ASYA_RESILIENCY_RULES[0].policy: is "slo"; expected the name of a policy; did you mean "slow"?',
     ],
   ])('%s', (_what, env, mistake) => {
     const lines = refusalOf(env);
@@ -116,19 +116,23 @@ describe('a file that is wrong', () => {
     ['a list', '[1]', `${PLACE}: holds [1], not {"policies":{...},"rules":[...]}`],
     ['null', 'null', `${PLACE}: holds null, not {"policies":{...},"rules":[...]}`],
     ['text', '"x"', `${PLACE}: holds "x", not`],
-    ['an unknown key', '{"rule":[]}', `${PLACE}.rule: is no field here; did you mean "rules"?`],
-    ['another unknown key', '{"policy":{}}', `${PLACE}.policy: is no field here; did you mean "policies"?`],
-    ['null for policies', '{"policies":null}', `${PLACE}.policies: is null, not an object of policies`],
-    ['null for rules', '{"rules":null}', `${PLACE}.rules: is null, not a list of rules`],
+    ['an unknown key', '{"rule":[]}', `${PLACE}.rule: is not a known field; did you mean "rules"?`],
+    [
+      'another unknown key',
+      '{"policy":{}}',
+      `${PLACE}.policy: is not a known field; did you mean "policies"?`,
+    ],
+    ['null for policies', '{"policies":null}', `${PLACE}.policies: is null; expected an object of policies`],
+    ['null for rules', '{"rules":null}', `${PLACE}.rules: is null; expected a list of rules`],
     [
       'a bad policy',
       '{"policies":{"a":{"jitter":1}}}',
-      `${PLACE}.policies.a.jitter: is 1, not true or false`,
+      `${PLACE}.policies.a.jitter: is 1; expected true or false`,
     ],
     [
       'a bad rule',
       '{"rules":[{"errors":["A"],"policy":"b"}]}',
-      `${PLACE}.rules[0].policy: is "b", and a policy's name is needed`,
+      `${PLACE}.rules[0].policy: is "b"; expected the name of a policy`,
     ],
   ])('%s', (_what, text, mistake) => {
     const lines = refusalOf(FILE, fileOf(text));

@@ -34,7 +34,7 @@ describe('1: another actor is meant', () => {
       error: {
         type: 'RouteMismatch',
         mro: [],
-        message: 'route.curr is "other", and this is "score"',
+        message: 'route.curr is "other"; this actor is "score"',
         traceback: '',
       },
     });
@@ -102,7 +102,7 @@ describe('3: it has passed too many actors', () => {
     expect(sent.status?.error).toEqual({
       type: 'HopBudgetExceeded',
       mro: [],
-      message: '100 actors passed; ASYA_MAX_HOPS allows 100',
+      message: 'the envelope has passed 100 actors; ASYA_MAX_HOPS allows 100',
       traceback: '',
     });
     expect(sent.route).toEqual(LONG_ROUTE);
@@ -129,7 +129,7 @@ describe('4: its deadline has passed', () => {
     expect(sent.status?.error).toEqual({
       type: 'DeadlineExceeded',
       mro: [],
-      message: `the deadline was ${at(-1)}, and it is ${NOW_TEXT}`,
+      message: `the deadline was ${at(-1)}; it is now ${NOW_TEXT}`,
       traceback: '',
     });
     expect(plan.settle).toBe('ack');

@@ -87,15 +87,11 @@ describe('frames', () => {
     ['no prev', framed({ payload: 1, route: { curr: 'a', next: [] } }), 'frame 0 has a route without prev'],
     ['no curr', framed({ payload: 1, route: { prev: [], next: [] } }), 'frame 0 has a route without prev'],
     ['no next', framed({ payload: 1, route: { prev: [], curr: 'a' } }), 'frame 0 has a route without prev'],
-    [
-      'frames of text',
-      '{"frames":"x"}',
-      'the answer is neither {"frames":[...]} nor null nor an error object',
-    ],
-    ['a value', '{"a":1}', 'the answer is neither'],
-    ['a list', '[1]', 'the answer is neither'],
-    ['an empty list', '[]', 'the answer is neither'],
-    ['a number', '7', 'the answer is neither'],
+    ['frames of text', '{"frames":"x"}', 'expected {"frames":[...]}, null or an error object'],
+    ['a value', '{"a":1}', 'expected {"frames":[...]}'],
+    ['a list', '[1]', 'expected {"frames":[...]}'],
+    ['an empty list', '[]', 'expected {"frames":[...]}'],
+    ['a number', '7', 'expected {"frames":[...]}'],
   ])('cannot be read: %s', (_what, text, detail) => {
     const answer = answerFromFrames(text, ROUTE);
     expect(answer.kind).toBe('unreachable');
@@ -183,7 +179,7 @@ describe('a stream of events', () => {
   ])('without done failed: %s', (_what, text) => {
     expect(answerFromEventStream(text, ROUTE)).toEqual({
       kind: 'unreachable',
-      detail: `${UNREADABLE}the stream of events ended without "done"`,
+      detail: `${UNREADABLE}the event stream ended without "done"`,
     });
   });
 

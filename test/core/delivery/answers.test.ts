@@ -340,28 +340,28 @@ describe('whom a handler may send on to', () => {
   it.each([
     ['a bad name', ['a', 'B'], undefined, 'the handler\'s route.next[1] is "B"; an actor\'s name is 1 to 63'],
     [
-      "one of the mesh's own",
+      'a reserved name',
       ['x-sink'],
       undefined,
-      'the handler\'s route.next[0] is "x-sink": the mesh\'s own',
+      'the handler\'s route.next[0] is "x-sink"; names that start with "x-" are reserved',
     ],
     [
       'who is not allowed',
       ['a', 'c'],
       new Set(['a', 'b']),
-      'the handler\'s route.next[1] is "c", which may not follow here; allowed: a, b',
+      'the handler\'s route.next[1] is "c"; ASYA_ROUTE_ALLOW allows a, b',
     ],
     [
       'anyone, where nobody is allowed',
       ['a'],
       new Set<string>(),
-      'is "a", which may not follow here; allowed: nobody',
+      'is "a"; ASYA_ROUTE_ALLOW allows no actors',
     ],
     [
-      "one of the mesh's own, even if allowed",
+      'a reserved name, even if it is allowed',
       ['x-sump'],
       new Set(['x-sump']),
-      'is "x-sump": the mesh\'s own',
+      'is "x-sump"; names that start with "x-" are reserved',
     ],
   ])('but not %s', (_what, next, allowed, problem) => {
     expect(nextProblem(next, allowed)).toContain(problem);

@@ -82,7 +82,7 @@ describe('an envelope that has to wait', () => {
     expect(send?.envelope.status?.error).toEqual({
       type: 'RuntimeError',
       mro: [],
-      message: `it is due at ${at(60_000)}, and it could not be sent with a delay`,
+      message: `the envelope is due at ${at(60_000)}, but it could not be sent with a delay`,
       traceback: '',
     });
     expect(send?.envelope.payload).toEqual({ n: 1 });

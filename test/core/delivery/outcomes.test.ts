@@ -195,7 +195,7 @@ describe('a handler rewrites the route', () => {
       'who is not allowed',
       ['b'],
       { actor: { routeAllow: new Set(['a']) } },
-      'is "b", which may not follow here; allowed: a',
+      'is "b"; ASYA_ROUTE_ALLOW allows a',
     ],
     [
       'more than planned, not allowed',

@@ -89,7 +89,7 @@ describe('a timeout where the deadline was the tighter bound', () => {
     expect(sent.status?.error).toEqual({
       type: 'DeadlineExceeded',
       mro: [],
-      message: `the deadline was ${at(5_000)}, and it is ${at(5_000)}`,
+      message: `the deadline was ${at(5_000)}; it is now ${at(5_000)}`,
       traceback: '',
     });
     expect(plan.settle).toBe('ack');

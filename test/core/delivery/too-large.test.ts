@@ -57,7 +57,7 @@ describe('a result too big for the transport', () => {
     expect(sent.status?.error).toEqual({
       type: 'PayloadTooLarge',
       mro: [],
-      message: `the result makes a message of ${bytes} bytes; ${bytes - 1} are allowed`,
+      message: `the result needs a message of ${bytes} bytes; the transport allows ${bytes - 1}`,
       traceback: '',
     });
     expect(plan.settle).toBe('ack');

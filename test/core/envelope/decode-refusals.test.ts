@@ -43,25 +43,25 @@ describe('what is not UTF-8 JSON is a ParseError', () => {
 describe('JSON that is no envelope is a ValidationError', () => {
   const long = 'z'.repeat(140);
   it.each([
-    ['a number', '7', 'the body is a single value, not an object'],
-    ['null', 'null', 'the body is a single value, not an object'],
-    ['an array', '[1]', 'the body is an array, not an object'],
+    ['a number', '7', 'the body is a single value; expected an object'],
+    ['null', 'null', 'the body is a single value; expected an object'],
+    ['an array', '[1]', 'the body is an array; expected an object'],
     [
       'a text, which is not quoted: it may be a payload',
       `"${long}"`,
-      'the body is a single value, not an object',
+      'the body is a single value; expected an object',
     ],
     ['no id', { route, payload: 1 }, 'id is missing'],
-    ['an empty id', anEnvelope({ id: '' }), 'id is "", not a string with something in it'],
-    ['a number for an id', anEnvelope({ id: 7 }), 'id is 7, not a string with something in it'],
-    ['null for an id', anEnvelope({ id: null }), 'id is null, not a string with something in it'],
-    ['a number for a parent', anEnvelope({ parent_id: 7 }), 'parent_id is 7, not an id'],
-    ['an empty parent', anEnvelope({ parent_id: '' }), 'parent_id is "", not an id'],
+    ['an empty id', anEnvelope({ id: '' }), 'id is ""; expected a non-empty string'],
+    ['a number for an id', anEnvelope({ id: 7 }), 'id is 7; expected a non-empty string'],
+    ['null for an id', anEnvelope({ id: null }), 'id is null; expected a non-empty string'],
+    ['a number for a parent', anEnvelope({ parent_id: 7 }), 'parent_id is 7; expected a non-empty string'],
+    ['an empty parent', anEnvelope({ parent_id: '' }), 'parent_id is ""; expected a non-empty string'],
     ['no payload', { id: 'e', route }, 'payload is missing'],
     ['no route', { id: 'e', payload: 1 }, 'route is missing'],
-    ['a route of text', anEnvelope({ route: 'score' }), 'route is "score", not an object'],
-    ['null for a route', anEnvelope({ route: null }), 'route is null, not an object'],
-    ['a route of an array', anEnvelope({ route: ['a'] }), 'route is ["a"], not an object'],
+    ['a route of text', anEnvelope({ route: 'score' }), 'route is "score"; expected an object'],
+    ['null for a route', anEnvelope({ route: null }), 'route is null; expected an object'],
+    ['a route of an array', anEnvelope({ route: ['a'] }), 'route is ["a"]; expected an object'],
     ['an empty route', anEnvelope({ route: {} }), 'route.prev is missing'],
     ['no prev', anEnvelope({ route: { curr: 'a', next: [] } }), 'route.prev is missing'],
     ['no curr', anEnvelope({ route: { prev: [], next: [] } }), 'route.curr is missing'],
@@ -70,9 +70,13 @@ describe('JSON that is no envelope is a ValidationError', () => {
     [
       'prev of text',
       anEnvelope({ route: { ...route, prev: 'a' } }),
-      'route.prev is "a", not an array of actors\' names',
+      'route.prev is "a"; expected an array of actor names',
     ],
-    ['prev of an object', anEnvelope({ route: { ...route, prev: {} } }), 'route.prev is {}, not an array'],
+    [
+      'prev of an object',
+      anEnvelope({ route: { ...route, prev: {} } }),
+      'route.prev is {}; expected an array',
+    ],
     [
       'a bad name in prev',
       anEnvelope({ route: { ...route, prev: ['a', 'B'] } }),
@@ -94,7 +98,7 @@ describe('JSON that is no envelope is a ValidationError', () => {
     [
       "one of the mesh's own in curr",
       anEnvelope({ route: { ...route, curr: 'x-sump' } }),
-      'route.curr is "x-sump": the mesh\'s own actors (x-...) never stand in a route',
+      'route.curr is "x-sump"; names that start with "x-" are reserved for the mesh and cannot be in a route',
     ],
     [
       "one of the mesh's own in next",
@@ -104,7 +108,7 @@ describe('JSON that is no envelope is a ValidationError', () => {
     [
       'actors of text',
       anEnvelope({ route: { actors: 'a', current: 0 } }),
-      'route.actors is "a", not an array',
+      'route.actors is "a"; expected an array',
     ],
     ['a bad name in actors', anEnvelope({ route: { actors: ['A'], current: 0 } }), 'route.actors[0] is "A"'],
     [
@@ -115,23 +119,23 @@ describe('JSON that is no envelope is a ValidationError', () => {
     [
       'no current',
       anEnvelope({ route: { actors: ['a'] } }),
-      'route.current is undefined, not a whole number',
+      'route.current is undefined; expected a whole number',
     ],
     [
       'current below 0',
       anEnvelope({ route: { actors: ['a'], current: -1 } }),
-      'route.current is -1, not a whole number from 0 to 1',
+      'route.current is -1; expected a whole number from 0 to 1',
     ],
     [
       'current past the end',
       anEnvelope({ route: { actors: ['a'], current: 2 } }),
-      'route.current is 2, not a whole',
+      'route.current is 2; expected a whole',
     ],
     ['half a current', anEnvelope({ route: { actors: ['a', 'b'], current: 0.5 } }), 'route.current is 0.5'],
     ['current as text', anEnvelope({ route: { actors: ['a'], current: '0' } }), 'route.current is "0"'],
     ['current without actors', anEnvelope({ route: { current: 0 } }), 'route.prev is missing'],
-    ['headers of an array', anEnvelope({ headers: [1] }), 'headers is [1], not an object'],
-    ['headers of text', anEnvelope({ headers: 'a' }), 'headers is "a", not an object'],
+    ['headers of an array', anEnvelope({ headers: [1] }), 'headers is [1]; expected an object'],
+    ['headers of text', anEnvelope({ headers: 'a' }), 'headers is "a"; expected an object'],
     [
       'a deadline header that nobody can read',
       anEnvelope({ headers: { deadline_at: 'soon' } }),
@@ -162,9 +166,13 @@ describe('JSON that is no envelope is a ValidationError', () => {
       anEnvelope({ headers: { _on_error: 'x-sump' } }),
       'headers._on_error is "x-sump"; an actor\'s name',
     ],
-    ['a status of text', anEnvelope({ status: 'good' }), 'status is "good", not an object'],
-    ['a status of an array', anEnvelope({ status: [] }), 'status is [], not an object'],
-    ['attempt 0', anEnvelope({ status: { attempt: 0 } }), 'status.attempt is 0, not a whole number from 1'],
+    ['a status of text', anEnvelope({ status: 'good' }), 'status is "good"; expected an object'],
+    ['a status of an array', anEnvelope({ status: [] }), 'status is []; expected an object'],
+    [
+      'attempt 0',
+      anEnvelope({ status: { attempt: 0 } }),
+      'status.attempt is 0; expected a whole number from 1',
+    ],
     ['attempt -1', anEnvelope({ status: { attempt: -1 } }), 'status.attempt is -1'],
     ['attempt 1.5', anEnvelope({ status: { attempt: 1.5 } }), 'status.attempt is 1.5'],
     ['attempt "1"', anEnvelope({ status: { attempt: '1' } }), 'status.attempt is "1"'],
@@ -194,7 +202,7 @@ describe('JSON that is no envelope is a ValidationError', () => {
 
   it("says that the mesh's own actors take no errors", () => {
     expect(refusal(anEnvelope({ headers: { _on_error: 'x-sump' } })).problem).toContain(
-      "none of the mesh's own (x-...)",
+      'names that start with "x-" are reserved for the mesh',
     );
   });
 });

@@ -109,28 +109,28 @@ const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"'
 
 describe('a mistake in a policy is told with its place, what came and what is right', () => {
   it.each([
-    ['text', 'fast', 'p is "fast", not an object like {"maxAttempts":3,"initialDelay":"1s"}'],
-    ['null', null, 'p is null, not an object like'],
-    ['a list', [1], 'p is [1], not an object like'],
-    ['an unknown field', { maxAttempt: 3 }, 'p.maxAttempt is no field here; did you mean "maxAttempts"?'],
+    ['text', 'fast', 'p is "fast"; expected an object like {"maxAttempts":3,"initialDelay":"1s"}'],
+    ['null', null, 'p is null; expected an object like'],
+    ['a list', [1], 'p is [1]; expected an object like'],
+    ['an unknown field', { maxAttempt: 3 }, 'p.maxAttempt is not a known field; did you mean "maxAttempts"?'],
     ['a field in other letters', { MaxInterval: '1s' }, 'did you mean "maxInterval"?'],
     [
       'a field half remembered',
       { initalDelay: '1s' },
-      'p.initalDelay is no field here; did you mean "initialDelay"?',
+      'p.initalDelay is not a known field; did you mean "initialDelay"?',
     ],
     [
       'attempts below 0',
       { maxAttempts: -1 },
-      'p.maxAttempts is -1, not a whole number from 0, nor "unlimited"',
+      'p.maxAttempts is -1; expected a whole number from 0, or "unlimited"',
     ],
-    ['half an attempt', { maxAttempts: 2.5 }, 'p.maxAttempts is 2.5, not a whole number'],
-    ['attempts as text', { maxAttempts: '3' }, 'p.maxAttempts is "3", not a whole number'],
-    ['attempts of null', { maxAttempts: null }, 'p.maxAttempts is null, not a whole number'],
+    ['half an attempt', { maxAttempts: 2.5 }, 'p.maxAttempts is 2.5; expected a whole number'],
+    ['attempts as text', { maxAttempts: '3' }, 'p.maxAttempts is "3"; expected a whole number'],
+    ['attempts of null', { maxAttempts: null }, 'p.maxAttempts is null; expected a whole number'],
     [
       'attempts beyond counting',
       { maxAttempts: 2 ** 53 },
-      'p.maxAttempts is 9007199254740992, not a whole number',
+      'p.maxAttempts is 9007199254740992; expected a whole number',
     ],
     [
       'unlimited without an end',
@@ -145,10 +145,10 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     [
       'an unknown backoff',
       { backoff: 'exponentail' },
-      'p.backoff is "exponentail", none of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
+      'p.backoff is "exponentail"; expected one of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
     ],
-    ['a backoff that is no text', { backoff: 2 }, 'p.backoff is 2, none of constant, fixed, linear'],
-    ['a backoff of null', { backoff: null }, 'p.backoff is null, none of'],
+    ['a backoff that is no text', { backoff: 2 }, 'p.backoff is 2; expected one of constant, fixed, linear'],
+    ['a backoff of null', { backoff: null }, 'p.backoff is null; expected one of'],
     ['no duration', { initialDelay: 'soon' }, `p.initialDelay is "soon"; ${DURATION_RULE}`],
     ['a number for a duration', { initialDelay: 5 }, `p.initialDelay is 5; ${DURATION_RULE}`],
     ['a duration below 0', { initialDelay: '-1s' }, `p.initialDelay is "-1s"; ${DURATION_RULE}`],
@@ -159,22 +159,22 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     [
       'an alias and its word',
       { initialDelay: '1s', initialInterval: '1s' },
-      'p.initialInterval is the older word for initialDelay; keep one of the two',
+      'p.initialInterval is the older name of initialDelay; set only one of the two',
     ],
     [
       'a schedule without delays',
       { backoff: 'schedule' },
-      'p.delays is missing; "backoff":"schedule" needs a list of durations like ["1s","5s"]',
+      'p.delays is missing; "backoff":"schedule" requires a list of durations like ["1s","5s"]',
     ],
     [
       'a schedule of no delays',
       { backoff: 'schedule', delays: [] },
-      'p.delays is []; "backoff":"schedule" needs',
+      'p.delays is []; "backoff":"schedule" requires',
     ],
     [
       'a schedule of text',
       { backoff: 'schedule', delays: '1s' },
-      'p.delays is "1s"; "backoff":"schedule" needs',
+      'p.delays is "1s"; "backoff":"schedule" requires',
     ],
     [
       'a bad delay in a schedule',
@@ -184,21 +184,21 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     [
       'a schedule with a first delay',
       { backoff: 'schedule', delays: ['1s'], initialDelay: '1s' },
-      'p.initialDelay does not go with "backoff":"schedule"; delays says it all',
+      'p.initialDelay cannot be combined with "backoff":"schedule"; use delays',
     ],
     [
       'a schedule with a first interval',
       { backoff: 'schedule', delays: ['1s'], initialInterval: '1s' },
-      'p.initialInterval does not go with "backoff":"schedule"; delays says it all',
+      'p.initialInterval cannot be combined with "backoff":"schedule"; use delays',
     ],
-    ['delays without a schedule', { delays: ['1s'] }, 'p.delays goes with "backoff":"schedule" only'],
+    ['delays without a schedule', { delays: ['1s'] }, 'p.delays requires "backoff":"schedule"'],
     [
       'delays with another backoff',
       { backoff: 'linear', delays: ['1s'] },
-      'p.delays goes with "backoff":"schedule" only',
+      'p.delays requires "backoff":"schedule"',
     ],
-    ['jitter of text', { jitter: 'yes' }, 'p.jitter is "yes", not true or false'],
-    ['jitter of null', { jitter: null }, 'p.jitter is null, not true or false'],
+    ['jitter of text', { jitter: 'yes' }, 'p.jitter is "yes"; expected true or false'],
+    ['jitter of null', { jitter: null }, 'p.jitter is null; expected true or false'],
     [
       'text to route to',
       { onExhausted: 'recover' },
@@ -207,29 +207,29 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     [
       'a bad name to route to',
       { onExhausted: ['a', 'B'] },
-      'p.onExhausted[1] is "B", no actor to route to; names are like "recover", never x-...',
+      'p.onExhausted[1] is "B"; expected an actor name such as "recover"; names that start with "x-" are reserved for the mesh',
     ],
     [
       "the mesh's own to route to",
       { onExhausted: ['x-sump'] },
-      'p.onExhausted[0] is "x-sump", no actor to route to',
+      'p.onExhausted[0] is "x-sump"; expected an actor name such as "recover"',
     ],
     [
       'an unknown action',
       { onExhausted: { action: 'escalat' } },
-      'p.onExhausted.action is "escalat", none of escalate, drop; did you mean "escalate"?',
+      'p.onExhausted.action is "escalat"; expected one of escalate, drop; did you mean "escalate"?',
     ],
     ['another unknown action', { onExhausted: { action: 'dorp' } }, 'did you mean "drop"?'],
-    ['no action', { onExhausted: {} }, 'p.onExhausted.action is missing, none of escalate, drop'],
+    ['no action', { onExhausted: {} }, 'p.onExhausted.action is missing; expected one of escalate, drop'],
     [
       'an action of a number',
       { onExhausted: { action: 7 } },
-      'p.onExhausted.action is 7, none of escalate, drop',
+      'p.onExhausted.action is 7; expected one of escalate, drop',
     ],
     [
       'escalate to nowhere',
       { onExhausted: { action: 'escalate' } },
-      "p.onExhausted.topic is missing, not the name of a topic or queue (x-... are the mesh's own)",
+      'p.onExhausted.topic is missing; expected the name of a topic or queue; names that start with "x-" are reserved for the mesh',
     ],
     ['escalate to nothing', { onExhausted: { action: 'escalate', topic: '' } }, 'p.onExhausted.topic is ""'],
     ['escalate to a number', { onExhausted: { action: 'escalate', topic: 7 } }, 'p.onExhausted.topic is 7'],
@@ -241,17 +241,17 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     [
       'escalate with more',
       { onExhausted: { action: 'escalate', topic: 't', topics: 1 } },
-      'p.onExhausted.topics is no field here; did you mean "topic"?',
+      'p.onExhausted.topics is not a known field; did you mean "topic"?',
     ],
     [
       'drop with more',
       { onExhausted: { action: 'drop', atcion: 1 } },
-      'p.onExhausted.atcion is no field here; did you mean "action"?',
+      'p.onExhausted.atcion is not a known field; did you mean "action"?',
     ],
     [
       'drop with a topic',
       { onExhausted: { action: 'drop', topic: 't' } },
-      'p.onExhausted.topic does not go with "action":"drop"; what is dropped goes nowhere',
+      'p.onExhausted.topic cannot be combined with "action":"drop": a dropped envelope is not sent anywhere',
     ],
   ])('%s', (_what, policy, mistake) => {
     const mistakes = mistakesOf(policy);
@@ -260,9 +260,9 @@ describe('a mistake in a policy is told with its place, what came and what is ri
   });
 
   it.each([
-    [{ backoff: 2 }, 'p.backoff is 2, none of constant, fixed, linear, exponential, schedule'],
-    [{ onExhausted: { action: 7 } }, 'p.onExhausted.action is 7, none of escalate, drop'],
-    [{ onExhausted: {} }, 'p.onExhausted.action is missing, none of escalate, drop'],
+    [{ backoff: 2 }, 'p.backoff is 2; expected one of constant, fixed, linear, exponential, schedule'],
+    [{ onExhausted: { action: 7 } }, 'p.onExhausted.action is 7; expected one of escalate, drop'],
+    [{ onExhausted: {} }, 'p.onExhausted.action is missing; expected one of escalate, drop'],
   ])('nobody can have meant a word with %j', (policy, mistake) => {
     expect(mistakesOf(policy)).toEqual([mistake]);
   });
@@ -374,94 +374,99 @@ describe('a mistake in policies or rules', () => {
       'policies of text',
       'x',
       [],
-      'policies is "x", not an object of policies like {"default":{"maxAttempts":3}}',
+      'policies is "x"; expected an object of policies like {"default":{"maxAttempts":3}}',
     ],
-    ['policies of a list', [], [], 'policies is [], not an object of policies'],
-    ['policies of null', null, [], 'policies is null, not an object of policies'],
-    ['a policy of a number', { slow: 7 }, [], 'policies.slow is 7, not an object like'],
-    ['a bad policy', { slow: { jitter: 1 } }, [], 'policies.slow.jitter is 1, not true or false'],
+    ['policies of a list', [], [], 'policies is []; expected an object of policies'],
+    ['policies of null', null, [], 'policies is null; expected an object of policies'],
+    ['a policy of a number', { slow: 7 }, [], 'policies.slow is 7; expected an object like'],
+    ['a bad policy', { slow: { jitter: 1 } }, [], 'policies.slow.jitter is 1; expected true or false'],
     [
       'rules of an object',
       slow,
       {},
-      'rules is {}, not a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]',
+      'rules is {}; expected a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]',
     ],
-    ['rules of null', slow, null, 'rules is null, not a list of rules'],
+    ['rules of null', slow, null, 'rules is null; expected a list of rules'],
     [
       'a rule of text',
       slow,
       ['x'],
-      'rules[0] is "x", not a rule like {"errors":["ValueError"],"policy":"noRetry"}',
+      'rules[0] is "x"; expected a rule like {"errors":["ValueError"],"policy":"noRetry"}',
     ],
-    ['a rule of null', slow, [null], 'rules[0] is null, not a rule like'],
-    ['a rule of a list', slow, [[]], 'rules[0] is [], not a rule like'],
+    ['a rule of null', slow, [null], 'rules[0] is null; expected a rule like'],
+    ['a rule of a list', slow, [[]], 'rules[0] is []; expected a rule like'],
     [
       'an unknown key',
       slow,
       [{ errors: ['A'], policy: 'slow', eror: 1 }],
-      'rules[0].eror is no field here; did you mean "errors"?',
+      'rules[0].eror is not a known field; did you mean "errors"?',
     ],
     [
       'no errors',
       slow,
       [{ policy: 'slow' }],
-      'rules[0].errors is missing, not a list of errors like ["ValueError","http:503"]',
+      'rules[0].errors is missing; expected a list of errors like ["ValueError","http:503"]',
     ],
     [
       'errors of text',
       slow,
       [{ errors: 'A', policy: 'slow' }],
-      'rules[0].errors is "A", not a list of errors',
+      'rules[0].errors is "A"; expected a list of errors',
     ],
     [
       'an empty list of errors',
       slow,
       [{ errors: [], policy: 'slow' }],
-      'rules[0].errors is [], not a list of errors',
+      'rules[0].errors is []; expected a list of errors',
     ],
     [
       'an error of a number',
       slow,
       [{ errors: ['A', 503], policy: 'slow' }],
-      'rules[0].errors[1] is 503, neither an error\'s name nor "http:503" nor "http:5xx"',
+      'rules[0].errors[1] is 503; expected an error name such as "ValueError", "http:503" or "http:5xx"',
     ],
-    ['an empty error', slow, [{ errors: [''], policy: 'slow' }], 'rules[0].errors[0] is "", neither'],
+    [
+      'an empty error',
+      slow,
+      [{ errors: [''], policy: 'slow' }],
+      'rules[0].errors[0] is ""; expected an error name',
+    ],
     [
       'blanks around an error',
       slow,
       [{ errors: [' A'], policy: 'slow' }],
-      'rules[0].errors[0] is " A", neither',
+      'rules[0].errors[0] is " A"; expected an error name',
     ],
     [
       'no HTTP status',
       slow,
       [{ errors: ['http:5x'], policy: 'slow' }],
-      'rules[0].errors[0] is "http:5x", neither',
+      'rules[0].errors[0] is "http:5x"; expected an error name',
     ],
     [
       'a policy that is missing',
       slow,
       [{ errors: ['A'], policy: 'slov' }],
-      'rules[0].policy is "slov", and a policy\'s name is needed; did you mean "slow"?',
+      'rules[0].policy is "slov"; expected the name of a policy; did you mean "slow"?',
     ],
     ['a built-in that is misspelt', slow, [{ errors: ['A'], policy: 'noretry2' }], 'did you mean "noRetry"?'],
     [
       'a default that is not there',
       slow,
       [{ errors: ['A'], policy: 'default' }],
-      'rules[0].policy is "default", and a policy\'s name is needed',
+      'rules[0].policy is "default"; expected the name of a policy',
     ],
     [
       'no policy',
       slow,
       [{ errors: ['A'] }],
-      "rules[0].policy is missing, and a policy's name is needed; there are slow, noRetry, nonretryable",
+      'rules[0].policy is missing; expected the name of a policy: slow, noRetry, nonretryable',
     ],
     [
       'a policy of a number',
       slow,
       [{ errors: ['A'], policy: 7 }],
-      "rules[0].policy is 7, and a policy's name is needed; there are slow, noRetry, nonretryable",
+      'rules[0].policy is 7; expected the name of a policy: slow, noRetry, nonretryable',
     ],
     [
       'in the second rule',
@@ -483,7 +488,7 @@ describe('a mistake in policies or rules', () => {
     expect(mistakesOfBoth(7, rules)).toHaveLength(1);
     expect(mistakesOfBoth(NOT_JSON, rules)).toEqual([]);
     expect(mistakesOfBoth(NOT_JSON, [{ errors: ['A'], policy: 7 }])).toEqual([
-      "rules[0].policy is 7, and a policy's name is needed; there are noRetry, nonretryable",
+      'rules[0].policy is 7; expected the name of a policy: noRetry, nonretryable',
     ]);
     expect(mistakesOfBoth({}, NOT_JSON)).toEqual([]);
   });

@@ -44,8 +44,8 @@ describe('mistakes are gathered under their place', () => {
     const mistakes: Mistake[] = [];
     addUnknownKeys(mistakeCollector(mistakes, 'p'), { topic: 1, atcion: 2, zzz: 3 }, ['action', 'topic']);
     expect(mistakes).toEqual([
-      { place: 'p.atcion', problem: 'is no field here; did you mean "action"?' },
-      { place: 'p.zzz', problem: 'is no field here; did you mean "topic"?' },
+      { place: 'p.atcion', problem: 'is not a known field; did you mean "action"?' },
+      { place: 'p.zzz', problem: 'is not a known field; did you mean "topic"?' },
     ]);
   });
 });
