@@ -30,7 +30,7 @@ const config: KnipConfig = {
     'test/infra/meshes/*/*.ts',
     // Programs that tests start as child processes, and modules that they preload there.
     'test/contract/close-child.ts',
-    'test/crew/patient-requests.ts',
+    'test/crew/no-request-timeouts.ts',
     'test/local/{emulator-owner,hold-engines,hold-function}.ts',
     'test/sidecar/{echo-runtime,freeze-at,hold-sqs}.ts',
   ],

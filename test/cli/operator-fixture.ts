@@ -1,6 +1,6 @@
 import { aScene, type Scene } from '../replay/a-replay.ts';
+import { autoAdvancingClock } from '../replay/auto-advancing-clock.ts';
 import { type Engines, startEngines } from '../replay/engines.ts';
-import { leapingClock } from '../replay/leaping-clock.ts';
 import { asya, type Run } from './run-asya.ts';
 
 /** A mesh with its own table, and `asya` configured for it. The clock is one hour after the first failure. */
@@ -27,7 +27,7 @@ export async function startBackend(): Promise<Backend> {
     engines,
     newMesh: async () => {
       const { stores, variables } = await engines.freshTable();
-      const scene = aScene(stores, leapingClock(NOW - HOUR_MS));
+      const scene = aScene(stores, autoAdvancingClock(NOW - HOUR_MS));
       return { scene, variables, cli: (...argv) => asya(argv, { env: variables, now: () => NOW }) };
     },
     close: engines.close,

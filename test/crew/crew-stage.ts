@@ -2,28 +2,28 @@ import { type LambdaProcess, startLambda } from '../functions/sidecar/lambda-pro
 import { envelopeAt, type Wire, type WireStatus } from '../sidecar/envelopes.ts';
 import { endProcesses, type RunningProcess, startSidecar, untilWorking } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
-import { type HearingGateway, startGateway } from './a-gateway.ts';
+import { type FakeGateway, startFakeGateway } from './fake-gateway.ts';
 
-/** Queues, a bucket, a table and a gateway, and the crew at work on them: one for each test file. */
+/** Queues, a bucket, a table and a fake gateway for the crew under test. Each test file has its own. */
 export interface CrewStage extends EmbeddedStores {
-  readonly gateway: HearingGateway;
+  readonly gateway: FakeGateway;
   variablesOf(name: string, more?: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
-  /** A function, loaded. */
+  /** Starts a function and waits until it is loaded. */
   function(name: string, more?: Readonly<Record<string, string>>): Promise<LambdaProcess>;
-  /** A long-running worker, at work. */
+  /** Starts a long-running worker and waits until it is working. */
   worker(name: string, more?: Readonly<Record<string, string>>): Promise<RunningProcess>;
-  /** The one object that an envelope has in the archive, and its key; fails where there is another number of them. */
-  kept(id: string): Promise<{ readonly key: string; readonly text: string; readonly envelope: Wire }>;
+  /** The archived object of an envelope, and its key. Rejects unless there is exactly one. */
+  archived(id: string): Promise<{ readonly key: string; readonly text: string; readonly envelope: Wire }>;
   keysOf(id: string): Promise<readonly string[]>;
 }
 
-/** Nothing that is logged may hold this; every payload does. */
+/** Every payload contains this text, and no log line may. */
 export const SECRET = 'the-secret-of-the-payload';
 export const PAYLOAD = { n: 1, secret: SECRET };
 
 export async function setCrewStage(...queues: readonly string[]): Promise<CrewStage> {
   const embedded = await startEmbeddedStores();
-  const gateway = await startGateway();
+  const gateway = await startFakeGateway();
   for (const queue of queues) await embedded.sqs.createQueue(queue);
   const variablesOf: CrewStage['variablesOf'] = (name, more = {}) => ({
     ASYA_ACTOR_NAME: name,
@@ -50,9 +50,10 @@ export async function setCrewStage(...queues: readonly string[]): Promise<CrewSt
       await untilWorking(worker);
       return worker;
     },
-    kept: async (id) => {
+    archived: async (id) => {
       const [key, ...others] = await keysOf(id);
-      if (key === undefined || others.length > 0) throw new Error(`${id} is kept as ${[key, ...others]}`);
+      if (key === undefined || others.length > 0)
+        throw new Error(`expected one archived object of ${id}, got ${[key, ...others]}`);
       const text = await embedded.object(key);
       return { key, text, envelope: JSON.parse(text) as Wire };
     },
@@ -65,7 +66,7 @@ export async function setCrewStage(...queues: readonly string[]): Promise<CrewSt
   };
 }
 
-/** At its end, finished by `score`. */
+/** An envelope at the end of its route, completed by `score`. */
 export function ended(status: WireStatus = {}, more: Partial<Wire> = {}): Wire {
   return envelopeAt('', PAYLOAD, {
     route: { prev: ['fetch', 'score'], curr: '', next: [] },
@@ -82,7 +83,7 @@ export function ended(status: WireStatus = {}, more: Partial<Wire> = {}): Wire {
   });
 }
 
-/** Failed at `score`. */
+/** An envelope that failed at `score`. */
 export function failed(message: string, status: WireStatus = {}, more: Partial<Wire> = {}): Wire {
   const error = { type: 'ValueError', mro: ['Exception'], message, traceback: '' };
   return ended(

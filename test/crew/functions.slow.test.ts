@@ -6,7 +6,7 @@ import { until } from '../sidecar/sidecar-process.ts';
 import type { Gate } from '../support/gate.ts';
 import { type CrewStage, ended, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
 
-/** The crew as Lambda functions: nothing is acked that is not kept, and nothing is kept twice. */
+/** The crew as Lambda functions: they acknowledge only what they stored, and store everything once. */
 
 let stage: CrewStage;
 let sink: LambdaProcess;
@@ -15,35 +15,38 @@ let dlq: LambdaProcess;
 beforeAll(async () => {
   stage = await setCrewStage('x-sink', 'x-sump');
   [sink, sump, dlq] = await Promise.all([
-    stage.function('x-sink', HEARD),
-    stage.function('x-sump', HEARD),
-    stage.function('x-dlq', { ...HEARD, ASYA_NAMESPACE: 'prod' }),
+    stage.function('x-sink', PATIENT_REPORTS),
+    stage.function('x-sump', PATIENT_REPORTS),
+    stage.function('x-dlq', { ...PATIENT_REPORTS, ASYA_NAMESPACE: 'prod' }),
   ]);
 });
 afterAll(() => stage.close());
 
-/** Twenty at once on a busy machine take their time. */
+/** Twenty concurrent records may take long on a busy machine. */
 const PATIENT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_CONCURRENCY: '10' };
-/** The gateway hears all that these tell. */
-const HEARD = { ...PATIENT, NODE_OPTIONS: `--import ${import.meta.dirname}/patient-requests.ts` };
-/** Where nothing is done in time anyway. */
+/** For tests that expect every report to reach the gateway. */
+const PATIENT_REPORTS = {
+  ...PATIENT,
+  NODE_OPTIONS: `--import ${import.meta.dirname}/no-request-timeouts.ts`,
+};
+/** For tests in which every call times out. */
 const SHORT = { ...PATIENT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms' };
 const DONE = { batchItemFailures: [] };
 const TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
 
 const toSink = (body: Wire | string, more = {}) => recordOf('x-sink', body, more);
 const toSump = (body: Wire | string) => recordOf('x-sump', body);
-/** As the broker leaves it in the dead-letter queue. */
-const dead = (actor: string, body: Wire | string, more = {}) => {
+/** A record from an actor's dead-letter queue, after six receives. */
+const deadLetter = (actor: string, body: Wire | string, more = {}) => {
   const record = recordOf(`asya-prod-${actor}-dlq`, body, more);
   return { ...record, attributes: { ...record.attributes, ApproximateReceiveCount: '6' } };
 };
 
-const again = (record: { readonly messageId: string }) => ({
+const failureOf = (record: { readonly messageId: string }) => ({
   batchItemFailures: [{ itemIdentifier: record.messageId }],
 });
 
-/** What is in x-sump's queue for this envelope, taken out. */
+/** Receives and deletes everything in x-sump's queue, and returns the bodies for this envelope. */
 async function forwarded(id: string): Promise<readonly string[]> {
   const bodies: string[] = [];
   for (;;) {
@@ -63,7 +66,7 @@ async function failuresOf(id: string) {
   return page.ok ? page.failures : [];
 }
 
-async function whileIn(gate: Gate, state: 'shut' | 'hush', act: () => Promise<void>): Promise<void> {
+async function whileGateIs(gate: Gate, state: 'shut' | 'hush', act: () => Promise<void>): Promise<void> {
   await gate[state]();
   try {
     await act();
@@ -73,17 +76,17 @@ async function whileIn(gate: Gate, state: 'shut' | 'hush', act: () => Promise<vo
 }
 
 describe('x-sink', () => {
-  test('keeps what succeeded, whole, tells the gateway, and forwards nothing', async () => {
+  test('archives a successful envelope unchanged, reports it to the gateway, and does not forward it', async () => {
     const envelope = ended({}, { ...TASK, parent_id: 'p-1', extra: { kept: [1] } });
     expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
-    const { key, envelope: kept } = await stage.kept(envelope.id);
+    const { key, envelope: archived } = await stage.archived(envelope.id);
     expect(key).toBe(`succeeded/2026-01-01/score/${envelope.id}.json`);
-    expect(kept).toEqual(envelope);
+    expect(archived).toEqual(envelope);
     expect(await recordsOf(envelope.id)).toMatchObject([
       { end: 'succeeded', archiveKey: key, actor: 'score' },
     ]);
     expect(await forwarded(envelope.id)).toEqual([]);
-    expect(stage.gateway.toldOf(envelope.id)).toEqual([
+    expect(stage.gateway.reportsOf(envelope.id)).toEqual([
       {
         task: 't-1',
         flow: 'enhance',
@@ -100,21 +103,21 @@ describe('x-sink', () => {
     ]);
   });
 
-  test('keeps the bytes of a payload', async () => {
+  test('preserves the bytes of a payload', async () => {
     const envelope = ended();
     const payload = '{"n":9007199254740993,"a":1.10,"a":2,"u":"\\u0041"}';
     const body = JSON.stringify(envelope).replace(JSON.stringify(PAYLOAD), payload);
     expect(await sink.invoke([toSink(body)])).toEqual(DONE);
-    expect((await stage.kept(envelope.id)).text).toContain(`"payload":${payload}`);
+    expect((await stage.archived(envelope.id)).text).toContain(`"payload":${payload}`);
   });
 
-  test('forwards what failed to x-sump, as it came, and tells why it failed', async () => {
+  test('forwards a failed envelope to x-sump unchanged, and reports the error', async () => {
     const envelope = failed('no such user: 17', {}, TASK);
     expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
-    const { key } = await stage.kept(envelope.id);
+    const { key } = await stage.archived(envelope.id);
     expect(key).toBe(`failed/2026-01-01/score/${envelope.id}.json`);
     expect((await forwarded(envelope.id)).map((body) => JSON.parse(body))).toEqual([envelope]);
-    expect(stage.gateway.toldOf(envelope.id)).toMatchObject([
+    expect(stage.gateway.reportsOf(envelope.id)).toMatchObject([
       { phase: 'failed', error: { type: 'ValueError', message: 'no such user: 17' } },
     ]);
   });
@@ -122,16 +125,16 @@ describe('x-sink', () => {
   test.each([
     ['dropped', { phase: 'failed', reason: 'Dropped' }, 'failed'],
     ['canceled', { phase: 'canceled', reason: 'Canceled' }, 'canceled'],
-  ])('keeps what was %s, and does not forward it', async (_what, status, folder) => {
+  ])('archives a %s envelope, and does not forward it', async (_end, status, folder) => {
     const envelope = ended(status);
     expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
-    expect((await stage.kept(envelope.id)).key).toBe(`${folder}/2026-01-01/score/${envelope.id}.json`);
+    expect((await stage.archived(envelope.id)).key).toBe(`${folder}/2026-01-01/score/${envelope.id}.json`);
     expect(await recordsOf(envelope.id)).toHaveLength(1);
     expect(await forwarded(envelope.id)).toEqual([]);
-    expect(stage.gateway.toldOf(envelope.id)).toEqual([]);
+    expect(stage.gateway.reportsOf(envelope.id)).toEqual([]);
   });
 
-  test('keeps what it cannot read, so that the body can be had back, and x-sump enters it', async () => {
+  test('archives the body of an unreadable message, and x-sump records it as a failure', async () => {
     const bodies = [`${SECRET} \u{1F600} \u0001\t" \\`, '', '{"id":"', '[1]', '{"route":{"curr":"x-sink"}}'];
     for (const body of bodies) {
       const record = toSink(body);
@@ -140,13 +143,13 @@ describe('x-sink', () => {
       const { id, payload, status } = JSON.parse(message?.Body ?? '') as Wire & { payload: { raw: string } };
       expect([payload.raw, status?.phase, status?.actor]).toEqual([body, 'failed', 'x-sink']);
       expect(await sump.invoke([toSump(message?.Body ?? '')])).toEqual(DONE);
-      const { key, envelope } = await stage.kept(id);
+      const { key, envelope } = await stage.archived(id);
       expect((envelope.payload as { raw: string }).raw).toBe(body);
       expect(await failuresOf(id)).toMatchObject([{ archiveKey: key, actor: 'x-sink' }]);
     }
   });
 
-  test('of five deliveries, one after the other and at once, makes one record, one object and one failure', async () => {
+  test('writes one record, one object and one failure for five deliveries of an envelope', async () => {
     const envelope = failed('five times');
     const record = toSink(envelope);
     await sink.invoke([record]);
@@ -155,22 +158,22 @@ describe('x-sink', () => {
     const bodies = await forwarded(envelope.id);
     expect(bodies).toHaveLength(5);
     expect(await sump.invoke(bodies.map(toSump))).toEqual(DONE);
-    const { key, envelope: kept } = await stage.kept(envelope.id);
-    expect(kept).toEqual(envelope);
+    const { key, envelope: archived } = await stage.archived(envelope.id);
+    expect(archived).toEqual(envelope);
     expect(await recordsOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
     expect(await failuresOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
-    await until(() => failureLinesOf(envelope.id).length === 5, 'a line of each delivery');
+    await until(() => failureLinesOf(envelope.id).length === 5, 'one line per delivery');
     expect(failureLinesOf(envelope.id).filter((line) => line['again'] !== true)).toHaveLength(1);
   });
 
-  test('of twenty at once makes one record and one object', async () => {
+  test('writes one record and one object for twenty concurrent deliveries', async () => {
     const envelope = ended();
     expect(await sink.invoke(Array.from({ length: 20 }, () => toSink(envelope)))).toEqual(DONE);
-    expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
+    expect((await stage.archived(envelope.id)).envelope).toEqual(envelope);
     expect(await recordsOf(envelope.id)).toHaveLength(1);
   });
 
-  test('makes a record of its own where a replay failed again', async () => {
+  test('writes a separate record for a replay that failed again', async () => {
     const envelope = failed('and again');
     const replayed = { ...envelope, headers: { ...envelope.headers, 'x-asya-replay': 'r-1' } };
     expect(await sink.invoke([toSink(envelope), toSink(replayed)])).toEqual(DONE);
@@ -183,24 +186,24 @@ describe('x-sink', () => {
     await forwarded(envelope.id);
   });
 
-  test('finds a claim without an object, as a crash between the two leaves it, and puts it there', async () => {
+  test('archives the object if a crash left only the record', async () => {
     const envelope = failed('crashed between');
     await sink.invoke([toSink(envelope)]);
-    const { key } = await stage.kept(envelope.id);
+    const { key } = await stage.archived(envelope.id);
     await stage.stores.archive.remove(key);
     expect(await sink.invoke([toSink(envelope)])).toEqual(DONE);
-    expect((await stage.kept(envelope.id)).key).toBe(key);
+    expect((await stage.archived(envelope.id)).key).toBe(key);
     expect(await forwarded(envelope.id)).toHaveLength(2);
   });
 
-  test('does not ack where the queue of x-sump is missing, and forwards once it is there', async () => {
+  test("does not acknowledge while x-sump's queue is missing, and forwards once it exists", async () => {
     const lost = await stage.function('x-sink', { ...PATIENT, ASYA_ACTOR_SUMP: 'x-sump-later' });
     const envelope = failed('nowhere to go');
     const fine = ended();
     const record = toSink(envelope);
-    expect(await lost.invoke([record, toSink(fine)])).toEqual(again(record));
-    await stage.kept(fine.id);
-    await stage.kept(envelope.id);
+    expect(await lost.invoke([record, toSink(fine)])).toEqual(failureOf(record));
+    await stage.archived(fine.id);
+    await stage.archived(envelope.id);
     await stage.sqs.createQueue('x-sump-later');
     expect(await lost.invoke([record])).toEqual(DONE);
     const [message] = await stage.sqs.takeUntil('x-sump-later', 1);
@@ -209,13 +212,13 @@ describe('x-sink', () => {
 });
 
 describe('x-sump', () => {
-  test('enters a failure with the key that x-sink kept it under, tells one line and counts it', async () => {
+  test("records a failure with x-sink's archive key, logs one line and counts it", async () => {
     const before = sump.lines.length;
     const envelope = failed('no such user: 4711', { attempt: 3 }, TASK);
     await sink.invoke([toSink(envelope)]);
     const [body = ''] = await forwarded(envelope.id);
     expect(await sump.invoke([toSump(body)])).toEqual(DONE);
-    const { key } = await stage.kept(envelope.id);
+    const { key } = await stage.archived(envelope.id);
     const [failure] = await failuresOf(envelope.id);
     expect(failure).toMatchObject({
       envelopeId: envelope.id,
@@ -249,32 +252,32 @@ describe('x-sump', () => {
     ]);
     const counted = { actor: 'score', reason: 'PolicyExhausted', FailuresRecordedTotal: expect.anything() };
     await expect.poll(() => sump.lines.slice(before)).toContainEqual(expect.objectContaining(counted));
-    expect(stage.gateway.toldOf(envelope.id)).toHaveLength(1);
+    expect(stage.gateway.reportsOf(envelope.id)).toHaveLength(1);
   });
 
-  test('keeps what did not come by x-sink too', async () => {
+  test('archives an envelope that did not pass through x-sink', async () => {
     const envelope = failed('another way');
     expect(await sump.invoke([toSump(envelope)])).toEqual(DONE);
-    const { key, envelope: kept } = await stage.kept(envelope.id);
-    expect(kept).toEqual(envelope);
+    const { key, envelope: archived } = await stage.archived(envelope.id);
+    expect(archived).toEqual(envelope);
     expect(await failuresOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
   });
 
-  test('leaves what it cannot read to its dead-letter queue', async () => {
+  test('leaves an unreadable message to its dead-letter queue', async () => {
     const record = toSump(SECRET);
-    expect(await sump.invoke([record])).toEqual(again(record));
+    expect(await sump.invoke([record])).toEqual(failureOf(record));
   });
 });
 
 describe('x-dlq', () => {
-  test('keeps, enters and reports what was dead-lettered, and marks it', async () => {
+  test('archives, records and reports a dead letter as DeliveryExhausted', async () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: '2026-01-01T10:00:00Z' };
     const route = { prev: ['fetch'], curr: 'score', next: ['store'] };
     const envelope = envelopeAt('score', PAYLOAD, { ...TASK, route, status });
-    expect(await dlq.invoke([dead('score', envelope)])).toEqual(DONE);
-    const { key, envelope: kept } = await stage.kept(envelope.id);
+    expect(await dlq.invoke([deadLetter('score', envelope)])).toEqual(DONE);
+    const { key, envelope: archived } = await stage.archived(envelope.id);
     expect(key).toMatch(/^dlq\/\d{4}-\d{2}-\d{2}\/score\//);
-    expect(kept).toMatchObject({
+    expect(archived).toMatchObject({
       ...envelope,
       status: {
         phase: 'failed',
@@ -290,18 +293,18 @@ describe('x-dlq', () => {
     expect(await failuresOf(envelope.id)).toMatchObject([
       { actor: 'score', reason: 'DeliveryExhausted', archiveKey: key, attempts: 2 },
     ]);
-    expect(stage.gateway.toldOf(envelope.id)).toMatchObject([
+    expect(stage.gateway.reportsOf(envelope.id)).toMatchObject([
       { phase: 'failed', reason: 'DeliveryExhausted', archive_key: key },
     ]);
     expect(await forwarded(envelope.id)).toEqual([]);
   });
 
   test.each([`${SECRET} \u{1F600} \u0001\t" \\`, '', '{"id":"e', '{"id":""}', 'null'])(
-    'keeps a body that is no envelope, to be had back byte for byte: %j',
+    'archives a body that is not an envelope, byte for byte: %j',
     async (body) => {
       const messageId = randomUUID();
       for (let time = 0; time < 2; time++)
-        expect(await dlq.invoke([dead('score', body, { messageId })])).toEqual(DONE);
+        expect(await dlq.invoke([deadLetter('score', body, { messageId })])).toEqual(DONE);
       const page = await stage.stores.failures.list({ actor: 'score', reason: 'DeliveryExhausted' });
       const keys = page.ok ? page.failures.map(({ archiveKey }) => archiveKey) : [];
       const texts = await Promise.all(keys.map((key) => stage.object(key)));
@@ -310,19 +313,21 @@ describe('x-dlq', () => {
     },
   );
 
-  test.each(['x-sink', 'x-sump'])("drains the crew's own: %s", async (actor) => {
-    const envelope = failed('could not be kept');
-    expect(await dlq.invoke([dead(actor, envelope)])).toEqual(DONE);
-    const { key, envelope: kept } = await stage.kept(envelope.id);
+  test.each(['x-sink', 'x-sump'])('drains the dead-letter queue of %s', async (actor) => {
+    const envelope = failed('could not be stored');
+    expect(await dlq.invoke([deadLetter(actor, envelope)])).toEqual(DONE);
+    const { key, envelope: archived } = await stage.archived(envelope.id);
     expect(key).toMatch(new RegExp(`^dlq/[-0-9]{10}/${actor}/`));
-    expect(kept.status).toMatchObject({ actor, queue: `asya-prod-${actor}`, before: envelope.status });
+    expect(archived.status).toMatchObject({ actor, queue: `asya-prod-${actor}`, before: envelope.status });
     expect(await failuresOf(envelope.id)).toMatchObject([{ actor, reason: 'DeliveryExhausted' }]);
   });
 
-  test('enters under the same record what x-sink kept and could not forward, because it had grown too big', async () => {
+  test('uses the existing record for an envelope that x-sink archived but could not forward', async () => {
     const record = toSink('"'.repeat(600_000));
-    expect(await sink.invoke([record])).toEqual(again(record));
-    expect(await dlq.invoke([dead('x-sink', record.body, { messageId: record.messageId })])).toEqual(DONE);
+    expect(await sink.invoke([record])).toEqual(failureOf(record));
+    expect(await dlq.invoke([deadLetter('x-sink', record.body, { messageId: record.messageId })])).toEqual(
+      DONE,
+    );
     const page = await stage.stores.failures.list({ actor: 'x-sink', reason: 'DeliveryExhausted' });
     const big = page.ok ? page.failures.filter(({ archiveKey }) => archiveKey.startsWith('failed/')) : [];
     expect(big).toHaveLength(1);
@@ -333,18 +338,18 @@ describe('x-dlq', () => {
   });
 });
 
-describe('storage that is down', () => {
+describe('a storage outage', () => {
   const STORES = [
     ['S3', () => stage.s3],
     ['DynamoDB', () => stage.dynamoDb],
   ] as const;
 
   test.each(STORES)(
-    '%s: x-sink acks nothing, and everything is there once it is back',
+    'of %s: x-sink does not acknowledge, and stores everything after the outage',
     async (_name, gate) => {
       const envelopes = [ended(), failed('during the outage')];
       const records = envelopes.map((envelope) => toSink(envelope));
-      await whileIn(gate(), 'shut', async () => {
+      await whileGateIs(gate(), 'shut', async () => {
         const { batchItemFailures } = await sink.invoke(records);
         expect(batchItemFailures).toHaveLength(2);
         for (const { id } of envelopes) {
@@ -353,79 +358,80 @@ describe('storage that is down', () => {
         }
       });
       expect(await sink.invoke(records)).toEqual(DONE);
-      for (const envelope of envelopes) expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
+      for (const envelope of envelopes)
+        expect((await stage.archived(envelope.id)).envelope).toEqual(envelope);
       expect(await forwarded(envelopes[1]?.id ?? '')).toHaveLength(1);
     },
   );
 
   test.each(STORES)(
-    '%s: x-dlq acks nothing, and everything is there once it is back',
+    'of %s: x-dlq does not acknowledge, and stores everything after the outage',
     async (_name, gate) => {
       const envelope = envelopeAt('score', PAYLOAD, TASK);
-      const record = dead('score', envelope);
-      await whileIn(gate(), 'shut', async () => {
-        expect(await dlq.invoke([record])).toEqual(again(record));
+      const record = deadLetter('score', envelope);
+      await whileGateIs(gate(), 'shut', async () => {
+        expect(await dlq.invoke([record])).toEqual(failureOf(record));
         expect(await stage.keysOf(envelope.id)).toEqual([]);
-        expect(stage.gateway.toldOf(envelope.id)).toEqual([]);
+        expect(stage.gateway.reportsOf(envelope.id)).toEqual([]);
       });
       expect(await dlq.invoke([record])).toEqual(DONE);
-      const { key } = await stage.kept(envelope.id);
+      const { key } = await stage.archived(envelope.id);
       expect(await failuresOf(envelope.id)).toMatchObject([{ archiveKey: key }]);
-      expect(stage.gateway.toldOf(envelope.id)).toHaveLength(1);
+      expect(stage.gateway.reportsOf(envelope.id)).toHaveLength(1);
     },
   );
 
-  test('DynamoDB: x-sump acks nothing, and everything is there once it is back', async () => {
+  test('of DynamoDB: x-sump does not acknowledge, and stores everything after the outage', async () => {
     const envelope = failed('sump without a table');
     const record = toSump(envelope);
-    await whileIn(stage.dynamoDb, 'shut', async () => {
-      expect(await sump.invoke([record])).toEqual(again(record));
+    await whileGateIs(stage.dynamoDb, 'shut', async () => {
+      expect(await sump.invoke([record])).toEqual(failureOf(record));
     });
     expect(failureLinesOf(envelope.id)).toEqual([]);
     expect(await sump.invoke([record])).toEqual(DONE);
     expect(await failuresOf(envelope.id)).toHaveLength(1);
   });
 
-  test('and that hangs is given up in time, and not acked', async () => {
+  test('in which DynamoDB hangs: x-sink times out and does not acknowledge', async () => {
     const envelope = ended();
     const record = toSink(envelope);
     const hurried = await stage.function('x-sink', SHORT);
-    await whileIn(stage.dynamoDb, 'hush', async () => {
-      expect(await hurried.invoke([record])).toEqual(again(record));
+    await whileGateIs(stage.dynamoDb, 'hush', async () => {
+      expect(await hurried.invoke([record])).toEqual(failureOf(record));
     });
     expect(await sink.invoke([record])).toEqual(DONE);
-    await stage.kept(envelope.id);
+    await stage.archived(envelope.id);
   });
 });
 
-describe('a gateway', () => {
+describe('a gateway outage', () => {
   test.each([
-    ['that is down', 'shut'],
-    ['that hangs', 'hush'],
-  ] as const)('%s costs no envelope anything', async (_what, state) => {
-    const envelope = failed('nobody hears', {}, TASK);
+    ['refuses connections', 'shut'],
+    ['hangs', 'hush'],
+  ] as const)('in which it %s does not prevent storing', async (_how, state) => {
+    const envelope = failed('during a gateway outage', {}, TASK);
     const lost = envelopeAt('score', PAYLOAD, TASK);
-    const [keeper, drain] = await Promise.all([
+    const [sinkInOutage, dlqInOutage] = await Promise.all([
       stage.function('x-sink', PATIENT),
       stage.function('x-dlq', { ...PATIENT, ASYA_NAMESPACE: 'prod' }),
     ]);
-    await whileIn(stage.gateway, state, async () => {
-      const [kept, drained] = await Promise.all([
-        keeper.invoke([toSink(envelope)]),
-        drain.invoke([dead('score', lost)]),
+    await whileGateIs(stage.gateway, state, async () => {
+      const responses = await Promise.all([
+        sinkInOutage.invoke([toSink(envelope)]),
+        dlqInOutage.invoke([deadLetter('score', lost)]),
       ]);
-      expect([kept, drained]).toEqual([DONE, DONE]);
+      expect(responses).toEqual([DONE, DONE]);
     });
-    await stage.kept(envelope.id);
-    await stage.kept(lost.id);
+    await stage.archived(envelope.id);
+    await stage.archived(lost.id);
     expect(await forwarded(envelope.id)).toHaveLength(1);
     expect(await failuresOf(lost.id)).toHaveLength(1);
-    expect(stage.gateway.toldOf(envelope.id)).toEqual([]);
+    expect(stage.gateway.reportsOf(envelope.id)).toEqual([]);
   });
 
-  test('that is down is told in the log', async () => {
+  test('is logged', async () => {
     const envelope = ended({}, TASK);
-    await whileIn(stage.gateway, 'shut', async () => {
+    await whileGateIs(stage.gateway, 'shut', async () => {
       await sink.invoke([toSink(envelope)]);
     });
     const isIt = ({ message, envelopeId }: { message?: unknown; envelopeId?: unknown }) =>
@@ -437,27 +443,27 @@ describe('a gateway', () => {
   });
 });
 
-describe('a function that is set up wrongly does not load', () => {
+describe('a function with a wrong configuration does not load', () => {
   test.each([
     ['x-sink', { ASYA_ACTOR_NAME: 'x-sump' }, 'set it to x-sink'],
     ['x-sump', { ASYA_RUNTIME_COMMAND: 'python3 -m app' }, 'unset ASYA_RUNTIME_COMMAND'],
     ['x-dlq', { ASYA_ARCHIVE_BUCKET: '' }, 'ASYA_ARCHIVE_BUCKET'],
-  ])('%s with %j', async (name, more, words) => {
-    const mistaken = startLambda(stage.variablesOf(name, more), name);
-    const end = await mistaken.untilExit();
+  ])('%s with %j', async (name, more, message) => {
+    const misconfigured = startLambda(stage.variablesOf(name, more), name);
+    const end = await misconfigured.untilExit();
     expect(end.code).not.toBe(0);
-    expect(mistaken.errorOutput()).toContain(words);
+    expect(misconfigured.errorOutput()).toContain(message);
   });
 
-  test('without a bucket and a table, in words for both', async () => {
+  test('x-sink without a bucket and a table; the message names both', async () => {
     const { ASYA_ARCHIVE_BUCKET: _b, ASYA_FAILURE_TABLE: _t, ...rest } = stage.variablesOf('x-sink');
-    const mistaken = startLambda(rest, 'x-sink');
-    await mistaken.untilExit();
-    expect(mistaken.errorOutput()).toMatch(/not set: ASYA_ARCHIVE_BUCKET.*ASYA_FAILURE_TABLE/);
+    const misconfigured = startLambda(rest, 'x-sink');
+    await misconfigured.untilExit();
+    expect(misconfigured.errorOutput()).toMatch(/not set: ASYA_ARCHIVE_BUCKET.*ASYA_FAILURE_TABLE/);
   });
 });
 
-describe('all that was done above', () => {
+describe('all tests above', () => {
   test('logged no payload', () => {
     for (const one of [sink, sump, dlq]) {
       expect(one.lines.length).toBeGreaterThan(0);
@@ -465,7 +471,7 @@ describe('all that was done above', () => {
     }
   });
 
-  test('asked for encryption with every object', () => {
+  test('requested encryption for every object', () => {
     const puts = stage.s3.asked().match(/PUT \/envelopes\//g) ?? [];
     const encrypted = stage.s3.asked().match(/^x-amz-server-side-encryption: AES256\r$/gm) ?? [];
     expect(puts.length).toBeGreaterThan(0);

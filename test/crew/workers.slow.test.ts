@@ -51,36 +51,41 @@ async function listed(filter: FailureFilter): Promise<readonly Failure[]> {
 
 describe('SIGKILL of x-sink', () => {
   test.each([
-    ['after the envelope was kept, before it was forwarded', 'called', 0],
-    ['after it was forwarded, before the ack', 'sent', 1],
-  ])('%s: it is forwarded after redelivery, and kept once', async (_when, step, alreadySent) => {
-    // Queues of its own: the engine goes on with a poll whose client is gone, and gives it what others wait for.
-    const namespace = `after-${step}`;
-    const [sink, queue] = [`asya-${namespace}-x-sink`, `asya-${namespace}-x-sump`];
-    for (const one of [sink, queue]) await stage.sqs.createQueue(one);
-    const settings = { ...SHORT, ASYA_NAMESPACE: namespace };
-    const variables = stage.variablesOf('x-sink', settings);
-    const envelope = failed('killed in between');
-    await send(sink, envelope);
-    const doomed = startProcess([FREEZING, step], variables);
-    await doomed.untilLine(saying('frozen'));
-    const { key, envelope: kept } = await stage.kept(envelope.id);
-    expect(kept).toEqual(envelope);
-    expect((await stage.sqs.counts(queue)).visible).toBe(alreadySent);
-    doomed.signal('SIGKILL');
-    await doomed.exited;
+    ['after archiving, before forwarding', 'called', 0],
+    ['after forwarding, before the ack', 'sent', 1],
+  ])(
+    '%s: the envelope is forwarded after redelivery, and archived once',
+    async (_when, step, alreadySent) => {
+      // Separate queues: the engine may deliver a message to a long poll whose client was killed.
+      const namespace = `after-${step}`;
+      const [sink, queue] = [`asya-${namespace}-x-sink`, `asya-${namespace}-x-sump`];
+      for (const one of [sink, queue]) await stage.sqs.createQueue(one);
+      const settings = { ...SHORT, ASYA_NAMESPACE: namespace };
+      const variables = stage.variablesOf('x-sink', settings);
+      const envelope = failed('killed in between');
+      await send(sink, envelope);
+      const killed = startProcess([FREEZING, step], variables);
+      await killed.untilLine(saying('frozen'));
+      const { key, envelope: archived } = await stage.archived(envelope.id);
+      expect(archived).toEqual(envelope);
+      expect((await stage.sqs.counts(queue)).visible).toBe(alreadySent);
+      killed.signal('SIGKILL');
+      await killed.exited;
 
-    const heir = await stage.worker('x-sink', { ...settings, ...PATIENT });
-    const messages = await stage.sqs.takeUntil(queue, 1 + alreadySent);
-    expect(messages.map(({ Body = '' }) => JSON.parse(Body))).toEqual(Array(1 + alreadySent).fill(envelope));
-    await until(() => isEmpty(sink), 'it is acked');
-    expect((await stage.kept(envelope.id)).key).toBe(key);
-    heir.signal('SIGTERM');
-    expect(await heir.untilExit()).toEqual({ code: 0, signal: null });
-  });
+      const successor = await stage.worker('x-sink', { ...settings, ...PATIENT });
+      const messages = await stage.sqs.takeUntil(queue, 1 + alreadySent);
+      expect(messages.map(({ Body = '' }) => JSON.parse(Body))).toEqual(
+        Array(1 + alreadySent).fill(envelope),
+      );
+      await until(() => isEmpty(sink), 'it is acked');
+      expect((await stage.archived(envelope.id)).key).toBe(key);
+      successor.signal('SIGTERM');
+      expect(await successor.untilExit()).toEqual({ code: 0, signal: null });
+    },
+  );
 });
 
-describe('the crew at work', () => {
+describe('a running crew', () => {
   beforeAll(async () => {
     const started = await Promise.all([
       stage.worker('x-sink', PATIENT),
@@ -94,7 +99,7 @@ describe('the crew at work', () => {
     workers.push(...started);
   });
 
-  test('takes over what the broker gives up on, with the receives it counted', async () => {
+  test('archives a message that the broker dead-lettered, with its receive count', async () => {
     await stage.sqs.createQueue('not-there-yet', {
       RedrivePolicy: JSON.stringify({
         deadLetterTargetArn: 'arn:aws:sqs:us-east-1:000000000000:not-there-yet-dlq',
@@ -107,15 +112,15 @@ describe('the crew at work', () => {
     await until(async () => {
       await stage.sqs.receive('not-there-yet');
       return (await stage.keysOf(envelope.id)).length > 0;
-    }, 'x-dlq has it');
-    const { envelope: kept } = await stage.kept(envelope.id);
-    const { receive_count } = kept.status as unknown as { receive_count: number };
+    }, 'x-dlq archived it');
+    const { envelope: archived } = await stage.archived(envelope.id);
+    const { receive_count } = archived.status as unknown as { receive_count: number };
     expect(receive_count).toBeGreaterThan(0);
   });
 
   const outages: readonly Wire[] = [failed('in an outage'), failed('in another outage')];
 
-  test('acks nothing while a store is down', async () => {
+  test('acknowledges nothing while a store is down', async () => {
     const [sink] = workers;
     for (const [at, gate] of [stage.s3, stage.dynamoDb].entries()) {
       const envelope = outages[at] as Wire;
@@ -131,15 +136,15 @@ describe('the crew at work', () => {
     }
   });
 
-  test("drains every dead-letter queue, the crew's own included, and keeps what is no JSON byte for byte", async () => {
+  test("drains every dead-letter queue, including the crew's, and archives invalid JSON byte for byte", async () => {
     const queues = ['score', 'fragile', 'x-sink', 'x-sump'];
     const lost = queues.map((queue) => [queue, envelopeAt('score', PAYLOAD)] as const);
     for (const [queue, envelope] of lost) await send(`${queue}-dlq`, envelope);
     const body = `${SECRET}: no JSON at all ü "\\`;
     await stage.sqs.send('fragile-dlq', body);
-    for (const queue of queues) await until(() => isEmpty(`${queue}-dlq`), `${queue}'s is drained`);
+    for (const queue of queues) await until(() => isEmpty(`${queue}-dlq`), `${queue}-dlq is drained`);
     for (const [actor, { id }] of lost) {
-      const { key, envelope } = await stage.kept(id);
+      const { key, envelope } = await stage.archived(id);
       expect(key).toMatch(new RegExp(`^dlq/[-0-9]{10}/${actor}/`));
       expect(envelope).toMatchObject({
         payload: PAYLOAD,
@@ -154,7 +159,7 @@ describe('the crew at work', () => {
     expect(JSON.parse(await stage.object(unreadable?.archiveKey ?? '')).payload).toEqual({ raw: body });
   });
 
-  test('sorts a thousand failures of five causes into five groups', { timeout: 500_000 }, async () => {
+  test('groups a thousand failures by their five causes', { timeout: 500_000 }, async () => {
     const causes: readonly ((at: number) => Wire)[] = [
       (at) => failed(`no such user: ${at}`),
       (at) => failed(`cannot open /data/in/file-${at}.csv`),
@@ -169,16 +174,16 @@ describe('the crew at work', () => {
     for (let at = 0; at < envelopes.length; at += 50)
       await Promise.all(envelopes.slice(at, at + 50).map((envelope) => send('x-sink', envelope)));
     const ids = new Set(envelopes.map(({ id }) => id));
-    const entered = async () =>
+    const recorded = async () =>
       (await listed({ reason: 'PolicyExhausted' })).filter(({ envelopeId }) => ids.has(envelopeId));
     const isDone = async () => (await stage.sqs.counts('x-sink')).visible === 0 && (await isEmpty('x-sump'));
     await until(isDone, 'all are forwarded', 240_000);
     await until(
-      async () => (await entered()).length === ids.size,
-      () => `all are entered; released:\n${releases()}`,
+      async () => (await recorded()).length === ids.size,
+      () => `all are recorded; released:\n${releases()}`,
       240_000,
     );
-    const failures = await entered();
+    const failures = await recorded();
     const groups = Map.groupBy(failures, ({ fingerprint }) => fingerprint);
     expect([...groups.values()].map(({ length }) => length).sort((one, other) => other - one)).toEqual(
       counts,
@@ -186,27 +191,27 @@ describe('the crew at work', () => {
     expect(new Set(failures.map(({ envelopeId }) => envelopeId)).size).toBe(1_000);
     for (const { archiveKey } of failures.slice(0, 5))
       expect(JSON.parse(await stage.object(archiveKey)).payload).toEqual(PAYLOAD);
-    // Counted after they are entered.
+    // A failure is counted after it is recorded.
     await until(async () => (await countedFor('fetch')) >= 90, 'those at fetch are counted');
     await until(async () => (await countedFor('score')) >= 910, 'those at score are counted');
     const [group] = groups.keys();
     expect(await listed({ group: group ?? '' })).toHaveLength(groups.get(group ?? '')?.length ?? -1);
   });
 
-  test('has all of the outages once they are over', { timeout: 400_000 }, async () => {
+  test('stores the envelopes of the outages afterwards', { timeout: 400_000 }, async () => {
     for (const envelope of outages) {
-      // A delivery that was released rests for 15 s, and for a minute where it had been delivered before.
+      // A released delivery stays invisible for 15 s, and for a minute if it was a redelivery.
       await until(
         async () => (await failuresOf(envelope.id)).length === 1,
-        () => `it is entered; the workers said of it:\n${linesOf(envelope.id)}`,
+        () => `it is recorded; log lines of the workers:\n${linesOf(envelope.id)}`,
         180_000,
       );
-      expect((await stage.kept(envelope.id)).envelope).toEqual(envelope);
+      expect((await stage.archived(envelope.id)).envelope).toEqual(envelope);
     }
     await until(async () => (await isEmpty('x-sink')) && (await isEmpty('x-sump')), 'they are acked');
   });
 
-  test('logs no payload, and ends when told to', async () => {
+  test('logs no payload, and exits on SIGTERM', async () => {
     for (const worker of workers) {
       worker.signal('SIGTERM');
       expect(await worker.untilExit()).toEqual({ code: 0, signal: null });
@@ -215,23 +220,23 @@ describe('the crew at work', () => {
   });
 });
 
-describe('a worker that is set up wrongly says so and ends', () => {
+describe('a worker with a wrong configuration reports it and exits', () => {
   test.each([
     ['x-dlq', {}, 'not set: ASYA_DEAD_LETTERS_OF'],
     ['x-dlq', { ASYA_DEAD_LETTERS_OF: 'Score' }, 'ASYA_DEAD_LETTERS_OF: is "Score"'],
-  ])('%s with %j', async (name, more, words) => {
-    const mistaken = startProcess([FREEZING, 'never'], stage.variablesOf(name, more));
-    expect((await mistaken.untilExit()).code).not.toBe(0);
-    expect(mistaken.output()).toContain(words);
+  ])('%s with %j', async (name, more, message) => {
+    const misconfigured = startProcess([FREEZING, 'never'], stage.variablesOf(name, more));
+    expect((await misconfigured.untilExit()).code).not.toBe(0);
+    expect(misconfigured.output()).toContain(message);
   });
 
   test.each([
     ['a bucket', 'ASYA_ARCHIVE_BUCKET'],
     ['a table', 'ASYA_FAILURE_TABLE'],
-  ])('x-sink without %s', async (_what, name) => {
-    const mistaken = startProcess([FREEZING, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
-    expect((await mistaken.untilExit()).code).not.toBe(0);
-    expect(mistaken.output()).toContain(`not set: ${name}`);
+  ])('x-sink without %s', async (_setting, name) => {
+    const misconfigured = startProcess([FREEZING, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
+    expect((await misconfigured.untilExit()).code).not.toBe(0);
+    expect(misconfigured.output()).toContain(`not set: ${name}`);
   });
 });
 
@@ -249,7 +254,7 @@ function releases(): string {
     .join('\n');
 }
 
-/** What x-sump has counted of an actor; what came twice counts twice. */
+/** How many failures of an actor x-sump has counted. Redeliveries count again. */
 async function countedFor(actor: string): Promise<number> {
   const port = await metricsPort(workers[1] as RunningProcess);
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -262,7 +267,7 @@ async function countedFor(actor: string): Promise<number> {
   );
 }
 
-/** The same frames, at other lines. */
+/** A traceback with the same frames for each line number. */
 function pythonAt(line: number): string {
   return `Traceback (most recent call last):\n  File "/app/score.py", line ${line}, in score\nKeyError: no`;
 }

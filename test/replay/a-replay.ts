@@ -14,9 +14,9 @@ import type { Failure } from '../../lib/core/failure/failure.ts';
 import { timestampText } from '../../lib/core/text/timestamp.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
-import { type LeapingClock, leapingClock } from './leaping-clock.ts';
+import { type AutoAdvancingClock, autoAdvancingClock } from './auto-advancing-clock.ts';
 
-/** Setting the stage for a replay: failures kept by the crew itself, and actors that end what is sent as told. */
+/** Test fixture for replays: failures recorded by the real crew, and actors with a given result. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,21 +33,21 @@ interface Sent {
   };
 }
 
-/** What becomes of an envelope that was sent: an end after a while, or none. */
+/** The result of an envelope that was sent: its end after a delay, or none. */
 export type Fate = { readonly end: 'succeeded' | 'failed' | 'canceled'; readonly afterMs?: number } | 'none';
 
 export interface Scene {
-  readonly clock: LeapingClock;
+  readonly clock: AutoAdvancingClock;
   readonly stores: Pick<CrewDeps, 'archive' | 'records' | 'failures'>;
   /** Everything that was sent, in order. */
   readonly sent: Sent[];
-  /** Ids of it. */
+  /** The ids of `sent`. */
   sentIds(): readonly string[];
-  /** Envelopes that failed, each a second after the one before, entered by the crew. */
+  /** Lets the crew record failed envelopes, each a second after the previous one. */
   fail(ids: readonly string[], changes?: Fields): Promise<void>;
-  /** As the crew does it: kept, and entered where it failed. */
+  /** Lets the crew archive an envelope, and record it if it failed. */
   end(envelope: Envelope): Promise<void>;
-  /** What was sent ends so, at that actor, now. */
+  /** Ends an envelope that was sent: now, at this actor, in this phase. */
   endAs(body: string, actor: string, phase: string): Promise<void>;
   select(selection?: Selection): Promise<readonly Failure[]>;
   replay(
@@ -72,18 +72,18 @@ interface Tools {
 
 const STAGES = [1, 10, 100] as const;
 
-export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
-  const shelf: CrewDeps = {
+export function aScene(stores: Scene['stores'], clock = autoAdvancingClock()): Scene {
+  const deps: CrewDeps = {
     ...stores,
     reports: { report: async () => undefined },
-    // A call that takes no time at all must not let any pass.
+    // The crew sleeps only for its timeouts, which must not advance the clock.
     clock: { now: clock.now, sleep: () => new Promise(() => {}) },
     deriveId,
     telemetry: { warn: () => {} },
     onFailure: () => {},
   };
-  const sink = crewRuntime({ role: 'sink', sump: 'x-sump' }, shelf);
-  const sump = crewRuntime({ role: 'sump' }, shelf);
+  const sink = crewRuntime({ role: 'sink', sump: 'x-sump' }, deps);
+  const sump = crewRuntime({ role: 'sump' }, deps);
   const sent: Sent[] = [];
   let replays = 0;
 
@@ -91,7 +91,7 @@ export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
     const ends = [await sink.call({ envelope, timeoutMs: 1_000 })];
     if (isForSump(envelope)) ends.push(await sump.call({ envelope, timeoutMs: 1_000 }));
     const fault = ends.find(({ kind }) => kind === 'fault');
-    if (fault !== undefined) throw new Error(`the crew could not keep it: ${JSON.stringify(fault)}`);
+    if (fault !== undefined) throw new Error(`the crew could not archive it: ${JSON.stringify(fault)}`);
   }
 
   function ended(body: string, to: string, phase: string): Envelope {
@@ -150,11 +150,11 @@ export function aScene(stores: Scene['stores'], clock = leapingClock()): Scene {
           const envelope = JSON.parse(body) as Sent['envelope'];
           const reply = refuse(envelope.id, to);
           if (!reply.ok) return reply;
-          const one = { to, atMs: clock.now(), body, envelope };
-          sent.push(one);
-          await onSend?.(one);
-          const its = fate(envelope.id, one);
-          if (its !== 'none') clock.after(its.afterMs ?? 100, () => end(ended(body, to, its.end)));
+          const sending = { to, atMs: clock.now(), body, envelope };
+          sent.push(sending);
+          await onSend?.(sending);
+          const result = fate(envelope.id, sending);
+          if (result !== 'none') clock.after(result.afterMs ?? 100, () => end(ended(body, to, result.end)));
           return ACCEPTED;
         },
       });
@@ -198,7 +198,8 @@ function aFailed(id: string, now: number, { status, ...changes }: Fields): Field
 
 export function envelopeOf(body: string): Envelope {
   const arrival = decode(body, { actor: 'score', messageId: 'm-1', deriveId });
-  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.problem}`);
+  if (arrival.kind === 'unreadable')
+    throw new Error(`the envelope of this test is invalid: ${arrival.problem}`);
   return arrival.envelope;
 }
 

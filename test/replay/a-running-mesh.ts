@@ -4,15 +4,15 @@ import { runWorker } from '../../lib/assembly/hosts/worker.ts';
 import { PYTHON, plainEnvironment, ROOT, temporaryFolder, until } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 
-/** A whole mesh in this process: an actor with its runtime, the crew, and the engines they work on. */
+/** A whole mesh in this process: an actor with its runtime, the crew, and embedded engines. */
 export interface RunningMesh {
   readonly engines: EmbeddedStores;
   readonly variables: Readonly<Record<string, string>>;
   /** Puts envelopes in the actor's queue. */
   send(ids: readonly string[], payload?: object): Promise<void>;
-  /** From now on the handler works. */
-  mend(): void;
-  /** What the crew and the sidecar have logged. */
+  /** Fixes the handler, which fails until then. */
+  fixHandler(): void;
+  /** The log lines of the crew and the sidecar with this message. */
   logged(message: string): readonly Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ const CREW = ['x-sink', 'x-sump', 'x-dlq'];
 export async function startMesh(): Promise<RunningMesh> {
   const engines = await startEmbeddedStores();
   const folder = await temporaryFolder();
-  const mendedBy = join(folder, 'mended');
+  const fixFile = join(folder, 'fixed');
   for (const queue of ['score', 'x-sink', 'x-sump']) await engines.sqs.createQueue(queue);
   const lines: Record<string, unknown>[] = [];
   const stopping = new AbortController();
@@ -56,14 +56,14 @@ export async function startMesh(): Promise<RunningMesh> {
     engines,
     variables: engines.variables,
     logged,
-    mend: () => writeFileSync(mendedBy, ''),
+    fixHandler: () => writeFileSync(fixFile, ''),
     send: async (ids, payload = {}) => {
       for (const [n, id] of ids.entries()) {
         const envelope = {
           id,
           route: { prev: ['fetch'], curr: 'score', next: [] },
           headers: { 'x-asya-flow': 'scores' },
-          payload: { n, mended_by: mendedBy, ...payload },
+          payload: { n, fix_file: fixFile, ...payload },
         };
         await engines.sqs.send('score', JSON.stringify(envelope));
       }

@@ -13,7 +13,7 @@ import {
 import { ids } from './a-replay.ts';
 import { type RunningMesh, startMesh } from './a-running-mesh.ts';
 
-/** The whole way on a mesh that runs: it fails, somebody looks, mends and replays. In this order; each builds on the last. */
+/** The whole workflow on a running mesh: fail, inspect, fix, replay, purge. The tests depend on their order. */
 
 let mesh: RunningMesh;
 let group = '';
@@ -25,47 +25,47 @@ afterAll(async () => {
   await endProcesses();
 });
 
-const type = (...argv: readonly string[]): Promise<Run> => asya(argv, { env: mesh.variables });
+const runAsya = (...argv: readonly string[]): Promise<Run> => asya(argv, { env: mesh.variables });
 const listed = async (...argv: readonly string[]): Promise<Record<string, unknown>[]> => {
-  const { out } = await type('failures', 'list', '--json', ...argv);
+  const { out } = await runAsya('failures', 'list', '--json', ...argv);
   return out === '' ? [] : out.split('\n').map((line) => JSON.parse(line));
 };
 const keysIn = async (folder: string) => (await mesh.engines.keys()).filter((key) => key.startsWith(folder));
 const untilListed = (count: number, ...argv: readonly string[]) =>
   until(async () => (await listed(...argv)).length === count, `${count} failures`);
 
-/** An actor acks what it has sent on, and by then that may have been worked on. */
+/** An actor acknowledges a delivery after sending its result, which may have been processed by then. */
 const untilAcked = () =>
   until(async () => {
     const { visible, hidden, delayed } = await mesh.engines.sqs.counts('score');
     return visible + hidden + delayed === 0;
-  }, 'its deliveries are acked');
+  }, 'all deliveries are acknowledged');
 
 const FAILED = ids(13);
 
-describe('something failed', () => {
-  it('and is one group, with every envelope in it', async () => {
+describe('envelopes that failed', () => {
+  it('are one group', async () => {
     await mesh.send(FAILED);
     await untilListed(13);
-    const { out } = await type('failures');
+    const { out } = await runAsya('failures');
     expect(out.split('\n')).toHaveLength(2);
     expect(out).toMatch(
       /\n[0-9a-f]{12} +13 +0 +\d+[sm] ago +score +PolicyExhausted +ValueError: no such user: \d+$/,
     );
-    group = JSON.parse((await type('failures', '--json')).out)[0].group;
+    group = JSON.parse((await runAsya('failures', '--json')).out)[0].group;
     expect((await listed('--group', group)).map(({ envelopeId }) => envelopeId).toSorted()).toEqual(
       [...FAILED].toSorted(),
     );
-    // A line at night for each, and never a payload.
-    const told = (name: string) => new Set(mesh.logged('failure').map((line) => line[name]));
-    await until(() => told('envelopeId').size === FAILED.length, 'the lines');
-    expect(told('envelopeId')).toEqual(new Set(FAILED));
-    expect(told('group')).toEqual(new Set([group]));
-    expect(JSON.stringify(mesh.logged('failure'))).not.toContain('mended_by');
+    // One log line for each, without the payload.
+    const logged = (name: string) => new Set(mesh.logged('failure').map((line) => line[name]));
+    await until(() => logged('envelopeId').size === FAILED.length, 'one log line for each failure');
+    expect(logged('envelopeId')).toEqual(new Set(FAILED));
+    expect(logged('group')).toEqual(new Set([group]));
+    expect(JSON.stringify(mesh.logged('failure'))).not.toContain('fix_file');
   });
 
-  it('and one of them is told on one screen', async () => {
-    const { status, out } = await type('failures', 'show', 'e-3');
+  it('are shown in detail', async () => {
+    const { status, out } = await runAsya('failures', 'show', 'e-3');
     expect(status).toBe(0);
     expect(out).toContain('e-3  failed at score · PolicyExhausted · 1 of 1 attempts');
     expect(out).toContain('route       fetch ✓ → score ✗\n');
@@ -74,79 +74,79 @@ describe('something failed', () => {
     expect(out).toMatch(/fragile\.py", line \d+, in score/);
   });
 
-  it('and a dry run sends nothing', async () => {
+  it('are not sent by a dry run', async () => {
     await untilAcked();
-    const { status, out } = await type('replay', '--group', group, '--dry-run');
+    const { status, out } = await runAsya('replay', '--group', group, '--dry-run');
     expect(status).toBe(0);
     expect(out.split('\n')).toHaveLength(14);
     expect((await listed()).every(({ replays }) => (replays as unknown[]).length === 0)).toBe(true);
     expect(await mesh.engines.sqs.counts('score')).toEqual({ visible: 0, hidden: 0, delayed: 0 });
   });
 
-  it('and a replay of what is not mended stops after the first', async () => {
-    const { status, err } = await type('replay', '--group', group, '--go');
+  it('stop a replay after the first one if the handler is not fixed', async () => {
+    const { status, err } = await runAsya('replay', '--group', group, '--go');
     expect(status).toBe(3);
     expect(err).toMatch(/failed again: e-\d+ at score, PolicyExhausted/);
     expect(err).toContain('1 sent, 0 succeeded, 1 failed again, 0 skipped, 12 left; nothing more was sent');
-    // What failed again is a failure of its own, in the same group.
+    // The envelope that failed again is a new failure in the same group.
     await untilListed(14, '--group', group);
   });
 
-  it('and once it is mended, the whole group ends well', async () => {
-    mesh.mend();
-    const { status, out } = await type('replay', '--group', group, '--go', '--json');
+  it('succeed when they are replayed after the fix', async () => {
+    mesh.fixHandler();
+    const { status, out } = await runAsya('replay', '--group', group, '--go', '--json');
     const end = JSON.parse(out);
     expect(end).toMatchObject({ why: 'all-sent', failedAgain: [], skipped: [], left: [] });
     expect(status).toBe(0);
     expect(end.sent.toSorted()).toEqual([...FAILED].toSorted());
     expect(end.endedWell.toSorted()).toEqual([...FAILED].toSorted());
-    const shown = (await type('failures', 'show', end.sent[1])).out;
+    const shown = (await runAsya('failures', 'show', end.sent[1])).out;
     expect(shown).toMatch(new RegExp(`replayed .* to score, ${end.replay}: succeeded`));
-    // An end is claimed first and archived after.
+    // The end record is written before the object in the archive.
     await expect.poll(() => keysIn('succeeded/')).toHaveLength(13);
     expect(await keysIn('failed/')).toHaveLength(14);
   });
 
-  it('and by accident it is not sent twice', async () => {
+  it('are not replayed twice without --again', async () => {
     await untilAcked();
-    const { status, err } = await type('replay', '--group', group, '--go');
+    const { status, err } = await runAsya('replay', '--group', group, '--go');
     expect(status).toBe(1);
     expect(err).toContain('not sent: 13 were replayed before; --again sends them again');
     expect(await mesh.engines.sqs.counts('score')).toEqual({ visible: 0, hidden: 0, delayed: 0 });
   });
 
-  it('and is purged in the end', async () => {
+  it('are purged', async () => {
     const run = await asya(['purge', '--group', group], { env: mesh.variables, answers: true });
     expect(run).toMatchObject({ status: 0, err: 'purged 14 failures' });
-    expect(await type('failures')).toMatchObject({ out: 'no failures' });
+    expect(await runAsya('failures')).toMatchObject({ out: 'no failures' });
     expect(await keysIn('failed/')).toHaveLength(14);
   });
 });
 
-describe('a dead letter that is no JSON', () => {
-  it('is kept whole, told, and replayed once a payload was put in its place', async () => {
+describe('a dead letter with invalid JSON', () => {
+  it('is archived, shown, and replayed with a patched payload', async () => {
     await mesh.engines.sqs.send('score-dlq', 'not {JSON');
     await untilListed(1);
     const [{ envelopeId, reason }] = (await listed()) as [{ envelopeId: string; reason: string }];
     expect(reason).toBe('DeliveryExhausted');
-    const shown = (await type('failures', 'show', envelopeId, '--payload')).out;
+    const shown = (await runAsya('failures', 'show', envelopeId, '--payload')).out;
     expect(shown).toContain('decided by  the broker: received too often without an acknowledgement');
     expect(shown).toContain('{"raw":"not {JSON"}');
-    const plain = await type('replay', envelopeId, '--go');
+    const plain = await runAsya('replay', envelopeId, '--go');
     expect(plain.status).toBe(1);
     expect(plain.err).toContain('put a right payload in its place with --patch');
-    const patch = '[{"op":"replace","path":"","value":{"n":1,"mended_by":"/"}}]';
-    const patched = await type('replay', envelopeId, '--patch', patch, '--go');
+    const patch = '[{"op":"replace","path":"","value":{"n":1,"fix_file":"/"}}]';
+    const patched = await runAsya('replay', envelopeId, '--patch', patch, '--go');
     expect(patched.err).toContain('done: 1 sent, 1 succeeded, 0 failed again, 0 skipped, 0 left');
     expect(patched.status).toBe(0);
-    await type('purge', '--all', '--yes', '--archive');
+    await runAsya('purge', '--all', '--yes', '--archive');
   });
 });
 
 describe('the real command', () => {
   const ASYA = join(ROOT, 'bin/asya.js');
 
-  it('reads its environment, replays and ends with the status', async () => {
+  it('reads its environment, replays and exits with the status', async () => {
     await mesh.send(['p-1', 'p-2'], { poison: true });
     await untilListed(2);
     const list = startProcess([ASYA, 'failures', 'list', '--json'], mesh.variables);
@@ -162,19 +162,16 @@ describe('the real command', () => {
     expect(purge.errorOutput()).toContain('pass --yes when not running interactively');
   });
 
-  it('told to stop while it waits says where it is, and ends with 130', async () => {
-    await mesh.engines.sqs.createQueue('nobody');
-    const replay = startProcess(
-      [ASYA, 'replay', '--all', '--again', '--to', 'nobody', '--go'],
-      mesh.variables,
-    );
+  it('on SIGTERM while waiting, prints its progress and exits with 130', async () => {
+    await mesh.engines.sqs.createQueue('idle');
+    const replay = startProcess([ASYA, 'replay', '--all', '--again', '--to', 'idle', '--go'], mesh.variables);
     await until(() => replay.output().includes('sent 1 of 2'), 'the first is sent');
     replay.signal('SIGTERM');
     expect(await replay.untilExit()).toEqual({ code: 130, signal: null });
     expect(replay.errorOutput()).toMatch(/interrupted: 1 sent, .* 1 left; the next would have been p-\d/);
   });
 
-  it('ends quietly where nobody reads on', async () => {
+  it('exits without an error when the reader of a pipe closes it', async () => {
     const command = `${process.execPath} ${ASYA} failures list --json | head -c 1`;
     const shell = watchProcess(
       spawn('/bin/sh', ['-c', command], {

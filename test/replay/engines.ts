@@ -3,7 +3,7 @@ import { ensureTable } from '../../lib/adapters/dynamodb/table.ts';
 import type { Stores } from '../../lib/assembly/from-config/crew-from-config.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 
-/** The embedded stores, with as many tables as there are tests that count what is there. */
+/** The embedded stores, with a new table for each test that counts its entries. */
 export interface Engines extends EmbeddedStores {
   freshTable(): Promise<{ stores: Stores; variables: Readonly<Record<string, string>> }>;
 }

@@ -5,13 +5,13 @@ import type { EndRecords } from '../../lib/ports/end-records.ts';
 import type { FailureFilter, FailureIndex } from '../../lib/ports/failure-index.ts';
 import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 
-/** The stores by their contracts and nothing more: for hundreds of envelopes, and for stores that go down. */
+/** In-memory implementations of the stores, for tests with hundreds of envelopes or with outages. */
 export interface MemoryStores {
   readonly archive: Archive;
   readonly records: EndRecords;
   readonly failures: FailureIndex;
   readonly objects: Map<string, string>;
-  /** From now on this call is refused; undefined: all answer again. */
+  /** Refuses this call from now on; with undefined, all calls work again. */
   breakDown(call: keyof Archive | keyof EndRecords | keyof FailureIndex | undefined): void;
   close(): void;
 }
@@ -25,7 +25,7 @@ export function memoryStores(): MemoryStores {
   const entries = new Map<string, Failure>();
   let broken: string | undefined;
 
-  /** Refuses while it is down, as the real ones do: with a value. */
+  /** Like the real stores, refuses with a value and does not throw. */
   const guarded = <Store extends object>(store: Store): Store =>
     new Proxy(store, {
       get: (target, name, receiver) =>
@@ -35,9 +35,9 @@ export function memoryStores(): MemoryStores {
     });
 
   const newestFirst = () => [...entries.values()].sort((one, other) => other.lastSeenMs - one.lastSeenMs);
-  const endsWhere = async (isIt: (record: EndRecord) => boolean) => ({
+  const endsMatching = async (predicate: (record: EndRecord) => boolean) => ({
     ok: true as const,
-    records: [...ends.values()].filter(isIt),
+    records: [...ends.values()].filter(predicate),
   });
 
   const archive: Archive = {
@@ -62,9 +62,9 @@ export function memoryStores(): MemoryStores {
       return { ok: true, isFirst: true, archiveKey };
     },
     find: async ({ identity }) => ({ ok: true, record: ends.get(identity) }),
-    ofEnvelope: (envelopeId) => endsWhere((record) => record.envelopeId === envelopeId),
+    ofEnvelope: (envelopeId) => endsMatching((record) => record.envelopeId === envelopeId),
     ofReplay: (replay, sinceMs = 0) =>
-      endsWhere((record) => record.replay === replay && record.atMs >= sinceMs),
+      endsMatching((record) => record.replay === replay && record.atMs >= sinceMs),
   };
   const failures: FailureIndex = {
     enter: async (failure) => {
@@ -77,7 +77,7 @@ export function memoryStores(): MemoryStores {
       const some = newestFirst().slice(from, from + PAGE);
       const hasMore = from + PAGE < entries.size;
       const next = hasMore ? { next: { at: from + PAGE } } : {};
-      return { ok: true, failures: some.filter((failure) => isMeant(failure, filter)), ...next };
+      return { ok: true, failures: some.filter((failure) => matches(failure, filter)), ...next };
     },
     ofEnvelope: async (envelopeId) => ({
       ok: true,
@@ -118,7 +118,7 @@ export function memoryStores(): MemoryStores {
   };
 }
 
-function isMeant(failure: Failure, { group, actor, reason, flow, sinceMs = 0 }: FailureFilter): boolean {
+function matches(failure: Failure, { group, actor, reason, flow, sinceMs = 0 }: FailureFilter): boolean {
   return (
     (group === undefined || failure.fingerprint === group) &&
     (actor === undefined || failure.actor === actor) &&

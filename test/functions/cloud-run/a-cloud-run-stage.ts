@@ -23,16 +23,16 @@ export interface CloudRunStage {
   readonly emulator: PubsubEmulator;
   readonly pubsub: PubsubRest;
   readonly folder: string;
-  /** The host of an actor, once it takes pushes; with a child as the runtime unless another is named. */
+  /** Starts the host of an actor and waits until it accepts pushes. Without ASYA_RUNTIME_URL, its runtime is a child. */
   host(actor: string, variables?: Variables): Promise<Host>;
-  /** The actor's topic and dead-letter topic, and the subscription that pushes to its host. */
+  /** Creates the actor's topic and dead-letter topic, and the subscription that pushes to its host. */
   subscribe(actor: string, host: Host): Promise<void>;
-  /** The envelope that arrives there for this id. */
-  arrives(subscription: string, id: string, withinMs?: number): Promise<Wire>;
+  /** Waits for the envelope with this id. */
+  receive(subscription: string, id: string, withinMs?: number): Promise<Wire>;
   close(): Promise<void>;
 }
 
-/** The host as it is deployed, a process of its own. */
+/** Starts the host in its own process, as when deployed. */
 export function startHost(variables: Variables): RunningProcess {
   return startProcess([join(ROOT, 'functions/cloud-run/index.ts')], { PORT: '0', ...variables });
 }
@@ -74,7 +74,7 @@ export async function setCloudRunStage(...queues: readonly string[]): Promise<Cl
       await pubsub.subscription(deadLetterTopic);
       await pubsub.subscription(actor, { pushTo: url, deadLetterTopic });
     },
-    arrives: async (subscription, id, withinMs) => {
+    receive: async (subscription, id, withinMs) => {
       const isIt = ({ data }: { readonly data: string }) => JSON.parse(data).id === id;
       return JSON.parse((await pubsub.next(subscription, isIt, withinMs)).data) as Wire;
     },
@@ -85,7 +85,7 @@ export async function setCloudRunStage(...queues: readonly string[]): Promise<Cl
   };
 }
 
-/** As Pub/Sub would post it, for whoever posts by hand. */
+/** The body of a push, for tests that post without Pub/Sub. */
 export function pushOf(envelope: Wire, messageId = envelope.id): string {
   return JSON.stringify({
     message: {

@@ -8,49 +8,49 @@ import { configOf } from '../../config/an-environment.ts';
 import { endProcesses, ROOT } from '../../sidecar/sidecar-process.ts';
 import { startHost } from './a-cloud-run-stage.ts';
 
-/** Nobody is let in by leaving something out. */
+/** The host on Cloud Run does not start with an incomplete configuration of its authentication. */
 
 afterAll(endProcesses);
 
-async function refusalOf(variables: Readonly<Record<string, string>>): Promise<string> {
+async function startupError(variables: Readonly<Record<string, string>>): Promise<string> {
   const host = startHost({ ASYA_ACTOR_NAME: 'score', ASYA_PUBSUB_PROJECT_ID: 'shop', ...variables });
   expect(await host.untilExit()).toEqual({ code: 2, signal: null });
   return host.errorOutput();
 }
 
-const TRUSTING = {
+const PUSH_AUTH = {
   ASYA_PUSH_AUDIENCE: 'https://score.example.com',
   ASYA_PUSH_SERVICE_ACCOUNT: 'push@shop.iam.gserviceaccount.com',
 };
 
-describe.concurrent('a host that is configured wrongly', () => {
-  test('does not start where nobody says whose pushes it takes', async () => {
-    const words = await refusalOf({});
-    expect(words).toContain('2 mistakes');
-    expect(words).toContain('ASYA_PUSH_AUDIENCE: is not set');
-    expect(words).toContain('ASYA_PUSH_SERVICE_ACCOUNT: is not set');
-    expect(words).toContain('ASYA_PUSH_AUTH=none');
+describe.concurrent('a host with a wrong configuration', () => {
+  test('does not start without an audience and a service account', async () => {
+    const printed = await startupError({});
+    expect(printed).toContain('2 mistakes');
+    expect(printed).toContain('ASYA_PUSH_AUDIENCE: is not set');
+    expect(printed).toContain('ASYA_PUSH_SERVICE_ACCOUNT: is not set');
+    expect(printed).toContain('ASYA_PUSH_AUTH=none');
   });
 
-  test('tells of everything else at once', async () => {
-    const words = await refusalOf({
-      ...TRUSTING,
+  test('reports all other mistakes at once', async () => {
+    const printed = await startupError({
+      ...PUSH_AUTH,
       ASYA_TRANSPORT: 'sqs',
       ASYA_RESILIENCY_ACTOR_TIMEOUT: '58s',
       ASYA_PUSH_ACK_DEADLINE: '60',
       PORT: 'http',
     });
-    expect(words).toContain('3 mistakes');
-    expect(words).toContain('ASYA_TRANSPORT: is "sqs", but only Pub/Sub pushes');
-    expect(words).toContain(
+    expect(printed).toContain('3 mistakes');
+    expect(printed).toContain('ASYA_TRANSPORT: is "sqs", but only Pub/Sub pushes');
+    expect(printed).toContain(
       'ASYA_RESILIENCY_ACTOR_TIMEOUT: is 58s, but Pub/Sub waits only 60 s for the answer to a push',
     );
-    expect(words).toContain('expected at most 55s');
-    expect(words).toContain('PORT: is "http"; expected a whole number from 0 to 65535');
+    expect(printed).toContain('expected at most 55s');
+    expect(printed).toContain('PORT: is "http"; expected a whole number from 0 to 65535');
   });
 
-  test('tells mistakes of the actor as every host does', async () => {
-    expect(await refusalOf({ ...TRUSTING, ASYA_PUSH_AUDIENC: 'x' })).toContain(
+  test('reports mistakes in the settings of the actor, like every host', async () => {
+    expect(await startupError({ ...PUSH_AUTH, ASYA_PUSH_AUDIENC: 'x' })).toContain(
       'ASYA_PUSH_AUDIENC: is not a setting; did you mean "ASYA_PUSH_AUDIENCE"?',
     );
   });
@@ -58,7 +58,7 @@ describe.concurrent('a host that is configured wrongly', () => {
 
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test('the service of the example is one that starts, and agrees with itself', () => {
+test('the configuration of the example service is valid and consistent', () => {
   const { metadata, spec } = parse(textOf('examples/cloud-run/service.yaml'));
   const { containers, containerConcurrency, timeoutSeconds } = spec.template.spec;
   const [host, runtime] = containers as readonly { env: readonly { name: string; value: string }[] }[];
@@ -77,7 +77,7 @@ test('the service of the example is one that starts, and agrees with itself', ()
   expect(runtime).toMatchObject({ startupProbe: { httpGet: { path: '/healthz', port: 8_081 } } });
 });
 
-test("the variables of the delayer's page make a delayer that starts", () => {
+test('the configuration in docs/pubsub-delayer.md is valid', () => {
   const [, list = ''] = /--set-env-vars=(\S+)/.exec(textOf('docs/pubsub-delayer.md')) ?? [];
   const text = list.replaceAll('$P', 'my-project').replaceAll('$R', 'europe-west1');
   const env = Object.fromEntries(text.split(',').map((one) => one.split('=') as [string, string]));

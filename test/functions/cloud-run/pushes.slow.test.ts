@@ -19,21 +19,21 @@ import { isAlive, pidsIn } from '../../support/pids.ts';
 import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { type CloudRunStage, pushOf, setCloudRunStage } from './a-cloud-run-stage.ts';
 
-/** All such lines, once there are so many: they are read a moment after what they tell of. */
+/** Waits for at least `count` matching log lines: a line may be read a moment after its event. */
 async function linesFrom(
   { lines }: RunningProcess,
-  isIt: (line: LogLine) => boolean,
+  matches: (line: LogLine) => boolean,
   count: number,
 ): Promise<readonly LogLine[]> {
-  await until(() => lines.filter(isIt).length >= count, `${count} such lines`);
-  return lines.filter(isIt);
+  await until(() => lines.filter(matches).length >= count, `${count} matching log lines`);
+  return lines.filter(matches);
 }
 
-/** The host on Cloud Run as a process, with a real runtime, and pushed to by Google's own emulator. */
+/** The host on Cloud Run as a process, with a real runtime and pushes from Google's emulator. */
 
 if (PUBSUB_ABSENCE !== undefined) console.log(`pushes of Pub/Sub: skipped, because ${PUBSUB_ABSENCE}`);
 
-describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000 }, () => {
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('a host on Cloud Run', { timeout: 180_000 }, () => {
   let stage: CloudRunStage;
   beforeAll(async () => {
     stage = await setCloudRunStage('x-sink');
@@ -43,13 +43,13 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
   const send = (envelope: ReturnType<typeof envelopeAt>) =>
     stage.pubsub.publish(envelope.route.curr, JSON.stringify(envelope));
 
-  test('what is pushed is worked on and sent on, and acked', async () => {
+  test('processes a push, sends the result and acknowledges', async () => {
     const host = await stage.host('score');
     await stage.subscribe('score', host);
     const envelopes = Array.from({ length: 20 }, (_, value) => envelopeAt('score', { value }));
     await Promise.all(envelopes.map(send));
     for (const [value, { id }] of envelopes.entries())
-      expect(await stage.arrives('x-sink', id)).toMatchObject({
+      expect(await stage.receive('x-sink', id)).toMatchObject({
         payload: value,
         route: { prev: ['score'], curr: '', next: [] },
         status: { phase: 'succeeded', reason: 'Completed' },
@@ -59,10 +59,10 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     expect(await post(host.url, '{"message":{}}')).toMatchObject({ status: 400 });
     await linesFrom(host.process, saying('delivery'), 20);
     await pause(2_000);
-    expect(host.process.lines.filter(saying('delivery')), 'once each').toHaveLength(20);
+    expect(host.process.lines.filter(saying('delivery')), 'one delivery for each envelope').toHaveLength(20);
   });
 
-  test('only with a token of the right account, else nothing is worked on', async () => {
+  test('rejects a push without a valid token of the configured account', async () => {
     const issuer = await aTokenIssuer();
     const { url, process } = await stage.host('guarded', {
       ASYA_PUSH_AUTH: 'oidc',
@@ -83,11 +83,11 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     ).toBe(403);
     expect(process.lines.filter(saying('delivery'))).toEqual([]);
     expect(await statusWith(await issuer.token())).toBe(204);
-    expect(await stage.arrives('x-sink', envelope.id)).toMatchObject({ payload: 'mine' });
+    expect(await stage.receive('x-sink', envelope.id)).toMatchObject({ payload: 'mine' });
     expect(await linesFrom(process, saying('delivery'), 1)).toHaveLength(1);
   });
 
-  test('a refused send is a 503, and Pub/Sub delivers again until it is accepted', async () => {
+  test('answers 503 when a send is refused, and Pub/Sub redelivers until the send succeeds', async () => {
     const host = await stage.host('patient');
     await stage.subscribe('patient', host);
     const route = { prev: [], curr: 'patient', next: ['later-there'] };
@@ -96,37 +96,37 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     await host.process.untilLine((line) => line['settle'] === 'release', 60_000);
     await stage.pubsub.topic('later-there');
     await stage.pubsub.subscription('later-there');
-    expect(await stage.arrives('later-there', envelope.id)).toMatchObject({ payload: 1 });
+    expect(await stage.receive('later-there', envelope.id)).toMatchObject({ payload: 1 });
   });
 
-  test('what is never accepted ends in the dead-letter topic, whole', async () => {
+  test('leaves an envelope that can never be sent to the dead-letter topic, unchanged', async () => {
     const host = await stage.host('doomed');
     await stage.subscribe('doomed', host);
     const route = { prev: [], curr: 'doomed', next: ['never-there'] };
     const envelope = envelopeAt('doomed', { value: 1 }, { route });
     await send(envelope);
-    expect(await stage.arrives('doomed-dlq', envelope.id, 120_000)).toEqual(envelope);
+    expect(await stage.receive('doomed-dlq', envelope.id, 120_000)).toEqual(envelope);
     expect(await linesFrom(host.process, (line) => line['settle'] === 'release', 5)).toHaveLength(5);
   });
 
-  test('a call that hangs ends with its runtime, and the next one meets a fresh one', async () => {
+  test('kills the runtime of a call that hangs, and uses a new one for the next call', async () => {
     const pidFile = join(stage.folder, 'hanging.pid');
     const host = await stage.host('hanging', { ASYA_RESILIENCY_ACTOR_TIMEOUT: '6s', PID_FILE: pidFile });
     await stage.subscribe('hanging', host);
     const hanging = envelopeAt('hanging', { do: 'spin' });
     await send(hanging);
-    expect(await stage.arrives('x-sink', hanging.id)).toMatchObject({
+    expect(await stage.receive('x-sink', hanging.id)).toMatchObject({
       status: { phase: 'failed', reason: 'ActorTimeout' },
     });
     const [first = 0] = pidsIn(pidFile);
-    await until(() => !isAlive(first), 'the runtime is gone');
+    await until(() => !isAlive(first), 'the runtime has ended');
     const next = envelopeAt('hanging', { value: 'well' });
     await send(next);
-    expect(await stage.arrives('x-sink', next.id)).toMatchObject({ payload: 'well' });
+    expect(await stage.receive('x-sink', next.id)).toMatchObject({ payload: 'well' });
     expect(pidsIn(pidFile).length).toBeGreaterThan(1);
   });
 
-  test('a second container as the runtime: hung, it ends the host after the ack', async () => {
+  test('exits after the ack when a runtime in a second container hangs', async () => {
     const runtime = startShell(pythonRuntime('behaviours.handle'), {
       ASYA_RUNTIME_URL: 'http://127.0.0.1:0/invoke',
     });
@@ -138,14 +138,14 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     });
     const well = envelopeAt('paired', { value: 'well' });
     expect(await post(host.url, pushOf(well))).toMatchObject({ status: 204 });
-    expect(await stage.arrives('x-sink', well.id)).toMatchObject({ payload: 'well' });
+    expect(await stage.receive('x-sink', well.id)).toMatchObject({ payload: 'well' });
     const hanging = envelopeAt('paired', { do: 'hang' });
     expect(await post(host.url, pushOf(hanging))).toMatchObject({ status: 204 });
     expect(await host.process.untilExit()).toEqual({ code: 1, signal: null });
-    expect(await stage.arrives('x-sink', hanging.id)).toMatchObject({ status: { reason: 'ActorTimeout' } });
+    expect(await stage.receive('x-sink', hanging.id)).toMatchObject({ status: { reason: 'ActorTimeout' } });
   });
 
-  test('more pushes than turns: who would wait too long is told to come again', async () => {
+  test('answers 429 when a push would have to wait too long for a slot', async () => {
     const host = await stage.host('busy', {
       ASYA_PUSH_ACK_DEADLINE: '60',
       ASYA_RESILIENCY_ACTOR_TIMEOUT: '55s',
@@ -154,13 +154,13 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     const slow = envelopeAt('busy', { do: 'sleep', seconds: 8 });
     const answering = post(host.url, pushOf(slow));
     await host.process.untilLine(saying('call'));
-    const turnedAway = envelopeAt('busy', { value: 1 });
-    expect(await post(host.url, pushOf(turnedAway))).toMatchObject({ status: 429 });
+    const waiting = envelopeAt('busy', { value: 1 });
+    expect(await post(host.url, pushOf(waiting))).toMatchObject({ status: 429 });
     expect(await answering).toMatchObject({ status: 204 });
-    expect(await post(host.url, pushOf(turnedAway))).toMatchObject({ status: 204 });
+    expect(await post(host.url, pushOf(waiting))).toMatchObject({ status: 204 });
   });
 
-  test('told to stop: what can end does, what cannot goes back unchanged, nothing new is begun', async () => {
+  test('on SIGTERM, finishes short calls, returns long ones unchanged, and rejects new pushes', async () => {
     await stage.pubsub.topic('leaving');
     await stage.pubsub.subscription('leaving');
     const pidFile = join(stage.folder, 'leaving.pid');
@@ -179,12 +179,12 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     expect(await post(host.url, pushOf(envelopeAt('leaving', { value: 1 })))).toMatchObject({ status: 503 });
     expect((await Promise.all(answering)).map(({ status }) => status)).toEqual([204, 204]);
     expect(await host.process.untilExit(60_000)).toEqual({ code: 0, signal: null });
-    expect(await stage.arrives('x-sink', short.id)).toMatchObject({ payload: 'slept' });
-    expect(await stage.arrives('leaving', long.id)).toEqual(long);
+    expect(await stage.receive('x-sink', short.id)).toMatchObject({ payload: 'slept' });
+    expect(await stage.receive('leaving', long.id)).toEqual(long);
     expect(pidsIn(pidFile).map(isAlive)).toEqual([false]);
   });
 
-  test('the crew is pushed to as well: x-dlq keeps what a dead-letter topic holds', async () => {
+  test('runs the crew: x-dlq archives a message of a dead-letter topic', async () => {
     const embedded = await startEmbeddedStores();
     try {
       const host = await stage.host('x-dlq', { ...embedded.variables, ASYA_TRANSPORT: 'pubsub' });
@@ -206,7 +206,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     }
   });
 
-  test('a retry waits in the delayer, and comes back by another push', async () => {
+  test('sends a retry to the delayer, which publishes it after the delay', async () => {
     for (const topic of ['me-pubsub-delayer', 'sending-mg-errors']) await stage.pubsub.topic(topic);
     await stage.pubsub.subscription('sending-mg-errors');
     const delayer = startDelayer({
@@ -225,7 +225,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('on Cloud Run', { timeout: 180_000
     const payload = { do: 'raise', error: 'ValueError', counter, times: 2, value: 'at last' };
     const envelope = envelopeAt('retrying', payload);
     await send(envelope);
-    expect(await stage.arrives('x-sink', envelope.id, 90_000)).toMatchObject({
+    expect(await stage.receive('x-sink', envelope.id, 90_000)).toMatchObject({
       payload: 'at last',
       status: { phase: 'succeeded' },
     });

@@ -9,7 +9,7 @@ import { type Stage, setStage } from '../../sidecar/stage.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
 import { type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
 
-/** The sidecar on Lambda: an event of records in, a partial batch response out, and everything sent that was due. */
+/** The sidecar on Lambda: it receives an event with records, sends their results, and returns a partial batch response. */
 
 let stage: Stage;
 let lambda: LambdaProcess;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   lambda = startLambda(
     stage.variables('score', {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
-      // Long enough that a busy machine starts a runtime in it.
+      // Long enough to start a runtime on a busy machine.
       ASYA_RESILIENCY_ACTOR_TIMEOUT: '10s',
       PID_FILE: pidFile(),
     }),
@@ -36,14 +36,14 @@ const idOf = ({ body }: { readonly body: string }): string => JSON.parse(body).i
 const onTo = (...next: string[]) => ({ route: { prev: [], curr: 'score', next } });
 const DONE = { batchItemFailures: [] };
 
-test('the runtime is started in the init phase, before any event', async () => {
+test('starts the runtime in the init phase, before any event', async () => {
   await until(() => pidsIn(pidFile()).length > 0, 'the runtime is started');
   expect(pidsIn(pidFile()).map(isAlive)).toEqual([true]);
   expect(lambda.lines.filter(({ message }) => message === 'delivery')).toEqual([]);
 });
 
 describe('a batch', () => {
-  test('of which each record had its outcome is done, and the runtime is the same for the next', async () => {
+  test('is done when each record has its outcome, and the next batch uses the same runtime', async () => {
     const value = record({ value: 1 }, onTo('store'));
     const many = record({ value: ['a', 'b'] });
     const failing = record({ do: 'raise', error: 'ValueError' });
@@ -61,11 +61,11 @@ describe('a batch', () => {
     expect(pidsIn(pidFile()).length).toBe(1);
   });
 
-  test('of none is done', async () => {
+  test('without records is done', async () => {
     expect(await lambda.invoke([])).toEqual(DONE);
   });
 
-  test('with records that nobody can read: they fail in x-sink, and the others are done', async () => {
+  test('with unreadable records: they are sent to x-sink as failed, and the others are processed', async () => {
     const good = record({ value: 'good' });
     const bodies = ['{not json', '[]', `{"id":"half-${randomUUID()}"}`];
     const bad = bodies.map((body) => recordOf('score', body));
@@ -78,7 +78,7 @@ describe('a batch', () => {
     expect((await stage.inbox.next('x-sink', idOf(good))).payload).toBe('good');
   });
 
-  test('with a record whose send is refused: only that one comes again, after a pause', async () => {
+  test('with a record whose send is refused: only that one is redelivered, after a pause', async () => {
     const lost = scored({ value: 1 }, onTo('nowhere'));
     await stage.sqs.send('score', JSON.stringify(lost));
     const { Messages = [] } = await stage.sqs.client.send(
@@ -95,23 +95,23 @@ describe('a batch', () => {
     });
     const after = Date.now();
     expect((await stage.inbox.next('x-sink', idOf(good))).payload).toBe('kept');
-    // An outage of minutes must not burn its receives, nor the whole time of a call be waited for.
+    // Not at once, or an outage of minutes would use up its receives; and not after the whole visibility timeout.
     const [hiddenUntil = 0] = await stage.sqs.hiddenUntil('score');
     expect(hiddenUntil).toBeGreaterThanOrEqual(before + 15_000);
     expect(hiddenUntil).toBeLessThanOrEqual(after + 15_000);
   });
 
-  test('with a record that is a bug’s victim: only that one comes again', async () => {
-    const { attributes: _attributes, ...victim } = record({ value: 1 });
-    const good = record({ value: 'unharmed' });
-    const response = await lambda.invoke([victim as never, good]);
-    expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: victim.messageId }] });
-    expect((await stage.inbox.next('x-sink', idOf(good))).payload).toBe('unharmed');
+  test('with a record that causes an exception: only that one is redelivered', async () => {
+    const { attributes: _attributes, ...incomplete } = record({ value: 1 });
+    const good = record({ value: 'good' });
+    const response = await lambda.invoke([incomplete as never, good]);
+    expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: incomplete.messageId }] });
+    expect((await stage.inbox.next('x-sink', idOf(good))).payload).toBe('good');
   });
 });
 
-describe('time', () => {
-  test('too little of it for a call: the record is sent again unchanged, and is not a failure', async () => {
+describe('remaining time', () => {
+  test('too short for a call: the envelope is sent to its queue again unchanged, without a failure', async () => {
     const counter = counterFile();
     const late = scored(
       { value: 1, counter },
@@ -123,7 +123,7 @@ describe('time', () => {
     expect(existsSync(counter)).toBe(false);
   });
 
-  test('that runs out during a batch: the rest is sent again, what was begun is finished', async () => {
+  test('that runs out during a batch: the current record is finished, the others are sent again', async () => {
     const counter = counterFile();
     const records = [{ value: 1 }, { value: 2, counter }, { value: 3 }].map((payload) => record(payload));
     expect(await lambda.invoke(records, 60_000, counter)).toEqual(DONE);
@@ -133,7 +133,7 @@ describe('time', () => {
     expect((await stage.inbox.next('score', third ?? '')).status).toBeUndefined();
   });
 
-  test('a call that hangs: the child is killed, the function lives on', async () => {
+  test('during a call that hangs: the runtime is killed, and the function continues', async () => {
     const hung = record({ do: 'hang' });
     const behind = record({ value: 'behind' });
     expect(await lambda.invoke([hung, behind])).toEqual(DONE);
@@ -143,7 +143,7 @@ describe('time', () => {
   });
 });
 
-describe('with three calls at once', () => {
+describe('a concurrency of three', () => {
   let wide: LambdaProcess;
   beforeAll(async () => {
     wide = startLambda(
@@ -157,7 +157,7 @@ describe('with three calls at once', () => {
     await wide.invoke([recordOf('wide', envelopeAt('wide', { value: 'warm' }))]);
   });
 
-  test('a slow record holds back neither the calls nor the sends of the others', async () => {
+  test('lets a slow record delay neither the calls nor the sends of the others', async () => {
     const file = counterFile();
     const slow = envelopeAt('wide', { do: 'wait', file, value: 'slow' });
     const quick = Array.from({ length: 6 }, (_, n) => envelopeAt('wide', { value: n }));
@@ -172,20 +172,20 @@ describe('with three calls at once', () => {
   });
 });
 
-test("a function's timeout below a call's is refused each time, and one that was used up by loading only once", async () => {
+test('rejects an invocation whose time is below the actor timeout, and accepts a longer one', async () => {
   const brief = startLambda(
     stage.variables('brief', { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') }),
   );
   const one = recordOf('brief', envelopeAt('brief', { value: 1 }));
   for (let time = 0; time < 2; time++) {
-    // Sent again for ever, it would never reach the dead-letter queue.
+    // Sending the record again each time would keep it from the dead-letter queue.
     await expect(brief.invoke([one], 60_000)).rejects.toThrow(/set the timeout to 303 s or more/);
   }
-  // After a crash the function is loaded within an invocation's time, which says nothing of the next one's.
+  // After a crash, loading counts towards an invocation's time; the next invocation may have enough.
   expect(await brief.invoke([one], 400_000)).toEqual(DONE);
 });
 
-test('an end actor whose runtime fails keeps the record', async () => {
+test('does not acknowledge the record of an end actor whose runtime fails', async () => {
   const archive = startLambda(
     stage.variables('archive', {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
@@ -200,11 +200,11 @@ test('an end actor whose runtime fails keeps the record', async () => {
   });
 });
 
-test('a mistaken configuration fails the init phase, with every mistake', async () => {
-  const mistaken = startLambda({ ASYA_ACTOR_NAME: 'score', ASYA_CONCURENCY: '3', ASYA_FANOUT: 'maybe' });
-  expect((await mistaken.untilExit()).code).not.toBe(0);
+test('fails in the init phase with all mistakes of a wrong configuration', async () => {
+  const misconfigured = startLambda({ ASYA_ACTOR_NAME: 'score', ASYA_CONCURENCY: '3', ASYA_FANOUT: 'maybe' });
+  expect((await misconfigured.untilExit()).code).not.toBe(0);
   for (const word of ['ASYA_CONCURRENCY', 'ASYA_FANOUT', '2 mistakes'])
-    expect(mistaken.errorOutput()).toContain(word);
+    expect(misconfigured.errorOutput()).toContain(word);
 });
 
 interface EmfLine {
@@ -219,11 +219,11 @@ interface EmfLine {
 }
 
 describe('metrics', () => {
-  test('are printed in the embedded format at the end of each invocation, and add up', async () => {
+  test('are printed in the embedded metric format at the end of each invocation, with correct sums', async () => {
     const before = lambda.lines.length;
     const good = record({ value: 1 }, onTo('store'));
     await lambda.invoke([good, record({ value: [1, 2] }), record({ do: 'raise', error: 'KeyError' })]);
-    // Each begins with what was received: when the next one's do, this one's have all been read.
+    // The first metric of an invocation counts received messages: when the next one's is printed, all of this one are.
     await lambda.invoke([record({ value: 'next' })]);
     const receipts = () => emfSince(before).filter((line) => 'MessagesReceivedTotal' in line);
     await until(() => receipts().length > 1, 'the metrics of both');
@@ -233,7 +233,7 @@ describe('metrics', () => {
       const [directive] = line._aws?.CloudWatchMetrics ?? [];
       expect(directive?.Namespace).toBe('asya_actor');
       for (const { Name } of directive?.Metrics ?? []) expect(Name).toMatch(/^([A-Z][a-z]+)+$/);
-      // An envelope's id would be a dimension of its own for each of them.
+      // An envelope's id would create a new metric for each envelope.
       expect(JSON.stringify(line)).not.toContain(idOf(good));
     }
     expect(sumOf(lines, 'MessagesReceivedTotal', { queue: 'score', transport: 'sqs' })).toBe(3);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs Lambda's own Runtime Interface Client where ric.slow.test.ts looks for it. About two minutes: it compiles
-# libcurl. Kept out of package.json because it needs a C++ toolchain that nothing else here does.
+# Installs Lambda's Runtime Interface Client for ric.slow.test.ts. This takes about two minutes, because it compiles
+# libcurl. It is not in package.json because only this client needs a C++ toolchain.
 set -eu
 
 root=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -14,7 +14,7 @@ done
 
 if [ -n "$missing" ]; then
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    echo "install-ric: these are missing and can be had only by root on Debian: apt-get install$missing" >&2
+    echo "install-ric: missing packages; as root on Debian, run: apt-get install$missing" >&2
     exit 1
   fi
   apt-get update -qq
@@ -23,7 +23,7 @@ if [ -n "$missing" ]; then
 fi
 
 mkdir -p "$place"
-# A package.json of its own, so that npm does not climb to the project's.
+# With its own package.json, npm does not use the project's.
 printf '{"private":true,"allowScripts":{"aws-lambda-ric":true}}\n' >"$place/package.json"
 npm install --prefix "$place" --no-audit --no-fund aws-lambda-ric@4.0.2
-echo "install-ric: aws-lambda-ric is in $place"
+echo "install-ric: installed aws-lambda-ric in $place"

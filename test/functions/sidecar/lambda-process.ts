@@ -12,21 +12,21 @@ import {
 } from '../../sidecar/sidecar-process.ts';
 import type { Reply } from './lambda-host.ts';
 
-/** The handler in a process of its own, as on Lambda: one for each configuration. */
+/** A function's handler in its own process, as on Lambda. */
 export interface LambdaProcess extends RunningProcess {
   /** Resolves once the module is loaded: Lambda's init phase. */
   readonly loaded: Promise<void>;
   invoke(
     records: readonly SQSRecord[],
     timeLeftMs?: number,
-    overWithFile?: string,
+    noTimeLeftFile?: string,
   ): Promise<SQSBatchResponse>;
 }
 
-/** A busy machine is waited for. */
-const PATIENCE_MS = 100_000;
+/** Long enough for a busy machine. */
+const REPLY_TIMEOUT_MS = 100_000;
 
-/** A function by the name of its folder. */
+/** @param name the function's folder in `functions/` */
 export function startLambda(variables: Variables, name = 'sidecar'): LambdaProcess {
   const child = fork(join(import.meta.dirname, 'lambda-host.ts'), [name], {
     env: plainEnvironment({ POWERTOOLS_SERVICE_NAME: 'asya', ...variables }),
@@ -41,7 +41,7 @@ export function startLambda(variables: Variables, name = 'sidecar'): LambdaProce
           throw new Error(`the handler's process ended:\n${running.output()}`);
         }),
       ]),
-      PATIENCE_MS,
+      REPLY_TIMEOUT_MS,
       () => `no reply:\n${running.output()}`,
     );
   const loaded = nextReply().then(() => {});
@@ -49,10 +49,10 @@ export function startLambda(variables: Variables, name = 'sidecar'): LambdaProce
   return {
     ...running,
     loaded,
-    invoke: async (records, timeLeftMs = 60_000, overWithFile) => {
+    invoke: async (records, timeLeftMs = 60_000, noTimeLeftFile) => {
       await loaded;
       const replying = nextReply();
-      child.send({ event: eventOf(records), timeLeftMs, overWithFile });
+      child.send({ event: eventOf(records), timeLeftMs, noTimeLeftFile });
       const reply = await replying;
       if ('error' in reply) throw new Error(reply.error);
       return (reply as { response: SQSBatchResponse }).response;
@@ -64,7 +64,7 @@ export function eventOf(records: readonly SQSRecord[]): SQSEvent {
   return { Records: [...records] };
 }
 
-/** A record as the event source hands it over. */
+/** A record of an event from SQS. */
 export function recordOf(queue: string, body: Wire | string, more: Partial<SQSRecord> = {}): SQSRecord {
   return {
     messageId: randomUUID(),

@@ -16,7 +16,7 @@ import { isAlive, pidsIn } from '../../support/pids.ts';
 import { eventOf, recordOf } from './lambda-process.ts';
 import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
-/** The bundle as it is deployed, under Lambda's own Runtime Interface Client. */
+/** The deployed bundle with Lambda's Runtime Interface Client. */
 
 const RIC = join(ROOT, 'node_modules/.cache/asya-ric/node_modules/aws-lambda-ric/index.mjs');
 const isInstalled = existsSync(RIC);
@@ -27,7 +27,7 @@ if (!isInstalled) {
   );
 }
 
-describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', () => {
+describe.skipIf(!isInstalled)('the bundle with the Runtime Interface Client', () => {
   let stage: Stage;
   let api: RuntimeApi;
   let lambda: RunningProcess;
@@ -42,7 +42,7 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
     console.log(`the bundle has ${(bundle.length / 1024).toFixed(1)} KB`);
     const startedAt = performance.now();
     lambda = startProcess(
-      // As Lambda's own bootstrap starts it.
+      // The options that Lambda's bootstrap uses.
       ['--no-experimental-require-module', '--no-experimental-detect-module', RIC],
       stage.variables('score', {
         AWS_LAMBDA_RUNTIME_API: api.address,
@@ -64,14 +64,14 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
       folder,
     );
     await until(() => pidsIn(pidFile()).length > 0, 'the runtime is started in the init phase');
-    console.log(`its runtime was up ${Math.round(performance.now() - startedAt)} ms after the start`);
+    console.log(`its runtime was ready ${Math.round(performance.now() - startedAt)} ms after the start`);
   });
   afterAll(async () => {
     await stage?.close();
     await api?.close();
   });
 
-  test('a batch in, a partial batch response out', async () => {
+  test('returns a partial batch response', async () => {
     const route = { prev: [], curr: 'score', next: ['store'] };
     const good = envelopeAt('score', { value: 1 }, { route });
     const refused = envelopeAt('score', { value: 1 }, { route: { ...route, next: ['nowhere'] } });
@@ -85,17 +85,17 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
       next: [],
     });
     const isIt = ({ payload }: { payload: unknown }) => (payload as { raw?: string }).raw === 'not JSON';
-    await stage.inbox.nextWhere('x-sink', isIt, 'the unreadable');
+    await stage.inbox.nextWhere('x-sink', isIt, 'the unreadable message');
   });
 
-  test("Lambda's own deadline is respected", async () => {
+  test("respects Lambda's deadline", async () => {
     const late = envelopeAt('score', { value: 1 });
     expect(await api.invoke(eventOf([recordOf('score', late)]), 3_000)).toEqual({ batchItemFailures: [] });
     const { body: _body, arrivedAt: _at, ...back } = await stage.inbox.next('score', late.id);
     expect(back).toEqual(late);
   });
 
-  test('a call that hangs costs the runtime, not the function', async () => {
+  test('kills the runtime of a call that hangs, and continues', async () => {
     const hung = envelopeAt('score', { do: 'hang' });
     expect(await api.invoke(eventOf([recordOf('score', hung)]), 60_000)).toEqual({ batchItemFailures: [] });
     expect((await stage.inbox.next('x-sink', hung.id)).status?.reason).toBe('ActorTimeout');
@@ -105,7 +105,7 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
     expect(pidsIn(pidFile()).map(isAlive)).toEqual([false, true]);
   });
 
-  test('the runtime has none of the credentials, and the way to the Runtime API is not for it', async () => {
+  test('passes neither credentials nor the address of the Runtime API to the runtime', async () => {
     const envelope = envelopeAt('score', { do: 'environment' });
     await api.invoke(eventOf([recordOf('score', envelope)]), 60_000);
     const { payload } = await stage.inbox.next('x-sink', envelope.id);
@@ -118,17 +118,17 @@ describe.skipIf(!isInstalled)('the bundle under the Runtime Interface Client', (
       expect(payload).not.toHaveProperty(name);
   });
 
-  test('metrics are printed in the embedded format', async () => {
+  test('prints metrics in the embedded metric format', async () => {
     await until(
       () => /"Namespace":"asya_actor".*"MessagesReceivedTotal"/.test(lambda.output()),
       'the metrics',
     );
   });
 
-  test('killed, its runtime is gone too', async () => {
+  test('ends its runtime when it is killed', async () => {
     const pid = pidsIn(pidFile()).at(-1) ?? 0;
     expect(isAlive(pid)).toBe(true);
     lambda.signal('SIGKILL');
-    await until(() => !isAlive(pid), 'the runtime is gone');
+    await until(() => !isAlive(pid), 'the runtime has ended');
   });
 });

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Lambda's Runtime API, as much of it as a runtime needs: the next event, its response, its error. */
+/** The part of Lambda's Runtime API that a runtime uses: the next event, its response, its error. */
 export interface RuntimeApi {
   /** For AWS_LAMBDA_RUNTIME_API. */
   readonly address: string;
-  /** Resolves with what the function answered; rejects where it failed, also in its init phase. */
+  /** Resolves with the function's response. Rejects if the function fails, also in its init phase. */
   invoke(event: unknown, timeLeftMs: number): Promise<unknown>;
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface PendingEvent {
   readonly id: string;
   readonly body: string;
   readonly endsAt: number;
@@ -20,35 +20,35 @@ interface Waiting {
 }
 
 export async function startRuntimeApi(): Promise<RuntimeApi> {
-  const events: Waiting[] = [];
-  const underWay = new Map<string, Waiting>();
-  const askers: ServerResponse[] = [];
+  const events: PendingEvent[] = [];
+  const inProgress = new Map<string, PendingEvent>();
+  const pollers: ServerResponse[] = [];
 
-  function handOut(): void {
-    const [event, asker] = [events[0], askers[0]];
-    if (event === undefined || asker === undefined) return;
+  function deliverNext(): void {
+    const [event, poller] = [events[0], pollers[0]];
+    if (event === undefined || poller === undefined) return;
     events.shift();
-    askers.shift();
-    underWay.set(event.id, event);
-    asker.writeHead(200, {
+    pollers.shift();
+    inProgress.set(event.id, event);
+    poller.writeHead(200, {
       'content-type': 'application/json',
       'lambda-runtime-aws-request-id': event.id,
       'lambda-runtime-deadline-ms': String(event.endsAt),
       'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:sidecar',
       'lambda-runtime-trace-id': 'Root=1-5e1b4151-5ac6c58f3b6f7a4a0c6d5c1e;Sampled=0',
     });
-    asker.end(event.body);
+    poller.end(event.body);
   }
 
   const server = createServer(async (request, response) => {
-    const [, id, what] = /\/runtime\/(?:invocation\/([^/]+)\/?|init\/)(\w*)$/.exec(request.url ?? '') ?? [];
+    const [, id, kind] = /\/runtime\/(?:invocation\/([^/]+)\/?|init\/)(\w*)$/.exec(request.url ?? '') ?? [];
     if (id === 'next') {
-      askers.push(response);
-      return handOut();
+      pollers.push(response);
+      return deliverNext();
     }
     const text = await textOf(request);
-    const event = id === undefined ? events.shift() : underWay.get(id);
-    if (what === 'response') event?.resolve(JSON.parse(text));
+    const event = id === undefined ? events.shift() : inProgress.get(id);
+    if (kind === 'response') event?.resolve(JSON.parse(text));
     else event?.reject(new Error(text));
     response.writeHead(202).end('{"status":"OK"}');
   });
@@ -59,7 +59,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       new Promise((resolve, reject) => {
         const endsAt = Date.now() + timeLeftMs;
         events.push({ id: randomUUID(), body: JSON.stringify(event), endsAt, resolve, reject });
-        handOut();
+        deliverNext();
       }),
     close: () =>
       new Promise((resolve) => {

@@ -1,35 +1,35 @@
 import type { Clock } from '../../lib/ports/clock.ts';
 
 /**
- * Time that passes only by sleeping, and then at once: whoever sleeps finds the hour come when it wakes. Unlike the
- * virtual clock it goes together with what waits for the world outside.
+ * A clock that advances at each `sleep`, which returns at once. Unlike the virtual clock, it also works with code that
+ * waits for real I/O.
  */
-export interface LeapingClock extends Clock {
-  /** Done when that much time has passed by somebody's sleep. */
+export interface AutoAdvancingClock extends Clock {
+  /** Calls `act` when this time has passed. */
   after(milliseconds: number, act: () => Promise<void> | void): void;
 }
 
-interface Appointment {
+interface Timer {
   readonly atMs: number;
   readonly act: () => Promise<void> | void;
 }
 
 const START = Date.UTC(2026, 0, 1);
 
-export function leapingClock(start = START): LeapingClock {
-  const appointments: Appointment[] = [];
+export function autoAdvancingClock(start = START): AutoAdvancingClock {
+  const timers: Timer[] = [];
   let now = start;
 
-  async function leapTo(time: number): Promise<void> {
+  async function advanceTo(time: number): Promise<void> {
     for (;;) {
-      const due = appointments
+      const due = timers
         .filter(({ atMs }) => atMs <= time)
-        .reduce<Appointment | undefined>(
+        .reduce<Timer | undefined>(
           (first, one) => (first && first.atMs <= one.atMs ? first : one),
           undefined,
         );
       if (due === undefined) break;
-      appointments.splice(appointments.indexOf(due), 1);
+      timers.splice(timers.indexOf(due), 1);
       now = Math.max(now, due.atMs);
       await due.act();
     }
@@ -39,11 +39,11 @@ export function leapingClock(start = START): LeapingClock {
   return {
     now: () => now,
     sleep: async (milliseconds, signal) => {
-      if (!signal?.aborted) await leapTo(now + milliseconds);
+      if (!signal?.aborted) await advanceTo(now + milliseconds);
       await new Promise((resolve) => setImmediate(resolve));
     },
     after: (milliseconds, act) => {
-      appointments.push({ atMs: now + milliseconds, act });
+      timers.push({ atMs: now + milliseconds, act });
     },
   };
 }
