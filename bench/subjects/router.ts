@@ -1,5 +1,5 @@
 import { deriveId, systemClock, systemRandom } from '../../lib/adapters/system/system.ts';
-import { handleDelivery, type Line } from '../../lib/app/delivery/handle-delivery.ts';
+import { type DeliveryLine, handleDelivery } from '../../lib/app/delivery/handle-delivery.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import { NO_RESILIENCY } from '../../lib/core/policy/policy.ts';
 import { ACCEPTED } from '../../lib/ports/reply.ts';
@@ -28,21 +28,21 @@ const SILENT: Telemetry = {
   step: () => {},
 };
 
-export function lineTo(runtime: Runtime, send: Line['send'] = async () => ACCEPTED): Line {
+export function lineTo(runtime: Runtime, send: DeliveryLine['send'] = async () => ACCEPTED): DeliveryLine {
   return {
     actor: ACTOR,
     limits: LIMITS,
     runtime,
     send,
     clock: systemClock,
-    dice: systemRandom,
+    random: systemRandom,
     deriveId,
     telemetry: SILENT,
   };
 }
 
 /** So many deliveries, one after the other; each must end well, or the measurement means nothing. */
-export async function route(body: string, count: number, line: Line): Promise<void> {
+export async function route(body: string, count: number, line: DeliveryLine): Promise<void> {
   const delivery = { body, messageId: 'm-1', queue: 'score', receiveCount: 1 };
   const hosting = { timeLeftMs: Number.POSITIVE_INFINITY };
   for (let index = 0; index < count; index++) {

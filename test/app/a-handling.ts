@@ -102,7 +102,7 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
         return given.send?.(dispatch) ?? Promise.resolve(ACCEPTED);
       },
       clock,
-      dice: () => 0,
+      random: () => 0,
       deriveId,
       telemetry: told,
     },

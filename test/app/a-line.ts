@@ -1,4 +1,4 @@
-import type { Line } from '../../lib/app/delivery/handle-delivery.ts';
+import type { DeliveryLine } from '../../lib/app/delivery/handle-delivery.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
 import type { Dispatch } from '../../lib/core/delivery/plan.ts';
@@ -110,14 +110,14 @@ export interface LineParts {
 }
 
 /** A line whose actors' queues have the actors' names. */
-export function aLine({ runtime, clock, transport, actor = {}, telemetry }: LineParts): Line {
+export function aLine({ runtime, clock, transport, actor = {}, telemetry }: LineParts): DeliveryLine {
   return {
     actor: anActor(actor),
     limits: transport.traits,
     runtime,
     send: senderTo(transport),
     clock,
-    dice: () => 0,
+    random: () => 0,
     deriveId,
     telemetry: telemetry ?? recordingTelemetry(),
   };

@@ -22,8 +22,8 @@ export interface Staging {
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload?: string;
-  readonly roll?: number;
-  readonly mostDeliveries?: number;
+  readonly randomValue?: number;
+  readonly maxDeliveries?: number;
 }
 
 const OTHERS = ['store', 'recover', 'review'];
@@ -55,10 +55,10 @@ export function aScenario(staging: Staging = {}): Scenario {
       actors.map(({ name }) => [name, { failures: fail[name] ?? [], takesMs: takesMs[name] ?? 0 }]),
     ),
     startMs: NOW,
-    traits: { limits: SQS_LIMITS, heldMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
-    dice: () => staging.roll ?? 0,
+    traits: { limits: SQS_LIMITS, actualDelayMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
+    random: () => staging.randomValue ?? 0,
     deriveId,
-    ...defined({ mostDeliveries: staging.mostDeliveries }),
+    ...defined({ maxDeliveries: staging.maxDeliveries }),
   };
 }
 

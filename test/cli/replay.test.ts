@@ -68,7 +68,7 @@ describe('asya replay', () => {
     const { status, err } = await cli('replay', '--all', '--go', '--wait', '0s');
     expect(status).toBe(3);
     expect(err).toContain(
-      'stopped: 1 of those sent have no end within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
+      'stopped: 1 of the envelopes sent have not ended within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
     );
     await backend.engines.sqs.takeUntil('score', 1);
   });
@@ -156,10 +156,10 @@ describe('asya replay', () => {
       const { status, out, err } = await cli('replay', '--all');
       expect(status).toBe(1);
       expect(out.split('\n')[1]).toMatch(
-        /^e-2 +locked +- +- +- +not sent: the queue of "locked" cannot be looked up: AccessDenied/,
+        /^e-2 +locked +- +- +- +not sent: cannot check the queue of "locked": AccessDenied/,
       );
       expect(err).toContain(
-        `not sent: 3 for "locked" (the queue of "locked" cannot be looked up: ${DENIED}sqs:GetQueueUrl on resource: locked (queue "locked")): fix this and run the same command again, or name another actor with --to`,
+        `not sent: 3 for "locked" (cannot check the queue of "locked": ${DENIED}sqs:GetQueueUrl on resource: locked (queue "locked")): fix this and run the same command again, or name another actor with --to`,
       );
       expect(err).toContain('Nothing was sent. --go sends 1.');
       const json = await cli('replay', '--all', '--json');

@@ -435,7 +435,7 @@ describe('a gateway outage', () => {
       await sink.invoke([toSink(envelope)]);
     });
     const isIt = ({ message, envelopeId }: { message?: unknown; envelopeId?: unknown }) =>
-      message === 'the gateway was not told' && envelopeId === envelope.id;
+      message === 'reporting to the gateway failed' && envelopeId === envelope.id;
     expect(await sink.untilLine(isIt)).toMatchObject({
       level: 'warn',
       problem: expect.stringMatching(/reports/),

@@ -6,7 +6,7 @@ import {
   type ReplayProgress,
   replayFailures,
 } from '../../lib/app/replay/replay.ts';
-import { newestOfEach, type Selection, selectFailures } from '../../lib/app/replay/select-failures.ts';
+import { type FailureSelection, newestOfEach, selectFailures } from '../../lib/app/replay/select-failures.ts';
 import { decode } from '../../lib/core/envelope/decode.ts';
 import { isForSump } from '../../lib/core/envelope/end.ts';
 import type { Envelope } from '../../lib/core/envelope/envelope.ts';
@@ -49,7 +49,7 @@ export interface Scene {
   end(envelope: Envelope): Promise<void>;
   /** Ends an envelope that was sent: now, at this actor, in this phase. */
   endAs(body: string, actor: string, phase: string): Promise<void>;
-  select(selection?: Selection): Promise<readonly Failure[]>;
+  select(selection?: FailureSelection): Promise<readonly Failure[]>;
   replay(
     failures: readonly Failure[],
     options?: Partial<ReplayOptions>,
@@ -145,7 +145,7 @@ export function aScene(stores: Scene['stores'], clock = autoAdvancingClock()): S
         deriveId,
         stop: tools.stop ?? new AbortController().signal,
         onProgress: tools.onProgress ?? (() => {}),
-        reach: tools.reach ?? (async () => ACCEPTED),
+        checkQueue: tools.reach ?? (async () => ACCEPTED),
         send: async (to, body) => {
           const envelope = JSON.parse(body) as Sent['envelope'];
           const reply = refuse(envelope.id, to);

@@ -15,7 +15,6 @@ import type { Reports } from '../../ports/reports.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
-/** What the crew works with. */
 export interface CrewDeps {
   readonly archive: Archive;
   readonly records: EndRecords;
@@ -24,28 +23,29 @@ export interface CrewDeps {
   readonly clock: Clock;
   readonly deriveId: DeriveId;
   readonly telemetry: Pick<Telemetry, 'warn'>;
-  /** A failure is in the index, entered now or before: to be told where somebody looks. */
+  /** Called when a failure is in the index. `isNew` is false if it was added before. */
   readonly onFailure: (failure: Failure, isNew: boolean) => void;
 }
 
 /**
- * The crew stands on the same line as everybody else; what is called is not a user's handler but this. Every step can
- * be repeated: what was done before a crash changes nothing when the delivery comes again.
+ * The built-in crew: x-sink, x-sump and x-dlq. They use the same line as every actor, with this runtime in place of a
+ * user's handler. Every step is idempotent, so a redelivery after a crash changes nothing.
  */
-export function crewRuntime(crew: Crew, shelf: CrewDeps): Runtime {
-  const work = { sink: persist, sump: enter, dlq: keepAndEnter }[crew.role];
-  const isTold = crew.role !== 'sump';
+export function crewRuntime(crew: Crew, deps: CrewDeps): Runtime {
+  const work = { sink: archiveEnvelope, sump: indexFailure, dlq: archiveAndIndex }[crew.role];
+  const reportsEnds = crew.role !== 'sump';
   return {
     restartsItself: true,
     call: async ({ envelope, timeoutMs }) => {
       const ending = new AbortController();
-      const tooLate = shelf.clock.sleep(timeoutMs, ending.signal);
+      const tooLate = deps.clock.sleep(timeoutMs, ending.signal);
       try {
-        const kept = await Promise.race([work(envelope, shelf), tooLate]);
-        if (kept === undefined) return { kind: 'timeout' };
-        // What is kept is kept: a gateway that hangs costs what is left of the time, and no redelivery.
-        if (kept.ok && isTold) await Promise.race([report(envelope, kept.archiveKey, shelf), tooLate]);
-        return callEndOf(kept);
+        const stored = await Promise.race([work(envelope, deps), tooLate]);
+        if (stored === undefined) return { kind: 'timeout' };
+        // The envelope is stored: a gateway that does not answer costs the rest of the timeout, but no redelivery.
+        if (stored.ok && reportsEnds)
+          await Promise.race([report(envelope, stored.archiveKey, deps), tooLate]);
+        return callEndOf(stored);
       } finally {
         ending.abort();
       }
@@ -56,74 +56,74 @@ export function crewRuntime(crew: Crew, shelf: CrewDeps): Runtime {
   };
 }
 
-/** Refused by the store is refused by the crew: no ack, and it comes again. */
+/** If a store refuses, the call fails: the delivery is not acknowledged, and the broker redelivers it. */
 function callEndOf(reply: Reply): CallEnd {
   if (reply.ok) return { kind: 'empty' };
   const fault = { type: 'StorageError', mro: ['Exception'], message: reply.problem, traceback: '' };
   return { kind: 'fault', fault };
 }
 
-/** x-sump: into the failure index, with the key that x-sink kept it under. What came another way is kept here. */
-async function enter(envelope: Envelope, shelf: CrewDeps): Promise<Persisted> {
-  const found = await shelf.records.find(recordOf(envelope, shelf.clock.now(), shelf.deriveId));
+/** x-sump: adds the failure to the index, with x-sink's archive key. Archives an envelope that bypassed x-sink. */
+async function indexFailure(envelope: Envelope, deps: CrewDeps): Promise<Stored> {
+  const found = await deps.records.find(recordOf(envelope, deps.clock.now(), deps.deriveId));
   if (!found.ok) return found;
-  const kept: Persisted =
+  const stored: Stored =
     found.record === undefined
-      ? await persist(envelope, shelf)
+      ? await archiveEnvelope(envelope, deps)
       : { ok: true, archiveKey: found.record.archiveKey };
-  return kept.ok ? enterAs(envelope, kept, shelf) : kept;
+  return stored.ok ? addToIndex(envelope, stored, deps) : stored;
 }
 
-/** x-dlq: all of it, because nobody comes after. */
-async function keepAndEnter(envelope: Envelope, shelf: CrewDeps): Promise<Persisted> {
-  const kept = await persist(envelope, shelf);
-  return kept.ok ? enterAs(envelope, kept, shelf) : kept;
+/** x-dlq: archives the envelope and adds it to the index, because no other crew member receives it afterwards. */
+async function archiveAndIndex(envelope: Envelope, deps: CrewDeps): Promise<Stored> {
+  const stored = await archiveEnvelope(envelope, deps);
+  return stored.ok ? addToIndex(envelope, stored, deps) : stored;
 }
 
-interface Kept {
+interface Archived {
   readonly ok: true;
   readonly archiveKey: string;
 }
 
-type Persisted = Kept | Extract<Reply, { ok: false }>;
+type Stored = Archived | Extract<Reply, { ok: false }>;
 
 /**
- * x-sink: into the archive, once for each identity; forwarding is the plan's.
+ * x-sink: archives the envelope, once per identity. The plan forwards failed envelopes to x-sump.
  *
- * The claim decides whose record it is; the archive is written after it. Between the two lies a crash: who finds the
- * claim made looks whether the envelope is there, and puts it there where not.
+ * The claim decides which delivery archives the envelope. A process may crash between the claim and the archive's put,
+ * so a delivery that finds the claim taken checks the archive and writes the envelope if it is not there.
  */
-async function persist(
+async function archiveEnvelope(
   envelope: Envelope,
   { archive, records, clock, deriveId }: CrewDeps,
-): Promise<Persisted> {
+): Promise<Stored> {
   const claim = await records.claim(recordOf(envelope, clock.now(), deriveId));
   if (!claim.ok) return claim;
   const { isFirst, archiveKey } = claim;
   if (!isFirst) {
-    const look = await archive.has(archiveKey);
-    if (!look.ok) return look;
-    if (look.exists) return { ok: true, archiveKey };
+    const found = await archive.has(archiveKey);
+    if (!found.ok) return found;
+    if (found.exists) return { ok: true, archiveKey };
   }
   const put = await archive.put(archiveKey, encode(envelope));
   return put.ok ? { ok: true, archiveKey } : put;
 }
 
-async function enterAs(envelope: Envelope, kept: Kept, shelf: CrewDeps): Promise<Persisted> {
-  const { archiveKey } = kept;
-  const failure = { ...failureOf(envelope, shelf.clock.now(), shelf.deriveId), archiveKey };
-  const entry = await shelf.failures.enter(failure);
+async function addToIndex(envelope: Envelope, archived: Archived, deps: CrewDeps): Promise<Stored> {
+  const { archiveKey } = archived;
+  const failure = { ...failureOf(envelope, deps.clock.now(), deps.deriveId), archiveKey };
+  const entry = await deps.failures.enter(failure);
   if (!entry.ok) return entry;
-  // Known ones too: whoever entered it may have crashed, or never heard that it was entered, and told nobody.
-  shelf.onFailure(failure, entry.isNew);
-  return kept;
+  // Also if it is not new: the process that added it may have crashed before it reported the failure.
+  deps.onFailure(failure, entry.isNew);
+  return archived;
 }
 
-/** A gateway that does not hear costs the envelope nothing: it can look into the archive. */
-async function report(envelope: Envelope, archiveKey: string, shelf: CrewDeps): Promise<void> {
+/** A report that fails does not fail the envelope: the gateway can still read its end from the archive. */
+async function report(envelope: Envelope, archiveKey: string, deps: CrewDeps): Promise<void> {
   const final = finalReportOf(envelope, archiveKey);
-  const problem = final === undefined ? undefined : await shelf.reports.report(final);
+  const problem = final === undefined ? undefined : await deps.reports.report(final);
   if (problem !== undefined) {
-    shelf.telemetry.warn('the gateway was not told', { envelopeId: envelope.id, problem });
+    deps.telemetry.warn('reporting to the gateway failed', { envelopeId: envelope.id, problem });
   }
 }

@@ -1,43 +1,50 @@
 import { semaphore } from '../../async/semaphore.ts';
 import type { Receipt, Transport } from '../../ports/transport.ts';
-import type { Line } from './handle-delivery.ts';
+import type { DeliveryLine } from './handle-delivery.ts';
 import { prefetchFor } from './prefetch.ts';
 import { processDelivery } from './process-delivery.ts';
 
-/** A queue's deliveries, taken and worked on for as long as the process lives. */
 export interface ConsumerDeps {
   readonly queue: string;
   readonly transport: Transport;
-  readonly line: Line;
+  readonly line: DeliveryLine;
+  /** How many deliveries may be in a call at the same time. */
   readonly concurrency: number;
   readonly missingQueue: MissingQueue;
 }
 
+/** What to do if the queue does not exist. */
 export interface MissingQueue {
   readonly autoCreate: boolean;
+  /** How many receives may find the queue missing before the consumer ends. */
   readonly maxAttempts: number;
+  /** The first pause after a failed receive. It doubles with every failure. */
   readonly backoffMs: number;
 }
 
 export type ConsumeEnd =
-  /** Told to stop, and everything in hand is settled. */
+  /** It was stopped, and every delivery it had received is settled. */
   | { readonly why: 'stopped' }
-  /** A call hung in a runtime that nobody here can kill. */
+  /** A call hung in a runtime that this process did not start and cannot restart. */
   | { readonly why: 'hung' }
   | { readonly why: 'queue-missing'; readonly problem: string };
 
 const MAX_PAUSE_MS = 30_000;
 
-/** Works until told to stop, until the runtime hangs for good, or until the queue stays away. */
-export async function consumeQueue(work: ConsumerDeps, stop: AbortSignal): Promise<ConsumeEnd> {
-  const { queue, transport, line, concurrency } = work;
+/**
+ * Receives and processes a queue's deliveries until `stop` aborts, until a call hangs in a runtime that this process
+ * cannot restart, or until the queue has been missing for too long. Rejects after draining if processing a delivery
+ * threw an error.
+ */
+export async function consumeQueue(deps: ConsumerDeps, stop: AbortSignal): Promise<ConsumeEnd> {
+  const { queue, transport, line, concurrency } = deps;
   const { maxBatch } = transport.traits;
   const ending = new AbortController();
   const anyStop = AbortSignal.any([stop, ending.signal]);
-  const turns = semaphore(concurrency);
+  const slots = semaphore(concurrency);
   const prefetch = prefetchFor(concurrency, maxBatch);
-  const inHand = new Set<Promise<void>>();
-  const source = sourceFor(work);
+  const inFlight = new Set<Promise<void>>();
+  const receiver = receiverFor(deps);
   let end: ConsumeEnd = { why: 'stopped' };
   let bug: { readonly thrown: unknown } | undefined;
   let onFinished: () => void = () => {};
@@ -51,57 +58,65 @@ export async function consumeQueue(work: ConsumerDeps, stop: AbortSignal): Promi
     bug ??= { thrown };
     ending.abort();
   };
-  const desk = { transport, line, turns, stop: anyStop, learn: prefetch.learn, onHung, onBug };
+  const deliveryDeps = {
+    transport,
+    line,
+    slots,
+    stop: anyStop,
+    onCallMs: prefetch.recordCall,
+    onHung,
+    onBug,
+  };
 
   while (!anyStop.aborted) {
-    const capacity = concurrency + prefetch.most;
-    const free = capacity - inHand.size;
-    const isIdle = inHand.size === 0 || (turns.waiting === 0 && turns.running < concurrency && free > 0);
+    const capacity = concurrency + prefetch.limit;
+    const free = capacity - inFlight.size;
+    const isIdle = inFlight.size === 0 || (slots.waiting === 0 && slots.running < concurrency && free > 0);
     if (free < Math.min(maxBatch, capacity) && !isIdle) {
-      // No race between all of them: each would add to a slow one's followers, for as long as it takes.
+      // Not Promise.race over `inFlight`: each race would add a callback to a slow delivery's promise until it ends.
       await new Promise<void>((resolve) => {
         onFinished = resolve;
       });
       continue;
     }
-    // What nobody here can be called with is left to others.
+    // Other sidecars can process the deliveries while this runtime is not ready.
     await line.runtime.untilReady?.(anyStop);
-    const receipt = await source.next(Math.min(maxBatch, free), anyStop);
+    const receipt = await receiver.next(Math.min(maxBatch, free), anyStop);
     if ('problem' in receipt) {
       end = { why: 'queue-missing', problem: receipt.problem };
       break;
     }
     for (const delivery of receipt.deliveries) {
-      const task = processDelivery(delivery, desk).then(() => {
-        inHand.delete(task);
+      const task = processDelivery(delivery, deliveryDeps).then(() => {
+        inFlight.delete(task);
         onFinished();
       });
-      inHand.add(task);
+      inFlight.add(task);
     }
   }
-  line.telemetry.step('draining', { queue, inHand: inHand.size });
-  await Promise.all(inHand);
+  line.telemetry.step('draining', { queue, inFlight: inFlight.size });
+  await Promise.all(inFlight);
   if (bug !== undefined) throw bug.thrown;
   return end;
 }
 
-interface Source {
-  /** Deliveries, perhaps none; a problem only where the queue is given up. */
+interface Receiver {
+  /** Resolves with deliveries, possibly none. A problem means that the queue is missing and the consumer should end. */
   next(
-    most: number,
+    max: number,
     stop: AbortSignal,
   ): Promise<Extract<Receipt, { ok: true }> | { readonly problem: string }>;
 }
 
 const NOTHING = { ok: true, deliveries: [] } as const;
-/** Somebody may delete or change a queue that was created: it is checked every five minutes. */
+/** Somebody may delete or change the queue while the consumer runs, so it checks the queue every five minutes. */
 const QUEUE_CHECK_MS = 300_000;
 
 /**
  * Receives. A failed receive is repeated after a growing pause: without limit if the broker cannot be reached, and
  * `maxAttempts` times if the queue is missing and cannot be created.
  */
-function sourceFor({ queue, transport, line, missingQueue }: ConsumerDeps): Source {
+function receiverFor({ queue, transport, line, missingQueue }: ConsumerDeps): Receiver {
   const { clock, telemetry } = line;
   let failures = 0;
   let timesMissing = 0;
@@ -120,7 +135,7 @@ function sourceFor({ queue, transport, line, missingQueue }: ConsumerDeps): Sour
     }
     const differences = reply.differences?.join('; ') ?? '';
     if (differences !== '' && differences !== loggedDifferences)
-      telemetry.warn('the queue differs from the configuration and is left as it is', {
+      telemetry.warn('the queue differs from the configuration; it was not changed', {
         queue,
         differences,
       });
@@ -133,14 +148,14 @@ function sourceFor({ queue, transport, line, missingQueue }: ConsumerDeps): Sour
   }
 
   return {
-    next: async (most, stop) => {
+    next: async (max, stop) => {
       await ensureQueue();
-      const askedAt = clock.now();
-      const receipt = await transport.receive(queue, most, stop);
+      const startedAt = clock.now();
+      const receipt = await transport.receive(queue, max, stop);
       if (receipt.ok) {
         failures = 0;
         timesMissing = 0;
-        telemetry.received(receipt.deliveries.length, clock.now() - askedAt);
+        telemetry.received(receipt.deliveries.length, clock.now() - startedAt);
         return receipt;
       }
       failures++;

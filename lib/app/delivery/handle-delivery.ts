@@ -14,56 +14,64 @@ import type { Progress } from '../../ports/reports.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { DeliveryReport, Telemetry } from '../../ports/telemetry.ts';
 import type { Delivery } from '../../ports/transport.ts';
-import { reportCompletion, unlessCanceled } from './report-progress.ts';
+import { reportArrival, reportCompletion } from './report-progress.ts';
 
-/** Everything that one actor's deliveries meet on their way. */
-export interface Line {
+/** The line that an actor's deliveries pass through: what it needs to process them. Every host has the same line. */
+export interface DeliveryLine {
   readonly actor: Actor;
   readonly limits: Limits;
   readonly runtime: Runtime;
+  /** Resolves when the broker has accepted or refused the send. */
   readonly send: (dispatch: Dispatch) => Promise<Reply>;
   readonly clock: Clock;
-  readonly dice: Random;
+  readonly random: Random;
   readonly deriveId: DeriveId;
   readonly telemetry: Telemetry;
-  /** Set where a gateway wants to know how far its tasks are. */
+  /** Reports an envelope's progress to the gateway. Undefined: there is no gateway. */
   readonly progress?: Progress;
 }
 
 type Incoming = Pick<Delivery, 'body' | 'messageId' | 'queue' | 'receiveCount'>;
 
-/** What the host says of itself for one delivery. */
-export interface Hosting {
-  /** `Infinity` where the host lives on. */
+/** What the host provides for one delivery. */
+export interface HostContext {
+  /** Until the host ends. `Infinity` on a long-running host. */
   readonly timeLeftMs: number;
-  /** The runtime is free for the next call, or has hung, though this delivery's sends are still to be made. */
+  /** Called before the delivery's sends: the runtime is free for the next call, or the call hung. */
   readonly onCallEnded?: (hasHung: boolean) => void;
 }
 
-/** What the host has to do about the delivery now. */
-export interface Handled {
+/** What the host has to do with the delivery: acknowledge it, or release it so that the broker redelivers it. */
+export interface DeliveryResult {
   readonly settle: 'ack' | 'release';
 }
 
-/** The whole life of a delivery but its beginning and its end, which are the host's: receive and settle. */
-export async function handleDelivery(delivery: Incoming, hosting: Hosting, line: Line): Promise<Handled> {
-  const { actor, limits, clock, dice, deriveId, telemetry } = line;
+/**
+ * Processes one delivery: decode → admit → invoke → decide → dispatch. The host does the rest: it receives the delivery
+ * before, and settles it afterwards.
+ */
+export async function handleDelivery(
+  delivery: Incoming,
+  host: HostContext,
+  line: DeliveryLine,
+): Promise<DeliveryResult> {
+  const { actor, limits, clock, random, deriveId, telemetry } = line;
   telemetry.began();
   const arrivedAt = clock.now();
   const origin = { actor: sourceActor(actor, delivery.queue), messageId: delivery.messageId, deriveId };
   const arrival = normalizeForCrew(decode(delivery.body, origin), actor, delivery, arrivedAt);
-  const admitted = await admitOnceStarted(arrival, arrivedAt, hosting.timeLeftMs, line);
-  const admission = await unlessCanceled(admitted.admission, line);
+  const admitted = await admitOnceStarted(arrival, arrivedAt, host.timeLeftMs, line);
+  const admission = await reportArrival(admitted.admission, line);
   const calledAt = line.progress === undefined ? admitted.at : clock.now();
   const outcome = await invoke(admission, line);
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
-  hosting.onCallEnded?.(hasHung);
+  host.onCallEnded?.(hasHung);
   const decidedAt = clock.now();
   const context: Context = {
     actor,
     limits,
     now: decidedAt,
-    random: dice(),
+    random: random(),
     deriveId,
     countBytes: Buffer.byteLength,
   };
@@ -85,35 +93,35 @@ export async function handleDelivery(delivery: Incoming, hosting: Hosting, line:
 }
 
 /**
- * Loading a handler is not part of a call: a delivery that arrives while the runtime starts waits for it, for as long as
- * its deadline and the host allow a call afterwards, and is then admitted anew.
+ * Admits a delivery. Loading a handler does not count towards a call's timeout: a delivery that arrives while the runtime
+ * starts waits for it, as long as its deadline and the host leave enough time for a call, and is then admitted again.
  */
 async function admitOnceStarted(
   arrival: Arrival,
   arrivedAt: number,
   hostTimeLeftMs: number,
-  { actor, clock, runtime }: Line,
+  { actor, clock, runtime }: DeliveryLine,
 ): Promise<{ readonly admission: Admission; readonly at: number }> {
   const admission = admit(arrival, actor, arrivedAt, hostTimeLeftMs);
   const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
   if (!isCalled || runtime.isStarting?.() !== true) return { admission, at: arrivedAt };
   const deadline = admission.kind === 'call' ? deadlineMs(admission.envelope) : undefined;
   const deadlineLeftMs = deadline === undefined ? Number.POSITIVE_INFINITY : deadline - arrivedAt;
-  const over = new AbortController();
-  const patience = new AbortController();
+  const started = new AbortController();
+  const giveUp = new AbortController();
   clock
-    .sleep(Math.min(hostTimeLeftMs - admission.timeoutMs + 1, deadlineLeftMs), over.signal)
-    .then(() => patience.abort());
-  const end = await runtime.untilStarted?.(patience.signal);
-  over.abort();
+    .sleep(Math.min(hostTimeLeftMs - admission.timeoutMs + 1, deadlineLeftMs), started.signal)
+    .then(() => giveUp.abort());
+  const end = await runtime.untilStarted?.(giveUp.signal);
+  started.abort();
   const now = clock.now();
-  // The host is about to end: back to the queue unchanged.
+  // The host is about to end, so the envelope goes back to the queue unchanged.
   if (end === 'interrupted')
     return { admission: { kind: 'host-out-of-time', envelope: admission.original }, at: now };
   return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 
-async function invoke(admission: Admission, { runtime, telemetry }: Line): Promise<Outcome> {
+async function invoke(admission: Admission, { runtime, telemetry }: DeliveryLine): Promise<Outcome> {
   if (admission.kind !== 'call' && admission.kind !== 'end-call') return admission;
   const { envelope, timeoutMs } = admission;
   telemetry.step('call', { envelopeId: envelope.id, timeoutMs });
@@ -123,10 +131,10 @@ async function invoke(admission: Admission, { runtime, telemetry }: Line): Promi
 }
 
 /**
- * Follows the plan; where a send is refused, the plan for that case. Settling comes after: only what was accepted
- * whole is acked.
+ * Sends what the plan contains. If a send is refused, continues with the plan for that case. The host acknowledges the
+ * delivery only after every send of the returned plan was accepted.
  */
-async function dispatch(plan: Plan, line: Line): Promise<{ plan: Plan; problem?: string }> {
+async function dispatch(plan: Plan, line: DeliveryLine): Promise<{ plan: Plan; problem?: string }> {
   const replies = await Promise.all(plan.dispatches.map((one) => sendOne(one, line)));
   const refusal = replies.find((reply) => !reply.ok);
   if (refusal === undefined || refusal.ok) return { plan };
@@ -134,7 +142,7 @@ async function dispatch(plan: Plan, line: Line): Promise<{ plan: Plan; problem?:
   return { plan: fallback.plan, problem: fallback.problem ?? refusal.problem };
 }
 
-async function sendOne(one: Dispatch, { send, telemetry }: Line): Promise<Reply> {
+async function sendOne(one: Dispatch, { send, telemetry }: DeliveryLine): Promise<Reply> {
   const { to, type, delayMs, envelope } = one;
   const reply = await send(one);
   const details = { envelopeId: envelope.id, to, type, delayMs };

@@ -1,75 +1,77 @@
 import { once } from '../../async/once.ts';
 import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
-import { handleDelivery, type Line } from './handle-delivery.ts';
+import { type DeliveryLine, handleDelivery } from './handle-delivery.ts';
 import { releasePauseMs } from './release-pause.ts';
 import { startVisibilityHeartbeat } from './visibility-heartbeat.ts';
 
 export interface DeliveryDeps {
   readonly transport: Transport;
-  readonly line: Line;
-  readonly turns: Semaphore;
+  readonly line: DeliveryLine;
+  /** Limits how many deliveries are in a call at the same time. */
+  readonly slots: Semaphore;
   readonly stop: AbortSignal;
-  /** A call took so long. */
-  readonly learn: (callMs: number) => void;
-  /** A call hung in a runtime that nobody here can kill. */
+  /** Called with the duration of each call. */
+  readonly onCallMs: (callMs: number) => void;
+  /** A call hung in a runtime that this process did not start and cannot restart. */
   readonly onHung: () => void;
-  /** Something was thrown that nobody expected. */
+  /** Processing threw an error, which is a bug. */
   readonly onBug: (thrown: unknown) => void;
 }
 
-/** Waits for the delivery's turn, works on it and settles it; where the end of work comes first, gives it back. */
-export async function processDelivery(delivery: Delivery, desk: DeliveryDeps): Promise<void> {
-  const { transport, line } = desk;
+/** Waits for a free slot, processes the delivery and settles it. Releases it at once if `stop` aborts before that. */
+export async function processDelivery(delivery: Delivery, deps: DeliveryDeps): Promise<void> {
+  const { transport, line } = deps;
   const { clock, telemetry } = line;
   const { messageId, receiveCount } = delivery;
   telemetry.step('received', { messageId, receiveCount });
-  const hold = startVisibilityHeartbeat(delivery, transport, clock);
-  if (!(await comesToItsTurn(desk))) {
-    await hold.stop();
-    await settle(delivery, 0, desk);
+  const heartbeat = startVisibilityHeartbeat(delivery, transport, clock);
+  if (!(await acquireSlot(deps))) {
+    await heartbeat.stop();
+    await settle(delivery, 0, deps);
     return;
   }
-  const endTurn = turnEnd(desk);
+  const releaseSlot = slotRelease(deps);
   try {
-    await hold.stop();
-    const hosting = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: endTurn };
-    const handled = await handleDelivery(delivery, hosting, line);
-    telemetry.step('settle', { messageId, settle: handled.settle });
-    await settle(delivery, handled.settle === 'ack' ? undefined : releasePauseMs(receiveCount), desk);
+    await heartbeat.stop();
+    const host = { timeLeftMs: Number.POSITIVE_INFINITY, onCallEnded: releaseSlot };
+    const result = await handleDelivery(delivery, host, line);
+    telemetry.step('settle', { messageId, settle: result.settle });
+    await settle(delivery, result.settle === 'ack' ? undefined : releasePauseMs(receiveCount), deps);
   } catch (thrown) {
-    desk.onBug(thrown);
+    deps.onBug(thrown);
   } finally {
-    // A bug must not keep the others waiting for a turn that never comes.
-    endTurn();
+    // Also after a bug: otherwise the next delivery would wait for this slot forever.
+    releaseSlot();
   }
 }
 
 /**
- * False where the end came first. A runtime that is being started again has no time of a call's: one that loads a model
- * for minutes would fail everything that waits for it.
+ * Waits for a free slot and then until the runtime is ready. False if `stop` aborts first. Waiting for a runtime that
+ * restarts does not count towards a call's timeout: a handler that loads a model for minutes would otherwise fail every
+ * delivery that waits for it.
  */
-async function comesToItsTurn({ line, turns, stop }: DeliveryDeps): Promise<boolean> {
-  if (!(await acquireUnlessAborted(turns, stop))) return false;
+async function acquireSlot({ line, slots, stop }: DeliveryDeps): Promise<boolean> {
+  if (!(await acquireUnlessAborted(slots, stop))) return false;
   await line.runtime.untilReady?.(stop);
   if (!stop.aborted) return true;
-  turns.release();
+  slots.release();
   return false;
 }
 
-/** A turn that ends once, whoever ends it first. */
-function turnEnd({ line, turns, learn, onHung }: DeliveryDeps): (hasHung?: boolean) => void {
+/** Releases the slot once: at the end of the call, or at the end of processing if there was none. */
+function slotRelease({ line, slots, onCallMs, onHung }: DeliveryDeps): (hasHung?: boolean) => void {
   const { clock, runtime } = line;
-  const beganAt = clock.now();
+  const startedAt = clock.now();
   return once((hasHung = false) => {
-    learn(clock.now() - beganAt);
-    // Before the turn goes on: nobody else is to be called in a runtime that has hung.
+    onCallMs(clock.now() - startedAt);
+    // Before the slot is free: no other delivery may call a runtime that has hung.
     if (hasHung && !runtime.restartsItself) onHung();
-    turns.release();
+    slots.release();
   });
 }
 
-/** Acks, or releases after the pause. A settling that fails is only told: the broker delivers again. */
+/** Acknowledges, or releases after the pause. Only logs a failure, because the broker then redelivers. */
 async function settle(
   delivery: Delivery,
   pauseMs: number | undefined,

@@ -1,62 +1,63 @@
 import { once } from '../../async/once.ts';
 import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
 import type { Delivery } from '../../ports/transport.ts';
-import { handleDelivery, type Line } from './handle-delivery.ts';
+import { type DeliveryLine, handleDelivery } from './handle-delivery.ts';
 
 export interface PushDeps {
-  readonly line: Line;
-  readonly turns: Semaphore;
-  /** For how long whoever pushes waits, less what the last sends need. */
+  readonly line: DeliveryLine;
+  /** Limits how many deliveries are in a call at the same time. */
+  readonly slots: Semaphore;
+  /** How long the broker waits for the answer to a push, minus the time that the last sends need. */
   readonly budgetMs: number;
-  /** Aborts when the host is about to end: what has not begun by then goes back. */
+  /** Aborts when the host is about to end. Deliveries that still wait for a slot are then rejected. */
   readonly stop: AbortSignal;
-  /** A call hung in a runtime that nobody here can kill: the host has to end, once this is settled. */
+  /** A call hung in a runtime that this process cannot restart: the host has to end after settling this delivery. */
   readonly onHung: () => void;
 }
 
-/** The way it came in. */
+/** How the push arrived. */
 export interface PushArrival {
-  /** Aborts where nobody waits for the answer any more. */
-  readonly gone: AbortSignal;
-  /** For how long whoever pushes had waited before it came to here. */
-  readonly tookMs: number;
+  /** Aborts when the broker closes the connection and no longer waits for the answer. */
+  readonly disconnected: AbortSignal;
+  /** How long the broker had already waited when the push reached this function. */
+  readonly waitedMs: number;
 }
 
 export type PushEnd =
   | 'acked'
-  /** A send was refused: it has to come again. */
+  /** A send was refused: the broker has to redeliver. */
   | 'released'
-  /** Its turn did not come in time: nothing was done about it. */
-  | 'turned-away';
+  /** There was no free slot in time: nothing was done, and the broker has to redeliver. */
+  | 'no-free-slot';
 
 /**
- * A delivery for which somebody holds a line open. It waits for its turn only as long as a whole call would still fit
- * into the time that is left, because what comes back from there was worked on in vain.
+ * Processes a delivery that a broker pushes as an HTTP request. It waits for a free slot only while the remaining time
+ * is enough for a whole call: if the broker stops waiting during a call, it redelivers and the call's work is lost.
  */
 export async function processPush(
   delivery: Delivery,
-  { gone, tookMs }: PushArrival,
-  desk: PushDeps,
+  { disconnected, waitedMs }: PushArrival,
+  deps: PushDeps,
 ): Promise<PushEnd> {
-  const { line, turns, stop, onHung } = desk;
+  const { line, slots, stop, onHung } = deps;
   const { clock, actor, runtime, telemetry } = line;
-  const leftMs = desk.budgetMs - tookMs;
+  const leftMs = deps.budgetMs - waitedMs;
   const endsAt = clock.now() + leftMs;
   const { messageId, receiveCount } = delivery;
   telemetry.received(1, 0);
   telemetry.step('received', { messageId, receiveCount });
-  const patience = new AbortController();
-  const giveUp = AbortSignal.any([stop, gone, patience.signal]);
+  const tooLate = new AbortController();
+  const giveUp = AbortSignal.any([stop, disconnected, tooLate.signal]);
   const waiting = new AbortController();
-  clock.sleep(leftMs - actor.timeoutMs, waiting.signal).then(() => patience.abort());
-  const hasTurn = await acquireUnlessAborted(turns, giveUp);
+  clock.sleep(leftMs - actor.timeoutMs, waiting.signal).then(() => tooLate.abort());
+  const hasSlot = await acquireUnlessAborted(slots, giveUp);
   waiting.abort();
-  if (!hasTurn) return 'turned-away';
+  if (!hasSlot) return 'no-free-slot';
 
   const onCallEnded = once((hasHung = false) => {
-    // Before the turn goes on: nobody else is to be called in a runtime that has hung.
+    // Before the slot is free: no other delivery may call a runtime that has hung.
     if (hasHung && !runtime.restartsItself) onHung();
-    turns.release();
+    slots.release();
   });
   try {
     const { settle } = await handleDelivery(
@@ -67,7 +68,7 @@ export async function processPush(
     telemetry.step('settle', { messageId, settle });
     return settle === 'ack' ? 'acked' : 'released';
   } finally {
-    // A bug must not keep the others waiting for a turn that never comes.
+    // Also after a bug: otherwise the next delivery would wait for this slot forever.
     onCallEnded();
   }
 }

@@ -5,15 +5,15 @@ import { stepReportOf } from '../../core/task/report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Progress } from '../../ports/reports.ts';
 
-interface Teller {
+interface Reporter {
   readonly actor: { readonly name: string };
   readonly clock: Clock;
   readonly progress?: Progress;
 }
 
-/** A call that a task's gateway no longer wants is none: the envelope ends as canceled. */
-export async function unlessCanceled(admission: Admission, teller: Teller): Promise<Admission> {
-  const { actor, clock, progress } = teller;
+/** Reports that an envelope arrived. If the gateway replies that its task is canceled, the envelope ends as canceled. */
+export async function reportArrival(admission: Admission, reporter: Reporter): Promise<Admission> {
+  const { actor, clock, progress } = reporter;
   if (progress === undefined || admission.kind !== 'call') return admission;
   const { envelope } = admission;
   const received = stepReportOf(envelope, 'received', actor.name, clock.now());
@@ -27,8 +27,15 @@ export async function unlessCanceled(admission: Admission, teller: Teller): Prom
   return admission;
 }
 
-/** Told after the sends were accepted. What failed or is tried again has not completed: its end is x-sink's to tell. */
-export function reportCompletion(admission: Admission, plan: Plan, { actor, clock, progress }: Teller): void {
+/**
+ * Reports that this actor completed the envelope, after the sends were accepted. Failures and retries are not
+ * completions: x-sink reports how an envelope ends.
+ */
+export function reportCompletion(
+  admission: Admission,
+  plan: Plan,
+  { actor, clock, progress }: Reporter,
+): void {
   if (progress === undefined || admission.kind !== 'call' || plan.settle !== 'ack') return;
   const { envelope } = admission;
   const sentOn = plan.dispatches.find(

@@ -1,6 +1,6 @@
 import type { Telemetry } from '../../ports/telemetry.ts';
 
-/** The same facts to everybody who listens. */
+/** Passes every fact on to all listeners. */
 export function telemetryToAll(...listeners: readonly Telemetry[]): Telemetry {
   return {
     received: (count, waitedMs) => {

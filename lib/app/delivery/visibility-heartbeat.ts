@@ -1,16 +1,18 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 
-/** A delivery that waits for its turn, kept hidden from others meanwhile. */
+/** Keeps a delivery hidden from other consumers while it waits for a free slot. */
 export interface VisibilityHeartbeat {
-  /** Its turn has come: hidden for long enough to be worked on, whatever the wait took. */
+  /** Ends the heartbeat. Afterwards the delivery is hidden for long enough to process it. */
   stop(): Promise<void>;
 }
 
-/** Past this part of the visibility time, waiting or beginning work extends it. */
+/** The fractions of the visibility timeout after which it is extended: while waiting, … */
 const EXTEND_WAITING_AFTER = 1 / 2;
-const EXTEND_BEGINNING_AFTER = 1 / 4;
-const EXTEND_AGAIN_AFTER = 1 / 8;
+/** … when processing starts, … */
+const EXTEND_AT_START_AFTER = 1 / 4;
+/** … and after an extension failed. */
+const RETRY_EXTEND_AFTER = 1 / 8;
 
 export function startVisibilityHeartbeat(
   delivery: Delivery,
@@ -31,14 +33,14 @@ export function startVisibilityHeartbeat(
     for (let part = EXTEND_WAITING_AFTER; ; ) {
       await clock.sleep(visibilityMs * part, ending.signal);
       if (ending.signal.aborted) return;
-      part = (await extend()) ? EXTEND_WAITING_AFTER : EXTEND_AGAIN_AFTER;
+      part = (await extend()) ? EXTEND_WAITING_AFTER : RETRY_EXTEND_AFTER;
     }
   })();
   return {
     stop: async () => {
       ending.abort();
       await waiting;
-      if (clock.now() - hiddenSince > visibilityMs * EXTEND_BEGINNING_AFTER) await extend();
+      if (clock.now() - hiddenSince > visibilityMs * EXTEND_AT_START_AFTER) await extend();
     },
   };
 }

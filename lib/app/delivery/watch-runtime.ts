@@ -13,24 +13,24 @@ export interface RuntimeWatch {
 
 export interface RuntimeWatchOptions {
   readonly runtime: Pick<Runtime, 'problem'>;
-  /** Where the runtime is expected, for the log. Without passwords. */
+  /** The runtime's address for the log, without passwords. */
   readonly address: string;
-  /** How long a runtime may take to load. It is not missed before that. */
+  /** How long a runtime may take to load. The process stays alive at least that long without one. */
   readonly startupTimeoutMs: number;
   readonly clock: Clock;
   readonly log: (level: 'info' | 'warn', message: string, details: Details) => void;
 }
 
-const LOOK_AT_START_MS = 50;
-const LOOK_LATER_MS = 5_000;
-const MISSED_AFTER_MS = 60_000;
-/** A runtime that starts at once is not worth a line. */
+const CHECK_AT_START_MS = 50;
+const CHECK_LATER_MS = 5_000;
+const NOT_ALIVE_AFTER_MS = 60_000;
+/** A runtime that starts within a second is not logged. */
 const FIRST_LINE_AFTER_MS = 1_000;
 const NEXT_LINE_AFTER_MS = 30_000;
 
 export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
   const { runtime, address, clock, log } = options;
-  const missedAfterMs = Math.max(MISSED_AFTER_MS, options.startupTimeoutMs);
+  const notAliveAfterMs = Math.max(NOT_ALIVE_AFTER_MS, options.startupTimeoutMs);
   const closing = new AbortController();
   const startedAt = clock.now();
   let lastSeenAt: number | undefined;
@@ -46,7 +46,7 @@ export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
     log('warn', 'waiting for the runtime', { address, waitedMs, problem });
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     problem = await runtime.problem();
     if (closing.signal.aborted) return;
     logWaiting();
@@ -59,19 +59,19 @@ export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
 
   const watching = (async () => {
     while (!closing.signal.aborted) {
-      await look();
-      await clock.sleep(lastSeenAt === undefined ? LOOK_AT_START_MS : LOOK_LATER_MS, closing.signal);
+      await check();
+      await clock.sleep(lastSeenAt === undefined ? CHECK_AT_START_MS : CHECK_LATER_MS, closing.signal);
     }
   })();
 
   return {
     untilReady: async (stop) => {
-      while (lastSeenAt === undefined && !stop.aborted) await clock.sleep(LOOK_AT_START_MS, stop);
+      while (lastSeenAt === undefined && !stop.aborted) await clock.sleep(CHECK_AT_START_MS, stop);
     },
     liveness: () => {
-      const goneMs = missingMs();
-      if (problem === undefined || goneMs <= missedAfterMs) return undefined;
-      return `no runtime at ${address} for ${Math.round(goneMs / 1000)} s: ${problem}`;
+      const forMs = missingMs();
+      if (problem === undefined || forMs <= notAliveAfterMs) return undefined;
+      return `no runtime at ${address} for ${Math.round(forMs / 1000)} s: ${problem}`;
     },
     close: async () => {
       closing.abort();

@@ -2,20 +2,20 @@ import type { Failure } from '../../core/failure/failure.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 
-/** What is known so far of the ends of what a replay sent. */
+/** The known ends of the envelopes that a replay sent. */
 export interface EndsOfReplay {
-  /** Its end is no news: what goes back to the crew only gets the end that it had recorded, whichever that is. */
+  /** Does not count this envelope's end as a new failure. The crew only records again the end that it already had. */
   expectAnyOf(failure: Failure): void;
-  /** Looks for ends. Undefined: looked; otherwise, why not. */
-  look(): Promise<string | undefined>;
-  /** Those whose end is known. */
+  /** Reads new ends from the records. Undefined: success. Otherwise, the problem. */
+  refresh(): Promise<string | undefined>;
+  /** Those of `sent` whose end is known. */
   ofSent(sent: readonly Failure[]): readonly Failure[];
-  /** Also children of a fan-out, which were not sent by themselves. */
+  /** Includes children of a fan-out, which the replay did not send itself. */
   failedAgain(): readonly EndRecord[];
 }
 
-/** The clocks of whoever ends envelopes agree to that much. */
-const CLOCKS_DIFFER_MS = 300_000;
+/** How far the clocks of the processes that record ends may differ. */
+const MAX_CLOCK_SKEW_MS = 300_000;
 
 export function endsOfReplay(replay: string, records: EndRecords): EndsOfReplay {
   const endedIds = new Set<string>();
@@ -23,12 +23,15 @@ export function endsOfReplay(replay: string, records: EndRecords): EndsOfReplay 
   const anyEnd = new Set<string>();
   let newestMs = Number.NEGATIVE_INFINITY;
 
-  /** Not from the beginning each time: thousands may have ended. An end that was only recorded now is as old as it is. */
-  const sinceMs = () => (anyEnd.size > 0 ? 0 : Math.max(0, newestMs - CLOCKS_DIFFER_MS));
+  /**
+   * Does not read thousands of known ends every time. The ends of envelopes sent to the crew keep their original time,
+   * so with such envelopes it reads from the beginning.
+   */
+  const sinceMs = () => (anyEnd.size > 0 ? 0 : Math.max(0, newestMs - MAX_CLOCK_SKEW_MS));
 
   return {
     expectAnyOf: ({ envelopeId }) => anyEnd.add(envelopeId),
-    look: async () => {
+    refresh: async () => {
       const seen = await records.ofReplay(replay, sinceMs());
       if (!seen.ok) return seen.problem;
       for (const record of seen.records) {

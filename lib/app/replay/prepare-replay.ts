@@ -6,44 +6,44 @@ import { replayOf } from '../../core/failure/replay.ts';
 import { defined } from '../../core/text/defined.ts';
 import { applyPatch, type Operation } from '../../core/text/json-patch.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { Stranded } from './replay-targets.ts';
+import type { UnreachableTarget } from './replay-targets.ts';
 
 export interface ReplaySettings {
   /** The replay's id. */
   readonly replay: string;
-  /** Another actor than the one each failed at. */
+  /** Send to this actor instead of the one that each failed at. */
   readonly to?: string;
   readonly patch?: readonly Operation[];
-  /** How long the whole may take anew; undefined: no deadline. */
+  /** The new time limit, counted from the replay. Undefined: no deadline. */
   readonly timeoutMsOf: (failure: Failure) => number | undefined;
-  /** The largest body that the broker takes. */
+  /** The largest body that the broker accepts. */
   readonly maxBodyBytes: number;
 }
 
-export type Prepared =
+export type PreparedReplay =
   | { readonly failure: Failure; readonly to: string; readonly envelope: Envelope; readonly body: string }
-  /** Why this one cannot be sent; where the store was down, why none can. */
-  | (Partial<Stranded> & {
+  /** Why this failure cannot be sent. With `isStoreDown`, none can be sent. */
+  | (Partial<UnreachableTarget> & {
       readonly failure: Failure;
       readonly problem: string;
       readonly isStoreDown?: true;
     });
 
-/** The envelope as it would be sent now, from what the archive holds. */
+/** Builds the envelope to send from the archived one. */
 export async function prepareReplay(
   failure: Failure,
   settings: ReplaySettings,
   archive: Archive,
   now: number,
   deriveId: DeriveId,
-): Promise<Prepared> {
+): Promise<PreparedReplay> {
   const kept = await archive.get(failure.archiveKey);
   if (!kept.ok) return { failure, problem: kept.problem, isStoreDown: true };
   if (kept.text === undefined)
-    return { failure, problem: `the archive has nothing under "${failure.archiveKey}" any more` };
+    return { failure, problem: `the archive no longer contains "${failure.archiveKey}"` };
   const arrival = decode(kept.text, { actor: failure.actor, messageId: failure.identity, deriveId });
   if (arrival.kind === 'unreadable')
-    return { failure, problem: `what the archive holds cannot be read: ${arrival.problem}` };
+    return { failure, problem: `the archived envelope cannot be read: ${arrival.problem}` };
   const patched =
     settings.patch === undefined ? undefined : applyPatch(arrival.envelope.payload, settings.patch);
   if (patched !== undefined && 'problem' in patched) return { failure, problem: patched.problem };
@@ -58,6 +58,9 @@ export async function prepareReplay(
   const body = encode(replayed.envelope);
   const bytes = Buffer.byteLength(body);
   if (bytes > settings.maxBodyBytes)
-    return { failure, problem: `it has ${bytes} bytes, and the broker takes ${settings.maxBodyBytes}` };
+    return {
+      failure,
+      problem: `the envelope has ${bytes} bytes; the broker accepts at most ${settings.maxBodyBytes}`,
+    };
   return { failure, ...replayed, body };
 }

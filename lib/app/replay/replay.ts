@@ -1,44 +1,40 @@
 import { isActorName, isCrewName } from '../../core/envelope/actor-name.ts';
-import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
 import { defined } from '../../core/text/defined.ts';
-import type { Archive } from '../../ports/archive.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
-import type { FailureIndex } from '../../ports/failure-index.ts';
-import type { Reply } from '../../ports/reply.ts';
 import { type EndsOfReplay, endsOfReplay } from './ends-of-replay.ts';
-import { type Prepared, prepareReplay, type ReplaySettings } from './prepare-replay.ts';
 import {
-  lookUpTargets,
-  type Reach,
-  type Stranded,
-  strandedBy,
-  type Targets,
+  notSentText,
+  type ReplayOneDeps,
+  type ReplayOneOptions,
+  replayedBefore,
+  replayOne,
+  type Skipped,
+} from './replay-one.ts';
+import {
+  type CheckQueue,
+  checkTargets,
+  type TargetCheck,
   targetOf,
+  type UnreachableTarget,
 } from './replay-targets.ts';
 
-export interface ReplayOptions extends ReplaySettings {
-  /** Also what was replayed before. */
-  readonly again: boolean;
+export interface ReplayOptions extends ReplayOneOptions {
   readonly perSecond: number;
-  /** How many are sent before their ends are waited for, stage by stage; the last number goes on. Undefined: no waiting. */
+  /**
+   * How many to send per stage before waiting for their ends. The last number repeats. Undefined: send all without
+   * waiting.
+   */
   readonly stages?: readonly [number, ...number[]];
-  /** How long the ends of a stage are waited for. */
+  /** How long to wait for the ends of a stage. */
   readonly waitMs: number;
 }
 
-export interface ReplayTools {
-  readonly archive: Archive;
-  readonly failures: FailureIndex;
+export interface ReplayDeps extends ReplayOneDeps {
   readonly records: EndRecords;
-  readonly reach: Reach;
-  /** To an actor's queue. */
-  readonly send: (actor: string, body: string) => Promise<Reply>;
-  readonly clock: Clock;
-  readonly deriveId: DeriveId;
-  /** Aborts when somebody has had enough: nothing more is sent then. */
+  readonly checkQueue: CheckQueue;
+  /** Aborts when the operator stops the replay. Nothing more is sent then. */
   readonly stop: AbortSignal;
   readonly onProgress: (progress: ReplayProgress) => void;
 }
@@ -47,14 +43,14 @@ export interface ReplayProgress {
   readonly total: number;
   readonly sent: number;
   readonly skipped: number;
-  /** Of those sent, whose end is known. */
+  /** How many of those sent have a known end. */
   readonly ended: number;
 }
 
 export interface ReplayEnd {
   readonly why:
     | 'all-sent'
-    /** Some failed again: the stages after are not sent. */
+    /** Some failed again: the remaining stages are not sent. */
     | 'failed-again'
     /** Some had no end within the wait. */
     | 'no-end'
@@ -65,45 +61,38 @@ export interface ReplayEnd {
   readonly sent: readonly Failure[];
   readonly skipped: readonly Skipped[];
   readonly left: readonly Failure[];
-  /** Of those sent, whose end is known and was no failure. */
+  /** Those sent that have ended and did not fail again. */
   readonly endedWell: readonly Failure[];
-  /** Of children of a fan-out too. */
+  /** Includes children of a fan-out. */
   readonly failedAgain: readonly EndRecord[];
 }
 
-/** A failure that was not sent, and why. `target` is set if nothing can be sent to that target at all. */
-export interface Skipped extends Partial<Stranded> {
-  readonly failure: Failure;
-  readonly problem: string;
-  readonly isReplayedBefore?: true;
-}
-
-const LOOK_EVERY_MS = 500;
+const CHECK_ENDS_MS = 500;
 
 /**
- * Sends failed envelopes once more. Each is noted before it is sent, so that nobody sends it a second time by accident;
- * stage by stage, the ends of what was sent are waited for, and when one fails again nothing more is sent.
+ * Sends failed envelopes again, in stages. After each stage it waits for the ends of the envelopes it sent. If one of
+ * them fails again, it sends nothing more.
  *
- * A target whose queue is missing, or that the broker refuses, costs its own failures only: they are skipped and the
- * others are sent. If the broker refuses every target, the replay stops.
+ * If a target's queue is missing or the broker refuses a target, it skips that target's failures and sends the others.
+ * If the broker refuses every target, the replay ends.
  */
 export async function replayFailures(
-  meant: readonly Failure[],
+  selected: readonly Failure[],
   options: ReplayOptions,
-  tools: ReplayTools,
+  deps: ReplayDeps,
 ): Promise<ReplayEnd> {
-  const targets = await targetsOf(meant, options, tools.reach);
-  const stranded: ReadonlyMap<Failure, Stranded> = targets.ok ? targets.stranded : new Map();
-  let failures = meant.filter((failure) => !stranded.has(failure));
+  const check = await checkReplayTargets(selected, options, deps.checkQueue);
+  const unreachable: ReadonlyMap<Failure, UnreachableTarget> = check.ok ? check.unreachable : new Map();
+  let failures = selected.filter((failure) => !unreachable.has(failure));
   const sent: Failure[] = [];
   /** Targets that accepted a send and have not refused one since. */
   const accepting = new Set<string>();
-  const skipped: Skipped[] = [...stranded].map(([failure, why]) => ({ failure, ...why }));
-  const ends = endsOfReplay(options.replay, tools.records);
+  const skipped: Skipped[] = [...unreachable].map(([failure, why]) => ({ failure, ...why }));
+  const ends = endsOfReplay(options.replay, deps.records);
   let at = 0;
   let ended = 0;
-  const tell = () =>
-    tools.onProgress({ total: meant.length, sent: sent.length, skipped: skipped.length, ended });
+  const reportProgress = () =>
+    deps.onProgress({ total: selected.length, sent: sent.length, skipped: skipped.length, ended });
   const end = (why: ReplayEnd['why'], problem?: string): ReplayEnd => {
     const failedAgain = ends.failedAgain();
     const failedIds = new Set(failedAgain.map(({ envelopeId }) => envelopeId));
@@ -120,8 +109,8 @@ export async function replayFailures(
 
   const targetIfUnsent = (failure: Failure) =>
     isUnsent(failure, options) ? targetOf(failure, options.to) : undefined;
-  /** Skips what was still to be sent to this target. False: it was refused, and no other target is left. */
-  const strand = (current: Failure, why: Stranded): boolean => {
+  /** Skips the remaining failures of this target. False if the target refused and no other target is left. */
+  const skipTarget = (current: Failure, why: UnreachableTarget): boolean => {
     accepting.delete(why.target);
     const { own = [], others = [] } = Object.groupBy(failures.slice(at), (failure) =>
       failure === current || targetIfUnsent(failure) === why.target ? 'own' : 'others',
@@ -134,19 +123,19 @@ export async function replayFailures(
     return true;
   };
 
-  if (!targets.ok) return end('refused', targets.problem);
+  if (!check.ok) return end('refused', check.problem);
   for (let stage = 0; at < failures.length; stage++) {
     const size = options.stages?.at(Math.min(stage, options.stages.length - 1)) ?? failures.length;
     const before = sent.length;
     while (at < failures.length && sent.length < before + size) {
-      if (tools.stop.aborted) return end('stopped');
+      if (deps.stop.aborted) return end('stopped');
       const failure = failures[at] as Failure;
-      const outcome = await sendOne(failure, options, tools);
+      const outcome = await replayOne(failure, options, deps);
       if (outcome.kind === 'refused') return end('refused', outcome.problem);
-      if (outcome.kind === 'stranded') {
-        if (!strand(failure, outcome.stranded))
-          return end('refused', notSentText(failure, outcome.stranded.problem));
-        tell();
+      if (outcome.kind === 'target-refused') {
+        if (!skipTarget(failure, outcome.target))
+          return end('refused', notSentText(failure, outcome.target.problem));
+        reportProgress();
         continue;
       }
       at++;
@@ -155,110 +144,56 @@ export async function replayFailures(
         accepting.add(outcome.to);
         if (isCrewName(outcome.to)) ends.expectAnyOf(failure);
       } else skipped.push({ failure, ...outcome.skipped });
-      tell();
-      if (outcome.kind === 'sent') await tools.clock.sleep(1000 / options.perSecond, tools.stop);
+      reportProgress();
+      if (outcome.kind === 'sent') await deps.clock.sleep(1000 / options.perSecond, deps.stop);
     }
     if (options.stages === undefined) continue;
-    const waited = await untilEnded(sent.slice(before), ends, options.waitMs, tools, () => {
+    const waited = await untilEnded(sent.slice(before), ends, options.waitMs, deps, () => {
       ended = ends.ofSent(sent).length;
-      tell();
+      reportProgress();
     });
     if (waited.why !== 'ended') return end(waited.why, waited.problem);
   }
   return end('all-sent');
 }
 
-type SendOutcome =
-  | { readonly kind: 'sent'; readonly to: string }
-  | { readonly kind: 'skipped'; readonly skipped: Omit<Skipped, 'failure'> }
-  /** The broker refused it: nothing more is sent to that target. */
-  | { readonly kind: 'stranded'; readonly stranded: Stranded }
-  /** A store refused: nothing more is sent at all. */
-  | { readonly kind: 'refused'; readonly problem: string };
-
-async function sendOne(failure: Failure, options: ReplayOptions, tools: ReplayTools): Promise<SendOutcome> {
-  const { archive, failures, clock, deriveId, send } = tools;
-  const before = options.again ? undefined : replayedBefore(failure);
-  if (before !== undefined) return { kind: 'skipped', skipped: { problem: before, isReplayedBefore: true } };
-  const prepared: Prepared = await prepareReplay(failure, options, archive, clock.now(), deriveId);
-  if ('problem' in prepared) {
-    const { problem, isStoreDown } = prepared;
-    return isStoreDown ? { kind: 'refused', problem } : { kind: 'skipped', skipped: { problem } };
-  }
-  const note = { replay: options.replay, atMs: clock.now(), to: prepared.to };
-  const noted = await failures.noteReplay(failure.identity, note, options.again);
-  if (!noted.ok) {
-    const { problem } = noted;
-    switch (noted.why) {
-      case 'already-replayed':
-        return {
-          kind: 'skipped',
-          skipped: { problem: `${problem}, by somebody else just now`, isReplayedBefore: true },
-        };
-      case 'gone':
-        return { kind: 'skipped', skipped: { problem } };
-      case undefined: {
-        // Perhaps only the answer was lost: a note that stayed would keep it from ever being sent.
-        const { ok } = await failures.withdrawReplay(failure.identity, options.replay);
-        const also = ok ? '' : `; ${failure.envelopeId} may be noted as replayed, and was not sent`;
-        return { kind: 'refused', problem: `${problem}${also}` };
-      }
-    }
-  }
-  const reply = await send(prepared.to, prepared.body);
-  if (reply.ok) return { kind: 'sent', to: prepared.to };
-  const withdrawn = await failures.withdrawReplay(failure.identity, options.replay);
-  if (withdrawn.ok) return { kind: 'stranded', stranded: strandedBy(prepared.to, reply) };
-  const also = `; and its note could not be taken back: ${withdrawn.problem}`;
-  return { kind: 'refused', problem: notSentText(failure, `${reply.problem}${also}`) };
-}
-
-function notSentText({ envelopeId }: Failure, problem: string): string {
-  return `${envelopeId} could not be sent: ${problem}`;
-}
-
-/** Of what would be sent: what was replayed before needs no queue. */
-export function targetsOf(
+/** Checks the targets of the failures that would be sent. Failures that were replayed before need no queue. */
+export function checkReplayTargets(
   failures: readonly Failure[],
   options: ReplayOptions,
-  reach: Reach,
-): Promise<Targets> {
+  checkQueue: CheckQueue,
+): Promise<TargetCheck> {
   const unsent = failures.filter((failure) => isUnsent(failure, options));
-  return lookUpTargets(unsent, options.to, reach);
+  return checkTargets(unsent, options.to, checkQueue);
 }
 
 function isUnsent(failure: Failure, { again }: ReplayOptions): boolean {
   return again || replayedBefore(failure) === undefined;
 }
 
-/** Undefined: it was not. */
-export function replayedBefore({ replays }: Failure): string | undefined {
-  const last = replays.at(-1);
-  return last === undefined ? undefined : `it was replayed before (${last.replay})`;
-}
-
 type Waited =
   | { readonly why: 'ended'; readonly problem?: undefined }
   | { readonly why: 'failed-again' | 'no-end' | 'stopped' | 'refused'; readonly problem?: string };
 
-/** Until everything sent has ended; the first that fails again is enough to know. */
+/** Waits until every envelope has ended, or until the first one fails again. */
 async function untilEnded(
   sent: readonly Failure[],
   ends: EndsOfReplay,
   waitMs: number,
-  { clock, stop }: ReplayTools,
-  onLooked: () => void,
+  { clock, stop }: ReplayDeps,
+  onRefreshed: () => void,
 ): Promise<Waited> {
   const givesUpAt = clock.now() + waitMs;
   for (;;) {
-    const problem = await ends.look();
+    const problem = await ends.refresh();
     if (problem !== undefined) return { why: 'refused', problem };
-    onLooked();
+    onRefreshed();
     if (ends.failedAgain().length > 0) return { why: 'failed-again' };
     const missing = sent.length - ends.ofSent(sent).length;
     if (missing === 0) return { why: 'ended' };
     if (stop.aborted) return { why: 'stopped' };
-    if (clock.now() >= givesUpAt) return { why: 'no-end', problem: `${missing} of those sent have no end` };
-    await clock.sleep(LOOK_EVERY_MS, stop);
+    if (clock.now() >= givesUpAt)
+      return { why: 'no-end', problem: `${missing} of the envelopes sent have not ended` };
+    await clock.sleep(CHECK_ENDS_MS, stop);
   }
 }

@@ -2,31 +2,36 @@ import type { Failure } from '../../core/failure/failure.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
-/** Which failures are meant: those of some envelopes, or those that a filter leaves. */
-export type Selection = { readonly envelopeIds: readonly string[] } | { readonly filter: FailureFilter };
+/** The failures of some envelopes, or those that match a filter. */
+export type FailureSelection =
+  | { readonly envelopeIds: readonly string[] }
+  | { readonly filter: FailureFilter };
 
-export type Selected =
+export type SelectedFailures =
   | { readonly ok: true; readonly failures: readonly Failure[]; readonly unknown: readonly string[] }
   | Refusal;
 
 /**
- * A selection as it stands now, read whole before anything is done with it. It is read from the newest on, so that what
- * fails meanwhile is not swept in, whatever the clock here says. An envelope that failed more than once is there with
- * every failure, newest first.
+ * Reads the whole selection before anything is done with it. It reads the newest failures first, so failures that are
+ * added meanwhile are not included, whatever the local clock says. An envelope that failed more than once is included
+ * with every failure, newest first.
  */
-export async function selectFailures(selection: Selection, index: FailureIndex): Promise<Selected> {
+export async function selectFailures(
+  selection: FailureSelection,
+  index: FailureIndex,
+): Promise<SelectedFailures> {
   return 'filter' in selection
     ? selectByFilter(selection.filter, index)
     : selectByEnvelope(selection.envelopeIds, index);
 }
 
-async function selectByFilter(filter: FailureFilter, index: FailureIndex): Promise<Selected> {
+async function selectByFilter(filter: FailureFilter, index: FailureIndex): Promise<SelectedFailures> {
   const failures: Failure[] = [];
   const refusal = await eachFailure(filter, index, (failure) => failures.push(failure));
   return refusal ?? { ok: true, failures, unknown: [] };
 }
 
-async function selectByEnvelope(ids: readonly string[], index: FailureIndex): Promise<Selected> {
+async function selectByEnvelope(ids: readonly string[], index: FailureIndex): Promise<SelectedFailures> {
   const failures: Failure[] = [];
   const unknown: string[] = [];
   for (const id of new Set(ids)) {
@@ -38,22 +43,22 @@ async function selectByEnvelope(ids: readonly string[], index: FailureIndex): Pr
   return { ok: true, failures, unknown };
 }
 
-/** Hands over every failure that the filter leaves, page by page. Undefined: all were seen. */
+/** Calls `visit` with every failure that matches the filter, page by page. Undefined: all were read. */
 export async function eachFailure(
   filter: FailureFilter,
   index: FailureIndex,
-  see: (failure: Failure) => void,
+  visit: (failure: Failure) => void,
 ): Promise<Refusal | undefined> {
   let page = await index.list(filter);
   for (;;) {
     if (!page.ok) return page;
-    page.failures.forEach(see);
+    page.failures.forEach(visit);
     if (page.next === undefined) return undefined;
     page = await index.list(filter, page.next);
   }
 }
 
-/** One of each envelope, the newest: sent twice in one replay, its ends could not be told apart. */
+/** The newest failure of each envelope. If a replay sent an envelope twice, its two ends could not be distinguished. */
 export function newestOfEach(failures: readonly Failure[]): readonly Failure[] {
   const newest = new Map<string, Failure>();
   for (const failure of failures) {

@@ -13,18 +13,18 @@ import { hasElapsed } from '../../core/policy/policy-exhaustion.ts';
 import { matches, patternText } from '../../core/policy/policy-match.ts';
 import { defined } from '../../core/text/defined.ts';
 import { instantMs } from '../../core/text/timestamp.ts';
-import type { Delivered } from './simulated-delivery.ts';
-import type { By, Decision, Delay } from './simulation.ts';
+import type { ObservedDelivery } from './simulated-delivery.ts';
+import type { AppliedPolicy, Decision, Delay } from './simulation.ts';
 
 type PolicyFact = Extract<Fact, { fact: 'policy' }>;
 
-/** The policy that a fact names, and which of the rule's words took the fault. */
-export function policyBehind(
+/** The policy that a fact names, and which of the rule's patterns matched the error. */
+export function explainMatch(
   { policy: name, rule }: PolicyFact,
   { resiliency }: Actor,
   fault: Fault,
-): { readonly by: By; readonly policy: Policy } {
-  // Without a rule it is the default, or what a lost runtime has for want of one.
+): { readonly by: AppliedPolicy; readonly policy: Policy } {
+  // Without a rule it is the default policy, or the built-in one for connection errors if there is no default.
   const isForConnection = rule === undefined && name !== DEFAULT_POLICY;
   const declared = isForConnection ? undefined : resiliency.policies.get(name);
   const policy = declared ?? BUILT_IN_POLICIES.get(name) ?? CONNECTION_POLICY;
@@ -41,20 +41,24 @@ export function policyBehind(
   return { by, policy };
 }
 
-/** What the delay before the next attempt is made of. */
-export function delayBehind({ attempt, roll, decidedAt }: Delivered, policy: Policy, fault: Fault): Delay {
-  const ownMs = delayAfterAttempt(policy, attempt, roll);
-  const delayMs = delayWithRetryAfter(policy, ownMs, fault.retryAfter, decidedAt);
-  const askedMs = retryAfterMs(fault.retryAfter, decidedAt);
-  return delayMs > ownMs && askedMs !== undefined
-    ? { delayMs, retryAfterMs: askedMs, hasJitter: false }
-    : { delayMs, hasJitter: policy.jitter && ownMs > 0 };
+/** How the delay before the next attempt was computed. */
+export function explainDelay(
+  { attempt, randomValue, decidedAt }: ObservedDelivery,
+  policy: Policy,
+  fault: Fault,
+): Delay {
+  const policyMs = delayAfterAttempt(policy, attempt, randomValue);
+  const delayMs = delayWithRetryAfter(policy, policyMs, fault.retryAfter, decidedAt);
+  const requestedMs = retryAfterMs(fault.retryAfter, decidedAt);
+  return delayMs > policyMs && requestedMs !== undefined
+    ? { delayMs, retryAfterMs: requestedMs, hasJitter: false }
+    : { delayMs, hasJitter: policy.jitter && policyMs > 0 };
 }
 
-/** Which of its limits ran out: the attempts first, as they are looked at first. */
-export function exhaustionBehind(
-  { attempt, decidedAt }: Delivered,
-  by: By,
+/** Which limit was reached. The attempts come first, as in the decision itself. */
+export function explainExhaustion(
+  { attempt, decidedAt }: ObservedDelivery,
+  by: AppliedPolicy,
   policy: Policy,
   envelope: Envelope,
 ): Decision {

@@ -2,7 +2,7 @@ import type { CallEnd } from '../../core/delivery/outcome.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
-/** How the calls of one actor go: failures in their order, then success. */
+/** How the calls of one actor end: the failures in order, then success. */
 export interface Script {
   readonly failures: readonly ScriptedFailure[];
   /** How long each call takes. */
@@ -10,15 +10,15 @@ export interface Script {
 }
 
 export interface ScriptedFailure {
-  /** So many calls in a row; `Infinity`: all that follow. */
+  /** How many calls in a row fail like this. `Infinity`: all that follow. */
   readonly times: number;
-  /** `timeout`: hangs until its time is over. */
+  /** `timeout`: the call hangs until its timeout. */
   readonly end: CallEnd;
 }
 
-export const ALL_WELL: Script = { failures: [], takesMs: 0 };
+export const ALWAYS_SUCCEEDS: Script = { failures: [], takesMs: 0 };
 
-/** Does what the script says and takes as long; a value passes on as it came. */
+/** Ends calls as the script defines and takes as long. A successful call returns the payload unchanged. */
 export function scriptedRuntime(
   { failures, takesMs }: Script,
   sleep: (milliseconds: number) => Promise<void>,
@@ -35,8 +35,8 @@ export function scriptedRuntime(
   return {
     restartsItself: true,
     call: async ({ envelope, timeoutMs }) => {
-      const told = nextEnd(envelope.payload);
-      const end: CallEnd = takesMs > timeoutMs ? { kind: 'timeout' } : told;
+      const scripted = nextEnd(envelope.payload);
+      const end: CallEnd = takesMs > timeoutMs ? { kind: 'timeout' } : scripted;
       await sleep(end.kind === 'timeout' ? timeoutMs : takesMs);
       return end;
     },

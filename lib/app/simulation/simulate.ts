@@ -5,9 +5,9 @@ import type { Envelope } from '../../core/envelope/envelope.ts';
 import { deadlineMs } from '../../core/envelope/status.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-import type { Line } from '../delivery/handle-delivery.ts';
-import { ALL_WELL, type Script, scriptedRuntime } from './scripted-runtime.ts';
-import { deliver } from './simulated-delivery.ts';
+import type { DeliveryLine } from '../delivery/handle-delivery.ts';
+import { ALWAYS_SUCCEEDS, type Script, scriptedRuntime } from './scripted-runtime.ts';
+import { observeDelivery } from './simulated-delivery.ts';
 import { deadlineVerdict, endAtSink, requestsOf } from './simulated-end.ts';
 import { type QueueTraits, type SimulatedQueues, simulatedQueues } from './simulated-queues.ts';
 import { stepFrom } from './simulated-step.ts';
@@ -17,24 +17,24 @@ import type { SimulatedStep, Simulation } from './simulation.ts';
 export interface Scenario {
   /** Every actor by its name, x-sink and x-sump included. */
   readonly actors: ReadonlyMap<string, Actor>;
-  /** As it enters, at the queue of its route's `curr`. */
+  /** It is first sent to the queue of its route's `curr`. */
   readonly envelope: Envelope;
-  /** By actor; who has none succeeds at once. */
+  /** By actor. An actor without a script always succeeds, in no time. */
   readonly scripts: ReadonlyMap<string, Script>;
   /** Milliseconds since 1970. */
   readonly startMs: number;
   readonly traits: QueueTraits;
-  readonly dice: Random;
+  readonly random: Random;
   readonly deriveId: DeriveId;
-  /** After so many, what has no end in sight is left off. */
-  readonly mostDeliveries?: number;
+  /** The simulation ends as `endless` after this many deliveries. Default: 20,000. */
+  readonly maxDeliveries?: number;
 }
 
 const MAX_DELIVERIES = 20_000;
 
 /**
- * What would become of an envelope, told at once: every delivery goes down the line that the mesh has, and only the
- * clock, the queues and the handlers are played. One envelope is under way at a time, so that time can jump from one
+ * Simulates what would happen to an envelope, without waiting. Every delivery is processed by the real line; only the
+ * clock, the queues and the handlers are simulated. There is one envelope at a time, so the clock can jump from one
  * delivery to the next.
  */
 export async function simulate(scenario: Scenario): Promise<Simulation> {
@@ -52,7 +52,7 @@ export async function simulate(scenario: Scenario): Promise<Simulation> {
 type Run = Pick<Simulation, 'steps' | 'end'>;
 
 async function run(scenario: Scenario): Promise<Run> {
-  const { actors, envelope, startMs, traits, mostDeliveries = MAX_DELIVERIES } = scenario;
+  const { actors, envelope, startMs, traits, maxDeliveries = MAX_DELIVERIES } = scenario;
   const clock = jumpingClock(startMs);
   const queues = simulatedQueues(new Set(actors.keys()), traits, clock.now);
   const lines = linesOf(scenario, clock, queues);
@@ -63,9 +63,9 @@ async function run(scenario: Scenario): Promise<Run> {
   for (let message = queues.receive(); message !== undefined; message = queues.receive()) {
     clock.jumpTo(message.visibleAt);
     const atMs = clock.now() - startMs;
-    if (steps.length >= mostDeliveries)
+    if (steps.length >= maxDeliveries)
       return { steps, end: { kind: 'endless', atMs, deliveries: steps.length } };
-    const delivered = await deliver(message, lines(message.queue));
+    const delivered = await observeDelivery(message, lines(message.queue));
     const step = stepFrom(delivered, startMs, traits);
     steps.push(step);
     if (step.decision.kind === 'released')
@@ -92,7 +92,7 @@ function jumpingClock(startMs: number): JumpingClock {
   };
 }
 
-const UNHEARD: Telemetry = {
+const NO_TELEMETRY: Telemetry = {
   received: () => {},
   began: () => {},
   ended: () => {},
@@ -101,20 +101,20 @@ const UNHEARD: Telemetry = {
 };
 
 function linesOf(
-  { actors, scripts, traits, dice, deriveId }: Scenario,
+  { actors, scripts, traits, random, deriveId }: Scenario,
   clock: Clock,
   queues: SimulatedQueues,
-): (name: string) => Line {
-  const lineOf = (actor: Actor): Line => ({
+): (name: string) => DeliveryLine {
+  const lineOf = (actor: Actor): DeliveryLine => ({
     actor,
     limits: traits.limits,
-    runtime: scriptedRuntime(scripts.get(actor.name) ?? ALL_WELL, clock.sleep),
+    runtime: scriptedRuntime(scripts.get(actor.name) ?? ALWAYS_SUCCEEDS, clock.sleep),
     send: async (dispatch) => queues.send(dispatch),
     clock,
-    dice,
+    random,
     deriveId,
-    telemetry: UNHEARD,
+    telemetry: NO_TELEMETRY,
   });
   const lines = new Map([...actors].map(([name, actor]) => [name, lineOf(actor)]));
-  return (name) => lines.get(name) as Line;
+  return (name) => lines.get(name) as DeliveryLine;
 }

@@ -2,33 +2,36 @@ import type { CallEnd } from '../../core/delivery/outcome.ts';
 import type { Dispatch, Fact } from '../../core/delivery/plan.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { DeliveryReport } from '../../ports/telemetry.ts';
-import { handleDelivery, type Line } from '../delivery/handle-delivery.ts';
+import { type DeliveryLine, handleDelivery } from '../delivery/handle-delivery.ts';
 import type { SimulatedMessage } from './simulated-queues.ts';
 
-/** A delivery that went down the line, with all that can be seen of it from outside. */
-export interface Delivered {
-  readonly line: Line;
+/** A delivery that the line has processed, and everything that was observed at its ports. */
+export interface ObservedDelivery {
+  readonly line: DeliveryLine;
   readonly arrivedAt: number;
   readonly decidedAt: number;
   readonly attempt: number;
   readonly call?: { readonly timeoutMs: number; readonly tookMs: number; readonly end: CallEnd };
-  /** What the dice said. */
-  readonly roll: number;
+  /** The random number that the line used. */
+  readonly randomValue: number;
   readonly facts: readonly Fact[];
   readonly sent: readonly Dispatch[];
   readonly settle: 'ack' | 'release';
   readonly problem?: string;
 }
 
-/** The line as it is, with somebody who looks on at each of its ports. */
-export async function deliver(message: SimulatedMessage, line: Line): Promise<Delivered> {
-  const { clock, runtime, dice } = line;
+/** Processes a delivery with the real line and observes each of its ports. */
+export async function observeDelivery(
+  message: SimulatedMessage,
+  line: DeliveryLine,
+): Promise<ObservedDelivery> {
+  const { clock, runtime, random } = line;
   const sent: Dispatch[] = [];
   const arrivedAt = clock.now();
-  let call: Delivered['call'];
-  let roll = 0;
+  let call: ObservedDelivery['call'];
+  let randomValue = 0;
   let report: DeliveryReport | undefined;
-  const watched: Line = {
+  const watched: DeliveryLine = {
     ...line,
     runtime: {
       ...runtime,
@@ -43,20 +46,20 @@ export async function deliver(message: SimulatedMessage, line: Line): Promise<De
       if (reply.ok) sent.push(dispatch);
       return reply;
     },
-    dice: () => {
-      roll = dice();
-      return roll;
+    random: () => {
+      randomValue = random();
+      return randomValue;
     },
     telemetry: {
       ...line.telemetry,
-      ended: (told) => {
-        report = told;
+      ended: (ended) => {
+        report = ended;
       },
     },
   };
-  const hosting = { timeLeftMs: Number.POSITIVE_INFINITY };
-  const { settle } = await handleDelivery({ ...message, receiveCount: 1 }, hosting, watched);
-  if (report === undefined) throw new Error('the line told nothing of a delivery');
+  const host = { timeLeftMs: Number.POSITIVE_INFINITY };
+  const { settle } = await handleDelivery({ ...message, receiveCount: 1 }, host, watched);
+  if (report === undefined) throw new Error('the line did not report a delivery');
   const { attempt, facts, problem } = report;
   return {
     line,
@@ -64,7 +67,7 @@ export async function deliver(message: SimulatedMessage, line: Line): Promise<De
     decidedAt: clock.now(),
     attempt,
     ...defined({ call }),
-    roll,
+    randomValue,
     facts,
     sent,
     settle,

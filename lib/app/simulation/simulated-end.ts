@@ -3,7 +3,7 @@ import type { Envelope } from '../../core/envelope/envelope.ts';
 import { isFields } from '../../core/text/fields.ts';
 import type { DeadlineVerdict, Requests, SimulatedEnd, SimulatedStep } from './simulation.ts';
 
-/** How an envelope ended that arrived at the end of its route. */
+/** How an envelope ended that reached x-sink. */
 export function endAtSink(ended: Envelope, steps: readonly SimulatedStep[]): SimulatedEnd {
   const { status } = ended;
   const error = isFields(status?.error) ? status.error : undefined;
@@ -20,7 +20,7 @@ export function endAtSink(ended: Envelope, steps: readonly SimulatedStep[]): Sim
   };
 }
 
-/** What the deadline has to do with the end. */
+/** Whether the envelope ended before its deadline. */
 export function deadlineVerdict(
   deadlineMs: number | undefined,
   end: SimulatedEnd,
@@ -36,7 +36,7 @@ export function deadlineVerdict(
   return { verdict: isMet ? 'met' : 'not-reached', deadlineMs, spareMs: deadlineMs - end.atMs };
 }
 
-/** As a sidecar makes them: a send for each dispatch, a receive for each delivery, a delete for each ack. */
+/** The requests that sidecars would make: a send per dispatch, a receive per delivery, a delete per ack. */
 export function requestsOf(steps: readonly SimulatedStep[]): Requests {
   return {
     sends: 1 + steps.reduce((count, { sends }) => count + sends.length, 0),

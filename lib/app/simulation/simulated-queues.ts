@@ -2,10 +2,10 @@ import type { Limits } from '../../core/delivery/actor.ts';
 import type { Dispatch } from '../../core/delivery/plan.ts';
 import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 
-/** A broker in which no time passes but the delays that were asked for. */
+/** A broker that delivers at once, except for the delays that a send requests. */
 export interface SimulatedQueues {
   send(dispatch: Pick<Dispatch, 'to' | 'type' | 'body' | 'delayMs'>): Reply;
-  /** The message that comes first; undefined where all are empty. */
+  /** The message that is visible first. Undefined if all queues are empty. */
   receive(): SimulatedMessage | undefined;
 }
 
@@ -17,16 +17,16 @@ export interface SimulatedMessage {
   readonly visibleAt: number;
 }
 
-/** What the broker can do, and how it counts a delay. */
+/** The broker's limits, and how it rounds a delay. */
 export interface QueueTraits {
   readonly limits: Limits;
-  readonly heldMs: (delayMs: number) => number;
+  readonly actualDelayMs: (delayMs: number) => number;
 }
 
-/** What is escalated leaves the mesh: it is accepted, and nobody here receives it. */
+/** An escalation leaves the mesh: it is accepted, and no actor here receives it. */
 export function simulatedQueues(
   names: ReadonlySet<string>,
-  { limits, heldMs }: QueueTraits,
+  { limits, actualDelayMs }: QueueTraits,
   now: () => number,
 ): SimulatedQueues {
   const messages: SimulatedMessage[] = [];
@@ -34,12 +34,13 @@ export function simulatedQueues(
   return {
     send: ({ to, type, body, delayMs }) => {
       const bytes = Buffer.byteLength(body);
-      if (bytes > limits.maxBodyBytes) return refused(`${bytes} bytes are more than ${limits.maxBodyBytes}`);
+      if (bytes > limits.maxBodyBytes)
+        return refused(`the body has ${bytes} bytes; the limit is ${limits.maxBodyBytes}`);
       if (delayMs > limits.maxDelayMs)
-        return refused(`${delayMs} ms of delay are more than ${limits.maxDelayMs}`);
+        return refused(`the delay is ${delayMs} ms; the limit is ${limits.maxDelayMs} ms`);
       if (type === 'escalation') return ACCEPTED;
       if (!names.has(to)) return refused(`there is no queue "${to}"`);
-      messages.push({ queue: to, messageId: `m-${++ids}`, body, visibleAt: now() + heldMs(delayMs) });
+      messages.push({ queue: to, messageId: `m-${++ids}`, body, visibleAt: now() + actualDelayMs(delayMs) });
       return ACCEPTED;
     },
     receive: () => {

@@ -1,11 +1,15 @@
 import { defined } from '../../core/text/defined.ts';
 import { explainDecision, faultOfCall } from './explain-decision.ts';
-import type { Delivered } from './simulated-delivery.ts';
+import type { ObservedDelivery } from './simulated-delivery.ts';
 import type { QueueTraits } from './simulated-queues.ts';
 import type { SimulatedCall, SimulatedStep } from './simulation.ts';
 
-/** A delivery as it is told: from the start of the simulation on, and with the reason for what was decided. */
-export function stepFrom(delivered: Delivered, startMs: number, { heldMs }: QueueTraits): SimulatedStep {
+/** A delivery as a step of the simulation: times relative to its start, and the decision with its reason. */
+export function stepFrom(
+  delivered: ObservedDelivery,
+  startMs: number,
+  { actualDelayMs }: QueueTraits,
+): SimulatedStep {
   const { line, arrivedAt, decidedAt, attempt, call, sent, settle } = delivered;
   const decision = explainDecision(delivered, startMs);
   const isCounted = !line.actor.isEnd && decision.kind !== 'waits';
@@ -21,13 +25,13 @@ export function stepFrom(delivered: Delivered, startMs: number, { heldMs }: Queu
       to,
       type,
       delayMs,
-      arrivesMs: decidedAt - startMs + heldMs(delayMs),
+      arrivesMs: decidedAt - startMs + actualDelayMs(delayMs),
     })),
     settle,
   };
 }
 
-function callFrom(call: Delivered['call']): SimulatedCall | undefined {
+function callFrom(call: ObservedDelivery['call']): SimulatedCall | undefined {
   if (call === undefined) return undefined;
   const { timeoutMs, tookMs, end } = call;
   const fault = faultOfCall(call);

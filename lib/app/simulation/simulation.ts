@@ -2,7 +2,7 @@ import type { DispatchType } from '../../core/delivery/plan.ts';
 import type { Fault } from '../../core/envelope/fault.ts';
 import type { Exhaustion } from '../../core/policy/policy.ts';
 
-/** What would become of an envelope. All times are milliseconds since it entered. */
+/** What would happen to an envelope. All times are milliseconds since it entered the mesh. */
 export interface Simulation {
   readonly steps: readonly SimulatedStep[];
   readonly end: SimulatedEnd;
@@ -10,13 +10,13 @@ export interface Simulation {
   readonly requests: Requests;
 }
 
-/** One delivery: what happened, and why what followed did. */
+/** One delivery: what happened, what was decided and why. */
 export interface SimulatedStep {
   readonly actor: string;
   readonly atMs: number;
-  /** The end of the call, where one was made. */
+  /** The end of the call, if there was one. */
   readonly endedMs: number;
-  /** Undefined where none was counted: at the crew, and while it waits. */
+  /** Undefined if no attempt was counted: at the crew, and while the envelope waits until it is due. */
   readonly attempt?: number;
   readonly call?: SimulatedCall;
   readonly decision: Decision;
@@ -27,7 +27,7 @@ export interface SimulatedStep {
 export interface SimulatedCall {
   readonly outcome: 'value' | 'error' | 'timeout' | 'connection';
   readonly tookMs: number;
-  /** What it was allowed. */
+  /** The effective timeout of the call. */
   readonly timeoutMs: number;
   /** Undefined for a value. */
   readonly fault?: Fault;
@@ -37,61 +37,61 @@ interface SimulatedSend {
   readonly to: string;
   readonly type: DispatchType;
   readonly delayMs: number;
-  /** With what the broker makes of the delay. */
+  /** Includes the broker's rounding of the delay. */
   readonly arrivesMs: number;
 }
 
-/** The policy that decided, and how it came to. */
-export interface By {
+/** The policy that was applied, and how it was chosen. */
+export interface AppliedPolicy {
   readonly policy: string;
-  /** Counted from 0; undefined where no rule matched. */
+  /** Index of the rule, from 0. Undefined if no rule matched. */
   readonly rule?: number;
-  /** What in the rule matched: `ValueError`, `http:5xx`. */
+  /** The pattern that matched, for example `ValueError` or `http:5xx`. */
   readonly pattern?: string;
-  /** Nobody declared it. */
+  /** True if the mesh does not declare this policy. */
   readonly isBuiltIn: boolean;
-  /** Undefined: only time ends it. */
+  /** Undefined: attempts are limited by time only. */
   readonly maxAttempts?: number;
 }
 
 export interface Delay {
   readonly delayMs: number;
-  /** What the runtime asked for, where that made the delay longer; the policy's cap may have cut it. */
+  /** The `retry_after` of the error, if it made the delay longer. The policy's `maxInterval` may have capped it. */
   readonly retryAfterMs?: number;
   readonly hasJitter: boolean;
 }
 
 export type Decision =
-  /** A value: on along the route, or to x-sink at its end. */
+  /** A value: the envelope goes to the next actor, or to x-sink at the end of the route. */
   | { readonly kind: 'passes'; readonly to: string }
-  | ({ readonly kind: 'retries'; readonly by: By } & Delay)
-  /** A retry would arrive with less than a second left. */
-  | ({ readonly kind: 'retries-too-late'; readonly by: By; readonly leftMs: number } & Delay)
+  | ({ readonly kind: 'retries'; readonly by: AppliedPolicy } & Delay)
+  /** A retry would arrive with less than 1 s before the deadline. */
+  | ({ readonly kind: 'retries-too-late'; readonly by: AppliedPolicy; readonly leftMs: number } & Delay)
   | {
       readonly kind: 'exhausted';
-      readonly by: By;
+      readonly by: AppliedPolicy;
       readonly ranOut: 'attempts' | 'maxDuration' | 'expireAfter';
       /** Of `maxDuration` or `expireAfter`. */
       readonly limitMs?: number;
       readonly onExhausted: Exhaustion;
       readonly reason: string;
     }
-  /** No rule and no default takes it. */
+  /** No rule matches, and there is no default policy. */
   | { readonly kind: 'uncovered'; readonly reason: string }
-  /** By the `_on_error` header. */
+  /** Routed by the `_on_error` header. */
   | { readonly kind: 'routed'; readonly to: string }
-  /** It arrived with less than a second left. */
+  /** It arrived with less than 1 s before the deadline. */
   | { readonly kind: 'expired'; readonly leftMs: number }
-  /** The deadline came during the call. */
+  /** The deadline passed during the call. */
   | { readonly kind: 'cut-off' }
-  /** Longer than the broker can delay: sent again until it is due. */
+  /** The delay is longer than the broker supports: the envelope is resent until it is due. */
   | { readonly kind: 'waits'; readonly dueMs: number }
-  /** x-sink has it; what failed goes on to x-sump. */
+  /** x-sink archived it, and forwards it to x-sump if it failed. */
   | { readonly kind: 'kept'; readonly isForSump: boolean }
-  /** x-sump has it. */
+  /** x-sump added it to the failure index. */
   | { readonly kind: 'entered' }
   | { readonly kind: 'failed'; readonly reason: string; readonly problem: string }
-  /** A send was refused: the broker delivers again, and dead-letters it in the end. */
+  /** A send was refused: the broker redelivers, and finally dead-letters the message. */
   | { readonly kind: 'released'; readonly problem: string };
 
 export type SimulatedEnd =
@@ -103,29 +103,29 @@ export type SimulatedEnd =
       /** The actor that finished it or failed at it. */
       readonly actor: string;
       readonly errorType?: string;
-      /** Where it ended: x-sink, x-sump, the topic of an escalation. */
+      /** Where it ended: x-sink, x-sump, or the topic of an escalation. */
       readonly went: readonly string[];
     }
-  /** Not acked: it would come again and again until the dead-letter queue takes it. */
+  /** Not acknowledged: the broker would redeliver it until the dead-letter queue takes it. */
   | { readonly kind: 'released'; readonly atMs: number; readonly problem: string }
-  /** Left off after so many deliveries. */
+  /** The simulation ended after this many deliveries without an end. */
   | { readonly kind: 'endless'; readonly atMs: number; readonly deliveries: number };
 
 export type DeadlineVerdict =
   | { readonly verdict: 'none' }
   | { readonly verdict: 'met'; readonly deadlineMs: number; readonly spareMs: number }
-  /** It failed before, for another reason. */
+  /** It failed before the deadline, for another reason. */
   | { readonly verdict: 'not-reached'; readonly deadlineMs: number; readonly spareMs: number }
-  /** `how`: the decision that noticed it. */
+  /** `how`: the decision that found the deadline missed. */
   | {
       readonly verdict: 'missed';
       readonly deadlineMs: number;
       readonly how: 'expired' | 'cut-off' | 'retries-too-late';
     };
 
-/** For one envelope, each request for itself: batches make it fewer. */
+/** The broker requests for one envelope, each counted separately. Batches reduce the number. */
 export interface Requests {
-  /** The one that let it in included. */
+  /** Includes the send that started the envelope. */
   readonly sends: number;
   readonly receives: number;
   readonly deletes: number;

@@ -54,7 +54,7 @@ async function acceptPushes(
   const hung = new AbortController();
   const ending = AbortSignal.any([stop, hung.signal]);
   const slots = semaphore(concurrency);
-  const deps: PushDeps = { line, turns: slots, budgetMs, stop: ending, onHung: () => hung.abort() };
+  const deps: PushDeps = { line, slots, budgetMs, stop: ending, onHung: () => hung.abort() };
   const server = await pushServer({
     port,
     refuse: pushAuthenticationFromConfig(trust, log),
@@ -63,9 +63,9 @@ async function acceptPushes(
     onTrouble: log.warn,
   });
   try {
-    log.line('info', 'taking pushes', { port: server.port, concurrency });
+    log.line('info', 'accepting pushes', { port: server.port, concurrency });
     await untilAborted(ending);
-    log.line('info', 'draining', { inHand: slots.running });
+    log.line('info', 'draining', { inFlight: slots.running });
     const { interrupt } = line.runtime;
     if (hung.signal.aborted) interrupt();
     const graceMs = Math.min(config.gracePeriodMs, MAX_GRACE_MS);
@@ -79,7 +79,11 @@ async function acceptPushes(
 async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promise<PushAnswer> {
   const reading = deliveryFromPush(body);
   if ('problem' in reading) return { status: 400, problem: reading.problem };
-  const end = await processPush(reading.delivery, arrival, deps);
+  const end = await processPush(
+    reading.delivery,
+    { disconnected: arrival.gone, waitedMs: arrival.tookMs },
+    deps,
+  );
   // Between requests Cloud Run may give the process no CPU time.
   await deps.line.progress?.flush();
   return ANSWERS[end];
@@ -88,5 +92,5 @@ async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promi
 const ANSWERS: Readonly<Record<PushEnd, PushAnswer>> = {
   acked: { status: 204 },
   released: { status: 503, problem: 'a send was refused; deliver it again' },
-  'turned-away': { status: 429, problem: 'every turn is taken; deliver it again' },
+  'no-free-slot': { status: 429, problem: 'no free slot; deliver it again' },
 };

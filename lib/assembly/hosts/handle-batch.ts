@@ -1,12 +1,12 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { handleDelivery, type Line } from '../../app/delivery/handle-delivery.ts';
+import { type DeliveryLine, handleDelivery } from '../../app/delivery/handle-delivery.ts';
 import { releasePauseMs } from '../../app/delivery/release-pause.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import { stackText } from '../../core/text/error-text.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 
 export interface BatchHost {
-  readonly line: Line;
+  readonly line: DeliveryLine;
   readonly transport: Transport;
   readonly concurrency: number;
   /** Until Lambda ends the invocation, less what the last sends need. */

@@ -7,7 +7,7 @@ import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
 import { HOST_RESERVE_MS, STARTUP_TIMEOUT_MS } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
-import { lineFromConfig } from '../from-config/line-from-config.ts';
+import { deliveryLineFromConfig } from '../from-config/delivery-line-from-config.ts';
 import { configFromEnvironment } from '../from-config/read-config.ts';
 import type { MakeRuntime } from '../from-config/runtime-from-config.ts';
 import { withStartupTimeout } from '../from-config/runtime-watch.ts';
@@ -35,7 +35,7 @@ export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHa
   const transport = transportOnLambda(config, env);
   /** Begun before the first event; a bundle that is imported synchronously cannot wait for it. */
   const starting = makeRuntime(config, env, log).then((runtime) =>
-    lineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
+    deliveryLineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
   );
   let wasLongEnough = false;
 

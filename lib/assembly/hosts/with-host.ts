@@ -1,6 +1,6 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { prometheusTelemetry } from '../../adapters/prometheus/prometheus-telemetry.ts';
-import type { Line } from '../../app/delivery/handle-delivery.ts';
+import type { DeliveryLine } from '../../app/delivery/handle-delivery.ts';
 import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
 import { watchRuntime } from '../../app/delivery/watch-runtime.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
@@ -8,7 +8,7 @@ import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Transport } from '../../ports/transport.ts';
-import { lineFromConfig } from '../from-config/line-from-config.ts';
+import { deliveryLineFromConfig } from '../from-config/delivery-line-from-config.ts';
 import { runtimeOrCrew } from '../from-config/runtime-or-crew.ts';
 import { logCrewWithoutStorage, runtimeWatchOptions } from '../from-config/runtime-watch.ts';
 import { transportFromConfig } from '../from-config/transport-from-config.ts';
@@ -32,7 +32,7 @@ export interface HostOptions {
 
 /** A long-running host whose runtime is ready: it can process deliveries. */
 export interface Host {
-  readonly line: Line;
+  readonly line: DeliveryLine;
   readonly transport: Transport;
   /** Why the platform should restart this process. Undefined: alive. */
   readonly liveness: () => string | undefined;
@@ -63,7 +63,7 @@ export async function withHost<T>(options: HostOptions, serve: (host: Host) => P
     closers.unshift(await serveHealth(config, metrics, log, { liveness, readiness }));
     logCrewWithoutStorage(config, log);
     await watch.untilReady(stop);
-    const line = lineFromConfig(config, transport, runtime, telemetry);
+    const line = deliveryLineFromConfig(config, transport, runtime, telemetry);
     const result = await serve({ line, transport, liveness });
     await line.progress?.flush();
     return result;

@@ -1,4 +1,4 @@
-import type { Selection } from '../../app/replay/select-failures.ts';
+import type { FailureSelection } from '../../app/replay/select-failures.ts';
 import { defined } from '../../core/text/defined.ts';
 import { instantMs } from '../../core/text/timestamp.ts';
 import type { FailureFilter } from '../../ports/failure-index.ts';
@@ -19,7 +19,11 @@ export interface SelectionOptions extends FilterOptions {
 }
 
 /** The failures that ids or filter options select. Without either, `--all` is required. */
-export function selectionFrom(ids: readonly string[], options: SelectionOptions, now: number): Selection {
+export function selectionFrom(
+  ids: readonly string[],
+  options: SelectionOptions,
+  now: number,
+): FailureSelection {
   const filter = filterFrom(options, now);
   const hasFilter = Object.keys(filter).length > 0 || options.all === true;
   if (ids.length > 0) {

@@ -4,8 +4,8 @@ import { prefetchFor } from '../../../lib/app/delivery/prefetch.ts';
 
 function mostAfter(callsMs: readonly number[], concurrency = 1, maxBatch = 10): number {
   const prefetch = prefetchFor(concurrency, maxBatch);
-  for (const callMs of callsMs) prefetch.learn(callMs);
-  return prefetch.most;
+  for (const callMs of callsMs) prefetch.recordCall(callMs);
+  return prefetch.limit;
 }
 
 describe('the prefetch', () => {
@@ -36,14 +36,14 @@ describe('the prefetch', () => {
   it('shrinks when calls become slow, and grows again when they become fast', () => {
     const prefetch = prefetchFor(1, 10);
     const learn = (callMs: number, times: number) => {
-      for (let time = 0; time < times; time++) prefetch.learn(callMs);
+      for (let time = 0; time < times; time++) prefetch.recordCall(callMs);
     };
     learn(10, 20);
-    expect(prefetch.most).toBe(20);
+    expect(prefetch.limit).toBe(20);
     learn(10_000, 1);
-    expect(prefetch.most).toBe(0);
+    expect(prefetch.limit).toBe(0);
     learn(10, 50);
-    expect(prefetch.most).toBe(20);
+    expect(prefetch.limit).toBe(20);
   });
 
   it('is a whole number within its bounds, whatever was learnt', () => {

@@ -42,7 +42,7 @@ function aHost(setting: Setting = {}) {
             ...line,
             send: async ({ to }) => (to === setting.refuses ? { ok: false, problem: 'no' } : ACCEPTED),
           },
-    turns: semaphore(concurrency),
+    slots: semaphore(concurrency),
     budgetMs,
     stop: stop.signal,
     onHung: () => {
@@ -53,7 +53,7 @@ function aHost(setting: Setting = {}) {
     const body = JSON.stringify(anEnvelope({ id }));
     return processPush(
       { body, messageId: id, receiveCount: 1, queue: 'score', handle: undefined },
-      { gone, tookMs },
+      { disconnected: gone, waitedMs: tookMs },
       desk,
     );
   };
@@ -66,7 +66,7 @@ describe('a push', () => {
     const { push, clock, idsIn, desk } = aHost();
     expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
     expect(idsIn('store')).toEqual(['e-1']);
-    expect(desk.turns.running).toBe(0);
+    expect(desk.slots.running).toBe(0);
   });
 
   it('whose send is refused comes again', async () => {
@@ -81,7 +81,7 @@ describe('a push', () => {
       },
     });
     await expect(clock.passUntilSettled(push('e-1'))).rejects.toThrow('a bug');
-    expect(desk.turns.running).toBe(0);
+    expect(desk.slots.running).toBe(0);
   });
 
   it('has no more time than whoever pushes waits', async () => {
@@ -109,7 +109,7 @@ describe('more pushes than turns', () => {
     expect((await clock.passUntilSettled(ends)).toSorted()).toEqual(
       [
         ...Array.from({ length: 6 }, () => 'acked'),
-        ...Array.from({ length: 3 }, () => 'turned-away'),
+        ...Array.from({ length: 3 }, () => 'no-free-slot'),
       ].toSorted(),
     );
     expect(runtime.mostRunning).toBe(1);
@@ -130,11 +130,11 @@ describe('more pushes than turns', () => {
     const second = push('e-2', caller.signal);
     await clock.pass(1_000);
     caller.abort();
-    expect(await clock.passUntilSettled(second)).toBe('turned-away');
+    expect(await clock.passUntilSettled(second)).toBe('no-free-slot');
     expect(await clock.passUntilSettled(first)).toBe('acked');
     await clock.pass(MINUTE_MS);
     expect(runtime.calls).toHaveLength(1);
-    expect(desk.turns).toMatchObject({ running: 0, waiting: 0 });
+    expect(desk.slots).toMatchObject({ running: 0, waiting: 0 });
   });
 
   it('go back at once when the host is told to stop, and the one in flight goes on', async () => {
@@ -143,8 +143,8 @@ describe('more pushes than turns', () => {
     const second = push('e-2');
     await clock.pass(1_000);
     stop.abort();
-    expect(await clock.passUntilSettled(second)).toBe('turned-away');
-    expect(await push('e-3')).toBe('turned-away');
+    expect(await clock.passUntilSettled(second)).toBe('no-free-slot');
+    expect(await push('e-3')).toBe('no-free-slot');
     expect(await clock.passUntilSettled(first)).toBe('acked');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Hosting, handleDelivery } from '../../../lib/app/delivery/handle-delivery.ts';
+import { type HostContext, handleDelivery } from '../../../lib/app/delivery/handle-delivery.ts';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import type { StepReport } from '../../../lib/core/task/report.ts';
 import type { Progress } from '../../../lib/ports/reports.ts';
@@ -8,7 +8,7 @@ import { aLine, fakeRuntime } from '../a-line.ts';
 import { memoryBroker } from '../memory-broker.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
-const HOSTING: Hosting = { timeLeftMs: Number.POSITIVE_INFINITY };
+const HOSTING: HostContext = { timeLeftMs: Number.POSITIVE_INFINITY };
 const IN_TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
 const VALUE = { kind: 'frames', frames: [{ payload: '1' }] } as unknown as CallEnd;
 

@@ -94,7 +94,7 @@ describe('the ramp', () => {
       { waitMs: 60_000 },
       { fate: (id) => (silent.has(id) ? 'none' : GOOD) },
     );
-    expect(end).toMatchObject({ why: 'no-end', problem: '2 of those sent have no end' });
+    expect(end).toMatchObject({ why: 'no-end', problem: '2 of the envelopes sent have not ended' });
     expect(end.sent).toHaveLength(11);
     expect(end.endedWell).toHaveLength(9);
     expect(end.left).toHaveLength(9);
@@ -260,7 +260,7 @@ describe('queues', () => {
     const end = await scene.replay(await scene.select(), {}, { reach });
     expect(end).toMatchObject({
       why: 'refused',
-      problem: expect.stringMatching(/^the queue of ".*" cannot be looked up: the broker is down$/),
+      problem: expect.stringMatching(/^cannot check the queue of ".*": the broker is down$/),
       sent: [],
       skipped: [],
     });
@@ -296,7 +296,7 @@ describe('one target that the broker refuses', () => {
     expect(sentTo(scene)).toEqual(['score', 'score']);
     const why = {
       target: 'store',
-      problem: 'the queue of "store" cannot be looked up: AccessDenied: not authorized',
+      problem: 'cannot check the queue of "store": AccessDenied: not authorized',
     };
     expect(end.skipped).toMatchObject([why, why]);
     expect(end.skipped[0]).not.toHaveProperty('isQueueMissing');
@@ -449,7 +449,9 @@ describe('what is refused', () => {
       return { ok: false, problem: 'no such queue' } as const;
     };
     const end = await scene.replay(await scene.select(), {}, { refuse });
-    expect(end.problem).toMatch(/no such queue; and its note could not be taken back: .*the store is down/);
+    expect(end.problem).toMatch(
+      /no such queue; removing the note of its replay failed too: .*the store is down/,
+    );
   });
 
   it.each(['get', 'noteReplay'] as const)('by a store (%s): nothing is sent, nothing noted', async (call) => {

@@ -114,9 +114,9 @@ describe('what is sent', () => {
     const end = await scene.replay(await scene.select(), { maxBodyBytes: 100 });
     expect(end).toMatchObject({ why: 'all-sent', sent: [] });
     const problems = new Map(end.skipped.map(({ failure, problem }) => [failure.envelopeId, problem]));
-    expect(problems.get('lost')).toMatch(/has nothing under "failed\/.*lost\.json" any more/);
+    expect(problems.get('lost')).toMatch(/^the archive no longer contains "failed\/.*lost\.json"$/);
     expect(problems.get('broken')).toMatch(/cannot be read: the body is not JSON/);
-    expect(problems.get('long')).toMatch(/it has \d+ bytes, and the broker takes 100/);
+    expect(problems.get('long')).toMatch(/^the envelope has \d+ bytes; the broker accepts at most 100$/);
     for (const id of ['lost', 'broken', 'long']) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
   });
 });

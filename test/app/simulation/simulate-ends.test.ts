@@ -131,7 +131,7 @@ describe('a simulated envelope', () => {
 
   it('is left off where no end is in sight', async () => {
     const policy = { maxAttempts: 'unlimited', maxDuration: '1h' };
-    const { end, steps } = await once(policy, { mostDeliveries: 50 });
+    const { end, steps } = await once(policy, { maxDeliveries: 50 });
     expect(end).toEqual({ kind: 'endless', atMs: 0, deliveries: 50 });
     expect(steps).toHaveLength(50);
   });

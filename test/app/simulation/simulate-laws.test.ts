@@ -23,7 +23,7 @@ const MOST = 300;
 const cases = fc.record({
   policy: policies,
   rules: rulesFor(['default', 'noRetry']),
-  roll: rolls,
+  randomValue: rolls,
   takesMs: fc.constantFrom(0, 1, 400, 1_000, 70_000, 300_001),
   timeoutMs: fc.constantFrom(undefined, 1_000, 5_000, 60_000, 7_200_000),
   times: fc.constantFrom(1, 2, 4, Number.POSITIVE_INFINITY),
@@ -36,14 +36,14 @@ function actorOf({ policy, rules }: Case) {
 }
 
 function simulatedFrom(given: Case) {
-  const { roll, takesMs, timeoutMs, times, end } = given;
+  const { randomValue, takesMs, timeoutMs, times, end } = given;
   const scenario = aScenario({
     actor: actorOf(given),
     next: ['store'],
     fail: { score: [failing(end, times)] },
     takesMs: { score: takesMs },
-    roll,
-    mostDeliveries: MOST,
+    randomValue,
+    maxDeliveries: MOST,
     ...defined({ timeoutMs }),
   });
   return simulate(scenario);
@@ -53,7 +53,7 @@ function simulatedFrom(given: Case) {
 function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'atMs' | 'phase' | 'reason'> & {
   readonly actor: string | undefined;
 } {
-  const { roll, takesMs, timeoutMs, times, end } = given;
+  const { randomValue, takesMs, timeoutMs, times, end } = given;
   let now = NOW;
   let calls = 0;
   let body = JSON.stringify(
@@ -69,7 +69,7 @@ function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'at
     const told = isScore && called && calls++ < times ? end : valueEnd(1);
     const callEnd = isScore && takesMs > allowedMs ? TIMEOUT : told;
     const tookMs = !called ? 0 : callEnd === TIMEOUT ? allowedMs : isScore ? takesMs : 0;
-    const { sends } = handle(body, callEnd, { actor, now, later: now + tookMs, roll });
+    const { sends } = handle(body, callEnd, { actor, now, later: now + tookMs, roll: randomValue });
     now += tookMs;
     const sent = sends.find(({ type }) => type !== 'escalation');
     if (sent === undefined) throw new Error('nothing was sent');
@@ -92,7 +92,7 @@ describe('for any policy', () => {
         for (const [index, { decision, attempt = 0, endedMs, actor }] of steps.entries()) {
           if (decision.kind !== 'retries') continue;
           expect(decision.by.policy).toBe('default');
-          const delayMs = delayAfterAttempt(given.policy, attempt, given.roll);
+          const delayMs = delayAfterAttempt(given.policy, attempt, given.randomValue);
           expect(decision.delayMs).toBe(delayMs);
           const next = steps.slice(index + 1).find((step) => step.attempt !== undefined);
           if (next === undefined) continue;

@@ -33,13 +33,13 @@ describe('a simulated retry', () => {
 
   it('has the jitter that the dice say, in whole seconds of SQS', async () => {
     const policy = { maxAttempts: 2, initialDelay: '20s', jitter: true };
-    expect(await attemptsAt(policy, { roll: 0 })).toEqual([0, 20]);
-    expect(await attemptsAt(policy, { roll: 0.5 })).toEqual([0, 21]);
-    expect(await attemptsAt(policy, { roll: 0.75 })).toEqual([0, 22]);
+    expect(await attemptsAt(policy, { randomValue: 0 })).toEqual([0, 20]);
+    expect(await attemptsAt(policy, { randomValue: 0.5 })).toEqual([0, 21]);
+    expect(await attemptsAt(policy, { randomValue: 0.75 })).toEqual([0, 22]);
     const { steps } = await simulated({
       policies: { default: policy },
       fail: { score: [failing('ValueError', 1)] },
-      roll: 0.75,
+      randomValue: 0.75,
     });
     expect(steps[0]?.decision).toMatchObject({ kind: 'retries', delayMs: 21_500, hasJitter: true });
     expect(steps[0]?.sends).toEqual([{ to: 'score', type: 'retry', delayMs: 21_500, arrivesMs: 22_000 }]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deriveId, systemClock } from '../../../lib/adapters/system/system.ts';
-import type { Line } from '../../../lib/app/delivery/handle-delivery.ts';
+import type { DeliveryLine } from '../../../lib/app/delivery/handle-delivery.ts';
 import { handleBatch } from '../../../lib/assembly/hosts/handle-batch.ts';
 import type { Dispatch } from '../../../lib/core/delivery/plan.ts';
 import { NO_RESILIENCY } from '../../../lib/core/policy/policy.ts';
@@ -14,7 +14,7 @@ import { envelopeAt } from '../../sidecar/envelopes.ts';
 /** What no event can provoke from outside: our own bugs, and a broker that fails at the worst moment. */
 
 interface Stand {
-  readonly line: Line;
+  readonly line: DeliveryLine;
   readonly transport: Transport;
   readonly sent: Dispatch[];
   readonly released: { readonly messageId: string; readonly pauseMs: number }[];
@@ -32,7 +32,7 @@ function stand(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEP
     warn: (what, { problem }) => troubles.push(`${what}: ${problem}`),
     step: () => {},
   };
-  const line: Line = {
+  const line: DeliveryLine = {
     actor: {
       name: 'score',
       sink: 'x-sink',
@@ -56,7 +56,7 @@ function stand(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEP
       return reply;
     },
     clock: systemClock,
-    dice: () => 0,
+    random: () => 0,
     deriveId,
     telemetry,
   };

@@ -64,7 +64,7 @@ export async function setCloudRunStage(...queues: readonly string[]): Promise<Cl
             }),
         ...variables,
       });
-      const { port } = await process.untilLine(saying('taking pushes'), 60_000);
+      const { port } = await process.untilLine(saying('accepting pushes'), 60_000);
       return { process, url: `http://127.0.0.1:${port}` };
     },
     subscribe: async (actor, { url }) => {

@@ -1,4 +1,4 @@
-import { type Selection, selectFailures } from '../../../app/replay/select-failures.ts';
+import { type FailureSelection, selectFailures } from '../../../app/replay/select-failures.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
 import { type SelectionOptions, selectionFrom } from '../../options/read-filter.ts';
@@ -18,7 +18,7 @@ export function runPurge(terminal: Terminal, options: PurgeOptions, ids: readonl
 }
 
 async function purge(
-  selection: Selection,
+  selection: FailureSelection,
   options: PurgeOptions,
   { stores }: Operator,
   terminal: Terminal,

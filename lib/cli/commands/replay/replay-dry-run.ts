@@ -1,6 +1,7 @@
 import { deriveId } from '../../../adapters/system/system.ts';
-import { type Prepared, prepareReplay } from '../../../app/replay/prepare-replay.ts';
-import { type ReplayOptions, replayedBefore, targetsOf } from '../../../app/replay/replay.ts';
+import { type PreparedReplay, prepareReplay } from '../../../app/replay/prepare-replay.ts';
+import { checkReplayTargets, type ReplayOptions } from '../../../app/replay/replay.ts';
+import { replayedBefore } from '../../../app/replay/replay-one.ts';
 import type { Failure } from '../../../core/failure/failure.ts';
 import { EXIT } from '../../exit-status.ts';
 import type { Operator } from '../../operator.ts';
@@ -8,7 +9,7 @@ import { MAX_ID } from '../../output/failure-output.ts';
 import { escaped, jsonListOutput, jsonOutput, oneLine } from '../../output/plain-text.ts';
 import { type Column, tableText } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { strandedJson, strandedLines } from './replay-text.ts';
+import { unreachableJson, unreachableLines } from './replay-text.ts';
 
 interface DryRun {
   readonly payload?: boolean;
@@ -26,18 +27,18 @@ export async function printDryRun(
   { stores, reach }: Operator,
   { print, printError, now }: Terminal,
 ): Promise<number> {
-  const targets = await targetsOf(failures, options, reach);
+  const targets = await checkReplayTargets(failures, options, reach);
   if (!targets.ok) {
     printError(`asya: ${oneLine(targets.problem)}`);
     return EXIT.failed;
   }
-  const { stranded } = targets;
-  const status = stranded.size > 0 ? EXIT.failed : EXIT.ok;
+  const { unreachable } = targets;
+  const status = unreachable.size > 0 ? EXIT.failed : EXIT.ok;
   const listed = json ? failures : failures.slice(0, MAX_ROWS);
-  const prepared: Prepared[] = [];
+  const prepared: PreparedReplay[] = [];
   for (const failure of listed) {
-    const problem = stranded.get(failure) ?? againProblem(failure, options);
-    const one: Prepared =
+    const problem = unreachable.get(failure) ?? againProblem(failure, options);
+    const one: PreparedReplay =
       problem === undefined
         ? await prepareReplay(failure, options, stores.archive, now(), deriveId)
         : { failure, ...problem };
@@ -57,9 +58,9 @@ export async function printDryRun(
   if (unlisted.length > 0) print(`… and ${unlisted.length} more`);
   const toSend =
     prepared.filter((one) => 'body' in one).length +
-    unlisted.filter((failure) => !stranded.has(failure) && againProblem(failure, options) === undefined)
+    unlisted.filter((failure) => !unreachable.has(failure) && againProblem(failure, options) === undefined)
       .length;
-  const lines = strandedLines([...stranded.values()]);
+  const lines = unreachableLines([...unreachable.values()]);
   printError(['', ...lines, `Nothing was sent. ${goText(toSend, options.stages !== undefined)}`].join('\n'));
   return status;
 }
@@ -75,7 +76,7 @@ function goText(count: number, isRamp: boolean): string {
   return `--go sends ${count}${isRamp ? ': one first, then ten, then a hundred at a time, as long as none fails again' : ''}.`;
 }
 
-const COLUMNS: readonly Column<Prepared>[] = [
+const COLUMNS: readonly Column<PreparedReplay>[] = [
   { title: 'ENVELOPE', text: ({ failure }) => failure.envelopeId, most: MAX_ID },
   { title: 'FAILED AT', text: ({ failure }) => failure.actor, most: 63 },
   { title: 'TO', text: (one) => ('to' in one ? one.to : '-') },
@@ -88,15 +89,15 @@ const COLUMNS: readonly Column<Prepared>[] = [
   { title: '', text: (one) => ('problem' in one ? `not sent: ${one.problem}` : '') },
 ];
 
-function payloadText({ failure, envelope }: Extract<Prepared, { body: string }>): string {
+function payloadText({ failure, envelope }: Extract<PreparedReplay, { body: string }>): string {
   return `\n${oneLine(failure.envelopeId)}\n${escaped(envelope.payload)}`;
 }
 
-function dryRunJson(one: Prepared, payload: boolean): string {
+function dryRunJson(one: PreparedReplay, payload: boolean): string {
   const { failure } = one;
   const id = { id: failure.envelopeId, failedAt: failure.actor };
   if ('problem' in one) {
-    return jsonOutput({ ...id, problem: one.problem, ...strandedJson(one) });
+    return jsonOutput({ ...id, problem: one.problem, ...unreachableJson(one) });
   }
   const { to, envelope, body } = one;
   return jsonOutput(

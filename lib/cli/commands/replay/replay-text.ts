@@ -1,4 +1,5 @@
-import type { ReplayEnd, ReplayOptions, Skipped } from '../../../app/replay/replay.ts';
+import type { ReplayEnd, ReplayOptions } from '../../../app/replay/replay.ts';
+import type { Skipped } from '../../../app/replay/replay-one.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { durationText } from '../../../core/text/duration.ts';
 import { oneLine } from '../../output/plain-text.ts';
@@ -73,13 +74,13 @@ function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   return [
     ...others.slice(0, MAX_LISTED).map((other) => `  not sent: ${skippedText(other)}`),
     ...moreLine('not sent', others.length),
-    ...strandedLines(skipped),
+    ...unreachableLines(skipped),
     ...again,
   ];
 }
 
 /** One line per target that cannot be sent to: how many failures are affected, why, and what to do. */
-export function strandedLines(
+export function unreachableLines(
   skipped: readonly Pick<Skipped, 'problem' | 'target' | 'isQueueMissing'>[],
 ): readonly string[] {
   const byTarget = Map.groupBy(
@@ -96,7 +97,7 @@ export function strandedLines(
 }
 
 /** The target of a failure that was not sent: `withoutQueue` if its queue is missing, else `refusedAt`. */
-export function strandedJson({
+export function unreachableJson({
   target,
   isQueueMissing,
 }: Pick<Skipped, 'target' | 'isQueueMissing'>): Readonly<Record<string, string>> {
@@ -125,7 +126,7 @@ export function endJson(end: ReplayEnd, replayId: string): Readonly<Record<strin
     skipped: skipped.map((one) => ({
       id: one.failure.envelopeId,
       problem: one.problem,
-      ...strandedJson(one),
+      ...unreachableJson(one),
     })),
     left: left.map(idOf),
   };

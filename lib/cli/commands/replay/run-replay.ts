@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { deriveId, systemClock } from '../../../adapters/system/system.ts';
 import { type ReplayEnd, type ReplayOptions, replayFailures } from '../../../app/replay/replay.ts';
-import { newestOfEach, type Selection, selectFailures } from '../../../app/replay/select-failures.ts';
+import { type FailureSelection, newestOfEach, selectFailures } from '../../../app/replay/select-failures.ts';
 import { ACTOR_NAME_RULE, isRoutableName } from '../../../core/envelope/actor-name.ts';
 import type { Failure } from '../../../core/failure/failure.ts';
 import { defined } from '../../../core/text/defined.ts';
@@ -48,7 +48,7 @@ export function runReplay(
 }
 
 async function replay(
-  selection: Selection,
+  selection: FailureSelection,
   command: ReplayCommand,
   operator: Operator,
   terminal: Terminal,
@@ -148,7 +148,7 @@ async function send(
   const progress = createProgressView(terminal, failures.length);
   const end = await replayFailures(failures, options, {
     ...operator.stores,
-    reach: operator.reach,
+    checkQueue: operator.reach,
     send: operator.send,
     clock: { ...systemClock, now: terminal.now },
     deriveId,

@@ -1,4 +1,9 @@
-import type { By, Decision, SimulatedCall, SimulatedStep } from '../../../app/simulation/simulation.ts';
+import type {
+  AppliedPolicy,
+  Decision,
+  SimulatedCall,
+  SimulatedStep,
+} from '../../../app/simulation/simulation.ts';
 import { retryAfterMs } from '../../../core/policy/policy-delay.ts';
 import { spanText } from '../../output/times.ts';
 
@@ -76,7 +81,7 @@ export function atText(milliseconds: number): string {
   return `t+${spanText(milliseconds)}`;
 }
 
-function byText({ policy, rule, pattern, isBuiltIn }: By): string {
+function byText({ policy, rule, pattern, isBuiltIn }: AppliedPolicy): string {
   const name = `${isBuiltIn ? 'built-in ' : ''}policy "${policy}"`;
   if (rule !== undefined) return `rule ${rule + 1} (${pattern}), ${name}`;
   return isBuiltIn ? `no rule matches and no default, ${name}` : `no rule matches, ${name}`;
@@ -122,6 +127,6 @@ function exhaustedText(decision: Extract<Decision, { kind: 'exhausted' }>): stri
   }
 }
 
-function attemptsText({ maxAttempts }: By): string {
+function attemptsText({ maxAttempts }: AppliedPolicy): string {
   return maxAttempts === 1 ? 'only 1 attempt allowed' : `${maxAttempts} of ${maxAttempts} attempts used`;
 }

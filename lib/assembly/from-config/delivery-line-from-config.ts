@@ -1,6 +1,6 @@
 import { gatewayProgress } from '../../adapters/gateway-http/gateway-progress.ts';
 import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
-import type { Line } from '../../app/delivery/handle-delivery.ts';
+import type { DeliveryLine } from '../../app/delivery/handle-delivery.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
 import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Dispatch } from '../../core/delivery/plan.ts';
@@ -10,19 +10,19 @@ import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Transport } from '../../ports/transport.ts';
 import { gatewayAddress } from './gateway-address.ts';
 
-export function lineFromConfig(
+export function deliveryLineFromConfig(
   config: SidecarConfig,
   transport: Transport,
   runtime: Runtime,
   telemetry: Telemetry,
-): Line {
+): DeliveryLine {
   return {
     actor: config.actor,
     limits: transport.traits,
     runtime,
     send: senderFor(transport, config.namespace),
     clock: systemClock,
-    dice: systemRandom,
+    random: systemRandom,
     deriveId,
     telemetry,
     ...progressFrom(config, telemetry),
@@ -30,7 +30,7 @@ export function lineFromConfig(
 }
 
 /** The crew reports ends, and nothing else. */
-function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<Line, 'progress'> {
+function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<DeliveryLine, 'progress'> {
   const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
   if (gateway === undefined) return {};
   const onTrouble = (problem: string) => telemetry.warn('the gateway was not told', { problem });
