@@ -7,8 +7,8 @@ import { MeshStack, namespaceOf } from './stacks/mesh-stack.ts';
 import { readDeployEnvironment } from './stacks/read-environment.ts';
 
 /**
- * The CDK app: `npx cdk synth -c mesh=DIR -c env=NAME`. Defaults stand in cdk.json; `-c name=NAME` calls the mesh
- * otherwise than its folder, `-c keys=VERSION` lets the gateway read its keys again.
+ * The CDK app: `npx cdk synth -c mesh=DIR -c env=NAME`. The defaults are in cdk.json. `-c name=NAME` sets a name for the
+ * mesh that differs from its folder, `-c keys=VERSION` sets the version of the gateway's keys.
  */
 
 const app = new App();
@@ -16,24 +16,24 @@ const folder = resolve(String(app.node.tryGetContext('mesh') ?? '.'));
 const reading = readMesh(folder);
 const chosen = readDeployEnvironment(app.node.tryGetContext('environments'), app.node.tryGetContext('env'));
 
-/** A part of every name, so it is held to what all of them take. */
+/** Part of all resource names, so it must be valid in each of them. */
 const meshName = String(app.node.tryGetContext('name') ?? basename(folder));
-const named: { readonly mistakes?: readonly Mistake[] } = isActorName(meshName)
+const nameCheck: { readonly mistakes?: readonly Mistake[] } = isActorName(meshName)
   ? {}
   : {
       mistakes: [
         {
           place: 'mesh',
-          problem: `would be called "${meshName}", as its folder is; names of queues and stacks are made of it, with a-z, 0-9 and "-": say another by -c name=NAME`,
+          problem: `name is "${meshName}", which is not valid in names of queues and stacks; use a-z, 0-9 and "-", without "-" at the start or end: pass -c name=NAME or rename the folder`,
         },
       ],
     };
 
 const keys: unknown = app.node.tryGetContext('keys');
-const mistakes: readonly Mistake[] = [reading, chosen, named].flatMap((one) =>
-  'mistakes' in one ? one.mistakes : [],
+const mistakes: readonly Mistake[] = [reading, chosen, nameCheck].flatMap((result) =>
+  'mistakes' in result ? result.mistakes : [],
 );
-if (reading.warnings.length > 0) console.error(`asya: worth a look\n${indented(reading.warnings)}`);
+if (reading.warnings.length > 0) console.error(`asya: warnings\n${indented(reading.warnings)}`);
 
 if ('manifest' in reading && 'environment' in chosen && mistakes.length === 0) {
   const { environment } = chosen;
@@ -47,16 +47,17 @@ if ('manifest' in reading && 'environment' in chosen && mistakes.length === 0) {
     });
     app.synth();
   } catch (error) {
-    // An operator's mistake is told in words; where it was found in our code helps nobody. A bug keeps its stack.
+    // For a mistake of the operator only the message helps. A bug keeps its stack trace.
     if (!(error instanceof Error && error.message.startsWith('asya:'))) throw error;
     console.error(error.message);
     process.exitCode = 1;
   }
 } else {
-  console.error(`asya: nothing is deployed\n${indented(mistakes)}`);
+  const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
+  console.error(`asya: ${count} in the deployment; nothing was synthesized\n${indented(mistakes)}`);
   process.exitCode = 1;
 }
 
-function indented(some: readonly Mistake[]): string {
-  return mistakesText(some).replace(/^/gm, '  ');
+function indented(list: readonly Mistake[]): string {
+  return mistakesText(list).replace(/^/gm, '  ');
 }

@@ -7,7 +7,7 @@ import { MeshStack } from '../infra/stacks/mesh-stack.ts';
 import { readDeployEnvironment } from '../infra/stacks/read-environment.ts';
 import { readMesh } from '../lib/assembly/mesh/read-mesh.ts';
 
-/** The layout of a mesh's dashboard, drawn from the template that is deployed. */
+/** Draws the layout of a mesh's dashboard from the CloudFormation template. */
 
 interface Widget {
   readonly type: 'text' | 'metric';
@@ -41,9 +41,9 @@ export function dashboardPicture(root: string): string {
 }
 
 function heading({ x, y, properties }: Widget): readonly string[] {
-  const words = (properties.markdown ?? '').replace(/^#+ /, '');
+  const title = (properties.markdown ?? '').replace(/^#+ /, '');
   return [
-    `<text x="${x * COLUMN + 6}" y="${y * ROW + 16}" font-size="14" font-weight="bold" fill="#1b2530">${escaped(words)}</text>`,
+    `<text x="${x * COLUMN + 6}" y="${y * ROW + 16}" font-size="14" font-weight="bold" fill="#1b2530">${escaped(title)}</text>`,
   ];
 }
 
@@ -75,20 +75,21 @@ function widgetsOf(folder: string): readonly Widget[] {
     { prod: { region: 'eu-central-1', gateway: { callersAtOnce: 100 } } },
     'prod',
   );
-  if (!('manifest' in reading) || !('environment' in chosen)) throw new Error(`${folder} cannot be read`);
-  const nothing: FunctionCode = { kind: 'zip', code: Code.fromInline('exports.handler = () => {}') };
+  if (!('manifest' in reading) || !('environment' in chosen))
+    throw new Error(`the mesh in ${folder} is not valid`);
+  const stub: FunctionCode = { kind: 'zip', code: Code.fromInline('exports.handler = () => {}') };
   const stack = new MeshStack(new App(), 'Picture', {
     environment: chosen.environment,
     meshName: 'letters',
     manifest: reading.manifest,
     folder,
-    code: { actor: () => nothing, crew: () => nothing, gateway: () => nothing },
+    code: { actor: () => stub, crew: () => stub, gateway: () => stub },
   });
   const [dashboard] = Object.values(
     Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard') as Record<string, Dashboard>,
   );
   const [, parts] = dashboard?.Properties.DashboardBody['Fn::Join'] ?? ['', []];
-  // What CloudFormation fills in are names of queues and functions, which the picture does not show.
+  // CloudFormation inserts names of queues and functions, which the picture does not show.
   return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'name')).join('')).widgets;
 }
 

@@ -6,20 +6,20 @@ const COMMON = {
   platform: 'node',
   target: 'node24',
   logLevel: 'silent',
-  // Paths in comments would change the asset with the folder that it is made in.
+  // Comments contain paths, so the asset's hash would depend on the folder.
   legalComments: 'none',
 } as const satisfies BuildOptions;
 
-/** A function of ours. CommonJS loads faster; the SDK is in it, so that the one that was tested is the one that runs. */
+/** Bundles one of `functions/`. CommonJS loads faster. The AWS SDK is included, so that the tested version runs. */
 export function bundleFunction(entry: string, root: string): string {
   return textOf({ ...COMMON, entryPoints: [entry], absWorkingDir: root, format: 'cjs', minify: true });
 }
 
-/** Packages that are written for `require` may ask for it. */
+/** Makes `require` available to CommonJS packages inside the ESM bundle. */
 const REQUIRE =
   "import { createRequire as asyaRequire } from 'node:module'; const require = asyaRequire(import.meta.url);";
 
-/** A user's handler. Errors are told by the names of their classes, so names are kept, and lines stay readable. */
+/** Bundles a user's handler. Rules match errors by class name, so names are kept. Readable lines help in tracebacks. */
 export function bundleHandler(entry: string, folder: string): string {
   return textOf({
     ...COMMON,

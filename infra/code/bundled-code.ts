@@ -15,15 +15,15 @@ import type { FunctionCode, MeshCode } from './mesh-code.ts';
 import { readRequirements } from './requirements.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** `.ts` here, `.js` in the package that is made of it. */
+/** `.ts` in the source tree, `.js` in the published package. */
 const EXTENSION = extname(import.meta.filename);
 
-/** Each function is bundled once in a process, however many actors have it. */
+/** Bundles by folder: each function is bundled once per process, for all actors. */
 const bundled = new Map<string, string>();
 
 /**
- * The code of a mesh's functions, made from its folder. Zips are bundled here and now, without Docker; images are
- * written down as a Dockerfile with what it copies, and built when they are deployed.
+ * Code of a mesh's functions, bundled from its folder. Zip files are bundled during synthesis, without Docker. For images
+ * a Dockerfile and its context are written, and the CDK builds them during deployment.
  */
 export function bundledCode(meshFolder: string): MeshCode {
   return {
@@ -82,7 +82,7 @@ function writeFunction(folder: string, target: string): void {
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
 
-/** The sources unchanged, in a folder of their own: Node 24 runs TypeScript, and tracebacks omit frames in that folder. */
+/** Copies the sources unchanged into a separate folder: Node 24 runs TypeScript, and tracebacks omit frames in it. */
 function writeNodeRuntime(target: string): void {
   const folder = join(target, dirname(IN_FUNCTION.nodeRuntime));
   const isSource = (path: string) => !/\.(js|d\.ts)$/.test(path);
@@ -96,38 +96,38 @@ function bundleOf(actor: string, handler: string, folder: string): string {
     return bundleHandler(join(folder, file), folder);
   } catch (error) {
     throw new Error(
-      `asya: the handler of "${actor}", ${file}, cannot be bundled: ${(error as Error).message}\n` +
-        'mend it; where a package has native code, give the actor an image that holds it',
+      `asya: cannot bundle ${file}, the handler of "${actor}": ${(error as Error).message}\n` +
+        'Fix the error. If a package contains native code, use an image that contains the package.',
     );
   }
 }
 
-/** What others leave beside a handler is no part of it. */
-const FOREIGN = new Set(['node_modules', 'cdk.out', 'dist', 'coverage', '__pycache__', 'venv']);
+/** Folders that tools create next to a handler. They are not copied. */
+const IGNORED = new Set(['node_modules', 'cdk.out', 'dist', 'coverage', '__pycache__', 'venv']);
 
-/** Otherwise pip would tell it, when the image is built in the middle of a deployment. */
-function requirementsOf(actor: string, app: string): 'none' | 'alone' | 'with-others' {
+/** Checks here what pip would otherwise report when the image is built, in the middle of a deployment. */
+function requirementsOf(actor: string, app: string): 'none' | 'one-file' | 'with-local-files' {
   const requirements = readRequirements(app);
   if (requirements.kind !== 'missing') return requirements.kind;
   const { list, path } = requirements;
   throw new Error(
-    `asya: ${list} of "${actor}" names ${path}, which the image does not have: it has the folder of the actor's document, ` +
-      `without what is hidden and without ${[...FOREIGN].join(', ')}; put it into that folder, or give the actor an image that holds it`,
+    `asya: ${list} of "${actor}" refers to ${path}, which is not in the image. The image contains the folder of the actor's document ` +
+      `without hidden files and without ${[...IGNORED].join(', ')}. Move the file into that folder, or use an image that contains it`,
   );
 }
 
-/** One by one: a folder that holds the output of the app cannot be copied into it as a whole. */
+/** Copies file by file, because a folder that contains the app's output cannot be copied into it as a whole. */
 function copyApp(from: string, to: string, outdir: string): void {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const path = join(from, entry.name);
-    if (FOREIGN.has(entry.name) || entry.name.startsWith('.') || path === outdir) continue;
+    if (IGNORED.has(entry.name) || entry.name.startsWith('.') || path === outdir) continue;
     if (entry.isDirectory()) copyApp(path, join(to, entry.name), outdir);
     else cpSync(path, join(to, entry.name), { verbatimSymlinks: true });
   }
 }
 
-/** In the output of the app, where whoever wonders what is deployed can look. One each: CDK knows assets by their paths. */
+/** In the app's output, so that deployed code can be inspected. One folder per function: CDK caches assets by path. */
 function emptyFolder(scope: Construct, name: string): string {
   const out = Stage.of(scope)?.assetOutdir ?? 'cdk.out';
   const folder = resolve(out, `code.${Names.uniqueResourceName(scope, { maxLength: 80 })}.${name}`);

@@ -2,11 +2,11 @@ import { IN_FUNCTION, PYTHON_OF_IMAGE } from '../../lib/config/plan/lambda-envir
 
 const LAMBDA = 'public.ecr.aws/lambda/nodejs:24';
 
-/** For a Python handler: Lambda's own image for the sidecar, and Python beside it. */
-export function pythonDockerfile(requirements: 'none' | 'alone' | 'with-others'): string {
+/** Dockerfile for a Python handler: Lambda's Node image for the sidecar, with Python installed. */
+export function pythonDockerfile(requirements: 'none' | 'one-file' | 'with-local-files'): string {
   const { app } = IN_FUNCTION;
-  // Alone it comes before the handler itself, so that a change of that does not install everything again.
-  const installed = requirements === 'alone' ? `${app}/requirements.txt` : app;
+  // If pip needs only this file, it is copied before the handler, so that a changed handler does not reinstall packages.
+  const installed = requirements === 'one-file' ? `${app}/requirements.txt` : app;
   return lines(
     `FROM ${LAMBDA}`,
     `RUN dnf install -y ${PYTHON_OF_IMAGE} ${PYTHON_OF_IMAGE}-pip && dnf clean all`,
@@ -14,7 +14,7 @@ export function pythonDockerfile(requirements: 'none' | 'alone' | 'with-others')
       ? []
       : [
           `COPY ${installed} ./${installed}`,
-          // Packages beside it are found from where pip is run.
+          // pip resolves local packages relative to its working directory.
           `RUN cd ${app} && ${PYTHON_OF_IMAGE} -m pip install --no-cache-dir -r requirements.txt`,
         ]),
     'COPY . ./',
@@ -23,8 +23,8 @@ export function pythonDockerfile(requirements: 'none' | 'alone' | 'with-others')
 }
 
 /**
- * For a user's own image: the sidecar becomes its entry point, with Lambda's Node under it. The image's working folder
- * stays, and handlers are found from there.
+ * Dockerfile for a user's own image: adds Lambda's Node runtime and makes the sidecar the entry point. The image's working
+ * directory stays, and handlers are resolved from there.
  */
 export function imageDockerfile(image: string): string {
   const { imageFolder } = IN_FUNCTION;

@@ -1,50 +1,53 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
-/** What pip reads for a handler's `requirements.txt`: nothing, that file alone, or files and folders beside it. */
+/**
+ * What pip reads for a handler's `requirements.txt`: `none` if there is no such file, `one-file` if pip reads only this file,
+ * `with-local-files` if it refers to other local files or folders.
+ */
 export type Requirements =
-  | { readonly kind: 'none' | 'alone' | 'with-others' }
-  /** Something that `list` names is not in the folder. */
+  | { readonly kind: 'none' | 'one-file' | 'with-local-files' }
+  /** The file `list` refers to a `path` that is not in the folder. */
   | { readonly kind: 'missing'; readonly path: string; readonly list: string };
 
-interface Named {
+interface Reference {
   readonly path: string;
   readonly isList: boolean;
 }
 
 const REQUIREMENTS = 'requirements.txt';
 
-/** `app` is what the image has: what was left out of it counts as not there. */
+/** `app` is the folder that is copied into the image. Files that were not copied count as missing. */
 export function readRequirements(app: string): Requirements {
   if (!existsSync(join(app, REQUIREMENTS))) return { kind: 'none' };
   const lists = new Set([resolve(app, REQUIREMENTS)]);
-  let isAlone = true;
-  // A set that grows while it is gone through is gone through to its end.
+  let isOneFile = true;
+  // The loop also visits the lists that are added to the set while it runs.
   for (const list of lists) {
-    for (const { path, isList } of namedIn(readFileSync(list, 'utf8'))) {
-      isAlone = false;
-      // As pip does: lists are found from the one that names them, all else from where pip is run.
+    for (const { path, isList } of referencesIn(readFileSync(list, 'utf8'))) {
+      isOneFile = false;
+      // As in pip, lists are relative to the list that refers to them, and other paths to pip's working directory.
       const place = resolve(isList ? dirname(list) : app, path);
       const isInside = place === resolve(app) || place.startsWith(`${resolve(app)}${sep}`);
       if (!isInside || !existsSync(place)) return { kind: 'missing', path, list: relative(app, list) };
       if (isList) lists.add(place);
     }
   }
-  return { kind: isAlone ? 'alone' : 'with-others' };
+  return { kind: isOneFile ? 'one-file' : 'with-local-files' };
 }
 
 const LIST = /^(?:-[rc]\s*|--(?:requirement|constraint)[\s=]\s*)(.+)$/;
 const PLACE = /^(?:-[ef]\s*|--(?:editable|find-links)[\s=]\s*)(.+)$/;
 const FROM_ELSEWHERE = /^[a-z][a-z0-9+.-]*:/i;
-/** `name @ address`: always an address. */
+/** `name @ address`: never a local path. */
 const WITH_ADDRESS = /^[\w.-]+\s*(?:\[[^\]]*\])?\s*@/;
-/** Where no option says so, pip takes for a path what looks like one. */
+/** pip treats an argument without an option as a path if it looks like one. */
 const LIKE_A_PATH = /^\.|\/|\.(?:whl|zip|tgz|tar(?:\.\w+)?)$/i;
 
-/** Files and folders that a list names; what has an address is not among them. */
-function namedIn(text: string): readonly Named[] {
+/** The local files and folders that a list refers to, without packages from an address. */
+function referencesIn(text: string): readonly Reference[] {
   const lines = text.replaceAll(/\\\r?\n/g, ' ').split(/\r?\n/);
-  return lines.flatMap((whole): readonly Named[] => {
+  return lines.flatMap((whole): readonly Reference[] => {
     const line = whole.replace(/(^|\s)#.*$/, '').trim();
     const list = LIST.exec(line)?.[1];
     const place = PLACE.exec(line)?.[1];
@@ -56,7 +59,7 @@ function namedIn(text: string): readonly Named[] {
   });
 }
 
-/** Without what may stand around a path: conditions, hashes, extras and quotes. */
+/** The path without conditions, hashes, extras and quotes. */
 function bare(text: string): string {
   return text
     .replace(/;.*$|\s--.*$/, '')

@@ -8,76 +8,85 @@ import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 
 export interface ActorMeshProps {
-  /** Environment and mesh, `dev-hello`: queues are called `asya-{namespace}-{actor}`. */
+  /**
+   * Prefix of all names: queues are named `asya-{namespace}-{actor}`, the dashboard `asya-{namespace}`. Use environment
+   * and mesh, for example `dev-hello`, so that several meshes can share an account. Must be a DNS label (`a-z`, `0-9`,
+   * `-`). The name of the longest dead-letter queue must not exceed 80 characters.
+   */
   readonly namespace: string;
   /**
-   * Actors and flows, as their folder says them.
-   * @default none; they are added by `addActor` and `addFlow`
+   * Actors and flows, as read from a mesh's folder.
+   * @default no actors and no flows; add them with `addActor` and `addFlow`
    */
   readonly manifest?: Manifest;
   /**
-   * The folder that handlers are found from.
-   * @default the one that the app is run in
+   * The folder that handlers are resolved from.
+   * @default the current working directory of the CDK app
    */
   readonly folder?: string;
   /**
-   * The key for queues, archive and table.
-   * @default the services encrypt with keys of their own
+   * KMS key for the queues, the archive, the failure table and the gateway's secrets.
+   * @default each service encrypts with its own key
    */
   readonly encryptionKey?: IKey;
   /**
-   * What becomes of archive, table and logs when the mesh is removed. Queues always go with their actor.
-   * @default they are kept
+   * What happens to the archive, the failure table, the logs and the gateway's secrets when the stack is deleted. Queues
+   * are always deleted with their actor.
+   * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * How long logs are kept.
-   * @default one month
+   * How long the logs of all functions are kept.
+   * @default RetentionDays.ONE_MONTH
    */
   readonly logRetention?: RetentionDays;
   /**
-   * After how long archived envelopes are deleted.
-   * @default they are kept
+   * Deletes archived envelopes after this time.
+   * @default archived envelopes are never deleted
    */
   readonly archiveExpiry?: Duration;
   /**
-   * Who is written to when an alarm goes off; has to confirm once.
-   * @default nobody; subscribe to `alarmTopic`
+   * Email address that is subscribed to the alarm topic. The recipient has to confirm the subscription once.
+   * @default no subscription; add your own to `alarmTopic`
    */
   readonly alarmEmail?: string;
   /**
-   * No function has more copies at once, whatever its manifest says.
-   * @default as many as each actor's `maxReplicas`
+   * Upper limit for the concurrent executions of each function that consumes a queue, in addition to each actor's
+   * `maxReplicas`. At least 2, the minimum of an SQS event source.
+   * @default only each actor's `maxReplicas` applies
    */
   readonly concurrency?: number;
   /**
-   * Deliveries without an ack, before the dead-letter queue takes an envelope.
-   * @default 5, which is the least
+   * Number of deliveries without an acknowledgement after which SQS moves a message to the dead-letter queue. From 5 to
+   * 1000. Polls that Lambda throttles count as deliveries, so a lower number would dead-letter messages that never
+   * failed.
+   * @default 5
    */
   readonly maxReceiveCount?: number;
   /**
-   * How long queues keep what nobody takes.
-   * @default four days
+   * How long queues keep messages that no function processes. At least one minute.
+   * @default Duration.days(4)
    */
   readonly retention?: Duration;
   /**
-   * How long dead-letter queues do; longer than the queues.
-   * @default 14 days, which is the most
+   * How long dead-letter queues keep messages. Longer than `retention`, because a dead-lettered message keeps its age; at
+   * most 14 days.
+   * @default Duration.days(14)
    */
   readonly deadLetterRetention?: Duration;
   /**
-   * The least that is logged.
-   * @default info
+   * The lowest level that the functions log.
+   * @default 'info'
    */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /**
-   * Where functions get their code.
-   * @default it is bundled from this package and the mesh's folder
+   * Provides the code of the functions.
+   * @default code is bundled from this package and from `folder`
    */
   readonly code?: MeshCode;
 }
 
-/** What the plan of a mesh has to know of its properties. */
+/** The settings of `planMesh` that follow from the props. */
 export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
   const { namespace, logLevel, concurrency, maxReceiveCount, retention, deadLetterRetention } = props;
   return {

@@ -34,7 +34,8 @@ import { type GatewayOptions, MeshGateway } from './mesh-gateway.ts';
 import { SEND_ACTIONS } from './mesh-queue.ts';
 
 /**
- * A whole mesh: the crew, and every actor with what it may reach and nothing else. From a manifest, or by hand:
+ * A mesh: the crew, the actors, and optionally a gateway. Each actor may send only to the queues that its flows and
+ * policies need. Actors and flows come from a manifest, or are declared in code:
  *
  * ```ts
  * const mesh = new ActorMesh(stack, 'Mesh', { namespace: 'dev-hello' });
@@ -44,21 +45,23 @@ import { SEND_ACTIONS } from './mesh-queue.ts';
  */
 export class ActorMesh extends Construct {
   readonly namespace: string;
+  /** x-sink, x-sump and x-dlq, with the archive and the failure table. */
   readonly crew: Crew;
+  /** SNS topic of all alarms of this mesh. */
   readonly alarmTopic: Topic;
   readonly dashboard: MeshDashboard;
   private readonly props: ActorMeshProps;
   private settings: PlanSettings;
   private gateway: MeshGateway | undefined;
   private readonly code: MeshCode;
-  /** Undefined where the code comes from elsewhere. */
+  /** Undefined if `code` was given: its handlers are not in the folder. */
   private readonly checkHandler: HandlerCheck | undefined;
   private readonly actors = new Map<string, Actor>();
-  /** `actor queue`: edges only ever join, so what was granted stays right. */
+  /** Granted sends as `actor queue`. Edges are only added, so a granted permission stays valid. */
   private readonly granted = new Set<string>();
   /** Grantees of `grantOperate`: actors and a gateway that are added later are granted to them as well. */
   private readonly operators: IGrantable[] = [];
-  private readonly shownFlows = new Set<string>();
+  private readonly flowsOnDashboard = new Set<string>();
   private manifest: Manifest = { actors: [], flows: [] };
 
   constructor(scope: Construct, id: string, props: ActorMeshProps) {
@@ -67,7 +70,7 @@ export class ActorMesh extends Construct {
     this.props = props;
     this.namespace = namespace;
     const settings = settingsOf(this, props);
-    refuse(
+    throwIfAny(
       manifest === undefined
         ? settingsMistakes({ ...settings, storage: {} })
         : lambdaMistakes(manifest, { ...settings, storage: {} }),
@@ -82,7 +85,7 @@ export class ActorMesh extends Construct {
       settings,
       code: this.code,
       alarmTopic: this.alarmTopic,
-      ...chosen(props, 'encryptionKey', 'removalPolicy', 'logRetention', 'archiveExpiry'),
+      ...pickDefined(props, 'encryptionKey', 'removalPolicy', 'logRetention', 'archiveExpiry'),
     });
     this.settings = { ...settings, storage: this.crew.storage };
     this.dashboard = new MeshDashboard(this, 'Monitor', { namespace });
@@ -93,22 +96,24 @@ export class ActorMesh extends Construct {
     if (manifest !== undefined) this.join(manifest.actors, manifest.flows);
   }
 
-  /** An actor of its own, with everything that belongs to it. Those whom it names may be added later. */
+  /** Adds an actor with its queue, function and alarms. Actors that it names may be added later. */
   addActor(name: string, options: ActorOptions): Actor {
     const reading = actorFromOptions(name, specOf(options), this.checkHandler, options.labels);
-    if ('mistakes' in reading) return refuse(reading.mistakes, `of mesh "${this.namespace}"`);
-    refuse(actorMistakes(reading.actor, this.settings), `of mesh "${this.namespace}"`);
+    if ('mistakes' in reading) return throwMistakes(reading.mistakes, `of mesh "${this.namespace}"`);
+    throwIfAny(actorMistakes(reading.actor, this.settings), `of mesh "${this.namespace}"`);
     if (this.actors.has(name))
-      throw new Error(`asya: actor "${name}" is in the mesh already; an actor has one name`);
+      throw new Error(
+        `asya: mesh "${this.namespace}" already has an actor "${name}"; actor names must be unique`,
+      );
     this.join([reading.actor], []);
     return this.actor(name);
   }
 
-  /** A way through the mesh: its actors may send to each other from now on. */
+  /** Adds a flow and allows its actors to send to their successors. */
   addFlow(name: string, { entrypoint, routeNext = [], timeout }: FlowOptions): void {
     if (this.gateway !== undefined)
       throw new Error(
-        `asya: flow "${name}" comes after the gateway, which would not offer it; add the gateway last`,
+        `asya: flow "${name}" was added after the gateway, which would not offer it; call addGateway() last`,
       );
     const timeoutSeconds = timeout?.toSeconds();
     if (timeoutSeconds === 1) throw new Error(`asya: timeout of flow "${name}" ${TIMEOUT_OF_ONE}`);
@@ -116,14 +121,14 @@ export class ActorMesh extends Construct {
   }
 
   /**
-   * The front door: flows as HTTP, MCP and A2A, for whoever has a key. It offers the flows that are there now, so it
-   * comes last.
+   * Adds the gateway, which offers the flows over HTTP, MCP and A2A to callers with a key. It offers only the flows that
+   * were added before, so call this last.
    */
   addGateway(options: GatewayOptions = {}): MeshGateway {
-    if (this.gateway !== undefined) throw new Error(`asya: mesh "${this.namespace}" has a gateway already`);
+    if (this.gateway !== undefined) throw new Error(`asya: mesh "${this.namespace}" already has a gateway`);
     const { manifest, settings, crew } = this;
     const withGateway = { ...settings, gateway: { url: '', secret: '' } };
-    refuse(
+    throwIfAny(
       manifest.actors.flatMap((spec) => actorMistakes(spec, withGateway, manifest.flows)),
       `of mesh "${this.namespace}"`,
     );
@@ -134,11 +139,12 @@ export class ActorMesh extends Construct {
       code: this.code,
       crew,
       alarmTopic: this.alarmTopic,
-      ...chosen(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
+      ...pickDefined(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
     });
     for (const name of new Set(manifest.flows.map(({ entrypoint }) => entrypoint)))
       this.actor(name).grantSend(gateway);
-    for (const made of [...crew.functions, ...this.actors.values()]) gateway.tellReports(made.function);
+    for (const reporter of [...crew.functions, ...this.actors.values()])
+      gateway.addReporter(reporter.function);
     for (const operator of this.operators) gateway.timers.grantLookUp(operator);
     this.dashboard.addGateway(gateway);
     this.gateway = gateway;
@@ -146,12 +152,12 @@ export class ActorMesh extends Construct {
     return gateway;
   }
 
-  /** One of the actors by its name. */
+  /** Returns the actor with this name. Throws if there is none. */
   actor(name: string): Actor {
     const actor = this.actors.get(name);
     if (actor !== undefined) return actor;
     throw new Error(
-      `asya: there is no actor "${name}" in mesh "${this.namespace}", but ${[...this.actors.keys()].join(', ')}`,
+      `asya: mesh "${this.namespace}" has no actor "${name}"; its actors are: ${[...this.actors.keys()].join(', ') || 'none'}`,
     );
   }
 
@@ -164,7 +170,7 @@ export class ActorMesh extends Construct {
     this.operators.push(grantee);
     this.crew.grantOperate(grantee);
     for (const actor of this.actors.values()) actor.grantSend(grantee);
-    // A replay looks up every target before it sends. A dead timer is not an envelope, so it is never sent.
+    // A replay looks up every target before it sends. A dead-lettered timer is not an envelope and is not replayed.
     this.gateway?.timers.grantLookUp(grantee);
   }
 
@@ -174,8 +180,9 @@ export class ActorMesh extends Construct {
     const plans = new Map(planMesh(this.manifest, this.settings).functions.map((plan) => [plan.actor, plan]));
     for (const spec of specs) this.makeActor(spec, plans.get(spec.name) as FunctionPlan);
     for (const actor of this.actors.values()) this.connect(actor, plans.get(actor.actorName) as FunctionPlan);
-    for (const [name, seconds] of promisedSeconds(this.manifest)) this.actors.get(name)?.promise(seconds);
-    this.showFlows();
+    for (const [name, seconds] of promisedSeconds(this.manifest))
+      this.actors.get(name)?.addFlowTimeout(seconds);
+    this.addFlowRows();
   }
 
   private makeActor(spec: ActorSpec, plan: FunctionPlan): void {
@@ -183,7 +190,7 @@ export class ActorMesh extends Construct {
       plan,
       code: this.code.actor(this, spec, plan),
       alarmTopic: this.alarmTopic,
-      ...chosen(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
+      ...pickDefined(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
     });
     this.actors.set(spec.name, actor);
     for (const operator of this.operators) actor.grantSend(operator);
@@ -191,7 +198,7 @@ export class ActorMesh extends Construct {
     this.dashboard.addActor(actor);
   }
 
-  /** Grants what the plan says now, as far as the others are there, and tells the sidecar the same. */
+  /** Grants the sends of the plan to queues that already exist, and updates the sidecar's environment. */
   private connect(actor: Actor, plan: FunctionPlan): void {
     const { resiliency } = plan.config.actor;
     const escalations = new Set(
@@ -202,9 +209,9 @@ export class ActorMesh extends Construct {
     for (const queue of plan.sendsTo) {
       const edge = `${actor.actorName} ${queue}`;
       if (this.granted.has(edge)) continue;
-      const target = this.queueCalled(queue);
+      const target = this.queueNamed(queue);
       if (target !== undefined) target.grantSend(actor);
-      else if (escalations.has(queue)) this.grantElsewhere(actor, queue);
+      else if (escalations.has(queue)) this.grantSendByName(actor, queue);
       else continue;
       this.granted.add(edge);
     }
@@ -212,24 +219,24 @@ export class ActorMesh extends Construct {
       actor.function.addEnvironment(name, value);
   }
 
-  private queueCalled(name: string): { grantSend(grantee: IGrantable): Grant } | undefined {
+  private queueNamed(name: string): { grantSend(grantee: IGrantable): Grant } | undefined {
     if (name === queueName('x-sink', this.namespace)) return this.crew.sink;
     return [...this.actors.values()].find(({ plan }) => plan.queue?.name === name);
   }
 
-  /** A queue to escalate to, which somebody else made in this account and region. */
-  private grantElsewhere(grantee: IGrantable, resource: string): void {
+  /** For a queue to escalate to, which exists outside this mesh in the same account and region. */
+  private grantSendByName(grantee: IGrantable, resource: string): void {
     const arn = Stack.of(this).formatArn({ service: 'sqs', resource, arnFormat: ArnFormat.NO_RESOURCE_NAME });
     Grant.addToPrincipal({ grantee, actions: [...SEND_ACTIONS], resourceArns: [arn] });
   }
 
-  /** A flow has its row once all its actors are there. */
-  private showFlows(): void {
+  /** Adds a dashboard row for each flow once all its actors exist. */
+  private addFlowRows(): void {
     for (const flow of this.manifest.flows) {
       const names = [...new Set([flow.entrypoint, ...flow.routeNext])];
       const actors = names.flatMap((name) => this.actors.get(name) ?? []);
-      if (this.shownFlows.has(flow.name) || actors.length < names.length) continue;
-      this.shownFlows.add(flow.name);
+      if (this.flowsOnDashboard.has(flow.name) || actors.length < names.length) continue;
+      this.flowsOnDashboard.add(flow.name);
       this.dashboard.addFlow(flow, actors);
     }
   }
@@ -243,7 +250,7 @@ export class ActorMesh extends Construct {
   }
 }
 
-/** With a policy of its own a topic has lost the one that lets CloudWatch publish: it is said again. */
+/** `enforceSSL` adds a topic policy, which replaces the default one. So CloudWatch needs an explicit grant to publish. */
 function alarmTopicOf(scope: Construct): Topic {
   const topic = new Topic(scope, 'Alarms', { enforceSSL: true });
   const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } };
@@ -251,19 +258,20 @@ function alarmTopicOf(scope: Construct): Topic {
   return topic;
 }
 
-/** Every mistake at once, or nothing. */
-function refuse(mistakes: readonly [Mistake, ...Mistake[]], where: string): never;
-function refuse(mistakes: readonly Mistake[], where: string): void;
-function refuse(mistakes: readonly Mistake[], where: string): void {
-  if (mistakes.length === 0) return;
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+function throwIfAny(mistakes: readonly Mistake[], where: string): void {
+  if (mistakes.length > 0) throwMistakes(mistakes, where);
+}
+
+/** Throws one error that lists all mistakes. */
+function throwMistakes(mistakes: readonly Mistake[], where: string): never {
+  const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
   throw new Error(
     `asya: ${count} in the deployment ${where}\n${mistakesText(mistakes).replace(/^/gm, '  ')}`,
   );
 }
 
-/** Those of the properties that are given. */
-function chosen<Props extends object, Key extends keyof Props>(
+/** The given properties, without those that are undefined. */
+function pickDefined<Props extends object, Key extends keyof Props>(
   props: Props,
   ...keys: readonly Key[]
 ): { [K in Key]?: Exclude<Props[K], undefined> } {

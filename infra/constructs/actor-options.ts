@@ -1,114 +1,140 @@
 import type { Duration } from 'aws-cdk-lib';
+import { defined } from '../../lib/core/text/defined.ts';
 
-/** An actor that is declared in code. The same words as in a manifest, docs/manifest.md; the same rules. */
+/**
+ * Options of an actor that is declared in code. They have the same names and rules as in a manifest (docs/manifest.md).
+ * Give a `handler`, an `image` with a `handler`, or a `url`.
+ *
+ * ```ts
+ * mesh.addActor('score', {
+ *   handler: 'score.ts.score',
+ *   actorTimeout: Duration.seconds(30),
+ *   policies: { default: { maxAttempts: 3, initialDelay: '1s' } },
+ *   rules: [{ errors: ['ValueError'], policy: 'noRetry' }],
+ * });
+ * ```
+ */
 export interface ActorOptions {
-  /** The function, from the mesh's folder: `score.ts.score` for Node, `score.score` for Python. */
+  /**
+   * The function, relative to the mesh's folder: `FILE.FUNCTION` for Node (`score.ts.score`), `module.function` for
+   * Python (`score.score`).
+   * @default none; required without `url`
+   */
   readonly handler?: string;
-  /** A container image that holds the handler. */
+  /**
+   * A container image that contains the handler. `handler` is then relative to the image's working directory.
+   * @default a Node handler is bundled into a zip file; for a Python handler an image is built
+   */
   readonly image?: string;
-  /** Where a runtime already listens. */
+  /**
+   * Address of a runtime that already runs: `http://...` or `https://...`. The function must be able to reach it.
+   * @default the sidecar starts the handler itself
+   */
   readonly url?: string;
   /**
-   * How long one call may take.
-   * @default five minutes
+   * Maximum duration of one call. At most 14m55s on Lambda.
+   * @default Duration.minutes(5)
    */
   readonly actorTimeout?: Duration;
   /**
-   * How long SQS hides a delivery.
-   * @default twice the timeout, and 30 s more than the function may hold a message
+   * How long SQS hides a message after its delivery. Whole seconds, longer than `actorTimeout`, and at least as long as
+   * the function may hold a message.
+   * @default twice the actor timeout, and at least 30 seconds longer than the function may hold a message
    */
   readonly visibilityTimeout?: Duration;
   /**
-   * Policies by name, as in a manifest.
-   * @default what fails goes to x-sink at once
+   * Retry policies by name, with the fields of a manifest: `{ default: { maxAttempts: 3, initialDelay: '1s' } }`.
+   * @default no retries; failed envelopes go to x-sink
    */
   readonly policies?: Readonly<Record<string, unknown>>;
   /**
-   * Which error gets which policy.
-   * @default the policy `default` for all, where there is one
+   * Rules that select a policy by error type: `[{ errors: ['ValueError'], policy: 'noRetry' }]`. The first match wins.
+   * @default the policy `default` applies to all errors, if there is one
    */
   readonly rules?: readonly unknown[];
   /**
-   * The actor that takes what fails here.
+   * Another actor that receives the envelopes that fail here.
    * @default x-sink
    */
   readonly onError?: string;
   /**
-   * The most copies at once.
+   * Maximum number of concurrent executions of the function. From 2 to 1000.
    * @default 10
    */
   readonly maxReplicas?: number;
   /**
-   * Envelopes that one invocation takes.
+   * Maximum number of envelopes per invocation, from 1 to 10000. More than 10 requires a `batchWindow`.
    * @default 1
    */
   readonly batchSize?: number;
   /**
-   * How long an invocation waits for its batch to fill.
-   * @default it does not
+   * How long an invocation waits for its batch to fill. Whole seconds, at most 300.
+   * @default Duration.seconds(0)
    */
   readonly batchWindow?: Duration;
   /**
-   * Calls at once in one copy.
+   * Maximum number of simultaneous calls of the handler in one execution environment, from 1 to 1000.
    * @default 1
    */
   readonly concurrency?: number;
   /**
-   * Memory of the function, in MB.
+   * Memory of the function in MB, from 128 to 10240.
    * @default 512
    */
   readonly memoryMb?: number;
   /**
-   * Variables for the handler.
+   * Environment variables of the handler. Names that begin with `ASYA_` are reserved. Together with the variables of the
+   * sidecar they are limited to 4 KB.
    * @default none
    */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Who may follow, besides those whom the flows say.
-   * @default nobody else
+   * Actors that the handler may add to the route, in addition to those that follow it in a flow.
+   * @default none
    */
   readonly next?: readonly string[];
   /**
-   * AWS tags for everything that belongs to the actor, by the rules of AWS and at most 40. For values that are only known
-   * at deployment, use `Tags.of(actor).add(key, value)`.
+   * AWS tags for everything that belongs to the actor. At most 40, each valid as an AWS tag. For values that are only
+   * known at deployment, use `Tags.of(actor).add(key, value)`.
    * @default no tags
    */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A way through the mesh. */
+/** Options of a flow that is declared in code. */
 export interface FlowOptions {
+  /** The first actor. */
   readonly entrypoint: string;
   /**
-   * The actors after it.
+   * The actors that follow, in this order.
    * @default none
    */
   readonly routeNext?: readonly string[];
   /**
-   * The time for the whole way, in whole seconds.
+   * Time limit for the whole route: the deadline of every envelope. Whole seconds, at least 2.
    * @default no deadline
    */
   readonly timeout?: Duration;
 }
 
-/** What would stand under `spec:` in a manifest. */
+/** The options as the `spec` of a manifest document. */
 export function specOf(options: ActorOptions): Record<string, unknown> {
   const { handler, image, url, environment, next, memoryMb } = options;
-  return said({
+  return defined({
     handler,
     image,
     url,
     environment,
     next,
     memory: memoryMb,
-    resiliency: said({
+    resiliency: defined({
       actorTimeout: durationOf(options.actorTimeout),
       visibilityTimeout: durationOf(options.visibilityTimeout),
       policies: options.policies,
       rules: options.rules,
       onError: options.onError,
     }),
-    scaling: said({
+    scaling: defined({
       maxReplicas: options.maxReplicas,
       batchSize: options.batchSize,
       batchWindow: durationOf(options.batchWindow),
@@ -119,8 +145,4 @@ export function specOf(options: ActorOptions): Record<string, unknown> {
 
 function durationOf(duration: Duration | undefined): string | undefined {
   return duration === undefined ? undefined : `${duration.toMilliseconds()}ms`;
-}
-
-function said(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -24,39 +24,40 @@ import { FAILED_REASONS, METRIC_PERIOD, meshMetric } from './mesh-metrics.ts';
 import { MeshQueue } from './mesh-queue.ts';
 
 export interface ActorProps {
-  /** As `planMesh` says it; `ActorMesh` does this for you. */
+  /** The actor's part of `planMesh`. It must have a queue. `ActorMesh` passes it for you. */
   readonly plan: FunctionPlan & { readonly queue?: PlannedQueue };
+  /** The code of the sidecar's function, with the handler in it. */
   readonly code: FunctionCode;
   /**
-   * The key that messages are encrypted with at rest.
-   * @default SQS encrypts with keys of its own
+   * KMS key that encrypts messages at rest.
+   * @default SQS encrypts with its own key
    */
   readonly encryptionKey?: IKey;
   /**
-   * How long its logs are kept.
-   * @default one month
+   * How long the function's logs are kept.
+   * @default RetentionDays.ONE_MONTH
    */
   readonly logRetention?: RetentionDays;
   /**
-   * What becomes of its logs when it is removed.
-   * @default they are kept
+   * What happens to the logs when the actor is deleted. Its queues are always deleted.
+   * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * Whom its alarms tell.
-   * @default nobody; they are seen on the console alone
+   * SNS topic that is notified when an alarm starts and when it is over.
+   * @default no notifications; the alarms are visible in the console only
    */
   readonly alarmTopic?: ITopic;
 }
 
-/** Deliveries that fail among those received, in percent, before somebody is told. */
+/** Threshold of the alarm `failed`: failed deliveries in percent of the received ones. */
 const FAILED_PERCENT = 5;
-/** Of the time that a call may take. */
-const NEAR_THE_TIMEOUT = 0.8;
-/** Of the time that a flow promises: so that there is some left to act. */
-const NEAR_THE_PROMISE = 0.5;
+/** Threshold of the alarm `slow`, as a share of the actor timeout. */
+const SLOW_SHARE = 0.8;
+/** Threshold of the alarm `oldest`, as a share of the flow's timeout. The other half is left to react. */
+const OLDEST_SHARE = 0.5;
 
-/** One actor: its queue, its function, what feeds the one from the other, and its alarms. */
+/** One actor: its queue, its function, the event source between them, and its alarms. */
 export class Actor extends Construct implements IGrantable {
   readonly actorName: string;
   readonly queue: Queue;
@@ -66,12 +67,13 @@ export class Actor extends Construct implements IGrantable {
   private readonly meshQueue: MeshQueue;
   private readonly meshFunction: MeshFunction;
   private readonly alarmTopic: ITopic | undefined;
-  private promisedSeconds: number | undefined;
+  private flowTimeoutSeconds: number | undefined;
 
   constructor(scope: Construct, id: string, props: ActorProps) {
     super(scope, id);
     const { plan, code, encryptionKey, alarmTopic, ...logs } = props;
-    if (plan.queue === undefined) throw new Error(`asya: "${plan.actor}" is planned without a queue`);
+    if (plan.queue === undefined)
+      throw new Error(`asya: the plan of actor "${plan.actor}" has no queue; pass a plan from planMesh()`);
     this.plan = plan;
     this.actorName = plan.actor;
     this.alarmTopic = alarmTopic;
@@ -92,54 +94,56 @@ export class Actor extends Construct implements IGrantable {
     return this.meshFunction.role;
   }
 
-  /** Lets somebody send envelopes to this actor. */
+  /** Allows the grantee to look up this actor's queue and to send envelopes to it. */
   grantSend(grantee: IGrantable): Grant {
     return this.meshQueue.grantSend(grantee);
   }
 
-  /** An envelope that comes through here has to be at its end within so many seconds. The shortest promise counts. */
-  promise(seconds: number): void {
-    const isFirst = this.promisedSeconds === undefined;
-    this.promisedSeconds = Math.min(seconds, this.promisedSeconds ?? seconds);
+  /** Adds the alarm `oldest` for a flow with this timeout. If several flows pass this actor, the shortest timeout counts. */
+  addFlowTimeout(seconds: number): void {
+    const isFirst = this.flowTimeoutSeconds === undefined;
+    this.flowTimeoutSeconds = Math.min(seconds, this.flowTimeoutSeconds ?? seconds);
     if (!isFirst) return;
     this.addAlarm('OldestAlarm', 'oldest', {
-      description: "Envelopes wait here for half of the time that their flow's timeout gives them in all.",
+      description: "Envelopes wait in this queue for half of their flow's timeout or longer.",
       metric: this.metricOldestAge(),
-      threshold: Lazy.number({ produce: () => Math.ceil((this.promisedSeconds ?? 0) * NEAR_THE_PROMISE) }),
+      threshold: Lazy.number({ produce: () => Math.ceil((this.flowTimeoutSeconds ?? 0) * OLDEST_SHARE) }),
     });
   }
 
-  /** Deliveries received. */
+  /** Number of received deliveries. */
   metricReceived(): Metric {
     return this.metric('messages_received_total', { transport: 'sqs' }, 'Sum');
   }
 
-  /** Deliveries by what became of them. */
+  /** Number of deliveries with this result. */
   metricResult(result: Result): Metric {
     return this.metric('messages_total', { result }, 'Sum');
   }
 
+  /** Number of deliveries that were sent again for a retry. */
   metricRetried(): Metric {
     return this.metricResult('retried');
   }
 
-  /** Envelopes whose flow's timeout had run out here. */
+  /** Number of envelopes whose flow's timeout expired at this actor. */
   metricSlaMisses(): Metric {
     return this.metricResult('sla_expired');
   }
 
+  /** Number of deliveries that failed for this reason. */
   metricFailed(reason: FailedReason): Metric {
     return this.metric('messages_failed_total', { reason }, 'Sum');
   }
 
-  /** How long calls took, in seconds: a percentile, such as `p99`. */
+  /** Duration of calls in seconds, as a percentile such as `p99`. */
   metricDuration(percentile: string): Metric {
     return this.metric('runtime_execution_duration_seconds', {}, percentile, percentile);
   }
 
-  /** Of the deliveries received, how many in a hundred failed. */
+  /** Failed deliveries in percent of the received ones. */
   metricFailedPercent(): MathExpression {
-    const failed = FAILED_REASONS.map((reason, at) => [`f${at}`, this.metricFailed(reason)] as const);
+    const failed = FAILED_REASONS.map((reason, index) => [`f${index}`, this.metricFailed(reason)] as const);
     const sum = failed.map(([id]) => `FILL(${id}, 0)`).join(' + ');
     return new MathExpression({
       expression: `100 * (${sum}) / received`,
@@ -149,6 +153,7 @@ export class Actor extends Construct implements IGrantable {
     });
   }
 
+  /** Age of the oldest message in the queue, in seconds. */
   metricOldestAge(options: MetricOptions = {}): Metric {
     return this.queue.metricApproximateAgeOfOldestMessage({
       period: METRIC_PERIOD,
@@ -157,6 +162,7 @@ export class Actor extends Construct implements IGrantable {
     });
   }
 
+  /** Number of messages in the dead-letter queue. */
   metricDeadLetters(options: MetricOptions = {}): Metric {
     return this.deadLetterQueue.metricApproximateNumberOfMessagesVisible({
       period: METRIC_PERIOD,
@@ -165,10 +171,12 @@ export class Actor extends Construct implements IGrantable {
     });
   }
 
+  /** Concurrent executions of the function. */
   metricConcurrency(options: MetricOptions = {}): Metric {
     return this.meshFunction.metricConcurrency({ period: METRIC_PERIOD, ...options });
   }
 
+  /** Invocations that Lambda refused because of a concurrency limit. */
   metricThrottles(options: MetricOptions = {}): Metric {
     return this.meshFunction.metricThrottles({ period: METRIC_PERIOD, ...options });
   }
@@ -192,23 +200,23 @@ export class Actor extends Construct implements IGrantable {
   private addAlarms(): void {
     deadLetterAlarm(this, this.plan.queue?.name ?? '', this.deadLetterQueue, this.alarmTopic);
     this.addAlarm('FailedAlarm', 'failed', {
-      description: `Of the envelopes that came, ${FAILED_PERCENT} in a hundred failed, for a quarter of an hour.`,
+      description: `At least ${FAILED_PERCENT}% of the deliveries have failed, for 15 minutes.`,
       metric: this.metricFailedPercent(),
       threshold: FAILED_PERCENT,
       periods: 3,
     });
     this.addAlarm('ThrottledAlarm', 'throttled', {
       description:
-        'Lambda refuses invocations: the account has not enough concurrency for what may run at once.',
+        "Lambda has refused invocations for 15 minutes, because the account's concurrency is used up.",
       metric: this.metricThrottles(),
       threshold: 1,
       periods: 3,
     });
     const timeoutSeconds = this.plan.config.actor.timeoutMs / 1000;
     this.addAlarm('SlowAlarm', 'slow', {
-      description: `One call in a hundred takes ${NEAR_THE_TIMEOUT * 100}% of its timeout of ${timeoutSeconds} s, or more.`,
+      description: `One call in 100 has taken ${SLOW_SHARE * 100}% of its timeout of ${timeoutSeconds} s or more, for 15 minutes.`,
       metric: this.metricDuration('p99'),
-      threshold: timeoutSeconds * NEAR_THE_TIMEOUT,
+      threshold: timeoutSeconds * SLOW_SHARE,
       periods: 3,
     });
   }
@@ -216,12 +224,12 @@ export class Actor extends Construct implements IGrantable {
   private addAlarm(
     id: string,
     suffix: string,
-    what: { description: string; metric: IMetric; threshold: number; periods?: number },
+    options: { description: string; metric: IMetric; threshold: number; periods?: number },
   ): Alarm {
     const { queue } = this.plan;
     return meshAlarm(this, id, {
       name: `${queue?.name}-${suffix}`,
-      ...what,
+      ...options,
       ...defined({ topic: this.alarmTopic }),
     });
   }

@@ -21,40 +21,41 @@ import { METRIC_PERIOD } from './mesh-metrics.ts';
 import { MeshQueue } from './mesh-queue.ts';
 
 export interface CrewProps {
-  /** Of the mesh, but for where things are kept: that is made here. */
+  /** Settings of the mesh's plan without `storage`: this construct creates the archive and the table. */
   readonly settings: Omit<PlanSettings, 'storage'>;
+  /** Provides the code of the crew's functions. */
   readonly code: MeshCode;
   /**
-   * The key for queues, archive and table.
-   * @default the services encrypt with keys of their own
+   * KMS key for the crew's queues, the archive and the failure table.
+   * @default each service encrypts with its own key
    */
   readonly encryptionKey?: IKey;
   /**
-   * What becomes of archive, table and logs when the mesh is removed.
-   * @default they are kept
+   * What happens to the archive, the failure table and the logs when the mesh is deleted.
+   * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * How long logs are kept.
-   * @default one month
+   * How long the logs of the crew's functions are kept.
+   * @default RetentionDays.ONE_MONTH
    */
   readonly logRetention?: RetentionDays;
   /**
-   * After how long archived envelopes are deleted.
-   * @default they are kept
+   * Deletes archived envelopes after this time.
+   * @default archived envelopes are never deleted
    */
   readonly archiveExpiry?: Duration;
   /**
-   * Whom the crew's alarms tell.
-   * @default nobody; they are seen on the console alone
+   * SNS topic that is notified when an alarm starts and when it is over.
+   * @default no notifications; the alarms are visible in the console only
    */
   readonly alarmTopic?: ITopic;
 }
 
-/** The folders of the archive: `lib/core/failure/record.ts` names its keys. */
+/** Top-level folders of the archive. `lib/core/failure/record.ts` builds the keys. */
 export const ARCHIVE_FOLDERS = ['succeeded', 'failed', 'canceled', 'dlq'] as const;
 
-/** x-sink, x-sump and x-dlq, with the archive and the failure table that they keep. */
+/** x-sink, x-sump and x-dlq, with the archive and the failure table that they write. */
 export class Crew extends Construct {
   readonly sink: MeshQueue;
   readonly sump: MeshQueue;
@@ -82,7 +83,7 @@ export class Crew extends Construct {
     this.functions = [sink, sump, this.deadLetters];
     sink.consume(this.sink.queue);
     sump.consume(this.sump.queue);
-    // A delivery that is not yet due, or that there was no time for, goes back to the own queue.
+    // A delivery that is not yet due, or for which the function has no time left, is sent to its own queue again.
     this.sink.grantSend(sink);
     this.sump.grantSend(sump);
     this.sump.grantSend(sink);
@@ -90,19 +91,19 @@ export class Crew extends Construct {
     this.addAlarms(planOf('x-sink'), planOf('x-sump'), alarmTopic);
   }
 
-  /** What the functions of the mesh are told of the stores. */
+  /** Names of the archive bucket and the failure table, for the functions' environment. */
   get storage(): { readonly bucket: string; readonly table: string } {
     return { bucket: this.archive.bucketName, table: this.failures.tableName };
   }
 
-  /** x-dlq takes what is dead-lettered there. */
+  /** Adds a dead-letter queue to those that x-dlq drains. */
   drain(deadLetterQueue: IQueue): void {
     this.deadLetters.consume(deadLetterQueue);
   }
 
   /**
-   * What `asya failures`, `asya replay` and `asya purge` need of the crew: the table, the archive, and sending to x-sink
-   * and x-sump, because a replay sends their own dead letters back to them.
+   * Grants what `asya failures`, `asya replay` and `asya purge` need from the crew: access to the table and the archive,
+   * and sending to x-sink and x-sump. A replay sends their own dead letters back to them.
    */
   grantOperate(grantee: IGrantable): Grant {
     const { failures, archive, sink, sump } = this;
@@ -134,7 +135,7 @@ export class Crew extends Construct {
   }
 
   private queueOf(id: string, plan: FunctionPlan, { encryptionKey }: CrewProps): MeshQueue {
-    if (plan.queue === undefined) throw new Error(`asya: "${plan.actor}" is planned without a queue`);
+    if (plan.queue === undefined) throw new Error(`asya: the plan of "${plan.actor}" has no queue`);
     return new MeshQueue(this, id, {
       planned: plan.queue,
       ...defined({ encryptionKey }),
@@ -149,13 +150,13 @@ export class Crew extends Construct {
       ...defined({ logRetention }),
       removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
     });
-    for (const statement of this.keeping()) made.role.addToPolicy(statement);
+    for (const statement of this.storageStatements()) made.role.addToPolicy(statement);
     grantKey(made, props.encryptionKey);
     return made;
   }
 
-  /** Claims a record, looks whether the envelope is there, and puts it there: all three of them may have to. */
-  private keeping(): readonly PolicyStatement[] {
+  /** All three functions claim a record, check whether the envelope is archived, and archive it. */
+  private storageStatements(): readonly PolicyStatement[] {
     return [
       new PolicyStatement({
         actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
@@ -165,21 +166,20 @@ export class Crew extends Construct {
         actions: ['s3:GetObject', 's3:PutObject'],
         resources: ARCHIVE_FOLDERS.map((folder) => this.archive.arnForObjects(`${folder}/*`)),
       }),
-      // Without it S3 says "forbidden" of a key that is not there.
+      // Without this permission S3 answers 403 instead of 404 for a missing key.
       new PolicyStatement({ actions: ['s3:ListBucket'], resources: [this.archive.bucketArn] }),
     ];
   }
 
   private addAlarms(sinkPlan: FunctionPlan, sumpPlan: FunctionPlan, topic: ITopic | undefined): void {
-    const told = defined({ topic });
     deadLetterAlarm(this.sink, sinkPlan.queue?.name ?? '', this.sink.deadLetterQueue, topic);
     deadLetterAlarm(this.sump, sumpPlan.queue?.name ?? '', this.sump.deadLetterQueue, topic);
     meshAlarm(this, 'ReceivingAlarm', {
       name: `${sumpPlan.queue?.name}-receiving`,
-      description: 'Envelopes failed for good. They are in the failure index: asya failures.',
+      description: 'Envelopes have failed permanently. `asya failures` lists them.',
       metric: this.sump.queue.metricNumberOfMessagesSent({ period: METRIC_PERIOD, statistic: 'Sum' }),
       threshold: 1,
-      ...told,
+      ...defined({ topic }),
     });
   }
 }
@@ -197,7 +197,7 @@ function archiveOf(scope: Construct, props: CrewProps): Bucket {
       : { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
     lifecycleRules: [
       {
-        id: 'remains',
+        id: 'cleanup',
         abortIncompleteMultipartUploadAfter: Duration.days(1),
         noncurrentVersionExpiration: Duration.days(30),
         expiredObjectDeleteMarker: archiveExpiry === undefined,

@@ -7,8 +7,8 @@ import { meshAlarm } from './mesh-alarm.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 
 /**
- * Something was dead-lettered, or lies there. x-dlq empties the queue within seconds, and a depth that is looked at
- * once a minute would be 0 again: what was taken out of it counts too.
+ * Alarm for messages in a dead-letter queue. x-dlq empties the queue within seconds, so its depth, which is measured once
+ * a minute, is usually 0 again. Messages that were received from the queue therefore count too.
  */
 export function deadLetterAlarm(
   scope: Construct,
@@ -20,12 +20,12 @@ export function deadLetterAlarm(
   return meshAlarm(scope, 'DeadLettersAlarm', {
     name: `${queueName}-dead-letters`,
     description:
-      'Deliveries failed again and again without an answer: a crash loop, or sends that are refused. x-dlq keeps them.',
+      'Messages were delivered repeatedly without an acknowledgement: the function crashes, or its sends are refused. x-dlq stores them.',
     metric: new MathExpression({
-      expression: 'FILL(lying, 0) + FILL(taken, 0)',
+      expression: 'FILL(visible, 0) + FILL(received, 0)',
       usingMetrics: {
-        lying: deadLetters.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
-        taken: deadLetters.metricNumberOfMessagesReceived({ period, statistic: 'Sum' }),
+        visible: deadLetters.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
+        received: deadLetters.metricNumberOfMessagesReceived({ period, statistic: 'Sum' }),
       },
       period,
       label: 'dead letters',

@@ -18,40 +18,45 @@ import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 
-/** What the gateway's functions have in common. */
+/** Props that the gateway's functions share. */
 export interface GatewayFunctionsProps {
+  /** Settings of the mesh's plan. */
   readonly settings: PlanSettings;
+  /** Provides the code of the gateway's functions. */
   readonly code: MeshCode;
-  /** Whose table holds the tasks, whose archive the results. */
+  /** The crew of the mesh. Its table holds the tasks, its archive the results. */
   readonly crew: Crew;
   /**
-   * The key for its queue and secrets, and of the crew's table.
-   * @default the services encrypt with keys of their own
+   * KMS key for the gateway's queue and secrets. Must be the key of the crew's table and archive.
+   * @default each service encrypts with its own key
    */
   readonly encryptionKey?: IKey;
   /**
-   * What becomes of its logs and secrets when it is removed.
-   * @default they are kept
+   * What happens to the gateway's logs and secrets when it is deleted.
+   * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * How long logs are kept.
-   * @default one month
+   * How long the logs of the gateway's functions are kept.
+   * @default RetentionDays.ONE_MONTH
    */
   readonly logRetention?: RetentionDays;
   /**
-   * Whom its alarms tell.
-   * @default nobody; they are seen on the console alone
+   * SNS topic that is notified when an alarm starts and when it is over.
+   * @default no notifications; the alarms are visible in the console only
    */
   readonly alarmTopic?: ITopic;
 }
 
 export interface GatewayReportsProps extends GatewayFunctionsProps {
-  /** What reports are signed with. */
+  /** Secret that reports are signed with, shared with every function that reports. */
   readonly secret: string;
 }
 
-/** Where sidecars and crew report: not where callers hold an invocation for each of their streams. */
+/**
+ * The function that receives reports of the sidecars and the crew. It is separate from the gateway's function, where each
+ * stream of a caller occupies an invocation.
+ */
 export class GatewayReports extends Construct {
   readonly url: string;
   readonly function: MeshFunction;
@@ -73,11 +78,12 @@ export class GatewayReports extends Construct {
       }),
     );
     grantKey(this.function, encryptionKey);
-    // Who reports is checked by the signature, not by AWS identities.
+    // The function checks the signature of each report, so the URL needs no IAM authentication.
     this.url = this.function.function.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
     meshAlarm(this, 'LostAlarm', {
       name: `${queueName(GATEWAY, settings.namespace)}-reports-lost`,
-      description: 'Reports to the gateway are refused or fail: tasks do not show how far they are.',
+      description:
+        'Reports to the gateway have been refused or failed for 15 minutes. Tasks do not show their progress.',
       metric: this.metricLost(),
       threshold: 1,
       periods: 3,
@@ -85,17 +91,17 @@ export class GatewayReports extends Construct {
     });
   }
 
-  /** Requests with reports that came through. */
+  /** Number of requests with reports that reached the function URL. */
   metricRequests(): Metric {
     return this.function.metricUrl('UrlRequestCount', { label: 'requests' });
   }
 
-  /** Requests that Lambda refused or that were answered with an error of ours. */
+  /** Number of requests that Lambda throttled or that were answered with a 5xx status. */
   metricLost(): MathExpression {
     return new MathExpression({
-      expression: 'FILL(refused, 0) + FILL(failed, 0)',
+      expression: 'FILL(throttled, 0) + FILL(failed, 0)',
       usingMetrics: {
-        refused: this.function.metricThrottles({ period: METRIC_PERIOD }),
+        throttled: this.function.metricThrottles({ period: METRIC_PERIOD }),
         failed: this.function.metricUrl('Url5xxCount'),
       },
       period: METRIC_PERIOD,

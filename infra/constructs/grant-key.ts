@@ -2,8 +2,9 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 
 /**
- * What writing and reading with a key takes. Given to the role itself: the key may be somebody else's, and the CDK's own
- * grant says nothing where it cannot tell that both are in one region.
+ * Allows the grantee to encrypt and decrypt with the key. The permission is added to the role, not to the key's policy:
+ * the key may belong to another stack, and the CDK's own grant adds nothing if it cannot determine that key and role are
+ * in the same region.
  */
 export function grantKey(grantee: IGrantable, key: IKey | undefined): void {
   if (key === undefined) return;

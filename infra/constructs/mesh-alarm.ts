@@ -4,26 +4,26 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 
 export interface MeshAlarmProps {
-  /** As it stands in the mail: `asya-dev-hello-score-dead-letters`. */
+  /** Alarm name, as shown in notifications: `asya-dev-hello-score-dead-letters`. */
   readonly name: string;
-  /** What happened, and what to look at first. */
+  /** What happened, and what to check first. A link to docs/operate.md is appended. */
   readonly description: string;
   readonly metric: IMetric;
-  /** Told once the metric is at or above it. */
+  /** The alarm starts when the metric is greater than or equal to this value. */
   readonly threshold: number;
   /**
-   * How many periods in a row it has to last.
+   * Number of consecutive periods for which the threshold must be reached.
    * @default 1
    */
   readonly periods?: number;
   /**
-   * Who is told.
-   * @default nobody; the alarm is seen on the console alone
+   * SNS topic that is notified when the alarm starts and when it is over.
+   * @default no notifications; the alarm is visible in the console only
    */
   readonly topic?: ITopic;
 }
 
-/** An alarm of the mesh. Silence is no trouble: where nothing is measured, nothing is done. */
+/** An alarm of the mesh. Missing data does not trigger it, because an idle mesh reports no data. */
 export function meshAlarm(scope: Construct, id: string, props: MeshAlarmProps): Alarm {
   const { name, description, metric, threshold, periods = 1, topic } = props;
   const alarm = new Alarm(scope, id, {
@@ -37,9 +37,9 @@ export function meshAlarm(scope: Construct, id: string, props: MeshAlarmProps): 
     treatMissingData: TreatMissingData.NOT_BREACHING,
   });
   if (topic !== undefined) {
-    const tell = new SnsAction(topic);
-    alarm.addAlarmAction(tell);
-    alarm.addOkAction(tell);
+    const notify = new SnsAction(topic);
+    alarm.addAlarmAction(notify);
+    alarm.addOkAction(notify);
   }
   return alarm;
 }

@@ -7,21 +7,21 @@ import type { MeshGateway } from './mesh-gateway.ts';
 import { METRIC_PERIOD, metricOverAll, metricsBy } from './mesh-metrics.ts';
 
 export interface MeshDashboardProps {
-  /** The mesh's: the dashboard is called by it, and its metrics are told apart by it. */
+  /** The mesh's namespace. The dashboard is named `asya-{namespace}` and shows metrics whose `service` is the namespace. */
   readonly namespace: string;
 }
 
 const HEIGHT = 6;
-/** Five in a row of 24. */
+/** Five graphs in a row of 24 columns. */
 const WIDTHS = [5, 5, 5, 5, 4] as const;
 
-/** One dashboard for a mesh: an overview, and a row for each actor and each flow as they join. */
+/** The dashboard of a mesh: an overview, and a row for each actor, each flow and the gateway. */
 export class MeshDashboard extends Construct {
   readonly dashboard: Dashboard;
   private readonly namespace: string;
-  private readonly throughput = graph(0, 'Throughput', 'received');
-  private readonly failures = graph(1, 'Failures', 'failed');
-  private readonly retries = graph(2, 'Retries', 'retried');
+  private readonly throughput = graph(0, 'Throughput', 'deliveries');
+  private readonly failures = graph(1, 'Failures', 'deliveries');
+  private readonly retries = graph(2, 'Retries', 'deliveries');
   private readonly oldest = graph(3, 'Oldest message', 'seconds');
   private readonly deadLetters = graph(4, 'Dead letters', 'messages');
 
@@ -34,6 +34,7 @@ export class MeshDashboard extends Construct {
     this.dashboard.addWidgets(throughput, failures, retries, oldest, deadLetters);
   }
 
+  /** Adds an actor to the overview, and a row for it. */
   addActor(actor: Actor): void {
     const { actorName: label } = actor;
     const { queue, maxReplicas, config } = actor.plan;
@@ -46,73 +47,79 @@ export class MeshDashboard extends Construct {
     const timeoutSeconds = config.actor.timeoutMs / 1000;
     this.dashboard.addWidgets(heading(`## ${label}`));
     this.dashboard.addWidgets(
-      graph(0, `${label}: rate`, 'deliveries', [metricsBy(this.namespace, 'messages_total', labels)]),
-      graph(1, `${label}: errors by reason`, 'failed', [
+      graph(0, `${label}: deliveries by result`, 'deliveries', [
+        metricsBy(this.namespace, 'messages_total', labels),
+      ]),
+      graph(1, `${label}: errors by reason`, 'deliveries', [
         metricsBy(this.namespace, 'messages_failed_total', labels),
       ]),
-      graph(2, `${label}: retries`, 'retried', [actor.metricRetried()]),
+      graph(2, `${label}: retries`, 'deliveries', [actor.metricRetried()]),
       graph(
         3,
-        `${label}: duration of calls`,
+        `${label}: call duration`,
         'seconds',
         ['p50', 'p90', 'p99'].map((percentile) => actor.metricDuration(percentile)),
-        { value: timeoutSeconds, label: `timeout, ${timeoutSeconds} s` },
+        { value: timeoutSeconds, label: `timeout: ${timeoutSeconds} s` },
       ),
-      graph(4, `${label}: copies`, 'at once', [actor.metricConcurrency()], {
+      graph(4, `${label}: concurrency`, 'executions', [actor.metricConcurrency()], {
         value: maxReplicas,
-        label: `most, ${maxReplicas}`,
+        label: `limit: ${maxReplicas}`,
       }),
     );
   }
 
-  /** The crew's queues, in the overview. */
+  /** Adds a queue of the crew to the overview. */
   addQueue(label: string, queue: Queue, deadLetterQueue: Queue): void {
     const options = { label, period: METRIC_PERIOD, statistic: 'Maximum' };
     this.oldest.addLeftMetric(queue.metricApproximateAgeOfOldestMessage(options));
     this.deadLetters.addLeftMetric(deadLetterQueue.metricApproximateNumberOfMessagesVisible(options));
   }
 
+  /** Adds a row for the gateway. */
   addGateway({ function: callers, reports, callersAtOnce }: MeshGateway): void {
     const options = { period: METRIC_PERIOD };
     this.dashboard.addWidgets(heading('## gateway'));
     this.dashboard.addWidgets(
       wide(
-        'gateway: callers at once',
+        'gateway: concurrent requests',
         'requests and streams',
         [callers.metricConcurrency(options)],
-        callersAtOnce === undefined ? undefined : { value: callersAtOnce, label: `most, ${callersAtOnce}` },
+        callersAtOnce === undefined ? undefined : { value: callersAtOnce, label: `limit: ${callersAtOnce}` },
       ),
-      wide('gateway: refused', 'requests', [
-        callers.metricThrottles({ ...options, label: 'by Lambda' }),
+      wide('gateway: throttled and failed', 'requests', [
+        callers.metricThrottles({ ...options, label: 'throttled' }),
         callers.metricUrl('Url5xxCount', { label: 'failed' }),
       ]),
       wide('gateway: reports', 'requests', [reports.metricRequests(), reports.metricLost()]),
     );
   }
 
-  /** Misses are counted where they are found, so an actor that two flows share counts for both. */
+  /**
+   * Adds a row for a flow. A missed deadline is counted at the actor that detects it. If two flows share this actor, it
+   * appears in both rows.
+   */
   addFlow(flow: Flow, actors: readonly Actor[]): void {
     const { name, timeoutSeconds, entrypoint, routeNext } = flow;
-    const promise =
-      timeoutSeconds === undefined ? undefined : { value: timeoutSeconds, label: `SLA, ${timeoutSeconds} s` };
+    const limit =
+      timeoutSeconds === undefined ? undefined : { value: timeoutSeconds, label: `SLA: ${timeoutSeconds} s` };
     const within = timeoutSeconds === undefined ? '' : `, within ${timeoutSeconds} s`;
     this.dashboard.addWidgets(heading(`## flow ${name}: ${[entrypoint, ...routeNext].join(' → ')}${within}`));
     this.dashboard.addWidgets(
       wide(
         `${name}: SLA misses`,
-        'missed',
+        'envelopes',
         actors.map((actor) => actor.metricSlaMisses()),
       ),
       wide(
-        `${name}: entering`,
-        'received',
+        `${name}: started`,
+        'deliveries',
         actors.filter(({ actorName }) => actorName === entrypoint).map((actor) => actor.metricReceived()),
       ),
       wide(
-        `${name}: waiting`,
+        `${name}: oldest message`,
         'seconds',
         actors.map((actor) => actor.metricOldestAge({ label: actor.actorName })),
-        promise,
+        limit,
       ),
     );
   }

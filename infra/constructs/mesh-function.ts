@@ -25,30 +25,31 @@ import type { FunctionCode } from '../code/mesh-code.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 
 export interface MeshFunctionProps {
-  /** Time, memory, batches and environment, as the mesh was planned. */
+  /** Timeout, memory, batch size and environment, from `planMesh`. */
   readonly plan: FunctionPlan;
+  /** The function's code: a zip file or a container image. */
   readonly code: FunctionCode;
   /**
-   * How long its logs are kept.
-   * @default one month
+   * How long the function's logs are kept.
+   * @default RetentionDays.ONE_MONTH
    */
   readonly logRetention?: RetentionDays;
   /**
-   * What becomes of its logs when it is removed.
-   * @default they are kept
+   * What happens to the logs when the function is deleted.
+   * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
-   * The most invocations at once, set aside for it from the account's. Not for one that a queue feeds: throttled polls
-   * count as receives.
-   * @default as many as the account has left
+   * Reserved concurrency, which is also the limit of concurrent invocations. Do not set it for a function with an SQS
+   * event source: throttled polls count as receives.
+   * @default no reservation; the function shares the account's concurrency
    */
-  readonly mostAtOnce?: number;
+  readonly reservedConcurrentExecutions?: number;
 }
 
 /**
- * A function of the mesh: with a role of its own that may write its logs and nothing else until it is granted, and
- * without Lambda's loop guard, which would stop the 17th retry.
+ * A function of the mesh. Its role may only write its logs until other permissions are granted. Lambda's recursive loop
+ * detection is off, because it would stop the 17th retry.
  */
 export class MeshFunction extends Construct implements IGrantable {
   readonly function: LambdaFunction;
@@ -58,7 +59,7 @@ export class MeshFunction extends Construct implements IGrantable {
 
   constructor(scope: Construct, id: string, props: MeshFunctionProps) {
     super(scope, id);
-    const { plan, code, logRetention = RetentionDays.ONE_MONTH, mostAtOnce } = props;
+    const { plan, code, logRetention = RetentionDays.ONE_MONTH, reservedConcurrentExecutions } = props;
     this.plan = plan;
     this.logGroup = new LogGroup(this, 'Logs', {
       retention: logRetention,
@@ -80,9 +81,9 @@ export class MeshFunction extends Construct implements IGrantable {
       role: this.role,
       logGroup: this.logGroup,
       recursiveLoop: RecursiveLoop.ALLOW,
-      ...defined({ reservedConcurrentExecutions: mostAtOnce }),
+      ...defined({ reservedConcurrentExecutions }),
     };
-    // No name of its own: a change from zip to image replaces a function, and a name could not be given twice.
+    // No fixed name: a change from zip to image replaces the function, and two functions cannot have the same name.
     this.function =
       code.kind === 'image'
         ? new DockerImageFunction(this, 'Function', { ...common, code: code.code })
@@ -98,7 +99,7 @@ export class MeshFunction extends Construct implements IGrantable {
     return this.role;
   }
 
-  /** Invoked with what comes in this queue, which it may take from it and nothing more. */
+  /** Adds the queue as an event source, with the permissions to consume it. */
   consume(queue: IQueue): void {
     const { batchSize, batchWindowSeconds, maxReplicas } = this.plan;
     this.function.addEventSource(
@@ -111,15 +112,17 @@ export class MeshFunction extends Construct implements IGrantable {
     );
   }
 
+  /** Concurrent executions. */
   metricConcurrency(options: MetricOptions = {}) {
     return this.function.metric('ConcurrentExecutions', { statistic: 'Maximum', ...options });
   }
 
-  /** Of its function URL. */
+  /** A metric of the function URL. */
   metricUrl(name: 'UrlRequestCount' | 'Url5xxCount', options: MetricOptions = {}) {
     return this.function.metric(name, { statistic: 'Sum', period: METRIC_PERIOD, ...options });
   }
 
+  /** Invocations that Lambda refused because of a concurrency limit. */
   metricThrottles(options: MetricOptions = {}) {
     return this.function.metricThrottles({ statistic: 'Sum', ...options });
   }

@@ -20,58 +20,71 @@ import { MeshFunction } from './mesh-function.ts';
 import { METRIC_PERIOD } from './mesh-metrics.ts';
 import { MeshQueue } from './mesh-queue.ts';
 
-/** Tokens (JWT) of one issuer, for one audience. */
+/** The JSON Web Tokens (JWT) that the gateway accepts. */
 export interface GatewayTokens {
+  /** Required value of the `iss` claim. */
   readonly issuer: string;
+  /** Required value of the `aud` claim. */
   readonly audience: string;
-  /** Where the issuer's public keys are. */
+  /** URL of the issuer's public keys (JWKS), with `https:`. */
   readonly jwksUrl: string;
 }
 
 export interface GatewayOptions {
   /**
-   * A secret that holds the keys of those who may call, as `ASYA_GATEWAY_KEYS` takes them: only their hashes.
-   * @default one is made that lets nobody in; fill it, and deploy again with its `keysVersion`
+   * Secret with the keys of callers in the format of `ASYA_GATEWAY_KEYS`: `[{"id":"...","sha256":"..."}]`. It contains
+   * only hashes.
+   * @default a new secret with an empty list, which rejects all callers; add keys to it and deploy again with the new
+   * `keysVersion`
    */
   readonly keys?: ISecret;
   /**
-   * The version of that secret, by its `VersionId`. CloudFormation reads a secret only when the reference to it changes,
-   * so this is how keys that were put in later reach the gateway.
-   * @default the newest at the time that the function is changed next
+   * `VersionId` of the secret, as returned by `aws secretsmanager put-secret-value`: 32 to 64 letters, digits and `-`.
+   * CloudFormation reads a secret only when the reference to it changes, so new keys need a new version here.
+   * @default the newest version at the time when CloudFormation next updates the function
    */
   readonly keysVersion?: string;
   /**
-   * Whose tokens are taken beside keys.
-   * @default nobody's
+   * Tokens that are accepted in addition to keys.
+   * @default only keys are accepted
    */
   readonly tokens?: GatewayTokens;
   /**
-   * Web pages that may call by MCP, as origins.
-   * @default none; programs that are no browsers always may
+   * Origins of web pages that may call over MCP, for example `https://app.example`. Clients outside a browser send no
+   * origin and are not restricted.
+   * @default no web pages
    */
   readonly origins?: readonly string[];
   /**
-   * The most requests of callers at once, streams included, each of which is an invocation for as long as it lasts. Set
-   * aside from the account's concurrency, of which Lambda wants 100 left for all other functions.
-   * @default as many as the account has left, so that callers can leave none to reports and actors
+   * Maximum number of simultaneous requests of callers. Each request and each stream occupies one invocation for as long
+   * as it lasts. This number is reserved from the account's concurrency, and Lambda requires that 100 remain for other
+   * functions. At least 1.
+   * @default no limit; callers can use up the concurrency that reports and actors need
    */
   readonly callersAtOnce?: number;
 }
 
-/** Whose tasks there are, and the ends of an envelope. */
-const ASKED_INDEXES: readonly FailureTableIndex[] = ['by-owner', 'by-envelope'];
+/** The gateway lists a caller's tasks and looks up the end records of an envelope. */
+const QUERIED_INDEXES: readonly FailureTableIndex[] = ['by-owner', 'by-envelope'];
 
-/** As Secrets Manager calls versions. */
+/** The format of version ids in Secrets Manager. */
 const VERSION_ID = /^[\w-]{32,64}$/;
 
 export interface MeshGatewayProps extends GatewayOptions, GatewayFunctionsProps {
+  /** The flows that the gateway offers, and their actors. */
   readonly manifest: Manifest;
 }
 
-/** Flows over a function URL that streams, with timers that outlive whoever set them. Default deny: no key, no call. */
+/**
+ * The gateway: a function URL with response streaming, a function for reports, and a queue with timers that fail tasks
+ * after their deadline. Callers without a valid key or token are rejected.
+ */
 export class MeshGateway extends Construct implements IGrantable {
+  /** URL for callers. */
   readonly url: string;
+  /** Secret with the keys of callers. */
   readonly keys: ISecret;
+  /** Queue of the timers of tasks with a deadline. */
   readonly timers: MeshQueue;
   readonly function: MeshFunction;
   readonly reports: GatewayReports;
@@ -83,11 +96,11 @@ export class MeshGateway extends Construct implements IGrantable {
     const { manifest, settings, code, crew, encryptionKey, alarmTopic, keysVersion } = props;
     if (keysVersion !== undefined && !VERSION_ID.test(keysVersion))
       throw new Error(
-        `asya: the version of the gateway's keys is ${describeValue(keysVersion)}; it takes the VersionId that put-secret-value told`,
+        `asya: keysVersion of the gateway is ${describeValue(keysVersion)}; expected the VersionId that put-secret-value returned`,
       );
     const kept = defined({ encryptionKey, removalPolicy: props.removalPolicy });
     const reportSecret = new Secret(this, 'Reports', {
-      description: 'What the functions of the mesh sign their reports with',
+      description: 'Secret that the functions of the mesh sign their reports to the gateway with',
       generateSecretString: { excludePunctuation: true, passwordLength: 48 },
       ...kept,
     });
@@ -96,7 +109,7 @@ export class MeshGateway extends Construct implements IGrantable {
     this.keys =
       props.keys ??
       (new Secret(this, 'Keys', {
-        description: 'Who may call: [{"id":"...","sha256":"..."}]; an empty list lets nobody in',
+        description: 'Keys of callers: [{"id":"...","sha256":"..."}]; an empty list rejects all callers',
         secretStringValue: SecretValue.unsafePlainText('[]'),
         ...kept,
       }) as ISecret);
@@ -113,9 +126,9 @@ export class MeshGateway extends Construct implements IGrantable {
       plan,
       code.gateway(this, manifest.flows),
       props,
-      defined({ mostAtOnce: props.callersAtOnce }),
+      defined({ reservedConcurrentExecutions: props.callersAtOnce }),
     );
-    // The key of a request, to confirm it or to let go of it; no task and no failure.
+    // To confirm or release the idempotency key of a request. Other items of the table cannot be updated.
     this.function.role.addToPolicy(
       new PolicyStatement({
         actions: ['dynamodb:UpdateItem'],
@@ -124,7 +137,7 @@ export class MeshGateway extends Construct implements IGrantable {
       }),
     );
     this.url = this.function.function.addFunctionUrl({
-      // Who calls is checked by the gateway itself: keys and tokens, not AWS identities.
+      // The gateway checks keys and tokens itself, so the URL needs no IAM authentication.
       authType: FunctionUrlAuthType.NONE,
       invokeMode: InvokeMode.RESPONSE_STREAM,
     }).url;
@@ -149,7 +162,8 @@ export class MeshGateway extends Construct implements IGrantable {
     deadLetterAlarm(this.timers, timerPlan.queue.name, this.timers.deadLetterQueue, alarmTopic);
     meshAlarm(this, 'ThrottledAlarm', {
       name: `${timerPlan.queue.name}-throttled`,
-      description: 'Lambda refuses callers: more of them are under way at once than may be.',
+      description:
+        'Lambda has refused callers of the gateway for 15 minutes, because a concurrency limit is reached.',
       metric: this.function.metricThrottles({ period: METRIC_PERIOD }),
       threshold: 1,
       periods: 3,
@@ -161,13 +175,13 @@ export class MeshGateway extends Construct implements IGrantable {
     return this.function.role;
   }
 
-  /** What those who report are told. */
+  /** Where and with which secret functions report to the gateway. */
   get access(): { readonly url: string; readonly secret: string } {
     return { url: this.reports.url, secret: this.reportSecret };
   }
 
-  /** From now on this function reports to it. */
-  tellReports(reporter: LambdaFunction): void {
+  /** Lets this function report to the gateway. */
+  addReporter(reporter: LambdaFunction): void {
     reporter.addEnvironment('ASYA_GATEWAY_URL', this.access.url);
     reporter.addEnvironment('ASYA_GATEWAY_SECRET', this.access.secret);
   }
@@ -177,13 +191,13 @@ export class MeshGateway extends Construct implements IGrantable {
     plan: FunctionPlan,
     code: FunctionCode,
     props: MeshGatewayProps,
-    bounds: { readonly mostAtOnce?: number } = {},
+    limits: { readonly reservedConcurrentExecutions?: number } = {},
   ): MeshFunction {
     const { crew, logRetention, removalPolicy, encryptionKey } = props;
     const made = new MeshFunction(this, id, {
       plan,
       code,
-      ...bounds,
+      ...limits,
       ...defined({ logRetention, removalPolicy }),
     });
     const { failures, archive } = crew;
@@ -194,7 +208,7 @@ export class MeshGateway extends Construct implements IGrantable {
       }),
       new PolicyStatement({
         actions: ['dynamodb:Query'],
-        resources: ASKED_INDEXES.map((name) => `${failures.tableArn}/index/${name}`),
+        resources: QUERIED_INDEXES.map((name) => `${failures.tableArn}/index/${name}`),
       }),
       new PolicyStatement({
         actions: ['s3:GetObject'],
@@ -208,13 +222,13 @@ export class MeshGateway extends Construct implements IGrantable {
   }
 }
 
-/** As the mesh plans it: the same queue and function as on one machine. */
+/** The timer's queue and function from `planMesh`, the same as in a local mesh. */
 function timerPlanOf(
   settings: PlanSettings,
   gateway: { readonly url: string; readonly secret: string },
 ): FunctionPlan & { readonly queue: NonNullable<FunctionPlan['queue']> } {
   const { functions } = planMesh({ actors: [], flows: [] }, { ...settings, gateway });
   const plan = functions.find(({ actor }) => actor === GATEWAY);
-  if (plan?.queue === undefined) throw new Error('asya: the gateway is planned without a queue');
+  if (plan?.queue === undefined) throw new Error('asya: the plan of the gateway has no queue');
   return { ...plan, queue: plan.queue };
 }

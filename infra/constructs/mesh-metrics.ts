@@ -5,7 +5,7 @@ import { METRICS, type MetricName } from '../../lib/core/delivery/metrics.ts';
 import type { FailedReason } from '../../lib/core/delivery/plan.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 
-/** What the functions of a mesh print; `service` is the mesh, by its namespace. */
+/** A metric that the functions of a mesh write. The dimension `service` is the namespace. */
 export interface MeshMetric {
   readonly namespace: string;
   readonly name: MetricName;
@@ -27,7 +27,7 @@ export function meshMetric({ namespace, name, labels, statistic, label }: MeshMe
   });
 }
 
-/** One line for each value that one label has, whichever there will be. For dashboards: alarms take no search. */
+/** A search with one line for each combination of label values. Only for dashboards: alarms do not support searches. */
 export function metricsBy(
   namespace: string,
   name: MetricName,
@@ -37,7 +37,7 @@ export function metricsBy(
   return new MathExpression({ expression: searchFor(namespace, name, labels), label, period: METRIC_PERIOD });
 }
 
-/** All values of the label together. */
+/** The sum over all label values. */
 export function metricOverAll(
   namespace: string,
   name: MetricName,
@@ -55,7 +55,7 @@ function searchFor(namespace: string, name: MetricName, labels: Readonly<Record<
   return `SEARCH('${schema} MetricName="${toCamelCase(name)}" ${terms.join(' ')}', 'Sum', ${METRIC_PERIOD.toSeconds()})`;
 }
 
-/** Every reason that a delivery fails for: alarms have to name them. */
+/** All reasons of failed deliveries. Alarms have to list them, because they do not support searches. */
 export const FAILED_REASONS = Object.keys({
   retry_send_failed: true,
   policy_exhausted: true,

@@ -8,16 +8,16 @@ import type { PlannedQueue } from '../../lib/config/plan/function-plan.ts';
 import { grantKey } from './grant-key.ts';
 
 export interface MeshQueueProps {
-  /** Names, times and counts, as the mesh was planned. */
+  /** Names, timeouts and limits of the two queues, from `planMesh`. */
   readonly planned: PlannedQueue;
   /**
-   * The key that messages are encrypted with at rest.
-   * @default SQS encrypts with keys of its own
+   * KMS key that encrypts messages at rest.
+   * @default SQS encrypts with its own key
    */
   readonly encryptionKey?: IKey;
 }
 
-/** A queue and the dead-letter queue that is its own and nobody else's. Both take TLS alone. */
+/** A queue with its own dead-letter queue. Both accept only TLS connections. */
 export class MeshQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetterQueue: Queue;
@@ -28,7 +28,7 @@ export class MeshQueue extends Construct {
     const { plan } = planned;
     const common = {
       enforceSSL: true,
-      // Queues are called by name, so one that was kept would stand in the way of the next of that name.
+      // Queue names are fixed, so a retained queue would block the next deployment with the same name.
       removalPolicy: RemovalPolicy.DESTROY,
       ...(encryptionKey === undefined
         ? { encryption: QueueEncryption.SQS_MANAGED }
@@ -41,7 +41,7 @@ export class MeshQueue extends Construct {
       retentionPeriod: Duration.seconds(plan.deadLetterRetentionSeconds),
       redriveAllowPolicy: {
         redrivePermission: RedrivePermission.BY_QUEUE,
-        // By name: by reference each of the two would wait for the other.
+        // By name, because references in both directions would be a circular dependency.
         sourceQueues: [Queue.fromQueueArn(this, 'Source', this.arnOf(planned.name))],
       },
     });
@@ -54,7 +54,7 @@ export class MeshQueue extends Construct {
     });
   }
 
-  /** What a sidecar does to send: it looks the address up by name, and sends. */
+  /** Allows the grantee to look up the queue's URL by name and to send to it. */
   grantSend(grantee: IGrantable): Grant {
     const { encryptionMasterKey, queueArn } = this.queue;
     grantKey(grantee, encryptionMasterKey);
@@ -65,7 +65,7 @@ export class MeshQueue extends Construct {
     });
   }
 
-  /** Finding out whether the queue exists, and nothing else. */
+  /** Allows the grantee to check whether the queue exists. */
   grantLookUp(grantee: IGrantable): Grant {
     return Grant.addToPrincipal({
       grantee,
@@ -83,4 +83,5 @@ export class MeshQueue extends Construct {
   }
 }
 
+/** The actions that sending needs: looking up the queue's URL by name, and the send itself. */
 export const SEND_ACTIONS = ['sqs:SendMessage', 'sqs:GetQueueUrl'] as const;

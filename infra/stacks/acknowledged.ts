@@ -6,26 +6,26 @@ export interface Acknowledged {
   readonly reason: string;
 }
 
-/** Findings of cdk-nag's AwsSolutions that are as they are meant to be, each with the reason. */
+/** Findings of cdk-nag's AwsSolutions pack that are intended, each with the reason. */
 export function acknowledgedIn({ archive }: Crew): readonly Acknowledged[] {
   const bucket = Stack.of(archive).getLogicalId(archive.node.defaultChild as CfnElement);
   return [
     {
       id: 'AwsSolutions-S1',
       reason:
-        'Only the crew reads and writes the archive; where it has to be known who did, CloudTrail data events tell it.',
+        'Only the crew, the gateway and operators access the archive. Use CloudTrail data events if you need access logs.',
     },
     ...ARCHIVE_FOLDERS.map((folder) => ({
       id: `AwsSolutions-IAM5[Resource::<${bucket}.Arn>/${folder}/*]`,
-      reason: `Keys in ${folder}/ are made of dates, actors and envelope ids, which nobody knows beforehand.`,
+      reason: `Keys in ${folder}/ consist of dates, actor names and envelope ids, which are not known at deployment.`,
     })),
   ];
 }
 
-export const ACKNOWLEDGED_OF_GATEWAY: readonly Acknowledged[] = [
+export const GATEWAY_ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     id: 'AwsSolutions-SMG4',
     reason:
-      'Who may call is changed by people, and reports are signed by every function of the mesh: both take effect with a deployment, not by a timer.',
+      'People change the keys of callers, and every function of the mesh signs reports. Both secrets take effect with a deployment, so a rotation schedule does not apply.',
   },
 ];

@@ -6,37 +6,39 @@ import { defined } from '../../lib/core/text/defined.ts';
 import { describeValue } from '../../lib/core/text/describe-value.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
-import { ACKNOWLEDGED_OF_GATEWAY, acknowledgedIn } from './acknowledged.ts';
+import { acknowledgedIn, GATEWAY_ACKNOWLEDGED } from './acknowledged.ts';
 import type { DeployEnvironment } from './read-environment.ts';
 
 export interface MeshStackProps {
+  /** The environment to deploy to, from `cdk.json`. Its `gateway` decides whether the mesh has one. */
   readonly environment: DeployEnvironment;
-  /** The mesh's name: the last part of its folder's path. */
+  /** Name of the mesh, usually that of its folder. Must be a DNS label. The namespace is `{environment}-{meshName}`. */
   readonly meshName: string;
+  /** Actors and flows, as read from the mesh's folder. */
   readonly manifest: Manifest;
-  /** The folder that handlers are found from. */
+  /** The folder that handlers are resolved from. */
   readonly folder: string;
   /**
-   * The key for queues, archive and table.
-   * @default the services encrypt with keys of their own
+   * KMS key for the queues, the archive, the failure table and the gateway's secrets.
+   * @default each service encrypts with its own key
    */
   readonly encryptionKey?: IKey;
   /**
-   * The version of the secret with the gateway's keys; see `GatewayOptions`.
-   * @default the newest at the time that the gateway is changed next
+   * `VersionId` of the secret with the gateway's keys; see `GatewayOptions`. An error without a gateway.
+   * @default the newest version at the time when CloudFormation next updates the gateway
    */
   readonly keysVersion?: string;
   /**
-   * Where functions get their code.
-   * @default it is bundled from this package and the mesh's folder
+   * Provides the code of the functions.
+   * @default code is bundled from this package and from `folder`
    */
   readonly code?: MeshCode;
 }
 
-/** CloudFormation's own limit. */
+/** CloudFormation's limit per stack. */
 const MAX_RESOURCES = 500;
 
-/** One mesh in one environment. */
+/** A stack with one mesh in one environment. */
 export class MeshStack extends Stack {
   readonly mesh: ActorMesh;
 
@@ -45,7 +47,7 @@ export class MeshStack extends Stack {
     const namespace = namespaceOf(environment.name, meshName);
     super(scope, id, {
       ...stackProps(environment),
-      description: `asya: the mesh ${meshName} in ${environment.name}`,
+      description: `asya: mesh ${meshName} in environment ${environment.name}`,
     });
     const { removalPolicy, logRetention, alarmEmail, concurrency } = environment;
     this.mesh = new ActorMesh(this, 'Mesh', {
@@ -62,40 +64,40 @@ export class MeshStack extends Stack {
         ...environment.gateway,
         ...defined({ keysVersion }),
       });
-      this.tell('GatewayUrl', 'Where flows are called', gateway.url);
-      this.tell('GatewayKeys', 'The secret with the keys of those who may call', gateway.keys.secretName);
-      Validations.of(this).acknowledge(...ACKNOWLEDGED_OF_GATEWAY);
+      this.output('GatewayUrl', 'URL of the gateway', gateway.url);
+      this.output('GatewayKeys', 'Name of the secret with the keys of callers', gateway.keys.secretName);
+      Validations.of(this).acknowledge(...GATEWAY_ACKNOWLEDGED);
     } else if (keysVersion !== undefined) {
       throw new Error(
-        `asya: keys of version ${describeValue(keysVersion)} are given, and "${environment.name}" has no gateway to take them; leave them out, or give the environment "gateway": true`,
+        `asya: keysVersion is ${describeValue(keysVersion)}, but environment "${environment.name}" has no gateway; remove it, or set "gateway": true in the environment`,
       );
     }
-    // By the names of the variables that `asya failures` and its like read.
-    this.tell('AsyaNamespace', 'ASYA_NAMESPACE', namespace);
-    this.tell('AsyaArchiveBucket', 'ASYA_ARCHIVE_BUCKET', crew.archive.bucketName);
-    this.tell('AsyaFailureTable', 'ASYA_FAILURE_TABLE', crew.failures.tableName);
-    this.tell('AsyaAwsRegion', 'ASYA_AWS_REGION', this.region);
-    this.tell('AlarmTopic', 'The topic of all alarms', alarmTopic.topicArn);
-    this.tell('Dashboard', "The dashboard's name", dashboard.dashboard.dashboardName);
+    // The descriptions are the names of the variables that the operator commands read.
+    this.output('AsyaNamespace', 'ASYA_NAMESPACE', namespace);
+    this.output('AsyaArchiveBucket', 'ASYA_ARCHIVE_BUCKET', crew.archive.bucketName);
+    this.output('AsyaFailureTable', 'ASYA_FAILURE_TABLE', crew.failures.tableName);
+    this.output('AsyaAwsRegion', 'ASYA_AWS_REGION', this.region);
+    this.output('AlarmTopic', 'ARN of the SNS topic of all alarms', alarmTopic.topicArn);
+    this.output('Dashboard', 'Name of the CloudWatch dashboard', dashboard.dashboard.dashboardName);
     Validations.of(this).acknowledge(...acknowledgedIn(crew));
-    this.refuseTooMany(manifest.actors.length);
+    this.checkResourceCount(manifest.actors.length);
   }
 
-  /** Otherwise it would be told by the CDK, in a list of types that nobody has written. */
-  private refuseTooMany(actors: number): void {
+  /** The CDK checks this limit too, but its message lists resource types instead of a fix. */
+  private checkResourceCount(actors: number): void {
     const resources = this.node.findAll().filter((one) => CfnResource.isCfnResource(one)).length;
     if (resources > MAX_RESOURCES)
       throw new Error(
-        `asya: ${actors} actors make a stack of ${resources} resources, and CloudFormation takes ${MAX_RESOURCES}; make two meshes of them, each with its own folder`,
+        `asya: the stack of ${actors} actors has ${resources} resources, but CloudFormation allows ${MAX_RESOURCES}; split the mesh into two, each with its own folder`,
       );
   }
 
-  private tell(id: string, description: string, value: string): void {
+  private output(id: string, description: string, value: string): void {
     new CfnOutput(this, id, { description, value });
   }
 }
 
-/** `dev-hello`: the environment comes first, so that all of it is found together. */
+/** `dev-hello`: the environment comes first, so that its resources are sorted together in the console. */
 export function namespaceOf(environment: string, meshName: string): string {
   return `${environment}-${meshName}`;
 }

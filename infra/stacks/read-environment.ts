@@ -12,20 +12,38 @@ import {
 import { suggestion } from '../../lib/core/text/nearest.ts';
 import { type GatewayChoices, readGateway } from './read-gateway.ts';
 
-/** Where a mesh is deployed to, and what differs there: one of `environments` in cdk.json. */
+/** One entry of `environments` in cdk.json: the target of a deployment and its settings. */
 export interface DeployEnvironment {
-  /** Part of every name, so that several environments live in one account. */
+  /** Name of the environment, a DNS label. It is part of all resource names, so several environments can share an account. */
   readonly name: string;
-  /** Undefined: whichever the credentials are of. */
+  /**
+   * AWS account id, 12 digits.
+   * @default the account of the current credentials
+   */
   readonly account?: string;
-  /** Undefined: whichever the credentials are of. */
+  /**
+   * AWS region, for example `eu-central-1`.
+   * @default the region of the current credentials
+   */
   readonly region?: string;
+  /** What happens to the archive, the failure table, the logs and the secrets when the stack is deleted. */
   readonly removalPolicy: RemovalPolicy;
+  /** How long logs are kept. */
   readonly logRetention: RetentionDays;
+  /**
+   * Email address that is subscribed to the alarm topic. The recipient has to confirm once.
+   * @default no notifications
+   */
   readonly alarmEmail?: string;
-  /** The most copies of any one function. */
+  /**
+   * Upper limit for the concurrent executions of each function that consumes a queue, from 2 to 1000.
+   * @default only each actor's `maxReplicas` applies
+   */
   readonly concurrency?: number;
-  /** Undefined: the mesh has none. */
+  /**
+   * Options of the gateway.
+   * @default the mesh has no gateway
+   */
   readonly gateway?: GatewayChoices;
 }
 
@@ -48,7 +66,7 @@ export type EnvironmentReading =
   | { readonly environment: DeployEnvironment }
   | { readonly mistakes: readonly [Mistake, ...Mistake[]] };
 
-/** One environment by its name, from what cdk.json holds under `environments`. Every mistake at once. */
+/** Reads one of the `environments` in cdk.json. Returns all mistakes at once. */
 export function readDeployEnvironment(environments: unknown, name: unknown): EnvironmentReading {
   const mistakes: Mistake[] = [];
   const environment = readNamed(environments, name, mistakes);
@@ -62,27 +80,33 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   const known = isFields(environments) ? environments : {};
   const notes = mistakeCollector(mistakes, '');
   if (typeof name !== 'string' || !Object.hasOwn(known, name)) {
-    const words = Object.keys(known);
-    const meant = typeof name === 'string' ? suggestion(name, words) : '';
+    const names = Object.keys(known);
+    const meant = typeof name === 'string' ? suggestion(name, names) : '';
     notes
       .at('env')
       .add(
-        `is ${describeValue(name)}; cdk.json has ${words.join(', ') || 'none'} under "environments"${meant}`,
+        `is ${describeValue(name)}; "environments" in cdk.json has: ${names.join(', ') || 'none'}${meant}`,
       );
     return undefined;
   }
   const here = notes.at('environments').at(name);
   if (!NAME.test(name))
-    here.add('is a part of names: letters a-z, digits and "-", with no "-" at either end');
+    here.add('is not a valid name; use a-z, 0-9 and "-", without "-" at the start or end');
   const fields = known[name];
   if (!isFields(fields)) {
-    here.add(`is ${describeValue(fields)}; it takes an object with any of ${FIELDS.join(', ')}`);
+    here.add(`is ${describeValue(fields)}; expected an object with any of ${FIELDS.join(', ')}`);
     return undefined;
   }
   addUnknownKeys(here, fields, FIELDS);
-  const account = textIn(fields, 'account', /^\d{12}$/, 'an account has 12 digits, in quotes', here);
-  const region = textIn(fields, 'region', /^[a-z]{2}(-[a-z]+)+-\d$/, 'a region is like "eu-central-1"', here);
-  const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'it takes an e-mail address', here);
+  const account = textIn(fields, 'account', /^\d{12}$/, 'expected 12 digits in quotes', here);
+  const region = textIn(
+    fields,
+    'region',
+    /^[a-z]{2}(-[a-z]+)+-\d$/,
+    'expected a region like "eu-central-1"',
+    here,
+  );
+  const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'expected an email address', here);
   const concurrency = concurrencyIn(fields, here);
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
@@ -115,7 +139,7 @@ function concurrencyIn({ concurrency }: Fields, notes: MistakeCollector): number
   notes
     .at('concurrency')
     .add(
-      `is ${describeValue(concurrency)}; it takes a whole number from 2, where an event source starts, to 1000`,
+      `is ${describeValue(concurrency)}; expected a whole number from 2, the minimum of an SQS event source, to 1000`,
     );
   return undefined;
 }
@@ -123,7 +147,7 @@ function concurrencyIn({ concurrency }: Fields, notes: MistakeCollector): number
 function removalIn({ removalPolicy }: Fields, notes: MistakeCollector): RemovalPolicy {
   if (removalPolicy === undefined) return RemovalPolicy.RETAIN;
   if (removalPolicy === 'destroy' || removalPolicy === 'retain') return REMOVAL[removalPolicy];
-  notes.at('removalPolicy').add(`is ${describeValue(removalPolicy)}; it takes "destroy" or "retain"`);
+  notes.at('removalPolicy').add(`is ${describeValue(removalPolicy)}; expected "destroy" or "retain"`);
   return RemovalPolicy.RETAIN;
 }
 
@@ -133,6 +157,6 @@ function retentionIn({ logRetentionDays }: Fields, notes: MistakeCollector): Ret
   if (found !== undefined) return found;
   notes
     .at('logRetentionDays')
-    .add(`is ${describeValue(logRetentionDays)}; CloudWatch keeps logs for ${RETENTIONS.join(', ')} days`);
+    .add(`is ${describeValue(logRetentionDays)}; CloudWatch supports ${RETENTIONS.join(', ')}`);
   return RetentionDays.ONE_MONTH;
 }

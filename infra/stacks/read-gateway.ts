@@ -2,25 +2,21 @@ import { defined } from '../../lib/core/text/defined.ts';
 import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../lib/core/text/mistake.ts';
-import type { GatewayTokens } from '../constructs/mesh-gateway.ts';
+import type { GatewayOptions, GatewayTokens } from '../constructs/mesh-gateway.ts';
 
-/** Whether an environment's mesh has a gateway, who may call it beside those with a key, and how many at once. */
-export interface GatewayChoices {
-  readonly tokens?: GatewayTokens;
-  readonly origins?: readonly string[];
-  readonly callersAtOnce?: number;
-}
+/** The options of a gateway that an environment in cdk.json can set. `GatewayOptions` describes them. */
+export type GatewayChoices = Pick<GatewayOptions, 'tokens' | 'origins' | 'callersAtOnce'>;
 
 const FIELDS = ['tokens', 'origins', 'callersAtOnce'] as const;
 const TOKEN_FIELDS = ['issuer', 'audience', 'jwksUrl'] as const;
 
-/** `true`, `false`, or an object that says more. Undefined: there is none. */
+/** Reads `true`, `false` or an object with options. Returns undefined if there is no gateway. */
 export function readGateway(value: unknown, notes: MistakeCollector): GatewayChoices | undefined {
   if (value === undefined || value === false) return undefined;
   if (value === true) return {};
   if (!isFields(value)) {
     notes.add(
-      `is ${describeValue(value)}; it takes true, false, or an object with any of ${FIELDS.join(', ')}`,
+      `is ${describeValue(value)}; expected true, false or an object with any of ${FIELDS.join(', ')}`,
     );
     return undefined;
   }
@@ -38,7 +34,7 @@ function tokensIn({ tokens }: Fields, notes: MistakeCollector): GatewayTokens | 
   if (isText(issuer) && isText(audience) && isText(jwksUrl) && jwksUrl.startsWith('https://'))
     return { issuer, audience, jwksUrl };
   notes.add(
-    `is ${describeValue(tokens)}; it takes an object with issuer, audience and jwksUrl, the last one with https:`,
+    `is ${describeValue(tokens)}; expected an object with issuer, audience and jwksUrl; jwksUrl must start with https://`,
   );
   return undefined;
 }
@@ -47,14 +43,14 @@ function originsIn({ origins }: Fields, notes: MistakeCollector): readonly strin
   if (origins === undefined) return undefined;
   if (Array.isArray(origins) && origins.every((one) => isText(one) && /^https?:\/\/[^/,\s]+$/.test(one)))
     return origins;
-  notes.add(`is ${describeValue(origins)}; it takes a list of origins like "https://app.example"`);
+  notes.add(`is ${describeValue(origins)}; expected a list of origins like "https://app.example"`);
   return undefined;
 }
 
 function callersIn({ callersAtOnce }: Fields, notes: MistakeCollector): number | undefined {
   if (callersAtOnce === undefined) return undefined;
   if (Number.isInteger(callersAtOnce) && (callersAtOnce as number) >= 1) return callersAtOnce as number;
-  notes.add(`is ${describeValue(callersAtOnce)}; it takes a whole number from 1`);
+  notes.add(`is ${describeValue(callersAtOnce)}; expected a whole number, at least 1`);
   return undefined;
 }
 

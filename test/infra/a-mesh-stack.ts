@@ -27,7 +27,7 @@ export const DEV: DeployEnvironment = {
 export const DEV_WITH_GATEWAY: DeployEnvironment = { ...DEV, gateway: {} };
 
 const stub: FunctionCode = { kind: 'zip', code: Code.fromInline('exports.handler = () => {}') };
-/** Functions without code, for tests that look at everything else. */
+/** Functions without code, for tests that check everything else. */
 export const STUB_CODE: MeshCode = { actor: () => stub, crew: () => stub, gateway: () => stub };
 
 export const FLAGS = { '@aws-cdk/aws-iam:minimizePolicies': true };
@@ -65,7 +65,7 @@ export function templateOf(manifest: Manifest, options: StackOptions = {}): Temp
   return Template.fromStack(stackOf(manifest, options)).toJSON() as TemplateJson;
 }
 
-/** An app whose output is known, and is gone when the run is. */
+/** An app whose output goes to a temporary folder. */
 export async function anApp(context: Record<string, unknown> = {}): Promise<{ app: App; outdir: string }> {
   const outdir = await mkdtemp(join(tmpdir(), 'asya-cdk-'));
   return { app: new App({ outdir, context: { ...FLAGS, ...context } }), outdir };
@@ -92,24 +92,24 @@ export function resourcesOf(
     .map(([id, resource]) => ({ id, ...resource }));
 }
 
-/** The one function of an actor, by what it is told. */
+/** The function of an actor, found by its environment. */
 export function functionOf(template: TemplateJson, actor: string): Resource & { id: string } {
   const found = resourcesOf(template, 'AWS::Lambda::Function').find(
     ({ Properties }) => Properties.Environment.Variables.ASYA_ACTOR_NAME === actor,
   );
-  if (found === undefined) throw new Error(`there is no function of "${actor}"`);
+  if (found === undefined) throw new Error(`actor "${actor}" has no function`);
   return found;
 }
 
-export function queueCalled(template: TemplateJson, name: string): Resource & { id: string } {
+export function queueNamed(template: TemplateJson, name: string): Resource & { id: string } {
   const found = resourcesOf(template, 'AWS::SQS::Queue').find(
     ({ Properties }) => Properties.QueueName === name,
   );
-  if (found === undefined) throw new Error(`there is no queue "${name}"`);
+  if (found === undefined) throw new Error(`the template has no queue "${name}"`);
   return found;
 }
 
-/** What an ARN of the template names: of a queue of this stack its name, else the words that stand there. */
+/** The name of the queue that an ARN refers to, if it belongs to this stack; otherwise the ARN as text. */
 export function nameIn(template: TemplateJson, arn: unknown): string {
   if (typeof arn === 'string') return arn;
   const { 'Fn::GetAtt': attribute, 'Fn::Join': join, Ref } = arn as Record<string, never>;
@@ -142,7 +142,7 @@ export function permissionsOfRole(template: TemplateJson, roleId: string): reado
     .filter(({ Properties }) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource: on }) => {
-      if (Effect !== 'Allow') throw new Error(`an effect "${Effect}" is not looked for`);
+      if (Effect !== 'Allow') throw new Error(`effect "${Effect}" is not supported here`);
       return [Action]
         .flat()
         .flatMap((action: string) =>
@@ -160,8 +160,8 @@ export function queuesFor(template: TemplateJson, actor: string, action: string)
 }
 
 /**
- * The logical ids of all roles that may send to a queue, whatever grants it: a policy of the role, or one that matches by
- * a wildcard. Throws if the queue's own policy allows anything, because then it is not a matter of roles alone.
+ * The logical ids of all roles that may send to a queue, directly or through a wildcard. Throws if the queue's own policy
+ * allows anything, because then the roles do not give the full answer.
  */
 export function rolesThatMaySendTo(template: TemplateJson, queue: string): readonly string[] {
   const openTo = resourcesOf(template, 'AWS::SQS::QueuePolicy').flatMap(({ Properties }) =>
@@ -171,7 +171,7 @@ export function rolesThatMaySendTo(template: TemplateJson, queue: string): reado
   return resourcesOf(template, 'AWS::IAM::Role')
     .filter(({ id, Properties }) => {
       if (Properties.Policies !== undefined || Properties.ManagedPolicyArns !== undefined)
-        throw new Error(`role "${id}" has inline or managed policies, which are not looked at`);
+        throw new Error(`role "${id}" has inline or managed policies, which are not supported here`);
       return permissionsOfRole(template, id).some(
         ({ action, resource }) =>
           isMatch(action, 'sqs:SendMessage') && (resource === queue || isMatch(resource, queue)),

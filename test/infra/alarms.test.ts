@@ -21,19 +21,19 @@ beforeAll(() => {
 const alarm = (name: string) => alarms.get(`asya-dev-letters-${name}`);
 
 describe('alarms', () => {
-  test('are there for each actor, and for the crew', () => {
+  test('exist for each actor and for the crew', () => {
     const suffixes = ['dead-letters', 'failed', 'throttled', 'slow'];
     const expected = ['count', 'store', 'translate', 'review'].flatMap((actor) =>
       suffixes.map((suffix) => `asya-dev-letters-${actor}-${suffix}`),
     );
     const crew = ['x-sink-dead-letters', 'x-sump-dead-letters', 'x-sump-receiving'];
-    const promised = ['count-oldest', 'store-oldest'];
+    const withDeadline = ['count-oldest', 'store-oldest'];
     expect([...alarms.keys()].sort()).toEqual(
-      [...expected, ...[...crew, ...promised].map((name) => `asya-dev-letters-${name}`)].sort(),
+      [...expected, ...[...crew, ...withDeadline].map((name) => `asya-dev-letters-${name}`)].sort(),
     );
   });
 
-  test('all tell the same topic, when they go off and when it is over', () => {
+  test('notify the same topic when they start and when they are over', () => {
     const [topic] = resourcesOf(template, 'AWS::SNS::Topic');
     for (const properties of alarms.values()) {
       expect(properties.AlarmActions).toEqual([{ Ref: topic?.id }]);
@@ -46,7 +46,7 @@ describe('alarms', () => {
     });
   });
 
-  test('may reach their topic, which takes TLS alone', () => {
+  test('may publish to their topic, which accepts only TLS', () => {
     const [policy] = resourcesOf(template, 'AWS::SNS::TopicPolicy');
     expect(policy?.Properties.PolicyDocument.Statement).toEqual([
       expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
@@ -59,7 +59,7 @@ describe('alarms', () => {
     ]);
   });
 
-  test('measure the oldest against half of the shortest promise, the duration against the timeout', () => {
+  test("compare the oldest message with half of the flow's timeout, and the duration with the actor timeout", () => {
     expect(alarm('count-oldest')).toMatchObject({
       Threshold: 60,
       MetricName: 'ApproximateAgeOfOldestMessage',
@@ -68,7 +68,7 @@ describe('alarms', () => {
     expect(alarm('x-sump-receiving')).toMatchObject({ MetricName: 'NumberOfMessagesSent', Threshold: 1 });
   });
 
-  test('take no more metrics than CloudWatch allows in one, and no search', () => {
+  test('use at most 10 metrics each and no search', () => {
     for (const { Metrics = [] } of alarms.values()) {
       expect(
         Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat).length,
@@ -77,7 +77,7 @@ describe('alarms', () => {
     }
   });
 
-  test('name metrics as the functions print them', () => {
+  test('use the metric names and labels that the functions write', () => {
     const used = [...alarms.values()].flatMap((properties) => metricsIn(properties));
     const ours = used.filter(({ Namespace }) => Namespace === METRICS_NAMESPACE);
     expect(ours.length).toBeGreaterThan(40);
@@ -105,17 +105,23 @@ function metricsIn(properties: Resource['Properties']): readonly UsedMetric[] {
 describe('the dashboard', () => {
   const textOf = () => JSON.stringify(resourcesOf(template, 'AWS::CloudWatch::Dashboard')[0]?.Properties);
 
-  test('is called as the mesh, and has a row for it, each actor and each flow', () => {
+  test('is named after the mesh and has an overview and a row for each actor and flow', () => {
     const text = textOf();
     for (const title of ['Throughput', 'Failures', 'Retries', 'Oldest message', 'Dead letters'])
       expect(text).toContain(`\\"title\\":\\"${title}\\"`);
     for (const actor of ['count', 'store', 'translate', 'review']) {
-      for (const part of ['rate', 'errors by reason', 'retries', 'duration of calls', 'copies'])
+      for (const part of [
+        'deliveries by result',
+        'errors by reason',
+        'retries',
+        'call duration',
+        'concurrency',
+      ])
         expect(text).toContain(`${actor}: ${part}`);
     }
     for (const flow of ['count-letters', 'translated']) expect(text).toContain(`${flow}: SLA misses`);
     expect(text).toContain('asya-dev-letters');
-    expect(text).toContain('SLA, 120 s');
-    expect(text).toContain('timeout, 10 s');
+    expect(text).toContain('SLA: 120 s');
+    expect(text).toContain('timeout: 10 s');
   });
 });

@@ -12,7 +12,7 @@ import { plainEnvironment } from '../sidecar/sidecar-process.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../support/embedded-sqs.ts';
 import { anApp, functionOf, LETTERS, manifestIn, stackOf, type TemplateJson } from './a-mesh-stack.ts';
 
-/** The very asset that is deployed, with the very environment, in a process of its own against an embedded SQS. */
+/** Runs the deployed asset with its deployed environment in a separate process against an embedded SQS. */
 
 let outdir: string;
 let template: TemplateJson;
@@ -75,7 +75,7 @@ function start(actor: string) {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
-      // Everything as deployed, but for the one path that two tests at once would share.
+      // The only difference from the deployment, because two tests at once would share this path.
       ASYA_RUNTIME_URL: `http+unix:${sockets}/${actor}.sock:/invoke`,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -96,7 +96,7 @@ function start(actor: string) {
       const [reply] = await Promise.race([
         once(child, 'message'),
         once(child, 'exit').then(() => {
-          throw new Error(`the function ended:\n${output}`);
+          throw new Error(`the function exited:\n${output}`);
         }),
       ]);
       if (reply.error !== undefined) throw new Error(`${reply.error}\n${output}`);
@@ -105,8 +105,8 @@ function start(actor: string) {
   };
 }
 
-describe('a Node actor, as it is deployed', () => {
-  test('calls its handler, sends on, retries by its bundled policies, and knows its variables', async () => {
+describe('a deployed Node actor', () => {
+  test('calls its handler, sends to the next actor, retries by its bundled policies and has its variables', async () => {
     const lambda = start('count');
     const route = { prev: [], curr: 'count', next: ['store'] };
     const even = envelopeAt('count', { text: 'ab' }, { route });
@@ -117,7 +117,7 @@ describe('a Node actor, as it is deployed', () => {
       letters: 2,
       alphabet: 'latin',
     });
-    // Its policy is called by the name of the class, which a bundle has to keep.
+    // The rule matches the name of the error class, which the bundle has to keep.
     const retried = await inbox.next('asya-dev-letters-count', odd.id);
     expect(retried.status).toMatchObject({
       phase: 'retrying',
@@ -128,7 +128,7 @@ describe('a Node actor, as it is deployed', () => {
   });
 });
 
-test('the same mesh makes the same assets, wherever it is made', async () => {
+test('the same mesh has the same assets in every output folder', async () => {
   const again = await anApp();
   const stack = stackOf(manifestIn(LETTERS), { app: again.app, code: 'bundled' });
   again.app.synth();
@@ -148,7 +148,7 @@ describe('images', () => {
     return readFileSync(join(outdir, found?.source.directory ?? '', 'Dockerfile'), 'utf8');
   };
 
-  test('a Python actor is one: Lambda’s own, with Python beside it', () => {
+  test("a Python actor uses Lambda's Node image with Python installed", () => {
     expect(dockerfileOf('store')).toMatch(
       /^FROM public\.ecr\.aws\/lambda\/nodejs:24\nRUN dnf install -y python3\.12/,
     );
@@ -159,13 +159,13 @@ describe('images', () => {
     );
   });
 
-  test('a user’s own keeps its working folder, and the sidecar is its entry', () => {
+  test("a user's image is extended, with the sidecar as its entry point", () => {
     expect(dockerfileOf('review')).toContain('\nFROM registry.example/review:1\n');
     expect(dockerfileOf('review')).toContain('ENTRYPOINT ["/lambda-entrypoint.sh"]');
   });
 });
 
-test('a handler that cannot be bundled is refused with its actor and the reason', async () => {
+test('rejects a handler that cannot be bundled, with its actor and the reason', async () => {
   const { app } = await anApp();
   const { actors, flows } = manifestIn(LETTERS);
   const broken = actors.map((spec) =>
@@ -174,6 +174,6 @@ test('a handler that cannot be bundled is refused with its actor and the reason'
       : spec,
   );
   expect(() => stackOf({ actors: broken, flows }, { app, code: 'bundled' })).toThrow(
-    /the handler of "count", missing\.ts, cannot be bundled: .*\n?mend it/s,
+    /cannot bundle missing\.ts, the handler of "count": .*\n?Fix the error\./s,
   );
 });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { anApp, DEV_WITH_GATEWAY, LETTERS, manifestIn, templateOf } from './a-mesh-stack.ts';
 
 const { status } = spawnSync('cfn-lint', ['--version']);
-if (status !== 0) console.log('skipped: cfn-lint is not on this machine; pip install cfn-lint installs it');
+if (status !== 0) console.log('skipped: cfn-lint is not installed; install it with: pip install cfn-lint');
 
 test.skipIf(status !== 0)('cfn-lint finds no error', { timeout: 240_000 }, async () => {
   const { outdir } = await anApp();

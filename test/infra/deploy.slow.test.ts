@@ -16,8 +16,8 @@ import { ROOT } from '../sidecar/sidecar-process.ts';
 import { anApp, DEV, manifestIn, stackOf } from './a-mesh-stack.ts';
 
 /**
- * `cdk deploy` and `cdk destroy` for real, against moto_server: what CloudFormation makes of it is read back. Without a
- * gateway: moto makes no function URLs.
+ * Runs `cdk deploy` and `cdk destroy` against moto_server and reads back what CloudFormation created. Without a gateway,
+ * because moto does not support function URLs.
  */
 
 const MESHES = {
@@ -28,12 +28,12 @@ const MESHES = {
 };
 const REGION = 'eu-central-1';
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
-// Asked, not looked for: a version manager leaves a name on the path for what is not installed.
-const isThere = spawnSync('moto_server', ['--help'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
-if (!isThere)
-  console.log('skipped: moto_server is not on this machine; pip install "moto[server]" installs it');
+// Started, not looked up: a version manager leaves an executable on the path for a program that is not installed.
+const isInstalled = spawnSync('moto_server', ['--help'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
+if (!isInstalled)
+  console.log('skipped: moto_server is not installed; install it with: pip install "moto[server]"');
 
-describe.skipIf(!isThere)('a mesh on moto', { timeout: 180_000 }, () => {
+describe.skipIf(!isInstalled)('a mesh on moto', { timeout: 180_000 }, () => {
   let endpoint: string;
   let stop: () => void = () => {};
   let outdir: string;
@@ -65,7 +65,7 @@ describe.skipIf(!isThere)('a mesh on moto', { timeout: 180_000 }, () => {
     stop();
   });
 
-  async function cdk(...words: readonly string[]): Promise<void> {
+  async function cdk(...args: readonly string[]): Promise<void> {
     const env = {
       PATH: process.env['PATH'],
       HOME: outdir,
@@ -76,7 +76,7 @@ describe.skipIf(!isThere)('a mesh on moto', { timeout: 180_000 }, () => {
       CI: 'true',
     };
     const program = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
-    await promisify(execFile)(process.execPath, [program, '--app', outdir, ...words], { env, cwd: outdir });
+    await promisify(execFile)(process.execPath, [program, '--app', outdir, ...args], { env, cwd: outdir });
   }
 
   const attributesOf = async (queue: string) => {
@@ -87,7 +87,7 @@ describe.skipIf(!isThere)('a mesh on moto', { timeout: 180_000 }, () => {
     return Attributes;
   };
 
-  test.each(Object.entries(MESHES))('%s has its queues, each with its redrive', async (mesh, folder) => {
+  test.each(Object.entries(MESHES))('%s has its queues, each with a redrive policy', async (mesh, folder) => {
     const { actors } = withoutImages(manifestIn(folder));
     const hidden = new Map(actors.map((spec) => [spec.name, visibilityOf(spec)]));
     for (const actor of [...hidden.keys(), 'x-sink', 'x-sump']) {
@@ -120,19 +120,19 @@ describe.skipIf(!isThere)('a mesh on moto', { timeout: 180_000 }, () => {
     expect(sources.get('asya-dev-plain-double-dlq')?.FunctionArn).toContain('DeadLetters');
   });
 
-  test('has nothing to tell by cdk diff, as long as nothing changed', async () => {
-    // With --fail a difference is an exit status, which would reject here.
+  test('cdk diff reports no differences without a change', async () => {
+    // With --fail, a difference causes a non-zero exit status, which rejects here.
     await cdk('diff', '--all', '--fail', '--no-change-set');
   });
 
-  test('is gone once it is removed', async () => {
+  test('has no queues after cdk destroy', async () => {
     await cdk('destroy', '--all', '--force');
     const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({ QueueNamePrefix: 'asya-' }));
     expect(QueueUrls).toEqual([]);
   });
 });
 
-/** Images need a Docker engine to be deployed; what else a mesh has does not. */
+/** The mesh without actors that need an image, because deploying images needs Docker. */
 function withoutImages({ actors, flows }: Manifest): Manifest {
   const zips = actors.filter(({ runtime }) => runtime.kind === 'node' || runtime.kind === 'url');
   const names = new Set(zips.map(({ name }) => name));
@@ -148,18 +148,18 @@ interface Mapping {
   readonly ScalingConfig: unknown;
 }
 
-/** On a port that it chooses itself. */
+/** Listens on a free port. */
 async function startMoto(): Promise<{ endpoint: string; stop: () => void }> {
   const child = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = () => void child.kill('SIGKILL');
   process.once('exit', stop);
   const endpoint = await new Promise<string>((resolve, reject) => {
-    let words = '';
-    child.once('exit', (code) => reject(new Error(`moto_server ended with ${code}: ${words}`)));
+    let output = '';
+    child.once('exit', (code) => reject(new Error(`moto_server exited with status ${code}: ${output}`)));
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
-        if (words.length < 10_000) words += chunk;
-        const [, address] = /Running on (http:\/\/127\.0\.0\.1:\d+)/.exec(words) ?? [];
+        if (output.length < 10_000) output += chunk;
+        const [, address] = /Running on (http:\/\/127\.0\.0\.1:\d+)/.exec(output) ?? [];
         if (address !== undefined) resolve(address);
       });
     }

@@ -10,12 +10,12 @@ import { aFolder } from '../support/a-folder.ts';
 
 const CDK = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
 
-function told(environments: unknown, name: unknown): readonly string[] {
+function mistakesOf(environments: unknown, name: unknown): readonly string[] {
   const reading = readDeployEnvironment(environments, name);
   return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];
 }
 
-test('dev and prod of cdk.json are fine, and differ in what is kept', () => {
+test('dev and prod in cdk.json are valid and differ in their removal policy', () => {
   const read = (name: string) => readDeployEnvironment(CDK.context.environments, name);
   expect(read('dev')).toMatchObject({
     environment: { removalPolicy: RemovalPolicy.DESTROY, concurrency: 5 },
@@ -25,36 +25,34 @@ test('dev and prod of cdk.json are fine, and differ in what is kept', () => {
   });
 });
 
-test('an environment that is not there, with the nearest that is', () => {
-  expect(told(CDK.context.environments, 'prd')).toEqual([
-    'env: is "prd"; cdk.json has dev, prod under "environments"; did you mean "prod"?',
+test('suggests the nearest name for an unknown environment', () => {
+  expect(mistakesOf(CDK.context.environments, 'prd')).toEqual([
+    'env: is "prd"; "environments" in cdk.json has: dev, prod; did you mean "prod"?',
   ]);
 });
 
-test('every mistake at once', () => {
+test('reports all mistakes at once', () => {
   const wrong = {
     account: 12,
     region: 'Frankfurt',
     removalPolicy: 'keep',
     logRetentionDays: 8,
-    alarmEmail: 'nobody',
+    alarmEmail: 'on-call',
     concurrency: 1,
     regoin: 'x',
   };
-  expect(told({ dev: wrong }, 'dev')).toEqual([
+  expect(mistakesOf({ dev: wrong }, 'dev')).toEqual([
     'environments.dev.regoin: is not a known field; did you mean "region"?',
-    'environments.dev.account: is 12; an account has 12 digits, in quotes',
-    'environments.dev.region: is "Frankfurt"; a region is like "eu-central-1"',
-    'environments.dev.alarmEmail: is "nobody"; it takes an e-mail address',
-    'environments.dev.concurrency: is 1; it takes a whole number from 2, where an event source starts, to 1000',
-    'environments.dev.removalPolicy: is "keep"; it takes "destroy" or "retain"',
-    expect.stringMatching(
-      /^environments\.dev\.logRetentionDays: is 8; CloudWatch keeps logs for 1, 3, 5, 7, /,
-    ),
+    'environments.dev.account: is 12; expected 12 digits in quotes',
+    'environments.dev.region: is "Frankfurt"; expected a region like "eu-central-1"',
+    'environments.dev.alarmEmail: is "on-call"; expected an email address',
+    'environments.dev.concurrency: is 1; expected a whole number from 2, the minimum of an SQS event source, to 1000',
+    'environments.dev.removalPolicy: is "keep"; expected "destroy" or "retain"',
+    expect.stringMatching(/^environments\.dev\.logRetentionDays: is 8; CloudWatch supports 1, 3, 5, 7, /),
   ]);
 });
 
-test('a gateway is there or not, and says who else may call', () => {
+test('reads the options of the gateway', () => {
   const gatewayOf = (gateway: unknown) => {
     const reading = readDeployEnvironment({ dev: { gateway } }, 'dev');
     return 'environment' in reading ? reading.environment.gateway : mistakesText(reading.mistakes);
@@ -65,15 +63,15 @@ test('a gateway is there or not, and says who else may call', () => {
     tokens,
     origins: ['https://a.example'],
   });
-  expect(gatewayOf('yes')).toContain(
-    'environments.dev.gateway: is "yes"; it takes true, false, or an object',
-  );
+  expect(gatewayOf('yes')).toContain('environments.dev.gateway: is "yes"; expected true, false or an object');
   expect(gatewayOf({ callersAtOnce: 50 })).toEqual({ callersAtOnce: 50 });
   for (const wrong of [0, -1, 1.5, '50'])
     expect(gatewayOf({ callersAtOnce: wrong })).toContain('callersAtOnce: is');
   expect(gatewayOf({ tokns: {} })).toContain('did you mean "tokens"?');
-  expect(gatewayOf({ tokens: { ...tokens, jwksUrl: 'http://i.example' } })).toContain('with https:');
-  expect(gatewayOf({ origins: ['https://a.example/page'] })).toContain('it takes a list of origins');
+  expect(gatewayOf({ tokens: { ...tokens, jwksUrl: 'http://i.example' } })).toContain(
+    'jwksUrl must start with https://',
+  );
+  expect(gatewayOf({ origins: ['https://a.example/page'] })).toContain('expected a list of origins');
 });
 
 function app(context: Record<string, unknown>): { status: number | null; stderr: string } {
@@ -84,7 +82,7 @@ function app(context: Record<string, unknown>): { status: number | null; stderr:
   });
 }
 
-test('the app tells every mistake of mesh and environment, in words and without a stack', {
+test('the app prints all mistakes of mesh and environment, without a stack trace', {
   timeout: 60_000,
 }, () => {
   const mesh = aFolder({
@@ -93,14 +91,14 @@ test('the app tells every mistake of mesh and environment, in words and without 
   });
   const { status, stderr } = app({ mesh, env: 'prd', name: 'My Mesh' });
   expect(status).toBe(1);
-  expect(stderr).toContain('asya: nothing is deployed\n');
+  expect(stderr).toContain('asya: 4 mistakes in the deployment; nothing was synthesized\n');
   expect(stderr).toContain('spec.nxt: is not a known field; did you mean "next"?');
   expect(stderr).toContain('env: is "prd"');
-  expect(stderr).toContain('mesh: would be called "My Mesh"');
+  expect(stderr).toContain('mesh: name is "My Mesh", which is not valid in names of queues and stacks');
   expect(stderr).not.toContain('    at ');
 });
 
-test('the app tells what Lambda would refuse, all of it, before anything is bundled', {
+test('the app prints all violations of Lambda limits before it bundles anything', {
   timeout: 60_000,
 }, () => {
   const mesh = aFolder({

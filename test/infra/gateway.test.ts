@@ -57,25 +57,25 @@ function allowed(one: Resource, action: string): readonly string[] {
     .sort();
 }
 
-const keysIn = (some: TemplateJson): string =>
-  resourcesOf(some, 'AWS::Lambda::Function')
+const keysIn = (given: TemplateJson): string =>
+  resourcesOf(given, 'AWS::Lambda::Function')
     .map((one) => JSON.stringify(variablesOf(one)['ASYA_GATEWAY_KEYS'] ?? ''))
     .join();
 
 describe('the gateway', () => {
-  test('bounds callers where its environment says so, and never reports: their share is what callers leave', () => {
+  test('reserves concurrency for callers if configured, and never for reports', () => {
     expect(gateway().Properties).not.toHaveProperty('ReservedConcurrentExecutions');
     const environment = { ...DEV_WITH_GATEWAY, gateway: { callersAtOnce: 50 } };
-    const bounds = resourcesOf(
+    const reserved = resourcesOf(
       templateOf({ actors: [], flows: [] }, { environment }),
       'AWS::Lambda::Function',
     ).flatMap(({ id, Properties }) =>
       'ReservedConcurrentExecutions' in Properties ? [[id, Properties.ReservedConcurrentExecutions]] : [],
     );
-    expect(bounds).toEqual([[expect.stringMatching(/^MeshGatewayFunction/), 50]]);
+    expect(reserved).toEqual([[expect.stringMatching(/^MeshGatewayFunction/), 50]]);
   });
 
-  test('has alarms for callers that Lambda refuses and reports that are lost, and its row on the dashboard', () => {
+  test('has alarms for throttled callers and lost reports, and a dashboard row', () => {
     const alarms = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
     const metricsOf = (name: string) => {
       const found = alarms.find(({ AlarmName }) => AlarmName === `asya-dev-letters-x-gateway-${name}`);
@@ -84,16 +84,17 @@ describe('the gateway', () => {
     expect(metricsOf('throttled')).toEqual(['Throttles']);
     expect(metricsOf('reports-lost')).toEqual(['Throttles', 'Url5xxCount']);
     const board = JSON.stringify(resourcesOf(template, 'AWS::CloudWatch::Dashboard')[0]?.Properties);
-    for (const part of ['callers at once', 'refused', 'reports']) expect(board).toContain(`gateway: ${part}`);
+    for (const part of ['concurrent requests', 'throttled and failed', 'reports'])
+      expect(board).toContain(`gateway: ${part}`);
   });
 
-  test('is a function URL that streams, and checks for itself who calls', () => {
+  test('is a function URL with streaming and without IAM authentication', () => {
     expect(urlOf('Function')?.Properties).toMatchObject({ AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM' });
     expect(gateway().Properties.Timeout).toBe(900);
     expect(template.Outputs).toHaveProperty('GatewayUrl');
   });
 
-  test('may send to where flows begin and to its own timers, and to nobody else', () => {
+  test('may send only to the entrypoints of flows and to its timers', () => {
     const entrypoints = new Set(manifestIn(LETTERS).flows.map(({ entrypoint }) => entrypoint));
     expect(allowed(gateway(), 'sqs:SendMessage')).toEqual(
       [...entrypoints, 'x-gateway'].map((name) => `asya-dev-letters-${name}`).sort(),
@@ -102,11 +103,11 @@ describe('the gateway', () => {
     expect(allowed(gateway(), 's3:PutObject')).toEqual([]);
   });
 
-  test('may do to the table what its store of tasks does, and change in place no more than what it claimed', async () => {
-    const asked = new Set<string>();
+  test('has exactly the table permissions that the task store uses, and may update only idempotency keys', async () => {
+    const actions = new Set<string>();
     const send = async (command: { input: { IndexName?: string } }) => {
-      asked.add(command.constructor.name.replace('Command', '') + (command.input.IndexName ?? ''));
-      throw new Error('not here');
+      actions.add(command.constructor.name.replace('Command', '') + (command.input.IndexName ?? ''));
+      throw new Error('not available in this test');
     };
     const table = { client: { send } as unknown as DynamoDBClient, name: 'failures' };
     const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
@@ -118,7 +119,7 @@ describe('the gateway', () => {
     await tasks.confirmKey('k', 't-1');
     await tasks.releaseKey('k', 't-1');
     await dynamoDbEndRecords(table, deriveId).ofEnvelope('t-1');
-    expect([...asked].sort()).toEqual([
+    expect([...actions].sort()).toEqual([
       'GetItem',
       'PutItem',
       'Queryby-envelope',
@@ -142,7 +143,7 @@ describe('the gateway', () => {
     expect(allowed(timer(), 'dynamodb:UpdateItem')).toEqual([]);
   });
 
-  test('is reported to at a function of its own, which callers cannot use up, and whose secret theirs has not', () => {
+  test('receives reports at a separate function with its own secret, role and logs', () => {
     const [, , ...others] = resourcesOf(template, 'AWS::Lambda::Url');
     expect(others).toEqual([]);
     expect(urlOf('Reports')?.Properties).toMatchObject({
@@ -157,13 +158,13 @@ describe('the gateway', () => {
     expect(reports().Properties.LoggingConfig).not.toEqual(gateway().Properties.LoggingConfig);
   });
 
-  test('lets reports read and write tasks, and nothing else: neither what failed nor a queue nor the archive', async () => {
-    const asked = new Set<string>();
+  test('allows the reports function to read and write tasks, and nothing else', async () => {
+    const actions = new Set<string>();
     const keys: (string | undefined)[] = [];
     let item: KeyedInput['Item'];
     const send = async (command: { input: KeyedInput }) => {
       const { input } = command;
-      asked.add(command.constructor.name.replace('Command', ''));
+      actions.add(command.constructor.name.replace('Command', ''));
       keys.push((input.Key ?? input.Item)?.['pk']?.S);
       item = input.Item ?? item;
       return { Item: item };
@@ -171,14 +172,14 @@ describe('the gateway', () => {
     const table = { client: { send } as unknown as DynamoDBClient, name: 'failures' };
     const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
     await tasks.create(aTask());
-    asked.clear();
+    actions.clear();
     const parts = { tasks, clock: systemClock } as GatewayDeps;
     expect(await makeGateway(parts).report([aStep('received', 0)])).toEqual({ canceled: [] });
     const [statement, ...others] = statementsOf(reports()).filter(
       ({ Action }) => !JSON.stringify(Action).includes('logs:'),
     );
     expect(others).toEqual([]);
-    expect(statement.Action).toEqual([...asked].map((action) => `dynamodb:${action}`).sort());
+    expect(statement.Action).toEqual([...actions].map((action) => `dynamodb:${action}`).sort());
     expect(statement.Resource).toEqual({ 'Fn::GetAtt': [expect.stringContaining('Failures'), 'Arn'] });
     expect(statement.Condition).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['task#*'] },
@@ -186,7 +187,7 @@ describe('the gateway', () => {
     expect(new Set(keys)).toEqual(new Set(['task#t-1']));
   });
 
-  test('has timers that come again from its own queue, which x-dlq drains too', () => {
+  test('has a timer function on its own queue, whose dead letters x-dlq drains', () => {
     const sources = resourcesOf(template, 'AWS::Lambda::EventSourceMapping').filter(
       ({ Properties }) => Properties.FunctionName.Ref === timer().id,
     );
@@ -200,7 +201,7 @@ describe('the gateway', () => {
     expect(drained).toContain('asya-dev-letters-x-gateway-dlq');
   });
 
-  test('is reported to by every actor and the crew, with a secret that stands in no template', () => {
+  test('receives reports of every actor and the crew, with a secret that is not in the template', () => {
     const reporters = functions().filter((one) => variablesOf(one)['ASYA_ACTOR_NAME'] !== 'x-gateway');
     expect(reporters.length).toBeGreaterThanOrEqual(7);
     for (const one of reporters) {
@@ -211,19 +212,19 @@ describe('the gateway', () => {
     expect(JSON.stringify(variablesOf(gateway())['ASYA_GATEWAY_KEYS'])).toContain('resolve:secretsmanager');
   });
 
-  test('lets nobody in until somebody says who', () => {
+  test('rejects all callers by default', () => {
     const keys = resourcesOf(template, 'AWS::SecretsManager::Secret').find(
       ({ Properties }) => Properties.SecretString !== undefined,
     );
     expect(keys?.Properties.SecretString).toBe('[]');
   });
 
-  test('names the version of its keys: CloudFormation reads a secret again only where its reference changed', async () => {
+  test('refers to the given version of its keys', async () => {
     const { app } = await anApp();
     const stack = new Stack(app, 'Hand');
     const mesh = new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE });
     expect(() => mesh.addGateway({ keysVersion: '2' })).toThrow(
-      'asya: the version of the gateway\'s keys is "2"; it takes the VersionId that put-secret-value told',
+      'asya: keysVersion of the gateway is "2"; expected the VersionId that put-secret-value returned',
     );
     const keysVersion = '7a0e8b1c-0000-4000-8000-000000000001';
     expect(keysIn(template)).toContain(':SecretString:::}}');
@@ -234,14 +235,14 @@ describe('the gateway', () => {
     );
   });
 
-  test('keys for a gateway that the environment does not have are a mistake, not nothing', () => {
+  test('rejects a keysVersion without a gateway', () => {
     const keysVersion = '7a0e8b1c-0000-4000-8000-000000000001';
     expect(() => stackOf({ actors: [], flows: [] }, { keysVersion })).toThrow(
-      /^asya: keys of version "7a0e8b1c-.*" are given, and "dev" has no gateway to take them/,
+      /^asya: keysVersion is "7a0e8b1c-.*", but environment "dev" has no gateway; remove it/,
     );
   });
 
-  test('takes the tokens and the pages that its environment names', () => {
+  test('accepts the tokens and origins of its environment', () => {
     const tokens = {
       issuer: 'https://issuer.example',
       audience: 'asya',
@@ -249,10 +250,10 @@ describe('the gateway', () => {
     };
     const environment = { ...DEV_WITH_GATEWAY, gateway: { tokens, origins: ['https://app.example'] } };
     const made = templateOf(manifestIn(LETTERS), { environment });
-    const told = resourcesOf(made, 'AWS::Lambda::Function').filter(
+    const configured = resourcesOf(made, 'AWS::Lambda::Function').filter(
       (one) => 'ASYA_GATEWAY_JWT_ISSUER' in variablesOf(one),
     );
-    expect(told.map(variablesOf)).toMatchObject([
+    expect(configured.map(variablesOf)).toMatchObject([
       {
         ASYA_GATEWAY_JWT_ISSUER: tokens.issuer,
         ASYA_GATEWAY_JWT_AUDIENCE: tokens.audience,
@@ -262,21 +263,21 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('may delete nothing: what failed lies in the same table', () => {
+  test('may not delete from the table', () => {
     for (const one of [gateway(), timer(), reports()])
       expect(allowed(one, 'dynamodb:DeleteItem')).toEqual([]);
   });
 
-  test('comes last: it offers the flows that are there', async () => {
+  test('must be added last and only once, and checks the size of the environment', async () => {
     const { app } = await anApp();
     const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', code: STUB_CODE });
     mesh.addActor('score', { handler: 'score.ts.score' });
     mesh.addFlow('main', { entrypoint: 'score' });
     mesh.addGateway();
-    expect(() => mesh.addFlow('late', { entrypoint: 'score' })).toThrow(/"late" comes after the gateway/);
-    expect(() => mesh.addGateway()).toThrow(/has a gateway already/);
+    expect(() => mesh.addFlow('late', { entrypoint: 'score' })).toThrow(/"late" was added after the gateway/);
+    expect(() => mesh.addGateway()).toThrow(/"dev-hand" already has a gateway/);
     const full = new ActorMesh(new Stack(app, 'Full'), 'Mesh', { namespace: 'dev-full', code: STUB_CODE });
     full.addActor('score', { handler: 'score.ts.score', environment: { PROMPT: 'x'.repeat(3700) } });
-    expect(() => full.addGateway()).toThrow(/^asya: a mistake .*\n.*environment of 41\d\d bytes/);
+    expect(() => full.addGateway()).toThrow(/^asya: 1 mistake .*\n.*environment of 41\d\d bytes/);
   });
 });

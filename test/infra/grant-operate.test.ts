@@ -3,11 +3,11 @@ import { AccountPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { expect, test } from 'vitest';
 import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
-import { aMeshByHand, jsonOf } from './a-mesh-by-hand.ts';
+import { aMeshInCode, jsonOf } from './a-mesh-in-code.ts';
 import {
   FLAGS,
   permissionsOfRole,
-  queueCalled,
+  queueNamed,
   resourcesOf,
   STUB_CODE,
   type TemplateJson,
@@ -20,7 +20,7 @@ function operatorIn(stack: Stack): Role {
 }
 
 function anOperatedMesh() {
-  const { mesh, stack } = aMeshByHand();
+  const { mesh, stack } = aMeshInCode();
   return { mesh, stack, operator: operatorIn(stack) };
 }
 
@@ -33,7 +33,7 @@ function operatorMay(template: TemplateJson, action: string): readonly string[] 
     .sort();
 }
 
-test('a replay can look up and send to the actors and to the crew, whose own dead letters it sends back', () => {
+test('a replay can look up and send to the actors and the crew', () => {
   const { mesh, stack, operator } = anOperatedMesh();
   mesh.addActor('score', { handler: 'score.ts.score' });
   mesh.grantOperate(operator);
@@ -44,7 +44,7 @@ test('a replay can look up and send to the actors and to the crew, whose own dea
     expect(operatorMay(template, action)).toEqual([]);
 });
 
-test("a replay can look up the gateway's timers, and cannot send there", () => {
+test("a replay can look up the queue of the gateway's timers, but cannot send to it", () => {
   const { mesh, stack, operator } = anOperatedMesh();
   mesh.addGateway();
   mesh.grantOperate(operator);
@@ -63,7 +63,7 @@ test('actors and a gateway that are added after the grant are included', () => {
   expect(operatorMay(template, 'sqs:GetQueueUrl')).toEqual(['score', 'x-gateway', 'x-sink', 'x-sump']);
 });
 
-test('with an encryption key of its own, the operator may use that key and no other', () => {
+test('with an encryption key, the operator may use only that key', () => {
   const app = new App({ context: FLAGS });
   const stack = new Stack(app, 'Stack');
   const encryptionKey = new Key(stack, 'Key');
@@ -72,7 +72,7 @@ test('with an encryption key of its own, the operator may use that key and no ot
   const template = jsonOf(stack);
   const key = resourcesOf(template, 'AWS::KMS::Key')[0]?.id;
   for (const name of ['x-sink', 'x-sump'])
-    expect(queueCalled(template, `asya-dev-hand-${name}`).Properties.KmsMasterKeyId).toEqual({
+    expect(queueNamed(template, `asya-dev-hand-${name}`).Properties.KmsMasterKeyId).toEqual({
       'Fn::GetAtt': [key, 'Arn'],
     });
   for (const action of ['kms:GenerateDataKey', 'kms:Decrypt'])

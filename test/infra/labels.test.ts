@@ -1,14 +1,14 @@
 import { Tags } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { manifestOf, python } from '../config/manifest/a-mesh.ts';
-import { aMeshByHand, jsonOf } from './a-mesh-by-hand.ts';
+import { aMeshInCode, jsonOf } from './a-mesh-in-code.ts';
 import { LETTERS, manifestIn, type TemplateJson, templateOf } from './a-mesh-stack.ts';
 
-/** Labels of an actor are AWS tags on everything that belongs to it, and on nothing else. */
+/** Labels of an actor are AWS tags on all resources of this actor, and only on them. */
 
 const LABELS = { 'asya.sh/flow': 'image-enhance', team: 'vision' };
 
-/** The tags of every resource that has some, by its logical id. */
+/** The tags of each resource that has tags, by logical id. */
 function tagsIn({ Resources }: TemplateJson): ReadonlyMap<string, Readonly<Record<string, string>>> {
   return new Map(
     Object.entries(Resources).flatMap(([id, { Properties }]) => {
@@ -33,7 +33,7 @@ function twoActors(): TemplateJson {
   );
 }
 
-test('of a manifest: on its queue, dead-letter queue, function, role, log group and alarms', () => {
+test('labels in a manifest become tags of queues, function, role, log group and alarms', () => {
   const template = twoActors();
   const tags = tagsIn(template);
   for (const own of tags.values()) expect(own).toEqual(LABELS);
@@ -52,12 +52,12 @@ test('of a manifest: on its queue, dead-letter queue, function, role, log group 
   for (const id of tags.keys()) expect(id).toMatch(/^Meshactorscore/);
 });
 
-test('none: no resource has a tag', () => {
+test('without labels no resource has a tag', () => {
   expect([...tagsIn(templateOf(manifestIn(LETTERS))).keys()]).toEqual([]);
 });
 
-test('of an actor by hand: the same tags, and those that the app adds', () => {
-  const { mesh, stack } = aMeshByHand();
+test('labels in code become the same tags, and the app can add more', () => {
+  const { mesh, stack } = aMeshInCode();
   const score = mesh.addActor('score', { handler: 'score.ts.score', labels: LABELS });
   mesh.addActor('store', { handler: 'steps.store' });
   Tags.of(score).add('stage', 'test');
@@ -66,8 +66,8 @@ test('of an actor by hand: the same tags, and those that the app adds', () => {
   for (const own of tags.values()) expect(own).toEqual({ ...LABELS, stage: 'test' });
 });
 
-test('of an actor by hand that cannot be tags are refused where they are given', () => {
-  const { mesh } = aMeshByHand();
+test('rejects labels in code that are not valid AWS tags', () => {
+  const { mesh } = aMeshInCode();
   expect(() =>
     mesh.addActor('score', { handler: 'score.ts.score', labels: { 'aws:team': 'a', unit: 'b,c' } }),
   ).toThrow(

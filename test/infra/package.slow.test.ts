@@ -15,7 +15,7 @@ import { ROOT } from '../sidecar/sidecar-process.ts';
 
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-/** The package as it is published, in an app that has nothing but it and the CDK. */
+/** The published package, installed in an app that contains only this package and the CDK. */
 
 let folder: string;
 const inApp = (...parts: readonly string[]) => join(folder, 'node_modules', ...parts);
@@ -40,7 +40,7 @@ beforeAll(() => {
     inApp('asya-serverless'),
     '--strip-components=1',
   ]);
-  // What npm would fetch is here already, in the versions that are pinned.
+  // The dependencies that npm would download are already installed in the pinned versions.
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   for (const name of [...Object.keys(dependencies), '@types/node']) {
     mkdirSync(dirname(inApp(name)), { recursive: true });
@@ -60,7 +60,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the installed package', { timeout: 300_000 }, () => {
-  test('synthesises the ten lines of the docs, with everything that its functions need', () => {
+  test('synthesizes the example of the docs with the complete code of its functions', () => {
     run('app.ts');
     const template = readFileSync(join(folder, 'cdk.out/Letters.template.json'), 'utf8');
     expect(template).toContain('"asya-dev-letters-score"');
@@ -110,7 +110,7 @@ describe('the installed package', { timeout: 300_000 }, () => {
     expect(run(join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.')).toBe('');
   });
 
-  test('has the command, the core and the handlers', () => {
+  test('contains the command, the core and the functions', () => {
     writeFileSync(join(folder, 'score.yaml'), SCORE);
     expect(run(inApp('asya-serverless/bin/asya.js'), '--version')).toBe(`${VERSION}\n`);
     expect(run(inApp('asya-serverless/bin/asya.js'), 'validate', '.')).toContain('1 actor');

@@ -6,7 +6,7 @@ import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
 
 test.each(['cdk.out', 'out', 'build/out'])(
-  'an app whose handlers lie around its output, %s, has them in the image and no more',
+  'copies only the handler files into the image if the app writes its output to %s in the same folder',
   (out) => {
     const folder = aFolder({
       'score.py': 'def score(payload): return payload\n',
@@ -36,16 +36,16 @@ function dockerfileWith(files: Readonly<Record<string, string>>): string {
   return readFileSync(join(app.outdir, code, 'Dockerfile'), 'utf8');
 }
 
-test('what requirements.txt names beside itself is in the image before it is installed', () => {
-  const alone = dockerfileWith({ 'requirements.txt': 'flask\n' });
-  expect(alone).toMatch(/^COPY app\/requirements\.txt .*\nRUN cd app && .* -r requirements\.txt$/m);
-  const withOthers = dockerfileWith({
+test('copies local files of requirements.txt into the image before pip runs', () => {
+  const oneFile = dockerfileWith({ 'requirements.txt': 'flask\n' });
+  expect(oneFile).toMatch(/^COPY app\/requirements\.txt .*\nRUN cd app && .* -r requirements\.txt$/m);
+  const withLocalFiles = dockerfileWith({
     'requirements.txt': '-c pins.txt\n./pkg\n',
     'pins.txt': 'flask==3\n',
     'pkg/pyproject.toml': '',
   });
-  expect(withOthers).toMatch(/^COPY app \.\/app\nRUN cd app && .* -r requirements\.txt$/m);
+  expect(withLocalFiles).toMatch(/^COPY app \.\/app\nRUN cd app && .* -r requirements\.txt$/m);
   expect(() => dockerfileWith({ 'requirements.txt': '-r ../base.txt\n' })).toThrow(
-    /^asya: requirements\.txt of "score" names \.\.\/base\.txt, which the image does not have: .*; put it into that folder/,
+    /^asya: requirements\.txt of "score" refers to \.\.\/base\.txt, which is not in the image\. .* Move the file into that folder/,
   );
 });

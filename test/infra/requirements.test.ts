@@ -15,12 +15,12 @@ lib @ https://files.example/lib-1.0-py3-none-any.whl
 `;
 
 describe('requirements.txt', () => {
-  test('need not be there', () => {
+  test('is optional', () => {
     expect(readRequirements(aFolder({}))).toEqual({ kind: 'none' });
   });
 
-  test('stands alone, where it names what pip gets from elsewhere', () => {
-    expect(readRequirements(aFolder({ 'requirements.txt': PLAIN }))).toEqual({ kind: 'alone' });
+  test('is the only file that pip reads if it lists only remote packages', () => {
+    expect(readRequirements(aFolder({ 'requirements.txt': PLAIN }))).toEqual({ kind: 'one-file' });
   });
 
   test.each([
@@ -38,14 +38,14 @@ describe('requirements.txt', () => {
     './pkg[dev,test]',
     'lib-1.0-py3-none-any.whl --hash=sha256:0123',
     '-f pkg',
-  ])('is not alone with %s', (line) => {
+  ])('refers to local files: %s', (line) => {
     const folder = aFolder({
       'requirements.txt': `flask\n${line}\n`,
       'other.txt': 'numpy\n',
       'pkg/setup.py': '',
       'lib-1.0-py3-none-any.whl': '',
     });
-    expect(readRequirements(folder)).toEqual({ kind: 'with-others' });
+    expect(readRequirements(folder)).toEqual({ kind: 'with-local-files' });
   });
 
   test.each([
@@ -55,12 +55,12 @@ describe('requirements.txt', () => {
     ['./pkg', './pkg'],
     ['/opt/lib.whl', '/opt/lib.whl'],
     ['dist/lib.whl', 'dist/lib.whl'],
-  ])('tells what the image would not have: %s', (line, path) => {
+  ])('reports a file that is not in the image: %s', (line, path) => {
     const folder = aFolder({ 'requirements.txt': `${line}\n` });
     expect(readRequirements(folder)).toEqual({ kind: 'missing', path, list: 'requirements.txt' });
   });
 
-  test('is read with the lists that it names, each found from the one that names it, packages from the folder', () => {
+  test('resolves nested lists relative to their list, and packages relative to the folder', () => {
     const files = {
       'requirements.txt': '-r lists/base.txt\n',
       'lists/base.txt': '-c pins.txt\n-r ../requirements.txt\n./pkg\n',
@@ -71,6 +71,6 @@ describe('requirements.txt', () => {
       path: './pkg',
       list: 'lists/base.txt',
     });
-    expect(readRequirements(aFolder({ ...files, 'pkg/setup.py': '' }))).toEqual({ kind: 'with-others' });
+    expect(readRequirements(aFolder({ ...files, 'pkg/setup.py': '' }))).toEqual({ kind: 'with-local-files' });
   });
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { DEV_WITH_GATEWAY, LETTERS, manifestIn, templateOf } from './a-mesh-stack.ts';
 
-/** The whole template, so that a change of the CDK or of ours is seen. What is hashed is erased. */
+/** The complete template, so that changes of the CDK or of this project are visible. Hashes are removed. */
 
-test('the stack of a mesh', async () => {
+test('the stack of a mesh matches the snapshot', async () => {
   const text = JSON.stringify(
     templateOf(manifestIn(LETTERS), { environment: DEV_WITH_GATEWAY }),
     undefined,

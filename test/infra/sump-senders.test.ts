@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AccountPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { expect, test } from 'vitest';
 import { ROOT } from '../sidecar/sidecar-process.ts';
-import { aMeshByHand, jsonOf } from './a-mesh-by-hand.ts';
+import { aMeshInCode, jsonOf } from './a-mesh-in-code.ts';
 import {
   DEV_WITH_GATEWAY,
   functionOf,
@@ -14,20 +14,20 @@ import {
   templateOf,
 } from './a-mesh-stack.ts';
 
-/** Exactly which roles may send to x-sump, and that docs/deploy.md says the same. */
+/** Which roles may send to x-sump, and that docs/deploy.md lists the same roles. */
 
 function roleOf(template: TemplateJson, actor: string): string {
   return functionOf(template, actor).Properties.Role['Fn::GetAtt'][0];
 }
 
-test('in a whole mesh with a gateway, only x-sink and x-sump may send to x-sump', () => {
+test('in a mesh with a gateway, only x-sink and x-sump may send to x-sump', () => {
   const template = templateOf(manifestIn(LETTERS), { environment: DEV_WITH_GATEWAY });
   const senders = rolesThatMaySendTo(template, 'asya-dev-letters-x-sump');
   expect(senders).toEqual(['x-sink', 'x-sump'].map((actor) => roleOf(template, actor)).sort());
 });
 
-test('a role with grantOperate may send to x-sump too, and no actor may', () => {
-  const { mesh, stack } = aMeshByHand();
+test('a role with grantOperate may send to x-sump too, but no actor may', () => {
+  const { mesh, stack } = aMeshInCode();
   mesh.addActor('score', { handler: 'score.ts.score' });
   mesh.addFlow('main', { entrypoint: 'score' });
   mesh.addGateway();
@@ -40,7 +40,7 @@ test('a role with grantOperate may send to x-sump too, and no actor may', () => 
   );
 });
 
-test('the page about deployment names these roles', () => {
+test('docs/deploy.md lists these roles', () => {
   const page = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8').replace(/\s+/g, ' ');
   expect(page).toContain('Only x-sink, x-sump and roles with `mesh.grantOperate` may send to x-sump');
   expect(page).not.toMatch(/nobody but x-sink/i);

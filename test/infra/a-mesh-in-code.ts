@@ -4,8 +4,8 @@ import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
 import type { ActorMeshProps } from '../../infra/constructs/actor-mesh-props.ts';
 import { FLAGS, STUB_CODE, type TemplateJson } from './a-mesh-stack.ts';
 
-/** A mesh that a CDK app declares in code, in a stack of its own. */
-export function aMeshByHand(props: Partial<ActorMeshProps> = {}): { mesh: ActorMesh; stack: Stack } {
+/** A mesh that a CDK app declares in code, in its own stack. */
+export function aMeshInCode(props: Partial<ActorMeshProps> = {}): { mesh: ActorMesh; stack: Stack } {
   const stack = new Stack(new App({ context: FLAGS }), 'Stack');
   return { mesh: new ActorMesh(stack, 'Mesh', { namespace: 'dev-hand', code: STUB_CODE, ...props }), stack };
 }

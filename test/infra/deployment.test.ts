@@ -11,7 +11,7 @@ import {
   manifestIn,
   nameIn,
   permissionsOf,
-  queueCalled,
+  queueNamed,
   queuesFor,
   type Resource,
   resourcesOf,
@@ -21,7 +21,7 @@ import {
   templateOf,
 } from './a-mesh-stack.ts';
 
-/** Each promise of a deployment, on the template that is deployed. */
+/** The properties that a deployment guarantees, checked in its template. */
 
 let template: TemplateJson;
 beforeAll(() => {
@@ -31,8 +31,8 @@ beforeAll(() => {
 const ACTORS = ['count', 'store', 'translate', 'review'];
 const CREW = ['x-sink', 'x-sump', 'x-dlq'];
 const QUEUED = [...ACTORS, 'x-sink', 'x-sump'];
-const queue = (actor: string) => queueCalled(template, `asya-dev-letters-${actor}`);
-const deadLetters = (actor: string) => queueCalled(template, `asya-dev-letters-${actor}-dlq`);
+const queue = (actor: string) => queueNamed(template, `asya-dev-letters-${actor}`);
+const deadLetters = (actor: string) => queueNamed(template, `asya-dev-letters-${actor}-dlq`);
 const all = (type: string): readonly Resource[] => resourcesOf(template, type);
 const sourcesOf = (actor: string) => {
   const { id } = functionOf(template, actor);
@@ -42,7 +42,7 @@ const sourcesOf = (actor: string) => {
 };
 
 describe('queues', () => {
-  test('each has a dead-letter queue of its own, which takes from no other', () => {
+  test('each have their own dead-letter queue, which accepts no other source', () => {
     expect(all('AWS::SQS::Queue').length).toBe(2 * QUEUED.length);
     for (const actor of QUEUED) {
       const { RedrivePolicy } = queue(actor).Properties;
@@ -56,7 +56,7 @@ describe('queues', () => {
     }
   });
 
-  test('hide a message longer than their function may hold it', () => {
+  test('have a visibility timeout longer than the function may hold a message', () => {
     for (const actor of QUEUED) {
       for (const { Properties } of sourcesOf(actor)) {
         const { Timeout } = functionOf(template, actor).Properties;
@@ -67,19 +67,19 @@ describe('queues', () => {
         functionOf(template, 'x-dlq').Properties.Timeout,
       );
     }
-    // Five rounds of 10 s and 5 s beside them; 30 s more.
+    // Function timeout: five rounds of 10 s and 5 s for startup and sends. Visibility timeout: 30 s more.
     expect(functionOf(template, 'count').Properties.Timeout).toBe(55);
     expect(queue('count').Properties.VisibilityTimeout).toBe(85);
   });
 
-  test('keep dead letters longer than what died of it', () => {
+  test('keep dead letters longer than messages', () => {
     for (const actor of QUEUED) {
       const { MessageRetentionPeriod } = deadLetters(actor).Properties;
       expect(MessageRetentionPeriod).toBeGreaterThan(queue(actor).Properties.MessageRetentionPeriod);
     }
   });
 
-  test('take TLS alone and are encrypted', () => {
+  test('accept only TLS and are encrypted', () => {
     const policies = all('AWS::SQS::QueuePolicy');
     for (const { id, Properties } of resourcesOf(template, 'AWS::SQS::Queue')) {
       expect(Properties.SqsManagedSseEnabled).toBe(true);
@@ -94,7 +94,7 @@ describe('queues', () => {
 });
 
 describe('functions', () => {
-  test('are Node 24 on arm64, and may call each other in circles', () => {
+  test('run Node 24 on arm64 without recursive loop detection', () => {
     expect(all('AWS::Lambda::Function').length).toBe(ACTORS.length + CREW.length);
     for (const { Properties } of all('AWS::Lambda::Function')) {
       expect(Properties).toMatchObject({
@@ -105,7 +105,7 @@ describe('functions', () => {
     }
   });
 
-  test('are fed from their queue alone, report single records, and have as many copies as they may', () => {
+  test('consume only their queue, report single records, and have a concurrency limit', () => {
     for (const actor of QUEUED) {
       const [source, ...others] = sourcesOf(actor);
       expect(others).toEqual([]);
@@ -114,7 +114,7 @@ describe('functions', () => {
     for (const { Properties } of all('AWS::Lambda::EventSourceMapping')) {
       expect(Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
       expect(Properties.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
-      // A filter deletes what it does not let through.
+      // An event filter deletes messages that do not match.
       expect(Properties.FilterCriteria).toBeUndefined();
     }
     expect(sourcesOf('count')[0]?.Properties).toMatchObject({
@@ -132,7 +132,7 @@ describe('functions', () => {
     expect(drained.sort()).toEqual(QUEUED.map((actor) => `asya-dev-letters-${actor}-dlq`).sort());
   });
 
-  test('keep their policies out of the environment', () => {
+  test('have their policies in a file, not in the environment', () => {
     const { Variables } = functionOf(template, 'count').Properties.Environment;
     expect(Variables).toMatchObject({
       ASYA_RESILIENCY_FILE: 'resiliency.json',
@@ -145,14 +145,14 @@ describe('functions', () => {
     });
   });
 
-  test('log into a group of their own that does not grow for ever', () => {
+  test('have their own log group with a retention period', () => {
     expect(all('AWS::Logs::LogGroup').length).toBe(ACTORS.length + CREW.length);
     for (const { Properties } of all('AWS::Logs::LogGroup')) expect(Properties.RetentionInDays).toBe(7);
     for (const { Properties } of all('AWS::Lambda::Function'))
       expect(Properties.LoggingConfig.LogGroup).toBeDefined();
   });
 
-  test('an environment may lower the copies of all', () => {
+  test('the concurrency of an environment limits all functions', () => {
     const lowered = templateOf(manifestIn(LETTERS), { environment: { ...DEV, concurrency: 3 } });
     for (const { Properties } of resourcesOf(lowered, 'AWS::Lambda::EventSourceMapping'))
       expect(Properties.ScalingConfig.MaximumConcurrency).toBe(3);
@@ -163,7 +163,7 @@ describe('permissions', () => {
   const sends = (actor: string) =>
     queuesFor(template, actor, 'sqs:SendMessage').map((name) => name.replace('asya-dev-letters-', ''));
 
-  test('an actor may send to itself, its followers, its rescuers, where it escalates to, and x-sink', () => {
+  test('an actor may send to itself, its successors, its error actors, its escalation queues and x-sink', () => {
     expect(sends('count')).toEqual(['count', 'review', 'store', 'x-sink', 'letters-escalated']);
     expect(sends('translate')).toEqual(['count', 'store', 'translate', 'x-sink']);
     expect(sends('store')).toEqual(['review', 'store', 'x-sink']);
@@ -173,14 +173,14 @@ describe('permissions', () => {
     expect(sends('x-dlq')).toEqual([]);
   });
 
-  test('an actor may touch neither the archive nor the table', () => {
+  test('an actor may not access the archive or the table', () => {
     for (const actor of ACTORS) {
       const actions = permissionsOf(template, actor).map(({ action }) => action);
       expect(actions.filter((action) => !/^(sqs|logs):/.test(action))).toEqual([]);
     }
   });
 
-  test('the crew may keep, and may not delete', () => {
+  test('the crew may read and write the stores, but not delete', () => {
     for (const name of CREW) {
       const actions = new Set(permissionsOf(template, name).map(({ action }) => action));
       const stores = [...actions].filter((action) => !/^(sqs|logs):/.test(action));
@@ -194,7 +194,7 @@ describe('permissions', () => {
     }
   });
 
-  test('nobody may do anything to everything, and nothing comes from a policy of AWS', () => {
+  test('contain no wildcards and no managed policies', () => {
     for (const { Properties } of all('AWS::IAM::Role')) expect(Properties.ManagedPolicyArns).toBeUndefined();
     for (const actor of [...ACTORS, ...CREW]) {
       for (const { action, resource } of permissionsOf(template, actor)) {
@@ -205,8 +205,8 @@ describe('permissions', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('the archive is closed, encrypted and versioned, and speaks TLS alone', () => {
+describe('stores', () => {
+  test('the archive is private, encrypted and versioned, and accepts only TLS', () => {
     const [bucket] = all('AWS::S3::Bucket');
     expect(bucket?.Properties).toMatchObject({
       PublicAccessBlockConfiguration: {
@@ -224,7 +224,7 @@ describe('what is kept', () => {
     expect(JSON.stringify(all('AWS::S3::BucketPolicy'))).toContain('"aws:SecureTransport":"false"');
   });
 
-  test('the table has its indexes, its expiry and a way back in time', () => {
+  test('the table has its indexes, a TTL attribute and point-in-time recovery', () => {
     const [table] = all('AWS::DynamoDB::Table');
     expect(table?.Properties).toMatchObject({
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -236,7 +236,7 @@ describe('what is kept', () => {
     ).toEqual(['by-time', 'by-group', 'by-envelope', 'by-replay', 'by-owner']);
   });
 
-  test('is kept or deleted with the mesh, as the environment says', () => {
+  test('are retained or deleted according to the removal policy', () => {
     const kept = templateOf(manifestIn(LETTERS), {
       environment: { ...DEV, removalPolicy: RemovalPolicy.RETAIN },
     });
@@ -249,7 +249,7 @@ describe('what is kept', () => {
   });
 });
 
-test('a key of the user’s encrypts queues, archive and table, and those who need it may use it', () => {
+test("a user's KMS key encrypts queues, archive and table, and all functions may use it", () => {
   const app = new App({ context: FLAGS });
   const holder = new MeshStack(app, 'Keyed', {
     environment: DEV,
@@ -271,7 +271,7 @@ test('a key of the user’s encrypts queues, archive and table, and those who ne
   );
   for (const actor of [...ACTORS, ...CREW]) {
     const onKey = permissionsOf(keyed, actor).filter(({ resource }) => resource.includes('key/12345678'));
-    // Without the second nobody can send to an encrypted queue or write to the archive.
+    // Sending to an encrypted queue and writing to the archive need kms:GenerateDataKey.
     expect(onKey.map(({ action }) => action)).toEqual(
       expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']),
     );
@@ -283,18 +283,18 @@ test('a key of the user’s encrypts queues, archive and table, and those who ne
   expect(table?.Properties.SSESpecification.KMSMasterKeyId).toContain('key/12345678');
 });
 
-test('outputs are what the operator’s commands read', () => {
+test('outputs contain the settings of the operator commands', () => {
   expect(template.Outputs['AsyaNamespace']?.Value).toBe('dev-letters');
   expect(Object.keys(template.Outputs)).toEqual(
     expect.arrayContaining(['AsyaArchiveBucket', 'AsyaFailureTable', 'AsyaAwsRegion', 'Dashboard']),
   );
 });
 
-test('more actors than a stack can hold are refused in words', () => {
+test('rejects more actors than fit into one stack', () => {
   const { actors, flows } = manifestIn(LETTERS);
   const [first] = actors as [(typeof actors)[number]];
-  const many = Array.from({ length: 40 }, (_, at) => ({ ...first, name: `copy-${at}` }));
+  const many = Array.from({ length: 40 }, (_, index) => ({ ...first, name: `copy-${index}` }));
   expect(() => stackOf({ actors: [...actors, ...many], flows })).toThrow(
-    /^asya: \d+ actors make a stack of \d{3} resources, and CloudFormation takes 500; make two meshes/,
+    /^asya: the stack of \d+ actors has \d{3} resources, but CloudFormation allows 500; split the mesh into two/,
   );
 });

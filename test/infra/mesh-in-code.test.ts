@@ -1,11 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { aMeshByHand as aMesh, jsonOf } from './a-mesh-by-hand.ts';
+import { aMeshInCode as aMesh, jsonOf } from './a-mesh-in-code.ts';
 import { functionOf, queuesFor } from './a-mesh-stack.ts';
 
-/** A mesh that is written in code, and each refusal there. */
+/** A mesh that is declared in code, and its error messages. */
 
-test('actors and flows in any order have what a manifest would give them', () => {
+test('accepts actors and flows in any order', () => {
   const { mesh, stack } = aMesh();
   mesh.addFlow('main', { entrypoint: 'score', routeNext: ['store'], timeout: Duration.minutes(2) });
   mesh.addActor('score', {
@@ -26,7 +26,7 @@ test('actors and flows in any order have what a manifest would give them', () =>
   expect(queuesFor(template, 'review', 'dynamodb:Query').length).toBe(5);
 });
 
-test('what one actor says wrong is refused where it is said, all of it', () => {
+test('rejects an invalid actor with all its mistakes', () => {
   const { mesh } = aMesh();
   const add = () =>
     mesh.addActor('score', {
@@ -38,11 +38,13 @@ test('what one actor says wrong is refused where it is said, all of it', () => {
   expect(add).toThrow(/did you mean "backoff"/);
   expect(() => mesh.addActor('score', { handler: 'a.ts.a', maxReplicas: 1 })).toThrow(/write 2 and make/);
   mesh.addActor('store', { handler: 'a.ts.a' });
-  expect(() => mesh.addActor('store', { handler: 'a.ts.a' })).toThrow(/"store" is in the mesh already/);
-  expect(() => mesh.actor('stor')).toThrow(/there is no actor "stor" .*, but store/);
+  expect(() => mesh.addActor('store', { handler: 'a.ts.a' })).toThrow(
+    /mesh "dev-hand" already has an actor "store"/,
+  );
+  expect(() => mesh.actor('stor')).toThrow(/mesh "dev-hand" has no actor "stor"; its actors are: store/);
 });
 
-test('a flow with a timeout of one second, which no envelope can meet, is refused', () => {
+test('rejects a flow with a timeout of one second', () => {
   const { mesh } = aMesh();
   const add = (timeout: Duration) => mesh.addFlow('main', { entrypoint: 'score', timeout });
   expect(() => add(Duration.seconds(1))).toThrow(
@@ -51,7 +53,7 @@ test('a flow with a timeout of one second, which no envelope can meet, is refuse
   expect(() => add(Duration.seconds(2))).not.toThrow();
 });
 
-test('who is named and never comes is refused when it is synthesised', () => {
+test('rejects references to missing actors during synthesis', () => {
   const { mesh, stack } = aMesh();
   mesh.addActor('score', { handler: 'score.ts.score', next: ['stor'] });
   mesh.addActor('store', { handler: 'score.ts.store' });
@@ -64,7 +66,7 @@ test('who is named and never comes is refused when it is synthesised', () => {
   );
 });
 
-test('choices that SQS would not honour are refused at once', () => {
+test('rejects settings that SQS does not support, all at once', () => {
   expect(() =>
     aMesh({ maxReceiveCount: 3, deadLetterRetention: Duration.days(2), concurrency: 1, namespace: 'a.b' }),
   ).toThrow(/4 mistakes in the deployment/);
