@@ -5,11 +5,11 @@ import { reportsFromConfig } from '../../lib/assembly/from-config/reports-from-c
 import { transportOnLambda } from '../../lib/assembly/from-config/sqs-from-config.ts';
 
 const { config, log } = gatewayConfigFrom(process.env);
-/** Begun before the first request; a bundle that is imported synchronously cannot wait for it. */
+/** Started during init. The bundle is loaded synchronously, so each request awaits it. */
 const starting = reportsFromConfig(config, process.env, log, transportOnLambda);
 
-const door = new Hono();
-door.all('*', async (c) => (await starting).fetch(c.req.raw, c.env));
+const app = new Hono();
+app.all('*', async (c) => (await starting).fetch(c.req.raw, c.env));
 
-/** The gateway's reports on Lambda: callers have a function of their own, and cannot use up this one's concurrency. */
-export const handler: ReturnType<typeof handle> = handle(door);
+/** The gateway's reports on Lambda: a separate function, so that callers cannot use up its concurrency. */
+export const handler: ReturnType<typeof handle> = handle(app);

@@ -4,11 +4,11 @@ import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/from-co
 import { transportOnLambda } from '../../lib/assembly/from-config/sqs-from-config.ts';
 
 const { config, log } = gatewayConfigFrom(process.env);
-/** Begun before the first request; a bundle that is imported synchronously cannot wait for it. */
+/** Started during init. The bundle is loaded synchronously, so each request awaits it. */
 const starting = gatewayFromConfig(config, process.env, log, transportOnLambda);
 
-const door = new Hono();
-door.all('*', async (c) => (await starting).face.app.fetch(c.req.raw, c.env));
+const app = new Hono();
+app.all('*', async (c) => (await starting).face.app.fetch(c.req.raw, c.env));
 
 /** The gateway on Lambda: a function URL with response streaming, so that events arrive as they happen. */
-export const handler: ReturnType<typeof streamHandle> = streamHandle(door);
+export const handler: ReturnType<typeof streamHandle> = streamHandle(app);

@@ -6,10 +6,10 @@ import { serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
 const { config, log } = gatewayConfigFrom(process.env);
 const gateway = await gatewayFromConfig(config, process.env, log, transportFromConfig);
 const listening = await serveGateway(gateway.face, config.gateway.port, '0.0.0.0');
-log.line('info', 'the gateway listens', { port: listening.port });
+log.line('info', 'gateway listening', { port: listening.port });
 
 const stopping = new AbortController();
-// Where a function is invoked with them too, whoever is first ends the task; the other finds it ended.
+// If a function consumes the queue as well, the first one ends the task; for the other, this is a no-op.
 const timers = gateway.consumeTimers(stopping.signal);
 
 async function stop(): Promise<void> {

@@ -137,7 +137,7 @@ describe('asya failures', () => {
     ]) {
       const run = await asya(argv, { env });
       expect(run).toMatchObject({ status: 1, out: '' });
-      expect(run.err).toMatch(/^asya: the table does not answer as it should: .*"no-such-table"/);
+      expect(run.err).toMatch(/^asya: DynamoDB request failed: .*"no-such-table"/);
     }
   });
 });

@@ -219,9 +219,9 @@ describe('asya replay', () => {
     const real = await cli('replay', '--all', '--go');
     await backend.engines.s3.open();
     expect(dry).toMatchObject({ status: 1, out: '' });
-    expect(dry.err.match(/the archive does not answer/g)).toHaveLength(1);
+    expect(dry.err.match(/S3 request failed/g)).toHaveLength(1);
     expect(real.status).toBe(1);
-    expect(real.err).toContain('the archive does not answer');
+    expect(real.err).toContain('S3 request failed');
     expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);
   });
 
@@ -362,7 +362,7 @@ describe('asya purge', () => {
     await backend.engines.s3.open();
     expect(run).toMatchObject({
       status: 1,
-      err: expect.stringMatching(/the archive does not answer.*0 of 1 were purged/),
+      err: expect.stringMatching(/S3 request failed.*0 of 1 were purged/),
     });
     expect(await scene.select()).toHaveLength(1);
   });

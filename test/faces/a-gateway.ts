@@ -36,7 +36,7 @@ interface Entry {
 
 type Turn = Pick<TaskEvent, 'type' | 'state'> & Partial<Pick<TaskEvent, 'actor' | 'reason' | 'error'>>;
 
-const NOT_FOUND: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such task' };
+const NOT_FOUND: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'task not found' };
 
 export function playedGateway(): PlayedGateway {
   const flows = new Map<string, { readonly flow: Flow; readonly fate: Fate }>();
@@ -158,7 +158,7 @@ export function playedGateway(): PlayedGateway {
     create: async (caller, name, payload, { idempotencyKey, traceparent } = {}) => {
       const offered = flows.get(name);
       if (offered === undefined || caller.flows?.includes(name) === false) {
-        return { ok: false, kind: 'not-found', detail: 'there is no such flow' };
+        return { ok: false, kind: 'not-found', detail: 'flow not found' };
       }
       const errors = mistakesIn(payload, offered.flow.mcp?.inputSchema);
       if (errors.length > 0) {

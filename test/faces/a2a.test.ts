@@ -163,10 +163,10 @@ describe('a message', () => {
     for (const params of both)
       expect((await send(client, polling(params))).metadata).toMatchObject({ flow: 'slow' });
     await expect(send(client, data({}))).rejects.toThrow(
-      'the metadata names no "skill"; there are: "sharpen", "slow"',
+      'missing "skill" in the metadata; available: "sharpen", "slow"',
     );
     await expect(send(client, data({}, { metadata: { skill: '<b>' } }))).rejects.toThrow(
-      'there is no such skill; there are: "sharpen", "slow"',
+      'unknown skill; available: "sharpen", "slow"',
     );
   });
 

@@ -74,7 +74,7 @@ describe('the tools', () => {
     faces.gateway.withdraw('sharpen');
     expect((await client.listTools()).tools).toEqual([]);
     await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toThrow(
-      'no such tool',
+      'unknown tool',
     );
   });
 });
@@ -217,7 +217,7 @@ describe('a call', () => {
     const client = await connected('ann');
     expect(await client.callTool({ name: 'slow' })).toMatchObject({
       isError: true,
-      content: [{ text: 'task task-1 is still pending; it goes on without this call' }],
+      content: [{ text: 'task task-1 is still pending; it continues in the background' }],
     });
   });
 });

@@ -119,7 +119,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     await until(7_260_000);
     expect(tasks.all.get('t-1')?.state).toBe('failed');
     expect(new Set(telemetry.troubles)).toEqual(
-      new Set(['a task could not be expired; its timer comes again']),
+      new Set(['a task could not be expired; its timer will fire again']),
     );
   });
 

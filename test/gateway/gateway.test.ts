@@ -182,7 +182,7 @@ describe('creating a task', () => {
     const { gateway, told, tasks } = staged({ send: async () => DOWN });
     tasks.releaseKey = async () => ({ ok: false, problem: 'not allowed' });
     await gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
-    expect(told.troubles).toContain('a key could not be released');
+    expect(told.troubles).toContain('an idempotency key could not be released');
   });
 });
 

@@ -93,7 +93,7 @@ describe('POST /flows/{name}', () => {
 
   it('refuses what the flow does not take, place by place', async () => {
     const problem = await expectProblem(await served.post('/flows/checked', { [EVIL]: EVIL }), 422);
-    expect(problem['errors']).toEqual([{ place: '', problem: 'needs ["url"]' }]);
+    expect(problem['errors']).toEqual([{ place: '', problem: 'requires ["url"]' }]);
   });
 
   it('refuses what is malformed, of another type, too big or for no flow', async () => {
@@ -274,7 +274,7 @@ describe('GET /tasks/{id}/events', () => {
     const buggy = await serveGateway({ gateway });
     const response = await buggy.ask(`/tasks/${await created()}/events`);
     expect(await response.text()).not.toContain('bug');
-    expect(buggy.told.troubles).toEqual(['a bug in the gateway']);
+    expect(buggy.told.troubles).toEqual(['internal error in the gateway']);
     await buggy.close();
   });
 
@@ -378,7 +378,7 @@ describe('the rest', () => {
     };
     const buggy = await serveGateway({ gateway });
     await expectProblem(await buggy.ask('/flows'), 500);
-    expect(buggy.told.troubles).toEqual(['a bug in the gateway']);
+    expect(buggy.told.troubles).toEqual(['internal error in the gateway']);
     await buggy.close();
   });
 

@@ -6,7 +6,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
 
-/** Why no task was made of a message. */
+/** The error for a message that did not create a task. */
 export function refusedMessage({ kind, detail, errors = [] }: GatewayRefusal): A2AError {
   if (kind === 'unavailable') return new A2AError(detail);
   const places = errors.map(({ place, problem }) => `${place}: ${problem}`).join('; ');
@@ -16,13 +16,13 @@ export function refusedMessage({ kind, detail, errors = [] }: GatewayRefusal): A
   });
 }
 
-/** Why a task cannot be shown or canceled. One of somebody else's is as none. */
+/** The error for a task that cannot be read or canceled. Another caller's task is reported as not found. */
 export function refusedTask({ kind, detail }: GatewayRefusal): A2AError {
   if (kind === 'not-found') return new TaskNotFoundError();
   return kind === 'conflict' ? new TaskNotCancelableError(detail) : new A2AError(detail);
 }
 
-/** The SDK hands a client whatever is thrown: what was not meant for it goes to the host. */
+/** The SDK sends the message of any thrown error to the client. Only an A2AError may pass; others go to `onBug`. */
 export function forClient(error: unknown, onBug: (error: unknown) => void): A2AError {
   if (error instanceof A2AError) return error;
   onBug(error);

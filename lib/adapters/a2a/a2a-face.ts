@@ -10,27 +10,27 @@ import { V0_3, V1_0, versionOf } from './protocol-version.ts';
 import { type HandlerOptions, requestHandler } from './request-handler.ts';
 
 export interface A2aFaceOptions extends HandlerOptions {
-  /** Where clients reach the gateway; without it, where the request went. */
+  /** The gateway's public URL. Default: the origin of the request. */
   readonly baseUrl?: string;
-  /** No request is waited for longer. A task that still goes on then is answered as it stands. */
+  /** The longest a request waits. If the task is still running then, the answer contains its current state. */
   readonly maxWaitMs?: number;
   readonly keepAliveMs: number;
 }
 
 export interface A2aFace {
-  /** For everybody, at `/.well-known/agent-card.json`. */
+  /** The agent card, public, at `/.well-known/agent-card.json`. */
   card(request: Request): Promise<Response>;
   /** JSON-RPC, at `/a2a`. */
   handle(request: Request, caller: Caller): Promise<Response>;
 }
 
-/** Reads the flows for the card, and nothing else is asked in its name. */
-const ANYBODY: Caller = { id: 'agent-card' };
+/** The caller used to list the flows of the public card, and for nothing else. */
+const CARD_READER: Caller = { id: 'agent-card' };
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-/** Flows as the skills of an A2A agent, in the two versions of the protocol that are in use. */
+/** Serves flows as the skills of an A2A agent, in both protocol versions in use (1.0 and 0.3). */
 export function a2aFace(options: A2aFaceOptions): A2aFace {
   const { baseUrl, maxWaitMs, keepAliveMs } = options;
 
@@ -48,7 +48,7 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
 
   return {
     card: async (request) => {
-      const handler = handlerFor(request, ANYBODY, '', request.signal);
+      const handler = handlerFor(request, CARD_READER, '', request.signal);
       const card = await handler.getAgentCard();
       const headers = { 'cache-control': 'no-cache', vary: 'A2A-Version' };
       if (versionOf(request) !== V0_3) return Response.json(AgentCard.toJSON(card), { headers });
@@ -66,8 +66,8 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
       const message = readJson(body);
       if (message.kind === 'invalid') return rpcRefusal(400, PARSE_ERROR, 'the body is not JSON');
       const disconnected = new AbortController();
-      const long = maxWaitMs === undefined ? [] : [AbortSignal.timeout(maxWaitMs)];
-      const signal = AbortSignal.any([request.signal, disconnected.signal, ...long]);
+      const timeout = maxWaitMs === undefined ? [] : [AbortSignal.timeout(maxWaitMs)];
+      const signal = AbortSignal.any([request.signal, disconnected.signal, ...timeout]);
       const handler = handlerFor(request, caller, body, signal);
       const isOlder = versionOf(request) === V0_3;
       const transport = isOlder
@@ -96,14 +96,15 @@ export function a2aFace(options: A2aFaceOptions): A2aFace {
 }
 
 function refusal(request: Request): Response | undefined {
-  if (request.method !== 'POST') return rpcRefusal(405, INVALID_REQUEST, 'only POST', { allow: 'POST' });
+  if (request.method !== 'POST')
+    return rpcRefusal(405, INVALID_REQUEST, 'only POST is supported', { allow: 'POST' });
   const [mediaType = ''] = (request.headers.get('content-type') ?? '').split(';');
   if (mediaType.trim().toLowerCase() !== 'application/json') {
-    return rpcRefusal(415, INVALID_REQUEST, 'the body has to be application/json');
+    return rpcRefusal(415, INVALID_REQUEST, 'the content type must be application/json');
   }
   if (versionOf(request) !== undefined) return undefined;
   const error = JsonRpcTransportHandler.mapToJSONRPCError(
-    new VersionNotSupportedError(`this A2A-Version is not spoken; ${V1_0} and ${V0_3} are`),
+    new VersionNotSupportedError(`unsupported A2A-Version; expected ${V1_0} or ${V0_3}`),
   );
   return Response.json({ jsonrpc: '2.0', id: null, error });
 }

@@ -10,14 +10,14 @@ import { resultPart, textPart } from './result-part.ts';
 const STATES: Readonly<Record<MeshState, TaskState>> = {
   pending: TaskState.TASK_STATE_SUBMITTED,
   running: TaskState.TASK_STATE_WORKING,
-  // Somebody outside has to do something before it goes on.
+  // The task waits for an action from outside the mesh.
   paused: TaskState.TASK_STATE_INPUT_REQUIRED,
   succeeded: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   canceled: TaskState.TASK_STATE_CANCELED,
 };
 
-/** The mesh keeps no conversations: a context is what the client calls it, and else the task's own id. */
+/** The mesh has no conversations: the context id is the client's, or the task's id if the client sends none. */
 export interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
@@ -27,19 +27,19 @@ export function idsOf({ id }: MeshTask, contextId: string | undefined): TaskIds 
   return { taskId: id, contextId: contextId || id };
 }
 
-export function toTask(named: TaskIds, { task, payload }: TaskResult): Task {
+export function toTask(ids: TaskIds, { task, payload }: TaskResult): Task {
   const artifact = toArtifact(task, payload);
   return {
-    id: named.taskId,
-    contextId: named.contextId,
-    status: toStatus(named, { ...task, atMs: task.updatedMs }),
+    id: ids.taskId,
+    contextId: ids.contextId,
+    status: toStatus(ids, { ...task, atMs: task.updatedMs }),
     artifacts: artifact === undefined ? [] : [artifact],
     history: [],
     metadata: { flow: task.flow, percent: task.progress.percent },
   };
 }
 
-/** What a task ended with, where it succeeded: a failed one ends with what it was given. */
+/** The result of a task that succeeded. A failed task has none: its envelope keeps the original payload. */
 export function toArtifact({ state, flow }: MeshTask, payload: TaskResult['payload']): Artifact | undefined {
   if (state !== 'succeeded' || payload === undefined) return undefined;
   return {
@@ -59,21 +59,21 @@ interface StatusSource {
   readonly atMs: number;
 }
 
-export function toStatus(named: TaskIds, { state, reason, error, atMs }: StatusSource): TaskStatus {
+export function toStatus(ids: TaskIds, { state, reason, error, atMs }: StatusSource): TaskStatus {
   const why = state === 'succeeded' ? '' : whyText(reason, error);
   return {
     state: STATES[state],
-    message: why === '' ? undefined : agentMessage(named, why),
+    message: why === '' ? undefined : agentMessage(ids, why),
     timestamp: new Date(atMs).toISOString(),
   };
 }
 
 function whyText(reason: string | undefined, error: TaskError | undefined): string {
-  const said = error === undefined ? [] : [error.type, error.message];
-  return [...(reason === undefined ? [] : [reason]), ...said].join(': ');
+  const errorTexts = error === undefined ? [] : [error.type, error.message];
+  return [...(reason === undefined ? [] : [reason]), ...errorTexts].join(': ');
 }
 
-/** A task has one message of ours at most, so its id is made of the task's. */
+/** A task has at most one message from the agent, so the message id is derived from the task's id. */
 function agentMessage({ taskId, contextId }: TaskIds, text: string): Message {
   return {
     messageId: `${taskId}-status`,

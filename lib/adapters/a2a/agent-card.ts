@@ -8,7 +8,7 @@ export interface AgentAbout {
   readonly version: string;
 }
 
-/** How a caller proves who it is: an API key and a token are both sent as a bearer. */
+/** API keys and JWTs are both sent as a bearer token. */
 const BEARER: AgentCard['securitySchemes'] = {
   bearer: {
     scheme: {
@@ -20,7 +20,7 @@ const BEARER: AgentCard['securitySchemes'] = {
 
 const MODES = ['application/json', 'text/plain'];
 
-/** Flows with `a2a` as the skills of one agent that answers at that address. */
+/** The card of an agent at `url` whose skills are the flows with an `a2a` entry. */
 export function agentCard(about: AgentAbout, url: string, flows: readonly Flow[]): AgentCard {
   return {
     ...about,
@@ -41,7 +41,7 @@ export function agentCard(about: AgentAbout, url: string, flows: readonly Flow[]
   };
 }
 
-/** What `a2a` of a flow may say of its skill; `text` is read where a message is. */
+/** Reads `name`, `tags` and `examples` of the flow's `a2a` entry; `text` is read in message-payload.ts. */
 function toSkill({ name, description, a2a }: Flow): AgentSkill | undefined {
   if (a2a === undefined) return undefined;
   const tags = textsIn(a2a['tags']);

@@ -2,22 +2,22 @@ import { formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
 
 export interface EventStream {
   readonly events: AsyncGenerator<unknown, void, undefined>;
-  /** What the last event is where they break off. */
+  /** Converts an error of `events` to the last event of the stream. */
   readonly errorEvent: (error: unknown) => unknown;
-  /** A comment so often, for those on the way who cut silent connections. */
+  /** Interval of SSE comments, so that proxies do not close an idle connection. */
   readonly keepAliveMs: number;
-  /** Nobody reads any more. */
+  /** Called when the client disconnects. */
   readonly onDisconnect: () => void;
 }
 
-/** Events as they come, as server-sent ones. What is wrong before the first of them is thrown. */
+/** Streams events as server-sent events. Rejects if `events` fails before the first one. */
 export async function eventStreamResponse(stream: EventStream): Promise<Response> {
   const { events, errorEvent, keepAliveMs, onDisconnect } = stream;
   const bytes = new TextEncoder();
   let next: IteratorResult<unknown> | undefined = await events.next();
   let keepAlive: NodeJS.Timeout | undefined;
 
-  async function following(): Promise<string | undefined> {
+  async function nextText(): Promise<string | undefined> {
     try {
       const { done, value } = next ?? (await events.next());
       next = undefined;
@@ -35,7 +35,7 @@ export async function eventStreamResponse(stream: EventStream): Promise<Response
       ).unref();
     },
     pull: async (controller) => {
-      const text = await following();
+      const text = await nextText();
       if (text !== undefined) return controller.enqueue(bytes.encode(text));
       clearInterval(keepAlive);
       controller.close();

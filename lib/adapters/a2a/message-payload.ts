@@ -3,14 +3,14 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import type { Flow } from '../../core/task/flow.ts';
 import { type JsonText, readJson, shallowValueFromJson } from '../../core/text/json-text.ts';
 
-/** What is deeper could not be compared. */
+/** Reading and comparing a value is recursive. */
 const MAX_DEPTH = 500;
 
-const EXPECTED = 'a message holds one data part, or text';
+const EXPECTED = 'a message must contain one data part, or text parts only';
 
 /**
- * The payload that a message stands for. A data part is it, word for word as the body has it; text becomes
- * `{"text": …}`, or stands under the name that `a2a.text` of the flow says.
+ * The payload of a message. A data part is used exactly as the body contains it. Text becomes `{"text": …}`, or the
+ * key that the flow's `a2a.text` names.
  */
 export function messagePayload(parts: readonly Part[], { a2a }: Flow, body: string): JsonText {
   const texts = parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []));
@@ -18,7 +18,7 @@ export function messagePayload(parts: readonly Part[], { a2a }: Flow, body: stri
     content?.$case === 'data' ? [{ value: content.value as unknown, index }] : [],
   );
   if (texts.length + data.length < parts.length) {
-    throw new ContentTypeNotSupportedError(`${EXPECTED}; files are sent as data that says where they are`);
+    throw new ContentTypeNotSupportedError(`${EXPECTED}; to send a file, send a data part with its location`);
   }
   const [only] = data;
   if (only === undefined ? texts.length === 0 : parts.length > 1) throw new RequestMalformedError(EXPECTED);
@@ -27,7 +27,7 @@ export function messagePayload(parts: readonly Part[], { a2a }: Flow, body: stri
   return JSON.stringify({ [name]: texts.join('\n') }) as JsonText;
 }
 
-/** The part's text in the body; where the SDK has read something else there (the older protocol wraps), its value. */
+/** The part's JSON text in the body, or the SDK's value if that differs (the older protocol wraps the data). */
 function dataText(value: unknown, index: number, body: string): JsonText {
   const found = partsIn(body)[index];
   const text = found === undefined ? undefined : memberOf(found, 'data');

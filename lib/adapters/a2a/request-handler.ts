@@ -22,39 +22,41 @@ export interface HandlerOptions {
   readonly onBug: (error: unknown) => void;
 }
 
-/** One request, as far as the SDK does not hand it on. */
+/** The parts of a request that the SDK does not pass on. */
 export interface A2aRequest {
   readonly caller: Caller;
-  /** Where the agent answers. */
+  /** The agent's URL. */
   readonly url: string;
   readonly body: string;
   readonly traceparent?: string;
-  /** Nobody waits for the answer any more. The task goes on. */
+  /** Aborted when the client disconnects. The task continues. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The SDK's operations, for one request. Its own handler keeps tasks and their events in memory, which another instance
- * would not see: here the gateway keeps them.
+ * The SDK's operations for one request. The SDK's own handler keeps tasks and events in memory, where other instances
+ * cannot read them; this one uses the gateway's store.
  */
 export function requestHandler(options: HandlerOptions, request: A2aRequest): A2ARequestHandler {
   const { gateway, about, onBug } = options;
   const { caller, url, body, traceparent, signal } = request;
 
-  async function begin(params: SendMessageRequest): Promise<MeshTask> {
+  async function createTask(params: SendMessageRequest): Promise<MeshTask> {
     const { message, metadata, configuration } = params;
     if (message === undefined || message.messageId === '') {
-      throw new RequestMalformedError('the message has no "messageId"');
+      throw new RequestMalformedError('missing "messageId" in the message');
     }
     if (configuration?.taskPushNotificationConfig !== undefined)
       throw new PushNotificationNotSupportedError();
     if (message.taskId !== '') {
-      await shown(message.taskId);
-      throw new UnsupportedOperationError('a task takes no further messages; send one without "taskId"');
+      await readTask(message.taskId);
+      throw new UnsupportedOperationError(
+        'a task accepts no further messages; send the message without "taskId"',
+      );
     }
     const flow = chooseFlow(gateway.flows(caller), message.metadata, metadata);
     const created = await gateway.create(caller, flow.name, messagePayload(message.parts, flow, body), {
-      // Its sender makes it unique: a message that is sent again is the same task.
+      // Clients generate a unique messageId: a message that is sent twice creates one task.
       idempotencyKey: `a2a:${message.messageId}`,
       ...defined({ traceparent }),
     });
@@ -62,26 +64,26 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
     return created.task;
   }
 
-  async function shown(id: string): Promise<MeshTask> {
+  async function readTask(id: string): Promise<MeshTask> {
     const found = await gateway.task(caller, id);
     if (!found.ok) throw refusedTask(found);
     return found.task;
   }
 
-  async function cameTo(id: string, named?: TaskIds): Promise<Task> {
+  async function taskWithResult(id: string, ids?: TaskIds): Promise<Task> {
     const found = await gateway.result(caller, id);
     if (!found.ok) throw refusedTask(found);
-    return toTask(named ?? idsOf(found.result.task, undefined), found.result);
+    return toTask(ids ?? idsOf(found.result.task, undefined), found.result);
   }
 
-  /** Until it has ended or waits for somebody. */
-  async function settle({ id }: MeshTask): Promise<void> {
+  /** Resolves when the task has ended or is paused. */
+  async function untilEndedOrPaused({ id }: MeshTask): Promise<void> {
     for await (const { child, state } of followTask(gateway, caller, id, undefined, signal)) {
       if (child === undefined && (isFinal(state) || state === 'paused')) return;
     }
   }
 
-  async function answered<T>(work: () => Promise<T>): Promise<T> {
+  async function mapErrors<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -89,9 +91,9 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
     }
   }
 
-  async function* streamed(begun: () => Promise<MeshTask>, contextId: string | undefined) {
+  async function* streamed(getTask: () => Promise<MeshTask>, contextId: string | undefined) {
     try {
-      const task = await begun();
+      const task = await getTask();
       yield* taskUpdates(gateway, caller, task, idsOf(task, contextId), signal);
     } catch (error) {
       throw forClient(error, onBug);
@@ -105,24 +107,24 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
   return {
     getAgentCard: async () => agentCard(about, url, gateway.flows(caller)),
     getAuthenticatedExtendedAgentCard: () =>
-      answered(async () => agentCard(about, url, gateway.flows(caller))),
+      mapErrors(async () => agentCard(about, url, gateway.flows(caller))),
     sendMessage: (params) =>
-      answered(async () => {
-        const task = await begin(params);
-        if (params.configuration?.returnImmediately !== true) await settle(task);
-        return cameTo(task.id, idsOf(task, params.message?.contextId));
+      mapErrors(async () => {
+        const task = await createTask(params);
+        if (params.configuration?.returnImmediately !== true) await untilEndedOrPaused(task);
+        return taskWithResult(task.id, idsOf(task, params.message?.contextId));
       }),
-    sendMessageStream: (params) => streamed(() => begin(params), params.message?.contextId),
-    getTask: ({ id }) => answered(() => cameTo(id)),
+    sendMessageStream: (params) => streamed(() => createTask(params), params.message?.contextId),
+    getTask: ({ id }) => mapErrors(() => taskWithResult(id)),
     cancelTask: ({ id }) =>
-      answered(async () => {
+      mapErrors(async () => {
         const canceled = await gateway.cancel(caller, id);
         if (!canceled.ok) throw refusedTask(canceled);
         return toTask(idsOf(canceled.task, undefined), { task: canceled.task });
       }),
     resubscribe: ({ id }) => streamed(() => subscribable(id), undefined),
     listTasks: async () => {
-      throw new UnsupportedOperationError('tasks are listed by the gateway itself, at /tasks');
+      throw new UnsupportedOperationError('listing tasks is not supported over A2A; use GET /tasks');
     },
     createTaskPushNotificationConfig: noPush,
     getTaskPushNotificationConfig: noPush,
@@ -131,8 +133,9 @@ export function requestHandler(options: HandlerOptions, request: A2aRequest): A2
   };
 
   async function subscribable(id: string): Promise<MeshTask> {
-    const task = await shown(id);
-    if (isFinal(task.state)) throw new UnsupportedOperationError('the task has ended: get it instead');
+    const task = await readTask(id);
+    if (isFinal(task.state))
+      throw new UnsupportedOperationError('the task has ended; read it instead of subscribing');
     return task;
   }
 }

@@ -6,7 +6,7 @@ import { type JsonText, stringFromJson } from '../../core/text/json-text.ts';
 export function resultPart(payload: JsonText): Part {
   const text = stringFromJson(payload);
   if (text !== undefined) return textPart(text, 'text/plain');
-  // A data part that holds null is read as one that holds nothing.
+  // A data part with null would be read as an empty part.
   const exact = payload === 'null' ? undefined : exactValueFromJson(payload);
   if (exact === undefined) return textPart(payload, 'application/json');
   const { value } = exact;

@@ -7,21 +7,20 @@ import { refusedTask } from './a2a-error.ts';
 import { type TaskIds, toArtifact, toStatus, toTask } from './a2a-task.ts';
 
 /**
- * The task as it stands, then what happens to it, then what it came to; it ends sooner where the signal says so. The
- * children of a fan-out have no place in A2A and are left to the gateway's own events.
+ * Yields the current task, then its status updates, then its result. Ends early if the signal is aborted. A2A has no
+ * notion of fan-out children, so their events are left out; the gateway's own event stream has them.
  */
 export async function* taskUpdates(
   gateway: Gateway,
   caller: Caller,
   task: Task,
-  named: TaskIds,
+  ids: TaskIds,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  yield { payload: { $case: 'task', value: toTask(named, { task }) } };
+  yield { payload: { $case: 'task', value: toTask(ids, { task }) } };
   const seen = task.events.at(-1)?.seq;
   for await (const event of followTask(gateway, caller, task.id, seen, signal)) {
-    if (event.child === undefined && !isFinal(event.state))
-      yield statusUpdate(named, event, metadataOf(event));
+    if (event.child === undefined && !isFinal(event.state)) yield statusUpdate(ids, event, metadataOf(event));
   }
   const ended = await gateway.result(caller, task.id);
   if (!ended.ok) throw refusedTask(ended);
@@ -29,18 +28,18 @@ export async function* taskUpdates(
   if (!isFinal(result.task.state)) return;
   const artifact = toArtifact(result.task, result.payload);
   if (artifact !== undefined) {
-    const update = { ...named, artifact, append: false, lastChunk: true, metadata: undefined };
+    const update = { ...ids, artifact, append: false, lastChunk: true, metadata: undefined };
     yield { payload: { $case: 'artifactUpdate', value: update } };
   }
-  yield statusUpdate(named, { ...result.task, atMs: result.task.updatedMs }, undefined);
+  yield statusUpdate(ids, { ...result.task, atMs: result.task.updatedMs }, undefined);
 }
 
 function statusUpdate(
-  named: TaskIds,
-  standing: Parameters<typeof toStatus>[1],
+  ids: TaskIds,
+  source: Parameters<typeof toStatus>[1],
   metadata: Record<string, unknown> | undefined,
 ): StreamResponse {
-  const value = { ...named, status: toStatus(named, standing), metadata };
+  const value = { ...ids, status: toStatus(ids, source), metadata };
   return { payload: { $case: 'statusUpdate', value } };
 }
 

@@ -1,13 +1,13 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { number, text } from './table.ts';
 
-/** Where a page of `by-owner` ended, as a text that a client hands back. It names no owner: that is whoever asks. */
+/** The end of a page of `by-owner`, as text for the client. It does not contain the owner: that is always the caller. */
 export function textFromCursor(next: Readonly<Record<string, unknown>>): string {
   const { pk, seen_ms } = next as Record<string, AttributeValue>;
   return Buffer.from(JSON.stringify([pk?.S, Number(seen_ms?.N)])).toString('base64url');
 }
 
-/** Undefined where it is no cursor of ours. */
+/** Undefined if the text is not a cursor of `textFromCursor`. */
 export function cursorFromText(cursor: string, owner: string): Record<string, AttributeValue> | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));

@@ -9,7 +9,7 @@ export interface DynamoDbAddress {
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** The SDK's own limit for a request only warns, and waits on for ever. An engine on a busy machine takes its time. */
+/** `requestTimeout` of the SDK only logs a warning and waits forever. An embedded engine on a busy machine is slow. */
 const SOCKET_TIMEOUT_MS = 15_000;
 
 export function dynamoDbClient({ region, endpoint }: DynamoDbAddress, env: Environment): DynamoDBClient {

@@ -18,8 +18,8 @@ import {
   textOf,
 } from './table.ts';
 
-/** Longer than any broker keeps a message that could bring the same end again. */
-const KEPT_SECONDS = 45 * 86_400;
+/** Longer than any broker retains a message that could report the same end again. */
+const RETENTION_SECONDS = 45 * 86_400;
 
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
   async function recordAt(place: string): Promise<EndRecord | undefined> {
@@ -27,8 +27,8 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     return item === undefined ? undefined : recordFromItem(item);
   }
 
-  /** What is noted there: this record, or the one that was first. */
-  async function noteAt(
+  /** Stores the record unless there is one already, and returns the one that is stored. */
+  async function putFirst(
     place: string,
     record: EndRecord,
   ): Promise<EndRecord & { readonly isFirst: boolean }> {
@@ -36,9 +36,9 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     return { ...((await recordAt(place)) ?? record), isFirst: false };
   }
 
-  async function ask(question: Omit<IndexQuery, 'cursor'>) {
+  async function recordsOf(query: Omit<IndexQuery, 'cursor'>) {
     try {
-      const items = await queryAll(table, question);
+      const items = await queryAll(table, query);
       const records = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(recordFromItem);
       return { ok: true, records } as const;
     } catch (error) {
@@ -50,11 +50,11 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     claim: async (record) => {
       const { identity, place, alternativeKey } = record;
       try {
-        const first = await noteAt(place, record);
+        const first = await putFirst(place, record);
         const { isFirst, archiveKey } =
           first.identity === identity
             ? first
-            : await noteAt(identity, { ...record, archiveKey: alternativeKey });
+            : await putFirst(identity, { ...record, archiveKey: alternativeKey });
         return { ok: true, isFirst, archiveKey };
       } catch (error) {
         return refusalOf(error, table);
@@ -68,8 +68,8 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
         return refusalOf(error, table);
       }
     },
-    ofEnvelope: (envelopeId) => ask({ index: 'by-envelope', value: envelopeKey(envelopeId, deriveId) }),
-    ofReplay: (replay, sinceMs = 0) => ask({ index: 'by-replay', value: replay, sinceMs }),
+    ofEnvelope: (envelopeId) => recordsOf({ index: 'by-envelope', value: envelopeKey(envelopeId, deriveId) }),
+    ofReplay: (replay, sinceMs = 0) => recordsOf({ index: 'by-replay', value: replay, sinceMs }),
   };
 }
 
@@ -92,7 +92,7 @@ function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
     ...(replay !== undefined && { replay: text(replay) }),
     seen_ms: number(atMs),
     archive_key: text(archiveKey),
-    expires_at: number(Math.ceil(atMs / 1000) + KEPT_SECONDS),
+    expires_at: number(Math.ceil(atMs / 1000) + RETENTION_SECONDS),
   };
 }
 

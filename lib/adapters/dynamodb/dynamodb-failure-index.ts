@@ -36,8 +36,8 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
     },
     list: async (filter, cursor) => {
       try {
-        const ask = { ...queryFor(filter), ...defined({ cursor }) };
-        const { items, next } = await queryIndex(table, ask);
+        const query = { ...queryFor(filter), ...defined({ cursor }) };
+        const { items, next } = await queryIndex(table, query);
         return { ok: true, failures: items.map(failureFromItem), ...defined({ next }) };
       } catch (error) {
         return refusalOf(error, table);
@@ -80,7 +80,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         const item = await getItem(table, keyOf(identity));
         if (item === undefined)
           return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
-        // The client repeats a request whose answer was lost, and the note it finds then is this one.
+        // The SDK repeats a request whose answer was lost; it then finds its own note.
         return item['replays']?.M?.[note.replay] === undefined
           ? { ok: false, problem: 'it was replayed before', why: 'already-replayed' }
           : { ok: true };
@@ -116,7 +116,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
 }
 
 const PREFIX = 'failure#';
-/** One partition for the inbox: the newest of all, whatever their cause. */
+/** All failures are in one partition of `by-time`, for a list that is sorted by time. */
 const INBOX = 'failures';
 
 function keyOf(identity: string): string {

@@ -20,27 +20,27 @@ import {
 } from './table.ts';
 import { bytesFromTask, taskFromBytes } from './task-bytes.ts';
 
-/** After its last change. */
-const TASK_KEPT_SECONDS = 30 * 86_400;
-const KEY_KEPT_SECONDS = 86_400;
+/** Counted from the last change, or from the deadline of an open task. */
+const TASK_RETENTION_SECONDS = 30 * 86_400;
+const KEY_RETENTION_SECONDS = 86_400;
 const TASKS_PER_PAGE = 50;
 /**
- * Children of one fan-out report at the same time. Within this process their changes are written together; against other
- * instances each try lets one through at least, and the pauses grow until the crowd is spread.
+ * Children of one fan-out report at the same time. Within this process their changes are written together. Between
+ * instances, each round of tries lets at least one write succeed, and growing random pauses spread the others.
  */
 const MAX_TRIES = 12;
 const MAX_PAUSE_MS = 1_000;
 
 type Change = (task: Task) => Task;
 
-export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): TaskStore {
+export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): TaskStore {
   const { client, name: TableName } = table;
 
   async function read(id: string): Promise<Task | undefined> {
     return taskFromBytes((await getItem(table, taskKey(id)))?.['task']?.B);
   }
 
-  /** False where somebody else wrote meanwhile. */
+  /** False if the task was changed since it was read. */
   async function write(task: Task, readVersion: number): Promise<boolean> {
     try {
       await client.send(
@@ -66,9 +66,9 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
         if (task === undefined) return { ok: true, task };
         const changed = changes.reduce((one, change) => change(one), task);
         if (changed === task || (await write(changed, task.version))) return { ok: true, task: changed };
-        await clock.sleep(dice() * Math.min(MAX_PAUSE_MS, 5 * 2 ** tries));
+        await clock.sleep(random() * Math.min(MAX_PAUSE_MS, 5 * 2 ** tries));
       }
-      return tooMany(table);
+      return contention(table);
     } catch (error) {
       return refusalOf(error, table);
     }
@@ -104,8 +104,8 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
 
   return {
     create: async (task) => {
-      // An answer that was lost makes the client write again, and meet what it wrote itself.
-      const writer = String(dice());
+      // If an answer is lost, the SDK writes again and finds its own item.
+      const writer = String(random());
       try {
         await client.send(
           new PutItemCommand({
@@ -117,7 +117,7 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
         );
         return ACCEPTED;
       } catch (error) {
-        if (isConditionFailed(error)) return { ok: false, problem: 'a task with this id is there already' };
+        if (isConditionFailed(error)) return { ok: false, problem: 'a task with this id already exists' };
         return refusalOf(error, table);
       }
     },
@@ -157,9 +157,9 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
               task_id: text(taskId),
               digest: text(digest),
               at_ms: number(atMs),
-              expires_at: number(nowSeconds + KEY_KEPT_SECONDS),
+              expires_at: number(nowSeconds + KEY_RETENTION_SECONDS),
             },
-            // What is due to be let go may stay for days: it counts as gone.
+            // DynamoDB may delete an expired item days later: an expired claim counts as deleted.
             ConditionExpression: 'attribute_not_exists(pk) OR expires_at < :now',
             ExpressionAttributeValues: { ':now': number(nowSeconds) },
           }),
@@ -186,9 +186,9 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
     },
     releaseKey: async (key, taskId) => {
       try {
-        // Made as old as one that is over: whoever may delete in this table could delete what failed, too.
+        // Expires the claim instead of deleting it: with permission to delete, the gateway could delete failures too.
         await changeKey(key, taskId, 'SET expires_at = expires_at - :over', {
-          ':over': number(KEY_KEPT_SECONDS + 1),
+          ':over': number(KEY_RETENTION_SECONDS + 1),
         });
         return ACCEPTED;
       } catch (error) {
@@ -198,8 +198,11 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, dice: Random): Tas
   };
 }
 
-function tooMany({ name }: Table): Refusal {
-  return { ok: false, problem: `${MAX_TRIES} times somebody else wrote the task first (table "${name}")` };
+function contention({ name }: Table): Refusal {
+  return {
+    ok: false,
+    problem: `the task was changed by other writers during ${MAX_TRIES} tries (table "${name}")`,
+  };
 }
 
 function taskKey(id: string): string {
@@ -210,10 +213,10 @@ function idempotencyKey(key: string): string {
   return `${IDEMPOTENCY_PREFIX}${key}`;
 }
 
-/** The index has it under the time it was made at: a list does not move while tasks run. */
+/** The index sorts by creation time, so that pages do not shift while tasks run. */
 function itemOf(task: Task): Record<string, AttributeValue> {
   const { id, owner, flow, state, createdMs, updatedMs, deadlineMs, version } = task;
-  // An open one is not let go before its time is up.
+  // An open task does not expire before its deadline.
   const lastMs = isFinal(state) ? updatedMs : Math.max(updatedMs, deadlineMs ?? 0);
   return {
     pk: text(taskKey(id)),
@@ -223,6 +226,6 @@ function itemOf(task: Task): Record<string, AttributeValue> {
     state: text(state),
     version: number(version),
     task: { B: bytesFromTask(task) },
-    expires_at: number(Math.ceil(lastMs / 1000) + TASK_KEPT_SECONDS),
+    expires_at: number(Math.ceil(lastMs / 1000) + TASK_RETENTION_SECONDS),
   };
 }

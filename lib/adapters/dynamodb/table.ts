@@ -25,21 +25,21 @@ export type Item = Readonly<Record<string, AttributeValue>>;
 
 export function refusalOf(error: unknown, { name }: Table): Refusal {
   const what = String(error);
-  return { ok: false, problem: `the table does not answer as it should: ${what} (table "${name}")` };
+  return { ok: false, problem: `DynamoDB request failed: ${what} (table "${name}")` };
 }
 
 export function isConditionFailed(error: unknown): boolean {
   return error instanceof Error && error.name === 'ConditionalCheckFailedException';
 }
 
-/** What an index takes as a key, and what leaves an item far below its 400 KB whatever an envelope holds. */
+/** DynamoDB's limit for an index key. It also keeps an item far below the 400 KB limit, whatever an envelope contains. */
 export const MAX_TEXT_BYTES = 2_048;
 
-/** Half a pair of surrogates is refused by the table: such a text would be delivered for ever and never noted. */
+/** DynamoDB rejects unpaired surrogates: an envelope with one would be redelivered forever and never be stored. */
 export const text = (value: string): AttributeValue => ({
   S: headWithinUtf8(value, MAX_TEXT_BYTES).toWellFormed(),
 });
-/** The table takes no number above 1e126, and an envelope may say anything. */
+/** DynamoDB rejects numbers of 1e126 and above, and an envelope may contain any number. */
 export const number = (value: number): AttributeValue => ({
   N: String(Math.min(value, Number.MAX_SAFE_INTEGER)),
 });
@@ -52,7 +52,7 @@ export function numberOf(item: Item, name: string): number {
   return Number(item[name]?.N ?? 0);
 }
 
-/** The key where the attribute is there and is a text. */
+/** `{ [key]: text }` if the attribute is a string, otherwise `{}`. */
 export function optionalText<Key extends string>(
   item: Item,
   name: string,
@@ -62,13 +62,13 @@ export function optionalText<Key extends string>(
   return defined({ [key]: value }) as { [K in Key]?: string };
 }
 
-/** As it was last written. Rejects where the table does not answer. */
+/** A consistent read. Rejects if the request fails. */
 export async function getItem({ client, name }: Table, pk: string): Promise<Item | undefined> {
-  const question = { TableName: name, Key: { pk: text(pk) }, ConsistentRead: true };
-  return (await client.send(new GetItemCommand(question))).Item;
+  const input = { TableName: name, Key: { pk: text(pk) }, ConsistentRead: true };
+  return (await client.send(new GetItemCommand(input))).Item;
 }
 
-/** False where its key has an item already. Rejects where the table does not answer. */
+/** False if an item with this key already exists. Rejects if the request fails. */
 export async function putNew({ client, name }: Table, item: Item): Promise<boolean> {
   const ConditionExpression = 'attribute_not_exists(pk)';
   try {
@@ -87,7 +87,7 @@ export interface IndexQuery {
   /** Attributes that must have these values. */
   readonly where?: Readonly<Record<string, string>>;
   readonly cursor?: Readonly<Record<string, unknown>>;
-  /** Items of a page at the most; as many as fit without. */
+  /** Items per page. Default: as many as fit in 1 MB. */
   readonly limit?: number;
 }
 
@@ -96,18 +96,18 @@ export interface ItemPage {
   readonly next?: Readonly<Record<string, unknown>>;
 }
 
-/** One page of an index, newest first. Rejects where the table does not answer. */
-export async function queryIndex(table: Table, ask: IndexQuery): Promise<ItemPage> {
-  const { index, value, sinceMs, where = {}, cursor, limit: most } = ask;
+/** One page of an index, newest first. Rejects if the request fails. */
+export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemPage> {
+  const { index, value, sinceMs, where = {}, cursor, limit } = query;
   const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
-  if (shape === undefined) throw new Error(`there is no index "${index}"`);
+  if (shape === undefined) throw new Error(`unknown index "${index}"`);
   const conditions = Object.entries(where);
   const output = await table.client.send(
     new QueryCommand({
       TableName: table.name,
       IndexName: index,
       ScanIndexForward: false,
-      ...defined({ Limit: most }),
+      ...defined({ Limit: limit }),
       KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
       ...(conditions.length === 0
         ? {}
@@ -129,23 +129,23 @@ export async function queryIndex(table: Table, ask: IndexQuery): Promise<ItemPag
   return { items: Items, ...defined({ next: LastEvaluatedKey }) };
 }
 
-/** Every page of it. */
-export async function queryAll(table: Table, ask: Omit<IndexQuery, 'cursor'>): Promise<readonly Item[]> {
+/** The items of all pages. */
+export async function queryAll(table: Table, query: Omit<IndexQuery, 'cursor'>): Promise<readonly Item[]> {
   const items: Item[] = [];
-  let page = await queryIndex(table, ask);
+  let page = await queryIndex(table, query);
   items.push(...page.items);
   while (page.next !== undefined) {
-    page = await queryIndex(table, { ...ask, cursor: page.next });
+    page = await queryIndex(table, { ...query, cursor: page.next });
     items.push(...page.items);
   }
   return items;
 }
 
-/** Makes the table where it is missing: for engines on this machine. On AWS the infrastructure makes it. */
+/** Creates the table if it is missing, for embedded engines. On AWS the infrastructure creates it. */
 export async function ensureTable(table: Table): Promise<void> {
-  const there = await describeTable(table);
-  if (there === undefined) await createTable(table);
-  else rejectOlderTable(table.name, there.GlobalSecondaryIndexes ?? []);
+  const existing = await describeTable(table);
+  if (existing === undefined) await createTable(table);
+  else rejectOlderTable(table.name, existing.GlobalSecondaryIndexes ?? []);
   await waitUntilActive(table);
 }
 
@@ -161,14 +161,14 @@ async function describeTable({ client, name }: Table): Promise<TableDescription 
 const MAX_POLLS = 500;
 const POLL_MS = 20;
 
-/** A table is answered for before it is there, and whoever writes meanwhile is told that there is none. */
+/** `CreateTable` returns before the table is ACTIVE; until then writes fail with ResourceNotFoundException. */
 async function waitUntilActive(table: Table): Promise<void> {
-  for (let looks = 0; looks < MAX_POLLS; looks++) {
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
     if ((await describeTable(table))?.TableStatus === 'ACTIVE') return;
     await pause(POLL_MS);
   }
   throw new Error(
-    `the table "${table.name}" is not ready after ${(MAX_POLLS * POLL_MS) / 1000} s; start once with --fresh, which forgets what was kept`,
+    `the table "${table.name}" is not ready after ${(MAX_POLLS * POLL_MS) / 1000} s; start once with --fresh, which deletes the stored data`,
   );
 }
 
@@ -202,12 +202,15 @@ function indexInput({ name, hash, range }: TableIndex): GlobalSecondaryIndex {
   };
 }
 
-/** An index cannot be added by embedded engines: they take it, and do nothing. */
-function rejectOlderTable(name: string, there: readonly { readonly IndexName?: string | undefined }[]): void {
-  const known = new Set(there.map(({ IndexName }) => IndexName));
+/** Embedded engines accept a request to add an index, but do not add it. */
+function rejectOlderTable(
+  name: string,
+  existing: readonly { readonly IndexName?: string | undefined }[],
+): void {
+  const known = new Set(existing.map(({ IndexName }) => IndexName));
   const missing = FAILURE_TABLE.indexes.map((index) => index.name).filter((index) => !known.has(index));
   if (missing.length === 0) return;
   throw new Error(
-    `the table "${name}" was made by an earlier version and has no index ${missing.map((index) => `"${index}"`).join(', ')}; start once with --fresh, which forgets what was kept`,
+    `the table "${name}" was created by an earlier version and lacks the index ${missing.map((index) => `"${index}"`).join(', ')}; start once with --fresh, which deletes the stored data`,
   );
 }

@@ -1,10 +1,10 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Task } from '../../core/task/task.ts';
 
-/** An item has 400 KB at the most, its other attributes and the names included. */
+/** An item is limited to 400 KB, including its other attributes and their names. */
 const MAX_BYTES = 350 * 1024;
 
-/** Its events repeat the route again and again: packed, they are a hundredth. What does not fit is the oldest of them. */
+/** Compresses about 100:1, because each event repeats the route. If the task is still too large, drops old events. */
 export function bytesFromTask(task: Task): Uint8Array {
   let { events } = task;
   for (;;) {

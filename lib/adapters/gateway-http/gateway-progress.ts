@@ -6,37 +6,37 @@ import { type GatewayAddress, type PostReports, signedPost } from './signed-post
 
 export interface ProgressOptions {
   readonly clock: Clock;
-  /** What was not told, and why: once for each silence. */
+  /** Called with the first problem of each outage. */
   readonly onProblem: (problem: string) => void;
   readonly post?: PostReports;
 }
 
-/** What an envelope waits for an answer, at most. */
+/** The longest an envelope waits for the gateway's answer. */
 const WAIT_MS = 250;
-/** After one that did not come, for so long nobody waits: one wait in so much time is less than a hundredth. */
+/** After an answer was late, no envelope waits for this long, so waiting costs less than 1 % of the time. */
 const NO_WAIT_MS = 30_000;
-/** A gateway that answers, but slower than this, is waited for a tenth of the time. */
+/** After an answer slower than this, no envelope waits for ten times as long as the answer took. */
 const SLOW_MS = 100;
 const SLOW_FACTOR = 10;
-/** What a request may take that nobody waits for. */
+/** Timeout of a request, including requests that no envelope waits for. */
 const REQUEST_MS = 2_000;
 const LINGER_MS = 20;
 const MAX_IN_REQUEST = 100;
-/** With a gateway that hangs, the oldest are lost. */
+/** If the gateway hangs, the oldest reports are dropped. */
 const MAX_QUEUED = 1_000;
 const FLUSH_MS = 250;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Reports of the way, in batches. One request at a time is enough for many envelopes, and a gateway that hangs then
- * holds a single connection, whatever the sidecar does meanwhile.
+ * Sends progress reports in batches, one request at a time: this is enough for many envelopes, and a gateway that hangs
+ * occupies a single connection.
  */
 export function gatewayProgress(gateway: GatewayAddress, options: ProgressOptions): Progress {
   const { clock, onProblem, post = signedPost(gateway, clock.now) } = options;
   const canceledTasks = new Set<string>();
-  let nobodyWaitsUntil = 0;
+  let noWaitUntil = 0;
   let isHung = false;
-  let isTroubled = false;
+  let isFailing = false;
   /** Resolves for each report with whether its task was canceled. */
   const batches = batcher<StepReport, boolean>({
     run: async (reports) => {
@@ -51,19 +51,19 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
     overflow: { maxWaiting: MAX_QUEUED, result: false },
   });
 
-  /** Resolves with the tasks of which the gateway reports that they were canceled. */
+  /** Resolves with the tasks that the gateway reports as canceled. */
   async function send(reports: readonly StepReport[]): Promise<ReadonlySet<string>> {
-    const askedAt = clock.now();
+    const sentAt = clock.now();
     const answer = await post(reports, AbortSignal.timeout(REQUEST_MS));
     if ('problem' in answer) {
-      if (!isTroubled) onProblem(answer.problem);
-      isTroubled = true;
+      if (!isFailing) onProblem(answer.problem);
+      isFailing = true;
       return new Set();
     }
     const { canceled } = answer;
-    isTroubled = false;
-    const tookMs = clock.now() - askedAt;
-    if (isHung) nobodyWaitsUntil = pauseAfter(tookMs > SLOW_MS ? WAIT_MS : 0);
+    isFailing = false;
+    const tookMs = clock.now() - sentAt;
+    if (isHung) noWaitUntil = pauseAfter(tookMs > SLOW_MS ? WAIT_MS : 0);
     isHung = false;
     for (const task of canceled) canceledTasks.add(task);
     for (const task of canceledTasks) {
@@ -75,7 +75,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
 
   function giveUp(): void {
     isHung = true;
-    nobodyWaitsUntil = clock.now() + NO_WAIT_MS;
+    noWaitUntil = clock.now() + NO_WAIT_MS;
   }
 
   function pauseAfter(tookMs: number): number {
@@ -84,14 +84,14 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
 
   return {
     arrived: async (report) => {
-      // An answer that nobody waited for is good for whoever comes next.
+      // Known from an earlier answer, which may have arrived too late for its own envelope.
       if (canceledTasks.has(report.task)) return true;
-      if (clock.now() < nobodyWaitsUntil) {
+      if (clock.now() < noWaitUntil) {
         batches.add(report);
         batches.flush();
         return false;
       }
-      const askedAt = clock.now();
+      const sentAt = clock.now();
       const over = new AbortController();
       const answer = batches.add(report);
       batches.flush();
@@ -99,7 +99,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       const isCanceled = await Promise.race([answer, late]);
       over.abort();
       if (isCanceled === undefined) giveUp();
-      else nobodyWaitsUntil = pauseAfter(clock.now() - askedAt);
+      else noWaitUntil = pauseAfter(clock.now() - sentAt);
       return isCanceled ?? false;
     },
     note: (report) => {
@@ -108,8 +108,8 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
     flush: async () => {
       if (batches.size === 0) return;
       batches.flush();
-      // Nobody waits for one who does not answer.
-      if (clock.now() < nobodyWaitsUntil) return;
+      // Do not wait for a gateway that recently did not answer in time.
+      if (clock.now() < noWaitUntil) return;
       const over = new AbortController();
       const late = clock.sleep(FLUSH_MS, over.signal).then(() => true);
       const isLate = await Promise.race([batches.drain().then(() => false), late]);

@@ -5,7 +5,7 @@ import { causeText } from '../../core/text/error-text.ts';
 
 export interface GatewayAddress {
   readonly url: string;
-  /** Undefined: unsigned, which the gateway refuses. */
+  /** The secret that signs reports. The gateway rejects unsigned reports. */
   readonly secret?: string;
 }
 

@@ -1,18 +1,18 @@
 import type { Caller } from '../../app/gateway/gateway.ts';
 
-/** Who a token belongs to; undefined: nobody. Never throws. */
+/** Returns the caller that a token belongs to, or undefined if the token is not valid. Never rejects. */
 export type Authenticate = (token: string) => Promise<Caller | 'unavailable' | undefined>;
 
-const MAX_TOKEN = 8_192;
+const MAX_TOKEN_LENGTH = 8_192;
 
-/** The first that knows the token; nobody where none does. */
-export function anyOf(ways: readonly Authenticate[]): Authenticate {
+/** Tries each method in order; the first one that accepts the token decides. */
+export function anyOf(methods: readonly Authenticate[]): Authenticate {
   return async (token) => {
     let isUnavailable = false;
-    for (const way of ways) {
-      const who = await way(token);
-      if (typeof who === 'object') return who;
-      isUnavailable ||= who === 'unavailable';
+    for (const authenticate of methods) {
+      const caller = await authenticate(token);
+      if (typeof caller === 'object') return caller;
+      isUnavailable ||= caller === 'unavailable';
     }
     return isUnavailable ? 'unavailable' : undefined;
   };
@@ -22,5 +22,5 @@ export function anyOf(ways: readonly Authenticate[]): Authenticate {
 export function tokenOf(headers: Headers): string | undefined {
   const [, bearer] = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? [];
   const token = bearer ?? headers.get('x-api-key') ?? undefined;
-  return token === undefined || token === '' || token.length > MAX_TOKEN ? undefined : token;
+  return token === undefined || token === '' || token.length > MAX_TOKEN_LENGTH ? undefined : token;
 }

@@ -6,16 +6,19 @@ import { problemResponse } from './problem.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Without an address yet: what is not there and what goes wrong is told as everywhere. */
+/** An app without routes: it answers unknown paths and internal errors as problem details. */
 export function baseApp(telemetry: Pick<Telemetry, 'warn'>): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>();
   app.onError((error, c) => {
     if (isClientGone(error, c.req.raw.signal))
-      return problemResponse({ status: 400, detail: 'the request ended before its body did' });
-    telemetry.warn('a bug in the gateway', { problem: error.stack ?? error.message });
-    return problemResponse({ status: 500, detail: 'something went wrong here; it was noted' });
+      return problemResponse({
+        status: 400,
+        detail: 'the connection was closed before the body was complete',
+      });
+    telemetry.warn('internal error in the gateway', { problem: error.stack ?? error.message });
+    return problemResponse({ status: 500, detail: 'internal error (logged)' });
   });
-  app.notFound(() => problemResponse({ status: 404, detail: 'there is nothing at this address' }));
+  app.notFound(() => problemResponse({ status: 404, detail: 'path not found' }));
   app.use(async (c, next) => {
     await next();
     c.header('x-content-type-options', 'nosniff');
@@ -23,7 +26,7 @@ export function baseApp(telemetry: Pick<Telemetry, 'warn'>): Hono<FaceEnv> {
   return app;
 }
 
-/** Node's error for a body whose connection was closed before its end. Nobody receives the answer. */
+/** Node's error when the connection is closed before the end of the body. The client does not receive the answer. */
 function isClientGone(error: Error, { aborted }: AbortSignal): boolean {
   return aborted && error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET';
 }
@@ -34,8 +37,8 @@ export function limitBody(): MiddlewareHandler<FaceEnv> {
     onError: () =>
       problemResponse({
         status: 413,
-        detail: `a body may have ${MAX_BODY_BYTES} bytes at the most`,
-        // What is left of it is not read: nobody else is to come through this connection.
+        detail: `the body is too large; the maximum is ${MAX_BODY_BYTES} bytes`,
+        // The rest of the body is not read, so the connection cannot be reused.
         headers: { connection: 'close' },
       }),
   });

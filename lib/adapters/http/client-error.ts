@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { problemResponse, problemText } from './problem.ts';
 
-/** What cannot be made a request of never reaches the application: it is answered here. */
+/** The answer to a request that cannot be represented as a `Request` and therefore never reaches the app. */
 export function invalidRequestResponse(): Response {
   return problemResponse({
     status: 400,
-    detail: 'the request cannot be read: its address or Host is broken',
+    detail: 'invalid request target or Host header',
   });
 }
 
@@ -14,13 +14,13 @@ interface ErrorAnswer {
   readonly detail: string;
 }
 
-const NOT_HTTP: ErrorAnswer = { status: 400, detail: 'the request is no HTTP' };
+const NOT_HTTP: ErrorAnswer = { status: 400, detail: 'not a valid HTTP request' };
 const BY_CODE: Readonly<Record<string, ErrorAnswer>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: 'the headers are too long' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request did not come in time' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'the request headers are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request was not received in time' },
 };
 
-/** For a server's `clientError`: a connection on which something was answered before is cut without a word. */
+/** Handles a server's `clientError` event. If a response was already started on the connection, it is only closed. */
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Duplex & { bytesWritten?: number },

@@ -6,19 +6,19 @@ import { eventText } from './task-json.ts';
 export interface StreamOptions {
   readonly task: string;
   readonly events: AsyncIterable<TaskEvent>;
-  /** Nobody reads any more. */
+  /** Aborted when the client disconnects or the stream has ended. */
   readonly stop: AbortController;
   readonly clock: Clock;
   readonly keepAliveMs: number;
   readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
-/** A function has fifteen minutes at the most: whoever reads comes again, and goes on where it was. */
+/** A Lambda function runs for at most 15 minutes. The client reconnects with `Last-Event-ID` and continues there. */
 const MAX_STREAM_MS = 600_000;
 
-/** Where a connection broke, a browser comes again after so long. */
+/** How long a browser waits before it reconnects. */
 const RETRY = 'retry: 1000\n\n';
-/** A comment, so that what lies in between does not take the silence for an end. */
+/** An SSE comment, so that proxies do not close an idle connection. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 export function eventStream(options: StreamOptions): Response {
@@ -46,8 +46,8 @@ export function eventStream(options: StreamOptions): Response {
         for await (const event of events) write(eventText(task, event));
       })()
         .catch((error: Error) => {
-          // It has begun to be told: whoever reads comes again.
-          telemetry.warn('a bug in the gateway', { problem: error.stack ?? error.message });
+          // The status was already sent; the client reconnects.
+          telemetry.warn('internal error in the gateway', { problem: error.stack ?? error.message });
         })
         .finally(end);
     },

@@ -1,6 +1,6 @@
 import type { Caller } from '../../app/gateway/gateway.ts';
 
-/** What a route knows of a request once it was let in. */
+/** Hono variables that routes can read after authentication. */
 export interface FaceEnv {
   readonly Variables: { caller: Caller };
 }

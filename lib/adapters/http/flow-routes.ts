@@ -23,7 +23,7 @@ export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, maxWaitMs }: FlowRo
     if (json.kind === 'invalid')
       return problemResponse({
         status: 400,
-        detail: `the body is no JSON: it breaks at character ${json.at}`,
+        detail: `the body is not valid JSON: error at character ${json.at}`,
       });
     const options = optionsOf(c);
     if (options instanceof Response) return options;
@@ -49,8 +49,8 @@ export function addFlowRoutes(app: Hono<FaceEnv>, { gateway, maxWaitMs }: FlowRo
         : { ok: true as const, task: created.task };
     const task = waited.ok ? waited.task : created.task;
     const ended = isFinal(task.state) ? await gateway.result(caller, id) : undefined;
-    const payloadThere = ended?.ok ? ended.result.payload : undefined;
-    return new Response(taskText(task, payloadThere), { status, headers });
+    const result = ended?.ok ? ended.result.payload : undefined;
+    return new Response(taskText(task, result), { status, headers });
   }
 }
 
@@ -61,13 +61,13 @@ function optionsOf(c: Context): CreateOptions | Response {
   if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey))
     return problemResponse({
       status: 400,
-      detail: 'an Idempotency-Key has 1 to 200 visible ASCII characters',
+      detail: 'an Idempotency-Key must be 1 to 200 visible ASCII characters',
     });
   const traceparent = c.req.header('traceparent');
   return defined({ idempotencyKey, traceparent });
 }
 
-/** `wait=10` among the preferences (RFC 7240); what cannot be read is not preferred. */
+/** `wait=10` in the Prefer header (RFC 7240), in milliseconds. An invalid value is ignored. */
 function waitOf(prefer: string | undefined): number {
   const [, seconds = '0'] = /(?:^|[,;]\s*)wait\s*=\s*"?(\d{1,5})"?/i.exec(prefer ?? '') ?? [];
   return Number(seconds) * 1000;

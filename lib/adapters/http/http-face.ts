@@ -17,24 +17,25 @@ import type { VerifyReports } from './verify-reports.ts';
 export interface HttpFaceOptions {
   readonly gateway: Gateway;
   readonly authenticate: Authenticate;
-  /** Undefined: reports are not taken here. */
+  /** Default: this app does not accept reports. */
   readonly verifyReports?: VerifyReports;
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, 'warn'>;
   readonly rate: Rate;
   readonly keepAliveMs: number;
-  /** The longest that `Prefer: wait` is heeded. */
+  /** Upper limit for `Prefer: wait`. */
   readonly maxWaitMs: number;
-  /** Requests of one caller that are under way in this process, streams included. */
+  /** Concurrent requests of one caller in this process, streams included. @default 200 */
   readonly maxConcurrentRequests?: number;
 }
 
-/** One application, on Lambda, in a container and on this machine alike. */
+/** The gateway's HTTP app: the same on Lambda, in a container and on the local machine. */
 export interface HttpFace {
   readonly app: Hono<FaceEnv>;
   /**
-   * Adds another face behind the same door: its routes find who asks as `c.get('caller')`. Paths that need no
-   * credentials are said to be open.
+   * Adds the routes of another face behind the same authentication: they read the caller with `c.get('caller')`.
+   *
+   * @param openPaths paths that need no credentials.
    */
   mountFace(mount: (app: Hono<FaceEnv>) => void, openPaths?: readonly string[]): void;
 }
@@ -57,7 +58,7 @@ export function httpFace(options: HttpFaceOptions): HttpFace {
   if (verifyReports !== undefined) {
     addReportRoute(app, gateway, verifyReports);
     app.all(REPORTS, () => methodProblem('POST'));
-    // For signed reports there is another proof than a caller's.
+    // Reports are authenticated by their signature, not by a caller's credentials.
     open.add(REPORTS);
   }
   return {
@@ -79,7 +80,7 @@ const METHODS = [
   ['/tasks/:id/events', 'GET'],
 ] as const;
 
-/** Default deny: whatever is not said to be open needs a proof of who asks, also what is not there. */
+/** Default deny: every path that is not open needs valid credentials, including paths that do not exist. */
 function requireCaller(open: ReadonlySet<string>, options: HttpFaceOptions): MiddlewareHandler<FaceEnv> {
   const { authenticate, clock, rate } = options;
   const takeToken = rateLimit(rate, clock.now);
@@ -88,12 +89,12 @@ function requireCaller(open: ReadonlySet<string>, options: HttpFaceOptions): Mid
     const token = tokenOf(c.req.raw.headers);
     const caller = token === undefined ? undefined : await authenticate(token);
     if (caller === 'unavailable')
-      return problemResponse({ status: 503, detail: 'the token cannot be checked now; try again' });
+      return problemResponse({ status: 503, detail: 'the token could not be verified; try again' });
     if (caller === undefined) return unauthorized();
     const waitSeconds = takeToken(caller.id);
     if (waitSeconds > 0) {
       const headers = { 'retry-after': String(waitSeconds) };
-      return problemResponse({ status: 429, detail: 'too many requests; come again later', headers });
+      return problemResponse({ status: 429, detail: 'too many requests; retry later', headers });
     }
     c.set('caller', caller);
     return next();
@@ -103,7 +104,7 @@ function requireCaller(open: ReadonlySet<string>, options: HttpFaceOptions): Mid
 function unauthorized(): Response {
   return problemResponse({
     status: 401,
-    detail: 'send a key or a token that is valid here: Authorization: Bearer ...',
+    detail: 'missing or invalid credentials; send Authorization: Bearer with an API key or a token',
     headers: { 'www-authenticate': 'Bearer' },
   });
 }

@@ -2,7 +2,7 @@ import type { Flow } from '../../core/task/flow.ts';
 
 const TASK = { $ref: '#/components/schemas/Task' };
 const PROBLEM = {
-  description: 'What is wrong (RFC 9457)',
+  description: 'Problem details (RFC 9457)',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
@@ -11,7 +11,7 @@ function json(description: string, schema: object) {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** The gateway in OpenAPI 3.1, with the flows that whoever asks may use. */
+/** The gateway's OpenAPI 3.1 document, with the given flows. */
 export function openApi(flows: readonly Flow[]) {
   return {
     openapi: '3.1.0',
@@ -21,13 +21,13 @@ export function openApi(flows: readonly Flow[]) {
       ...Object.fromEntries(flows.map((flow) => [`/flows/${flow.name}`, flowPath(flow)])),
       '/flows': {
         get: {
-          summary: 'The flows that may be used',
+          summary: 'List the flows you may use',
           responses: { 200: json('Flows', {}), default: PROBLEM },
         },
       },
       '/tasks': {
         get: {
-          summary: 'Own tasks, newest first',
+          summary: 'List your tasks, newest first',
           parameters: [{ name: 'cursor', in: 'query', schema: { type: 'string' } }],
           responses: {
             200: json('Tasks', { type: 'object', properties: { tasks: { type: 'array', items: TASK } } }),
@@ -38,27 +38,27 @@ export function openApi(flows: readonly Flow[]) {
       '/tasks/{id}': {
         parameters: [ID],
         get: {
-          summary: 'A task, with its result once it succeeded',
+          summary: 'Get a task, with its result once it has succeeded',
           responses: { 200: json('The task', TASK), default: PROBLEM },
         },
-        delete: { summary: 'Cancels a task', responses: { 200: json('The task', TASK), default: PROBLEM } },
+        delete: { summary: 'Cancel a task', responses: { 200: json('The task', TASK), default: PROBLEM } },
       },
       '/tasks/{id}/events': {
         parameters: [ID, { name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } }],
         get: {
-          summary: 'What happens to a task, as it happens; the first event is its present state',
+          summary: 'Stream the events of a task; the first event is its current state',
           responses: {
             200: {
               description: 'Server-sent events',
               content: { 'text/event-stream': { schema: { type: 'string' } } },
             },
-            204: { description: 'There is no more' },
+            204: { description: 'The task has ended and has no further events' },
             default: PROBLEM,
           },
         },
       },
       '/healthz': {
-        get: { summary: 'Whether it is up', security: [], responses: { 200: json('It is', {}) } },
+        get: { summary: 'Health check', security: [], responses: { 200: json('Healthy', {}) } },
       },
     },
     components: {
@@ -71,7 +71,7 @@ export function openApi(flows: readonly Flow[]) {
 function flowPath({ description, mcp }: Flow) {
   return {
     post: {
-      summary: description ?? 'Makes a task',
+      summary: description ?? 'Create a task',
       parameters: [
         { name: 'Prefer', in: 'header', schema: { type: 'string', examples: ['wait=10'] } },
         { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 200 } },
@@ -79,7 +79,7 @@ function flowPath({ description, mcp }: Flow) {
       requestBody: { required: true, content: { 'application/json': { schema: mcp?.inputSchema ?? {} } } },
       responses: {
         201: json('The task', TASK),
-        200: json('The task that this Idempotency-Key had made before', TASK),
+        200: json('The task that an earlier request with this Idempotency-Key created', TASK),
         default: PROBLEM,
       },
     },
@@ -110,7 +110,7 @@ const TASK_SCHEMA = {
     children: { type: 'object' },
     children_unlisted: { type: 'integer' },
     links: { type: 'object' },
-    result: { description: 'The payload that it ended with, once it succeeded' },
+    result: { description: 'The final payload. Present if the task succeeded.' },
   },
 };
 

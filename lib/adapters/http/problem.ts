@@ -1,7 +1,7 @@
 import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
 import { defined } from '../../core/text/defined.ts';
 
-/** RFC 9457. Its words are ours alone: what came in is never said again. */
+/** Problem details (RFC 9457). They never repeat input. */
 export interface Problem {
   readonly status: number;
   readonly detail: string;
@@ -47,7 +47,7 @@ export function problemResponse(problem: Problem): Response {
 }
 
 export function methodProblem(allow: string): Response {
-  return problemResponse({ status: 405, detail: `this address takes ${allow}`, headers: { allow } });
+  return problemResponse({ status: 405, detail: `method not allowed; use ${allow}`, headers: { allow } });
 }
 
 const STATUS_OF = { 'not-found': 404, invalid: 422, conflict: 409, unavailable: 503 } as const;

@@ -13,7 +13,7 @@ export interface ReportFaceOptions {
   readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
-/** Reports and nothing else, for a host of their own, where no caller can stand in their way. */
+/** An app that accepts only reports. It runs on its own host, so that callers cannot use up its capacity. */
 export function reportFace({ gateway, verifyReports, telemetry }: ReportFaceOptions): Hono<FaceEnv> {
   const app = baseApp(telemetry);
   app.use(limitBody());

@@ -10,7 +10,7 @@ import type { VerifyReports } from './verify-reports.ts';
 export const REPORTS = '/reports';
 const MAX_REPORTS = 1_000;
 
-/** What sidecars and crew tell: signed with the mesh's secret, so that nobody else can say how a task stands. */
+/** Accepts reports of sidecars and crew. They are signed with the mesh's secret: only they may change a task's state. */
 export function addReportRoute(app: Hono<FaceEnv>, gateway: Gateway, verify: VerifyReports): void {
   app.post(REPORTS, async (c) => {
     const body = await jsonBodyOf(c);
@@ -18,16 +18,17 @@ export function addReportRoute(app: Hono<FaceEnv>, gateway: Gateway, verify: Ver
     if (!verify(c.req.header(SIGNATURE_HEADER), body)) {
       return problemResponse({
         status: 401,
-        detail: `reports are signed: ${SIGNATURE_HEADER}: t=...,v1=...`,
+        detail: `missing or invalid signature; expected ${SIGNATURE_HEADER}: t=...,v1=...`,
       });
     }
     const reports = reportsFromValue(parsed(body), MAX_REPORTS);
     if (reports === undefined) {
-      const detail = `send {"reports":[...]} with ${MAX_REPORTS} reports at the most`;
+      const detail = `expected {"reports":[...]} with at most ${MAX_REPORTS} reports`;
       return problemResponse({ status: 400, detail });
     }
     const { canceled, problem } = await gateway.report(reports);
-    if (problem !== undefined) return problemResponse({ status: 503, detail: 'not every report was noted' });
+    if (problem !== undefined)
+      return problemResponse({ status: 503, detail: 'not all reports could be stored; send them again' });
     return c.json({ canceled });
   });
 }

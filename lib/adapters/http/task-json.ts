@@ -3,7 +3,7 @@ import { defined } from '../../core/text/defined.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 
-/** A task as a client sees it: its owner and what is only for the store are left out. */
+/** A task as clients see it, without its owner and the store's internal fields. */
 export function taskJson(task: Task) {
   const { id, flow, state, reason, error, createdMs, updatedMs, deadlineMs, progress, children, unlisted } =
     task;
@@ -27,7 +27,7 @@ export function taskJson(task: Task) {
   };
 }
 
-/** The payload is put in as it is kept: a number of 64 bits stays what it was. */
+/** Inserts the payload as text, so that 64-bit integers keep their digits. */
 export function taskText(task: Task, payload?: JsonText): string {
   const text = JSON.stringify(taskJson(task));
   return payload === undefined || task.state !== 'succeeded'

@@ -37,7 +37,7 @@ export function addTaskRoutes(app: Hono<FaceEnv>, options: TaskRouteOptions): vo
     return new Response(taskText(canceled.task), { headers: JSON_HEADERS });
   });
   app.get('/tasks/:id/events', async (c) => {
-    // Nobody would read the stream, and nothing would end it.
+    // The body of a HEAD request is never read, so nothing would end the stream.
     if (c.req.method === 'HEAD') return methodProblem('GET');
     const caller = c.get('caller');
     const task = c.req.param('id');
@@ -45,17 +45,17 @@ export function addTaskRoutes(app: Hono<FaceEnv>, options: TaskRouteOptions): vo
     if (!found.ok) return refusalResponse(found);
     const after = seqOf(c.req.header('last-event-id'));
     const lastSeq = found.task.events.at(-1)?.seq ?? 0;
-    // A browser whose stream has ended comes again, unless it is told that there is no more.
+    // A browser reconnects when a stream ends, unless it receives a 204.
     if (after === lastSeq && isFinal(found.task.state)) return new Response(null, { status: 204 });
     const stop = new AbortController();
     c.req.raw.signal.addEventListener('abort', () => stop.abort(), { once: true });
     const events = await gateway.events(caller, task, after, stop.signal);
-    if (events === undefined) return problemResponse({ status: 404, detail: 'there is no such task' });
+    if (events === undefined) return problemResponse({ status: 404, detail: 'task not found' });
     return eventStream({ task, events, stop, clock, keepAliveMs, telemetry });
   });
 }
 
-/** Where it cannot be read, the story begins with the present state. */
+/** Undefined if it is not a number: the stream then starts with the current state. */
 function seqOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }

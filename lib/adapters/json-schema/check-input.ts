@@ -10,7 +10,7 @@ interface InputError {
 
 const MAX_ERRORS = 20;
 const MAX_RULE = 120;
-/** Say only that something inside them is wrong, which stands there too. */
+/** Errors of these keywords only repeat that something inside is invalid; the inner error is reported as well. */
 const CONTAINER_KEYWORDS = new Set([
   'properties',
   'items',
@@ -24,8 +24,8 @@ const CONTAINER_KEYWORDS = new Set([
 const validators = new WeakMap<InputSchema, Validator>();
 
 /**
- * What is wrong with a value, in words of the schema: what came in is never said again. A place names fields that the
- * schema knows, and `*` for others.
+ * Validates a value. The errors quote the schema and never the value: a place contains the field names that the schema
+ * defines, and `*` for others.
  */
 export function checkInput(schema: InputSchema, value: unknown): readonly InputError[] {
   let validator = validators.get(schema);
@@ -37,10 +37,9 @@ export function checkInput(schema: InputSchema, value: unknown): readonly InputE
   if (valid) return [];
   const known = namesIn(schema);
   const deepest = errors.filter(({ keyword }) => !CONTAINER_KEYWORDS.has(keyword));
-  const faults = (deepest.length === 0 ? errors : deepest)
+  return (deepest.length === 0 ? errors : deepest)
     .slice(0, MAX_ERRORS)
     .map((unit) => ({ place: placeOf(unit, known), problem: problemOf(unit, schema) }));
-  return faults;
 }
 
 function placeOf({ instanceLocation }: OutputUnit, known: ReadonlySet<string>): string {
@@ -51,8 +50,8 @@ function placeOf({ instanceLocation }: OutputUnit, known: ReadonlySet<string>): 
 function problemOf({ keyword, keywordLocation }: OutputUnit, schema: InputSchema): string {
   const rule = ruleAt(schema, pointerSteps(keywordLocation));
   if (keyword === 'false') return 'is not allowed here';
-  if (keyword === 'required') return `needs ${ruleText(rule)}`;
-  return rule === undefined ? `breaks "${keyword}"` : `breaks "${keyword}": ${ruleText(rule)}`;
+  if (keyword === 'required') return `requires ${ruleText(rule)}`;
+  return rule === undefined ? `violates "${keyword}"` : `violates "${keyword}": ${ruleText(rule)}`;
 }
 
 function ruleText(rule: unknown): string {
@@ -72,16 +71,16 @@ function pointerSteps(pointer: string): readonly string[] {
   return steps.filter((step) => step !== '').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Every name of a property that the schema itself says. */
+/** All property names that the schema defines. */
 function namesIn(schema: unknown): ReadonlySet<string> {
   const names = new Set<string>();
-  const look = (value: unknown): void => {
-    if (Array.isArray(value)) for (const item of value) look(item);
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item);
     if (!isFields(value)) return;
     const { properties } = value;
     if (isFields(properties)) for (const name of Object.keys(properties)) names.add(name);
-    for (const inner of Object.values(value)) look(inner);
+    for (const inner of Object.values(value)) visit(inner);
   };
-  look(schema);
+  visit(schema);
   return names;
 }

@@ -4,13 +4,13 @@ import { exactValueFromJson } from '../../core/text/exact-value.ts';
 import { isFields } from '../../core/text/fields.ts';
 import { type JsonText, stringFromJson } from '../../core/text/json-text.ts';
 
-/** By which a client that knows the gateway's HTTP finds the task again. */
+/** Key of the task id in `_meta`, for clients that also use the gateway's HTTP API. */
 const TASK_KEY = 'asya/task';
 
-/** What a call came to: the payload, or words for a model that say why there is none. */
+/** The result of a call: the payload, or an error text for the model. */
 export function toCallResult({ task, payload }: TaskResult): CallToolResult {
   if (task.state !== 'succeeded') return withoutResult(task, whyNot(task));
-  if (payload === undefined) return withoutResult(task, 'succeeded, but its result cannot be read yet');
+  if (payload === undefined) return withoutResult(task, 'succeeded, but its result is not available yet');
   return {
     content: [{ type: 'text', text: stringFromJson(payload) ?? payload }],
     ...structured(payload),
@@ -32,7 +32,7 @@ function withoutResult(task: Task, text: string): CallToolResult {
 }
 
 function whyNot({ state, reason, error }: Task): string {
-  if (state !== 'failed' && state !== 'canceled') return `is still ${state}; it goes on without this call`;
+  if (state !== 'failed' && state !== 'canceled') return `is still ${state}; it continues in the background`;
   const because = reason === undefined ? '' : ` (${reason})`;
   return error === undefined ? `${state}${because}` : `${state}${because}: ${error.type}: ${error.message}`;
 }

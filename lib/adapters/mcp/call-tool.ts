@@ -12,9 +12,9 @@ export interface ToolCall {
   readonly tool: string;
   readonly input: JsonText;
   readonly traceparent?: string;
-  /** Undefined where the client did not ask to be told. */
+  /** Undefined if the client did not request progress notifications. */
   readonly onProgress?: (percent: number, message: string) => Promise<void>;
-  /** The call is waited for no longer; its task goes on. */
+  /** Ends the wait. The task continues. */
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export async function callTool(gateway: Gateway, caller: Caller, call: ToolCall)
   return toCallResult(ended.result);
 }
 
-/** A client may be told of growing progress only: that is MCP's rule. */
+/** MCP requires that the progress value increases with each notification. */
 async function reportUntilEnded(
   gateway: Gateway,
   caller: Caller,
@@ -38,11 +38,11 @@ async function reportUntilEnded(
   { onProgress }: ToolCall,
   signal: AbortSignal,
 ): Promise<void> {
-  let told = -1;
+  let reported = -1;
   for await (const { progress } of followTask(gateway, caller, id, undefined, signal)) {
-    if (progress.percent <= told) continue;
-    told = progress.percent;
-    await onProgress?.(told, progressMessage(id, progress));
+    if (progress.percent <= reported) continue;
+    reported = progress.percent;
+    await onProgress?.(reported, progressMessage(id, progress));
   }
 }
 

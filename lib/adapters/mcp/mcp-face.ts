@@ -13,17 +13,17 @@ import { onBodyEnd } from './on-body-end.ts';
 import { type ToolServerOptions, toolServer } from './tool-server.ts';
 
 export interface McpFaceOptions extends ToolServerOptions {
-  /** Web pages that may call; programs that are no browsers send no origin, and always may. */
+  /** Origins of web pages that may call. Requests without an `Origin` header, from outside a browser, are allowed. */
   readonly allowedOrigins: readonly string[];
-  /** A comment so often, for those on the way who cut silent connections: not every client asks for progress. */
+  /** Interval of SSE comments, so that proxies do not close an idle connection: not every client requests progress. */
   readonly keepAliveMs: number;
 }
 
 const NO_INPUT = '{}' as JsonText;
 
 /**
- * Flows as MCP tools, over streamable HTTP. Every request is served by itself, with no session: on Lambda the next one
- * may meet another instance, and an instance that waits for a task hears nothing else meanwhile.
+ * Serves flows as MCP tools over streamable HTTP. There are no sessions: on Lambda the next request may reach another
+ * instance, and an instance that waits for a task receives no other request.
  */
 export function mcpFace(options: McpFaceOptions): (request: Request, caller: Caller) => Promise<Response> {
   const { keepAliveMs } = options;
@@ -33,7 +33,7 @@ export function mcpFace(options: McpFaceOptions): (request: Request, caller: Cal
     const body = textFromUtf8(new Uint8Array(await request.arrayBuffer()));
     if (body === undefined) return rpcRefusal(400, 'the body is not UTF-8', ErrorCode.ParseError);
     const message = readJson(body);
-    // Nor is it handed on: what the SDK could read of it all the same would be called without its arguments.
+    // Do not pass it to the SDK: its parser may accept such a body, and the tool would be called without its arguments.
     if (message.kind === 'invalid') return rpcRefusal(400, 'the body is not JSON', ErrorCode.ParseError);
     if (message.kind === 'array') return rpcRefusal(400, 'send one message at a time, not a batch');
     const traceparent = request.headers.get('traceparent');
@@ -52,15 +52,12 @@ export function mcpFace(options: McpFaceOptions): (request: Request, caller: Cal
   };
 }
 
-/** A page of somebody else's, opened in a browser next to the gateway, shall not call it: DNS rebinding. */
+/** Rejects unknown origins, against DNS rebinding from web pages of other sites. */
 function refusal({ headers, method }: Request, allowedOrigins: readonly string[]): Response | undefined {
   const origin = headers.get('origin');
-  if (origin !== null && !allowedOrigins.includes(origin)) return rpcRefusal(403, 'this origin may not call');
+  if (origin !== null && !allowedOrigins.includes(origin)) return rpcRefusal(403, 'origin not allowed');
   if (method === 'POST') return undefined;
-  const refused = rpcRefusal(
-    405,
-    'only POST: there are no sessions, so there is nothing to listen to or to end',
-  );
+  const refused = rpcRefusal(405, 'only POST is supported: there are no sessions to listen to or to delete');
   refused.headers.set('allow', 'POST');
   return refused;
 }
@@ -69,7 +66,7 @@ function rpcRefusal(status: number, message: string, code: number = ErrorCode.In
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
 }
 
-/** A call may take its time and tells of it: it is answered with an event stream, the rest with plain JSON. */
+/** A tool call is answered with an event stream, which carries its progress; everything else with plain JSON. */
 function isCall(message: JsonReading): boolean {
   return stringFromJson(memberOf(message, 'method')) === 'tools/call';
 }

@@ -1,4 +1,4 @@
-/** The same response; `close` is called once, when its body has ended or nobody reads it any more. */
+/** Returns the same response; calls `close` when its body has ended or the client disconnects. */
 export function onBodyEnd(response: Response, close: () => void): Response {
   if (response.body === null) {
     close();

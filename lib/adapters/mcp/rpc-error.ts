@@ -2,8 +2,8 @@ import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import type { GatewayRefusal } from '../../app/gateway/gateway.ts';
 
 /**
- * Meant for the client: the SDK reads `code` and `data`. Its own McpError would write the code into the message, and
- * every client writes it there again.
+ * An error for the client: the SDK reads `code` and `data`. The SDK's McpError is not used because it adds the code to
+ * the message, and clients add it again.
  */
 export class RpcError extends Error {
   readonly code: number;
@@ -17,13 +17,10 @@ export class RpcError extends Error {
 }
 
 export function unknownTool(): RpcError {
-  return new RpcError(
-    ErrorCode.InvalidParams,
-    'there is no such tool; tools/list names those that there are',
-  );
+  return new RpcError(ErrorCode.InvalidParams, 'unknown tool; call tools/list for the available ones');
 }
 
-/** Why no task was made of a call. */
+/** The error for a call that did not create a task. */
 export function refusedCall({ kind, detail, errors = [] }: GatewayRefusal): RpcError {
   if (kind === 'not-found') return unknownTool();
   if (kind === 'unavailable') return new RpcError(ErrorCode.InternalError, detail);

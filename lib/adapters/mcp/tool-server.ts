@@ -22,15 +22,15 @@ export interface ToolServerOptions {
 
 export interface ToolRequest {
   readonly caller: Caller;
-  /** The call's arguments, word for word. */
+  /** The call's arguments, exactly as received. */
   readonly input: JsonText;
   readonly traceparent?: string;
 }
 
-/** Never used here, and given all the same: without it the SDK makes its own with every server, which is dear. */
+/** Not used, but without it the SDK creates its own validator for every server, which is slow. */
 const validator = new CfWorkerJsonSchemaValidator();
 
-/** The SDK's server for one request. Its higher one takes schemas of a library; ours are JSON Schema already. */
+/** The SDK's low-level server for one request. The high-level one needs schemas of a library; ours are JSON Schema. */
 export function toolServer(options: ToolServerOptions, request: ToolRequest): Server {
   const { gateway, about, maxWaitMs, onBug } = options;
   const { caller, input, traceparent } = request;
@@ -42,13 +42,13 @@ export function toolServer(options: ToolServerOptions, request: ToolRequest): Se
 
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, _meta, sendNotification }) => {
     const progressToken = _meta?.progressToken;
-    const long = maxWaitMs === undefined ? [] : [AbortSignal.timeout(maxWaitMs)];
+    const timeout = maxWaitMs === undefined ? [] : [AbortSignal.timeout(maxWaitMs)];
     return hideInternalErrors(onBug, () =>
       callTool(gateway, caller, {
         tool: params.name,
         input,
         ...defined({ traceparent }),
-        signal: AbortSignal.any([signal, ...long]),
+        signal: AbortSignal.any([signal, ...timeout]),
         ...(progressToken !== undefined && {
           onProgress: (progress, message) =>
             sendNotification({
@@ -62,7 +62,7 @@ export function toolServer(options: ToolServerOptions, request: ToolRequest): Se
   return server;
 }
 
-/** The SDK hands a client whatever is thrown: what was not meant for it goes to the host. */
+/** The SDK sends the message of any thrown error to the client. Only an RpcError may pass; others go to `onBug`. */
 async function hideInternalErrors<T>(
   onBug: (error: unknown) => void,
   work: () => T | Promise<T>,

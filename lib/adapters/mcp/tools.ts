@@ -3,7 +3,7 @@ import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { defined } from '../../core/text/defined.ts';
 
-/** The flows that the caller may use as tools, as they stand now. */
+/** The flows that the caller may currently use as tools. */
 export function toolsOf(gateway: Gateway, caller: Caller): Tool[] {
   return gateway.flows(caller).flatMap((flow) => toTool(flow) ?? []);
 }

@@ -14,12 +14,12 @@ export interface S3Options {
   readonly bucket: string;
   readonly region: string;
   readonly endpoint?: string;
-  /** Without one, S3 encrypts with keys of its own. */
+  /** Default: S3-managed keys (SSE-S3). */
   readonly kmsKey?: string;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** The SDK's own limit for a request only warns, and waits on for ever; it does not look at a body that stops either. */
+/** `requestTimeout` of the SDK only logs a warning and waits forever, and does not cover a response body that stalls. */
 const SOCKET_TIMEOUT_MS = 15_000;
 
 export function s3Archive(options: S3Options, env: Environment): Archive & { close(): void } {
@@ -38,7 +38,7 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
     const what = String(error);
     return {
       ok: false,
-      problem: `the archive does not answer as it should: ${what} (bucket "${Bucket}", key "${key}")`,
+      problem: `S3 request failed: ${what} (bucket "${Bucket}", key "${key}")`,
     };
   };
 
@@ -81,7 +81,7 @@ export function s3Archive(options: S3Options, env: Environment): Archive & { clo
   };
 }
 
-/** A missing bucket is no missing key: that one is a refusal. */
+/** Whether the key is missing. A missing bucket is a refusal. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
 }

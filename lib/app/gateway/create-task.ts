@@ -14,8 +14,8 @@ import type { GatewayDeps, InputError } from './gateway-deps.ts';
 import { isOverdue } from './reconcile-task.ts';
 
 /**
- * A task, and its envelope on its way. The task is kept before anything is sent, and its backstop armed: whatever
- * happens in between, nobody waits for ever.
+ * Creates a task and sends its envelope. The task is stored and its backstop armed before anything is sent: a crash in
+ * between leaves a task that times out, never one that is open forever.
  */
 export async function createTaskFor(
   caller: Caller,
@@ -29,7 +29,7 @@ export async function createTaskFor(
     return {
       ok: false,
       kind: 'invalid',
-      detail: "the input is not what the flow's inputSchema asks for",
+      detail: "the input does not match the flow's inputSchema",
       errors: faults,
     };
   }
@@ -42,7 +42,7 @@ export async function createTaskFor(
   const bytes = deps.countBytes(body);
   if (bytes > deps.maxBodyBytes) {
     await releaseKey(claimed, deps);
-    const detail = `the envelope would have ${bytes} bytes; ${deps.maxBodyBytes} are allowed`;
+    const detail = `the envelope would be ${bytes} bytes; the maximum is ${deps.maxBodyBytes}`;
     return { ok: false, kind: 'invalid', detail };
   }
   if (unsentTask === undefined)
@@ -51,7 +51,7 @@ export async function createTaskFor(
   return sent.ok ? { ...sent, isNew: false } : sent;
 }
 
-/** A check goes down as deep as the value does. */
+/** The validator recurses as deep as the value. */
 const MAX_INPUT_DEPTH = 200;
 
 function inputErrors({ mcp }: Flow, payload: JsonText, deps: GatewayDeps): readonly InputError[] {
@@ -64,14 +64,17 @@ function inputErrors({ mcp }: Flow, payload: JsonText, deps: GatewayDeps): reado
 interface Claim {
   readonly taskId: string;
   readonly key?: string;
-  /** Kept before, but whoever did so crashed before its envelope was on its way. */
+  /** Set if an earlier request with this key stored the task but crashed before it sent the envelope. */
   readonly unsentTask?: Task;
 }
 
-/** Longer than it takes to keep a task and send its envelope, whatever is tried again meanwhile. */
+/** Longer than storing a task and sending its envelope takes, retries included. */
 const ABANDONED_AFTER_MS = 60_000;
 
-/** Whose task it will be: a new one's, or that of a key which has none yet because somebody crashed in between. */
+/**
+ * Decides which task the request gets: a new one, an existing one of the same idempotency key, or one that a crashed
+ * request with this key left unsent.
+ */
 async function claim(
   caller: Caller,
   flow: Flow,
@@ -84,14 +87,14 @@ async function claim(
   const key = deriveId('idempotency', caller.id, idempotencyKey);
   const digest = deriveId('request', flow.name, payload);
   const reply = await tasks.claimKey(key, { taskId: newId(), digest, atMs: clock.now() });
-  if (!reply.ok) return unavailable('the key could not be claimed', reply.problem, deps);
+  if (!reply.ok) return unavailable('the idempotency key could not be claimed', reply.problem, deps);
   const { taskId } = reply.claim;
   if (reply.isFirst) return { taskId, key };
   if (reply.claim.digest !== digest) {
     return {
       ok: false,
       kind: 'conflict',
-      detail: 'this Idempotency-Key was used for another request; take a new one',
+      detail: 'this Idempotency-Key was used for another request; use a new one',
     };
   }
   const known = await tasks.get(taskId);
@@ -99,8 +102,8 @@ async function claim(
   const { task } = known;
   if (task === undefined) return { taskId, key };
   const { isSent = false, atMs } = reply.claim;
-  const isLeft = !isSent && task.state === 'pending' && clock.now() - atMs >= ABANDONED_AFTER_MS;
-  return isLeft && !isOverdue(task, clock.now())
+  const isAbandoned = !isSent && task.state === 'pending' && clock.now() - atMs >= ABANDONED_AFTER_MS;
+  return isAbandoned && !isOverdue(task, clock.now())
     ? { taskId, key, unsentTask: task }
     : { ok: true, task, isNew: false };
 }
@@ -114,11 +117,11 @@ async function storeAndSend(
   const { tasks } = deps;
   const kept = await tasks.create(task);
   if (kept.ok) return armAndSend(task, body, claimed, deps);
-  // Somebody else with the same key was quicker.
+  // Another request with the same key was faster.
   const there = claimed.key === undefined ? undefined : await tasks.get(task.id);
   if (there?.ok && there.task !== undefined) return { ok: true, task: there.task, isNew: false };
   await releaseKey(claimed, deps);
-  return unavailable('the task could not be kept', kept.problem, deps);
+  return unavailable('the task could not be stored', kept.problem, deps);
 }
 
 async function armAndSend(
@@ -135,7 +138,11 @@ async function armAndSend(
   const sent = armed.ok ? await send(task.progress.current ?? '', body) : armed;
   if (sent.ok) {
     if (claimed.key !== undefined)
-      await warnIfRefused(tasks.confirmKey(claimed.key, task.id), 'a key could not be confirmed', deps);
+      await warnIfRefused(
+        tasks.confirmKey(claimed.key, task.id),
+        'an idempotency key could not be confirmed',
+        deps,
+      );
     return { ok: true, task, isNew: true };
   }
   const error = { type: 'Unavailable', message: 'the envelope could not be sent' };
@@ -147,10 +154,10 @@ async function armAndSend(
 
 async function releaseKey({ key, taskId }: Claim, deps: GatewayDeps): Promise<void> {
   if (key === undefined) return;
-  await warnIfRefused(deps.tasks.releaseKey(key, taskId), 'a key could not be released', deps);
+  await warnIfRefused(deps.tasks.releaseKey(key, taskId), 'an idempotency key could not be released', deps);
 }
 
-/** The request is answered all the same: it is the next one with this key that would wonder. */
+/** Only logs: the answer to this request does not depend on the key, only a later request with the same key does. */
 async function warnIfRefused(
   replied: Promise<Reply>,
   what: string,
@@ -176,7 +183,7 @@ function deadlineOf({ timeoutSeconds }: Flow, now: number): number | undefined {
   return timeoutSeconds === undefined ? undefined : now + timeoutSeconds * 1000;
 }
 
-/** The root: its id is the task's. */
+/** The root envelope. It has the task's id. */
 function envelopeFor(
   id: string,
   flow: Flow,
@@ -207,7 +214,7 @@ function envelopeFor(
   };
 }
 
-/** What is wrong inside is for the log: a caller can only come again. */
+/** Logs the problem. The caller only learns that a retry may help. */
 export function unavailable(what: string, problem: string, deps: GatewayDeps): GatewayRefusal {
   deps.telemetry.warn(what, { problem });
   return { ok: false, kind: 'unavailable', detail: `${what}; try again` };

@@ -2,8 +2,8 @@ import type { TaskEvent } from '../../core/task/task.ts';
 import type { Caller, Gateway } from './gateway.ts';
 
 /**
- * What happens to a task after that number, until it ends or the signal says that it was long enough: whoever asks for
- * the task afterwards knows which of the two it was. Nothing where the task is not the caller's.
+ * Yields the events of a task after `afterSeq` until the task has ended or the signal is aborted. Read the task
+ * afterwards to see which of the two happened. Yields nothing if the caller has no such task.
  */
 export async function* followTask(
   gateway: Gateway,

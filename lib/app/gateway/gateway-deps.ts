@@ -7,41 +7,41 @@ import type { Reply } from '../../ports/reply.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 
-/** What the gateway works with. */
+/** Dependencies of the gateway's use cases. */
 export interface GatewayDeps {
-  /** As they stand now: they may change while it runs. */
+  /** The current flows. The local mesh changes them while the gateway runs. */
   readonly flows: () => readonly Flow[];
   readonly tasks: TaskStore;
   readonly archive: Pick<Archive, 'get'>;
   readonly records: Pick<EndRecords, 'ofEnvelope'>;
-  /** To an actor's queue. */
+  /** Sends an encoded envelope to an actor's queue. */
   readonly send: (actor: string, body: string) => Promise<Reply>;
-  /** The task's backstop, armed before its envelope is sent. */
+  /** Arms a task's backstop timer, before its envelope is sent. */
   readonly arm: (timer: Timer) => Promise<Reply>;
   readonly checkInput: CheckInput;
-  /** The largest envelope that the transport takes. */
+  /** The transport's limit for an encoded envelope. */
   readonly maxBodyBytes: number;
   readonly countBytes: (text: string) => number;
   readonly clock: Clock;
-  /** Nobody can guess it. */
+  /** Must not be predictable: a task's id is known to its owner only. */
   readonly newId: () => string;
   readonly deriveId: DeriveId;
   readonly telemetry: Pick<Telemetry, 'warn'>;
-  /** How often a task is looked at while somebody watches it. */
+  /** How often a watched task is read from the store. */
   readonly pollMs: number;
-  /** A task that was silent for so long is looked for in the archive: its last report may be lost. */
+  /** A task without a report for this long is reconciled with the archive: its last report may be lost. */
   readonly silentMs: number;
 }
 
-/** That a task's time is up then. */
+/** A task's backstop timer. */
 export interface Timer {
   readonly task: string;
   readonly dueMs: number;
-  /** Set once it fired in vain: when it did first. */
+  /** When the timer first fired without success. Absent before that. */
   readonly failedMs?: number;
 }
 
-/** What is wrong with a value, place by place, in words of the schema and never of the value. */
+/** Validates a value. The errors quote the schema, never the value. */
 export type CheckInput = (schema: Readonly<Record<string, unknown>>, value: unknown) => readonly InputError[];
 
 export interface InputError {

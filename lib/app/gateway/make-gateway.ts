@@ -17,15 +17,16 @@ import { eventsFrom, type ReadTask, watchTask } from './watch-task.ts';
 
 type Found = { readonly ok: true; readonly task: Task } | GatewayRefusal;
 
-/** The same for what is not there and what is somebody else's: ids cannot be tried out. */
-const NO_TASK: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such task' };
-const NO_FLOW: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'there is no such flow' };
-const NO_CURSOR: GatewayRefusal = {
+/** The same answer for a missing task and for another caller's task, so that ids cannot be probed. */
+const NO_TASK: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'task not found' };
+const NO_FLOW: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'flow not found' };
+const INVALID_CURSOR: GatewayRefusal = {
   ok: false,
   kind: 'invalid',
-  detail: 'the cursor is none of ours: take links.next of the page before',
+  detail: 'invalid cursor; use links.next of the previous page',
 };
 
+/** Implements the use cases on top of a task store, an archive and a transport. See {@link Gateway} for each method. */
 export function makeGateway(deps: GatewayDeps): Gateway {
   const { tasks, clock } = deps;
 
@@ -35,34 +36,34 @@ export function makeGateway(deps: GatewayDeps): Gateway {
   async function ownTask(caller: Caller, id: string): Promise<Found> {
     const got = await tasks.get(id);
     if (!got.ok) return unavailable('the task could not be read', got.problem, deps);
-    return foundFor(caller, got.task);
+    return visibleTo(caller, got.task);
   }
 
-  /** As it stands; one that was silent for long, or whose time is up, after a look for its end, or its children's. */
+  /** The task, reconciled first if it or its children have been silent for too long or it is overdue. */
   async function currentTask(caller: Caller, id: string): Promise<Found> {
     const found = await ownTask(caller, id);
     if (!found.ok) return found;
     const { task } = found;
     const isSilent = needsReconciling(task, clock.now(), deps.silentMs);
     if (!isSilent && !hasSilentChildren(task, clock.now(), deps.silentMs)) return found;
-    const settled = await (isSilent ? reconcileTask : reconcileChildren)(task, deps);
-    if (settled.ok) return foundFor(caller, settled.task);
-    deps.telemetry.warn('the end of a task could not be looked for', { problem: settled.problem });
+    const reconciled = await (isSilent ? reconcileTask : reconcileChildren)(task, deps);
+    if (reconciled.ok) return visibleTo(caller, reconciled.task);
+    deps.telemetry.warn('a task could not be reconciled with the archive', { problem: reconciled.problem });
     return found;
   }
 
   function watched(caller: Caller, id: string, signal: AbortSignal): AsyncGenerator<Task> {
-    let lookedAt = clock.now();
-    const look: ReadTask = async () => {
+    let reconciledAt = clock.now();
+    const readTask: ReadTask = async () => {
       const got = await tasks.get(id);
       const { task } = got.ok ? got : { task: undefined };
       if (task === undefined || task.owner !== caller.id) return got.ok ? { ok: true, task: undefined } : got;
-      if (clock.now() - lookedAt < deps.silentMs && !isOverdue(task, clock.now())) return got;
+      if (clock.now() - reconciledAt < deps.silentMs && !isOverdue(task, clock.now())) return got;
       if (!needsReconciling(task, clock.now(), deps.silentMs)) return got;
-      lookedAt = clock.now();
+      reconciledAt = clock.now();
       return reconcileTask(task, deps);
     };
-    return watchTask(look, deps, signal);
+    return watchTask(readTask, deps, signal);
   }
 
   return {
@@ -74,18 +75,18 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     task: currentTask,
     tasks: async (caller, cursor) => {
       const page = await tasks.list(caller.id, cursor);
-      if (page === undefined) return NO_CURSOR;
+      if (page === undefined) return INVALID_CURSOR;
       return page.ok ? page : unavailable('the tasks could not be read', page.problem, deps);
     },
     cancel: async (caller, id) => {
       const found = await currentTask(caller, id);
       if (!found.ok) return found;
-      if (isFinal(found.task.state) && found.task.state !== 'canceled') return endedBefore(found.task);
+      if (isFinal(found.task.state) && found.task.state !== 'canceled') return alreadyEnded(found.task);
       const canceled = await tasks.update(id, (task) => cancelTask(task, clock.now()));
       if (!canceled.ok) return unavailable('the task could not be canceled', canceled.problem, deps);
       const { task } = canceled;
       if (task === undefined) return NO_TASK;
-      return task.state === 'canceled' ? { ok: true, task } : endedBefore(task);
+      return task.state === 'canceled' ? { ok: true, task } : alreadyEnded(task);
     },
     result: async (caller, id) => {
       const found = await currentTask(caller, id);
@@ -115,9 +116,9 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     report: async (reports) => {
       const byTask = Map.groupBy(reports, ({ task }) => task);
       const replies = await Promise.all(
-        [...byTask].map(([id, told]) =>
+        [...byTask].map(([id, ofTask]) =>
           tasks.update(id, (task) =>
-            told.reduce((one, report) => applyReport(one, report, clock.now()), task),
+            ofTask.reduce((one, report) => applyReport(one, report, clock.now()), task),
           ),
         ),
       );
@@ -131,16 +132,16 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       const got = await tasks.get(id);
       if (!got.ok) throw new Error(got.problem);
       if (got.task === undefined || isFinal(got.task.state)) return;
-      // An end that nobody told is an end all the same; where nobody can look, the clock alone counts.
-      const settled = await reconcileTask(got.task, deps);
-      if (settled.ok && settled.task !== undefined && isFinal(settled.task.state)) return;
+      // Prefer an end whose report was lost. If the archive cannot be read, the deadline alone decides.
+      const reconciled = await reconcileTask(got.task, deps);
+      if (reconciled.ok && reconciled.task !== undefined && isFinal(reconciled.task.state)) return;
       const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
       if (!expired.ok) throw new Error(expired.problem);
     },
   };
 }
 
-function foundFor(caller: Caller, task: Task | undefined): Found {
+function visibleTo(caller: Caller, task: Task | undefined): Found {
   return task === undefined || task.owner !== caller.id ? NO_TASK : { ok: true, task };
 }
 
@@ -148,6 +149,6 @@ function needsReconciling(task: Task, now: number, silentMs: number): boolean {
   return !isFinal(task.state) && (now - task.updatedMs >= silentMs || isOverdue(task, now));
 }
 
-function endedBefore({ state }: Task): GatewayRefusal {
-  return { ok: false, kind: 'conflict', detail: `the task has ended before: it ${state}` };
+function alreadyEnded({ state }: Task): GatewayRefusal {
+  return { ok: false, kind: 'conflict', detail: `the task has already ended: ${state}` };
 }

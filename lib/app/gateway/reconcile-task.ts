@@ -11,7 +11,10 @@ import type { GatewayDeps } from './gateway-deps.ts';
 
 export type Reconciled = { readonly ok: true; readonly task: Task | undefined } | Refusal;
 
-/** An open task after a look for its end: the last report may be lost, and the archive has it. Then the clock counts. */
+/**
+ * Recovers the end of an open task whose last report may be lost. If the end records have its end, the task gets it;
+ * otherwise the task is expired once its deadline has passed.
+ */
 export async function reconcileTask(task: Task, deps: GatewayDeps): Promise<Reconciled> {
   if (isFinal(task.state)) return { ok: true, task };
   const ended = await endFromArchive(task, deps);
@@ -28,10 +31,10 @@ export function isOverdue({ deadlineMs }: Task, now: number): boolean {
   return deadlineMs !== undefined && now >= deadlineMs;
 }
 
-/** What one read costs at the most, in queries. */
+/** Each child costs one query. */
 const MAX_CHILDREN_PER_READ = 20;
 
-/** Whether children of a task that has ended are open still, and nobody has looked for their ends lately. */
+/** Whether an ended task still has open children that were not looked up within `silentMs`. */
 export function hasSilentChildren(task: Task, now: number, silentMs: number): boolean {
   if (!isFinal(task.state) || now - task.updatedMs < silentMs) return false;
   const last = openChildren(task).at(-1);
@@ -39,8 +42,8 @@ export function hasSilentChildren(task: Task, now: number, silentMs: number): bo
 }
 
 /**
- * A task that has ended after a look for the ends of its open children, a few at a time: their last reports may be lost
- * too. That one was looked for in vain is noted, so that the next look is for others, and not before a while.
+ * Recovers the ends of an ended task's open children, a few at a time, because their last reports may be lost too. The
+ * time of the lookup is stored, so that the next lookup starts with other children and not too soon.
  */
 export async function reconcileChildren(task: Task, deps: GatewayDeps): Promise<Reconciled> {
   const ids = openChildren(task)
@@ -52,8 +55,8 @@ export async function reconcileChildren(task: Task, deps: GatewayDeps): Promise<
   const ends = all.flatMap((found) => (found.ok ? (originalEnd(found.records) ?? []) : []));
   return deps.tasks.update(task.id, (one) => {
     const now = deps.clock.now();
-    const told = ends.reduce((before, end) => applyReport(before, reportOf(one.id, end), now), one);
-    return withLookupTime(told, new Set(ids), now);
+    const updated = ends.reduce((before, end) => applyReport(before, reportOf(one.id, end), now), one);
+    return withLookupTime(updated, new Set(ids), now);
   });
 }
 
@@ -63,7 +66,7 @@ function reportOf(task: string, { envelopeId, actor, hop, end, reason, archiveKe
   return { ...common, event: 'final', phase: end, ...why };
 }
 
-/** An end is recorded first and archived after: one whose error or result is not there yet is waited for. */
+/** The crew records an end before it archives the envelope. This is how long to wait for the archive. */
 const ARCHIVED_WITHIN_MS = 300_000;
 
 type EndFound = { readonly ok: true; readonly end?: (task: Task) => Task } | Refusal;
@@ -89,7 +92,7 @@ async function endFromArchive(task: Task, deps: GatewayDeps): Promise<EndFound> 
   };
 }
 
-/** What a replay came to is another story. */
+/** The task's own end: the first one that does not belong to a replay. */
 function originalEnd(records: readonly EndRecord[]): EndRecord | undefined {
   const [first] = [...records].sort(
     (one, other) =>
@@ -102,7 +105,7 @@ type ArchivedEnvelope =
   | { readonly ok: true; readonly envelope?: Envelope; readonly isMissing: boolean }
   | Refusal;
 
-/** Without an envelope where the archive does not hold it, or not one that can be read. */
+/** Without `envelope` if the archive does not have it, or has one that cannot be decoded. */
 export async function readArchived(key: string, deps: GatewayDeps): Promise<ArchivedEnvelope> {
   const got = await deps.archive.get(key);
   if (!got.ok) return got;

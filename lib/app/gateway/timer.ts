@@ -14,36 +14,40 @@ export interface TimerDeps {
   readonly telemetry: Pick<Telemetry, 'warn'>;
 }
 
-/** A timer is a delayed message: it outlives whoever set it. What is longer than a delay may be is chained. */
+/**
+ * Returns a function that arms timers as delayed messages, which survive the process that armed them. A timer beyond the
+ * transport's longest delay is rescheduled each time it arrives early.
+ */
 export function armTimerOn(
   transport: Pick<Transport, 'sendWithDelay' | 'traits'>,
   queue: string,
   clock: Clock,
 ): (timer: Timer) => Promise<Reply> {
   return async (timer) => {
-    const leftMs = Math.max(0, timer.dueMs - clock.now());
-    // It would come back at once, again and again.
-    if (leftMs > 0 && transport.traits.maxDelayMs === 0) return { ok: false, problem: NO_DELAYS };
-    return transport.sendWithDelay(queue, textOf(timer), Math.min(leftMs, transport.traits.maxDelayMs));
+    const remainingMs = Math.max(0, timer.dueMs - clock.now());
+    // Without a delay the message would return immediately, in a loop.
+    if (remainingMs > 0 && transport.traits.maxDelayMs === 0) return { ok: false, problem: NO_DELAYS };
+    return transport.sendWithDelay(queue, textOf(timer), Math.min(remainingMs, transport.traits.maxDelayMs));
   };
 }
 
 const NO_DELAYS =
-  'a flow with a timeout needs a transport that delays: its backstop is a delayed message; on RabbitMQ set ASYA_RABBITMQ_DELAY=ttl';
+  'a flow with a timeout needs a transport with delayed messages, for its backstop timer; on RabbitMQ set ASYA_RABBITMQ_DELAY=ttl';
 
-/** After it fired in vain, and for how long: then it is not the store that is down. */
+/** When the store is down: the time between two tries, and the time after which the timer goes to the dead-letter queue. */
 const RETRY_AFTER_MS = 60_000;
 const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**
- * At least once, and any number of times: false where it has to come again. A store that is down for longer than a few
- * receives must not bring a timer to the dead-letter queue, where it would fire no more: it is set again instead.
+ * Handles one timer message; handling it twice is harmless. Returns false if the message must not be acknowledged.
+ * If the store is down, the timer is rescheduled: after a few receives it would be moved to the dead-letter queue and
+ * never fire again.
  */
 export async function handleTimer(body: string, deps: TimerDeps): Promise<boolean> {
   const { gateway, clock, telemetry } = deps;
   const timer = timerFromText(body);
   if (timer === undefined) {
-    telemetry.warn('a timer cannot be read; its dead-letter queue will take it', {});
+    telemetry.warn('invalid timer message; it will be moved to the dead-letter queue', {});
     return false;
   }
   if (timer.dueMs > clock.now()) return reschedule(timer, deps);
@@ -52,7 +56,7 @@ export async function handleTimer(body: string, deps: TimerDeps): Promise<boolea
     return true;
   } catch (error) {
     const problem = errorText(error);
-    telemetry.warn('a task could not be expired; its timer comes again', { task: timer.task, problem });
+    telemetry.warn('a task could not be expired; its timer will fire again', { task: timer.task, problem });
     const now = clock.now();
     const { failedMs = now } = timer;
     if (now - failedMs > GIVE_UP_AFTER_MS) return false;
@@ -63,7 +67,7 @@ export async function handleTimer(body: string, deps: TimerDeps): Promise<boolea
 async function reschedule(timer: Timer, { arm, telemetry }: TimerDeps): Promise<boolean> {
   const reply = await arm(timer);
   if (!reply.ok)
-    telemetry.warn('a timer could not be set again', { task: timer.task, problem: reply.problem });
+    telemetry.warn('a timer could not be rescheduled', { task: timer.task, problem: reply.problem });
   return reply.ok;
 }
 

@@ -4,22 +4,22 @@ import type { GatewayDeps } from './gateway-deps.ts';
 
 export type ReadTask = () => Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
 
-/** A store that does not answer for so long ends a watch: whoever watches asks again. */
+/** A watch ends after the store has been unavailable for this long. The subscriber can reconnect. */
 const MAX_STORE_OUTAGE_MS = 30_000;
 
 /**
- * The task as it stands, again and again while it changes, and at last when it has ended. By looking: reports may
- * reach any instance of the gateway, and all of them look into the same table.
+ * Yields the task now and after each change, until it has ended. It polls the store, because reports may reach any
+ * instance of the gateway.
  */
 export async function* watchTask(
-  look: ReadTask,
+  readTask: ReadTask,
   { clock, pollMs }: GatewayDeps,
   signal: AbortSignal,
 ): AsyncGenerator<Task> {
   let seenVersion = 0;
   let answeredAt = clock.now();
   while (!signal.aborted) {
-    const got = await look();
+    const got = await readTask();
     if (got.ok) {
       const { task } = got;
       if (task === undefined) return;
@@ -32,7 +32,7 @@ export async function* watchTask(
   }
 }
 
-/** What happened after that number, as it happens. Without a number, the present state first. */
+/** Yields the events after `afterSeq`, or from the latest one if it is undefined. */
 export async function* eventsFrom(
   tasks: AsyncIterable<Task>,
   afterSeq: number | undefined,
@@ -41,7 +41,7 @@ export async function* eventsFrom(
   for await (const { events } of tasks) {
     const last = events.at(-1);
     if (last === undefined) continue;
-    // A number that was never given out comes from another story: this one is told from its present state.
+    // A number above the latest one is not from this task: start with the latest event.
     const isKnown = seen !== undefined && seen <= last.seq;
     yield* isKnown ? events.filter(({ seq }) => seq > (seen ?? 0)) : [last];
     seen = last.seq;

@@ -7,20 +7,24 @@ import { type ApiKey, readApiKeys } from '../../config/settings/api-keys.ts';
 import type { GatewaySettings } from '../../config/settings/sidecar-config.ts';
 import { type Mistake, mistakeCollector, mistakesText } from '../../core/text/mistake.ts';
 
-/** Who is let in. Without keys and without an issuer, nobody. Throws in words for the operator. */
+/**
+ * Authentication by API keys and, if an issuer is configured, by tokens. Without either, every request is rejected.
+ * Throws an error with a message for the operator if a setting is invalid.
+ */
 export function authenticationFromConfig(settings: GatewaySettings): Authenticate {
   const mistakes: Mistake[] = [];
   const keys = keysFrom(settings, mistakes);
   const { issuer, audience, jwksUrl } = settings;
-  const isWhole = issuer !== undefined && audience !== undefined && jwksUrl !== undefined;
-  if (!isWhole && (issuer ?? audience ?? jwksUrl) !== undefined) {
-    const problem = 'go together, with ASYA_GATEWAY_JWKS_URL: set all three or none';
+  const hasIssuer = issuer !== undefined && audience !== undefined && jwksUrl !== undefined;
+  if (!hasIssuer && (issuer ?? audience ?? jwksUrl) !== undefined) {
+    const problem = 'must be set together with ASYA_GATEWAY_JWKS_URL: set all three or none';
     mistakes.push({ place: 'ASYA_GATEWAY_JWT_ISSUER and ASYA_GATEWAY_JWT_AUDIENCE', problem });
   }
-  if (mistakes.length > 0) throw new Error(`asya: who may call is not clear\n${mistakesText(mistakes)}`);
+  if (mistakes.length > 0)
+    throw new Error(`asya: invalid authentication settings\n${mistakesText(mistakes)}`);
   return anyOf([
     apiKeyAuthentication(keys, systemClock.now),
-    ...(isWhole ? [tokenAuthentication({ issuer, audience, jwksUrl })] : []),
+    ...(hasIssuer ? [tokenAuthentication({ issuer, audience, jwksUrl })] : []),
   ]);
 }
 

@@ -23,17 +23,17 @@ import { configFromEnvironment } from './read-config.ts';
 import { flowsFromFile } from './read-flows.ts';
 import type { MakeTransport } from './transport-from-config.ts';
 
-/** The gateway without a face: what its timers need too. */
+/** The gateway without a face, as the timer function and the reports function use it. */
 export interface GatewayBackend {
   readonly gateway: Gateway;
   readonly arm: (timer: Timer) => Promise<Reply>;
-  /** Until told to stop: for a gateway that lives long. */
+  /** Consumes the timer queue until `stop` is aborted, in a long-running gateway. */
   consumeTimers(stop: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 const POLL_MS = 250;
-/** Reports are lost seldom, and a look costs a query. */
+/** Reports are rarely lost, and each check of the archive costs a query. */
 const SILENT_MS = 5_000;
 
 export async function backendFromConfig(
@@ -82,13 +82,13 @@ export interface ServedGateway {
   close(): Promise<void>;
 }
 
-/** On every stream, whatever its face. */
+/** For the streams of all faces. */
 const KEEP_ALIVE_MS = 15_000;
 const MAX_WAIT_MS = 60_000;
-/** So many seconds' worth of requests at once. */
-const BURST = 4;
+/** The burst is this many seconds of the rate. */
+const BURST_SECONDS = 4;
 
-/** The whole gateway for one configuration; the flows are its file's, unless they are handed in. */
+/** The complete gateway. The flows are read from the configured file, unless they are passed in. */
 export async function gatewayFromConfig(
   config: SidecarConfig,
   env: Environment,
@@ -106,7 +106,7 @@ export async function gatewayFromConfig(
     ...(gatewaySecret !== undefined && { verifyReports: reportVerification(gatewaySecret, clock.now) }),
     clock,
     telemetry: log,
-    rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST },
+    rate: { perSecond: gateway.ratePerSecond, burst: gateway.ratePerSecond * BURST_SECONDS },
     keepAliveMs: KEEP_ALIVE_MS,
     maxWaitMs: MAX_WAIT_MS,
   });
@@ -116,7 +116,7 @@ export async function gatewayFromConfig(
   return { face, ...backend };
 }
 
-/** Throws in words for the operator where something is wrong. */
+/** Throws an error with a message for the operator if a setting is invalid. */
 export function gatewayConfigFrom(env: Environment): {
   readonly config: SidecarConfig;
   readonly log: JsonLog;
@@ -130,7 +130,7 @@ export function gatewayConfigFrom(env: Environment): {
 
 function fixedFlows({ gateway }: SidecarConfig): () => readonly Flow[] {
   if (gateway.flowsFile === undefined)
-    throw new Error('asya: not set: ASYA_GATEWAY_FLOWS_FILE, the file with the flows');
+    throw new Error('asya: ASYA_GATEWAY_FLOWS_FILE is not set; it names the file with the flows');
   const flows = flowsFromFile(gateway.flowsFile);
   return () => flows;
 }

@@ -16,17 +16,17 @@ export interface Faces {
 
 const ABOUT = { name: 'asya', description: 'Flows of an actor mesh', version: '1' };
 const CARD = '/.well-known/agent-card.json';
-/** Below what hosts give a request: a call that takes longer is told that its task goes on. */
+/** Below the hosts' request timeout. A longer call is answered with the current state; its task continues. */
 const MAX_CALL_MS = 840_000;
 
 /**
- * MCP at /mcp and A2A at /a2a, behind the same door as everything else; only the agent card is for everybody. Their
- * packages are loaded with the first call: plain HTTP starts without them.
+ * Adds MCP at /mcp and A2A at /a2a, with the same authentication as the HTTP routes; only the agent card is public.
+ * Their packages are loaded with the first request, so that plain HTTP starts without them.
  */
 export function mountFaces(face: HttpFace, { gateway, origins, publicUrl, keepAliveMs, log }: Faces): void {
   const onBug = (error: unknown) => {
     const problem = stackText(error);
-    log.warn('a bug in the gateway', { problem });
+    log.warn('internal error in the gateway', { problem });
   };
   const common = { gateway, about: ABOUT, onBug, keepAliveMs, maxWaitMs: MAX_CALL_MS };
   const mcp = once(async () => {

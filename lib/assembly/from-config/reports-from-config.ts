@@ -7,7 +7,7 @@ import type { Environment } from '../../config/settings/variables.ts';
 import { backendFromConfig } from './gateway-from-config.ts';
 import type { MakeTransport } from './transport-from-config.ts';
 
-/** What takes reports and nothing else: it needs to know no flows and nobody who may call. */
+/** The app that only accepts reports. It needs neither flows nor API keys. */
 export async function reportsFromConfig(
   config: SidecarConfig,
   env: Environment,
@@ -15,7 +15,7 @@ export async function reportsFromConfig(
   makeTransport: MakeTransport,
 ): Promise<ReturnType<typeof reportFace>> {
   if (config.gatewaySecret === undefined)
-    throw new Error('asya: not set: ASYA_GATEWAY_SECRET, what reports are signed with');
+    throw new Error('asya: ASYA_GATEWAY_SECRET is not set; it is the secret that signs reports');
   const verifyReports = reportVerification(config.gatewaySecret, systemClock.now);
   const { gateway } = await backendFromConfig(config, env, log, makeTransport, () => []);
   return reportFace({ gateway, verifyReports, telemetry: log });

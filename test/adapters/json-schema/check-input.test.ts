@@ -19,17 +19,17 @@ describe('what a flow takes', () => {
   });
 
   it.each([
-    [EVIL, { place: '', problem: 'breaks "type": "object"' }],
-    [{}, { place: '', problem: 'needs ["url"]' }],
-    [{ url: 7 }, { place: '/url', problem: 'breaks "type": "string"' }],
-    [{ url: EVIL }, { place: '/url', problem: 'breaks "maxLength": 5' }],
+    [EVIL, { place: '', problem: 'violates "type": "object"' }],
+    [{}, { place: '', problem: 'requires ["url"]' }],
+    [{ url: 7 }, { place: '/url', problem: 'violates "type": "string"' }],
+    [{ url: EVIL }, { place: '/url', problem: 'violates "maxLength": 5' }],
     [
       { url: 'a', sizes: [1, 0] },
-      { place: '/sizes/1', problem: 'breaks "minimum": 1' },
+      { place: '/sizes/1', problem: 'violates "minimum": 1' },
     ],
     [
       { url: 'a', kind: EVIL },
-      { place: '/kind', problem: 'breaks "enum": ["a","b"]' },
+      { place: '/kind', problem: 'violates "enum": ["a","b"]' },
     ],
     [
       { url: 'a', [EVIL]: EVIL },
