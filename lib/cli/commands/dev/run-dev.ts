@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import { systemClock } from '../../../adapters/system/system.ts';
 import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import { runningMeshes } from '../../../assembly/mesh/running-mesh.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
@@ -12,32 +13,17 @@ import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/m
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
 import { watchFolder } from '../../../local/mesh/watch-folder.ts';
 import { EXIT } from '../../exit-status.ts';
-import { choiceOption, wholeNumberOption } from '../../options/read-option.ts';
 import { countText } from '../../output/count-text.ts';
 import { type MeshView, plainView, screenView } from '../../output/mesh-view.ts';
 import { invalidMeshText } from '../../output/mistakes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
+import { type DevOptions, settingsFrom } from './dev-options.ts';
 import { sendExample } from './send-example.ts';
-
-export interface DevOptions {
-  readonly fresh?: boolean;
-  readonly transport: string;
-  readonly sqsPort?: string;
-  readonly dynamodbPort?: string;
-  readonly gatewayPort?: string;
-  readonly replicas: string;
-  readonly logLevel: string;
-  readonly plain?: boolean;
-}
 
 /** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
 const STOP_TIMEOUT_MS = 1_500;
 const DEPTHS_INTERVAL_MS = 1_000;
-const MAX_PORT = 65_535;
-const MAX_REPLICAS = 1_000;
-const TRANSPORTS = ['sqs', 'pubsub'] as const;
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** `asya dev`: runs a mesh on this machine until it is stopped. */
 export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
@@ -45,14 +31,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
   const manifest = readManifest(resolve(cwd, folder), printError);
   const state = meshState(cwd, folder);
   rejectSecondRun(state, cwd);
-  const settings = {
-    transport: choiceOption('--transport', options.transport, TRANSPORTS),
-    ...portOption('sqsPort', '--sqs-port', options.sqsPort),
-    ...portOption('dynamodbPort', '--dynamodb-port', options.dynamodbPort),
-    gateway: portOption('port', '--gateway-port', options.gatewayPort),
-    replicas: wholeNumberOption('--replicas', options.replicas, MAX_REPLICAS),
-    logLevel: choiceOption('--log-level', options.logLevel, LOG_LEVELS),
-  };
+  const settings = settingsFrom(options);
   // After all checks: a rejected call must not delete data.
   if (options.fresh) state.empty();
   createFilesPrivately();
@@ -132,7 +111,7 @@ async function runUntilStopped(
   const polling = (async () => {
     while (!stop.aborted) {
       view.depths(await mesh.depths());
-      await pause(DEPTHS_INTERVAL_MS, stop);
+      await systemClock.sleep(DEPTHS_INTERVAL_MS, stop);
     }
   })();
   try {
@@ -198,27 +177,4 @@ function startText(mesh: LocalMesh, folder: string): string {
   const { actors, flows } = mesh.manifest();
   const names = flows.map(({ name }) => name).join(', ');
   return `${folder}: ${countText(actors.length, 'actor')}${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
-}
-
-function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    const finish = () => {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', finish);
-      done();
-    };
-    const timer = setTimeout(finish, milliseconds);
-    stop.addEventListener('abort', finish);
-    if (stop.aborted) finish();
-  });
-}
-
-function portOption<Key extends string>(
-  key: Key,
-  name: string,
-  text: string | undefined,
-): { [K in Key]?: number } {
-  return (text === undefined ? {} : { [key]: wholeNumberOption(name, text, MAX_PORT) }) as {
-    [K in Key]?: number;
-  };
 }
