@@ -1,25 +1,25 @@
 import type { Failure } from './failure.ts';
 
-/** Failures of one cause. */
+/** Failures with the same cause. */
 export interface FailureGroup {
   readonly fingerprint: string;
   readonly actor: string;
   readonly errorType: string;
-  /** Of the newest. */
+  /** The message of the newest failure. */
   readonly errorMessage: string;
   readonly reasons: readonly string[];
   readonly flows: readonly string[];
   readonly count: number;
-  /** How many of them were sent once more. */
+  /** How many of them were replayed. */
   readonly replayed: number;
   readonly firstSeenMs: number;
   readonly lastSeenMs: number;
 }
 
-/** Gathers failures one by one, in whatever order; a group costs the same however many it holds. */
+/** Groups failures one by one, in any order. The memory of a group does not depend on its number of failures. */
 export interface Grouping {
   add(failure: Failure): void;
-  /** The group whose newest failure is newest comes first. */
+  /** The groups, by the time of their newest failure, latest first. */
   groups(): readonly FailureGroup[];
 }
 

@@ -8,9 +8,9 @@ import { headWithinUtf8 } from '../text/utf8.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { type EndRecord, recordOf } from './record.ts';
 
-/** A failed envelope as the failure index knows it. The envelope itself is in the archive. */
+/** An entry of the failure index. The failed envelope itself is in the archive. */
 export interface Failure {
-  /** Of its record. */
+  /** The identity of its end record. */
   readonly identity: string;
   readonly envelopeId: string;
   readonly actor: string;
@@ -19,19 +19,20 @@ export interface Failure {
   readonly reason: string;
   readonly errorType: string;
   readonly errorMessage: string;
-  /** The same for all failures of one cause. */
+  /** The same for all failures with the same cause. */
   readonly fingerprint: string;
-  /** When its actor took it on for the first time, and when it failed for good. */
+  /** When its actor's first attempt began. */
   readonly firstSeenMs: number;
+  /** When it failed finally. */
   readonly lastSeenMs: number;
   readonly attempts: number;
   readonly archiveKey: string;
-  /** The replay that it failed in. */
+  /** The replay that sent the envelope, if it failed after one. */
   readonly replay?: string;
   readonly replays: readonly ReplayEntry[];
 }
 
-/** That a failure was sent once more. */
+/** One replay of a failure. */
 export interface ReplayEntry {
   readonly replay: string;
   readonly atMs: number;
@@ -70,7 +71,7 @@ export interface ErrorSummary {
   readonly traceback: string;
 }
 
-/** The error of a status, whatever stands there: others than the sidecar may write a mere text. */
+/** The error of a status. Other writers than the sidecar may have written a text instead of an object. */
 export function errorOf({ status }: Envelope): ErrorSummary {
   const error: Fields = isFields(status?.error) ? status.error : { message: status?.error };
   const { type, message, traceback } = error;

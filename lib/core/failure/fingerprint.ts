@@ -1,6 +1,6 @@
 import type { DeriveId } from '../envelope/decode.ts';
 
-/** What a failure is known by. */
+/** The properties of a failure that identify its cause. */
 export interface FingerprintInput {
   readonly actor: string;
   readonly errorType: string;
@@ -11,7 +11,7 @@ export interface FingerprintInput {
 const FRAMES = 3;
 const LENGTH = 12;
 
-/** The same for failures of the same cause, whatever numbers, ids and values their messages hold. */
+/** The same for failures with the same cause, whatever numbers, ids and values their messages contain. */
 export function fingerprintOf(
   { actor, errorType, message, traceback }: FingerprintInput,
   deriveId: DeriveId,
@@ -20,7 +20,7 @@ export function fingerprintOf(
   return hash.replaceAll('-', '').slice(0, LENGTH);
 }
 
-/** In this order: what is quoted may hold paths and ids, and these hold numbers. */
+/** The order matters: quoted values may contain paths and ids, and these contain numbers. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/"(?:[^"\\\n]|\\.)*"|`[^`\n]*`|(?<!\w)'(?:[^'\\\n]|\\.)*'/g, '<value>'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],
@@ -28,7 +28,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w.<>/\\-])(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.@%+=~-]+){2,}[/\\]?/gi, '<path>'],
   [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '<address>'],
   [/\b0x[0-9a-f]+\b/gi, '<n>'],
-  // A long word of letters and digits is an id or a hash; a word of letters alone may be long and mean something.
+  // A long word of letters and digits is an id or a hash. A long word of letters only may be a normal word.
   [/\b(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[\w-]{12,}\b/gi, '<id>'],
   [/\b(?=[a-f]*\d)[0-9a-f]{6,}\b/gi, '<n>'],
   [/(?<![\w.])[-+]?\d+(?:[.,:]\d+)*(?:e[-+]?\d+)?/gi, '<n>'],
@@ -37,7 +37,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ];
 const MAX_MESSAGE = 500;
 
-/** The message without what differs from one envelope to the next. */
+/** The message with placeholders for the parts that differ from one envelope to the next. */
 export function normalizeMessage(message: string): string {
   const head = message.slice(0, 4 * MAX_MESSAGE);
   return VARYING.reduce((text, [varying, word]) => text.replace(varying, word), head)
@@ -48,9 +48,9 @@ export function normalizeMessage(message: string): string {
 const PYTHON_FRAME = /^[ \t|]*File "(?<file>[^"\n]+)", line \d+, in (?<name>[^\n]+)$/gm;
 const NODE_FRAME = /^[ \t]+at (?:(?<name>[^\n(]+?) \()?(?<file>[^\n():]+(?::\/\/[^\n():]+)?):\d+:\d+\)?$/gm;
 
-/** Where it was raised, by file and function, without lines: an edit elsewhere in a file makes no new cause. */
+/** The innermost frames as file and function. Line numbers are left out, because unrelated edits change them. */
 export function topFrames(traceback: string): readonly string[] {
-  // Python tells the innermost frame last, Node first.
+  // Python prints the innermost frame last, Node prints it first.
   const python = [...traceback.matchAll(PYTHON_FRAME)].map(frameText).reverse();
   const frames = python.length > 0 ? python : [...traceback.matchAll(NODE_FRAME)].map(frameText);
   return frames.slice(0, FRAMES);

@@ -6,28 +6,31 @@ import { hopOf } from '../envelope/route.ts';
 import { defined } from '../text/defined.ts';
 import { instantMs, timestampText } from '../text/timestamp.ts';
 
-/** An envelope's end as it is kept: delivered again, it is the same record; failed again after a replay, another. */
+/**
+ * The end record of an envelope. A redelivery has the same record. An envelope that fails again after a replay has
+ * another one.
+ */
 export interface EndRecord {
-  /** Out of id, phase, actor, hop and replay. */
+  /** Derived from envelope id, end, actor, hop and replay. */
   readonly identity: string;
   readonly envelopeId: string;
   readonly end: End;
-  /** The actor it ended at. */
+  /** The actor at which the envelope ended. */
   readonly actor: string;
   readonly hop: number;
   readonly reason: string;
-  /** The replay that had sent it once more. */
+  /** The replay that sent the envelope, if any. */
   readonly replay?: string;
   readonly atMs: number;
-  /** Where the whole envelope is kept. */
+  /** The key of the whole envelope in the archive. */
   readonly archiveKey: string;
 }
 
-/** A record that is to be noted. */
+/** A record that is not stored yet. */
 export interface NewRecord extends EndRecord {
-  /** The same for all that would have this key: ends of one id at one actor. The first of them has it. */
+  /** The same for all records that would have the same archive key. The first one that is stored gets the key. */
   readonly place: string;
-  /** For whoever comes later, at another hop. */
+  /** The archive key for the other records, which ended at other hops. */
   readonly alternativeKey: string;
 }
 
@@ -40,7 +43,7 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
   const atMs = instantMs(status?.updated_at) ?? now;
   const folder = end === 'failed' && status?.reason === 'DeliveryExhausted' ? 'dlq' : end;
   const stem = `${folder}/${timestampText(atMs).slice(0, 10)}/${safeName(actor, deriveId)}/${safeName(id, deriveId)}`;
-  // Marked with what no safe name holds: no two records have one key.
+  // `=` and `@` do not occur in a safe name, so no two records have the same key.
   const replayed = replay === undefined ? '' : `=${safeName(replay, deriveId)}`;
   return {
     identity: deriveId('record', id, end, actor, hop, replay ?? ''),
@@ -58,10 +61,10 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
 }
 
 const MAX_NAME = 200;
-/** Nothing, or what a path would be resolved by. */
+/** An empty name, or one that is special in a path (`.` and `..`). */
 const ONLY_DOTS = /^\.*$/;
 
-/** A part of a key: as it is where it can be, escaped where not, hashed where that would be too long. */
+/** A part of an archive key: URL-encoded, or hashed if that is not possible or too long. */
 export function safeName(text: string, deriveId: DeriveId): string {
   const escaped = text.isWellFormed() ? encodeURIComponent(text) : '';
   const isSafe = escaped.length <= MAX_NAME && !ONLY_DOTS.test(escaped);

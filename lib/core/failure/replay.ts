@@ -7,33 +7,35 @@ import { isFields } from '../text/fields.ts';
 import type { JsonText } from '../text/json-text.ts';
 import { timestampText } from '../text/timestamp.ts';
 
-/** How a failed envelope is sent once more. */
+/** How a failed envelope is replayed. */
 export interface ReplayOptions {
   /** The replay's id, for the header that marks the envelope. */
   readonly replay: string;
-  /** Another actor than the one it failed at. */
+  /** The actor to send it to. Default: the actor at which it failed. */
   readonly to?: string;
-  /** The instant of its new deadline; undefined: none. */
+  /** The new deadline. Default: no deadline. */
   readonly deadlineMs?: number;
-  /** In place of its own. */
+  /** Replaces the envelope's payload. */
   readonly payload?: JsonText;
 }
 
 export type ReplayResult =
   | { readonly to: string; readonly envelope: Envelope }
-  /** Why it cannot be sent. */
+  /** Why it cannot be replayed. */
   | { readonly problem: string };
 
-/** A fresh attempt with the payload it had: nothing of its failure is left but the mark of the replay. */
+/** The envelope for a new attempt: same payload, no status of the failure, and a header with the replay's id. */
 export function replayOf(failed: Envelope, options: ReplayOptions): ReplayResult {
   const to = options.to ?? endActorOf(failed);
   if (isCrewName(to)) return replayToCrew(failed, to, options);
   if (!isRoutableName(to))
-    return { problem: `"${to}" is no actor that it could be sent to; name one with --to` };
+    return {
+      problem: `"${to}" is not the name of an actor that it can be sent to; set another one with --to`,
+    };
   if (failed.status?.['unreadable'] === true && options.payload === undefined) {
     return {
       problem:
-        'it could not be read when it came, and would not be now; its text is in the payload: put a right payload in its place with --patch',
+        'the original message could not be decoded; its text is in the payload. Set a valid payload with --patch',
     };
   }
   const { deadlineMs, payload = failed.payload } = options;
@@ -48,14 +50,17 @@ export function replayOf(failed: Envelope, options: ReplayOptions): ReplayResult
   return { to, envelope };
 }
 
-/** What one of the crew could not keep had its end already: it goes back as it was, and gets it recorded. */
+/**
+ * An envelope that an actor of the crew could not record had ended before. It is sent back with the status before the
+ * failure, so that its end is recorded.
+ */
 function replayToCrew(failed: Envelope, to: string, { replay, payload }: ReplayOptions): ReplayResult {
   if (to !== endActorOf(failed))
-    return { problem: `"${to}" is one of the mesh's own actors, which take no replays` };
+    return { problem: `"${to}" is reserved for the mesh; only its own failures can be replayed to it` };
   if (payload !== undefined)
-    return { problem: `it was to be kept by "${to}", and its payload is not to be changed` };
+    return { problem: `it failed at "${to}" after its end; its payload cannot be changed` };
   if (failed.status?.['unreadable'] === true)
-    return { problem: 'it could not be read when it came; there is nothing to repeat' };
+    return { problem: 'the original message could not be decoded, so there is nothing to replay' };
   const before = failed.status?.['before'];
   const { status: _failure, ...rest } = failed;
   const status = isFields(before) ? (before as Status) : undefined;

@@ -1,49 +1,50 @@
 import { utf8Bytes } from '../text/utf8.ts';
 
-/** Pub/Sub's own limits for the attributes of a message. */
+/** Pub/Sub's limits for the attributes of a message. */
 const MAX_ATTRIBUTES = 100;
 const MAX_ATTRIBUTE_BYTES = 1024;
 
-/** A request to publish, in all: as it is documented, and as Pub/Sub names it where it refuses one. */
+/** The size limit of a publish request, as documented. */
 const MAX_REQUEST_BYTES = 10_000_000;
+/** The same limit, as Pub/Sub's error message states it. */
 const MAX_REQUEST_BYTES_IN_ERRORS = 10 * 1024 * 1024;
-/** The topic's name, and what stands around one message. */
+/** The name of the topic and the encoding around one message. */
 const REQUEST_OVERHEAD_BYTES = 512;
-/** Tags and lengths, or quotes. */
+/** The encoding of one attribute: tags and lengths, or quotes. */
 const ATTRIBUTE_OVERHEAD_BYTES = 10;
 
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Both, the added ones where there is room, in their order: a message with too many attributes, or too large with them,
- * would be refused for ever.
+ * All kept attributes, and the added ones as long as they fit, in their order. Pub/Sub would reject a message with too
+ * many attributes, or a too large one, at every attempt.
  */
 export function withAttributes(kept: Attributes, added: Attributes, dataBytes: number): Attributes {
-  const together: Record<string, string> = { ...kept };
+  const merged: Record<string, string> = { ...kept };
   let room = roomBytes(kept, dataBytes);
   for (const [name, value] of Object.entries(added)) {
     const isNew = !Object.hasOwn(kept, name);
-    if (isNew && Object.keys(together).length >= MAX_ATTRIBUTES) continue;
+    if (isNew && Object.keys(merged).length >= MAX_ATTRIBUTES) continue;
     const growth = attributeBytes(name, value) - (isNew ? 0 : attributeBytes(name, kept[name]));
     if (growth > room) continue;
-    together[name] = value;
+    merged[name] = value;
     room -= growth;
   }
-  return together;
+  return merged;
 }
 
-/** What an added text may have. Where the room is small, a quarter of it: the first must not leave others out. */
+/** The limit for an added text: at most a quarter of the room, so that the first text leaves room for others. */
 export function maxTextBytes(kept: Attributes, dataBytes: number): number {
   return Math.min(MAX_ATTRIBUTE_BYTES, Math.floor(roomBytes(kept, dataBytes) / 4));
 }
 
 function roomBytes(kept: Attributes, dataBytes: number): number {
   const entries = Object.entries(kept);
-  const came = entries.reduce((sum, [name, value]) => sum + attributeBytes(name, value), dataBytes);
-  // Without what is around it, so that there is no doubt: what came was published, and shows which limit counts.
-  const isAboveDocumented = came - entries.length * ATTRIBUTE_OVERHEAD_BYTES > MAX_REQUEST_BYTES;
-  const largest = isAboveDocumented ? MAX_REQUEST_BYTES_IN_ERRORS : MAX_REQUEST_BYTES;
-  return Math.max(0, largest - REQUEST_OVERHEAD_BYTES - came);
+  const keptBytes = entries.reduce((sum, [name, value]) => sum + attributeBytes(name, value), dataBytes);
+  // The message was published, so its size shows which limit applies. The overhead is an estimate and is left out.
+  const isAboveDocumented = keptBytes - entries.length * ATTRIBUTE_OVERHEAD_BYTES > MAX_REQUEST_BYTES;
+  const maxBytes = isAboveDocumented ? MAX_REQUEST_BYTES_IN_ERRORS : MAX_REQUEST_BYTES;
+  return Math.max(0, maxBytes - REQUEST_OVERHEAD_BYTES - keptBytes);
 }
 
 function attributeBytes(name: string, value: unknown): number {

@@ -4,20 +4,21 @@ import { DELAY, DELAYED_TOPIC } from './delayer.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 
+/** A valid request for a delay. */
 export interface DelayRequest {
   readonly delayMs: number;
   readonly topic: TopicName;
-  /** What travels on: the two that ask for the delay have done their work. */
+  /** The attributes to publish: without the two that request the delay. */
   readonly attributes: Attributes;
 }
 
 export interface TopicName {
-  /** Undefined: the delayer's own. */
+  /** Undefined: the delayer's project. */
   readonly project?: string;
   readonly topic: string;
 }
 
-/** What a message asks for, or everything that is wrong with it. */
+/** The delay that a message requests, or all problems with the request. */
 export function readDelayRequest(attributes: Attributes): DelayRequest | { readonly problem: string } {
   const { [DELAY]: delay, [DELAYED_TOPIC]: topicText, ...rest } = attributes;
   const delayMs = delayMsFromText(delay);
@@ -34,7 +35,7 @@ export function readDelayRequest(attributes: Attributes): DelayRequest | { reado
 const MS_PER_DAY = 86_400_000;
 const DELAY_RULE = 'a delay is text like "1m32s", "500s", "12000ms" or "1d12h"';
 
-/** A duration as everywhere else, and days before it. */
+/** Reads a duration that may start with days: "1d12h". */
 export function delayMsFromText(text: string | undefined): number | undefined {
   const [, days, rest] = /^(?:(\d{1,9})d)?(.*)$/s.exec(text ?? '') ?? [];
   if (days === undefined) return durationMs(rest);
@@ -43,7 +44,7 @@ export function delayMsFromText(text: string | undefined): number | undefined {
 }
 
 const TOPIC_RULE = 'a topic is a name like "orders" or "projects/my-project/topics/orders"';
-/** Pub/Sub's own rules, so that what could never be published is found before it is scheduled. */
+/** Pub/Sub's rules, so that an invalid topic is rejected before the message is scheduled. */
 const TOPIC = /^(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/;
 const FULL_TOPIC = /^projects\/([a-z0-9.:-]{1,100})\/topics\/([^/]+)$/;
 
@@ -59,7 +60,7 @@ function topicFromText(text: string | undefined): TopicName | undefined {
   return project === undefined ? { topic } : { project, topic };
 }
 
-/** As Google's interfaces call it. */
+/** The topic's name in Google's APIs. */
 export function fullTopicName({ project, topic }: TopicName, ownProject: string): string {
   return `projects/${project ?? ownProject}/topics/${topic}`;
 }

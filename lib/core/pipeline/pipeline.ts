@@ -4,7 +4,7 @@ import { delayAfterAttempt } from '../policy/policy-delay.ts';
 import { hasElapsed } from '../policy/policy-exhaustion.ts';
 import { matches, patternFromText } from '../policy/policy-match.ts';
 
-/** The error module for Pub/Sub pipelines: the same engine, with patterns and a schedule of its own. */
+/** The decisions of the error module for Pub/Sub pipelines: the same policy engine, with its own patterns and schedule. */
 
 export interface PipelineSettings {
   readonly delaysSeconds: readonly number[];
@@ -19,7 +19,7 @@ export const DEFAULT_ERRORS_TOPIC = 'sending-mg-errors';
 
 export interface PipelineCase {
   readonly fault: Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
-  /** The handler marked the error as one of normal operation: it is not worth escalating. */
+  /** The handler marked the error as part of normal operation: it is not escalated. */
   readonly isNormal: boolean;
   /** Retries already made. */
   readonly retryCount: number;
@@ -36,13 +36,13 @@ const patterns = (...texts: readonly string[]) =>
   texts.map(patternFromText).filter((pattern) => pattern !== undefined);
 
 const PERMANENT = patterns('http:404', 'http:410');
-/** The service recovers some day: worth starting the schedule again. */
+/** The service will recover: when the schedule is exhausted, it starts again. */
 const SERVICE_RETRYABLE = patterns('http:423', 'http:429', 'http:500', 'http:502', 'http:503', 'http:504');
 const CLIENT_RETRYABLE = patterns('TopicPublishError', 'ClientClosedError');
 
 type MatchableFault = PipelineCase['fault'];
 
-/** Retriable by what it is called: it says enough without any HTTP status. */
+/** Whether the error's type is retryable without an HTTP status. */
 export function isClientRetryable(fault: MatchableFault): boolean {
   return isAnyOf(CLIENT_RETRYABLE, fault);
 }
@@ -51,8 +51,9 @@ function isAnyOf(kind: typeof PERMANENT, fault: MatchableFault): boolean {
   return kind.some((pattern) => matches(pattern, fault));
 }
 
-export function decidePipeline(happened: PipelineCase, settings: PipelineSettings): PipelineAction {
-  const { fault, retryCount, eventMs, now, isNormal } = happened;
+/** Decides whether a failed message is retried, escalated or dropped. */
+export function decidePipeline(failed: PipelineCase, settings: PipelineSettings): PipelineAction {
+  const { fault, retryCount, eventMs, now, isNormal } = failed;
   const expired: PipelineAction = { action: 'drop', escalate: !isNormal, expired: true };
   const policy = pipelinePolicy(settings);
 
@@ -68,7 +69,7 @@ export function decidePipeline(happened: PipelineCase, settings: PipelineSetting
   return { action: 'retry', delaySeconds, nextCount: made + 1 };
 }
 
-/** The schedule and the age as the mesh's own policy. */
+/** The settings as a policy of the mesh. */
 export function pipelinePolicy(settings: PipelineSettings): Policy & { readonly expireAfterMs: number } {
   return {
     maxAttempts: Number.POSITIVE_INFINITY,

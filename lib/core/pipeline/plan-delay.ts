@@ -6,31 +6,31 @@ import { type Attributes, fullTopicName, readDelayRequest } from './delay-reques
 import { MAX_DELAY_MS } from './delayer.ts';
 import { type QueueMapping, queueForTopic } from './queue-mapping.ts';
 
-/** A message that asks to be published later. Its data stays in base64 all the way: nobody here has to read it. */
+/** A message that requests a delay. Its data stays in base64, because the delayer does not read it. */
 export interface MessageToDelay {
   readonly id: string;
-  /** The full name of the subscription it came by. */
+  /** The full name of the subscription that delivered it. */
   readonly subscription: string;
   readonly dataBase64: string;
   readonly attributes: Attributes;
   readonly publishMs: number;
 }
 
-/** What is to be published, where and when. */
+/** What to publish, where and when. */
 export interface Publication {
-  /** The same for every delivery of the same message: letters, digits and dashes. */
+  /** The same for every delivery of the same message. It contains letters, digits and dashes. */
   readonly name: string;
   readonly queue: string;
   readonly dueMs: number;
   /** The topic's full name. */
   readonly topic: string;
-  /** The request that publishes it, as Pub/Sub's `publish` takes it. */
+  /** The body of the request to Pub/Sub's `publish`. */
   readonly body: string;
 }
 
 export type DelayPlan =
   | { readonly kind: 'schedule'; readonly publication: Publication }
-  /** It will never work: for the errors topic. */
+  /** The request is permanently invalid: the message goes to the errors topic. */
   | { readonly kind: 'refuse'; readonly reason: DelayRefusal; readonly problem: string };
 
 export type DelayRefusal = 'unreadable' | 'empty' | 'too-far-ahead' | 'too-large' | 'rejected';
@@ -42,34 +42,34 @@ export interface DelayRules {
   readonly countBytes: CountBytes;
 }
 
-/** Cloud Tasks takes no larger one: its body, its address, its name and its headers have to find room in it. */
+/** Cloud Tasks' limit for a task: body, URL, name and headers together. */
 export const MAX_TASK_BYTES = 1_000_000;
 const TASK_OVERHEAD_BYTES = 4_096;
 export const MAX_PUBLISH_BYTES = MAX_TASK_BYTES - TASK_OVERHEAD_BYTES;
 
-/** Counted from the publishing, not from now: delivered again, the message is due when it was due. */
+/** Plans a delayed message. The delay starts when the message was published, so a redelivery is due at the same time. */
 export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan {
   const request = readDelayRequest(message.attributes);
   if ('problem' in request) return { kind: 'refuse', reason: 'unreadable', problem: request.problem };
   const { delayMs } = request;
   if (delayMs > MAX_DELAY_MS) {
-    const problem = `the delay is ${durationText(delayMs)}; Cloud Tasks takes ${durationText(MAX_DELAY_MS)} (30 days) at most`;
+    const problem = `the delay is ${durationText(delayMs)}; Cloud Tasks allows at most ${durationText(MAX_DELAY_MS)} (30 days)`;
     return { kind: 'refuse', reason: 'too-far-ahead', problem };
   }
   if (message.dataBase64 === '' && Object.keys(request.attributes).length === 0) {
     const problem =
-      'it has no data, and no attributes but those that ask for the delay; Pub/Sub takes no empty message';
+      'the message has no data and no attributes other than those that request the delay; Pub/Sub rejects empty messages';
     return { kind: 'refuse', reason: 'empty', problem };
   }
   const body = publishBody(message.dataBase64, request.attributes);
   const bytes = rules.countBytes(body);
   if (bytes > MAX_PUBLISH_BYTES) {
-    const problem = `takes ${bytes} bytes as a request to publish it (data in base64); ${MAX_PUBLISH_BYTES} fit into a task`;
+    const problem = `the request to publish it has ${bytes} bytes (data in base64); a task of Cloud Tasks allows ${MAX_PUBLISH_BYTES}`;
     return { kind: 'refuse', reason: 'too-large', problem };
   }
   const topic = fullTopicName(request.topic, rules.project);
   const publication = {
-    // The time too: an emulator counts its ids from 1 whenever it starts, and names outlive it.
+    // Includes the time: an emulator restarts its ids at 1 whenever it starts, but task names persist.
     name: rules.deriveId('delayed', message.subscription, message.id, message.publishMs),
     queue: queueForTopic(topic, rules.project, rules.queues),
     dueMs: message.publishMs + delayMs,
@@ -79,27 +79,28 @@ export function planDelay(message: MessageToDelay, rules: DelayRules): DelayPlan
   return { kind: 'schedule', publication };
 }
 
-/** What Pub/Sub's `publish` takes, for one message. */
+/** The body of a request to Pub/Sub's `publish`, for one message. */
 export function publishBody(dataBase64: string, attributes: Attributes): string {
   const data = dataBase64 === '' ? {} : { data: dataBase64 };
   return JSON.stringify({ messages: [{ ...data, attributes }] });
 }
 
 /**
- * The message for the errors topic: data and attributes as they came, those that asked for the delay among them, so that
- * it can be put right and published to the delayer once more; and what was wrong, named as in any other escalation.
+ * The attributes of a refused message in the errors topic. All original attributes are kept, including those that
+ * requested the delay, so that the message can be corrected and published to the delayer again. The problem is added
+ * with the same attribute names as in any other escalation.
  */
 export function refusedAttributes(
   { id, subscription, dataBase64, attributes }: Omit<MessageToDelay, 'publishMs'>,
   { reason, problem }: { readonly reason: DelayRefusal; readonly problem: string },
 ): Attributes {
-  const longest = maxTextBytes(attributes, dataBase64.length);
+  const maxBytes = maxTextBytes(attributes, dataBase64.length);
   const added = {
     errorType: 'DelayRefused',
-    errorMessage: headWithinUtf8(problem, longest),
+    errorMessage: headWithinUtf8(problem, maxBytes),
     errorReason: reason,
     errorMessageId: id,
-    errorSubscription: headWithinUtf8(subscription, longest),
+    errorSubscription: headWithinUtf8(subscription, maxBytes),
   };
   return withAttributes(attributes, added, dataBase64.length);
 }

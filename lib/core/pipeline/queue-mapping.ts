@@ -1,13 +1,13 @@
-/** Which queue a topic's delayed messages wait in. */
+/** The Cloud Tasks queues for the delayed messages of topics. */
 export interface QueueMapping {
-  /** By a topic's name, or by a pattern of names, in the order they were written. */
+  /** Queues by the name of a topic or a pattern of names, in the configured order. */
   readonly byTopic: readonly (readonly [pattern: string, queue: string])[];
   readonly defaultQueue: string;
 }
 
 /**
- * The exact name first, then the first pattern that fits, then the default. A pattern without a slash is about the
- * own project's topics by their short names; one with a slash is about full names, in any project.
+ * The queue for a topic: the exact name wins, then the first matching pattern, then the default. A pattern without a
+ * slash matches short names of topics in the own project. A pattern with a slash matches full names in any project.
  */
 export function queueForTopic(fullName: string, ownProject: string, mapping: QueueMapping): string {
   const prefix = `projects/${ownProject}/topics/`;
@@ -18,7 +18,7 @@ export function queueForTopic(fullName: string, ownProject: string, mapping: Que
   return found?.[1] ?? mapping.defaultQueue;
 }
 
-/** `*` is any run of characters, `?` is one; neither is a slash. */
+/** `*` matches any characters, `?` matches one character. Neither matches a slash. */
 function matchesPattern(name: string, pattern: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

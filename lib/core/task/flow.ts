@@ -1,4 +1,4 @@
-/** One entry of `flows.yaml`: what a mesh is asked for by name. */
+/** One entry of `flows.yaml`: a route with a name, which the gateway offers to callers. */
 export interface Flow {
   readonly name: string;
   readonly entrypoint: string;

@@ -9,10 +9,10 @@ const PHASES: readonly string[] = [
   'canceled',
 ] satisfies readonly FinalReport['phase'][];
 
-/** Reports as they came over the wire; undefined where one of them is none. What a later version adds is left out. */
-export function reportsFromValue(value: unknown, most: number): readonly Report[] | undefined {
+/** Validates reports from the wire. Undefined if one of them is invalid. Unknown fields are left out. */
+export function reportsFromValue(value: unknown, maxCount: number): readonly Report[] | undefined {
   const { reports } = isFields(value) ? value : { reports: undefined };
-  if (!Array.isArray(reports) || reports.length > most) return undefined;
+  if (!Array.isArray(reports) || reports.length > maxCount) return undefined;
   const read = reports.map(reportFromValue);
   return read.every((report) => report !== undefined) ? read : undefined;
 }

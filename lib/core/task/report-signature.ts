@@ -1,7 +1,10 @@
-/** How reports are signed: `t=` seconds since 1970, `v1=` an HMAC with SHA-256 in hex, over that time and the body. */
+/**
+ * How reports are signed. The header is `t={seconds since 1970},v1={HMAC-SHA256 in hex}`; the HMAC covers the time and
+ * the body.
+ */
 
 export const SIGNATURE_HEADER = 'x-asya-signature';
-/** Older or newer than this, a signature says nothing: what was heard once cannot be said again later. */
+/** A signature that is older or newer than this is rejected, so that a recorded request cannot be sent again later. */
 const SIGNATURE_WINDOW_SECONDS = 300;
 
 export interface Signature {

@@ -7,7 +7,7 @@ import { defined } from '../text/defined.ts';
 import { timestampText } from '../text/timestamp.ts';
 import { truncateError } from './task-end.ts';
 
-/** What the gateway is told of an envelope that belongs to a task. Never its payload. */
+/** A report to the gateway about an envelope that belongs to a task. It never contains the payload. */
 export type Report = StepReport | FinalReport;
 
 interface ReportedEnvelope {
@@ -16,32 +16,32 @@ interface ReportedEnvelope {
   readonly envelope_id: string;
   readonly parent_id?: string;
   readonly actor: string;
-  /** How many actors it has passed. */
+  /** The number of actors that the envelope has passed. */
   readonly hop: number;
   readonly at?: string;
 }
 
-/** By a sidecar, on the way. */
+/** A sidecar's report about a step of the route. */
 export interface StepReport extends ReportedEnvelope {
   readonly event: StepEvent;
   readonly attempt: number;
-  /** Once it is completed, as it was sent on. */
+  /** After `completed`: the route of the envelope that was sent. */
   readonly route: Route;
 }
 
 export type StepEvent = 'received' | 'processing' | 'completed';
 
-/** By the crew, at the end. */
+/** The crew's report about the end. */
 export interface FinalReport extends ReportedEnvelope {
   readonly event: 'final';
   readonly phase: 'succeeded' | 'failed' | 'canceled';
   readonly reason?: string;
   readonly error?: { readonly type: string; readonly message: string };
-  /** Where the whole envelope is kept. */
+  /** The key of the whole envelope in the archive. */
   readonly archive_key: string;
 }
 
-/** The report of an envelope's end; undefined where no task waits for it. */
+/** The report of an envelope's end. Undefined if the envelope does not belong to a task. */
 export function finalReportOf(envelope: Envelope, archiveKey: string): FinalReport | undefined {
   const reported = reportedOf(envelope);
   if (reported === undefined) return undefined;
@@ -59,18 +59,18 @@ export function finalReportOf(envelope: Envelope, archiveKey: string): FinalRepo
   };
 }
 
-/** The report of a step; undefined where no task waits for it: that of a replay has had its end. */
+/** The report of a step. Undefined without a task, and for a replay: its task has ended. */
 export function stepReportOf(
   envelope: Envelope,
   event: StepEvent,
   actor: string,
   now: number,
-  sentOn: Envelope = envelope,
+  sent: Envelope = envelope,
 ): StepReport | undefined {
   const reported = envelope.headers.has(REPLAY) ? undefined : reportedOf(envelope);
   if (reported === undefined) return undefined;
   const attempt = envelope.status?.attempt ?? 1;
-  return { ...reported, event, actor, attempt, route: sentOn.route, at: timestampText(now) };
+  return { ...reported, event, actor, attempt, route: sent.route, at: timestampText(now) };
 }
 
 function reportedOf(envelope: Envelope): Omit<ReportedEnvelope, 'actor' | 'at'> | undefined {

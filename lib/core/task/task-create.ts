@@ -4,7 +4,7 @@ import type { Task } from './task.ts';
 import { progressOf } from './task-progress.ts';
 
 export interface NewTask {
-  /** Of the task, and of its root envelope. */
+  /** The id of the task and of its root envelope. */
   readonly id: string;
   readonly flow: string;
   readonly owner: string;

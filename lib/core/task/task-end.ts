@@ -15,7 +15,7 @@ export interface TaskEnd {
 const MAX_MESSAGE_BYTES = 1024;
 const MAX_NAME_BYTES = 256;
 
-/** The task has ended. One that had before stays as it is: the first word counts. */
+/** Ends a task. A task that has ended already is returned unchanged: the first end counts. */
 export function endTask(task: Task, end: TaskEnd, now: number): Task {
   if (isFinal(task.state)) return task;
   const { state, actor, archiveKey } = end;
@@ -28,18 +28,18 @@ export function endTask(task: Task, end: TaskEnd, now: number): Task {
   return withEvent(ended, { type: 'ended', ...defined({ actor }), ...why }, now);
 }
 
-/** Sidecars learn it from the answer to what they report. */
+/** Sidecars learn about a cancellation from the answers to their reports. */
 export function cancelTask(task: Task, now: number): Task {
   return endTask(task, { state: 'canceled' }, now);
 }
 
-/** Its time is up, and nobody had told its end. */
+/** The deadline has passed, and no end was reported. */
 export function expireTask(task: Task, now: number): Task {
   const error = { type: 'DeadlineExceeded', message: 'envelope timed out' };
   return endTask(task, { state: 'failed', reason: 'Timeout', error }, now);
 }
 
-/** What a task shows of it. */
+/** The error as a task stores it. */
 export function truncateError({ type, message }: TaskError): TaskError {
   return {
     type: headWithinUtf8(type, MAX_NAME_BYTES),

@@ -1,9 +1,9 @@
 import type { Route } from '../envelope/envelope.ts';
 import type { TaskProgress, TaskState } from './task.ts';
 
-/** A task is kept with every event's progress in it: what lies beyond is left out of the lists, and counted all the same. */
+/** Every stored event contains the progress, so its lists are limited. Actors beyond the limit still count. */
 const MAX_NAMES = 100;
-/** Not before the end is told. */
+/** 100 % is only reached when the end is reported. */
 const MAX_PERCENT_BEFORE_END = 99;
 
 export function progressOf({ prev, curr, next }: Route): TaskProgress {
@@ -17,7 +17,7 @@ export function progressOf({ prev, curr, next }: Route): TaskProgress {
   };
 }
 
-/** Nothing is at work any more: what succeeded is done, and what did not stays where it was. */
+/** The progress of a task that has ended: 100 % if it succeeded, otherwise unchanged. */
 export function progressAtEnd(progress: TaskProgress, state: TaskState): TaskProgress {
   const { done, current, left } = progress;
   if (state !== 'succeeded') return progress;
@@ -25,7 +25,7 @@ export function progressAtEnd(progress: TaskProgress, state: TaskState): TaskPro
   return { done: [...done, ...last].slice(-MAX_NAMES), left, percent: 100 };
 }
 
-/** A route may get longer on the way: what was told is never taken back. */
-export function furtherProgress(known: TaskProgress, told: TaskProgress): TaskProgress {
-  return told.percent < known.percent ? { ...told, percent: known.percent } : told;
+/** The reported progress. A handler may make the route longer, but the percentage never decreases. */
+export function furtherProgress(known: TaskProgress, reported: TaskProgress): TaskProgress {
+  return reported.percent < known.percent ? { ...reported, percent: known.percent } : reported;
 }

@@ -5,16 +5,16 @@ import { endTask } from './task-end.ts';
 import { withEvent } from './task-event.ts';
 import { furtherProgress, progressOf } from './task-progress.ts';
 
-/** A fan-out may have thousands: so many are listed with their states. */
+/** A fan-out may have thousands of children. At most this many are listed with their states. */
 export const MAX_CHILDREN = 200;
 
 const STAGES: Readonly<Record<StepEvent, number>> = { received: 0, processing: 1, completed: 2 };
 const END: TaskMark = [Number.MAX_SAFE_INTEGER, 0, 0];
 
 /**
- * The task after a report. Only forward: what was told before, lies behind what is known or comes after the end
- * changes nothing, and the task comes back as it is. An envelope with another id than the task's is a child: its state
- * goes on after the root's end, which changes nothing else of the task.
+ * The task after a report. Reports may be duplicated or arrive out of order: a report that is not ahead of the known
+ * position, or arrives after the end, changes nothing, and the same task is returned. An envelope whose id differs from
+ * the task's id is a child. Its state is still updated after the root has ended, but the rest of the task is not.
  */
 export function applyReport(task: Task, report: Report, now: number): Task {
   if (report.envelope_id !== task.id) return applyToChild(task, report, now);
@@ -41,8 +41,8 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   const known = Object.hasOwn(task.children, id) ? task.children[id] : undefined;
   const mark = markOf(report);
   if (known !== undefined && !isAhead(mark, known.mark)) return task;
-  const isOver = isFinal(task.state);
-  const running: Task = isOver ? task : { ...task, state: 'running' };
+  const hasEnded = isFinal(task.state);
+  const running: Task = hasEnded ? task : { ...task, state: 'running' };
   if (known === undefined && Object.keys(task.children).length >= MAX_CHILDREN) {
     return report.event === 'final'
       ? { ...running, unlisted: (task.unlisted ?? 0) + 1, version: task.version + 1 }
@@ -52,10 +52,10 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   const { actor } = report;
   const state = report.event === 'final' ? report.phase : 'running';
   const child: TaskChild = { state, actor, ...why, mark };
-  // Not by assignment: an id may be "__proto__".
+  // `Object.fromEntries` instead of an assignment, because an id may be "__proto__".
   const children = Object.fromEntries([...Object.entries(task.children), [id, child]]);
-  // Its story has been told to the end.
-  if (isOver) return { ...task, children, version: task.version + 1 };
+  // The task's events are complete.
+  if (hasEnded) return { ...task, children, version: task.version + 1 };
   const type = report.event === 'final' ? 'ended' : report.event;
   return withEvent({ ...running, children }, { type, actor, child: id, ...why }, now);
 }

@@ -1,13 +1,13 @@
 import type { JsonText } from '../text/json-text.ts';
 
-/** Only forward: pending, running, perhaps paused and running again, then one of the three that are final. */
+/** A task goes from pending to running, may be paused and resumed, and ends in one of the three final states. */
 export type TaskState = 'pending' | 'running' | 'paused' | 'succeeded' | 'failed' | 'canceled';
 
-/** A request as the gateway knows it: one envelope, the root, and whatever it fans out into. */
+/** One call of a flow at the gateway: one envelope (the root) and its fan-out children. */
 export interface Task {
   readonly id: string;
   readonly flow: string;
-  /** Who made it: nobody else sees it. */
+  /** The caller that created the task. Other callers cannot see it. */
   readonly owner: string;
   readonly state: TaskState;
   readonly reason?: string;
@@ -16,17 +16,17 @@ export interface Task {
   readonly updatedMs: number;
   readonly deadlineMs?: number;
   readonly progress: TaskProgress;
-  /** Of a fan-out, by envelope id; the root is not among them. */
+  /** The fan-out children by envelope id. The root is not one of them. */
   readonly children: Readonly<Record<string, TaskChild>>;
-  /** Children beyond those that are listed, counted as they end. */
+  /** The number of ended children that are not listed because there are too many. */
   readonly unlisted?: number;
-  /** How far along its route the root is known to be: what comes late and lies behind changes nothing. */
+  /** The furthest known position of the root on its route. Late reports about earlier positions change nothing. */
   readonly mark?: TaskMark;
-  /** Where the root's whole envelope is kept, once it has ended. */
+  /** The key of the root's whole envelope in the archive, once it has ended. */
   readonly archiveKey?: string;
-  /** What happened, oldest first; the oldest may be gone. */
+  /** What happened, oldest first. The oldest events may have been removed. */
   readonly events: readonly TaskEvent[];
-  /** One up with every change: who writes says which one was read. */
+  /** Incremented with every change, for optimistic locking. */
   readonly version: number;
 }
 
@@ -35,7 +35,7 @@ export interface TaskError {
   readonly message: string;
 }
 
-/** Along the route, as far as it is known: a handler may rewrite what lies ahead. */
+/** The progress along the route as far as it is known. A handler may rewrite the rest of the route. */
 export interface TaskProgress {
   readonly done: readonly string[];
   readonly current?: string;
@@ -49,21 +49,21 @@ export interface TaskChild {
   readonly actor: string;
   readonly reason?: string;
   readonly mark?: TaskMark;
-  /** When its end was last looked for in the archive, in vain. */
+  /** When its end was last looked up in the archive without being found. */
   readonly lookedMs?: number;
 }
 
-/** A point on an envelope's way: actors passed, attempt at this one, and how far that attempt is. */
+/** A position on an envelope's route: actors passed, attempt at the current actor, and stage of that attempt. */
 export type TaskMark = readonly [hop: number, attempt: number, stage: number];
 
-/** One step of a task's story, numbered from 1: what a subscriber is told. */
+/** One event of a task's stream. `seq` starts at 1. */
 export interface TaskEvent {
   readonly seq: number;
   readonly atMs: number;
   readonly type: 'created' | 'received' | 'processing' | 'completed' | 'ended';
   readonly state: TaskState;
   readonly actor?: string;
-  /** Set for a child of a fan-out. */
+  /** The child's envelope id, if the event is about a fan-out child. */
   readonly child?: string;
   readonly reason?: string;
   readonly error?: TaskError;
@@ -74,9 +74,9 @@ export function isFinal(state: TaskState): boolean {
   return state === 'succeeded' || state === 'failed' || state === 'canceled';
 }
 
-/** What a finished task came to. */
+/** The result of a finished task. */
 export interface TaskResult {
   readonly task: Task;
-  /** Undefined where the archive does not hold it (yet). */
+  /** Undefined if it is not in the archive (yet). */
   readonly payload?: JsonText;
 }

@@ -90,7 +90,7 @@ describe('a replay of what could not be read', () => {
   const failed = aFailed({ payload: { raw: 'nonsense' }, status: { ...A_FAILURE, unreadable: true } });
 
   it('is refused, and says what to do', () => {
-    expect(problemOf(replayOf(failed, OPTIONS))).toMatch(/could not be read.*--patch/);
+    expect(problemOf(replayOf(failed, OPTIONS))).toMatch(/could not be decoded.*--patch/);
   });
 
   it('goes with a payload in its place', () => {
@@ -140,6 +140,8 @@ describe("a replay of what the crew's own queues dead-lettered", () => {
   });
 
   it('is no way to the crew for what failed elsewhere', () => {
-    expect(problemOf(replayOf(aFailed(), { ...OPTIONS, to: 'x-sink' }))).toContain('take no replays');
+    expect(problemOf(replayOf(aFailed(), { ...OPTIONS, to: 'x-sink' }))).toContain(
+      'is reserved for the mesh',
+    );
   });
 });
