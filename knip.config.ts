@@ -31,7 +31,7 @@ const config: KnipConfig = {
     // Programs that tests start as child processes, and modules that they preload there.
     'test/contract/close-child.ts',
     'test/crew/no-request-timeouts.ts',
-    'test/local/{emulator-owner,hold-engines,hold-function}.ts',
+    'test/local/{emulator-process,engines-process,function-pool-process}.ts',
     'test/sidecar/{echo-runtime,freeze-at,hold-sqs}.ts',
   ],
   project: ['{bench,bin,examples,functions,infra,lib,runtimes,templates,test,tools}/**/*.{js,ts}', '*.ts'],

@@ -45,7 +45,7 @@ const reading = readMesh(LAB);
 if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
 const { manifest } = reading;
 log(`${LAB}: ${manifest.actors.length} actors, each with its own queue, function and runtime`);
-const started = await startMesh({ manifest, folder: LAB, replicas: 1, tell: () => {} });
+const started = await startMesh({ manifest, folder: LAB, replicas: 1, onEvent: () => {} });
 if ('problem' in started) throw new Error(started.problem);
 const { mesh } = started;
 const state = meshState(home, LAB);

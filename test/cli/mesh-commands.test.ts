@@ -164,7 +164,7 @@ describe('asya watch', () => {
     attempt: 2,
     settle: 'ack',
     isFailure: false,
-    words: 'success → x-sink',
+    text: 'success → x-sink',
   };
   const logged = (...lines: readonly LogLine[]) => lines.map((one) => `${JSON.stringify(one)}\n`).join('');
 

@@ -60,8 +60,8 @@ export async function startExample(folder: string, actors?: readonly string[]): 
     folder,
     replicas: 1,
     logLevel: 'warn',
-    tell: (event) => {
-      if (event.event === 'trouble') warnings.push(event.words);
+    onEvent: (event) => {
+      if (event.event === 'warning') warnings.push(event.text);
       if (event.event === 'line') lines.push(`${event.actor}: ${event.line}`);
     },
   });

@@ -19,7 +19,7 @@ beforeAll(async () => {
     folder: HELLO,
     gateway: {},
     replicas: 1,
-    tell: () => {},
+    onEvent: () => {},
   });
   if ('problem' in started) throw new Error(started.problem);
   mesh = started.mesh;

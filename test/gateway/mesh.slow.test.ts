@@ -48,7 +48,7 @@ beforeAll(async () => {
     folder,
     gateway: {},
     replicas: 1,
-    tell: (event) => events.push(event),
+    onEvent: (event) => events.push(event),
   });
   if ('problem' in started) throw new Error(started.problem);
   mesh = started.mesh;

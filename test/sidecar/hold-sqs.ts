@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { buildApp } from 'fauxqs';
-import { lastingStores } from '../../lib/local/engines/fauxqs-stores.ts';
+import { persistentStores } from '../../lib/local/engines/persistent-stores.ts';
 
 /**
  * Holds the SQS of a local mesh on a folder and a port until it is killed, but without its guard: that refuses clients
  * that come through a proxy on another port.
  */
 const [dataDir = '', port = '0'] = process.argv.slice(2);
-const { stores } = await lastingStores(join(dataDir, 'sqs'));
+const { stores } = await persistentStores(join(dataDir, 'sqs'));
 const sqsEndpoint = await buildApp({ logger: false, stores }).listen({
   host: '127.0.0.1',
   port: Number(port),

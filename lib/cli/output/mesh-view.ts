@@ -180,7 +180,7 @@ export function lineText(line: LogLine): string | undefined {
   const clock = line.time.slice(11, 19);
   switch (line.kind) {
     case 'delivery': {
-      const text = oneLine(line.words, 200);
+      const text = oneLine(line.text, 200);
       const attempt = line.attempt > 1 ? ` attempt ${line.attempt}` : '';
       return `${pc.dim(clock)} ${line.actor}${attempt} ${pc.dim(oneLine(line.envelopeId, 12))} ${line.isFailure ? pc.red(text) : text}`;
     }
@@ -188,7 +188,7 @@ export function lineText(line: LogLine): string | undefined {
       return `${pc.dim(clock)} ${line.actor} ${pc.dim('|')} ${oneLine(line.text, 300)}`;
     case 'other':
       return line.level === 'warn' || line.level === 'error'
-        ? `${pc.dim(clock)} ${line.actor} ${pc.yellow(oneLine(line.words, 300))}`
+        ? `${pc.dim(clock)} ${line.actor} ${pc.yellow(oneLine(line.text, 300))}`
         : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { buildApp } from 'fauxqs';
 import { guardServer, PROGRAMS_ONLY } from './browser-guard.ts';
-import { lastingStores } from './fauxqs-stores.ts';
+import { persistentStores } from './persistent-stores.ts';
 
 /** SQS, SNS and S3 in this process, on loopback, for programs only: requests of browsers are refused. */
 export interface SqsEngine {
@@ -11,7 +11,7 @@ export interface SqsEngine {
 
 /** Rejects where the folder or the port cannot be had. */
 export async function startSqs(folder: string | undefined, port: number): Promise<SqsEngine> {
-  const lasting = folder === undefined ? undefined : await lastingStores(folder);
+  const lasting = folder === undefined ? undefined : await persistentStores(folder);
   const app = buildApp({ logger: false, ...(lasting !== undefined && { stores: lasting.stores }) });
   guardServer(app.server, PROGRAMS_ONLY);
   const close = async () => {

@@ -12,7 +12,7 @@ export interface EventQueue {
   readonly name: string;
   readonly arn: string;
   /** At most ten; hidden from others for as long as the queue says. Never cut off: it ends by itself. */
-  receive(most: number, waitSeconds: number): Promise<readonly Message[]>;
+  receive(max: number, waitSeconds: number): Promise<readonly Message[]>;
   /** Done with: they never come again. */
   remove(messages: readonly Message[]): Promise<void>;
   /** Not worked on: they are visible at once. */
@@ -25,11 +25,11 @@ export function sqsEventQueue(client: SQSClient, { name, arn, url }: SqsQueue): 
   return {
     name,
     arn,
-    receive: async (most, waitSeconds) => {
+    receive: async (max, waitSeconds) => {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: url,
-          MaxNumberOfMessages: Math.min(most, MAX_ENTRIES),
+          MaxNumberOfMessages: Math.min(max, MAX_ENTRIES),
           WaitTimeSeconds: waitSeconds,
           MessageSystemAttributeNames: ['All'],
           MessageAttributeNames: ['All'],

@@ -2,7 +2,7 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { systemClock } from '../../adapters/system/system.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type BatchVerdict, batchVerdict } from './batch-verdict.ts';
+import { type BatchResult, batchResult } from './batch-result.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Invoke } from './invocation.ts';
 import { batchesThatFit, sqsEvent } from './sqs-event.ts';
@@ -29,12 +29,12 @@ export interface EventSourceOptions {
   readonly invoke: Invoke;
   /** Asked before each poll: as long as a function cannot run, its messages are left alone. */
   readonly untilUsable?: (signal: AbortSignal) => Promise<void>;
-  readonly onTrouble: (words: string) => void;
+  readonly onWarning: (text: string) => void;
   readonly onBatch?: (batch: BatchReport) => void;
   readonly clock?: Clock;
 }
 
-export interface BatchReport extends BatchVerdict {
+export interface BatchReport extends BatchResult {
   readonly queue: string;
   readonly messages: number;
   readonly durationMs: number;
@@ -48,9 +48,9 @@ const MAX_PAUSE_MS = 5_000;
 const REMOVAL_TRIES = 3;
 
 export function eventSource(options: EventSourceOptions): EventSource {
-  const { queue, batchSize, maximumConcurrency, invoke, untilUsable, onTrouble, onBatch } = options;
+  const { queue, batchSize, maximumConcurrency, invoke, untilUsable, onWarning, onBatch } = options;
   const clock = options.clock ?? systemClock;
-  const turns = semaphore(maximumConcurrency);
+  const slots = semaphore(maximumConcurrency);
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const isStopping = () => stopping.signal.aborted;
@@ -59,11 +59,11 @@ export function eventSource(options: EventSourceOptions): EventSource {
   async function poll(): Promise<void> {
     for (;;) {
       await untilUsable?.(stopping.signal);
-      await turns.acquire();
+      await slots.acquire();
       if (isStopping()) return;
       const messages = await gather();
       if (isStopping()) return putBack(messages);
-      if (messages.length === 0) turns.release();
+      if (messages.length === 0) slots.release();
       else start(messages);
     }
   }
@@ -87,15 +87,15 @@ export function eventSource(options: EventSourceOptions): EventSource {
   let pauseMs = FIRST_PAUSE_MS;
 
   /** Nothing, after a pause, where the queue does not answer: told once. */
-  async function receive(most: number, waitSeconds: number): Promise<readonly Message[]> {
+  async function receive(max: number, waitSeconds: number): Promise<readonly Message[]> {
     try {
-      const messages = await queue.receive(most, waitSeconds);
+      const messages = await queue.receive(max, waitSeconds);
       pauseMs = FIRST_PAUSE_MS;
       return messages;
     } catch (error) {
       if (isStopping()) return [];
       if (pauseMs === FIRST_PAUSE_MS)
-        onTrouble(
+        onWarning(
           `queue "${queue.name}" does not answer: ${wordsOf(error)}; it is asked again until it does`,
         );
       await clock.sleep(pauseMs, stopping.signal);
@@ -107,7 +107,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
   function start(messages: readonly Message[]): void {
     const run = handle(messages).finally(() => {
       underWay.delete(run);
-      turns.release();
+      slots.release();
     });
     underWay.add(run);
   }
@@ -116,7 +116,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
     for (const batch of batchesThatFit(messages)) {
       const startedAt = clock.now();
       const end = await invoke(sqsEvent(batch, queue.arn));
-      const verdict = batchVerdict(
+      const verdict = batchResult(
         end,
         batch.map(({ MessageId = '' }) => MessageId),
       );
@@ -134,7 +134,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
       } catch (error) {
         if (tries < REMOVAL_TRIES) await clock.sleep(FIRST_PAUSE_MS * 2 ** tries);
         else
-          return onTrouble(
+          return onWarning(
             `${done.length} messages of queue "${queue.name}" are done and could not be deleted, so they come again: ${wordsOf(error)}`,
           );
       }

@@ -22,7 +22,7 @@ stdin.resume();
 const [, , file = '', umask] = process.argv;
 // Before anything is started that could run a handler.
 if (umask !== undefined) process.umask(umask);
-const tell = (message: HostMessage, then = () => {}) => process.send?.(message, then);
+const send = (message: HostMessage, then = () => {}) => process.send?.(message, then);
 
 new Worker(WATCH, { eval: true }).unref();
 process.on('disconnect', () => process.exit(1));
@@ -34,9 +34,9 @@ process.env['FUNCTION_PID'] = String(process.pid);
 try {
   const handler = await loadHandler(file);
   process.on('message', (message: InvokeMessage) => void invoke(handler, message));
-  tell({ kind: 'ready' });
+  send({ kind: 'ready' });
 } catch (error) {
-  tell({ kind: 'refused', problem: problemOf(error) }, () => process.exit(1));
+  send({ kind: 'refused', problem: problemOf(error) }, () => process.exit(1));
 }
 
 async function loadHandler(path: string): Promise<Handler> {
@@ -49,10 +49,10 @@ async function loadHandler(path: string): Promise<Handler> {
 async function invoke(handler: Handler, { requestId, event, deadlineMs }: InvokeMessage): Promise<void> {
   try {
     const json = JSON.stringify(await handler(event, contextOf(requestId, deadlineMs)));
-    tell({ kind: 'answered', requestId, ...defined({ json }) });
+    send({ kind: 'answered', requestId, ...defined({ json }) });
   } catch (error) {
     console.error(error);
-    tell({ kind: 'failed', requestId, problem: problemOf(error) });
+    send({ kind: 'failed', requestId, problem: problemOf(error) });
   }
 }
 

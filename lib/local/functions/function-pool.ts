@@ -26,14 +26,14 @@ export interface FunctionPoolOptions extends FunctionIdentity {
   /** Exports `handler`, as `functions/sidecar/index.ts` does. */
   readonly file: string;
   /** Instances at once. */
-  readonly most: number;
+  readonly maxInstances: number;
   readonly timeoutMs: number;
   /** The folder that instances are started in; this process's without. */
   readonly cwd?: string;
   /** Of an instance by its number, which no other ever has: what it must not share, such as a socket, is named by it. */
   readonly variables: (instance: number) => Readonly<Record<string, string>>;
   readonly onLine: (functionName: string, stream: 'stdout' | 'stderr', line: string) => void;
-  readonly onTrouble: (words: string) => void;
+  readonly onWarning: (text: string) => void;
   /** An instance without work ends after so long, but for the last one. */
   readonly idleMs?: number;
   readonly clock?: Clock;
@@ -45,8 +45,17 @@ const IDLE_MS = 300_000;
 const RETIRED_WITHIN_MS = 2_000;
 
 export function functionPool(options: FunctionPoolOptions): FunctionPool {
-  const { name, file, most, timeoutMs, onLine, onTrouble, clock = systemClock, idleMs = IDLE_MS } = options;
-  const turns = semaphore(most);
+  const {
+    name,
+    file,
+    maxInstances,
+    timeoutMs,
+    onLine,
+    onWarning,
+    clock = systemClock,
+    idleMs = IDLE_MS,
+  } = options;
+  const slots = semaphore(maxInstances);
   const instances = new Set<FunctionProcess>();
   /** With the timers that end them; the last used is used next. */
   const idle = new Map<FunctionProcess, NodeJS.Timeout>();
@@ -70,7 +79,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
     instance.exited.then((how) => {
       instances.delete(instance);
       if (takeIdle(instance) && !closing.signal.aborted)
-        onTrouble(
+        onWarning(
           `function "${name}" had no work and its process ${how}; the next invocation starts another one`,
         );
     });
@@ -81,7 +90,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
 
   function noteProblem(found: string): void {
     if (found !== problem)
-      onTrouble(
+      onWarning(
         `function "${name}" cannot be loaded from ${file}: ${found}; mend that, and it is tried again by itself`,
       );
     problem = found;
@@ -91,10 +100,10 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   async function recover(): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       await clock.sleep(pauseMs, AbortSignal.any([closing.signal, renewal.signal]));
-      await turns.acquire();
+      await slots.acquire();
       const instance = closing.signal.aborted ? undefined : await load();
       if (instance !== undefined) putBack(instance);
-      turns.release();
+      slots.release();
       if (instance === undefined && !closing.signal.aborted) continue;
       problem = undefined;
       recovery = undefined;
@@ -129,7 +138,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   }
 
   async function invoke(event: unknown): ReturnType<Invoke> {
-    await turns.acquire();
+    await slots.acquire();
     try {
       if (closing.signal.aborted) return { ok: false, problem: 'the function is being closed' };
       const instance = await anInstance();
@@ -138,17 +147,17 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
       putBack(instance);
       return end;
     } finally {
-      turns.release();
+      slots.release();
     }
   }
 
   return {
     invoke,
     start: async () => {
-      await turns.acquire();
+      await slots.acquire();
       const instance = await anInstance();
       if (instance !== undefined) putBack(instance);
-      turns.release();
+      slots.release();
       return instance === undefined ? problem : undefined;
     },
     untilUsable: async (signal) => {

@@ -28,7 +28,7 @@ export interface RunnerOptions {
   /** Starts the runtime; undefined where there is none to start. */
   readonly command?: string;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
-  readonly onTrouble: (words: string) => void;
+  readonly onWarning: (text: string) => void;
   readonly onBatch: (batch: BatchReport) => void;
 }
 
@@ -36,17 +36,17 @@ const FUNCTIONS = fileURLToPath(new URL('../../../functions/', import.meta.url))
 
 /** As Lambda runs it: instances that an event source invokes. */
 export async function runOnLambda(options: RunnerOptions, client: SQSClient): Promise<ActorRunner> {
-  const { plan, cwd, onLine, onTrouble, onBatch } = options;
+  const { plan, cwd, onLine, onWarning, onBatch } = options;
   const pool = functionPool({
     name: plan.actor,
     file: `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`,
     memoryMb: plan.memoryMb,
-    most: Math.min(plan.maxReplicas, options.replicas),
+    maxInstances: Math.min(plan.maxReplicas, options.replicas),
     timeoutMs: plan.timeoutSeconds * 1000,
     cwd,
     variables: (instance) => variablesOf(options, instance),
     onLine: (_, stream, line) => onLine(stream, line),
-    onTrouble,
+    onWarning,
   });
   // Started ahead of the first envelope, so that what is wrong is told at once.
   void pool.start();
@@ -76,7 +76,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
       maximumConcurrency: Math.min(plan.maxReplicas, runner.replicas),
       invoke,
       untilUsable,
-      onTrouble,
+      onWarning,
       onBatch,
     });
   }

@@ -8,7 +8,7 @@ export type LogLine =
       readonly attempt: number;
       readonly settle: 'ack' | 'release';
       readonly isFailure: boolean;
-      readonly words: string;
+      readonly text: string;
     }
   /** What the user's handler printed. */
   | {
@@ -23,7 +23,7 @@ export type LogLine =
       readonly time: string;
       readonly actor: string;
       readonly level: string;
-      readonly words: string;
+      readonly text: string;
     };
 
 /** Undefined for what is for machines alone, such as metrics. */
@@ -45,7 +45,7 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
         attempt: Number(fields['attempt'] ?? 1),
         settle: fields['settle'] === 'release' ? 'release' : 'ack',
         isFailure: fields['level'] === 'error',
-        words: deliveryWords(fields),
+        text: deliveryText(fields),
       };
     case 'runtime':
       return {
@@ -56,7 +56,7 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
         text: textOf(fields['text']),
       };
     default:
-      return { kind: 'other', time, actor, level: textOf(fields['level']), words: otherWords(fields) };
+      return { kind: 'other', time, actor, level: textOf(fields['level']), text: otherText(fields) };
   }
 }
 
@@ -77,7 +77,7 @@ function textOf(value: unknown): string {
 }
 
 /** "retried → score · policy default, rule 2 · ValueError: n is negative · 12 ms" */
-function deliveryWords(fields: Fields): string {
+function deliveryText(fields: Fields): string {
   const { outcome, failed, to, policy, rule, problem, processingMs, settle } = fields;
   const ends = [outcome, failed]
     .filter((word) => typeof word === 'string')
@@ -95,17 +95,17 @@ function deliveryWords(fields: Fields): string {
   return parts.join(' · ');
 }
 
-function otherWords({ message, time: _time, level: _level, actor: _actor, ...details }: Fields): string {
+function otherText({ message, time: _time, level: _level, actor: _actor, ...details }: Fields): string {
   const rest = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
   return [textOf(message), ...rest].join(' ');
 }
 
 /** Lets through what is new: a runtime that cannot start says the same again and again, but for its numbers. */
-export function withoutRepeats(): (line: LogLine) => boolean {
+export function repeatFilter(): (line: LogLine) => boolean {
   const said = new Map<string, Set<string>>();
   return (line) => {
     if (line.kind === 'delivery') return said.delete(line.actor) || true;
-    const words = (line.kind === 'output' ? line.text : line.words).replace(/\d+/g, '#');
+    const words = (line.kind === 'output' ? line.text : line.text).replace(/\d+/g, '#');
     const known = said.get(line.actor) ?? new Set();
     const isNew = !known.has(words) || (line.kind === 'output' && line.envelopeId !== undefined);
     said.set(line.actor, known.add(words));

@@ -5,7 +5,7 @@ import type { ActorRunner, RunnerOptions } from './actor-runner.ts';
 /** What carries the envelopes of a mesh on this machine, and runs its actors as their host would. */
 export interface MeshBroker {
   /** In a word or two, for whoever starts the mesh. */
-  readonly words: string;
+  readonly description: string;
   /** What a sidecar is told to reach it by. */
   readonly variables: Readonly<Record<string, string>>;
   /** Part of every queue's name, where the broker's rules ask for one. */

@@ -14,9 +14,9 @@ import type { ActorRunner } from './actor-runner.ts';
 import { findPython } from './find-python.ts';
 import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
+import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
 import { runtimeCommand } from './runtime-command.ts';
-import { isSamePlan } from './same-plan.ts';
 import { openSocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 
@@ -25,7 +25,7 @@ export interface LocalMesh {
   /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
   readonly variables: Readonly<Record<string, string>>;
   /** What it stands on, in words. */
-  readonly words: string;
+  readonly description: string;
   /** Where its flows can be called, and with which key. */
   readonly gateway?: GatewayAccess;
   manifest(): Manifest;
@@ -54,7 +54,7 @@ export interface MeshOptions {
   /** Copies of each function at the most. */
   readonly replicas: number;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
-  readonly tell: (event: MeshEvent) => void;
+  readonly onEvent: (event: MeshEvent) => void;
 }
 
 export type MeshEvent =
@@ -66,7 +66,7 @@ export type MeshEvent =
     }
   | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
   /** Something that whoever runs the mesh has to know, with what to do. */
-  | { readonly event: 'trouble'; readonly actor: string; readonly words: string };
+  | { readonly event: 'warning'; readonly actor: string; readonly text: string };
 
 export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh } | { problem: string }> {
   const { dataDir, sqsPort, dynamodbPort } = options;
@@ -108,21 +108,21 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
 
 async function openBroker(
   { sqsEndpoint }: Engines,
-  { transport = 'sqs', dataDir, logLevel = 'info', tell }: MeshOptions,
+  { transport = 'sqs', dataDir, logLevel = 'info', onEvent }: MeshOptions,
 ): Promise<{ broker: MeshBroker } | { problem: string }> {
   if (transport === 'sqs') return { broker: sqsBroker(sqsEndpoint) };
   return startPubsubBroker({
     ...defined({ dataDir }),
     logLevel,
-    onLine: (actor, line) => tell({ event: 'line', actor, stream: 'stdout', line }),
-    onTrouble: (words) => tell({ event: 'trouble', actor: transport, words }),
+    onLine: (actor, line) => onEvent({ event: 'line', actor, stream: 'stdout', line }),
+    onWarning: (text) => onEvent({ event: 'warning', actor: transport, text }),
   });
 }
 
 async function openGateway(
   engines: Engines,
   broker: MeshBroker,
-  { gateway, logLevel = 'info', tell }: MeshOptions,
+  { gateway, logLevel = 'info', onEvent }: MeshOptions,
   flows: () => readonly Flow[],
 ): Promise<{ gateway: LocalGateway } | { problem: string } | undefined> {
   if (gateway === undefined) return undefined;
@@ -131,7 +131,7 @@ async function openGateway(
     ...gateway,
     logLevel,
     flows,
-    onLine: (line) => tell({ event: 'line', actor: GATEWAY, stream: 'stdout', line }),
+    onLine: (line) => onEvent({ event: 'line', actor: GATEWAY, stream: 'stdout', line }),
   });
 }
 
@@ -152,7 +152,7 @@ function meshOn(
   gateway: LocalGateway | undefined,
   options: MeshOptions,
 ): LocalMesh {
-  const { folder, dataDir, tell, replicas, logLevel = 'info' } = options;
+  const { folder, dataDir, onEvent, replicas, logLevel = 'info' } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
   const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
@@ -185,7 +185,7 @@ function meshOn(
     const homeOf = (actor: string) => resolve(folder, dirname(specs.get(actor)?.file ?? ''));
     const changed = functions.filter(
       (plan) =>
-        !isSamePlan(runners.get(plan.actor)?.plan, plan) || homes.get(plan.actor) !== homeOf(plan.actor),
+        needsRestart(runners.get(plan.actor)?.plan, plan) || homes.get(plan.actor) !== homeOf(plan.actor),
     );
     await Promise.all(
       [...removed, ...changed.flatMap(({ actor }) => runners.get(actor) ?? [])].map(async (runner) => {
@@ -212,7 +212,7 @@ function meshOn(
     const { actor } = plan;
     const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
     if ('problem' in how) {
-      tell({ event: 'trouble', actor, words: `actor "${actor}" is not started: ${how.problem}` });
+      onEvent({ event: 'warning', actor, text: `actor "${actor}" is not started: ${how.problem}` });
       return;
     }
     const runner = await broker.run({
@@ -221,16 +221,16 @@ function meshOn(
       socketFolder: sockets.path,
       replicas,
       ...how,
-      onLine: (stream, line) => tell({ event: 'line', actor, stream, line }),
-      onTrouble: (words) => tell({ event: 'trouble', actor, words }),
-      onBatch: (batch) => tell({ event: 'batch', actor, batch }),
+      onLine: (stream, line) => onEvent({ event: 'line', actor, stream, line }),
+      onWarning: (text) => onEvent({ event: 'warning', actor, text }),
+      onBatch: (batch) => onEvent({ event: 'batch', actor, batch }),
     });
     runners.set(actor, runner);
     homes.set(actor, cwd);
   }
 
   return {
-    words: broker.words,
+    description: broker.description,
     variables: { ...variablesOf(engines), ...broker.variables },
     ...(gateway !== undefined && { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,

@@ -24,7 +24,7 @@ export interface PubsubBrokerOptions {
   readonly dataDir?: string;
   readonly logLevel: SidecarConfig['logLevel'];
   readonly onLine: (actor: string, line: string) => void;
-  readonly onTrouble: (words: string) => void;
+  readonly onWarning: (text: string) => void;
 }
 
 const PROJECT = 'asya-local';
@@ -48,7 +48,7 @@ export async function startPubsubBroker(
     const client = await pubsubClient({ projectId: PROJECT, endpoint: emulator.endpoint });
     closers.unshift(client.close);
     const delayer = await openDelayer(client, emulator.endpoint, options);
-    return { broker: brokerOn(emulator, client, delayer, options.onTrouble) };
+    return { broker: brokerOn(emulator, client, delayer, options.onWarning) };
   } catch (error) {
     for (const close of closers) await close();
     return { problem: errorText(error) };
@@ -59,12 +59,12 @@ function brokerOn(
   emulator: PubsubEmulator,
   client: PubsubClient,
   delayer: LocalDelayer,
-  onTrouble: PubsubBrokerOptions['onTrouble'],
+  onWarning: PubsubBrokerOptions['onWarning'],
 ): MeshBroker {
   const { endpoint } = emulator;
   let isClosing = false;
   emulator.exited.then((how) => {
-    if (!isClosing) onTrouble(`Google's Pub/Sub emulator ${how}; ${WHAT_IS_LOST}`);
+    if (!isClosing) onWarning(`Google's Pub/Sub emulator ${how}; ${WHAT_IS_LOST}`);
   });
   const transport = pubsubTransport({
     client,
@@ -72,7 +72,7 @@ function brokerOn(
     delayerTopic: DEFAULT_DELAYER_TOPIC,
   });
   return {
-    words: `Google's Pub/Sub emulator at ${endpoint}, which keeps nothing when the mesh ends`,
+    description: `Google's Pub/Sub emulator at ${endpoint}, which keeps nothing when the mesh ends`,
     namespace: NAMESPACE,
     variables: {
       ASYA_TRANSPORT: 'pubsub',

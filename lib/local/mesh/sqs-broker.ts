@@ -14,7 +14,7 @@ export function sqsBroker(endpoint: string): MeshBroker {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   return {
-    words: `SQS at ${endpoint}`,
+    description: `SQS at ${endpoint}`,
     variables: { ASYA_TRANSPORT: 'sqs', ASYA_SQS_ENDPOINT: endpoint },
     gatewayWorksTimers: false,
     ensureQueue: async ({ name, plan }) => {

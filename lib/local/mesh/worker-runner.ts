@@ -19,7 +19,7 @@ export function runAsWorkers(
   options: RunnerOptions,
   more: Readonly<Record<string, string>> = {},
 ): ActorRunner {
-  const { plan, cwd, onLine, onTrouble } = options;
+  const { plan, cwd, onLine, onWarning } = options;
   const closing = new AbortController();
   const children = new Set<Child>();
   /** Those that were asked to end: their end is no trouble. */
@@ -44,7 +44,7 @@ export function runAsWorkers(
       if (closing.signal.aborted) return;
       if (wasAsked || systemClock.now() - startedAt > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
       if (wasAsked) continue;
-      onTrouble(`the sidecar of "${plan.actor}" ${how}; it is started again`);
+      onWarning(`the sidecar of "${plan.actor}" ${how}; it is started again`);
       await systemClock.sleep(pauseMs, closing.signal);
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
     }

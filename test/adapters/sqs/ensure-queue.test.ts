@@ -4,21 +4,21 @@ import { ensureQueue } from '../../../lib/adapters/sqs/ensure-queue.ts';
 import { existingQueue, type SqsQueue } from '../../../lib/adapters/sqs/queue-attributes.ts';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
-import { ensurePair, type Floor, layFloor } from '../../local/a-mesh-floor.ts';
+import { ensurePair, startTestEngines, type TestEngines } from '../../local/test-engines.ts';
 
-let floor: Floor;
+let local: TestEngines;
 beforeAll(async () => {
-  floor = await layFloor();
+  local = await startTestEngines();
 });
-afterAll(() => floor.close());
+afterAll(() => local.close());
 
 const attributesOf = async ({ url }: SqsQueue) =>
-  (await floor.sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] })))
+  (await local.sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] })))
     .Attributes ?? {};
 
 test('creates the queue and its dead-letter queue as planned, once', async () => {
   const plan = queuePlan(77);
-  const { queue, deadLetterQueue, change } = await ensurePair(floor.sqs, 'asya-local-score', plan);
+  const { queue, deadLetterQueue, change } = await ensurePair(local.sqs, 'asya-local-score', plan);
   expect(change).toBe('created');
   expect(queue).toMatchObject({
     name: 'asya-local-score',
@@ -33,28 +33,28 @@ test('creates the queue and its dead-letter queue as planned, once', async () =>
   expect(await attributesOf(deadLetterQueue)).toMatchObject({
     MessageRetentionPeriod: String(plan.deadLetterRetentionSeconds),
   });
-  expect((await ensurePair(floor.sqs, 'asya-local-score', plan)).change).toBe('none');
+  expect((await ensurePair(local.sqs, 'asya-local-score', plan)).change).toBe('none');
 });
 
 test('with "update", changes attributes that differ from the plan and keeps the messages', async () => {
-  const { queue } = await ensurePair(floor.sqs, 'changing', queuePlan(10));
-  await floor.send(queue.url, 'kept');
+  const { queue } = await ensurePair(local.sqs, 'changing', queuePlan(10));
+  await local.send(queue.url, 'kept');
   const changed = { ...queuePlan(20), maxReceiveCount: 7, deadLetterRetentionSeconds: 3_600 };
-  const after = await ensurePair(floor.sqs, 'changing', changed);
+  const after = await ensurePair(local.sqs, 'changing', changed);
   expect(after.change).toBe('updated');
   expect(await attributesOf(after.queue)).toMatchObject({
     VisibilityTimeout: '20',
     RedrivePolicy: expect.stringContaining('"maxReceiveCount":7'),
   });
   expect(await attributesOf(after.deadLetterQueue)).toMatchObject({ MessageRetentionPeriod: '3600' });
-  expect(await queueDepths(floor.sqs, 'changing')).toMatchObject({ visible: 1 });
+  expect(await queueDepths(local.sqs, 'changing')).toMatchObject({ visible: 1 });
 });
 
 test('with "report", returns the differences and leaves both queues as they are', async () => {
-  const { queue, deadLetterQueue } = await ensurePair(floor.sqs, 'reported', queuePlan(10));
+  const { queue, deadLetterQueue } = await ensurePair(local.sqs, 'reported', queuePlan(10));
   const before = [await attributesOf(queue), await attributesOf(deadLetterQueue)];
   const changed = { ...queuePlan(20), maxReceiveCount: 7, deadLetterRetentionSeconds: 3_600 };
-  expect(await ensureQueue(floor.sqs, 'reported', changed, { onDifference: 'report' })).toEqual({
+  expect(await ensureQueue(local.sqs, 'reported', changed, { onDifference: 'report' })).toEqual({
     url: queue.url,
     change: 'none',
     differences: ['VisibilityTimeout is 10, expected 20', 'maxReceiveCount is 5, expected 7'],
@@ -63,8 +63,8 @@ test('with "report", returns the differences and leaves both queues as they are'
 });
 
 test('with "report", creates a dead-letter queue that was deleted', async () => {
-  const { deadLetterQueue } = await ensurePair(floor.sqs, 'orphan', queuePlan(10));
-  await floor.sqs.send(new DeleteQueueCommand({ QueueUrl: deadLetterQueue.url }));
-  await ensureQueue(floor.sqs, 'orphan', queuePlan(10), { onDifference: 'report' });
-  expect(await existingQueue(floor.sqs, 'orphan-dlq')).toEqual(deadLetterQueue);
+  const { deadLetterQueue } = await ensurePair(local.sqs, 'orphan', queuePlan(10));
+  await local.sqs.send(new DeleteQueueCommand({ QueueUrl: deadLetterQueue.url }));
+  await ensureQueue(local.sqs, 'orphan', queuePlan(10), { onDifference: 'report' });
+  expect(await existingQueue(local.sqs, 'orphan-dlq')).toEqual(deadLetterQueue);
 });

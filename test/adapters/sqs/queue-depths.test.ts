@@ -2,24 +2,24 @@ import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
-import { ensurePair, type Floor, layFloor } from '../../local/a-mesh-floor.ts';
+import { ensurePair, startTestEngines, type TestEngines } from '../../local/test-engines.ts';
 
-let floor: Floor;
+let local: TestEngines;
 beforeAll(async () => {
-  floor = await layFloor();
+  local = await startTestEngines();
 });
-afterAll(() => floor.close());
+afterAll(() => local.close());
 
 test('counts messages by state, and dead letters in any state', async () => {
-  const { queue, deadLetterQueue } = await ensurePair(floor.sqs, 'deep', queuePlan(60));
-  await floor.send(queue.url, 'a', 'b', 'c');
-  await floor.sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, MaxNumberOfMessages: 1 }));
-  await floor.sqs.send(
+  const { queue, deadLetterQueue } = await ensurePair(local.sqs, 'deep', queuePlan(60));
+  await local.send(queue.url, 'a', 'b', 'c');
+  await local.sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, MaxNumberOfMessages: 1 }));
+  await local.sqs.send(
     new SendMessageCommand({ QueueUrl: queue.url, MessageBody: 'later', DelaySeconds: 60 }),
   );
-  await floor.send(deadLetterQueue.url, 'd', 'e');
-  await floor.sqs.send(new ReceiveMessageCommand({ QueueUrl: deadLetterQueue.url }));
-  expect(await queueDepths(floor.sqs, 'deep')).toEqual({
+  await local.send(deadLetterQueue.url, 'd', 'e');
+  await local.sqs.send(new ReceiveMessageCommand({ QueueUrl: deadLetterQueue.url }));
+  expect(await queueDepths(local.sqs, 'deep')).toEqual({
     visible: 2,
     inFlight: 1,
     delayed: 1,
@@ -28,5 +28,5 @@ test('counts messages by state, and dead letters in any state', async () => {
 });
 
 test('returns undefined for a queue that does not exist', async () => {
-  expect(await queueDepths(floor.sqs, 'nowhere')).toBeUndefined();
+  expect(await queueDepths(local.sqs, 'nowhere')).toBeUndefined();
 });

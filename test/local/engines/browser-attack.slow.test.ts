@@ -16,7 +16,7 @@ export function step(payload: { from: string }) {
 
 test('a web page cannot run a handler or list the archive of a running mesh', async () => {
   const folder = aFolder({ 'a.yaml': actorYaml('a'), 'step.ts': HANDLER });
-  const started = await startMesh({ manifest: manifestIn(folder), folder, replicas: 1, tell: () => {} });
+  const started = await startMesh({ manifest: manifestIn(folder), folder, replicas: 1, onEvent: () => {} });
   if ('problem' in started) throw new Error(started.problem);
   const { mesh } = started;
   onTestFinished(() => mesh.close(1_000));

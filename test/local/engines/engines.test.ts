@@ -29,12 +29,12 @@ import { startEngines } from '../../../lib/local/engines/engines.ts';
 import { freePort } from '../../sidecar/free-port.ts';
 import { endProcesses, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
 import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
-import { clientsOf, ensurePair, type Floor, layFloor } from '../a-mesh-floor.ts';
 import { FOREIGN_EVERYWHERE, FROM_ANY_BROWSER } from '../foreign-requests.ts';
+import { clientsOf, ensurePair, startTestEngines, type TestEngines } from '../test-engines.ts';
 
 afterAll(endProcesses);
 
-type Clients = Pick<Floor, 'sqs' | 's3' | 'dynamodb'>;
+type Clients = Pick<TestEngines, 'sqs' | 's3' | 'dynamodb'>;
 const PLAN = { ...queuePlan(60), maxReceiveCount: 2 };
 const TABLE = {
   TableName: 'tasks',
@@ -104,17 +104,17 @@ async function expectFilled(clients: Clients): Promise<void> {
 describe('data in a folder', () => {
   test('lasts over a close', async () => {
     const dataDir = join(await temporaryFolder(), 'data');
-    const before = await layFloor({ dataDir });
+    const before = await startTestEngines({ dataDir });
     await fill(before);
     await before.close();
-    const after = await layFloor({ dataDir });
+    const after = await startTestEngines({ dataDir });
     await expectFilled(after);
     await after.close();
   });
 
   test('lasts over a SIGKILL of the process that holds it, and belongs to that one as long as it lives', async () => {
     const dataDir = await temporaryFolder();
-    const holder = startProcess([join(import.meta.dirname, '../hold-engines.ts'), dataDir], {});
+    const holder = startProcess([join(import.meta.dirname, '../engines-process.ts'), dataDir], {});
     const told = await holder.untilLine(({ message }) => message === 'started');
     const clients = clientsOf(told as never);
     await fill(clients);
@@ -127,7 +127,7 @@ describe('data in a folder', () => {
     holder.signal('SIGKILL');
     await holder.untilExit();
     for (const client of Object.values(clients)) client.destroy();
-    const after = await layFloor({ dataDir });
+    const after = await startTestEngines({ dataDir });
     await expectFilled(after);
     await after.close();
   });
@@ -154,14 +154,14 @@ describe('data in a folder', () => {
 
 test('a port that is taken is told, and the other engine does not stay', async () => {
   const port = await freePort();
-  const floor = await layFloor({ sqsPort: port });
-  expect(floor.engines.sqsEndpoint).toBe(`http://127.0.0.1:${port}`);
+  const local = await startTestEngines({ sqsPort: port });
+  expect(local.engines.sqsEndpoint).toBe(`http://127.0.0.1:${port}`);
   const problem = `port ${port} of 127.0.0.1 is taken; stop what listens there, or choose another port`;
   expect(await startEngines({ sqsPort: port })).toEqual({ problem });
   const other = await freePort();
   expect(await startEngines({ sqsPort: other, dynamodbPort: port })).toEqual({ problem });
   expect(await isOpen(other)).toBe(false);
-  await floor.close();
+  await local.close();
   expect(await isOpen(port)).toBe(false);
 });
 
@@ -181,28 +181,28 @@ test('a process that closes them has nothing left to do, and ends', async () => 
 });
 
 test('a client that is gone in the middle of a request ends nobody else', async () => {
-  const floor = await layFloor();
-  for (const endpoint of [floor.engines.dynamodbEndpoint, floor.engines.sqsEndpoint]) {
+  const local = await startTestEngines();
+  for (const endpoint of [local.engines.dynamodbEndpoint, local.engines.sqsEndpoint]) {
     const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
     const { host } = new URL(endpoint);
     socket.write(`POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1000\r\n\r\n{"half":`);
     await new Promise((resolve) => setTimeout(resolve, 50));
     socket.destroy();
   }
-  await until(async () => (await fetch(floor.engines.dynamodbEndpoint)).ok, 'it still answers');
-  await floor.close();
+  await until(async () => (await fetch(local.engines.dynamodbEndpoint)).ok, 'it still answers');
+  await local.close();
 });
 
 describe('a web page in a browser on this machine', () => {
-  let floor: Floor;
+  let local: TestEngines;
   beforeAll(async () => {
-    floor = await layFloor();
+    local = await startTestEngines();
   });
-  afterAll(() => floor.close());
+  afterAll(() => local.close());
 
   type Service = 'sqs' | 'sns' | 's3' | 'dynamodb';
   const endpointOf = (service: Service) =>
-    new URL(service === 'dynamodb' ? floor.engines.dynamodbEndpoint : floor.engines.sqsEndpoint);
+    new URL(service === 'dynamodb' ? local.engines.dynamodbEndpoint : local.engines.sqsEndpoint);
   const form = (action: string) => ({
     method: 'POST',
     headers: [['Content-Type', 'application/x-www-form-urlencoded']] as const,
@@ -231,7 +231,7 @@ describe('a web page in a browser on this machine', () => {
   });
 
   async function created(service: Service): Promise<boolean> {
-    const { sqs, s3, dynamodb } = floor;
+    const { sqs, s3, dynamodb } = local;
     switch (service) {
       case 'sqs':
         return JSON.stringify(await sqs.send(new ListQueuesCommand())).includes('made');
@@ -266,7 +266,7 @@ describe('a web page in a browser on this machine', () => {
   });
 
   test("is not confused with Node's own fetch, which sends Sec-Fetch-Mode too", async () => {
-    const url = `${floor.engines.s3Endpoint}/fetched`;
+    const url = `${local.engines.s3Endpoint}/fetched`;
     expect((await fetch(url, { method: 'PUT' })).status).toBe(200);
     await fetch(`${url}/key`, { method: 'PUT', body: 'text' });
     expect(await (await fetch(`${url}/key`)).text()).toBe('text');

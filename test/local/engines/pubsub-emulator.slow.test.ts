@@ -20,7 +20,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 240_000
   });
 
   test('goes with whoever started it, also one that was killed', async () => {
-    const owner = startProcess([join(import.meta.dirname, '../emulator-owner.ts')], {});
+    const owner = startProcess([join(import.meta.dirname, '../emulator-process.ts')], {});
     const { pid } = await owner.untilLine(saying('started'), 60_000);
     expect(isAlive(Number(pid))).toBe(true);
     owner.signal('SIGKILL');

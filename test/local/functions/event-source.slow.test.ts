@@ -15,31 +15,31 @@ import type { InvocationEnd } from '../../../lib/local/functions/invocation.ts';
 import { batchesThatFit } from '../../../lib/local/functions/sqs-event.ts';
 import { freePort } from '../../sidecar/free-port.ts';
 import { endProcesses, pause, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
-import { ensurePair, type Floor, layFloor, type QueuePair } from '../a-mesh-floor.ts';
+import { ensurePair, type QueuePair, startTestEngines, type TestEngines } from '../test-engines.ts';
 
 /** The poller between a real queue and a function that is played here. */
 
-let floor: Floor;
+let local: TestEngines;
 let pair: QueuePair;
 let sources: EventSource[];
 let invocations: SQSRecord[][];
 let reports: BatchReport[];
-let troubles: string[];
+let warnings: string[];
 
-async function onFloor(made: Floor): Promise<void> {
-  floor = made;
+async function onFloor(made: TestEngines): Promise<void> {
+  local = made;
   // Nothing comes again by itself, however long this process is kept from its work.
-  pair = await ensurePair(floor.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
+  pair = await ensurePair(local.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
 }
 
 beforeEach(async () => {
-  [sources, invocations, reports, troubles] = [[], [], [], []];
-  await onFloor(await layFloor());
+  [sources, invocations, reports, warnings] = [[], [], [], []];
+  await onFloor(await startTestEngines());
 });
 afterEach(async () => {
   // Polls that wait would each take a second to end.
   const stopped = sources.map((source) => source.stop(500));
-  await floor.close();
+  await local.close();
   await Promise.all(stopped);
 });
 
@@ -51,7 +51,7 @@ const LONG_MS = 60_000;
 
 function listen(answer: Answer, more: Partial<EventSourceOptions> = {}): EventSource {
   const source = eventSource({
-    queue: sqsEventQueue(floor.sqs, pair.queue),
+    queue: sqsEventQueue(local.sqs, pair.queue),
     batchSize: 10,
     batchWindowSeconds: 0,
     maximumConcurrency: 2,
@@ -60,7 +60,7 @@ function listen(answer: Answer, more: Partial<EventSourceOptions> = {}): EventSo
       invocations.push(Records);
       return answer(Records);
     },
-    onTrouble: (words) => troubles.push(words),
+    onWarning: (text) => warnings.push(text),
     onBatch: (batch) => reports.push(batch),
     ...more,
   });
@@ -68,8 +68,8 @@ function listen(answer: Answer, more: Partial<EventSourceOptions> = {}): EventSo
   return source;
 }
 
-const send = (...bodies: string[]) => floor.send(pair.queue.url, ...bodies);
-const depths = () => queueDepths(floor.sqs, 'score');
+const send = (...bodies: string[]) => local.send(pair.queue.url, ...bodies);
+const depths = () => queueDepths(local.sqs, 'score');
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
 const untilEmpty = () =>
   until(async () => JSON.stringify(await depths()) === JSON.stringify(EMPTY), 'the queue is empty');
@@ -80,13 +80,13 @@ async function expire(records: readonly SQSRecord[]): Promise<void> {
     ReceiptHandle,
     VisibilityTimeout: 0,
   }));
-  await floor.sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: pair.queue.url, Entries }));
+  await local.sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: pair.queue.url, Entries }));
 }
 const bodies = () => invocations.map((records) => records.map(({ body }) => body));
 
 test('a function gets the event that Lambda would make, and what it is done with is deleted', async () => {
   const sentAt = Date.now();
-  await floor.sqs.send(
+  await local.sqs.send(
     new SendMessageCommand({
       QueueUrl: pair.queue.url,
       MessageBody: '{"a":"ü"}',
@@ -237,9 +237,9 @@ describe('what failed comes again', () => {
 
 test('several queues may have the same function, which learns which one it was', async () => {
   listen(() => DONE);
-  listen(() => DONE, { queue: sqsEventQueue(floor.sqs, pair.deadLetterQueue) });
+  listen(() => DONE, { queue: sqsEventQueue(local.sqs, pair.deadLetterQueue) });
   await send('alive');
-  await floor.send(pair.deadLetterQueue.url, 'dead');
+  await local.send(pair.deadLetterQueue.url, 'dead');
   await untilEmpty();
   const cameFrom = invocations.flat().map(({ body, eventSourceARN }) => [body, eventSourceARN]);
   expect(Object.fromEntries(cameFrom)).toEqual({
@@ -261,19 +261,19 @@ test('as long as the function cannot run, its messages are left alone', async ()
 
 test('an engine that is away is told once, and worked with again when it is back', async () => {
   const [dataDir, sqsPort] = [await temporaryFolder(), await freePort()];
-  await floor.close();
-  await onFloor(await layFloor({ dataDir, sqsPort }));
+  await local.close();
+  await onFloor(await startTestEngines({ dataDir, sqsPort }));
   await send('kept');
-  await floor.engines.close();
+  await local.engines.close();
   listen(() => DONE);
-  await until(() => troubles.length > 0, 'it is told');
+  await until(() => warnings.length > 0, 'it is told');
   await pause(500);
-  expect(troubles).toEqual([expect.stringMatching(/^queue "score" does not answer: .*ECONNREFUSED/)]);
-  floor.sqs.destroy();
-  await onFloor(await layFloor({ dataDir, sqsPort }));
+  expect(warnings).toEqual([expect.stringMatching(/^queue "score" does not answer: .*ECONNREFUSED/)]);
+  local.sqs.destroy();
+  await onFloor(await startTestEngines({ dataDir, sqsPort }));
   await untilEmpty();
   expect(bodies()).toEqual([['kept']]);
-  expect(troubles.length).toBe(1);
+  expect(warnings.length).toBe(1);
 });
 
 describe('stopping', () => {

@@ -15,7 +15,7 @@ import type { Play } from './programs/playing.ts';
 
 const FUNCTIONS = join(import.meta.dirname, 'programs');
 const pools: FunctionPool[] = [];
-let troubles: string[] = [];
+let warnings: string[] = [];
 let lines: string[] = [];
 
 function aPool(more: Partial<FunctionPoolOptions> = {}): FunctionPool {
@@ -23,11 +23,11 @@ function aPool(more: Partial<FunctionPoolOptions> = {}): FunctionPool {
     name: 'score',
     file: join(FUNCTIONS, 'playing.ts'),
     memoryMb: 256,
-    most: 1,
+    maxInstances: 1,
     timeoutMs: 20_000,
     variables: () => ({}),
     onLine: (name, stream, line) => lines.push(`${name} ${stream} ${line}`),
-    onTrouble: (words) => troubles.push(words),
+    onWarning: (text) => warnings.push(text),
     ...more,
   });
   pools.push(pool);
@@ -38,7 +38,7 @@ afterEach(async () => {
   const pids = pools.flatMap((pool) => pool.pids());
   await Promise.all(pools.splice(0).map((pool) => pool.close(2_000)));
   expect(pids.filter(isAlive)).toEqual([]);
-  troubles = [];
+  warnings = [];
   lines = [];
   await endProcesses();
 });
@@ -92,7 +92,7 @@ describe('an instance', () => {
   });
 
   test('is joined by others on demand, up to the most', async () => {
-    const pool = aPool({ most: 2 });
+    const pool = aPool({ maxInstances: 2 });
     const ends = await Promise.all([1, 2, 3, 4].map(() => play(pool, 'wait', { ms: 300 })));
     const pids = new Set(ends.map((end) => end.ok && end.response));
     expect(pids.size).toBe(2);
@@ -100,10 +100,10 @@ describe('an instance', () => {
   });
 
   test('without work ends after a while, but for the last one', async () => {
-    const pool = aPool({ most: 3, idleMs: 200 });
+    const pool = aPool({ maxInstances: 3, idleMs: 200 });
     await Promise.all([1, 2, 3].map(() => play(pool, 'wait', { ms: 300 })));
     await until(() => pool.pids().length === 1, 'one is left');
-    expect(troubles).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
   test('gives way to a new one when the pool is renewed', async () => {
@@ -174,8 +174,8 @@ describe('an invocation', () => {
     const pool = aPool();
     const { pid } = await tell(pool);
     process.kill(pid, 'SIGKILL');
-    await until(() => troubles.length > 0, 'it is told');
-    expect(troubles).toEqual([
+    await until(() => warnings.length > 0, 'it is told');
+    expect(warnings).toEqual([
       'function "score" had no work and its process was ended by SIGKILL; the next invocation starts another one',
     ]);
     expect((await tell(pool)).pid).not.toBe(pid);
@@ -190,13 +190,13 @@ describe('a function that cannot be loaded', () => {
     const problem = `2 mistakes in the configuration: ${switchFile} is missing`;
     expect(await pool.start()).toBe(problem);
     for (let time = 0; time < 3; time++) expect(await pool.invoke({})).toEqual({ ok: false, problem });
-    expect(troubles).toEqual([
+    expect(warnings).toEqual([
       `function "score" cannot be loaded from ${file}: ${problem}; mend that, and it is tried again by itself`,
     ]);
     writeFileSync(switchFile, '');
     await pool.untilUsable(new AbortController().signal);
     expect(await pool.invoke({})).toEqual({ ok: true, response: 'loaded after all' });
-    expect(troubles.length).toBe(1);
+    expect(warnings.length).toBe(1);
   });
 
   test.each([

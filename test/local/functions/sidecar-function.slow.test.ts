@@ -14,28 +14,28 @@ import { type FunctionPool, functionPool } from '../../../lib/local/functions/fu
 import { envelopeAt, type Wire } from '../../sidecar/envelopes.ts';
 import { endProcesses, ROOT, startProcess, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
-import { ensurePair, type Floor, layFloor } from '../a-mesh-floor.ts';
+import { ensurePair, startTestEngines, type TestEngines } from '../test-engines.ts';
 
 /** The sidecar as Lambda runs it, on this machine: queue, event source, function, runtime and handler, all real. */
 
 const SIDECAR = join(ROOT, 'functions/sidecar/index.ts');
 const COMMAND = `${process.execPath} ${ROOT}/runtimes/node/asya-runtime.ts ${import.meta.dirname}/../handlers/behaviours.ts.act`;
 
-let floor: Floor;
+let local: TestEngines;
 let folder: string;
 beforeAll(async () => {
-  floor = await layFloor();
+  local = await startTestEngines();
   folder = await temporaryFolder();
-  await ensurePair(floor.sqs, 'x-sink', queuePlan(30));
+  await ensurePair(local.sqs, 'x-sink', queuePlan(30));
 });
 afterAll(async () => {
   await endProcesses();
-  await floor.close();
+  await local.close();
 });
 
 const variablesOf = (actor: string, instance: number | string) => ({
   ASYA_ACTOR_NAME: actor,
-  ASYA_SQS_ENDPOINT: floor.engines.sqsEndpoint,
+  ASYA_SQS_ENDPOINT: local.engines.sqsEndpoint,
   ASYA_RESILIENCY_ACTOR_TIMEOUT: '40s',
   ASYA_RUNTIME_COMMAND: COMMAND,
   ASYA_RUNTIME_URL: `unix:${folder}/${actor}-${instance}.sock`,
@@ -54,22 +54,22 @@ async function run(actor: string): Promise<Running> {
     name: actor,
     file: SIDECAR,
     memoryMb: 128,
-    most: 2,
+    maxInstances: 2,
     timeoutMs: 60_000,
     variables: (instance) => variablesOf(actor, instance),
     onLine: () => {},
-    onTrouble: () => {},
+    onWarning: () => {},
   });
-  const { queue } = await ensurePair(floor.sqs, actor, queuePlan(1));
+  const { queue } = await ensurePair(local.sqs, actor, queuePlan(1));
   const reports: BatchReport[] = [];
   const source = eventSource({
-    queue: sqsEventQueue(floor.sqs, queue),
+    queue: sqsEventQueue(local.sqs, queue),
     batchSize: 5,
     batchWindowSeconds: 0,
     maximumConcurrency: 1,
     invoke: pool.invoke,
     untilUsable: pool.untilUsable,
-    onTrouble: () => {},
+    onWarning: () => {},
     onBatch: (report) => reports.push(report),
   });
   const stop = async () => {
@@ -87,7 +87,7 @@ async function take(
   const QueueUrl = `http://localhost/000000000000/${queue}`;
   for (const endsAt = Date.now() + 60_000; Date.now() < endsAt; ) {
     const asked = { QueueUrl, VisibilityTimeout: 1, WaitTimeSeconds: 1 };
-    const { Messages = [] } = await floor.sqs.send(new ReceiveMessageCommand(asked));
+    const { Messages = [] } = await local.sqs.send(new ReceiveMessageCommand(asked));
     for (const { Body = '' } of Messages) {
       const envelope = JSON.parse(Body) as Wire;
       if (isIt(envelope)) return { body: Body, envelope };
@@ -99,12 +99,12 @@ async function take(
 test('an envelope goes through queue, function and runtime to its end, and nothing is left of them', async () => {
   const { pool, url, reports, stop } = await run('double');
   const envelope = envelopeAt('double', { act: 'double', value: 21 });
-  await floor.send(url, JSON.stringify(envelope));
+  await local.send(url, JSON.stringify(envelope));
   const { envelope: ended } = await take('x-sink', ({ id }) => id === envelope.id);
   expect(ended).toMatchObject({ payload: 42, status: { phase: 'succeeded', reason: 'Completed' } });
 
   const telling = envelopeAt('double', { act: 'tell' });
-  await floor.send(url, JSON.stringify(telling));
+  await local.send(url, JSON.stringify(telling));
   const { payload } = (await take('x-sink', ({ id }) => id === telling.id)).envelope;
   const { runtime, parent, fn } = payload as { runtime: number; parent: number; fn: string };
   expect(pool.pids()).toEqual([Number(fn)]);
@@ -112,7 +112,7 @@ test('an envelope goes through queue, function and runtime to its end, and nothi
   expect(parent).not.toBe(Number(fn));
   expect(parentOf(parent)).toBe(Number(fn));
   await until(() => reports.length === 2, 'both are settled');
-  expect(await queueDepths(floor.sqs, 'double')).toEqual({
+  expect(await queueDepths(local.sqs, 'double')).toEqual({
     visible: 0,
     inFlight: 0,
     delayed: 0,
@@ -129,9 +129,9 @@ test('a function that is killed each time costs a receive each time, and the fif
   const diary = join(folder, 'doomed.diary');
   const envelope = envelopeAt('doomed', { act: 'kill the function', diary }, { extra: 'ünchanged' });
   const body = JSON.stringify(envelope);
-  await floor.send(url, body);
+  await local.send(url, body);
   await until(
-    async () => (await queueDepths(floor.sqs, 'doomed'))?.deadLettered === 1,
+    async () => (await queueDepths(local.sqs, 'doomed'))?.deadLettered === 1,
     'it is dead-lettered',
     200_000,
   );
@@ -152,11 +152,11 @@ test('a configuration with mistakes is told with all of them', async () => {
     name: 'mistaken',
     file: SIDECAR,
     memoryMb: 128,
-    most: 1,
+    maxInstances: 1,
     timeoutMs: 10_000,
     variables: () => ({ ASYA_ACTOR_NAME: 'mistaken', ASYA_CONCURENCY: '3', ASYA_FANOUT: 'maybe' }),
     onLine: () => {},
-    onTrouble: () => {},
+    onWarning: () => {},
   });
   expect(await pool.start()).toMatch(/2 mistakes in the configuration\n.*ASYA_/);
   await pool.close(1_000);
@@ -179,7 +179,7 @@ describe('when the mesh is killed with SIGKILL, nothing outlives it', () => {
       ASYA_RUNTIME_COMMAND: `echo $$ >> ${pidFile}; ${COMMAND}`,
     };
     const holder = startProcess(
-      [join(import.meta.dirname, '../hold-function.ts'), file, JSON.stringify(variables)],
+      [join(import.meta.dirname, '../function-pool-process.ts'), file, JSON.stringify(variables)],
       {},
     );
     const held = await holder.untilLine(({ message }) => message === 'held');

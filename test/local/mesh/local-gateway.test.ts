@@ -3,16 +3,16 @@ import { serveGateway } from '../../../lib/assembly/hosts/serve-gateway.ts';
 import { type LocalGateway, startLocalGateway } from '../../../lib/local/mesh/local-gateway.ts';
 import { serveGateway as serveFace } from '../../gateway/a-served-gateway.ts';
 import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
-import { type Floor, layFloor } from '../a-mesh-floor.ts';
 import { FOREIGN_EVERYWHERE } from '../foreign-requests.ts';
+import { startTestEngines, type TestEngines } from '../test-engines.ts';
 
-let floor: Floor;
+let local: TestEngines;
 let gateway: LocalGateway;
 let host: string;
 let port: number;
 beforeAll(async () => {
-  floor = await layFloor();
-  const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = floor.engines;
+  local = await startTestEngines();
+  const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = local.engines;
   const started = await startLocalGateway({
     variables: {
       ASYA_TRANSPORT: 'sqs',
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.close();
-  await floor.close();
+  await local.close();
 });
 
 const CARD = '/.well-known/agent-card.json';

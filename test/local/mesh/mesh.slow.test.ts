@@ -31,7 +31,7 @@ async function start(from: string, told: MeshEvent[]): Promise<LocalMesh> {
     manifest: manifestIn(from),
     folder: from,
     replicas: 1,
-    tell: (event) => told.push(event),
+    onEvent: (event) => told.push(event),
   });
   if ('problem' in started) throw new Error(started.problem);
   return started.mesh;
@@ -139,9 +139,9 @@ spec: {runtime: image, image: "example/boxed:1"}
   });
   const partial = await start(odd, told);
   expect(told).toContainEqual({
-    event: 'trouble',
+    event: 'warning',
     actor: 'boxed',
-    words: expect.stringMatching(/"boxed" is not started: it is the image "example\/boxed:1"/),
+    text: expect.stringMatching(/"boxed" is not started: it is the image "example\/boxed:1"/),
   });
   // Nothing has become of it at the next change either.
   expect(await partial.apply(manifestIn(odd))).toEqual([]);
@@ -171,7 +171,7 @@ describe('a mesh that cannot be started', () => {
     const [actor, ...others] = manifestIn(folder).actors;
     if (actor === undefined) throw new Error('there is no actor');
     const manifest = { actors: [{ ...actor, name: 'No Queue Has This Name' }, ...others], flows: [] };
-    await expect(startMesh({ manifest, folder, replicas: 1, tell: () => {} })).rejects.toThrow('No Queue');
+    await expect(startMesh({ manifest, folder, replicas: 1, onEvent: () => {} })).rejects.toThrow('No Queue');
     expect(readdirSync(temporary)).toEqual([]);
   });
 });

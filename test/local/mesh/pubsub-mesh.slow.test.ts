@@ -36,18 +36,18 @@ export async function work({ fail, takesMs, begun, done }) {
 interface Life {
   readonly mesh: LocalMesh;
   readonly outside: Outside;
-  readonly troubles: readonly string[];
+  readonly warnings: readonly string[];
   end(): Promise<void>;
 }
 
 async function live(folder: string): Promise<Life> {
-  const troubles: string[] = [];
-  const tell = (event: MeshEvent) => {
-    if (event.event === 'trouble') troubles.push(event.words);
+  const warnings: string[] = [];
+  const onEvent = (event: MeshEvent) => {
+    if (event.event === 'warning') warnings.push(event.text);
   };
   const dataDir = join(folder, 'data');
   const manifest = manifestIn(folder);
-  const started = await startMesh({ manifest, folder, dataDir, transport: 'pubsub', replicas: 1, tell });
+  const started = await startMesh({ manifest, folder, dataDir, transport: 'pubsub', replicas: 1, onEvent });
   if ('problem' in started) throw new Error(started.problem);
   const { mesh } = started;
   const outside = outsideOf(mesh.variables);
@@ -57,7 +57,7 @@ async function live(folder: string): Promise<Life> {
     return ended;
   };
   onTestFinished(end);
-  return { mesh, outside, troubles, end };
+  return { mesh, outside, warnings, end };
 }
 
 describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
@@ -70,7 +70,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     expect(await first.outside.untilEnded('one')).toMatchObject({ reason: 'PolicyExhausted' });
     process.kill(descendantNamed(process.pid, 'java'), 'SIGKILL');
     await expect
-      .poll(() => first.troubles, { timeout: 60_000 })
+      .poll(() => first.warnings, { timeout: 60_000 })
       .toContainEqual(expect.stringMatching(/emulator was ended by SIGKILL.*start it again/));
     await first.end();
 
@@ -85,7 +85,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     second.mesh.renew('work');
     await second.end();
     expect(existsSync(done), 'what was renewed and is still at work has no longer than the rest').toBe(false);
-    expect(second.troubles).toEqual([]);
+    expect(second.warnings).toEqual([]);
   });
 
   test('does not start on timers that cannot be read, and says what to do', {
@@ -103,7 +103,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
       dataDir,
       transport: 'pubsub',
       replicas: 1,
-      tell: () => {},
+      onEvent: () => {},
     });
     expect(started).toEqual({
       problem: expect.stringMatching(

@@ -53,7 +53,7 @@ async function endsOn(transport: 'sqs' | 'pubsub'): Promise<Readonly<Record<stri
   const reading = readMesh(LAB);
   if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
   const { manifest } = reading;
-  const started = await startMesh({ manifest, folder: LAB, transport, replicas: 1, tell: () => {} });
+  const started = await startMesh({ manifest, folder: LAB, transport, replicas: 1, onEvent: () => {} });
   if ('problem' in started) throw new Error(started.problem);
   const outside = outsideOf(started.mesh.variables);
   try {

@@ -27,7 +27,7 @@ test('a mesh of five actors, started and stopped twenty times, leaves no process
       folder,
       dataDir,
       replicas: 1,
-      tell: () => {},
+      onEvent: () => {},
     });
     if ('problem' in started) throw new Error(started.problem);
     const { mesh } = started;

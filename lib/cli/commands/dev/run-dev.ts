@@ -8,7 +8,7 @@ import { errorText } from '../../../core/text/error-text.ts';
 import { jsonLine } from '../../../core/text/json-line.ts';
 import { mistakesText } from '../../../core/text/mistake.ts';
 import { createFilesPrivately } from '../../../local/engines/private-files.ts';
-import { readLogLine, withoutRepeats } from '../../../local/mesh/log-line.ts';
+import { readLogLine, repeatFilter } from '../../../local/mesh/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/mesh.ts';
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
 import { watchFolder } from '../../../local/mesh/watch-folder.ts';
@@ -46,7 +46,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     manifest,
     folder: resolve(cwd, folder),
     dataDir: state.dataDir,
-    tell: eventHandler(state, view),
+    onEvent: eventHandler(state, view),
   });
   if ('problem' in started) {
     printError(`asya: ${started.problem}`);
@@ -150,9 +150,9 @@ function createView(terminal: Terminal, { plain }: DevOptions, { flows }: Manife
 }
 
 function eventHandler(state: MeshState, view: MeshView): (event: MeshEvent) => void {
-  const isNew = withoutRepeats();
+  const isNew = repeatFilter();
   return (event) => {
-    if (event.event === 'trouble') view.warn(event.words);
+    if (event.event === 'warning') view.warn(event.text);
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
@@ -176,5 +176,5 @@ function namesOf({ actors, flows }: Manifest) {
 function startText(mesh: LocalMesh, folder: string): string {
   const { actors, flows } = mesh.manifest();
   const names = flows.map(({ name }) => name).join(', ');
-  return `${folder}: ${countText(actors.length, 'actor')}${names === '' ? '' : `, flows ${names}`}, on ${mesh.words}`;
+  return `${folder}: ${countText(actors.length, 'actor')}${names === '' ? '' : `, flows ${names}`}, on ${mesh.description}`;
 }

@@ -9,7 +9,7 @@ type SqsStore = Stores['sqsStore'];
 type SqsQueue = ReturnType<SqsStore['createQueue']>;
 
 /** Stores that last, for `buildApp`. */
-export interface LastingStores {
+export interface PersistentStores {
   readonly stores: Stores;
   close(): void;
 }
@@ -40,7 +40,7 @@ interface Persistence {
  * Whoever worked on a message when the process ended is gone with it, so messages in flight are visible again at the
  * next start, with the receive count that they had.
  */
-export async function lastingStores(folder: string): Promise<LastingStores> {
+export async function persistentStores(folder: string): Promise<PersistentStores> {
   const { SqsStore, SnsStore, S3Store, PersistenceManager } = await loadParts();
   const persistence = new PersistenceManager(folder);
   try {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { batchVerdict } from '../../../lib/local/functions/batch-verdict.ts';
+import { batchResult } from '../../../lib/local/functions/batch-result.ts';
 
 const IDS = ['a', 'b', 'c'];
-const verdictOn = (response: unknown) => batchVerdict({ ok: true, response }, IDS);
+const verdictOn = (response: unknown) => batchResult({ ok: true, response }, IDS);
 const failing = (...ids: unknown[]) => ({ batchItemFailures: ids.map((id) => ({ itemIdentifier: id })) });
 
 describe('what comes again, as Lambda reads an answer', () => {
@@ -37,6 +37,6 @@ describe('what comes again, as Lambda reads an answer', () => {
 
   test('all after an error', () => {
     const problem = 'its process was ended by SIGKILL';
-    expect(batchVerdict({ ok: false, problem }, IDS)).toEqual({ failed: new Set(IDS), problem });
+    expect(batchResult({ ok: false, problem }, IDS)).toEqual({ failed: new Set(IDS), problem });
   });
 });

@@ -1,20 +1,20 @@
 import type { InvocationEnd } from './invocation.ts';
 
 /** Which messages of a batch come again, and why, as Lambda reads it out of the end of an invocation. */
-export interface BatchVerdict {
+export interface BatchResult {
   readonly failed: ReadonlySet<string>;
   /** Undefined where the function itself named those that failed, or none did. */
   readonly problem?: string;
 }
 
-const NONE: BatchVerdict = { failed: new Set() };
+const NONE: BatchResult = { failed: new Set() };
 
 /**
  * No answer, an empty one and an empty list are a success. A list with an id that is missing, empty or not of this
  * batch is no list: everything comes again, as after an error.
  */
-export function batchVerdict(end: InvocationEnd, messageIds: readonly string[]): BatchVerdict {
-  const all = (problem: string): BatchVerdict => ({ failed: new Set(messageIds), problem });
+export function batchResult(end: InvocationEnd, messageIds: readonly string[]): BatchResult {
+  const all = (problem: string): BatchResult => ({ failed: new Set(messageIds), problem });
   if (!end.ok) return all(end.problem);
   const { response } = end;
   if (response === null || response === undefined) return NONE;

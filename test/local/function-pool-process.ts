@@ -6,11 +6,11 @@ const pool = functionPool({
   name: 'held',
   file,
   memoryMb: 128,
-  most: 2,
+  maxInstances: 2,
   timeoutMs: 600_000,
   variables: (instance) => JSON.parse(variables.replaceAll('#', String(instance))),
   onLine: (_name, _stream, line) => console.error(line),
-  onTrouble: (words) => console.error(words),
+  onWarning: (text) => console.error(text),
 });
 void pool.invoke({ act: 'spin' });
 console.log(JSON.stringify({ message: 'held', problem: await pool.start(), pids: pool.pids() }));

@@ -14,7 +14,7 @@ import {
 } from '../../lib/local/engines/engines.ts';
 
 /** Engines with a client for each, for one test file. */
-export interface Floor {
+export interface TestEngines {
   readonly engines: Engines;
   readonly sqs: SQSClient;
   readonly s3: S3Client;
@@ -23,7 +23,7 @@ export interface Floor {
   close(): Promise<void>;
 }
 
-export async function layFloor(options: EnginesOptions = {}): Promise<Floor> {
+export async function startTestEngines(options: EnginesOptions = {}): Promise<TestEngines> {
   const start = await startEngines(options);
   if ('problem' in start) throw new Error(start.problem);
   const { engines } = start;
@@ -42,7 +42,7 @@ export async function layFloor(options: EnginesOptions = {}): Promise<Floor> {
   };
 }
 
-export function clientsOf(engines: Omit<Engines, 'close'>): Pick<Floor, 'sqs' | 's3' | 'dynamodb'> {
+export function clientsOf(engines: Omit<Engines, 'close'>): Pick<TestEngines, 'sqs' | 's3' | 'dynamodb'> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const common = { region: LOCAL_REGION, credentials };
   return {
