@@ -9,7 +9,7 @@ import type { HandlerCheck } from '../../lib/config/manifest/actor-document.ts';
 import { TIMEOUT_OF_ONE } from '../../lib/config/manifest/flow-document.ts';
 import { promisedSeconds } from '../../lib/config/manifest/flow-promises.ts';
 import type { ActorSpec, Manifest } from '../../lib/config/manifest/manifest.ts';
-import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import type { ActorPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
 import {
   actorMistakes,
@@ -178,14 +178,14 @@ export class ActorMesh extends Construct {
     const { actors, flows: known } = this.manifest;
     this.manifest = { actors: [...actors, ...specs], flows: [...known, ...flows] };
     const plans = new Map(planMesh(this.manifest, this.settings).functions.map((plan) => [plan.actor, plan]));
-    for (const spec of specs) this.makeActor(spec, plans.get(spec.name) as FunctionPlan);
-    for (const actor of this.actors.values()) this.connect(actor, plans.get(actor.actorName) as FunctionPlan);
+    for (const spec of specs) this.makeActor(spec, plans.get(spec.name) as ActorPlan);
+    for (const actor of this.actors.values()) this.connect(actor, plans.get(actor.actorName) as ActorPlan);
     for (const [name, seconds] of promisedSeconds(this.manifest))
       this.actors.get(name)?.addFlowTimeout(seconds);
     this.addFlowRows();
   }
 
-  private makeActor(spec: ActorSpec, plan: FunctionPlan): void {
+  private makeActor(spec: ActorSpec, plan: ActorPlan): void {
     const actor = new Actor(this, `actor-${spec.name}`, {
       plan,
       code: this.code.actor(this, spec, plan),
@@ -199,7 +199,7 @@ export class ActorMesh extends Construct {
   }
 
   /** Grants the sends of the plan to queues that already exist, and updates the sidecar's environment. */
-  private connect(actor: Actor, plan: FunctionPlan): void {
+  private connect(actor: Actor, plan: ActorPlan): void {
     const { resiliency } = plan.config.actor;
     const escalations = new Set(
       [...resiliency.policies.values()].flatMap(({ onExhausted }) =>

@@ -1,8 +1,9 @@
 import type { Stores } from '../assembly/from-config/crew-from-config.ts';
 import { configFromEnvironment } from '../assembly/from-config/read-config.ts';
 import { type RunningMesh, runningMeshes } from '../assembly/mesh/running-mesh.ts';
+import type { OperatorConfig } from '../config/settings/host-config.ts';
 import { queueName } from '../config/settings/queue-name.ts';
-import type { SidecarConfig } from '../config/settings/sidecar-config.ts';
+import { readOperatorConfig } from '../config/settings/read-host-config.ts';
 import type { Environment } from '../config/settings/variables.ts';
 import { defined } from '../core/text/defined.ts';
 import { suggestion } from '../core/text/nearest.ts';
@@ -13,7 +14,7 @@ import { UsageError } from './usage-error.ts';
 
 /** Access to a mesh for the commands that operate it: its failures, and its queues. */
 export interface Operator {
-  readonly config: SidecarConfig;
+  readonly config: OperatorConfig;
   readonly stores: Stores;
   /** Opened on first use. */
   transport(): Promise<Transport>;
@@ -48,7 +49,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
   const mesh = usesEnvironment ? undefined : findLocalMesh(cwd, meshName);
   // Configured like the crew. For a mesh on this machine only its own ASYA_ variables count.
   const variables = mesh === undefined ? env : { ...withoutAsyaVariables(env), ...mesh.variables };
-  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
+  const reading = configFromEnvironment(readOperatorConfig, { ASYA_ACTOR_NAME: 'x-sump', ...variables });
   if ('message' in reading) throw new UsageError(reading.message);
   const { config } = reading;
   const stores = await openStores(config, env);
@@ -72,7 +73,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
 }
 
 /** Imported on use, because the AWS clients are slow to load. */
-async function openStores({ storage, sqs }: SidecarConfig, env: Environment): Promise<Stores> {
+async function openStores({ storage, sqs }: OperatorConfig, env: Environment): Promise<Stores> {
   const { storesFromConfig } = await import('../assembly/from-config/crew-from-config.ts');
   try {
     return storesFromConfig(storage, sqs.region, env);
@@ -85,7 +86,7 @@ function withoutAsyaVariables(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('ASYA_')));
 }
 
-async function openTransport(config: SidecarConfig, env: Environment): Promise<Transport> {
+async function openTransport(config: OperatorConfig, env: Environment): Promise<Transport> {
   const { transportFromConfig } = await import('../assembly/from-config/transport-from-config.ts');
   try {
     return await transportFromConfig(config, env);

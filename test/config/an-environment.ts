@@ -1,6 +1,6 @@
 import { readEnvironment } from '../../lib/config/settings/environment.ts';
+import type { FullConfig } from '../../lib/config/settings/host-config.ts';
 import type { ReadFile } from '../../lib/config/settings/resiliency.ts';
-import type { SidecarConfig } from '../../lib/config/settings/sidecar-config.ts';
 import type { Environment } from '../../lib/config/settings/variables.ts';
 import { mistakesText } from '../../lib/core/text/mistake.ts';
 
@@ -11,7 +11,7 @@ export function fileOf(text: string): ReadFile {
 }
 
 /** The configuration of an actor called `score` with these variables besides. */
-export function configOf(env: Environment = {}, readFile: ReadFile = noFile): SidecarConfig {
+export function configOf(env: Environment = {}, readFile: ReadFile = noFile): FullConfig {
   const reading = readEnvironment({ ASYA_ACTOR_NAME: 'score', ...env }, readFile);
   if ('mistakes' in reading) throw new Error(`refused: ${mistakesText(reading.mistakes)}`);
   return reading.config;

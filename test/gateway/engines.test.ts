@@ -5,6 +5,7 @@ import { gatewayFromConfig, type ServedGateway } from '../../lib/assembly/from-c
 import { configFromEnvironment } from '../../lib/assembly/from-config/read-config.ts';
 import { transportFromConfig } from '../../lib/assembly/from-config/transport-from-config.ts';
 import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
+import { readGatewayConfig } from '../../lib/config/settings/read-host-config.ts';
 import type { FinalReport } from '../../lib/core/task/report.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
 import { sha256 } from './a-served-gateway.ts';
@@ -30,7 +31,7 @@ beforeAll(async () => {
       CALLERS.map((id) => ({ id, sha256: sha256(`key of ${id}`.replaceAll(' ', '_')) })),
     ),
   };
-  const reading = configFromEnvironment(env);
+  const reading = configFromEnvironment(readGatewayConfig, env);
   if ('message' in reading) throw new Error(reading.message);
   const log = jsonLog({
     level: 'debug',

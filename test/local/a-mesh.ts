@@ -7,6 +7,7 @@ import { transportFromConfig } from '../../lib/assembly/from-config/transport-fr
 import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
+import { readOperatorConfig } from '../../lib/config/settings/read-host-config.ts';
 import type { EndRecord } from '../../lib/core/failure/record.ts';
 import { LOCAL_REGION } from '../../lib/local/engines/engines.ts';
 
@@ -76,7 +77,7 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
     LOCAL_REGION,
     {},
   );
-  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: 'x-sump', ...variables });
+  const reading = configFromEnvironment(readOperatorConfig, { ASYA_ACTOR_NAME: 'x-sump', ...variables });
   if ('message' in reading) throw new Error(reading.message);
   const { config } = reading;
   const opening = transportFromConfig(config, {});

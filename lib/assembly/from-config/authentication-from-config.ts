@@ -4,7 +4,7 @@ import { type Authenticate, anyOf } from '../../adapters/http/authenticate.ts';
 import { tokenAuthentication } from '../../adapters/json-web-tokens/caller-token.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import { type ApiKey, readApiKeys } from '../../config/settings/api-keys.ts';
-import type { GatewaySettings } from '../../config/settings/sidecar-config.ts';
+import type { GatewaySettings } from '../../config/settings/host-config.ts';
 import { type Mistake, mistakeCollector, mistakesText } from '../../core/text/mistake.ts';
 
 /**

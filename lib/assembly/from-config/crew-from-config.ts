@@ -7,7 +7,7 @@ import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { s3Archive } from '../../adapters/s3/s3-archive.ts';
 import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
 import { type CrewDeps, crewRuntime } from '../../app/crew/crew.ts';
-import type { SidecarConfig, Storage } from '../../config/settings/sidecar-config.ts';
+import type { CrewConfig, Storage } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import { defined } from '../../core/text/defined.ts';
@@ -33,7 +33,7 @@ export function crewFromConfig(name: string): MakeRuntime {
   };
 }
 
-function shelfFromConfig(config: SidecarConfig, env: Environment, log: JsonLog): CrewDeps {
+function shelfFromConfig(config: CrewConfig, env: Environment, log: JsonLog): CrewDeps {
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,

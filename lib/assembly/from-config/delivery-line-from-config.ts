@@ -1,8 +1,8 @@
 import { gatewayProgress } from '../../adapters/gateway-http/gateway-progress.ts';
 import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
 import type { DeliveryLine } from '../../app/delivery/handle-delivery.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Dispatch } from '../../core/delivery/plan.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Runtime } from '../../ports/runtime.ts';

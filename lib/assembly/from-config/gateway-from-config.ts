@@ -10,8 +10,9 @@ import type { Timer } from '../../app/gateway/gateway-deps.ts';
 import { makeGateway } from '../../app/gateway/make-gateway.ts';
 import { armTimerOn } from '../../app/gateway/timer.ts';
 import { GATEWAY } from '../../config/plan/gateway-plan.ts';
+import type { GatewayConfig } from '../../config/settings/host-config.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import { readGatewayConfig } from '../../config/settings/read-host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { defined } from '../../core/text/defined.ts';
@@ -37,7 +38,7 @@ const POLL_MS = 250;
 const SILENT_MS = 5_000;
 
 export async function backendFromConfig(
-  config: SidecarConfig,
+  config: GatewayConfig,
   env: Environment,
   log: JsonLog,
   makeTransport: MakeTransport,
@@ -90,7 +91,7 @@ const BURST_SECONDS = 4;
 
 /** The complete gateway. The flows are read from the configured file, unless they are passed in. */
 export async function gatewayFromConfig(
-  config: SidecarConfig,
+  config: GatewayConfig,
   env: Environment,
   log: JsonLog,
   makeTransport: MakeTransport,
@@ -118,17 +119,17 @@ export async function gatewayFromConfig(
 
 /** Throws an error with a message for the operator if a setting is invalid. */
 export function gatewayConfigFrom(env: Environment): {
-  readonly config: SidecarConfig;
+  readonly config: GatewayConfig;
   readonly log: JsonLog;
 } {
-  const reading = configFromEnvironment({ ASYA_ACTOR_NAME: GATEWAY, ...env });
+  const reading = configFromEnvironment(readGatewayConfig, { ASYA_ACTOR_NAME: GATEWAY, ...env });
   if ('message' in reading) throw new Error(reading.message);
   const { config } = reading;
   const write = (line: string) => process.stdout.write(`${line}\n`);
   return { config, log: jsonLog({ level: config.logLevel, actor: GATEWAY, now: systemClock.now, write }) };
 }
 
-function fixedFlows({ gateway }: SidecarConfig): () => readonly Flow[] {
+function fixedFlows({ gateway }: GatewayConfig): () => readonly Flow[] {
   if (gateway.flowsFile === undefined)
     throw new Error('asya: ASYA_GATEWAY_FLOWS_FILE is not set; it names the file with the flows');
   const flows = flowsFromFile(gateway.flowsFile);

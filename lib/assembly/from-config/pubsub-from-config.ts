@@ -1,11 +1,11 @@
 import { pubsubClient } from '../../adapters/pubsub/pubsub-client.ts';
 import { pubsubTransport } from '../../adapters/pubsub/pubsub-transport.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { BrokerConfig } from '../../config/settings/host-config.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Transport } from '../../ports/transport.ts';
 
 /** Deliveries are hidden for twice the actor's timeout, as on SQS. */
-export async function pubsubFromConfig({ pubsub, actor }: SidecarConfig): Promise<Transport> {
+export async function pubsubFromConfig({ pubsub, actor }: BrokerConfig): Promise<Transport> {
   const { projectId, endpoint, delayerTopic } = pubsub;
   if (projectId === undefined)
     throw new Error('a configuration for Pub/Sub without a project was let through');

@@ -1,10 +1,10 @@
 import { consumerTimeoutWarning } from '../../adapters/rabbitmq/consumer-timeout.ts';
 import { rabbitMqTransport } from '../../adapters/rabbitmq/rabbitmq-transport.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { BrokerConfig } from '../../config/settings/host-config.ts';
 import type { Transport } from '../../ports/transport.ts';
 
 export function rabbitMqFromConfig(
-  { rabbitmq, actor, runtime: { concurrency } }: SidecarConfig,
+  { rabbitmq, actor, runtime: { concurrency } }: BrokerConfig,
   warn: (words: string) => void,
 ): Transport {
   // Fewer would leave some of the calls that may run at once without work.

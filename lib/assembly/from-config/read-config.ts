@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { readEnvironment } from '../../config/settings/environment.ts';
+import type { ReadHostConfig } from '../../config/settings/read-host-config.ts';
 import type { ReadFile } from '../../config/settings/resiliency.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
 
@@ -13,9 +12,12 @@ const readFile: ReadFile = (path) => {
   }
 };
 
-/** The configuration, or every mistake in words for whoever has to mend it. */
-export function configFromEnvironment(env: Environment): { config: SidecarConfig } | { message: string } {
-  const reading = readEnvironment(env, readFile);
+/** The configuration of a host, or a message with every mistake for the operator. */
+export function configFromEnvironment<Config>(
+  read: ReadHostConfig<Config>,
+  env: Environment,
+): { readonly config: Config } | { readonly message: string } {
+  const reading = read(env, readFile);
   if ('config' in reading) return reading;
   return { message: mistakesMessage(reading.mistakes) };
 }

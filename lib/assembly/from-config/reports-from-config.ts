@@ -2,14 +2,14 @@ import { reportFace } from '../../adapters/http/report-face.ts';
 import { reportVerification } from '../../adapters/http/verify-reports.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { systemClock } from '../../adapters/system/system.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { GatewayConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { backendFromConfig } from './gateway-from-config.ts';
 import type { MakeTransport } from './transport-from-config.ts';
 
 /** The app that only accepts reports. It needs neither flows nor API keys. */
 export async function reportsFromConfig(
-  config: SidecarConfig,
+  config: GatewayConfig,
   env: Environment,
   log: JsonLog,
   makeTransport: MakeTransport,

@@ -4,7 +4,7 @@ import { processRuntime } from '../../adapters/runtime-process/process-runtime.t
 import { runtimeEnvironment } from '../../adapters/runtime-process/runtime-environment.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';

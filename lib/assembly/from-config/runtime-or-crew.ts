@@ -1,6 +1,6 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { systemClock } from '../../adapters/system/system.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { runtimeFromConfig } from './runtime-from-config.ts';

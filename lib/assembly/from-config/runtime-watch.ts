@@ -3,15 +3,15 @@ import { systemClock } from '../../adapters/system/system.ts';
 import type { RuntimeWatchOptions } from '../../app/delivery/watch-runtime.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
 import { crewRole } from '../../config/settings/crew-role.ts';
-import { type SidecarConfig, STARTUP_TIMEOUT_MS } from '../../config/settings/sidecar-config.ts';
+import { type SidecarConfig, STARTUP_TIMEOUT_MS } from '../../config/settings/host-config.ts';
 import { withoutPassword } from '../../config/settings/without-password.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
 /** The configuration with the host's own limit for a runtime's start, unless another one is set. */
-export function withStartupTimeout(
-  config: SidecarConfig,
+export function withStartupTimeout<Config extends SidecarConfig>(
+  config: Config,
   startupTimeoutMs = STARTUP_TIMEOUT_MS,
-): SidecarConfig {
+): Config {
   return { ...config, runtime: { startupTimeoutMs, ...config.runtime } };
 }
 

@@ -1,15 +1,15 @@
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { BrokerConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Transport } from '../../ports/transport.ts';
 
-export type MakeTransport = (config: SidecarConfig, env: Environment) => Transport | Promise<Transport>;
+export type MakeTransport = (config: BrokerConfig, env: Environment) => Transport | Promise<Transport>;
 
 /**
  * The broker that a configuration names. Each one's client is loaded only where it is used. Whoever works on what it
  * delivers is warned of what the broker may not like; who only sends need not listen.
  */
 export async function transportFromConfig(
-  config: SidecarConfig,
+  config: BrokerConfig,
   env: Environment,
   warn: (words: string) => void = () => {},
 ): Promise<Transport> {

@@ -4,8 +4,9 @@ import { type Arrival, type PushAnswer, pushServer } from '../../adapters/push-h
 import { type PushDeps, type PushEnd, processPush } from '../../app/delivery/process-push.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import { untilAborted } from '../../async/until-aborted.ts';
+import type { PushConfig } from '../../config/settings/host-config.ts';
 import { type PushHost, pushHostFrom } from '../../config/settings/push-host.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import { readPushConfig } from '../../config/settings/read-host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { configFromEnvironment, mistakesMessage } from '../from-config/read-config.ts';
 import { withStartupTimeout } from '../from-config/runtime-watch.ts';
@@ -17,7 +18,7 @@ import { type Host, withHost } from './with-host.ts';
 /** Cloud Run kills an instance ten seconds after SIGTERM, whatever is configured. */
 const MAX_GRACE_MS = 9_000;
 
-interface CloudRunConfig extends SidecarConfig {
+interface CloudRunConfig extends PushConfig {
   readonly pushHost: PushHost;
 }
 
@@ -36,7 +37,7 @@ export function runCloudRun(cloudRun: HostProcess): Promise<number> {
 }
 
 function readCloudRunConfig(env: Environment): { config: CloudRunConfig } | { message: string } {
-  const reading = configFromEnvironment(env);
+  const reading = configFromEnvironment(readPushConfig, env);
   if ('message' in reading) return reading;
   const push = pushHostFrom(reading.config, env);
   if ('mistakes' in push) return { message: mistakesMessage(push.mistakes) };

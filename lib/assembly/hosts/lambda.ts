@@ -4,8 +4,9 @@ import { emfTelemetry } from '../../adapters/emf/emf-telemetry.ts';
 import { jsonLog } from '../../adapters/log/json-log.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
+import { HOST_RESERVE_MS, STARTUP_TIMEOUT_MS } from '../../config/settings/host-config.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
-import { HOST_RESERVE_MS, STARTUP_TIMEOUT_MS } from '../../config/settings/sidecar-config.ts';
+import { readSidecarConfig } from '../../config/settings/read-host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { deliveryLineFromConfig } from '../from-config/delivery-line-from-config.ts';
 import { configFromEnvironment } from '../from-config/read-config.ts';
@@ -18,7 +19,7 @@ export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatch
 
 /** The line on Lambda, for the sidecar and the crew alike: queues are the event source. */
 export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
-  const reading = configFromEnvironment(env);
+  const reading = configFromEnvironment(readSidecarConfig, env);
   if ('message' in reading) throw new Error(reading.message);
   // A runtime that hangs while it loads must fail at last: its envelopes would go round for ever.
   const config = withStartupTimeout(

@@ -1,7 +1,7 @@
 import { type HealthServerOptions, healthServer } from '../../adapters/health-http/health-server.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import type { PrometheusTelemetry } from '../../adapters/prometheus/prometheus-telemetry.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 
 /** What a host that lives long says of itself, unless its configuration has that off. Returns how to end it. */
 export async function serveHealth(

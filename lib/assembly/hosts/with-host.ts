@@ -3,8 +3,8 @@ import { prometheusTelemetry } from '../../adapters/prometheus/prometheus-teleme
 import type { DeliveryLine } from '../../app/delivery/handle-delivery.ts';
 import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
 import { watchRuntime } from '../../app/delivery/watch-runtime.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Transport } from '../../ports/transport.ts';

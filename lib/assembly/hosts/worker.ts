@@ -1,8 +1,9 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { type ConsumeEnd, type ConsumerDeps, consumeQueue } from '../../app/delivery/consume-queue.ts';
 import { createMissingQueues } from '../../app/delivery/create-missing-queues.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../../config/settings/queue-name.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import { readSidecarConfig } from '../../config/settings/read-host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Transport } from '../../ports/transport.ts';
@@ -25,8 +26,8 @@ export function runWorker(worker: WorkerProcess): Promise<number> {
   return runHost(worker, readWorkerConfig, (config, log) => work(config, log, worker));
 }
 
-function readWorkerConfig(env: Environment): ReturnType<typeof configFromEnvironment> {
-  const reading = configFromEnvironment(env);
+function readWorkerConfig(env: Environment): { config: SidecarConfig } | { message: string } {
+  const reading = configFromEnvironment(readSidecarConfig, env);
   return 'config' in reading ? { config: withStartupTimeout(reading.config) } : reading;
 }
 

@@ -1,8 +1,11 @@
 import { defined } from '../../core/text/defined.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { crewRole } from '../settings/crew-role.ts';
+import type { GatewayConfig } from '../settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
+import { readGatewayConfig, readSidecarConfig } from '../settings/read-host-config.ts';
 import {
+  type ActorPlan,
   BESIDE_CALLS_SECONDS,
   baseConfig,
   type FunctionPlan,
@@ -19,10 +22,10 @@ const CREW_BATCH = 10;
 const CREW_MEMORY_MB = 256;
 const CREW_REPLICAS = 10;
 
-export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly FunctionPlan[] {
+export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly ActorPlan[] {
   const crewSeconds = CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS;
-  return CREW.map((name): FunctionPlan => {
-    const base = baseConfig(name, settings);
+  return CREW.map((name): ActorPlan => {
+    const base = baseConfig(readSidecarConfig, name, settings);
     const crew = crewRole(name, base.sump, settings.namespace);
     const isDlq = name === 'x-dlq';
     const queue = isDlq ? undefined : plannedQueue(name, CREW_VISIBILITY_SECONDS, settings);
@@ -65,8 +68,8 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
 }
 
 /** The gateway's backstops: delayed messages to itself, which outlive whoever set them. */
-export function timerPlan(settings: PlanSettings): FunctionPlan {
-  const base = baseConfig(GATEWAY, settings);
+export function timerPlan(settings: PlanSettings): FunctionPlan<GatewayConfig> {
+  const base = baseConfig(readGatewayConfig, GATEWAY, settings);
   const queue = plannedQueue(GATEWAY, CREW_VISIBILITY_SECONDS, settings);
   return {
     actor: GATEWAY,

@@ -1,13 +1,13 @@
 import { defined } from '../../core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
-import { readEnvironment } from '../settings/environment.ts';
+import type { GatewayConfig, LogLevel, Reporting, SidecarConfig, Storage } from '../settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
-import type { SidecarConfig, Storage } from '../settings/sidecar-config.ts';
+import type { ReadHostConfig } from '../settings/read-host-config.ts';
 import { type QueueChoices, type QueuePlan, queuePlan } from './queue-plan.ts';
 
 /** One function, with its queue where it has one, and the queues it is fed from. */
-export interface FunctionPlan {
+export interface FunctionPlan<Config = SidecarConfig | GatewayConfig> {
   readonly actor: string;
   /** The folder in `functions/`. */
   readonly folder:
@@ -29,8 +29,8 @@ export interface FunctionPlan {
   readonly maxReplicas: number;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  /** What the sidecar in it is told. */
-  readonly config: SidecarConfig;
+  /** The configuration of the sidecar, crew actor or gateway that it runs. */
+  readonly config: Config;
   /** Undefined for the crew. */
   readonly runtime?: RuntimeSpec;
   readonly environment: Readonly<Record<string, string>>;
@@ -38,6 +38,13 @@ export interface FunctionPlan {
   readonly labels?: Readonly<Record<string, string>>;
   /** Every queue that it may send to. */
   readonly sendsTo: readonly string[];
+}
+
+/** The function of an actor or of one of the crew. */
+export type ActorPlan = FunctionPlan<SidecarConfig>;
+
+export function isActorPlan(plan: FunctionPlan): plan is ActorPlan {
+  return 'queues' in plan.config;
 }
 
 export interface PlannedQueue {
@@ -55,7 +62,7 @@ export interface PlanSettings {
   readonly gatewayUrl?: string;
   /** Set where the mesh has a gateway: then everybody reports to it, and its timers have a queue. */
   readonly gateway?: { readonly url: string; readonly secret: string };
-  readonly logLevel?: SidecarConfig['logLevel'];
+  readonly logLevel?: LogLevel;
   readonly queues?: QueueChoices;
   /** No function has more copies, whatever its manifest says: what the account or the machine can bear. */
   readonly mostReplicas?: number;
@@ -81,17 +88,18 @@ export function plannedQueue(actor: string, visibilitySeconds: number, settings:
   };
 }
 
-export function reportingTo({ gateway }: PlanSettings): Pick<SidecarConfig, 'gatewayUrl' | 'gatewaySecret'> {
+export function reportingTo({ gateway }: PlanSettings): Reporting {
   return gateway === undefined ? {} : { gatewayUrl: gateway.url, gatewaySecret: gateway.secret };
 }
 
 const SQS = { ASYA_TRANSPORT: 'sqs' };
 
-/** What is the same in all of them is what a sidecar is told by default: there is one table of that. */
-export function baseConfig(
+/** The defaults of the settings table, with what is the same for all functions of a mesh. */
+export function baseConfig<Config>(
+  read: ReadHostConfig<Config>,
   name: string,
   { namespace, region, broker = SQS, logLevel = 'info' }: PlanSettings,
-): SidecarConfig {
+): Config {
   const variables = {
     ASYA_ACTOR_NAME: name,
     ...broker,
@@ -100,7 +108,7 @@ export function baseConfig(
     ASYA_METRICS_ADDR: '',
     ...defined({ ASYA_NAMESPACE: namespace }),
   };
-  const reading = readEnvironment(variables, () => ({ problem: 'there is no file' }));
+  const reading = read(variables, () => ({ problem: 'there is no file' }));
   if ('config' in reading) return reading.config;
   throw new PlanRefused(reading.mistakes);
 }

@@ -1,7 +1,8 @@
 import type { Flow } from '../../core/task/flow.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import type { GatewayConfig, GatewaySettings } from '../settings/host-config.ts';
 import { queueName } from '../settings/queue-name.ts';
-import type { GatewaySettings } from '../settings/sidecar-config.ts';
+import { readGatewayConfig } from '../settings/read-host-config.ts';
 import {
   baseConfig,
   type FunctionPlan,
@@ -30,8 +31,8 @@ export interface GatewayPlanSettings extends PlanSettings {
  * The gateway as a function, for callers: it sends to where flows begin and to its own timers, and to nobody else. It
  * does not know what reports are signed with, so it takes none.
  */
-export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan {
-  const base = baseConfig(GATEWAY, settings);
+export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan<GatewayConfig> {
+  const base = baseConfig(readGatewayConfig, GATEWAY, settings);
   const { namespace, storage, keys, callers } = settings;
   const entrypoints = new Set(flows.map(({ entrypoint }) => queueName(entrypoint, namespace)));
   return {
@@ -55,7 +56,7 @@ export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings):
 }
 
 /** What takes the reports as a function: it sends to nobody. */
-export function reportsPlan(settings: PlanSettings, secret: string): FunctionPlan {
+export function reportsPlan(settings: PlanSettings, secret: string): FunctionPlan<GatewayConfig> {
   return {
     actor: GATEWAY,
     folder: 'gateway-reports',
@@ -65,7 +66,11 @@ export function reportsPlan(settings: PlanSettings, secret: string): FunctionPla
     maxReplicas: replicasOf(GATEWAY_REPLICAS, settings),
     timeoutSeconds: REPORTS_SECONDS,
     memoryMb: GATEWAY_MEMORY_MB,
-    config: { ...baseConfig(GATEWAY, settings), storage: settings.storage, gatewaySecret: secret },
+    config: {
+      ...baseConfig(readGatewayConfig, GATEWAY, settings),
+      storage: settings.storage,
+      gatewaySecret: secret,
+    },
     environment: {},
     sendsTo: [],
   };

@@ -1,8 +1,9 @@
+import { NO_RESILIENCY } from '../../core/policy/policy.ts';
 import { fileOfHandler, languageOf } from '../manifest/handler-name.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
 import { commandOf } from '../settings/shell-command.ts';
 import { type WrittenEnvironment, writeEnvironment } from '../settings/write-environment.ts';
-import type { FunctionPlan } from './function-plan.ts';
+import { type FunctionPlan, isActorPlan } from './function-plan.ts';
 
 /**
  * What lies beside each other in the code of an actor's function: bundled under these names, and named so in its
@@ -35,7 +36,7 @@ export function lambdaEnvironment(plan: FunctionPlan): WrittenEnvironment {
   const { config, environment, runtime } = plan;
   const command = runtime === undefined ? undefined : commandOnLambda(runtime);
   const folder = runtime?.kind === 'image' ? `${IN_FUNCTION.imageFolder}/` : '';
-  const { resiliency } = config.actor;
+  const resiliency = isActorPlan(plan) ? plan.config.actor.resiliency : NO_RESILIENCY;
   const hasPolicies = resiliency.policies.size > 0 || resiliency.rules.length > 0;
   const { variables, ...file } = writeEnvironment(
     command === undefined ? config : { ...config, runtime: { ...config.runtime, command } },

@@ -1,10 +1,12 @@
 import { defined } from '../../core/text/defined.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
+import type { SidecarConfig } from '../settings/host-config.ts';
 import { queueName } from '../settings/queue-name.ts';
-import type { SidecarConfig } from '../settings/sidecar-config.ts';
+import { readSidecarConfig } from '../settings/read-host-config.ts';
 import { crewPlans, timerPlan } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
 import {
+  type ActorPlan,
   BESIDE_CALLS_SECONDS,
   baseConfig,
   type FunctionPlan,
@@ -27,7 +29,7 @@ const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', r
 export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   const edges = edgesOf(manifest);
   const nameOf = (actor: string) => queueName(actor, settings.namespace);
-  const actors = manifest.actors.map((spec): FunctionPlan => {
+  const actors = manifest.actors.map((spec): ActorPlan => {
     const { successors, sendsTo = [], escalations = [] } = edges.get(spec.name) ?? {};
     const queue = plannedQueue(spec.name, visibilityOf(spec), settings);
     return {
@@ -74,7 +76,7 @@ function sidecarConfig(
   routeAllow: ReadonlySet<string> | undefined,
   settings: PlanSettings,
 ): SidecarConfig {
-  const base = baseConfig(spec.name, settings);
+  const base = baseConfig(readSidecarConfig, spec.name, settings);
   const { runtime } = spec;
   return {
     ...base,

@@ -11,10 +11,10 @@ import { PUSH } from './groups/push.ts';
 import { RESILIENCY } from './groups/resiliency.ts';
 import { RUNTIME, RUNTIME_PROCESS } from './groups/runtime.ts';
 import { CREW, STORAGE } from './groups/storage.ts';
+import type { FullConfig } from './host-config.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
 import type { Group, ReadValues } from './setting.ts';
 import { SETTINGS } from './settings.ts';
-import type { SidecarConfig } from './sidecar-config.ts';
 import { readTransports, selectTransport } from './transports.ts';
 import { type Environment, setVariables } from './variables.ts';
 
@@ -24,7 +24,7 @@ export type ConfigReading<Config> =
   | { readonly mistakes: readonly [Mistake, ...Mistake[]] };
 
 /** Reads the whole environment. A value that is not valid is a mistake; no default replaces it. */
-export function readEnvironment(env: Environment, readFile: ReadFile): ConfigReading<SidecarConfig> {
+export function readEnvironment(env: Environment, readFile: ReadFile): ConfigReading<FullConfig> {
   const mistakes: Mistake[] = [];
   const config = readConfig(setVariables(SETTINGS, env), readFile, mistakes);
   const [first, ...others] = mistakes;
@@ -32,7 +32,7 @@ export function readEnvironment(env: Environment, readFile: ReadFile): ConfigRea
 }
 
 /** If there are mistakes, the configuration contains placeholders and must not be used. */
-function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): SidecarConfig {
+function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): FullConfig {
   reportUnknownVariables('ASYA_', SETTINGS, env, mistakes);
   const read = <G extends Group>(group: G): ReadValues<G> => readGroup(group, env, mistakes);
   const { transport: named, ...mesh } = read(MESH);

@@ -44,10 +44,10 @@ export function writeGroup<G extends Group>(
   return Object.fromEntries(entries);
 }
 
-/** A setting with a default is switched off by an empty variable; without one, the variable is not set. */
+/** A setting with a default is switched off by an empty variable, if that means something. */
 function textOf(setting: Setting<unknown>, value: unknown): string | undefined {
   if (value !== undefined) return setting.write(value);
-  return setting.presence === 'default' ? '' : undefined;
+  return setting.presence === 'default' && setting.emptyMeans !== undefined ? '' : undefined;
 }
 
 /** The settings of several groups by variable, for the docs and for suggestions. */

@@ -1,8 +1,8 @@
 import { durationText } from '../../core/text/duration.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { type PushTrust, pushTrustFrom } from './groups/push.ts';
+import { HOST_RESERVE_MS, type PushConfig } from './host-config.ts';
 import { wholeNumber } from './kinds.ts';
-import { HOST_RESERVE_MS, type SidecarConfig } from './sidecar-config.ts';
 import type { Environment } from './variables.ts';
 
 /** What a host that receives pushes needs in addition, compiled. */
@@ -22,7 +22,7 @@ const ARRIVAL_MS = 3_000;
 
 /** Returns all mistakes if there are any. */
 export function pushHostFrom(
-  config: SidecarConfig,
+  config: PushConfig,
   env: Environment,
 ): { readonly host: PushHost } | { readonly mistakes: readonly Mistake[] } {
   const mistakes: Mistake[] = [];

@@ -1,3 +1,4 @@
+import { NO_RESILIENCY } from '../../core/policy/policy.ts';
 import { resiliencyInput } from '../../core/policy/resiliency-input.ts';
 import { writeGroup } from './group.ts';
 import { ACTOR } from './groups/actor.ts';
@@ -8,7 +9,7 @@ import { PUSH } from './groups/push.ts';
 import { RESILIENCY } from './groups/resiliency.ts';
 import { RUNTIME } from './groups/runtime.ts';
 import { CREW, STORAGE } from './groups/storage.ts';
-import type { SidecarConfig } from './sidecar-config.ts';
+import type { BrokerConfig, FullConfig } from './host-config.ts';
 import { writeTransports } from './transports.ts';
 
 export interface WrittenEnvironment {
@@ -17,13 +18,20 @@ export interface WrittenEnvironment {
   readonly resiliencyFile?: string;
 }
 
+/** The configuration of any host. A group that it does not contain is not written. */
+export type WritableConfig = BrokerConfig &
+  Partial<Omit<FullConfig, keyof BrokerConfig>> & {
+    readonly actor: Partial<FullConfig['actor']>;
+    readonly runtime: Partial<FullConfig['runtime']>;
+  };
+
 /**
  * The inverse of reading: variables that yield this configuration. Defaults are omitted, because Lambda's environment
  * is limited to 4 KB in total. With `resiliencyPath` the policies go into a file for the same reason.
  */
-export function writeEnvironment(config: SidecarConfig, resiliencyPath?: string): WrittenEnvironment {
+export function writeEnvironment(config: WritableConfig, resiliencyPath?: string): WrittenEnvironment {
   const { actor, runtime } = config;
-  const { policies, rules } = resiliencyInput(actor.resiliency);
+  const { policies, rules } = resiliencyInput(actor.resiliency ?? NO_RESILIENCY);
   const variables = {
     ...writeGroup(MESH, config),
     ...writeGroup(ACTOR, actor),
@@ -39,14 +47,14 @@ export function writeEnvironment(config: SidecarConfig, resiliencyPath?: string)
     // A crew actor is recognized by having no runtime.
     ...writeGroup(RUNTIME, actor.crew === undefined ? runtime : { ...runtime, address: undefined }),
     ...writeTransports(config, actor),
-    ...writeGroup(QUEUES, config.queues),
+    ...writeGroup(QUEUES, config.queues ?? {}),
     ...writeGroup(REPORTING, config),
-    ...writeGroup(GATEWAY, config.gateway),
-    ...writeGroup(PUSH, config.push),
-    ...writeGroup(STORAGE, config.storage),
+    ...writeGroup(GATEWAY, config.gateway ?? {}),
+    ...writeGroup(PUSH, config.push ?? {}),
+    ...writeGroup(STORAGE, config.storage ?? {}),
     ...writeGroup(CREW, config),
     ...writeGroup(LOGGING, config),
-    ...writeGroup(PROCESS, config),
+    ...(config.gracePeriodMs === undefined ? {} : writeGroup(PROCESS, config)),
   };
   return resiliencyPath === undefined
     ? { variables }

@@ -8,7 +8,8 @@ import { transportFromConfig } from '../../assembly/from-config/transport-from-c
 import { serveGateway } from '../../assembly/hosts/serve-gateway.ts';
 import type { GatewayAccess } from '../../assembly/mesh/running-mesh.ts';
 import { GATEWAY } from '../../config/plan/gateway-plan.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { LogLevel } from '../../config/settings/host-config.ts';
+import { readGatewayConfig } from '../../config/settings/read-host-config.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { type GuardRules, guardServer } from '../engines/browser-guard.ts';
 
@@ -27,7 +28,7 @@ export interface LocalGatewayOptions {
   readonly port?: number;
   /** As they stand now: they change with the manifest. */
   readonly flows: () => readonly Flow[];
-  readonly logLevel: SidecarConfig['logLevel'];
+  readonly logLevel: LogLevel;
   readonly onLine: (line: string) => void;
 }
 
@@ -60,7 +61,7 @@ export async function startLocalGateway(
     ASYA_GATEWAY_SECRET: secret,
     ASYA_GATEWAY_KEYS: JSON.stringify([{ id: KEY_ID, sha256 }]),
   };
-  const reading = configFromEnvironment(env);
+  const reading = configFromEnvironment(readGatewayConfig, env);
   if ('message' in reading) throw new Error(reading.message);
   const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
   const served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, flows);

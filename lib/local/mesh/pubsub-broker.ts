@@ -8,7 +8,7 @@ import { type PubsubClient, pubsubClient } from '../../adapters/pubsub/pubsub-cl
 import { pubsubTransport } from '../../adapters/pubsub/pubsub-transport.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import { delayerConfigFrom } from '../../config/settings/delayer-config.ts';
-import type { SidecarConfig } from '../../config/settings/sidecar-config.ts';
+import type { LogLevel } from '../../config/settings/host-config.ts';
 import { DEFAULT_DELAYER_TOPIC } from '../../core/pipeline/delayer.ts';
 import { DEFAULT_ERRORS_TOPIC } from '../../core/pipeline/pipeline.ts';
 import { errorText } from '../../core/text/error-text.ts';
@@ -22,7 +22,7 @@ import { runAsWorkers } from './worker-runner.ts';
 export interface PubsubBrokerOptions {
   /** Where the delayer keeps its timers; nowhere for long without. */
   readonly dataDir?: string;
-  readonly logLevel: SidecarConfig['logLevel'];
+  readonly logLevel: LogLevel;
   readonly onLine: (actor: string, line: string) => void;
   readonly onWarning: (text: string) => void;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Manifest } from '../../../lib/config/manifest/manifest.ts';
+import { isActorPlan } from '../../../lib/config/plan/function-plan.ts';
 import { planMesh } from '../../../lib/config/plan/mesh-plan.ts';
-import { readEnvironment } from '../../../lib/config/settings/environment.ts';
+import { readGatewayConfig } from '../../../lib/config/settings/read-host-config.ts';
 import { writeEnvironment } from '../../../lib/config/settings/write-environment.ts';
 import { NO_RESILIENCY } from '../../../lib/core/policy/policy.ts';
 
@@ -50,15 +51,17 @@ describe('a mesh with a gateway', () => {
     expect(dlq?.sources).toContain('asya-prod-x-gateway-dlq');
   });
 
-  it('is told how its envelopes are by everybody who sees them', () => {
-    for (const { actor, config } of functions.filter((one) => one.actor !== 'x-gateway')) {
+  it('receives reports from every actor and the crew', () => {
+    const reporting = functions.filter(isActorPlan);
+    expect(reporting).toHaveLength(functions.length - 1);
+    for (const { actor, config } of reporting) {
       expect([actor, config.gatewayUrl, config.gatewaySecret]).toEqual([actor, GATEWAY.url, GATEWAY.secret]);
     }
   });
 
   it('has timers whose environment reads as it was written', () => {
     const { config } = functions.at(-1) as (typeof functions)[0];
-    const reading = readEnvironment(writeEnvironment(config).variables, () => ({ problem: 'no file' }));
+    const reading = readGatewayConfig(writeEnvironment(config).variables, () => ({ problem: 'no file' }));
     expect(reading).toEqual({ config });
   });
 });

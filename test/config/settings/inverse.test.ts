@@ -2,9 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../lib/config/settings/environment.ts';
 import { defaultVisibilitySeconds } from '../../../lib/config/settings/groups/sqs.ts';
+import type { FullConfig } from '../../../lib/config/settings/host-config.ts';
+import {
+  type ReadHostConfig,
+  readGatewayConfig,
+  readOperatorConfig,
+  readPushConfig,
+  readSidecarConfig,
+} from '../../../lib/config/settings/read-host-config.ts';
 import { SETTINGS } from '../../../lib/config/settings/settings.ts';
-import type { SidecarConfig } from '../../../lib/config/settings/sidecar-config.ts';
-import { writeEnvironment } from '../../../lib/config/settings/write-environment.ts';
+import { type WritableConfig, writeEnvironment } from '../../../lib/config/settings/write-environment.ts';
 import {
   BUILT_IN_POLICIES,
   type Pattern,
@@ -12,6 +19,7 @@ import {
   type Resiliency,
 } from '../../../lib/core/policy/policy.ts';
 import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
+import { mistakesText } from '../../../lib/core/text/mistake.ts';
 import { configOf, fileOf, noFile } from '../an-environment.ts';
 
 const RUNS = Number(process.env['LAW_RUNS'] ?? 500);
@@ -138,7 +146,7 @@ const resiliency: fc.Arbitrary<Resiliency> = fc
     });
   });
 
-const address: fc.Arbitrary<SidecarConfig['runtime']['address']> = fc.oneof(
+const address: fc.Arbitrary<FullConfig['runtime']['address']> = fc.oneof(
   fc.stringMatching(/^\/[a-z/.:]{1,20}$/).map((path) => ({ kind: 'socket' as const, path })),
   fc.constant({ kind: 'socket' as const, path: '/tmp/sockets/app.sock' }),
   fc
@@ -149,7 +157,7 @@ const address: fc.Arbitrary<SidecarConfig['runtime']['address']> = fc.oneof(
     .map(([path, resource]) => ({ kind: 'http-over-socket' as const, path, resource })),
 );
 
-const listening: fc.Arbitrary<SidecarConfig['metrics']> = fc.oneof(
+const listening: fc.Arbitrary<FullConfig['metrics']> = fc.oneof(
   fc.constant(undefined),
   fc.constant({ port: 9_090 }),
   fc
@@ -157,7 +165,7 @@ const listening: fc.Arbitrary<SidecarConfig['metrics']> = fc.oneof(
     .map(([host, port]) => ({ ...present({ host }), port })),
 );
 
-const transport: fc.Arbitrary<Pick<SidecarConfig, 'transport' | 'pubsub'>> = record({
+const transport: fc.Arbitrary<Pick<FullConfig, 'transport' | 'pubsub'>> = record({
   transport: fc.constantFrom('sqs', 'pubsub', 'rabbitmq'),
   projectId: maybe(words),
   endpoint: maybe(whole(1, 65_535).map((port) => `localhost:${port}`)),
@@ -181,7 +189,7 @@ const timing = fc.oneof(fc.constant(300_000), whole(1, 43_199_999)).chain((timeo
   }),
 );
 
-const config: fc.Arbitrary<SidecarConfig> = record({
+const config: fc.Arbitrary<FullConfig> = record({
   name: routable,
   sink: fc.oneof(fc.constant('x-sink'), name),
   sump: fc.oneof(fc.constant('x-sump'), name),
@@ -331,6 +339,22 @@ describe('what is written reads the same', () => {
         expect(readEnvironment(variables, fileOf(resiliencyFile))).toStrictEqual({ config: given });
       }),
       { numRuns: RUNS, seed },
+    );
+  });
+
+  it.each<[string, ReadHostConfig<WritableConfig>]>([
+    ['the sidecar', readSidecarConfig],
+    ['the host on Cloud Run', readPushConfig],
+    ['the gateway', readGatewayConfig],
+    ['the operator', readOperatorConfig],
+  ])('for %s alone', (_host, read) => {
+    fc.assert(
+      fc.property(config, (given) => {
+        const reading = read(writeEnvironment(given).variables, noFile);
+        if ('mistakes' in reading) throw new Error(mistakesText(reading.mistakes));
+        expect(read(writeEnvironment(reading.config).variables, noFile)).toStrictEqual(reading);
+      }),
+      { numRuns: RUNS / 5, seed },
     );
   });
 

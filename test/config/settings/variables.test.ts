@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { FullConfig } from '../../../lib/config/settings/host-config.ts';
 import { SETTINGS } from '../../../lib/config/settings/settings.ts';
-import type { SidecarConfig } from '../../../lib/config/settings/sidecar-config.ts';
 import { configOf, refusalOf } from '../an-environment.ts';
 
-type Get = (config: SidecarConfig) => unknown;
+type Get = (config: FullConfig) => unknown;
 
 const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
 const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';

@@ -2,6 +2,7 @@ import { delaySecondsFrom, SQS_LIMITS } from '../../../adapters/sqs/sqs-limits.t
 import { deriveId } from '../../../adapters/system/system.ts';
 import type { Scenario } from '../../../app/simulation/simulate.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { isActorPlan } from '../../../config/plan/function-plan.ts';
 import { planMesh } from '../../../config/plan/mesh-plan.ts';
 import { FLOW, NO_HEADERS, withHeader } from '../../../core/envelope/headers.ts';
 import { defined } from '../../../core/text/defined.ts';
@@ -48,7 +49,7 @@ export function prepareSimulation(
   const { functions } = planMesh(manifest, { region: 'us-east-1', storage: {} });
   return {
     scenario: {
-      actors: new Map(functions.map(({ actor, config }) => [actor, config.actor])),
+      actors: new Map(functions.filter(isActorPlan).map(({ actor, config }) => [actor, config.actor])),
       envelope: {
         id: 'simulated',
         route: { prev: [], curr, next },
