@@ -13,36 +13,36 @@ import { type Mistake, mistakeCollector, mistakesText } from '../../lib/core/tex
 import type { CountBytes } from '../../lib/core/text/utf8.ts';
 import { NO_LIMITS } from './no-limits.ts';
 
-/** Setting the stage: one delivery, from bytes to plan, the way a host does it. */
+/** Processes one delivery, from bytes to plan, as a host does. */
 
 export const NOW = Date.UTC(2026, 0, 1);
 export const NOW_TEXT = '2026-01-01T00:00:00Z';
 
-/** So many milliseconds after NOW, as it stands in an envelope. */
+/** The timestamp of an instant after NOW, as an envelope contains it. */
 export function at(milliseconds: number): string {
   return new Date(NOW + milliseconds).toISOString().replace(/\.?0*Z$/, 'Z');
 }
 
-/** Readable in an assertion, and as distinct as a hash. */
+/** Readable in assertions, and different for different parts. */
 export const deriveId: DeriveId = (...parts) => parts.join('|');
 
 export const ORIGIN = { actor: 'score', messageId: 'm-1', deriveId };
 
 export function resiliencyOf(policies: unknown, rules: unknown = []): Resiliency {
   const mistakes: Mistake[] = [];
-  const notes = {
+  const collectors = {
     policies: mistakeCollector(mistakes, 'policies'),
     rules: mistakeCollector(mistakes, 'rules'),
   };
-  const resiliency = compileResiliency(policies, rules, notes);
-  if (mistakes.length > 0) throw new Error(`the test's own policies are wrong: ${mistakesText(mistakes)}`);
+  const resiliency = compileResiliency(policies, rules, collectors);
+  if (mistakes.length > 0) throw new Error(`invalid policies in the test: ${mistakesText(mistakes)}`);
   return resiliency;
 }
 
 export function policyOf(input: unknown): Policy {
   const mistakes: Mistake[] = [];
   const policy = compilePolicy(input, mistakeCollector(mistakes, 'policy'));
-  if (mistakes.length > 0) throw new Error(`the test's own policy is wrong: ${mistakesText(mistakes)}`);
+  if (mistakes.length > 0) throw new Error(`invalid policy in the test: ${mistakesText(mistakes)}`);
   return policy;
 }
 
@@ -76,11 +76,11 @@ export interface Setting {
   readonly rules?: unknown;
   readonly limits?: Partial<Limits>;
   readonly now?: number;
-  /** The clock after the call, where it went on meanwhile. */
+  /** The time after the call. Default: `now`. */
   readonly later?: number;
-  readonly roll?: number;
+  readonly random?: number;
   readonly hostTimeLeftMs?: number;
-  /** How the platform counts bytes, where it has a way of its own. */
+  /** The platform's function to count bytes. */
   readonly countBytes?: CountBytes;
 }
 
@@ -122,7 +122,7 @@ export interface Handled {
   readonly admission: Admission;
   readonly plan: Plan;
   readonly sends: readonly Send[];
-  /** The first send's envelope: most plans have but one. */
+  /** The envelope of the first send. Most plans have only one. */
   readonly sent: SentEnvelope;
 }
 
@@ -135,11 +135,12 @@ export function actorOf(setting: Setting): Actor {
   });
 }
 
-/** What the line does, with a runtime that ends its call so. */
-export function handle(came: Fields | string | Uint8Array, end: CallEnd, setting: Setting = {}): Handled {
-  const { now = NOW, later = now, roll = 0, hostTimeLeftMs = Number.POSITIVE_INFINITY } = setting;
+/** Decodes, admits and decides, with a runtime whose call ends with `end`. */
+export function handle(received: Fields | string | Uint8Array, end: CallEnd, setting: Setting = {}): Handled {
+  const { now = NOW, later = now, random = 0, hostTimeLeftMs = Number.POSITIVE_INFINITY } = setting;
   const actor = actorOf(setting);
-  const body = typeof came === 'string' || came instanceof Uint8Array ? came : JSON.stringify(came);
+  const body =
+    typeof received === 'string' || received instanceof Uint8Array ? received : JSON.stringify(received);
   const admission = admit(
     decode(body, { actor: actor.name, messageId: 'm-1', deriveId }),
     actor,
@@ -151,7 +152,7 @@ export function handle(came: Fields | string | Uint8Array, end: CallEnd, setting
     actor,
     limits: { ...NO_LIMITS, ...setting.limits },
     now: later,
-    random: roll,
+    random: random,
     deriveId,
     ...defined({ countBytes: setting.countBytes }),
   });
@@ -191,7 +192,7 @@ export function faultEnd(changes: Partial<Fault> = {}): CallEnd {
 export const TIMEOUT: CallEnd = { kind: 'timeout' };
 export const UNREACHABLE: CallEnd = { kind: 'unreachable', detail: 'connection refused' };
 
-/** What a plan tells, in the columns of the metrics' table. */
+/** The facts of a plan, by the label that they are counted with. */
 export function toldBy(plan: Plan): {
   readonly result: readonly string[];
   readonly failed: readonly string[];

@@ -10,7 +10,7 @@ export function aTask(changes: Partial<Task> = {}): Task {
   return { ...createTask({ id: 't-1', flow: 'enhance', owner: 'me', route, now: NOW }), ...changes };
 }
 
-/** The envelope is at the actor with this number; once completed, past it. */
+/** A report about the actor with this index. After `completed`, the route is advanced. */
 export function aStep(event: StepEvent, hop: number, changes: Partial<StepReport> = {}): StepReport {
   const at = event === 'completed' ? hop + 1 : hop;
   return {

@@ -2,7 +2,7 @@ import { type Arrival, decode } from '../../lib/core/envelope/decode.ts';
 import type { Envelope } from '../../lib/core/envelope/envelope.ts';
 import { anEnvelope, NOW_TEXT, ORIGIN } from './a-delivery.ts';
 
-/** Envelopes as they arrive where a route ends. */
+/** Envelopes as x-sink and x-sump receive them. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export const A_FAILURE = {
   error: AN_ERROR,
 };
 
-/** Failed at `score`, with these fields in place of its own. */
+/** An envelope that failed at `score`, with some fields changed. */
 export function aFailedBody(changes: Fields = {}): Fields {
   return anEnvelope({ status: A_FAILURE, ...changes });
 }
@@ -34,7 +34,7 @@ export function aFailed(changes: Fields = {}): Envelope {
 
 export function envelopeOf(body: Fields): Envelope {
   const arrival = arrivalOf(JSON.stringify(body));
-  if (arrival.kind === 'unreadable') throw new Error(`the test's own envelope: ${arrival.problem}`);
+  if (arrival.kind === 'unreadable') throw new Error(`invalid envelope in the test: ${arrival.problem}`);
   return arrival.envelope;
 }
 

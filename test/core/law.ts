@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-/** Within so many runs every class that a law names must have been met; with fewer, chance may leave one out. */
+/** A law fails if it has not met every required class within this number of runs. */
 const MAX_RUNS = 2_000;
-/** Most laws have met every class by then; one that has not goes on. */
+/** Most laws have met every class after this number of runs. The others continue. */
 const DEFAULT_RUNS = 500;
-/** Fixed, so that a law that holds today holds tomorrow; another is tried with LAW_SEED. */
+/** Fixed, so that results are reproducible. Set LAW_SEED for another one. */
 const DEFAULT_SEED = 20_260_101;
 const TIMEOUT_MS = 60_000;
 
@@ -19,13 +19,13 @@ function numberFromEnvironment(name: string, otherwise: number): number {
   if (text === undefined || text === '') return otherwise;
   const value = Number(text);
   if (!Number.isSafeInteger(value))
-    throw new Error(`${name} is "${text}", not a whole number like ${otherwise}`);
+    throw new Error(`${name} is "${text}"; expected a whole number such as ${otherwise}`);
   return value;
 }
 
 /**
- * A property that holds for everything the arbitrary makes. `classify` says what kind of case a value was, and
- * `mustMeet` which kinds have to come up: a law that never meets the case it is about proves nothing.
+ * A property that holds for every generated value. `classify` returns the classes of a value, and `mustMeet` lists the
+ * classes that have to occur: a law that never meets the case it is about proves nothing.
  */
 export function law<T>(
   name: string,
@@ -47,7 +47,7 @@ export function law<T>(
           for (const kind of new Set([classify(value)].flat())) count(kind);
         });
         do {
-          // The arbitraries seek the edges themselves; a bias on top would drown all else in the rarest cases.
+          // The arbitraries generate edge cases themselves. A bias in addition would produce little else.
           fc.assert(whole, { numRuns: runs, seed: seed + done, unbiased: true });
           done += runs;
         } while (runs >= DEFAULT_RUNS && done < MAX_RUNS && unmet().length > 0);

@@ -69,7 +69,7 @@ function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'at
     const told = isScore && called && calls++ < times ? end : valueEnd(1);
     const callEnd = isScore && takesMs > allowedMs ? TIMEOUT : told;
     const tookMs = !called ? 0 : callEnd === TIMEOUT ? allowedMs : isScore ? takesMs : 0;
-    const { sends } = handle(body, callEnd, { actor, now, later: now + tookMs, roll: randomValue });
+    const { sends } = handle(body, callEnd, { actor, now, later: now + tookMs, random: randomValue });
     now += tookMs;
     const sent = sends.find(({ type }) => type !== 'escalation');
     if (sent === undefined) throw new Error('nothing was sent');

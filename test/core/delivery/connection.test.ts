@@ -25,7 +25,7 @@ describe('a runtime that cannot be reached, covered by nothing', () => {
   });
 
   it('at first is tried again after a second, whatever the dice', () => {
-    expect(handle(anEnvelope(), UNREACHABLE, { roll: 0.9 }).sends[0]?.delayMs).toBe(1_000);
+    expect(handle(anEnvelope(), UNREACHABLE, { random: 0.9 }).sends[0]?.delayMs).toBe(1_000);
   });
 
   it('at attempt 5 ends as RuntimeError', () => {

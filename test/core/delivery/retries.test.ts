@@ -82,7 +82,7 @@ describe('a retry', () => {
   it('rolls the dice', () => {
     const jitter: Setting = {
       policies: { default: { maxAttempts: 3, initialDelay: '2s', jitter: true } },
-      roll: 0.5,
+      random: 0.5,
     };
     expect(handle(anEnvelope(), faultEnd(), jitter).sends[0]?.delayMs).toBe(2_100);
   });

@@ -16,12 +16,12 @@ function arrivedStatus(status?: object): object {
 
 const FRESH = { phase: 'pending', actor: 'score', attempt: 1, created_at: NOW_TEXT, updated_at: NOW_TEXT };
 
-describe('the status on arrival', () => {
-  it('without one is made', () => {
+describe('arrive', () => {
+  it('creates a status if there is none', () => {
     expect(arrivedStatus()).toEqual(FRESH);
   });
 
-  it('of a retry counts one up and keeps when the actor began', () => {
+  it('increments the attempt of a retry and keeps created_at', () => {
     expect(
       arrivedStatus({
         phase: 'retrying',
@@ -45,19 +45,19 @@ describe('the status on arrival', () => {
     });
   });
 
-  it('of a retry that does not say which is the second, begun now', () => {
+  it('treats a retry without an attempt as the second one, started now', () => {
     expect(arrivedStatus({ phase: 'retrying', actor: 'score' })).toEqual({ ...FRESH, attempt: 2 });
   });
 
   it.each([
     ['another actor', { phase: 'pending', actor: 'fetch' }],
-    ['another actor that was retried', { phase: 'retrying', actor: 'fetch' }],
+    ['a retry at another actor', { phase: 'retrying', actor: 'fetch' }],
     ['the same actor again in the route', { phase: 'pending', actor: 'score' }],
-    ['nobody in particular', { phase: 'retrying' }],
+    ['an unknown actor', { phase: 'retrying' }],
     ['a phase of a later version', { phase: 'dreaming', actor: 'score' }],
     ['a success', { phase: 'succeeded', actor: 'score' }],
     ['a pause', { phase: 'paused', actor: 'score' }],
-  ])('from %s starts anew', (_what, before) => {
+  ])('starts with attempt 1 after %s', (_what, before) => {
     const status = {
       ...before,
       attempt: 4,
@@ -72,7 +72,7 @@ describe('the status on arrival', () => {
     expect(arrivedStatus(status)).toEqual({ ...FRESH, deadline_at: LATER, more: 1 });
   });
 
-  it('of what was routed here as failed keeps the error for the handler, and nothing else', () => {
+  it('keeps only the error of a failed envelope that was routed here', () => {
     const status = {
       phase: 'failed',
       reason: 'PolicyRouted',
@@ -86,24 +86,24 @@ describe('the status on arrival', () => {
     expect(arrivedStatus(status)).toEqual({ ...FRESH, deadline_at: LATER, error: ERROR });
   });
 
-  it('of what failed without an error gets none', () => {
+  it('adds no error to a failed envelope without one', () => {
     expect(arrivedStatus({ phase: 'failed', actor: 'fetch' })).toStrictEqual(FRESH);
   });
 });
 
-describe('the deadline of an envelope', () => {
+describe('deadlineMs', () => {
   it.each([
     ['without a status', undefined, undefined],
-    ['without one in it', {}, undefined],
-    ['with one', { deadline_at: NOW_TEXT }, NOW],
+    ['with a status without a deadline', {}, undefined],
+    ['with a deadline', { deadline_at: NOW_TEXT }, NOW],
   ])('%s', (_what, status, expected) => {
     const arrival = decode(JSON.stringify(anEnvelope(defined({ status }))), ORIGIN);
     expect(arrival.kind === 'readable' && deadlineMs(arrival.envelope)).toBe(expected);
   });
 });
 
-describe('what a handler sees and what follows', () => {
-  it('an envelope routed by a policy is at its first attempt and the error goes once it was dealt with', () => {
+describe('the status that a handler sees', () => {
+  it('starts with attempt 1 after routing, and removes the error after a success', () => {
     const { admission, sent } = handle(
       anEnvelope({ status: { phase: 'failed', reason: 'PolicyRouted', actor: 'fetch', error: ERROR } }),
       valueEnd('dealt with'),
@@ -113,7 +113,7 @@ describe('what a handler sees and what follows', () => {
     expect(sent.status).not.toHaveProperty('error');
   });
 
-  it('what is known of nobody survives', () => {
+  it('keeps unknown keys', () => {
     const { sends } = handle(
       anEnvelope({ parent_id: 'p', more: { a: 1 }, status: { deadline_at: LATER, later: 1 } }),
       valueEnd(1),

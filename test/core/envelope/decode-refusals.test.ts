@@ -13,12 +13,16 @@ const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
 const TIME_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
 const route = { prev: [], curr: 'score', next: [] };
 
-describe('what is not UTF-8 JSON is a ParseError', () => {
+describe('a body that is not UTF-8 JSON is a ParseError', () => {
   it.each([
     ['nothing', '', 'the body is not JSON: the text ends at line 1, column 1'],
-    ['words', 'hello', 'the body is not JSON: unexpected "h" at line 1, column 1'],
-    ['half an envelope', '{"id":"e",\n "route"', 'the body is not JSON: the text ends at line 2, column 9'],
-    ['an envelope and more', '{} {}', 'the body is not JSON: unexpected "{" at line 1, column 4'],
+    ['a word', 'hello', 'the body is not JSON: unexpected "h" at line 1, column 1'],
+    [
+      'an incomplete envelope',
+      '{"id":"e",\n "route"',
+      'the body is not JSON: the text ends at line 2, column 9',
+    ],
+    ['text after the envelope', '{} {}', 'the body is not JSON: unexpected "{" at line 1, column 4'],
     ['a lone surrogate', '"\ud800"', 'the body is not UTF-8'],
     ['a byte order mark', '\ufeff{}', 'the body is not JSON: unexpected "\ufeff" at line 1, column 1'],
   ])('%s', (_what, body, problem) => {
@@ -28,91 +32,103 @@ describe('what is not UTF-8 JSON is a ParseError', () => {
     expect(JSON.parse(arrival.envelope.payload)).toEqual({ raw: body });
   });
 
-  it('bytes that are no text are kept as base64', () => {
+  it('keeps bytes that are not UTF-8 as base64', () => {
     const arrival = refusal(Uint8Array.of(0x7b, 0xff, 0x00));
     expect(arrival.reason).toBe('ParseError');
     expect(arrival.problem).toBe('the body is not UTF-8');
     expect(arrival.envelope.payload).toBe('{"raw_base64":"e/8A"}');
   });
 
-  it('bytes that are text, but no JSON, are kept as text', () => {
+  it('keeps bytes that are UTF-8 but not JSON as text', () => {
     expect(refusal(new TextEncoder().encode('é"')).envelope.payload).toBe('{"raw":"é\\""}');
   });
 });
 
-describe('JSON that is no envelope is a ValidationError', () => {
+describe('JSON that is not an envelope is a ValidationError', () => {
   const long = 'z'.repeat(140);
   it.each([
     ['a number', '7', 'the body is a single value; expected an object'],
     ['null', 'null', 'the body is a single value; expected an object'],
     ['an array', '[1]', 'the body is an array; expected an object'],
     [
-      'a text, which is not quoted: it may be a payload',
+      'a text; the message does not contain it, because it may be a payload',
       `"${long}"`,
       'the body is a single value; expected an object',
     ],
     ['no id', { route, payload: 1 }, 'id is missing'],
     ['an empty id', anEnvelope({ id: '' }), 'id is ""; expected a non-empty string'],
-    ['a number for an id', anEnvelope({ id: 7 }), 'id is 7; expected a non-empty string'],
-    ['null for an id', anEnvelope({ id: null }), 'id is null; expected a non-empty string'],
-    ['a number for a parent', anEnvelope({ parent_id: 7 }), 'parent_id is 7; expected a non-empty string'],
-    ['an empty parent', anEnvelope({ parent_id: '' }), 'parent_id is ""; expected a non-empty string'],
+    ['an id that is a number', anEnvelope({ id: 7 }), 'id is 7; expected a non-empty string'],
+    ['an id that is null', anEnvelope({ id: null }), 'id is null; expected a non-empty string'],
+    [
+      'a parent_id that is a number',
+      anEnvelope({ parent_id: 7 }),
+      'parent_id is 7; expected a non-empty string',
+    ],
+    ['an empty parent_id', anEnvelope({ parent_id: '' }), 'parent_id is ""; expected a non-empty string'],
     ['no payload', { id: 'e', route }, 'payload is missing'],
     ['no route', { id: 'e', payload: 1 }, 'route is missing'],
-    ['a route of text', anEnvelope({ route: 'score' }), 'route is "score"; expected an object'],
-    ['null for a route', anEnvelope({ route: null }), 'route is null; expected an object'],
-    ['a route of an array', anEnvelope({ route: ['a'] }), 'route is ["a"]; expected an object'],
+    ['a route that is a text', anEnvelope({ route: 'score' }), 'route is "score"; expected an object'],
+    ['a route that is null', anEnvelope({ route: null }), 'route is null; expected an object'],
+    ['a route that is an array', anEnvelope({ route: ['a'] }), 'route is ["a"]; expected an object'],
     ['an empty route', anEnvelope({ route: {} }), 'route.prev is missing'],
     ['no prev', anEnvelope({ route: { curr: 'a', next: [] } }), 'route.prev is missing'],
     ['no curr', anEnvelope({ route: { prev: [], next: [] } }), 'route.curr is missing'],
     ['no next', anEnvelope({ route: { prev: [], curr: 'a' } }), 'route.next is missing'],
-    ['curr alone', anEnvelope({ route: { curr: 'a' } }), 'route.prev is missing'],
+    ['curr without prev and next', anEnvelope({ route: { curr: 'a' } }), 'route.prev is missing'],
     [
-      'prev of text',
+      'prev that is a text',
       anEnvelope({ route: { ...route, prev: 'a' } }),
       'route.prev is "a"; expected an array of actor names',
     ],
     [
-      'prev of an object',
+      'prev that is an object',
       anEnvelope({ route: { ...route, prev: {} } }),
       'route.prev is {}; expected an array',
     ],
     [
-      'a bad name in prev',
+      'an invalid name in prev',
       anEnvelope({ route: { ...route, prev: ['a', 'B'] } }),
       'route.prev[1] is "B"; an actor',
     ],
-    ['a bad name in curr', anEnvelope({ route: { ...route, curr: 'S' } }), `route.curr is "S"; ${NAME_RULE}`],
+    [
+      'an invalid name in curr',
+      anEnvelope({ route: { ...route, curr: 'S' } }),
+      `route.curr is "S"; ${NAME_RULE}`,
+    ],
     ['null in curr', anEnvelope({ route: { ...route, curr: null } }), `route.curr is null; ${NAME_RULE}`],
     [
-      'a bad name in next',
+      'an invalid name in next',
       anEnvelope({ route: { ...route, next: [7] } }),
       `route.next[0] is 7; ${NAME_RULE}`,
     ],
     ['an empty name in next', anEnvelope({ route: { ...route, next: [''] } }), 'route.next[0] is ""'],
     [
-      "one of the mesh's own in prev",
+      'a reserved name in prev',
       anEnvelope({ route: { ...route, prev: ['x-sink'] } }),
       'route.prev[0] is "x-sink"',
     ],
     [
-      "one of the mesh's own in curr",
+      'a reserved name in curr',
       anEnvelope({ route: { ...route, curr: 'x-sump' } }),
       'route.curr is "x-sump"; names that start with "x-" are reserved for the mesh and cannot be in a route',
     ],
     [
-      "one of the mesh's own in next",
+      'a reserved name in next',
       anEnvelope({ route: { ...route, next: ['x-dlq'] } }),
       'route.next[0] is "x-dlq"',
     ],
     [
-      'actors of text',
+      'actors that is a text',
       anEnvelope({ route: { actors: 'a', current: 0 } }),
       'route.actors is "a"; expected an array',
     ],
-    ['a bad name in actors', anEnvelope({ route: { actors: ['A'], current: 0 } }), 'route.actors[0] is "A"'],
     [
-      "one of the mesh's own in actors",
+      'an invalid name in actors',
+      anEnvelope({ route: { actors: ['A'], current: 0 } }),
+      'route.actors[0] is "A"',
+    ],
+    [
+      'a reserved name in actors',
       anEnvelope({ route: { actors: ['x-sink'], current: 0 } }),
       'route.actors[0] is "x-sink"',
     ],
@@ -131,43 +147,47 @@ describe('JSON that is no envelope is a ValidationError', () => {
       anEnvelope({ route: { actors: ['a'], current: 2 } }),
       'route.current is 2; expected a whole',
     ],
-    ['half a current', anEnvelope({ route: { actors: ['a', 'b'], current: 0.5 } }), 'route.current is 0.5'],
-    ['current as text', anEnvelope({ route: { actors: ['a'], current: '0' } }), 'route.current is "0"'],
-    ['current without actors', anEnvelope({ route: { current: 0 } }), 'route.prev is missing'],
-    ['headers of an array', anEnvelope({ headers: [1] }), 'headers is [1]; expected an object'],
-    ['headers of text', anEnvelope({ headers: 'a' }), 'headers is "a"; expected an object'],
     [
-      'a deadline header that nobody can read',
+      'current that is not an integer',
+      anEnvelope({ route: { actors: ['a', 'b'], current: 0.5 } }),
+      'route.current is 0.5',
+    ],
+    [
+      'current that is a text',
+      anEnvelope({ route: { actors: ['a'], current: '0' } }),
+      'route.current is "0"',
+    ],
+    ['current without actors', anEnvelope({ route: { current: 0 } }), 'route.prev is missing'],
+    ['headers that are an array', anEnvelope({ headers: [1] }), 'headers is [1]; expected an object'],
+    ['headers that are a text', anEnvelope({ headers: 'a' }), 'headers is "a"; expected an object'],
+    [
+      'an invalid deadline header',
       anEnvelope({ headers: { deadline_at: 'soon' } }),
       `headers.deadline_at is "soon"; ${TIME_RULE}`,
     ],
     [
-      'a deadline header of null',
+      'a deadline header that is null',
       anEnvelope({ headers: { deadline_at: null } }),
       'headers.deadline_at is null; a time',
     ],
     [
-      'a time to wait for that nobody can read',
+      'an invalid x-asya-not-before',
       anEnvelope({ headers: { 'x-asya-not-before': 12 } }),
       `headers.x-asya-not-before is 12; ${TIME_RULE}`,
     ],
     [
-      'an actor for errors that is none',
+      'an invalid name in _on_error',
       anEnvelope({ headers: { _on_error: 'No One' } }),
       `headers._on_error is "No One"; ${NAME_RULE}`,
     ],
+    ['an _on_error that is null', anEnvelope({ headers: { _on_error: null } }), 'headers._on_error is null'],
     [
-      'an actor for errors of null',
-      anEnvelope({ headers: { _on_error: null } }),
-      'headers._on_error is null',
-    ],
-    [
-      "one of the mesh's own for errors",
+      'a reserved name in _on_error',
       anEnvelope({ headers: { _on_error: 'x-sump' } }),
       'headers._on_error is "x-sump"; an actor\'s name',
     ],
-    ['a status of text', anEnvelope({ status: 'good' }), 'status is "good"; expected an object'],
-    ['a status of an array', anEnvelope({ status: [] }), 'status is []; expected an object'],
+    ['a status that is a text', anEnvelope({ status: 'good' }), 'status is "good"; expected an object'],
+    ['a status that is an array', anEnvelope({ status: [] }), 'status is []; expected an object'],
     [
       'attempt 0',
       anEnvelope({ status: { attempt: 0 } }),
@@ -177,12 +197,12 @@ describe('JSON that is no envelope is a ValidationError', () => {
     ['attempt 1.5', anEnvelope({ status: { attempt: 1.5 } }), 'status.attempt is 1.5'],
     ['attempt "1"', anEnvelope({ status: { attempt: '1' } }), 'status.attempt is "1"'],
     [
-      'a birth that nobody can read',
+      'an invalid created_at',
       anEnvelope({ status: { created_at: 'once' } }),
       `status.created_at is "once"; ${TIME_RULE}`,
     ],
     [
-      'a deadline that nobody can read',
+      'an invalid deadline_at',
       anEnvelope({ status: { deadline_at: 99 } }),
       `status.deadline_at is 99; ${TIME_RULE}`,
     ],
@@ -194,33 +214,33 @@ describe('JSON that is no envelope is a ValidationError', () => {
     expect(JSON.parse(arrival.envelope.payload)).toEqual({ raw: text });
   });
 
-  it.each(['status', 'route'])('a %s nested so deep that it could not be written again', (field) => {
+  it.each(['status', 'route'])('rejects a %s that is nested too deeply', (field) => {
     const deep = `${'{"a":'.repeat(500)}{"a":1}${'}'.repeat(500)}`;
     const body = JSON.stringify(anEnvelope({ [field]: 0 })).replace(`"${field}":0`, `"${field}":${deep}`);
     expect(refusal(body).problem).toBe(`${field} is nested deeper than 500 levels`);
   });
 
-  it("says that the mesh's own actors take no errors", () => {
+  it('reports that _on_error cannot contain a reserved name', () => {
     expect(refusal(anEnvelope({ headers: { _on_error: 'x-sump' } })).problem).toContain(
       'names that start with "x-" are reserved for the mesh',
     );
   });
 });
 
-describe('what can be saved of it is saved', () => {
-  it('the id that came', () => {
+describe('the envelope of an unreadable message keeps', () => {
+  it('the original id', () => {
     expect(refusal({ id: 'e-9' }).envelope.id).toBe('e-9');
   });
 
   it.each([['{"id":""}'], ['{"id":7}'], ['{"id":null}'], ['{}'], ['[]'], ['no']])(
-    'else one derived from the message, the same when it comes again: %s',
+    'otherwise an id derived from the message id, the same on redelivery: %s',
     (body) => {
       expect(refusal(body).envelope.id).toBe(deriveId('unreadable', 'score', 'm-1'));
       expect(refusal(body)).toEqual(refusal(body));
     },
   );
 
-  it('a route that says where it was found', () => {
+  it('a route with the receiving actor', () => {
     expect(refusal({ id: 'e', route: { prev: ['a'], curr: 'B' } }).envelope.route).toEqual({
       prev: [],
       curr: 'score',
@@ -228,7 +248,7 @@ describe('what can be saved of it is saved', () => {
     });
   });
 
-  it('the parent', () => {
+  it('a valid parent_id', () => {
     expect(refusal({ id: 'e', parent_id: 'p' }).envelope.parent_id).toBe('p');
   });
 
@@ -237,24 +257,24 @@ describe('what can be saved of it is saved', () => {
     ['empty', { parent_id: '' }],
     ['null', { parent_id: null }],
     ['missing', {}],
-  ])('no parent that is %s', (_what, body) => {
+  ])('no parent_id that is %s', (_what, body) => {
     expect(refusal(body).envelope).not.toHaveProperty('parent_id');
   });
 
   it.each([
     ['the status', { status: { deadline_at: NOW_TEXT } }],
     ['the headers', { headers: { deadline_at: NOW_TEXT } }],
-    ['the headers, where the status has none', { status: {}, headers: { deadline_at: NOW_TEXT } }],
+    ['the headers if the status has none', { status: {}, headers: { deadline_at: NOW_TEXT } }],
     [
-      'the headers, where nobody can read that of the status',
+      'the headers if that of the status is invalid',
       { status: { deadline_at: 'soon' }, headers: { deadline_at: NOW_TEXT } },
     ],
-    ['the headers, where the status is no object', { status: 7, headers: { deadline_at: NOW_TEXT } }],
+    ['the headers if the status is not an object', { status: 7, headers: { deadline_at: NOW_TEXT } }],
     [
-      'the status, where both can be read',
+      'the status if both are valid',
       { status: { deadline_at: NOW_TEXT }, headers: { deadline_at: '2027-01-01T00:00:00Z' } },
     ],
-  ])('the deadline of %s', (_what, body) => {
+  ])('the deadline in %s', (_what, body) => {
     expect(refusal(body).envelope.status).toEqual({ deadline_at: NOW_TEXT });
   });
 
@@ -268,15 +288,15 @@ describe('what can be saved of it is saved', () => {
   });
 
   it.each([
-    ['none', {}],
-    ['one of no use in the status', { status: { deadline_at: 'soon' } }],
-    ['one of no use in the headers', { headers: { deadline_at: 7 } }],
-    ['headers that are no object', { headers: 'deadline_at' }],
-  ])('no deadline where there is %s', (_what, body) => {
+    ['no deadline', {}],
+    ['an invalid one in the status', { status: { deadline_at: 'soon' } }],
+    ['an invalid one in the headers', { headers: { deadline_at: 7 } }],
+    ['headers that are not an object', { headers: 'deadline_at' }],
+  ])('no deadline with %s', (_what, body) => {
     expect(refusal(body).envelope).not.toHaveProperty('status');
   });
 
-  it('the headers that say whose it is, and no others', () => {
+  it('only the headers of trace, task, flow and replay', () => {
     const headers = {
       traceparent: '00-1-2-01',
       tracestate: 'a=b',
@@ -296,20 +316,20 @@ describe('what can be saved of it is saved', () => {
     ]);
   });
 
-  it('but not where they are no text', () => {
+  it('no headers that are not text', () => {
     expect(refusal({ headers: { 'x-asya-task': 7, traceparent: null } }).envelope.headers.size).toBe(0);
     expect(refusal({ headers: 7 }).envelope.headers.size).toBe(0);
   });
 
-  it('and unknown keys stay in the raw payload alone', () => {
+  it('unknown keys only in the raw payload', () => {
     expect(refusal({ more: 1 }).envelope.extra.size).toBe(0);
   });
 });
 
-describe('a refused envelope goes to x-sink, failed, and is acked', () => {
+describe('an unreadable message goes to x-sink as failed and is acked', () => {
   it.each([
     ['{"id":"e-9","parent_id":"p-1"}', 'ValidationError', 'payload is missing', 'validation_error'],
-    ['nonsense', 'ParseError', 'the body is not JSON: unexpected "n" at line 1, column 1', 'parse_error'],
+    ['not JSON', 'ParseError', 'the body is not JSON: unexpected "n" at line 1, column 1', 'parse_error'],
   ])('%s', (body, reason, message, failed) => {
     const { called, sends, sent, plan } = handle(body, valueEnd(1), {
       policies: { default: { maxAttempts: 3 } },

@@ -10,8 +10,8 @@ function readable(body: string | Uint8Array | object): Envelope {
   return arrival.envelope;
 }
 
-describe('a well-formed envelope is read', () => {
-  it('with all that it may hold', () => {
+describe('decode reads a valid envelope', () => {
+  it('with all fields', () => {
     const envelope = readable(
       '{"id":"7f0c","parent_id":"6e0b","route":{"prev":["fetch"],"curr":"score","next":["store"]},' +
         '"headers":{"traceparent":"00-1-2-01","n": 1},"payload":{"n":1},' +
@@ -34,7 +34,7 @@ describe('a well-formed envelope is read', () => {
     });
   });
 
-  it('with the least that it must hold', () => {
+  it('with the required fields only', () => {
     expect(readable('{"id":"e","route":{"prev":[],"curr":"","next":[]},"payload":null}')).toEqual({
       id: 'e',
       route: { prev: [], curr: '', next: [] },
@@ -44,7 +44,7 @@ describe('a well-formed envelope is read', () => {
     });
   });
 
-  it('from bytes as from text', () => {
+  it('from bytes or text', () => {
     const text = JSON.stringify(anEnvelope({ payload: 'é' }));
     expect(readable(new TextEncoder().encode(text))).toEqual(readable(text));
   });
@@ -80,7 +80,7 @@ describe('a well-formed envelope is read', () => {
     expect(readable(anEnvelope(nulls))).toStrictEqual(readable(anEnvelope(absent)));
   });
 
-  it('null is kept where it is a value: the payload and unknown keys', () => {
+  it('null is kept in the payload and in unknown keys', () => {
     const envelope = readable(anEnvelope({ payload: null, more: null }));
     expect(envelope.payload).toBe('null');
     expect(envelope.extra.get('more')).toBe('null');
@@ -100,11 +100,11 @@ describe('the payload', () => {
     ['a 64-bit integer', '9007199254740993'],
     ['a duplicate key', '{"a":1,"a":2}'],
     ['white space', '{ "a" :\n[ 1,\t2 ] }'],
-    ['a number written in its own way', '1.50e+2'],
+    ['an unusual notation of a number', '1.50e+2'],
     ['escapes', '"\\u0061\\/"'],
     ['null', 'null'],
     ['false', 'false'],
-    ['nothing much', '""'],
+    ['an empty text', '""'],
     ['ten thousand brackets', '['.repeat(10_000) + ']'.repeat(10_000)],
   ])('keeps %s', (_what, payload) => {
     const body = `{"id":"e","payload": ${payload} ,"route":{"prev":[],"curr":"score","next":[]}}`;
@@ -112,7 +112,7 @@ describe('the payload', () => {
   });
 });
 
-describe('the older route', () => {
+describe('the older route shape', () => {
   it.each([
     [
       { actors: ['a', 'b', 'c'], current: 0 },
@@ -138,14 +138,14 @@ describe('the older route', () => {
       { actors: ['a'], current: 0, note: 1 },
       { prev: [], curr: 'a', next: [], note: 1 },
     ],
-  ])('%j becomes %j', (route, read) => {
+  ])('reads %j as %j', (route, read) => {
     expect(readable(anEnvelope({ route })).route).toEqual(read);
   });
 
   it.each([
-    ['a good one', { actors: ['x', 'y'], current: 1 }],
-    ['a bad one', { actors: 'nonsense', current: -1 }],
-  ])('beside the new one does not count: %s', (_what, older) => {
+    ['a valid one', { actors: ['x', 'y'], current: 1 }],
+    ['an invalid one', { actors: 'nonsense', current: -1 }],
+  ])('is ignored if the new one is complete: %s', (_what, older) => {
     const route = { prev: [], curr: 'b', next: ['c'] };
     expect(readable(anEnvelope({ route: { ...older, ...route } })).route).toEqual(route);
   });
@@ -157,7 +157,7 @@ describe('the older route', () => {
     { prev: ['z'], curr: 'z' },
     { curr: 'z', next: ['z'] },
     { prev: ['z'], next: ['z'] },
-  ])('beside a piece of the new one counts: %j', (piece) => {
+  ])('is used if the new one is incomplete: %j', (piece) => {
     expect(readable(anEnvelope({ route: { actors: ['a', 'b', 'c'], current: 1, ...piece } })).route).toEqual({
       prev: ['a'],
       curr: 'b',
@@ -167,20 +167,20 @@ describe('the older route', () => {
 });
 
 describe('the deadline', () => {
-  it('as a header moves into the status', () => {
+  it('is moved from the header to the status', () => {
     const envelope = readable(anEnvelope({ headers: { deadline_at: '2026-01-01T02:00:00+02:00', a: 1 } }));
     expect(envelope.status).toEqual({ deadline_at: '2026-01-01T00:00:00Z' });
     expect(envelope.headers).toEqual(new Map([['a', '1']]));
   });
 
-  it('as a header joins a status without one', () => {
+  it('is added to a status without a deadline', () => {
     const envelope = readable(
       anEnvelope({ headers: { deadline_at: '2026-01-01T00:00:00Z' }, status: { phase: 'pending' } }),
     );
     expect(envelope.status).toEqual({ phase: 'pending', deadline_at: '2026-01-01T00:00:00Z' });
   });
 
-  it('in both places is the one in the status', () => {
+  it('is that of the status if both are present', () => {
     const envelope = readable(
       anEnvelope({
         headers: { deadline_at: '2026-01-01T00:00:00Z' },
@@ -191,7 +191,7 @@ describe('the deadline', () => {
     expect(envelope.headers.size).toBe(0);
   });
 
-  it('that is not there leaves no status behind', () => {
+  it('creates no status if it is absent', () => {
     expect(readable(anEnvelope())).not.toHaveProperty('status');
   });
 });
@@ -200,24 +200,27 @@ describe('the status', () => {
   it.each([
     ['an unknown phase and reason', { phase: 'dreaming', reason: 'Because' }],
     ['keys of a later version', { phase: 'pending', later: { a: [1] } }],
-    ['nothing', {}],
+    ['an empty status', {}],
     ['the first attempt', { attempt: 1 }],
     ['a later attempt', { attempt: 41 }],
-    ['an attempt beyond counting', { attempt: 2 ** 60 }],
+    ['a very large attempt', { attempt: 2 ** 60 }],
     ['an error of any shape', { error: 'odd' }],
-  ])('may hold %s', (_what, status) => {
+  ])('accepts %s', (_what, status) => {
     expect(readable(anEnvelope({ status })).status).toEqual(status);
   });
 
-  it.each(['created_at', 'deadline_at'])('%s with an offset is written in UTC, and the rest stays', (key) => {
-    const status = { phase: 'pending', [key]: '2026-01-01T01:00:00+01:00', reason: 'Odd' };
-    expect(readable(anEnvelope({ status })).status).toStrictEqual({
-      ...status,
-      [key]: '2026-01-01T00:00:00Z',
-    });
-  });
+  it.each(['created_at', 'deadline_at'])(
+    '%s with an offset is converted to UTC, and other keys are kept',
+    (key) => {
+      const status = { phase: 'pending', [key]: '2026-01-01T01:00:00+01:00', reason: 'Odd' };
+      expect(readable(anEnvelope({ status })).status).toStrictEqual({
+        ...status,
+        [key]: '2026-01-01T00:00:00Z',
+      });
+    },
+  );
 
-  it('times with an offset are written in UTC', () => {
+  it('timestamps with an offset are converted to UTC', () => {
     const status = { created_at: '2026-01-01T01:00:00+01:00', deadline_at: '2025-12-31T23:00:00-01:00' };
     expect(readable(anEnvelope({ status })).status).toEqual({
       created_at: '2026-01-01T00:00:00Z',
@@ -242,11 +245,11 @@ describe('the status', () => {
 
 describe('headers that the sidecar reads', () => {
   it.each([
-    ['an hour to wait for', { 'x-asya-not-before': '2026-01-01T00:00:00Z' }],
-    ['an actor for errors', { _on_error: 'recover' }],
-    ['an event time that nobody can read', { event_time: 'long ago' }],
-    ['anything else', { any: { thing: [1] } }],
-  ])('may hold %s', (_what, headers) => {
+    ['a valid x-asya-not-before', { 'x-asya-not-before': '2026-01-01T00:00:00Z' }],
+    ['a valid _on_error', { _on_error: 'recover' }],
+    ['an invalid event_time', { event_time: 'long ago' }],
+    ['any other header', { any: { thing: [1] } }],
+  ])('accepts %s', (_what, headers) => {
     const [[name, value] = []] = Object.entries(headers);
     expect(readable(anEnvelope({ headers })).headers).toEqual(new Map([[name, JSON.stringify(value)]]));
   });

@@ -11,34 +11,31 @@ function again(body: string): string {
 
 const ROUTE = '"route":{"prev":["fetch"],"curr":"score","next":["store"]}';
 
-describe('an envelope is written as it was read', () => {
+describe('encode writes what decode has read', () => {
   it.each([
-    ['the least', `{"id":"e",${ROUTE},"headers":{},"payload":1}`],
+    ['the required fields', `{"id":"e",${ROUTE},"headers":{},"payload":1}`],
     ['a parent', `{"id":"e","parent_id":"p",${ROUTE},"headers":{},"payload":1}`],
     ['headers', `{"id":"e",${ROUTE},"headers":{"a":9007199254740993,"b":[ 1 ]},"payload":1}`],
     ['a status', `{"id":"e",${ROUTE},"headers":{},"payload":1,"status":{"phase":"pending","more":[1]}}`],
     ['an empty status', `{"id":"e",${ROUTE},"headers":{},"payload":1,"status":{}}`],
     [
-      'a payload in its own spelling',
+      'an unusual notation of the payload',
       `{"id":"e",${ROUTE},"headers":{},"payload":{ "n" : 9007199254740993, "n":1.0 }}`,
     ],
-    [
-      'keys that nobody knows',
-      `{"id":"e",${ROUTE},"headers":{},"payload":1,"more":[ 1 ],"m\\"":9007199254740993}`,
-    ],
+    ['unknown keys', `{"id":"e",${ROUTE},"headers":{},"payload":1,"more":[ 1 ],"m\\"":9007199254740993}`],
     ['quotes in the ids', `{"id":"e\\"","parent_id":"\\n",${ROUTE},"headers":{},"payload":1}`],
     ['a key called __proto__', `{"id":"e",${ROUTE},"headers":{},"payload":1,"__proto__":7}`],
   ])('with %s', (_what, body) => {
     expect(again(body)).toBe(body);
   });
 
-  it('only the new route is written', () => {
+  it('writes only the new route shape', () => {
     expect(again('{"id":"e","route":{"actors":["a","b"],"current":1},"payload":1}')).toBe(
       '{"id":"e","route":{"prev":["a"],"curr":"b","next":[]},"headers":{},"payload":1}',
     );
   });
 
-  it('without white space around a payload, and with all that is within', () => {
+  it('removes white space around a payload, but not inside it', () => {
     expect(again(`{"id":"e",${ROUTE},"payload":\n [ 1, 2 ]\n}`)).toBe(
       `{"id":"e",${ROUTE},"headers":{},"payload":[ 1, 2 ]}`,
     );

@@ -11,15 +11,15 @@ import {
 const headersOf = (fields: Readonly<Record<string, string>>): Headers =>
   new Map(Object.entries(fields)) as never;
 
-describe('a header', () => {
-  it('is its text, or nothing where it is none', () => {
+describe('headerText, withHeader and withoutHeader', () => {
+  it('reads a text, and undefined for any other value', () => {
     const headers = headersOf({ a: '"x"', b: '7' });
     expect(headerText(headers, 'a')).toBe('x');
     expect(headerText(headers, 'b')).toBeUndefined();
     expect(headerText(headers, 'c')).toBeUndefined();
   });
 
-  it('is set and removed in a copy', () => {
+  it('set and remove a header in a copy', () => {
     const headers = headersOf({ a: '1' });
     expect([...withHeader(headers, 'b', 'x"')]).toEqual([
       ['a', '1'],
@@ -31,7 +31,7 @@ describe('a header', () => {
     expect([...headers]).toEqual([['a', '1']]);
   });
 
-  it('that is not there needs no copy', () => {
+  it('make no copy to remove an absent header', () => {
     const headers = headersOf({ a: '1' });
     expect(withoutHeader(headers, 'b')).toBe(headers);
   });
@@ -54,7 +54,7 @@ describe('headers that belong to the sidecar', () => {
     expect(isSidecarHeader(name)).toBe(isOwn);
   });
 
-  it('stay, whatever a handler answers', () => {
+  it('are kept whatever a handler returns', () => {
     const given = headersOf({ traceparent: '"t"', 'x-asya-task': '"k"', mine: '1' });
     const answered = headersOf({ traceparent: '"forged"', 'x-asya-flow': '"forged"', theirs: '2' });
     expect([...headersFromHandler(given, answered)]).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DURATION_RULE, durationMs, durationText, MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 
-describe('a duration', () => {
+describe('durationMs', () => {
   it.each([
     ['300ms', 300],
     ['1.5s', 1_500],
@@ -35,7 +35,7 @@ describe('a duration', () => {
     ['1499us', 1],
     ['1500us', 2],
     ['0.3ms0.3ms', 1],
-  ])('%s rounds to the nearest whole millisecond, %d', (text, milliseconds) => {
+  ])('rounds %s to %d ms', (text, milliseconds) => {
     expect(durationMs(text)).toBe(milliseconds);
   });
 
@@ -61,27 +61,30 @@ describe('a duration', () => {
     ['x1s'],
     ['1sx'],
     ['five minutes'],
-  ])('is not %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(durationMs(text)).toBeUndefined();
   });
 
-  it.each([[5], [null], [undefined], [['5s']], [{}], [true]])('is text, not %j', (value) => {
-    expect(durationMs(value)).toBeUndefined();
-  });
+  it.each([[5], [null], [undefined], [['5s']], [{}], [true]])(
+    'rejects a value that is not text: %j',
+    (value) => {
+      expect(durationMs(value)).toBeUndefined();
+    },
+  );
 
-  it("is no longer than Go's longest", () => {
+  it("rejects durations longer than Go's longest", () => {
     expect(MAX_DURATION_MS).toBe(9_223_372_036_855);
     expect(durationMs('9223372036854775807ns')).toBe(MAX_DURATION_MS);
     expect(durationMs('9223372036855ms')).toBe(MAX_DURATION_MS);
     expect(durationMs('9223372036856ms')).toBeUndefined();
   });
 
-  it('is said by its rule', () => {
+  it('is described by DURATION_RULE', () => {
     expect(DURATION_RULE).toBe('a duration is text like "300ms", "1.5s", "5m" or "1h30m"');
   });
 });
 
-describe('a duration is written in the shortest way', () => {
+describe('durationText', () => {
   it.each([
     [0, '0s'],
     [1, '1ms'],
@@ -94,7 +97,7 @@ describe('a duration is written in the shortest way', () => {
     [5_400_000, '1h30m'],
     [3_600_001, '1h1ms'],
     [90_061_001, '25h1m1s1ms'],
-  ])('%d ms as %s, which reads the same', (milliseconds, text) => {
+  ])('writes %d ms as %s, and durationMs reads it back', (milliseconds, text) => {
     expect(durationText(milliseconds)).toBe(text);
     expect(durationMs(text)).toBe(milliseconds);
   });

@@ -10,20 +10,20 @@ function nested(levels: number): string {
   return `${'['.repeat(levels)}1${']'.repeat(levels)}`;
 }
 
-describe('an exact value', () => {
+describe('exactValueFromJson', () => {
   it.each([
     '9223372036854775807',
     '{"id":12345678901234567890,"list":[1.0,-0,1e400,0.1]}',
     '[true,false,null,"1.0",{}]',
-  ])('is written as it came: %s', (text) => {
+  ])('is serialized to the original text: %s', (text) => {
     expect(JSON.stringify(exact(text))).toBe(text);
   });
 
-  it('is plain where a double holds its numbers', () => {
+  it('contains plain numbers if a double can represent them', () => {
     expect(exact('{"n":1,"half":0.5}')).toEqual({ n: 1, half: 0.5 });
   });
 
-  it('is not there where it is nested so deep that it could not be written', () => {
+  it('is undefined if the value is nested too deeply', () => {
     expect(exact(nested(500))).toBeDefined();
     expect(exact(nested(501))).toBeUndefined();
   });

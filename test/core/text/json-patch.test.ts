@@ -4,7 +4,7 @@ import { applyPatch, readPatch } from '../../../lib/core/text/json-patch.ts';
 import type { JsonText } from '../../../lib/core/text/json-text.ts';
 import { law } from '../law.ts';
 
-/** The document after the patch, as text; or the problem. */
+/** The patched document as text, or the problem. */
 function patched(text: string, patch: string): { text: string } | { problem: string } {
   const reading = readPatch(patch);
   return 'problem' in reading ? reading : applyPatch(text as JsonText, reading.patch);
@@ -24,42 +24,52 @@ function problemOf(text: string, patch: string): string {
 
 type Operations = readonly Readonly<Record<string, unknown>>[];
 
-describe('JSON Patch does what RFC 6902 says', () => {
+describe('JSON Patch follows RFC 6902', () => {
   it.each<[string, unknown, Operations, unknown]>([
     ['adds a member', { tea: 1 }, [{ op: 'add', path: '/milk', value: 2 }], { tea: 1, milk: 2 }],
-    ['adds over a member', { tea: 1 }, [{ op: 'add', path: '/tea', value: 2 }], { tea: 2 }],
-    ['adds in a list', { l: ['a', 'c'] }, [{ op: 'add', path: '/l/1', value: 'b' }], { l: ['a', 'b', 'c'] }],
-    ['adds at the end by number', ['a'], [{ op: 'add', path: '/1', value: 'b' }], ['a', 'b']],
-    ['adds at the end by -', { l: ['a'] }, [{ op: 'add', path: '/l/-', value: ['b'] }], { l: ['a', ['b']] }],
-    ['adds into an empty list', [], [{ op: 'add', path: '/-', value: null }], [null]],
-    ['adds something nested', {}, [{ op: 'add', path: '/a', value: { b: {} } }], { a: { b: {} } }],
-    ['adds in place of everything', { a: 1 }, [{ op: 'add', path: '', value: [1] }], [1]],
+    ['overwrites a member with add', { tea: 1 }, [{ op: 'add', path: '/tea', value: 2 }], { tea: 2 }],
+    [
+      'inserts into an array',
+      { l: ['a', 'c'] },
+      [{ op: 'add', path: '/l/1', value: 'b' }],
+      { l: ['a', 'b', 'c'] },
+    ],
+    ['appends by index', ['a'], [{ op: 'add', path: '/1', value: 'b' }], ['a', 'b']],
+    ['appends with -', { l: ['a'] }, [{ op: 'add', path: '/l/-', value: ['b'] }], { l: ['a', ['b']] }],
+    ['adds to an empty array', [], [{ op: 'add', path: '/-', value: null }], [null]],
+    ['adds a nested value', {}, [{ op: 'add', path: '/a', value: { b: {} } }], { a: { b: {} } }],
+    ['replaces the document with add', { a: 1 }, [{ op: 'add', path: '', value: [1] }], [1]],
     ['removes a member', { a: 1, b: 2 }, [{ op: 'remove', path: '/b' }], { a: 1 }],
-    ['removes from a list', ['a', 'b', 'c'], [{ op: 'remove', path: '/1' }], ['a', 'c']],
+    ['removes an item of an array', ['a', 'b', 'c'], [{ op: 'remove', path: '/1' }], ['a', 'c']],
     ['replaces a member', { a: 1 }, [{ op: 'replace', path: '/a', value: [] }], { a: [] }],
-    ['replaces in a list', [1, 2], [{ op: 'replace', path: '/0', value: 9 }], [9, 2]],
-    ['replaces everything', { a: 1 }, [{ op: 'replace', path: '', value: null }], null],
+    ['replaces an item of an array', [1, 2], [{ op: 'replace', path: '/0', value: 9 }], [9, 2]],
+    ['replaces the document', { a: 1 }, [{ op: 'replace', path: '', value: null }], null],
     ['replaces null', { a: null }, [{ op: 'replace', path: '/a', value: 1 }], { a: 1 }],
     [
-      'moves a member elsewhere',
+      'moves a member',
       { from: { x: 1, y: 2 }, to: { z: 3 } },
       [{ op: 'move', from: '/from/x', path: '/to/w' }],
       { from: { y: 2 }, to: { z: 3, w: 1 } },
     ],
     [
-      'moves within a list, counted without what is moved',
+      'moves within an array; the target index does not count the moved item',
       ['all', 'grass', 'cows', 'eat'],
       [{ op: 'move', from: '/1', path: '/3' }],
       ['all', 'cows', 'eat', 'grass'],
     ],
-    ['moves onto itself', { a: 1 }, [{ op: 'move', from: '/a', path: '/a' }], { a: 1 }],
-    ['moves out of what it replaces', { a: { b: 1 } }, [{ op: 'move', from: '/a/b', path: '/a' }], { a: 1 }],
-    ['moves in place of everything', { a: { b: 1 } }, [{ op: 'move', from: '/a', path: '' }], { b: 1 }],
-    ['copies', { a: [1] }, [{ op: 'copy', from: '/a', path: '/b' }], { a: [1], b: [1] }],
-    ['copies into itself', { a: {} }, [{ op: 'copy', from: '/a', path: '/a/b' }], { a: { b: {} } }],
-    ['copies everything', { a: 1 }, [{ op: 'copy', from: '', path: '/b' }], { a: 1, b: { a: 1 } }],
+    ['moves a value to its own path', { a: 1 }, [{ op: 'move', from: '/a', path: '/a' }], { a: 1 }],
     [
-      'tests values, and the order of members is of no matter',
+      'moves a child to the path of its parent',
+      { a: { b: 1 } },
+      [{ op: 'move', from: '/a/b', path: '/a' }],
+      { a: 1 },
+    ],
+    ['moves a value to the root', { a: { b: 1 } }, [{ op: 'move', from: '/a', path: '' }], { b: 1 }],
+    ['copies a value', { a: [1] }, [{ op: 'copy', from: '/a', path: '/b' }], { a: [1], b: [1] }],
+    ['copies a value into itself', { a: {} }, [{ op: 'copy', from: '/a', path: '/a/b' }], { a: { b: {} } }],
+    ['copies the document', { a: 1 }, [{ op: 'copy', from: '', path: '/b' }], { a: 1, b: { a: 1 } }],
+    [
+      'tests values and ignores the order of members',
       { a: { x: 1, y: [true, 'z'] }, n: 1 },
       [
         { op: 'test', path: '/a', value: { y: [true, 'z'], x: 1 } },
@@ -69,7 +79,7 @@ describe('JSON Patch does what RFC 6902 says', () => {
       { a: { x: 1, y: [true, 'z'] }, n: 1 },
     ],
     [
-      'reads ~0 and ~1 once, in this order',
+      'unescapes ~1 before ~0',
       { '/': 9, '~1': 10, 'a/b': 1, 'm~n': 2 },
       [
         { op: 'test', path: '/~01', value: 10 },
@@ -79,13 +89,28 @@ describe('JSON Patch does what RFC 6902 says', () => {
       ],
       { '/': 9, '~1': 10, 'a/b': 3 },
     ],
-    ['takes an empty key', { '': { '': 1 } }, [{ op: 'replace', path: '//', value: 2 }], { '': { '': 2 } }],
-    ['takes numbers as keys', { '0': 'a' }, [{ op: 'replace', path: '/0', value: 'b' }], { '0': 'b' }],
-    ['ignores what it does not know', { a: 1 }, [{ op: 'remove', path: '/a', more: 1, value: 2 }], {}],
-    ['takes keys of the prototype', {}, [{ op: 'add', path: '/constructor', value: 1 }], { constructor: 1 }],
-    ['does nothing where nothing is asked', { a: 1 }, [], { a: 1 }],
+    ['accepts an empty key', { '': { '': 1 } }, [{ op: 'replace', path: '//', value: 2 }], { '': { '': 2 } }],
     [
-      'does one after the other',
+      'accepts numbers as keys of an object',
+      { '0': 'a' },
+      [{ op: 'replace', path: '/0', value: 'b' }],
+      { '0': 'b' },
+    ],
+    [
+      'ignores unknown fields of an operation',
+      { a: 1 },
+      [{ op: 'remove', path: '/a', more: 1, value: 2 }],
+      {},
+    ],
+    [
+      'accepts keys that exist on the prototype',
+      {},
+      [{ op: 'add', path: '/constructor', value: 1 }],
+      { constructor: 1 },
+    ],
+    ['does nothing without operations', { a: 1 }, [], { a: 1 }],
+    [
+      'applies operations in order',
       { a: 1 },
       [
         { op: 'add', path: '/b', value: {} },
@@ -103,52 +128,72 @@ describe('JSON Patch does what RFC 6902 says', () => {
   });
 
   it.each<[string, unknown, string, string]>([
-    ['nothing to remove', { a: 1 }, '[{"op":"remove","path":"/b"}]', 'nothing at "/b"'],
-    ['nothing to replace', { a: 1 }, '[{"op":"replace","path":"/b","value":1}]', 'nothing at "/b"'],
-    ['nowhere to add', { a: 1 }, '[{"op":"add","path":"/b/c","value":1}]', 'nothing at "/b"'],
+    ['remove of a missing member', { a: 1 }, '[{"op":"remove","path":"/b"}]', 'nothing at "/b"'],
+    ['replace of a missing member', { a: 1 }, '[{"op":"replace","path":"/b","value":1}]', 'nothing at "/b"'],
+    ['add to a missing parent', { a: 1 }, '[{"op":"add","path":"/b/c","value":1}]', 'nothing at "/b"'],
     [
-      'inside a scalar',
+      'add inside a scalar',
       { a: 1 },
       '[{"op":"add","path":"/a/b","value":1}]',
       '"/a/b" cannot be added: its parent is neither an object nor an array',
     ],
     [
-      'beyond the end of a list',
+      'an index beyond the end of an array',
       [1],
       '[{"op":"add","path":"/2","value":1}]',
       '"/2" is not an index of an array of length 1',
     ],
-    ['no index', [1], '[{"op":"add","path":"/x","value":1}]', '"/x" is not an index'],
+    ['a key instead of an index', [1], '[{"op":"add","path":"/x","value":1}]', '"/x" is not an index'],
     [
-      'an index with a zero in front',
+      'an index with a leading zero',
       [1, 2],
       '[{"op":"add","path":"/01","value":1}]',
       '"/01" is not an index',
     ],
-    ['a sign', [1, 2], '[{"op":"remove","path":"/-1"}]', 'nothing at "/-1"'],
-    ['an exponent', [1, 2], '[{"op":"remove","path":"/1e0"}]', 'nothing at "/1e0"'],
-    ['- where something has to be', [1], '[{"op":"remove","path":"/-"}]', 'nothing at "/-"'],
-    ['- to replace', [1], '[{"op":"replace","path":"/-","value":1}]', 'nothing at "/-"'],
-    ['- to copy from', [1], '[{"op":"copy","from":"/-","path":"/0"}]', 'nothing at "/-"'],
-    ['a parent into its child', { a: { b: 1 } }, '[{"op":"move","from":"/a","path":"/a/b"}]', 'into itself'],
-    ['everything removed', 1, '[{"op":"remove","path":""}]', 'cannot be removed'],
+    ['an index with a sign', [1, 2], '[{"op":"remove","path":"/-1"}]', 'nothing at "/-1"'],
+    ['an index with an exponent', [1, 2], '[{"op":"remove","path":"/1e0"}]', 'nothing at "/1e0"'],
+    ['remove at -', [1], '[{"op":"remove","path":"/-"}]', 'nothing at "/-"'],
+    ['replace at -', [1], '[{"op":"replace","path":"/-","value":1}]', 'nothing at "/-"'],
+    ['copy from -', [1], '[{"op":"copy","from":"/-","path":"/0"}]', 'nothing at "/-"'],
     [
-      'a test of another value',
+      'move of a parent into its child',
+      { a: { b: 1 } },
+      '[{"op":"move","from":"/a","path":"/a/b"}]',
+      'into itself',
+    ],
+    ['remove of the document', 1, '[{"op":"remove","path":""}]', 'cannot be removed'],
+    [
+      'test of a different value',
       { a: 'x' },
       '[{"op":"test","path":"/a","value":"y"}]',
       '"/a" has a different value',
     ],
     [
-      'a text is no number',
+      'test of a text against a number',
       { a: '10' },
       '[{"op":"test","path":"/a","value":10}]',
       '"/a" has a different value',
     ],
-    ['null is no value', {}, '[{"op":"test","path":"/a","value":null}]', 'nothing at "/a"'],
-    ['a longer list', [1, 2], '[{"op":"test","path":"","value":[1]}]', 'has a different value'],
-    ['fewer members', { a: 1, b: 2 }, '[{"op":"test","path":"","value":{"a":1}}]', 'has a different value'],
-    ['a list is no object', [], '[{"op":"test","path":"","value":{}}]', 'has a different value'],
-  ])('and refuses: %s', (_what, document, patch, words) => {
+    [
+      'test of a missing member against null',
+      {},
+      '[{"op":"test","path":"/a","value":null}]',
+      'nothing at "/a"',
+    ],
+    ['test of a longer array', [1, 2], '[{"op":"test","path":"","value":[1]}]', 'has a different value'],
+    [
+      'test with fewer members',
+      { a: 1, b: 2 },
+      '[{"op":"test","path":"","value":{"a":1}}]',
+      'has a different value',
+    ],
+    [
+      'test of an array against an object',
+      [],
+      '[{"op":"test","path":"","value":{}}]',
+      'has a different value',
+    ],
+  ])('rejects: %s', (_what, document, patch, words) => {
     expect(problemOf(JSON.stringify(document), patch)).toMatch(/^operation 1 of the patch \(\w+\): /);
     expect(problemOf(JSON.stringify(document), patch)).toContain(words);
   });
@@ -171,24 +216,24 @@ describe('JSON Patch does what RFC 6902 says', () => {
     ['[{"op":"copy","path":"/a","from":7}]', 'from is 7'],
     ['[{"op":"add","path":"/a"}]', 'value is missing'],
     ['[{"op":"test","path":"/a"}]', 'value is missing'],
-  ])('and cannot read %s', (patch, words) => {
+  ])('rejects the patch %s', (patch, words) => {
     expect(problemOf('{"a":1}', patch)).toContain(words);
   });
 
-  it('takes `null` as a value', () => {
+  it('accepts null as a value', () => {
     expect(textAfter('{"a":1}', [{ op: 'add', path: '/a', value: null }])).toBe('{"a":null}');
   });
 
-  it('is applied whole or not at all', () => {
+  it('applies all operations or none', () => {
     const patch = '[{"op":"add","path":"/b","value":1},{"op":"remove","path":"/c"}]';
     expect(problemOf('{"a":1}', patch)).toMatch(/^operation 2 of the patch \(remove\)/);
   });
 });
 
-describe('what is not touched keeps its bytes', () => {
+describe('values that a patch does not touch keep their bytes', () => {
   const ODD = '{"n":9007199254740993,"f":1.10,"e":1E+2,"a":1,"a":2,"u":"\\u0041" }';
 
-  it('beside what is changed', () => {
+  it('next to a changed value', () => {
     const text = `{"keep":${ODD},"l":[${ODD},1],"x":1}`;
     expect(textAfter(text, [{ op: 'replace', path: '/x', value: 2 }])).toBe(
       `{"keep":${ODD},"l":[${ODD},1],"x":2}`,
@@ -196,23 +241,23 @@ describe('what is not touched keeps its bytes', () => {
     expect(textAfter(text, [{ op: 'remove', path: '/l/1' }])).toBe(`{"keep":${ODD},"l":[${ODD}],"x":1}`);
   });
 
-  it('where it is moved or copied', () => {
+  it('when moved or copied', () => {
     const text = `{"a":${ODD}}`;
     expect(textAfter(text, [{ op: 'copy', from: '/a', path: '/b' }])).toBe(`{"a":${ODD},"b":${ODD}}`);
     expect(textAfter(text, [{ op: 'move', from: '/a', path: '/b' }])).toBe(`{"b":${ODD}}`);
   });
 
-  it('where it comes from the patch', () => {
+  it('when taken from the patch', () => {
     const result = patched('{}', `[{"op":"add","path":"/a","value":${ODD}}]`);
     expect(result).toEqual({ text: `{"a":${ODD}}` });
   });
 
-  it('where nothing is asked of it at all', () => {
+  it('with an empty patch', () => {
     expect(patched(` ${ODD}`, '[{"op":"test","path":"/f","value":1.1}]')).toEqual({ text: ` ${ODD}` });
   });
 });
 
-describe('numbers are the same by their value', () => {
+describe('test compares numbers by value', () => {
   it.each([
     ['1', '1.0'],
     ['100', '1e2'],
@@ -223,7 +268,7 @@ describe('numbers are the same by their value', () => {
     ['-1.50', '-15e-1'],
     ['9007199254740993', '9007199254740993.0'],
     ['1e400', '10e399'],
-  ])('%s and %s', (one, other) => {
+  ])('%s equals %s', (one, other) => {
     expect(patched(one, `[{"op":"test","path":"","value":${other}}]`)).toEqual({ text: one });
   });
 
@@ -236,16 +281,16 @@ describe('numbers are the same by their value', () => {
     ['1', 'true'],
     ['0', 'null'],
     ['1', '"1"'],
-  ])('not %s and %s', (one, other) => {
+  ])('%s does not equal %s', (one, other) => {
     expect(patched(one, `[{"op":"test","path":"","value":${other}}]`)).toHaveProperty('problem');
   });
 
-  it('and texts by theirs, however they are written', () => {
+  it('compares texts by value, with or without escapes', () => {
     expect(patched('"\\u0041/"', '[{"op":"test","path":"","value":"A\\/"}]')).toHaveProperty('text');
   });
 });
 
-/** JSON Patch on plain values, as naive as it can be. */
+/** A simple implementation of JSON Patch on plain values. */
 type Model = null | boolean | number | string | Model[] | { [key: string]: Model };
 
 interface ModelOperation {
@@ -342,7 +387,7 @@ function byModel(document: Model, { op, path, from, value }: ModelOperation): Mo
 
 describe('JSON Patch', () => {
   law(
-    'does on text what it does on values',
+    'has the same result on text as a simple implementation on values',
     fc.tuple(documents, operations),
     ([document, operation]) => {
       const { op, path, from, value } = operation;

@@ -182,7 +182,7 @@ const BAD: readonly string[] = [
   '1// no',
 ];
 
-/** What the engine's own parser says of the same text. */
+/** The result of `JSON.parse` for the same text. */
 function parsed(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -191,7 +191,7 @@ function parsed(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-describe('JSON is read', () => {
+describe('readJson accepts valid JSON', () => {
   it.each(GOOD.map((text) => [text]))('%j', (text) => {
     const json = readJson(text);
     expect(parsed(text)).toBeDefined();
@@ -201,23 +201,23 @@ describe('JSON is read', () => {
     );
   });
 
-  it.each(GOOD.map((text) => [`[${text},{"k":${text}},[${text}]]`]))('within other values: %j', (text) => {
+  it.each(GOOD.map((text) => [`[${text},{"k":${text}},[${text}]]`]))('inside other values: %j', (text) => {
     const json = readJson(text);
     expect(json.kind).toBe('array');
     if (json.kind === 'array') expect(json.items.map((item) => JSON.parse(item))).toEqual(JSON.parse(text));
   });
 });
 
-describe('what is not JSON is broken', () => {
+describe('readJson rejects invalid JSON', () => {
   it.each(BAD.map((text) => [text]))('%j', (text) => {
     expect(parsed(text)).toBeUndefined();
     expect(readJson(text).kind).toBe('invalid');
   });
 
   it.each(BAD.flatMap((text) => [[`[${text},1]`], [`{"k":${text},"l":1}`]]))(
-    'within other values: %j',
+    'inside other values: %j',
     (text) => {
-      // Some pieces are whole in other company: "[" + "" + "1]" alone is not asked for.
+      // Skips combinations that are valid JSON, such as "[" + "" + "1]".
       if (parsed(text) === undefined) expect(readJson(text).kind).toBe('invalid');
       else expect(readJson(text).kind).not.toBe('invalid');
     },
@@ -262,7 +262,7 @@ describe('what is not JSON is broken', () => {
   });
 });
 
-describe('the outermost level is cut into pieces, each as it came', () => {
+describe('readJson splits the outermost level and keeps the text of each value', () => {
   it('members of an object', () => {
     const json = readJson(' {"a" : 9007199254740993 , "b":[ 1,2 ], "c\\u0064" :{"x":1,"x":2}} ');
     expect(json).toEqual({
@@ -276,7 +276,7 @@ describe('the outermost level is cut into pieces, each as it came', () => {
     });
   });
 
-  it('of a key that stands twice, the last', () => {
+  it('the last value of a duplicate key', () => {
     const json = readJson('{"a":1,"a":2}');
     expect(json.kind === 'object' && json.members.get('a')).toBe('2');
   });
@@ -307,10 +307,10 @@ describe('the outermost level is cut into pieces, each as it came', () => {
   });
 });
 
-describe('no depth is too deep', () => {
+describe('deep nesting', () => {
   const deep = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
-  it('a hundred thousand brackets are read', () => {
+  it('reads a hundred thousand brackets', () => {
     expect(readJson(`{"payload":${deep(100_000)}}`).kind).toBe('object');
   });
 
@@ -325,7 +325,7 @@ describe('no depth is too deep', () => {
     ['{"a":1}', 1],
     ['[1,[2,[3]]]', 3],
     ['[[[1]],[[2]]]', 3],
-  ])('%s is a value to %d levels and no fewer', (text, levels) => {
+  ])('%s needs a limit of %d levels', (text, levels) => {
     expect(shallowValueFromJson(text as JsonText, levels)).toEqual({ value: JSON.parse(text) });
     if (levels > 0) expect(shallowValueFromJson(text as JsonText, levels - 1)).toBeUndefined();
   });
@@ -343,7 +343,7 @@ describe('strings of any length', () => {
     expect(readJson(text.slice(0, -1))).toEqual({ kind: 'invalid', at: length + 1 });
   });
 
-  it.each(lengths)('a line break after %d letters breaks it there', (length) => {
+  it.each(lengths)('reports a line break after %d letters at its position', (length) => {
     expect(readJson(`"${'x'.repeat(length)}\n"`)).toEqual({ kind: 'invalid', at: length + 1 });
   });
 
@@ -355,7 +355,7 @@ describe('strings of any length', () => {
     expect(readJson(`"${'x'.repeat(length)}\\x"`)).toEqual({ kind: 'invalid', at: length + 2 });
   });
 
-  it.each(lengths)('what follows %d letters is not taken for a part of them', (length) => {
+  it.each(lengths)('ends a string of %d letters at its closing quote', (length) => {
     const long = 'x'.repeat(length);
     for (const end of ['', '\\\\', '\\"', '\\\\\\"', '\\"\\"', '\\\\\\\\']) {
       const texts = [`"${long}${end}"`, '"y"', `"${end}${long}"`];
@@ -370,7 +370,7 @@ describe('strings of any length', () => {
   });
 });
 
-describe('strings', () => {
+describe('stringFromJson and jsonText', () => {
   it.each([
     ['"a"', 'a'],
     ['"\\u0061\\n"', 'a\n'],
@@ -379,7 +379,7 @@ describe('strings', () => {
     ['null', undefined],
     ['["a"]', undefined],
     [undefined, undefined],
-  ])('%j holds %j', (text, value) => {
+  ])('%j contains %j', (text, value) => {
     expect(stringFromJson(text as JsonText | undefined)).toBe(value);
   });
 
@@ -388,12 +388,12 @@ describe('strings', () => {
     [7, '7'],
     [true, 'true'],
     [null, 'null'],
-  ])('%j is written %s', (value, text) => {
+  ])('writes %j as %s', (value, text) => {
     expect(jsonText(value)).toBe(text);
   });
 });
 
-describe('members are put together again', () => {
+describe('textFromMembers', () => {
   it.each([
     [[], '{}'],
     [[['a', '1']], '{"a":1}'],
@@ -410,7 +410,7 @@ describe('members are put together again', () => {
   });
 });
 
-describe('a break is told by what stands there and where', () => {
+describe('describeJsonError', () => {
   it.each([
     ['', 0, 'the text ends at line 1, column 1'],
     ['abc', 3, 'the text ends at line 1, column 4'],

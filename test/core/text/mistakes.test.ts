@@ -7,8 +7,8 @@ import {
   mistakesText,
 } from '../../../lib/core/text/mistake.ts';
 
-describe('mistakes are gathered under their place', () => {
-  it('step by step', () => {
+describe('mistakeCollector', () => {
+  it('adds keys and indexes to the location', () => {
     const mistakes: Mistake[] = [];
     const notes = mistakeCollector(mistakes, 'POLICIES');
     expect(notes.place).toBe('POLICIES');
@@ -25,12 +25,12 @@ describe('mistakes are gathered under their place', () => {
     ]);
   });
 
-  it('from nowhere', () => {
+  it('starts with an empty location', () => {
     expect(mistakeCollector([], '').at('rules').place).toBe('rules');
     expect(mistakeCollector([], '').at(2).place).toBe('[2]');
   });
 
-  it('one line for each', () => {
+  it('writes one line for each mistake', () => {
     expect(
       mistakesText([
         { place: 'A', problem: 'is wrong' },
@@ -40,7 +40,7 @@ describe('mistakes are gathered under their place', () => {
     expect(mistakesText([])).toBe('');
   });
 
-  it('of every key that nobody knows', () => {
+  it('adds a mistake for every unknown key', () => {
     const mistakes: Mistake[] = [];
     addUnknownKeys(mistakeCollector(mistakes, 'p'), { topic: 1, atcion: 2, zzz: 3 }, ['action', 'topic']);
     expect(mistakes).toEqual([
@@ -50,7 +50,7 @@ describe('mistakes are gathered under their place', () => {
   });
 });
 
-describe('a value is shown short enough for one line', () => {
+describe('describeValue and describeReceived', () => {
   it.each([
     ['x'.repeat(120), 'x'.repeat(120)],
     ['x'.repeat(121), `${'x'.repeat(120)}...`],
@@ -72,7 +72,7 @@ describe('a value is shown short enough for one line', () => {
     expect(describeValue(value)).toBe(text);
   });
 
-  it('or said to be missing', () => {
+  it('reports a missing value', () => {
     expect(describeReceived(undefined)).toBe('is missing');
     expect(describeReceived(null)).toBe('is null');
     expect(describeReceived('a')).toBe('is "a"');

@@ -10,22 +10,22 @@ import {
 
 const SMILE = '\u{1f600}';
 
-describe('bytes to text', () => {
+describe('textFromUtf8', () => {
   it('reads UTF-8', () => {
     expect(textFromUtf8(new TextEncoder().encode(`aé€${SMILE}`))).toBe(`aé€${SMILE}`);
     expect(textFromUtf8(new Uint8Array())).toBe('');
   });
 
-  it('keeps a byte order mark: it is part of what came', () => {
+  it('keeps a byte order mark', () => {
     expect(textFromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61))).toBe('\ufeffa');
   });
 
   it.each([
-    ['a byte that never stands in UTF-8', [0xff]],
-    ['a character that is cut', [0xe2, 0x82]],
-    ['a surrogate in bytes', [0xed, 0xa0, 0x80]],
+    ['a byte that is never valid in UTF-8', [0xff]],
+    ['an incomplete character', [0xe2, 0x82]],
+    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
     ['an overlong form', [0xc0, 0x80]],
-  ])('does not read %s', (_what, bytes) => {
+  ])('rejects %s', (_what, bytes) => {
     expect(textFromUtf8(Uint8Array.from(bytes))).toBeUndefined();
   });
 });
@@ -53,7 +53,7 @@ const MEASURED: readonly (readonly [string, string])[] = [
   ['what lies before the surrogates, before a low half', '\ud7ff\ude00'],
 ];
 
-describe('how many bytes a text takes', () => {
+describe('utf8Bytes and exceedsUtf8Bytes', () => {
   it.each(MEASURED)('%s', (_what, text) => {
     expect(utf8Bytes(text)).toBe(new TextEncoder().encode(text).length);
   });
@@ -74,7 +74,7 @@ describe('how many bytes a text takes', () => {
   });
 });
 
-describe('the beginning of a text within so many bytes', () => {
+describe('headWithinUtf8', () => {
   it.each([
     ['abc', 2, 'ab'],
     ['abc', 3, 'abc'],
@@ -100,7 +100,7 @@ describe('the beginning of a text within so many bytes', () => {
   });
 });
 
-describe('the end of a text within so many bytes', () => {
+describe('tailWithinUtf8', () => {
   it.each([
     ['abc', 2, 'bc'],
     ['abc', 3, 'abc'],
@@ -126,7 +126,7 @@ describe('the end of a text within so many bytes', () => {
   });
 });
 
-describe('bytes as base64', () => {
+describe('base64FromBytes', () => {
   it.each([
     [[]],
     [[0]],
