@@ -95,9 +95,9 @@ describe('text from users and handlers', () => {
       ]),
     ];
     for (const argv of silent) expect((await cli(...argv)).raw, argv.join(' ')).not.toContain(SECRET);
-    await backend.engines.s3.shut();
+    await backend.engines.s3.goDown();
     expect((await asya(['replay', '--all'], { env: variables })).raw).not.toContain(SECRET);
-    await backend.engines.s3.open();
+    await backend.engines.s3.recover();
     for (const argv of [
       ['failures', 'show', 'e-0'],
       ['replay', 'e-0'],

@@ -214,10 +214,10 @@ describe('asya replay', () => {
   it('exits with 1 if the archive is down, and reports it once', async () => {
     const { scene, cli } = await backend.newMesh();
     await scene.fail(ids(3));
-    await backend.engines.s3.shut();
+    await backend.engines.s3.goDown();
     const dry = await cli('replay', '--all');
     const real = await cli('replay', '--all', '--go');
-    await backend.engines.s3.open();
+    await backend.engines.s3.recover();
     expect(dry).toMatchObject({ status: 1, out: '' });
     expect(dry.err.match(/S3 request failed/g)).toHaveLength(1);
     expect(real.status).toBe(1);
@@ -357,9 +357,9 @@ describe('asya purge', () => {
       status: 1,
       err: expect.stringContaining('nothing was purged'),
     });
-    await backend.engines.s3.shut();
+    await backend.engines.s3.goDown();
     const run = await cli('purge', 'e-1', '--yes', '--archive');
-    await backend.engines.s3.open();
+    await backend.engines.s3.recover();
     expect(run).toMatchObject({
       status: 1,
       err: expect.stringMatching(/S3 request failed.*0 of 1 were purged/),

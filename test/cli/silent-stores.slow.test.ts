@@ -10,9 +10,9 @@ describe.concurrent('asya, if a store does not answer', { timeout: 300_000 }, ()
     withBackend(async (backend) => {
       const { scene, cli } = await backend.newMesh();
       await scene.fail(['e-1']);
-      await backend.engines.dynamoDb.hush();
+      await backend.engines.dynamoDb.hang();
       const run = await cli('failures');
-      await backend.engines.dynamoDb.open();
+      await backend.engines.dynamoDb.recover();
       expect(run).toMatchObject({ status: 1, out: '' });
       expect(run.err).toMatch(/^asya: DynamoDB request failed: TimeoutError/);
       expect((await cli('failures', 'list')).out).toContain('e-1');
@@ -22,9 +22,9 @@ describe.concurrent('asya, if a store does not answer', { timeout: 300_000 }, ()
     withBackend(async (backend) => {
       const { scene, cli } = await backend.newMesh();
       await scene.fail(['e-1']);
-      await backend.engines.s3.hush();
+      await backend.engines.s3.hang();
       const run = await cli('replay', 'e-1', '--go');
-      await backend.engines.s3.open();
+      await backend.engines.s3.recover();
       expect(run).toMatchObject({ status: 1, out: '' });
       expect(run.err).toMatch(/S3 request failed: TimeoutError.*0 sent.*1 left/);
       expect((await scene.entriesOf('e-1'))[0]?.replays).toEqual([]);

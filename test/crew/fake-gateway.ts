@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type Gate, startGate } from '../support/gate.ts';
+import { type OutageProxy, startOutageProxy } from '../support/outage-proxy.ts';
 
-/** A gateway that accepts reports, behind a gate that can simulate outages. */
-export interface FakeGateway extends Gate {
+/** A gateway that accepts reports, behind a proxy that can simulate outages. */
+export interface FakeGateway extends OutageProxy {
   /** The reports about an envelope, in order. */
   reportsOf(envelopeId: string): readonly Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
@@ -21,12 +21,12 @@ export async function startFakeGateway(): Promise<FakeGateway> {
     response.writeHead(isReport ? 204 : 404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const gate = await startGate(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const proxy = await startOutageProxy(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return {
-    ...gate,
+    ...proxy,
     reportsOf: (envelopeId) => reports.filter(({ envelope_id }) => envelope_id === envelopeId),
     close: async () => {
-      await gate.shut();
+      await proxy.goDown();
       await new Promise((resolve) => {
         server.close(resolve);
         server.closeAllConnections();

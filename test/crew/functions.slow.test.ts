@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LambdaProcess, recordOf, startLambda } from '../functions/sidecar/lambda-process.ts';
 import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
 import { until } from '../sidecar/sidecar-process.ts';
-import type { Gate } from '../support/gate.ts';
+import type { OutageProxy } from '../support/outage-proxy.ts';
 import { type CrewStage, ended, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
 
 /** The crew as Lambda functions: they acknowledge only what they stored, and store everything once. */
@@ -66,12 +66,16 @@ async function failuresOf(id: string) {
   return page.ok ? page.failures : [];
 }
 
-async function whileGateIs(gate: Gate, state: 'shut' | 'hush', act: () => Promise<void>): Promise<void> {
-  await gate[state]();
+async function duringOutage(
+  proxy: OutageProxy,
+  state: 'goDown' | 'hang',
+  act: () => Promise<void>,
+): Promise<void> {
+  await proxy[state]();
   try {
     await act();
   } finally {
-    await gate.open();
+    await proxy.recover();
   }
 }
 
@@ -346,10 +350,10 @@ describe('a storage outage', () => {
 
   test.each(STORES)(
     'of %s: x-sink does not acknowledge, and stores everything after the outage',
-    async (_name, gate) => {
+    async (_name, proxy) => {
       const envelopes = [ended(), failed('during the outage')];
       const records = envelopes.map((envelope) => toSink(envelope));
-      await whileGateIs(gate(), 'shut', async () => {
+      await duringOutage(proxy(), 'goDown', async () => {
         const { batchItemFailures } = await sink.invoke(records);
         expect(batchItemFailures).toHaveLength(2);
         for (const { id } of envelopes) {
@@ -366,10 +370,10 @@ describe('a storage outage', () => {
 
   test.each(STORES)(
     'of %s: x-dlq does not acknowledge, and stores everything after the outage',
-    async (_name, gate) => {
+    async (_name, proxy) => {
       const envelope = envelopeAt('score', PAYLOAD, TASK);
       const record = deadLetter('score', envelope);
-      await whileGateIs(gate(), 'shut', async () => {
+      await duringOutage(proxy(), 'goDown', async () => {
         expect(await dlq.invoke([record])).toEqual(failureOf(record));
         expect(await stage.keysOf(envelope.id)).toEqual([]);
         expect(stage.gateway.reportsOf(envelope.id)).toEqual([]);
@@ -384,7 +388,7 @@ describe('a storage outage', () => {
   test('of DynamoDB: x-sump does not acknowledge, and stores everything after the outage', async () => {
     const envelope = failed('sump without a table');
     const record = toSump(envelope);
-    await whileGateIs(stage.dynamoDb, 'shut', async () => {
+    await duringOutage(stage.dynamoDb, 'goDown', async () => {
       expect(await sump.invoke([record])).toEqual(failureOf(record));
     });
     expect(failureLinesOf(envelope.id)).toEqual([]);
@@ -396,7 +400,7 @@ describe('a storage outage', () => {
     const envelope = ended();
     const record = toSink(envelope);
     const hurried = await stage.function('x-sink', SHORT);
-    await whileGateIs(stage.dynamoDb, 'hush', async () => {
+    await duringOutage(stage.dynamoDb, 'hang', async () => {
       expect(await hurried.invoke([record])).toEqual(failureOf(record));
     });
     expect(await sink.invoke([record])).toEqual(DONE);
@@ -406,8 +410,8 @@ describe('a storage outage', () => {
 
 describe('a gateway outage', () => {
   test.each([
-    ['refuses connections', 'shut'],
-    ['hangs', 'hush'],
+    ['refuses connections', 'goDown'],
+    ['hangs', 'hang'],
   ] as const)('in which it %s does not prevent storing', async (_how, state) => {
     const envelope = failed('during a gateway outage', {}, TASK);
     const lost = envelopeAt('score', PAYLOAD, TASK);
@@ -415,7 +419,7 @@ describe('a gateway outage', () => {
       stage.function('x-sink', PATIENT),
       stage.function('x-dlq', { ...PATIENT, ASYA_NAMESPACE: 'prod' }),
     ]);
-    await whileGateIs(stage.gateway, state, async () => {
+    await duringOutage(stage.gateway, state, async () => {
       const responses = await Promise.all([
         sinkInOutage.invoke([toSink(envelope)]),
         dlqInOutage.invoke([deadLetter('score', lost)]),
@@ -431,7 +435,7 @@ describe('a gateway outage', () => {
 
   test('is logged', async () => {
     const envelope = ended({}, TASK);
-    await whileGateIs(stage.gateway, 'shut', async () => {
+    await duringOutage(stage.gateway, 'goDown', async () => {
       await sink.invoke([toSink(envelope)]);
     });
     const isIt = ({ message, envelopeId }: { message?: unknown; envelopeId?: unknown }) =>
@@ -472,8 +476,8 @@ describe('all tests above', () => {
   });
 
   test('requested encryption for every object', () => {
-    const puts = stage.s3.asked().match(/PUT \/envelopes\//g) ?? [];
-    const encrypted = stage.s3.asked().match(/^x-amz-server-side-encryption: AES256\r$/gm) ?? [];
+    const puts = stage.s3.received().match(/PUT \/envelopes\//g) ?? [];
+    const encrypted = stage.s3.received().match(/^x-amz-server-side-encryption: AES256\r$/gm) ?? [];
     expect(puts.length).toBeGreaterThan(0);
     expect(encrypted.length).toBeGreaterThanOrEqual(puts.length);
   });

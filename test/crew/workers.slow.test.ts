@@ -122,9 +122,9 @@ describe('a running crew', () => {
 
   test('acknowledges nothing while a store is down', async () => {
     const [sink] = workers;
-    for (const [at, gate] of [stage.s3, stage.dynamoDb].entries()) {
+    for (const [at, proxy] of [stage.s3, stage.dynamoDb].entries()) {
       const envelope = outages[at] as Wire;
-      await gate.shut();
+      await proxy.goDown();
       await send('x-sink', envelope);
       await sink?.untilLine(
         ({ message, envelopeId, settle }) =>
@@ -132,7 +132,7 @@ describe('a running crew', () => {
       );
       expect(await isEmpty('x-sink')).toBe(false);
       expect(await stage.keysOf(envelope.id)).toEqual([]);
-      await gate.open();
+      await proxy.recover();
     }
   });
 

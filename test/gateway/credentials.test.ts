@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKeyAuthentication } from '../../lib/adapters/http/api-keys.ts';
 import { anyOf } from '../../lib/adapters/http/authenticate.ts';
 import { tokenAuthentication } from '../../lib/adapters/json-web-tokens/caller-token.ts';
-import { patientRequests } from '../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../support/without-request-timeouts.ts';
 import { KEYS, MY_KEY, OLD_KEY, type Served, serveGateway } from './a-served-gateway.ts';
 
 const ISSUER = 'https://issuer.example';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await served.close();
 });
 
-patientRequests();
+withoutRequestTimeouts();
 
 interface Claims {
   readonly iss?: string;

@@ -155,11 +155,11 @@ describe('a gateway on real stores', () => {
   });
 
   it('says that it is not available where its table is down, and nothing of it', async () => {
-    await embedded.dynamoDb.shut();
+    await embedded.dynamoDb.goDown();
     const response = await ask('ann', '/flows/quick', { method: 'POST', body: '{}' });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await response.text()).not.toMatch(/ECONN|table/);
-    await embedded.dynamoDb.open();
+    await embedded.dynamoDb.recover();
     expect((await ask('ann', '/tasks')).status).toBe(200);
   });
 

@@ -135,10 +135,10 @@ describe('the gateway on Lambda', () => {
     const { id } = JSON.parse(await textOf(ask('POST', '/flows/quick', '{}')));
     const [message] = await embedded.sqs.takeUntil('x-gateway', 1);
     const event = { Records: [{ messageId: 'm', body: message?.Body ?? '' }] } as unknown as SQSEvent;
-    await embedded.dynamoDb.shut();
+    await embedded.dynamoDb.goDown();
     expect((await timer(event)).batchItemFailures).toEqual([]);
     expect((await embedded.sqs.counts('x-gateway')).delayed).toBeGreaterThan(0);
-    await embedded.dynamoDb.open();
+    await embedded.dynamoDb.recover();
     for (let time = 0; time < 2; time++) expect((await timer(event)).batchItemFailures).toEqual([]);
     const task = JSON.parse(await textOf(ask('GET', `/tasks/${id}`)));
     expect(task.state).toBe('failed');

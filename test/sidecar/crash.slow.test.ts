@@ -48,7 +48,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     doomed.signal('SIGKILL');
     await until(() => !isAlive(runtimePid), 'the runtime of the killed sidecar is gone');
     const goneMs = Date.now() - killedAt;
-    await stage.sqs.runOut(actor);
+    await stage.sqs.expireVisibility(actor);
     startSidecar(variables);
 
     const arrivals = await Promise.all([

@@ -4,11 +4,11 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A server whose every byte is the test's own. */
+/** A server for tests that control every byte of an answer. */
 export interface ByteServer {
-  /** Of its Unix socket, where it has one. */
+  /** The path of its Unix socket; unused with TCP. */
   readonly path: string;
-  /** 0 on a Unix socket. */
+  /** 0 with a Unix socket. */
   readonly port: number;
   /** How many connections it has accepted. */
   accepted(): number;

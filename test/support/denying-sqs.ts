@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** An SQS in front of another one, which denies some actions on some queues as IAM does. */
+/** A proxy in front of SQS that denies chosen actions on chosen queues, like IAM. */
 export interface DenyingSqs {
   readonly endpoint: string;
-  /** From now on this action on this queue is answered with "access denied". */
+  /** Answers this action on this queue with "access denied" from now on. */
   deny(action: 'GetQueueUrl' | 'SendMessageBatch', queue: string): void;
   close(): Promise<void>;
 }

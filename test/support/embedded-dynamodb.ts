@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';
 
-/** A DynamoDB in this process, on a free port of this machine alone. */
+/** A DynamoDB in this process, on a free port of 127.0.0.1. */
 export interface EmbeddedDynamoDb {
   readonly endpoint: string;
   close(): Promise<void>;
@@ -10,7 +10,7 @@ export interface EmbeddedDynamoDb {
 
 export async function startEmbeddedDynamoDb(createTableMs = 0): Promise<EmbeddedDynamoDb> {
   const server = dynalite({ createTableMs });
-  // It throws where a client is gone in the middle of a request, as a killed one is: these tests would end with it.
+  // dynalite throws when a client disconnects during a request, which would end the test run.
   server.on('request', (request) => {
     request.removeAllListeners('error');
     request.on('error', () => {});

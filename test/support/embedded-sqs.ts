@@ -11,35 +11,35 @@ import {
 import { buildApp } from 'fauxqs';
 import { defined } from '../../lib/core/text/defined.ts';
 
-/** An SQS on a free port of this machine alone. */
+/** An SQS on a free port of 127.0.0.1. */
 export interface EmbeddedSqs {
   readonly endpoint: string;
   readonly client: SQSClient;
-  /** Makes the queue with its dead-letter queue; returns its URL. */
+  /** Creates the queue with its dead-letter queue, and returns its URL. */
   createQueue(name: string, attributes?: Readonly<Record<string, string>>): Promise<string>;
   send(queue: string, body: string, delaySeconds?: number): Promise<void>;
-  /** Receives what is there now and leaves it in the queue, as one who crashes does. */
+  /** Receives up to ten messages without deleting them, like a consumer that crashes. */
   receive(queue: string): Promise<readonly Message[]>;
-  /** Takes what is there now, for good. */
+  /** Receives up to ten messages and deletes them. */
   take(queue: string): Promise<readonly Message[]>;
-  /** Takes until so many have come, or fails after a while and says how many there were. */
+  /** Takes messages until there are `count`. Rejects after `withinMs`. */
   takeUntil(queue: string, count: number, withinMs?: number): Promise<readonly Message[]>;
   counts(queue: string): Promise<{ visible: number; hidden: number; delayed: number }>;
-  /** Until when each message that somebody has received is hidden from others. */
+  /** When the visibility timeout of each message in flight ends. */
   hiddenUntil(queue: string): Promise<readonly number[]>;
-  /** Whoever received messages has had his time: they are there again. */
-  runOut(queue: string): Promise<void>;
+  /** Ends the visibility timeout of all messages in flight. */
+  expireVisibility(queue: string): Promise<void>;
   close(): Promise<void>;
 }
 
 const ACCOUNT = '000000000000';
 
-interface InHands {
+interface InFlightMessage {
   readonly receiptHandle: string;
   readonly visibilityDeadline: number;
 }
 
-/** In this process. */
+/** Starts an SQS in this process. */
 export async function startEmbeddedSqs(
   options: { dataDir?: string; port?: number } = {},
 ): Promise<EmbeddedSqs> {
@@ -57,7 +57,7 @@ export async function startEmbeddedSqs(
   };
 }
 
-/** The same ways into an engine that somebody else runs, and ends. */
+/** The same interface for an engine that is already running. `close` does not stop the engine. */
 export function sqsAt(endpoint: string): EmbeddedSqs {
   const client = new SQSClient({
     endpoint,
@@ -83,10 +83,10 @@ export function sqsAt(endpoint: string): EmbeddedSqs {
     return Messages;
   }
 
-  /** As the engine tells it: SQS itself does not. */
-  async function inHands(queue: string): Promise<readonly InHands[]> {
+  /** From an endpoint of the engine; SQS itself has no such operation. */
+  async function inFlight(queue: string): Promise<readonly InFlightMessage[]> {
     const response = await fetch(`${endpoint}/_fauxqs/queues/${queue}`);
-    const { messages } = (await response.json()) as { messages: { inflight: readonly InHands[] } };
+    const { messages } = (await response.json()) as { messages: { inflight: readonly InFlightMessage[] } };
     return messages.inflight;
   }
 
@@ -134,9 +134,9 @@ export function sqsAt(endpoint: string): EmbeddedSqs {
         delayed: Number(Attributes['ApproximateNumberOfMessagesDelayed']),
       };
     },
-    hiddenUntil: async (queue) => (await inHands(queue)).map(({ visibilityDeadline }) => visibilityDeadline),
-    runOut: async (queue) => {
-      for (const { receiptHandle: ReceiptHandle } of await inHands(queue)) {
+    hiddenUntil: async (queue) => (await inFlight(queue)).map(({ visibilityDeadline }) => visibilityDeadline),
+    expireVisibility: async (queue) => {
+      for (const { receiptHandle: ReceiptHandle } of await inFlight(queue)) {
         const change = { QueueUrl: urlOf(queue), ReceiptHandle, VisibilityTimeout: 0 };
         await client.send(new ChangeMessageVisibilityCommand(change));
       }

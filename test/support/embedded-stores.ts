@@ -4,24 +4,24 @@ import { ensureTable } from '../../lib/adapters/dynamodb/table.ts';
 import { type Stores, storesFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
 import { startEmbeddedDynamoDb } from './embedded-dynamodb.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from './embedded-sqs.ts';
-import { type Gate, startGate } from './gate.ts';
+import { type OutageProxy, startOutageProxy } from './outage-proxy.ts';
 
-/** All that the crew works with, in this process: queues, a bucket and a table, the latter two behind gates. */
+/** Queues, a bucket and a table for the crew, in this process. The bucket and the table are behind outage proxies. */
 export interface EmbeddedStores {
   readonly sqs: EmbeddedSqs;
-  readonly s3: Gate;
-  readonly dynamoDb: Gate;
+  readonly s3: OutageProxy;
+  readonly dynamoDb: OutageProxy;
   readonly bucket: string;
   readonly table: string;
-  /** What one of the crew needs to know of it. */
+  /** The settings of a crew member that uses them. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The crew's own view of it, not through the gates. */
+  /** The crew's stores, without the proxies. */
   readonly stores: Stores;
-  /** As the crew would have it: through the gates, and with these in place of the bucket and the table there are. */
+  /** The crew's stores through the proxies, optionally with another bucket, table or key. */
   storesWith(changes?: { bucket?: string; table?: string; kmsKey?: string }): Stores;
-  /** Every key there is in the bucket. */
+  /** All keys in the bucket. */
   keys(): Promise<readonly string[]>;
-  /** The text under a key; fails where there is none. */
+  /** The text of an object. Rejects if it does not exist. */
   object(key: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -33,7 +33,10 @@ const TABLE = 'failures';
 export async function startEmbeddedStores(): Promise<EmbeddedStores> {
   const sqs = await startEmbeddedSqs();
   const dynamo = await startEmbeddedDynamoDb();
-  const [s3, dynamoDb] = await Promise.all([startGate(sqs.endpoint), startGate(dynamo.endpoint)]);
+  const [s3, dynamoDb] = await Promise.all([
+    startOutageProxy(sqs.endpoint),
+    startOutageProxy(dynamo.endpoint),
+  ]);
   const client = new S3Client({
     endpoint: sqs.endpoint,
     region: REGION,
@@ -79,7 +82,7 @@ export async function startEmbeddedStores(): Promise<EmbeddedStores> {
     close: async () => {
       for (const stores of made) stores.close();
       client.destroy();
-      await Promise.all([s3.shut(), dynamoDb.shut()]);
+      await Promise.all([s3.goDown(), dynamoDb.goDown()]);
       await Promise.all([sqs.close(), dynamo.close()]);
     },
   };

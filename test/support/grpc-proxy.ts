@@ -11,13 +11,13 @@ import {
 import type { AddressInfo } from 'node:net';
 
 /**
- * Passes gRPC calls on to Google's emulator, and can be cut. It also says for its clients that they are gone: the
- * emulator never notices, and would go on sending a part of all messages to connections that nobody reads.
+ * A proxy for gRPC calls to Google's emulator that can simulate a network outage. It also ends the calls of clients that
+ * have disconnected. The emulator does not notice those, and would keep sending messages to them.
  */
 export interface GrpcProxy {
   /** `host:port` */
   readonly endpoint: string;
-  /** Every connection breaks, and none is made, until the returned function is called. */
+  /** Closes all connections and rejects new ones until the returned function is called. */
   cut(): () => void;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ function passOn(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, upstrea
   stream.on('error', () => {});
   call.on('error', () => stream.destroy());
   stream.pipe(call);
-  // Gone, in whatever way: a plain end of the call is what the emulator understands.
+  // However the client disconnected, the emulator only recognizes a normal end of the call.
   stream.on('close', () => call.end());
   call.on('trailers', (received) => {
     trailers = received;

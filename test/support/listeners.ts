@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** A TCP socket that some process listens on. */
+/** A listening TCP socket of a process. */
 export interface Listener {
   readonly pid: number;
-  /** As the process bound it, e.g. `127.0.0.1`, `0.0.0.0`, `::`. */
+  /** The address it is bound to, e.g. `127.0.0.1`, `0.0.0.0`, `::`. */
   readonly address: string;
   readonly port: number;
 }
@@ -11,7 +11,7 @@ export interface Listener {
 /** The state of a listening socket in the kernel's tables. */
 const LISTEN = '0A';
 
-/** Every TCP socket that these processes listen on, by Linux's own tables. */
+/** All listening TCP sockets of these processes, from Linux's `/proc`. */
 export function listenersOf(pids: readonly number[]): readonly Listener[] {
   const listening = new Map(['tcp', 'tcp6'].flatMap(tableOf));
   return pids.flatMap((pid) =>
@@ -34,7 +34,7 @@ function tableOf(name: string): readonly Row[] {
   });
 }
 
-/** The tables have words of four bytes, each in the machine's order. */
+/** The tables contain words of four bytes in the machine's byte order. */
 function addressFrom(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()]);
   if (bytes.length === 4) return bytes.join('.');
@@ -54,7 +54,7 @@ function socketsOf(pid: number): readonly string[] {
       }
     });
   } catch {
-    // The process has ended since.
+    // The process has ended meanwhile.
     return [];
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A zombie that nobody has reaped yet is as good as gone. */
+/** False also for a zombie process. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -10,7 +10,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** One per line. A file is there before anything is in it, and a line that has no end yet is no number yet. */
+/** The process ids in a file, one per line. Ignores a last line without a line end, which may be incomplete. */
 export function pidsIn(path: string): readonly number[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8').split('\n').slice(0, -1).map(Number);

@@ -2,17 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PubsubEmulator } from '../../lib/local/engines/pubsub-emulator.ts';
 import { PROJECT } from './pubsub.ts';
 
-/** Pub/Sub by its plain HTTP interface: whoever looks from outside shares nothing with what is looked at. */
+/** Pub/Sub through its REST API, so that tests share no code with the transport. */
 export interface PubsubRest {
   readonly url: string;
   topic(name: string): Promise<void>;
-  /** Of the topic of the same name unless another is said. */
+  /** Creates a subscription; by default, of the topic with the same name. */
   subscription(name: string, settings?: SubscriptionSettings): Promise<void>;
-  /** Gives the message's id. */
+  /** Returns the message's id. */
   publish(topic: string, data: string, attributes?: Readonly<Record<string, string>>): Promise<string>;
-  /** The next message for which it holds; whatever else comes is kept for later. */
-  next(subscription: string, isIt?: (message: Pulled) => boolean, withinMs?: number): Promise<Pulled>;
-  /** All that is there now and was not asked for. */
+  /** Waits for the next message that matches. Other messages stay available for later calls. */
+  next(subscription: string, matches?: (message: Pulled) => boolean, withinMs?: number): Promise<Pulled>;
+  /** All messages that are available now and were not returned by `next`. */
   rest(subscription: string): Promise<readonly Pulled[]>;
 }
 
@@ -29,11 +29,11 @@ interface Pulled {
   readonly publishMs: number;
 }
 
-const FEWEST_ATTEMPTS = 5;
+const MIN_ATTEMPTS = 5;
 
 export function pubsubRest({ endpoint }: PubsubEmulator): PubsubRest {
   const url = `http://${endpoint}`;
-  const kept = new Map<string, Pulled[]>();
+  const pulled = new Map<string, Pulled[]>();
   const topicName = (name: string) => `projects/${PROJECT}/topics/${name}`;
 
   async function call(method: string, path: string, body: unknown): Promise<Record<string, unknown>> {
@@ -47,9 +47,9 @@ export function pubsubRest({ endpoint }: PubsubEmulator): PubsubRest {
     return JSON.parse(text) as Record<string, unknown>;
   }
 
-  async function empty(subscription: string): Promise<Pulled[]> {
-    const letters = kept.get(subscription) ?? [];
-    kept.set(subscription, letters);
+  async function pullAll(subscription: string): Promise<Pulled[]> {
+    const messages = pulled.get(subscription) ?? [];
+    pulled.set(subscription, messages);
     const path = `subscriptions/${subscription}`;
     const answer = await call('POST', `${path}:pull`, { maxMessages: 100, returnImmediately: true });
     const received = (answer['receivedMessages'] ?? []) as readonly {
@@ -61,16 +61,16 @@ export function pubsubRest({ endpoint }: PubsubEmulator): PubsubRest {
         publishTime: string;
       };
     }[];
-    if (received.length === 0) return letters;
+    if (received.length === 0) return messages;
     await call('POST', `${path}:acknowledge`, { ackIds: received.map(({ ackId }) => ackId) });
     for (const { message } of received)
-      letters.push({
+      messages.push({
         data: Buffer.from(message.data ?? '', 'base64').toString(),
         attributes: message.attributes ?? {},
         messageId: message.messageId,
         publishMs: Date.parse(message.publishTime),
       });
-    return letters;
+    return messages;
   }
 
   return {
@@ -84,7 +84,7 @@ export function pubsubRest({ endpoint }: PubsubEmulator): PubsubRest {
         ...(deadLetterTopic !== undefined && {
           deadLetterPolicy: {
             deadLetterTopic: topicName(deadLetterTopic),
-            maxDeliveryAttempts: FEWEST_ATTEMPTS,
+            maxDeliveryAttempts: MIN_ATTEMPTS,
           },
         }),
       });
@@ -94,24 +94,24 @@ export function pubsubRest({ endpoint }: PubsubEmulator): PubsubRest {
       const { messageIds } = await call('POST', `topics/${topic}:publish`, { messages });
       return (messageIds as string[])[0] ?? '';
     },
-    next: async (subscription, isIt = () => true, withinMs = 60_000) => {
+    next: async (subscription, matches = () => true, withinMs = 60_000) => {
       const endsAt = Date.now() + withinMs;
       for (;;) {
-        const letters = await empty(subscription);
-        const at = letters.findIndex(isIt);
-        const [found] = at < 0 ? [] : letters.splice(at, 1);
+        const messages = await pullAll(subscription);
+        const at = messages.findIndex(matches);
+        const [found] = at < 0 ? [] : messages.splice(at, 1);
         if (found !== undefined) return found;
         if (Date.now() > endsAt) {
-          const others = letters.map(
+          const others = messages.map(
             ({ data, attributes }) => `${data.slice(0, 200)} ${JSON.stringify(attributes)}`,
           );
           throw new Error(
-            `nothing of that kind in ${subscription} within ${withinMs} ms; there: ${others.join(', ')}`,
+            `no matching message in ${subscription} within ${withinMs} ms; others: ${others.join(', ')}`,
           );
         }
         await pause(50);
       }
     },
-    rest: async (subscription) => [...(await empty(subscription))],
+    rest: async (subscription) => [...(await pullAll(subscription))],
   };
 }

@@ -7,7 +7,7 @@ import { DEFAULT_ERRORS_TOPIC } from '../../lib/core/pipeline/pipeline.ts';
 import { startDelayer, urlOf } from '../delayer/delayer-process.ts';
 import { PROJECT, startPubsub } from './pubsub.ts';
 
-/** Google's emulator, and the delayer as it is deployed, called by a push subscription, with a file of timers. */
+/** Google's emulator, and the delayer with a timer file in its own process, called by a push subscription. */
 export interface PubsubWithDelayer {
   /** `host:port` */
   readonly endpoint: string;

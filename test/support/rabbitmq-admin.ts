@@ -1,18 +1,18 @@
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { MIN_RECEIVE_COUNT } from '../../lib/config/plan/queue-plan.ts';
 
-/** The test's own way into a RabbitMQ's queues, around the transport. After an outage it connects again. */
+/** Access to RabbitMQ's queues for tests, without the transport. Reconnects after an outage. */
 export interface RabbitMqAdmin {
-  /** The queue with its dead-letter queue, bound as actors' queues are. */
+  /** Creates a queue and its dead-letter queue, bound like the queues of actors. */
   createQueue(queue: string): Promise<void>;
-  /** The queue alone, with whatever the broker gives a queue by itself. */
+  /** Creates a queue with the broker's defaults, without a dead-letter queue. */
   createPlainQueue(queue: string): Promise<void>;
   deleteQueue(queue: string): Promise<void>;
-  /** Resolves when the broker has them all. */
+  /** Resolves when the broker has confirmed all messages. */
   send(queue: string, ...bodies: readonly (string | Uint8Array)[]): Promise<void>;
-  /** Takes what is there now, for good. */
+  /** Receives and acknowledges all messages that are ready. */
   take(queue: string): Promise<readonly string[]>;
-  /** How many messages are there in nobody's hands; undefined where there is no such queue. */
+  /** The number of ready messages; undefined if the queue does not exist. */
   depth(queue: string): Promise<number | undefined>;
   close(): Promise<void>;
 }

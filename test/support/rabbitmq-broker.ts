@@ -8,43 +8,43 @@ import { promisify } from 'node:util';
 import { connect } from 'amqplib';
 import { freePort, isFree } from '../sidecar/free-port.ts';
 
-/** A RabbitMQ of the test's own: its node, its ports, its directories, on this machine alone. */
+/** A RabbitMQ node for one test file, with its own ports and directories, on 127.0.0.1. */
 export interface RabbitMqBroker {
   readonly port: number;
   readonly url: string;
-  /** At once and without a word, as the kernel or a power cut does it; its data stays. */
+  /** Kills the node with SIGKILL. Its data stays. */
   kill(): Promise<void>;
-  /** Again on the same port, with its data. Resolves when it takes connections. */
+  /** Starts the node again on the same port with its data. Resolves when it accepts connections. */
   start(): Promise<void>;
-  /** What an Erlang expression comes to on the node, by JSON; for what cannot be asked over AMQP. */
+  /** Evaluates an Erlang expression on the node, for information that AMQP does not offer. */
   evaluate(expression: string): Promise<unknown>;
-  /** Leaves nothing running and nothing on disk. */
+  /** Kills the node and removes its files. */
   close(): Promise<void>;
 }
 
 const PROGRAMS = '/usr/lib/rabbitmq/bin';
-/** Comes with Erlang, and answers in milliseconds: `rabbitmqctl` starts a whole node for each question. */
+/** Part of Erlang, and answers in milliseconds. `rabbitmqctl` would start a whole node for each call. */
 const CALL_PROGRAM = '/usr/lib/erlang/lib/erl_interface-*/bin/erl_call';
 /**
- * The node, and the port mapper that it would otherwise leave behind as a daemon. All of them go with one of them, and
- * with the test: however that ends, its end of the pipe is closed.
+ * Starts the node and the port mapper, which would otherwise keep running as a daemon. When one of them ends, all end.
+ * They also end with the test process, because that closes its end of the pipe.
  */
-const TOGETHER = [
+const START_SCRIPT = [
   'epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 &',
   '("$0"; kill -KILL 0) &',
   'cat >/dev/null',
   'kill -KILL 0',
 ].join('\n');
-/** A busy machine takes its time to start an Erlang node. */
-const PATIENCE_MS = 120_000;
+/** Long enough to start an Erlang node on a busy machine. */
+const TIMEOUT_MS = 120_000;
 
-/** Why it cannot be had here; undefined where it can. */
+/** Why RabbitMQ is not available on this machine; undefined if it is. */
 export function rabbitMqAbsence(): string | undefined {
   try {
     accessSync(join(PROGRAMS, 'rabbitmq-server'), constants.X_OK);
     return undefined;
   } catch {
-    return `there is no ${PROGRAMS}/rabbitmq-server; test/support/install-rabbitmq.sh installs it on Debian`;
+    return `${PROGRAMS}/rabbitmq-server does not exist; test/support/install-rabbitmq.sh installs it on Debian`;
   }
 }
 
@@ -61,21 +61,21 @@ export async function startRabbitMq(): Promise<RabbitMqBroker> {
 
   async function start(): Promise<void> {
     const output = openSync(log, 'a');
-    group = spawn('/bin/sh', ['-c', TOGETHER, join(PROGRAMS, 'rabbitmq-server')], {
+    group = spawn('/bin/sh', ['-c', START_SCRIPT, join(PROGRAMS, 'rabbitmq-server')], {
       env,
       cwd: folder,
       detached: true,
       stdio: ['pipe', output, output],
     });
     closeSync(output);
-    const endsAt = Date.now() + PATIENCE_MS;
-    while (!(await takesConnections(url))) {
+    const endsAt = Date.now() + TIMEOUT_MS;
+    while (!(await acceptsConnections(url))) {
       if (!hasEnded() && Date.now() < endsAt) {
         await pause(200);
         continue;
       }
-      const what = hasEnded() ? 'ended' : `was not ready within ${PATIENCE_MS} ms`;
-      throw new Error(`RabbitMQ ${what}: ${readFileSync(log, 'utf8').slice(-2_000)}`);
+      const state = hasEnded() ? 'ended' : `was not ready within ${TIMEOUT_MS} ms`;
+      throw new Error(`RabbitMQ ${state}: ${readFileSync(log, 'utf8').slice(-2_000)}`);
     }
   }
 
@@ -85,30 +85,30 @@ export async function startRabbitMq(): Promise<RabbitMqBroker> {
       process.kill(-group.pid, 'SIGKILL');
       await gone;
     }
-    // The shell may be gone a moment before the node and the port mapper, which hold the ports.
+    // The shell may end a moment before the node and the port mapper, which use the ports.
     await Promise.all(ports.map(untilFree));
   }
 
   let lastAnswer: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: every caller takes the same name, and the node refuses a second of that name. */
+  /** One call at a time: all calls use the same node name, and the node rejects a second one with that name. */
   function evaluate(expression: string): Promise<unknown> {
-    const answer = lastAnswer.then(() => ask(expression));
+    const answer = lastAnswer.then(() => callNode(expression));
     lastAnswer = answer.catch(() => {});
     return answer;
   }
 
-  async function ask(expression: string): Promise<unknown> {
+  async function callNode(expression: string): Promise<unknown> {
     const [program = 'erl_call'] = globSync(CALL_PROGRAM);
-    const told = ['-sname', env['RABBITMQ_NODENAME'] ?? '', '-timeout', String(PATIENCE_MS / 1000), '-e'];
-    const calling = promisify(execFile)(program, told, { env, cwd: folder });
+    const args = ['-sname', env['RABBITMQ_NODENAME'] ?? '', '-timeout', String(TIMEOUT_MS / 1000), '-e'];
+    const calling = promisify(execFile)(program, args, { env, cwd: folder });
     calling.child.stdin?.end(
       `Is = begin ${expression} end, base64:encode_to_string(rabbit_json:encode(Is)).\n`,
     );
     const { stdout } = await calling;
-    // In base64, because it prints quotes inside of quotes as they are.
+    // In base64, because erl_call does not escape quotes in its output.
     const [, text] = /^\{ok, "(.*)"\}$/.exec(stdout.trim()) ?? [];
-    if (text === undefined) throw new Error(`${expression} comes to ${stdout}`);
+    if (text === undefined) throw new Error(`${expression} returned ${stdout}`);
     return JSON.parse(Buffer.from(text, 'base64').toString());
   }
 
@@ -146,7 +146,7 @@ async function environmentFor(
       `listeners.tcp.local = 127.0.0.1:${port}`,
       'log.console = true',
       'log.file = false',
-      // The machine is shared: what matters here is that no alarm of somebody else's making stops a test.
+      // On a shared machine, resource alarms caused by other processes must not block a test.
       'vm_memory_high_watermark.relative = 0.9',
       'disk_free_limit.absolute = 50MB',
       'raft.wal_max_size_bytes = 67108864',
@@ -156,7 +156,7 @@ async function environmentFor(
   await writeFile(join(folder, 'enabled_plugins'), '[].\n');
   return {
     PATH: process.env['PATH'] ?? '',
-    // Where Erlang keeps its cookie.
+    // Erlang stores its cookie here.
     HOME: folder,
     ERL_EPMD_PORT: String(epmdPort),
     ERL_EPMD_ADDRESS: '127.0.0.1',
@@ -176,10 +176,10 @@ async function environmentFor(
   };
 }
 
-async function takesConnections(url: string): Promise<boolean> {
+async function acceptsConnections(url: string): Promise<boolean> {
   try {
     const connection = await connect(url, { timeout: 5_000 });
-    // Told once more as its end, which a node that goes down again brings.
+    // amqplib reports an error again if the node goes down while the connection closes.
     connection.on('error', () => {});
     await connection.close();
     return true;
@@ -189,10 +189,10 @@ async function takesConnections(url: string): Promise<boolean> {
 }
 
 async function untilFree(port: number): Promise<void> {
-  const endsAt = Date.now() + PATIENCE_MS;
+  const endsAt = Date.now() + TIMEOUT_MS;
   for (;;) {
     if (await isFree(port)) return;
-    if (Date.now() > endsAt) throw new Error(`port ${port} is still taken after ${PATIENCE_MS} ms`);
+    if (Date.now() > endsAt) throw new Error(`port ${port} is still in use after ${TIMEOUT_MS} ms`);
     await pause(100);
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A request as it goes over the wire: clients add or refuse headers that matter here. */
+/** A raw HTTP request, for headers that HTTP clients would add or reject. */
 export interface RawRequest {
   /** @default GET */
   readonly method?: string;
@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly target?: string;
   /** @default 1.1 */
   readonly version?: string;
-  /** As they are: no `Host` is added. */
+  /** Sent unchanged; no `Host` is added. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
 }
@@ -21,7 +21,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** The answer to one request at 127.0.0.1, on a connection of its own that ends after it. */
+/** Sends one request to 127.0.0.1 on a new connection, and returns the answer. */
 export async function rawAnswer(port: number, request: RawRequest): Promise<RawAnswer> {
   const { method = 'GET', target = '/', version = '1.1', headers, body = '' } = request;
   const fields = [...headers, ['Connection', 'close'], ['Content-Length', String(Buffer.byteLength(body))]];
@@ -29,14 +29,14 @@ export async function rawAnswer(port: number, request: RawRequest): Promise<RawA
   return answerTo(port, `${method} ${target} HTTP/${version}\r\n${head}\r\n${body}`);
 }
 
-/** The answer to exactly these bytes (Latin-1). Resolves when the server has closed the connection. */
+/** Sends exactly these bytes (Latin-1). Resolves with the answer when the server has closed the connection. */
 export async function answerTo(port: number, bytes: string): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.setEncoding('latin1').on('data', (text) => {
     answer += text;
   });
-  // What counts is what came before: a server that closes early may reset the connection.
+  // A server that closes early may reset the connection; the answer received before that counts.
   socket.on('error', () => {});
   const closed = once(socket, 'close');
   socket.write(bytes, 'latin1');

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 
-/** A piece of network between a client and a server of this machine, for what networks do. */
+/** A proxy between a client and a server on this machine that simulates network failures. */
 export interface TcpProxy {
   readonly port: number;
-  /** How many connections pass through it now. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Cuts every connection, without a farewell to either side. */
+  /** Resets every connection on both sides. */
   reset(): void;
-  /** New connections are cut at once. */
+  /** Resets new connections at once. */
   refuse(): void;
   /**
-   * Half open: from now on nothing passes, on new connections neither, and no side is told. What was sent meanwhile
-   * is lost, so that a connection that was open now stays so for good.
+   * Half-open connections: from now on the proxy discards all data, also on new connections, and neither side notices.
+   * A connection that was open at this time never recovers.
    */
   freeze(): void;
-  /** New connections pass again. */
+  /** Forwards new connections again. */
   resume(): void;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     from.on('error', () => {});
     from.on('close', () => {
       if (from.closed && to.closed) pairs.delete(pair);
-      // Across a cut network nobody hears of the other's end.
+      // In a frozen network, neither side learns that the other has closed.
       if (!pair.isFrozen) cut(to);
     });
   }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A folder for every temporary file of a run, gone with it: what a killed process, or a library that never tidies up,
- * leaves behind is in it too. Workers inherit it.
+ * One folder for all temporary files of a test run, removed at its end. It also collects the files that killed processes
+ * and libraries leave behind. Workers inherit it.
  */
-const given = process.env['TMPDIR'];
+const original = process.env['TMPDIR'];
 let folder: string | undefined;
 
 export function setup(): void {
@@ -17,6 +17,6 @@ export function setup(): void {
 export function teardown(): void {
   if (folder === undefined) return;
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
-  if (given === undefined) delete process.env['TMPDIR'];
-  else process.env['TMPDIR'] = given;
+  if (original === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = original;
 }

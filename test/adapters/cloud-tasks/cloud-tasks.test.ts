@@ -4,9 +4,9 @@ import { fixedAccessToken, metadataAccessToken } from '../../../lib/adapters/goo
 import type { Publication } from '../../../lib/core/pipeline/plan-delay.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
 import { aTaskService } from '../../delayer/a-task-service.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 
-patientRequests();
+withoutRequestTimeouts();
 
 const QUEUE = 'projects/shop/locations/europe-west1/queues/delays';
 const BODY = '{"messages":[{"data":"w7w=","attributes":{"name":"\u00fc"}}]}';

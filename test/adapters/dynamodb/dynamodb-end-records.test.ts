@@ -148,11 +148,11 @@ describe('a refusal is a value with words', () => {
   });
 
   it('where nobody answers, and all is well once somebody does', async () => {
-    await embedded.dynamoDb.shut();
+    await embedded.dynamoDb.goDown();
     try {
       for (const reply of await askAll(records)) expect(reply).toEqual(refused);
     } finally {
-      await embedded.dynamoDb.open();
+      await embedded.dynamoDb.recover();
     }
     expect(await records.claim(recordFor({ id: 'refused' }))).toMatchObject({ ok: true, isFirst: true });
   });

@@ -252,13 +252,13 @@ describe('a refusal is a value with words', () => {
   });
 
   it('where nobody answers, and all is well once somebody does', async () => {
-    await embedded.dynamoDb.shut();
+    await embedded.dynamoDb.goDown();
     try {
       for (const reply of await askAll(index)) {
         expect(reply).toEqual({ ok: false, problem: expect.stringContaining('table "failures"') });
       }
     } finally {
-      await embedded.dynamoDb.open();
+      await embedded.dynamoDb.recover();
     }
     await entered({ reason: A_FAILURE.reason });
   });

@@ -7,7 +7,7 @@ import type { Answer, PostReports } from '../../../lib/adapters/gateway-http/sig
 import type { Report } from '../../../lib/core/task/report.ts';
 import { virtualClock } from '../../app/virtual-clock.ts';
 import { aStep } from '../../core/a-task.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 
 const GATEWAY = { url: 'http://gateway.invalid' };
 
@@ -28,7 +28,7 @@ const FINE: Answer = { canceled: new Set() };
 const never = () => new Promise<Answer>(() => {});
 
 describe('what is told on the way', () => {
-  patientRequests();
+  withoutRequestTimeouts();
 
   it('is answered with whether the task was canceled', async () => {
     const { progress } = asked(async () => ({ canceled: new Set(['t-2']) }));

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayReports } from '../../../lib/adapters/gateway-http/gateway-reports.ts';
 import type { Report } from '../../../lib/core/task/report.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 
 const REPORT: Report = {
   task: 't-1',
@@ -49,7 +49,7 @@ afterAll(() => {
 });
 
 describe('a report', () => {
-  patientRequests();
+  withoutRequestTimeouts();
 
   it.each(['', '/', '/mesh', '/mesh//'])(
     'is posted below the address of the gateway, "%s" included',

@@ -2,10 +2,10 @@ import { UnsecuredJWT } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pushTokenCheck } from '../../../lib/adapters/json-web-tokens/push-token.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 import { AUDIENCE, aTokenIssuer, PUSHER, type TokenChanges, type TokenIssuer } from './a-token-issuer.ts';
 
-patientRequests();
+withoutRequestTimeouts();
 
 const RULES = { audience: AUDIENCE, serviceAccount: PUSHER, isCheckedBefore: false, now: Date.now };
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { publishIfSubscribed } from '../../../lib/adapters/pubsub/publish-if-subscribed.ts';
 import { anHttpServer } from '../../delayer/a-http-server.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 
-patientRequests();
+withoutRequestTimeouts();
 
 const TOPIC = 'projects/shop/topics/orders';
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type HttpRuntimeOptions, httpRuntime } from '../../../lib/adapters/runtime-http/http-runtime.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
 import { freePort } from '../../sidecar/free-port.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 import { detailOf, requestWith, valueIn } from '../runtime-socket/a-request.ts';
 import {
   type Behaviour,
@@ -20,7 +20,7 @@ import {
 
 const MAX_BYTES = 10_000;
 
-patientRequests();
+withoutRequestTimeouts();
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

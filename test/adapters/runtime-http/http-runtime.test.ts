@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type HttpRuntimeOptions, httpRuntime } from '../../../lib/adapters/runtime-http/http-runtime.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import type { Runtime } from '../../../lib/ports/runtime.ts';
-import { patientRequests } from '../../support/patient-requests.ts';
+import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 import {
   A_LONG_TIME_MS,
   detailOf,
@@ -46,7 +46,7 @@ const answering = (response: Buffer, options?: Partial<HttpRuntimeOptions>) =>
 const echo: Behaviour = (socket, { body }) => socket.write(responseOf(200, body));
 
 describe.each(['tcp', 'unix'] as const)('over %s', (over) => {
-  patientRequests();
+  withoutRequestTimeouts();
 
   test('sends the payload as the body and metadata in headers', async () => {
     const { server, runtime } = await start(echo, {}, over);
@@ -270,7 +270,7 @@ describe('envelope protocol', () => {
 });
 
 describe('health check', () => {
-  patientRequests();
+  withoutRequestTimeouts();
 
   test('reports the status', async () => {
     const { runtime } = await answering(responseOf(503, 'loading'));

@@ -74,7 +74,7 @@ describe('what is put is to be encrypted', () => {
   });
 
   function headersOfPut(key: string): string {
-    const asked = embedded.s3.asked();
+    const asked = embedded.s3.received();
     const request = asked.slice(asked.lastIndexOf(`PUT /${embedded.bucket}/${key}`));
     expect(request).toMatch(/^PUT /);
     return request.slice(0, request.indexOf('\r\n\r\n')).replaceAll('\r\n', '\n');
@@ -94,7 +94,7 @@ describe('a refusal is a value with words', () => {
 
   it('where nobody answers, and all is well once somebody does', async () => {
     await archive.put('outage', 'before');
-    await embedded.s3.shut();
+    await embedded.s3.goDown();
     try {
       for (const reply of await Promise.all([
         archive.put('outage', 'during'),
@@ -105,7 +105,7 @@ describe('a refusal is a value with words', () => {
         expect(reply).toMatchObject({ ok: false, problem: expect.stringContaining('bucket "envelopes"') });
       }
     } finally {
-      await embedded.s3.open();
+      await embedded.s3.recover();
     }
     expect(await archive.get('outage')).toEqual({ ok: true, text: 'before' });
   });
