@@ -1,6 +1,6 @@
 import { runCloudRun } from '../../lib/assembly/hosts/cloud-run.ts';
 
-/** An actor on Cloud Run: Pub/Sub pushes, the runtime is a child or a second container. */
+/** An actor on Cloud Run. Pub/Sub pushes its deliveries; its runtime is a child process or a second container. */
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
 
@@ -10,5 +10,5 @@ process.exitCode = await runCloudRun({
   printError: (message) => process.stderr.write(`${message}\n`),
   stop: stop.signal,
 });
-// Kept connections of clients would hold the process for a while.
+// Idle keep-alive connections of the clients would delay the exit.
 process.exit();

@@ -1,4 +1,4 @@
 import { lambdaTimerHandler } from '../../lib/assembly/hosts/lambda-timer.ts';
 
-/** The gateway's backstops on Lambda: its own queue is the event source. */
+/** Handles the gateway's task timeouts on Lambda. Its event source is the gateway's own queue. */
 export const handler = lambdaTimerHandler(process.env);

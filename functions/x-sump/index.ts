@@ -1,5 +1,5 @@
 import { crewFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
 import { lambdaHandler } from '../../lib/assembly/hosts/lambda.ts';
 
-/** x-sump on Lambda: what failed is entered into the failure index, to be looked at and replayed. */
+/** x-sump on Lambda. It adds failed envelopes to the failure index, for inspection and replay. */
 export const handler = lambdaHandler(process.env, crewFromConfig('x-sump'));

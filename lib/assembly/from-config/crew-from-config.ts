@@ -16,24 +16,24 @@ import type { Details } from '../../ports/telemetry.ts';
 import { gatewayAddress } from './gateway-address.ts';
 import type { MakeRuntime } from './runtime-from-config.ts';
 
-/** One of the crew, for a host that was told which: a function of another name would keep nothing. */
+/** Creates the crew member of this name. Throws if the configuration is for another actor. */
 export function crewFromConfig(name: string): MakeRuntime {
   return async (config, env, log) => {
     const { actor } = config;
     if (actor.name !== name)
       throw new Error(`asya: this is ${name}, and ASYA_ACTOR_NAME is "${actor.name}"; set it to ${name}`);
-    // Without storage it is not one of the crew either, and the message names what is missing.
-    const shelf = shelfFromConfig(config, env, log);
+    // First: without storage `actor.crew` is undefined too, and this error names what is missing.
+    const deps = crewDepsFromConfig(config, env, log);
     if (actor.crew === undefined) {
       throw new Error(
         `asya: this is ${name}, which has no runtime; unset ASYA_RUNTIME_COMMAND and ASYA_RUNTIME_URL`,
       );
     }
-    return crewRuntime(actor.crew, shelf);
+    return crewRuntime(actor.crew, deps);
   };
 }
 
-function shelfFromConfig(config: CrewConfig, env: Environment, log: JsonLog): CrewDeps {
+function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog): CrewDeps {
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,
@@ -50,13 +50,13 @@ export type Stores = Pick<CrewDeps, 'archive' | 'records' | 'failures'> & {
   close(): void;
 };
 
-/** Throws in words for the operator where a place to keep things is not named. */
+/** Opens the archive, the tables and the task store. Throws if the bucket or the table is not configured. */
 export function storesFromConfig(storage: Storage, region: string, env: Environment): Stores {
   const { bucket, table, kmsKey, s3Endpoint, dynamoDbEndpoint } = storage;
   if (bucket === undefined || table === undefined) {
     const missing = [
-      ...(bucket === undefined ? ['ASYA_ARCHIVE_BUCKET, the bucket of whole envelopes'] : []),
-      ...(table === undefined ? ['ASYA_FAILURE_TABLE, the table of ends and failures'] : []),
+      ...(bucket === undefined ? ['ASYA_ARCHIVE_BUCKET, the bucket for archived envelopes'] : []),
+      ...(table === undefined ? ['ASYA_FAILURE_TABLE, the table for ends and failures'] : []),
     ];
     throw new Error(`asya: not set: ${missing.join('; ')}`);
   }
@@ -75,7 +75,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
   };
 }
 
-/** The one line at night: what failed, where, why, and where to look. Never a payload. */
+/** The log line for a failure: what failed, where, why, and its archive key. Never a payload. */
 function failureDetails(failure: Failure, isNew: boolean): Details {
   const { envelopeId, actor, flow, task, reason, errorType, errorMessage, fingerprint, attempts } = failure;
   return {

@@ -29,15 +29,15 @@ export function deliveryLineFromConfig(
   };
 }
 
-/** The crew reports ends, and nothing else. */
+/** End actors do not report progress: the crew reports how an envelope ends. */
 function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<DeliveryLine, 'progress'> {
   const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
   if (gateway === undefined) return {};
-  const onTrouble = (problem: string) => telemetry.warn('the gateway was not told', { problem });
+  const onTrouble = (problem: string) => telemetry.warn('reporting to the gateway failed', { problem });
   return { progress: gatewayProgress(gateway, { clock: systemClock, onProblem: onTrouble }) };
 }
 
-/** A topic to escalate to is called by its own name, whatever the namespace. */
+/** Sends to an actor's queue. An escalation goes to a topic of exactly that name, without the namespace. */
 function senderFor(
   transport: Transport,
   namespace: string | undefined,

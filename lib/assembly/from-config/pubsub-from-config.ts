@@ -4,7 +4,7 @@ import type { BrokerConfig } from '../../config/settings/host-config.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Transport } from '../../ports/transport.ts';
 
-/** Deliveries are hidden for twice the actor's timeout, as on SQS. */
+/** The Pub/Sub transport. A delivery stays hidden for twice the actor's timeout, as on SQS. */
 export async function pubsubFromConfig({ pubsub, actor }: BrokerConfig): Promise<Transport> {
   const { projectId, endpoint, delayerTopic } = pubsub;
   if (projectId === undefined)

@@ -5,9 +5,9 @@ import type { Transport } from '../../ports/transport.ts';
 
 export function rabbitMqFromConfig(
   { rabbitmq, actor, runtime: { concurrency } }: BrokerConfig,
-  warn: (words: string) => void,
+  warn: (message: string) => void,
 ): Transport {
-  // Fewer would leave some of the calls that may run at once without work.
+  // A smaller prefetch would leave some of the concurrent calls without deliveries.
   const prefetch = Math.max(rabbitmq.prefetch, concurrency);
   const warning = consumerTimeoutWarning({ actorTimeoutMs: actor.timeoutMs, concurrency, prefetch });
   if (warning !== undefined) warn(warning);

@@ -10,10 +10,10 @@ import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
-/** Creates what a host calls for each envelope: a user's runtime or one of the crew. */
+/** Creates the runtime that a host calls for each envelope: a user's runtime or one of the crew. */
 export type MakeRuntime = (config: SidecarConfig, env: Environment, log: JsonLog) => Promise<Runtime>;
 
-/** The runtime that a configuration names: reached where it listens, and started where a command says how. */
+/** The user's runtime. Starts it as a child process if a command is configured; otherwise only connects to it. */
 export async function runtimeFromConfig(
   config: SidecarConfig,
   env: Environment,

@@ -5,7 +5,7 @@ import type { Environment } from '../../config/settings/variables.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { runtimeFromConfig } from './runtime-from-config.ts';
 
-/** What a line calls: the user's runtime, or one of the crew, whose stores are loaded only where they are needed. */
+/** The user's runtime, or one of the crew. Imports the crew's stores only when they are needed. */
 export async function runtimeOrCrew(config: SidecarConfig, env: Environment, log: JsonLog): Promise<Runtime> {
   if (config.actor.crew === undefined) return runtimeFromConfig(config, env, systemClock, log);
   const { crewFromConfig } = await import('./crew-from-config.ts');

@@ -7,7 +7,7 @@ import { type SidecarConfig, STARTUP_TIMEOUT_MS } from '../../config/settings/ho
 import { withoutPassword } from '../../config/settings/without-password.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
-/** The configuration with the host's own limit for a runtime's start, unless another one is set. */
+/** Adds the host's default for the startup timeout if none is configured. */
 export function withStartupTimeout<Config extends SidecarConfig>(
   config: Config,
   startupTimeoutMs = STARTUP_TIMEOUT_MS,
@@ -29,7 +29,7 @@ export function runtimeWatchOptions(
   };
 }
 
-/** Someone may have forgotten the storage, and would wait for a runtime that nobody starts. */
+/** Logs a hint if storage is missing: the crew's name suggests the built-in crew, but the actor waits for a runtime. */
 export function logCrewWithoutStorage({ actor, runtime }: SidecarConfig, log: JsonLog): void {
   const isCrewName = crewRole(actor.name, '', undefined) !== undefined;
   if (!isCrewName || actor.crew !== undefined || runtime.command !== undefined) return;

@@ -5,19 +5,19 @@ import type { BrokerConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Transport } from '../../ports/transport.ts';
 
-/** SQS as a configuration describes it. */
+/** The SQS transport. */
 export function sqsFromConfig({ sqs }: BrokerConfig, env: Environment): Transport {
   return sqsTransport({ client: sqsClient(sqs, env), ...sqs, escapesPairs: isOnThisMachine(sqs.endpoint) });
 }
 
 /**
- * The only broker that a function on Lambda speaks: its queues are the event source. A bundle holds whatever could be
- * imported, so the hosts there name this one and not the choice of all, or they would carry every broker's client.
+ * The transport of functions on Lambda, whose event sources are SQS queues. They do not use `transportFromConfig`:
+ * their bundles would contain the client of every broker.
  */
 export function transportOnLambda(config: BrokerConfig, env: Environment): Transport {
   if (config.transport === 'sqs') return sqsFromConfig(config, env);
   throw new Error(
-    `asya: ASYA_TRANSPORT is "${config.transport}", and functions on Lambda speak sqs alone; ` +
-      'use it there, or run `asya sidecar`',
+    `asya: ASYA_TRANSPORT is "${config.transport}", but functions on Lambda support only sqs; ` +
+      'set it to sqs, or run `asya sidecar`',
   );
 }

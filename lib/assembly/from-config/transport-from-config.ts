@@ -5,13 +5,13 @@ import type { Transport } from '../../ports/transport.ts';
 export type MakeTransport = (config: BrokerConfig, env: Environment) => Transport | Promise<Transport>;
 
 /**
- * The broker that a configuration names. Each one's client is loaded only where it is used. Whoever works on what it
- * delivers is warned of what the broker may not like; who only sends need not listen.
+ * The transport that is configured. Imports only that broker's client. `warn` is called if the configuration does not fit
+ * the broker's limits for consumers; a process that only sends can leave it out.
  */
 export async function transportFromConfig(
   config: BrokerConfig,
   env: Environment,
-  warn: (words: string) => void = () => {},
+  warn: (message: string) => void = () => {},
 ): Promise<Transport> {
   switch (config.transport) {
     case 'sqs': {

@@ -3,10 +3,10 @@ import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import type { PushTrust } from '../../config/settings/groups/push.ts';
 
-/** Who may push, as configured; that everybody may is said in the log. */
+/** Checks the tokens of pushes as configured. Logs a warning if they are not checked. */
 export function pushAuthenticationFromConfig(trust: PushTrust, log: JsonLog): RefusePush {
   if (trust.auth !== 'none')
     return pushTokenCheck({ ...trust, isCheckedBefore: trust.auth === 'iam', now: systemClock.now });
-  log.line('warn', 'pushes are taken from anybody: no token is asked for');
+  log.line('warn', 'pushes are accepted without a token, from anyone who can reach this port');
   return async () => undefined;
 }

@@ -9,26 +9,26 @@ export interface BatchHost {
   readonly line: DeliveryLine;
   readonly transport: Transport;
   readonly concurrency: number;
-  /** Until Lambda ends the invocation, less what the last sends need. */
+  /** The time until Lambda ends the invocation, minus the time that the last sends need. */
   readonly timeLeftMs: () => number;
 }
 
-/** Each record by itself: what one of them does is never another's failure. */
+/** Processes each record of a batch independently: a failed record never fails another one. */
 export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
-  const turns = semaphore(host.concurrency);
+  const slots = semaphore(host.concurrency);
   const failures = await Promise.all(
     records.map(async (record) => {
-      await turns.acquire();
-      const isDone = await handleRecord(record, turns.release, host);
+      await slots.acquire();
+      const isDone = await handleRecord(record, slots.release, host);
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
-  // Lambda may stand still until the next invocation.
+  // Lambda may freeze the process until the next invocation.
   await host.line.progress?.flush();
   return { batchItemFailures: failures.flat() };
 }
 
-/** False where the record has to come again. Nothing escapes: a bug here costs this record a receive, no other. */
+/** False if SQS has to redeliver the record. Never throws: a bug fails only this record. */
 async function handleRecord(record: SQSRecord, giveTurn: () => void, host: BatchHost): Promise<boolean> {
   const { line, transport, timeLeftMs } = host;
   let hasTurn = true;
@@ -45,7 +45,7 @@ async function handleRecord(record: SQSRecord, giveTurn: () => void, host: Batch
       line.telemetry.warn('settling failed', { messageId: delivery.messageId, problem: reply.problem });
   } catch (error) {
     const problem = stackText(error);
-    line.telemetry.warn('a bug in the sidecar', { messageId: record.messageId, problem });
+    line.telemetry.warn('internal error in the sidecar', { messageId: record.messageId, problem });
   } finally {
     onCallEnded();
   }

@@ -5,18 +5,18 @@ import type { Environment } from '../../config/settings/variables.ts';
 import { backendFromConfig, gatewayConfigFrom } from '../from-config/gateway-from-config.ts';
 import { transportOnLambda } from '../from-config/sqs-from-config.ts';
 
-/** The gateway's timers on Lambda: each by itself, and what cannot be done now comes again. */
+/** Handles the gateway's timers on Lambda, each independently. SQS redelivers a timer that cannot be handled now. */
 export function lambdaTimerHandler(env: Environment): (event: SQSEvent) => Promise<SQSBatchResponse> {
   const { config, log } = gatewayConfigFrom(env);
   const starting = backendFromConfig(config, env, log, transportOnLambda, () => []);
   return async ({ Records }) => {
     const { gateway, arm } = await starting;
-    const parts = { gateway, arm, clock: systemClock, telemetry: log };
-    const undone = await Promise.all(
+    const deps = { gateway, arm, clock: systemClock, telemetry: log };
+    const failures = await Promise.all(
       Records.map(async ({ body, messageId }) =>
-        (await handleTimer(body, parts)) ? [] : [{ itemIdentifier: messageId }],
+        (await handleTimer(body, deps)) ? [] : [{ itemIdentifier: messageId }],
       ),
     );
-    return { batchItemFailures: undone.flat() };
+    return { batchItemFailures: failures.flat() };
   };
 }

@@ -17,11 +17,11 @@ import { handleBatch } from './handle-batch.ts';
 
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** The line on Lambda, for the sidecar and the crew alike: queues are the event source. */
+/** The Lambda handler of a sidecar or one of the crew. Its event source is one or more SQS queues. */
 export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
   const reading = configFromEnvironment(readSidecarConfig, env);
   if ('message' in reading) throw new Error(reading.message);
-  // A runtime that hangs while it loads must fail at last: its envelopes would go round for ever.
+  // A runtime that hangs while it loads has to fail at some point. Otherwise its envelopes would be resent forever.
   const config = withStartupTimeout(
     reading.config,
     Math.max(STARTUP_TIMEOUT_MS, reading.config.actor.timeoutMs),
@@ -29,34 +29,35 @@ export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHa
 
   const queueOf = (actor: string) => queueName(actor, config.namespace);
   const place = { queue: queueOf(config.actor.name), transport: 'sqs', queueOf };
-  // Lambda puts words of its own before what console.log prints, and a line would be JSON no more.
+  // Lambda adds a prefix to what console.log prints, and a line would not be valid JSON.
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
   const metrics = emfTelemetry(place);
   const transport = transportOnLambda(config, env);
-  /** Begun before the first event; a bundle that is imported synchronously cannot wait for it. */
+  /** Starts before the first event. The bundle is CommonJS, so it cannot use a top-level await. */
   const starting = makeRuntime(config, env, log).then((runtime) =>
     deliveryLineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
   );
   let wasLongEnough = false;
 
   /**
-   * Where the function's own timeout is too short for a call, every record would be sent again for ever and no receive
-   * counted; refused, they end in the dead-letter queue. An invocation tells as it begins, with the whole time before it,
-   * but for one: after a crash Lambda loads the function within the next one's time. So it is asked until one had enough.
+   * Throws if the function's timeout is too short for a call. Otherwise every record would be resent forever without
+   * counting a receive; after an error, SQS moves them to the dead-letter queue. The remaining time at the start of an
+   * invocation shows the function's timeout, except after a crash, when Lambda loads the function during the next
+   * invocation. So this checks every invocation until one had enough time.
    */
-  function refuseTooShort(timeLeftMs: number): void {
+  function assertLongEnough(timeLeftMs: number): void {
     const neededMs = config.actor.timeoutMs + HOST_RESERVE_MS;
     wasLongEnough ||= timeLeftMs >= neededMs;
     if (wasLongEnough) return;
     throw new Error(
-      `asya: the function's timeout leaves ${timeLeftMs} ms, and a call may take ${config.actor.timeoutMs} ms; ` +
+      `asya: the function has ${timeLeftMs} ms left, and a call may take ${config.actor.timeoutMs} ms; ` +
         `set the timeout to ${Math.ceil(neededMs / 1000) + 1} s or more, or lower ASYA_RESILIENCY_ACTOR_TIMEOUT`,
     );
   }
 
   async function handle(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-    refuseTooShort(context.getRemainingTimeInMillis());
+    assertLongEnough(context.getRemainingTimeInMillis());
     metrics.received(event.Records.length, 0);
     return handleBatch(event.Records, {
       line: await starting,

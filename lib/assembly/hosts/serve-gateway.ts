@@ -10,15 +10,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** All of a request, which has 1 MiB at the most: whoever sends it drop by drop holds a connection no longer. */
+/** How long a client may take to send a request, which has 1 MiB at most. Limits slow clients. */
 const REQUEST_WITHIN_MS = 60_000;
 
-/** The gateway as a server of its own. Rejects if it cannot listen on the port. */
+/** Serves the gateway over HTTP. Rejects if it cannot listen on the port. */
 export async function serveGateway(
   { app }: HttpFace,
   port: number,
   hostname: string,
-  /** Called before the server listens, to refuse requests before the gateway sees them. Default: none are refused. */
+  /** Called before the server listens, to refuse requests before the gateway sees them. Default: it refuses none. */
   guard: (server: Server) => void = () => {},
 ): Promise<Listening> {
   const listener = getRequestListener(app.fetch, { hostname, errorHandler: invalidRequestResponse });
@@ -32,7 +32,7 @@ export async function serveGateway(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Streams of events would go on for as long as anybody reads.
+        // Event streams would stay open as long as their clients do.
         server.closeAllConnections();
       }),
   };

@@ -3,17 +3,17 @@ import type { JsonLog } from '../../adapters/log/json-log.ts';
 import type { PrometheusTelemetry } from '../../adapters/prometheus/prometheus-telemetry.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 
-/** What a host that lives long says of itself, unless its configuration has that off. Returns how to end it. */
+/** Serves a long-running host's health and metrics, unless the configuration disables them. Returns how to close it. */
 export async function serveHealth(
   config: SidecarConfig,
   metrics: PrometheusTelemetry,
   log: JsonLog,
-  looks: Pick<HealthServerOptions, 'liveness' | 'readiness'>,
+  checks: Pick<HealthServerOptions, 'liveness' | 'readiness'>,
 ): Promise<() => Promise<void>> {
   if (config.metrics === undefined) return async () => {};
   const { port, close } = await healthServer({
     ...config.metrics,
-    ...looks,
+    ...checks,
     metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType }),
   });
   log.line('info', 'serving /healthz, /readyz and /metrics', { port });

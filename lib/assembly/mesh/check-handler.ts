@@ -5,7 +5,7 @@ import { describeValue } from '../../core/text/describe-value.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { isFile, isFolder, namesIn } from './path-kind.ts';
 
-/** Whether the files that handlers name are there, from the folder of the document that names them. */
+/** Checks that the file of a handler exists, relative to the folder of the document that names it. */
 export function handlerCheckIn(meshFolder: string, where = 'beside this document'): HandlerCheck {
   return (runtime, document) => {
     const folder = join(meshFolder, dirname(document));
@@ -29,14 +29,14 @@ function nodeProblem(handler: string, folder: string, where: string): string | u
   return `is ${describeValue(handler)}, and there is no file ${describeValue(file)} ${where}${suggestion(basename(file), there)}`;
 }
 
-/** As Python finds it: module by module as far as there are any, and what is left are names within the last one. */
+/** Finds a module like Python does: packages and modules first; the remaining names are inside the last module. */
 function pythonProblem(handler: string, folder: string, where: string): string | undefined {
   const parts = handler.split('.').slice(0, -1);
   let here = folder;
   for (const [index, part] of parts.entries()) {
     if (isFile(join(here, `${part}.py`))) return undefined;
     if (!isFolder(join(here, part))) {
-      // What is no module may be a class, where something holds it.
+      // Not a module: it may be a class inside the package.
       if (index > 0 && isFile(join(here, '__init__.py'))) return undefined;
       const module = parts.slice(0, index + 1).join('.');
       const file = `${parts.slice(0, index + 1).join('/')}.py`;

@@ -1,6 +1,6 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 
-/** Looks at what somebody named: what cannot be looked at, for whatever reason, is not there. */
+/** File system checks that never throw: a path that cannot be read, for whatever reason, does not exist. */
 
 export function isFile(path: string): boolean {
   return statsOf(path)?.isFile() ?? false;
@@ -10,7 +10,7 @@ export function isFolder(path: string): boolean {
   return statsOf(path)?.isDirectory() ?? false;
 }
 
-/** Sorted, so that what is told is told in the same order everywhere. */
+/** Sorted, so that messages list them in the same order on every machine. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
@@ -19,7 +19,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Through links. A name may be too long for the file system, or hold what it cannot. */
+/** Follows links. A name may be too long for the file system, or contain characters that it does not allow. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);

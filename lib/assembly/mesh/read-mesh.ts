@@ -14,13 +14,13 @@ export type MeshReading =
   | { readonly manifest: Manifest; readonly warnings: readonly Mistake[] }
   | { readonly mistakes: readonly [Mistake, ...Mistake[]]; readonly warnings: readonly Mistake[] };
 
-/** What others leave in a folder that is not the mesh's. */
+/** Folders of other tools, which are not part of the mesh. */
 const FOREIGN_FOLDERS = ['node_modules', 'cdk.out', 'dist', 'coverage'];
 
 /**
- * The mesh in a folder: every `*.yaml` and `*.yml` there and one folder deeper, so that an actor may have a folder of
- * its own; nothing that is hidden, nor what tools put there. Handlers are looked for beside the document that names
- * them.
+ * Reads the mesh in a folder: every `*.yaml` and `*.yml` file there and one folder deeper, so that each actor may have
+ * its own folder. Skips hidden files and the folders of other tools. A handler is relative to the document that names
+ * it.
  */
 export function readMesh(folder: string): MeshReading {
   const problem = folderProblem(folder);
@@ -40,16 +40,16 @@ export function readMesh(folder: string): MeshReading {
 
 function folderProblem(folder: string): string | undefined {
   if (isFolder(folder)) return undefined;
-  if (isFile(folder)) return 'is a file; name the folder that it stands in';
+  if (isFile(folder)) return 'is a file; expected the folder that contains it';
   const path = resolve(folder);
   const beside = namesIn(dirname(path)).filter((name) => isFolder(join(dirname(path), name)));
-  return `is no folder${suggestion(basename(path), beside)}`;
+  return `is not a folder${suggestion(basename(path), beside)}`;
 }
 
 function emptyProblem(files: readonly ManifestFile[]): string {
   const paths = files.map(({ path }) => path).join(', ');
-  const looked = paths === '' ? 'it has no .yaml file' : `there is none in its YAML, ${excerpt(paths)}`;
-  return `holds no document of kind "${ACTOR_KIND}": ${looked}`;
+  const found = paths === '' ? 'it has no .yaml file' : `there is none in ${excerpt(paths)}`;
+  return `contains no document of kind "${ACTOR_KIND}": ${found}`;
 }
 
 /** Their paths from the folder. */

@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A mesh that runs on this machine, as it says of itself in `.asya/{name}/mesh.json`. */
+/** A mesh that runs on this machine, as described in its file `.asya/{name}/mesh.json`. */
 export interface RunningMesh {
   readonly name: string;
   /** The mesh's folder. */
   readonly folder: string;
   readonly pid: number;
-  /** What a sidecar or an operator's tool needs to reach its engines. */
+  /** The environment variables that a sidecar or the CLI needs to connect to its engines. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What its functions said, one JSON object a line. */
+  /** The log of its functions, one JSON object per line. */
   readonly logFile: string;
   readonly actors: readonly string[];
   readonly flows: readonly RunningFlow[];
   readonly gateway?: GatewayAccess;
 }
 
-/** Where a mesh's flows can be called on this machine, and with which key. */
+/** The URL of the mesh's gateway on this machine, and an API key for it. */
 export interface GatewayAccess {
   readonly url: string;
   readonly key: string;
@@ -32,7 +32,7 @@ export interface RunningFlow {
 export const STATE_FOLDER = '.asya';
 export const MESH_FILE = 'mesh.json';
 
-/** The meshes whose state lies in this folder or the nearest one above it, and which run. */
+/** The running meshes whose state is in this folder, or in the nearest folder above it that has any. */
 export function runningMeshes(from: string): readonly RunningMesh[] {
   const state = nearestState(from);
   if (state === undefined) return [];
@@ -41,7 +41,7 @@ export function runningMeshes(from: string): readonly RunningMesh[] {
     .filter((mesh) => mesh !== undefined);
 }
 
-/** None if the state is another user's: it is closed to everybody else, and so is the mesh. */
+/** Empty if the state belongs to another user and cannot be read: that user's mesh cannot be used either. */
 function foldersIn(state: string): readonly string[] {
   try {
     const entries = readdirSync(state, { withFileTypes: true });
@@ -59,7 +59,7 @@ function nearestState(from: string): string | undefined {
   return above === from ? undefined : nearestState(above);
 }
 
-/** Undefined where none runs: a file that a killed mesh left behind names a process that is gone. */
+/** Undefined if it does not run: a killed mesh leaves its file behind, with the id of a process that has ended. */
 function meshAt(path: string): RunningMesh | undefined {
   try {
     const mesh = JSON.parse(readFileSync(path, 'utf8')) as RunningMesh;
@@ -74,7 +74,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is there, and somebody else's.
+    // The process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

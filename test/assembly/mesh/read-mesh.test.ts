@@ -48,24 +48,24 @@ describe("a mesh's folder", () => {
   it('that is not there is told, with the nearest one', () => {
     const folder = aFolder({ 'mesh/score.yaml': NODE });
     expect(mistakesIn(join(folder, 'mehs'))).toEqual([
-      `${join(folder, 'mehs')}: is no folder; did you mean "mesh"?`,
+      `${join(folder, 'mehs')}: is not a folder; did you mean "mesh"?`,
     ]);
-    expect(mistakesIn(join(folder, 'no/where'))).toEqual([`${join(folder, 'no/where')}: is no folder`]);
+    expect(mistakesIn(join(folder, 'no/where'))).toEqual([`${join(folder, 'no/where')}: is not a folder`]);
   });
 
   it('that is a file is told', () => {
     const file = join(aFolder({ 'score.yaml': NODE }), 'score.yaml');
-    expect(mistakesIn(file)).toEqual([`${file}: is a file; name the folder that it stands in`]);
+    expect(mistakesIn(file)).toEqual([`${file}: is a file; expected the folder that contains it`]);
   });
 
   it('without an actor is told', () => {
     const empty = aFolder({});
     expect(mistakesIn(empty)).toEqual([
-      `${empty}: holds no document of kind "AsyncActor": it has no .yaml file`,
+      `${empty}: contains no document of kind "AsyncActor": it has no .yaml file`,
     ]);
     const flows = aFolder({ 'flows.yaml': 'flows: []' });
     expect(mistakesIn(flows)).toEqual([
-      `${flows}: holds no document of kind "AsyncActor": there is none in its YAML, flows.yaml`,
+      `${flows}: contains no document of kind "AsyncActor": there is none in flows.yaml`,
     ]);
   });
 
