@@ -5,7 +5,7 @@ import { publishIfSubscribed } from '../../lib/adapters/pubsub/publish-if-subscr
 import { messageFromPush } from '../../lib/adapters/pubsub/push-message.ts';
 import type { RestOptions } from '../../lib/adapters/pubsub/rest-call.ts';
 import {
-  type PushAnswer,
+  type PushResponse,
   type PushServerOptions,
   pushServer,
 } from '../../lib/adapters/push-http/push-server.ts';
@@ -51,7 +51,7 @@ export async function startDelayer(
     refuse: pushAuthenticationFromConfig(config.push, log),
     take: (body) => takePush(body, delayer),
     liveness: () => undefined,
-    onTrouble: log.warn,
+    onWarning: log.warn,
   }).catch(async (error) => {
     // Open timers would keep the process running and the timer file locked.
     await engine.close();
@@ -69,7 +69,7 @@ export async function startDelayer(
   };
 }
 
-async function takePush(body: string, delayer: Delayer): Promise<PushAnswer> {
+async function takePush(body: string, delayer: Delayer): Promise<PushResponse> {
   const message = messageFromPush(body);
   if ('problem' in message) return { status: 400, problem: message.problem };
   const settle = await delayMessage(message, delayer);
@@ -100,7 +100,7 @@ function engineFor(
     }
     case 'timer-file': {
       const { path } = engine;
-      const timers = timerFile({ path, publish, clock: systemClock, onTrouble: log.warn });
+      const timers = timerFile({ path, publish, clock: systemClock, onWarning: log.warn });
       const { waiting } = timers;
       const message = 'a timer file replaces Cloud Tasks: use it on one machine, not in production';
       log.line('warn', message, { path, waiting });

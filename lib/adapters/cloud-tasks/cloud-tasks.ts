@@ -6,22 +6,22 @@ import type { AccessToken } from '../../ports/publish-request.ts';
 import type { Scheduled, ScheduledPublish } from '../../ports/scheduled-publish.ts';
 
 export interface CloudTasksOptions {
-  /** @default Google's */
+  /** @default Google's endpoint */
   readonly endpoint?: string;
   readonly accessToken: AccessToken;
-  /** In whose name a task publishes. */
+  /** E-mail of the service account with which a task publishes. */
   readonly serviceAccount: string;
-  /** Where a task publishes. @default Google's */
+  /** The Pub/Sub endpoint to which a task publishes. @default Google's endpoint */
   readonly pubSubEndpoint?: string;
 }
 
 const TASKS = 'https://cloudtasks.googleapis.com';
 const PUBSUB = 'https://pubsub.googleapis.com';
-/** Cloud Tasks asks for a token of this scope when a task is due; it is good for nothing else. */
+/** Cloud Tasks requests an access token with only this scope when a task is due. */
 const SCOPE = 'https://www.googleapis.com/auth/pubsub';
-const ANSWER_WITHIN_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** A task for each publication, whose target is Pub/Sub itself: when it is due, nothing of ours has to be there. */
+/** Creates a task per publication. Its target is Pub/Sub itself, so the delayer need not run when the task is due. */
 export function cloudTasks(options: CloudTasksOptions): ScheduledPublish {
   const { endpoint = TASKS, accessToken } = options;
   const creations = inFlight();
@@ -31,11 +31,11 @@ export function cloudTasks(options: CloudTasksOptions): ScheduledPublish {
     const body = JSON.stringify({ task: taskOf(publication, options) });
     const reply = await post(url, body, accessToken);
     if (reply !== 'unauthorized') return reply;
-    // A token may end between two looks at its clock; one that is fresh and not taken either is a mistake.
+    // The token may just have expired. If a new one is rejected too, the configuration is wrong.
     accessToken.forget();
     const again = await post(url, body, accessToken);
     return again === 'unauthorized'
-      ? { ok: false, problem: `${url} answered 401: the access token is not taken` }
+      ? { ok: false, problem: `${url} answered 401: the access token was rejected` }
       : again;
   }
 
@@ -71,7 +71,7 @@ async function post(
   if (!token.ok) return token;
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token.token}` };
   try {
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { method: 'POST', headers, body, signal });
     const text = await response.text();
     return response.status === 401 ? 'unauthorized' : replyFrom(url, response.status, text);
@@ -82,7 +82,7 @@ async function post(
 
 function replyFrom(url: string, status: number, text: string): Scheduled {
   if (status >= 200 && status < 300) return { ok: true, isNew: true };
-  // Waiting, or done and still remembered: this very message came before.
+  // A task of this name is waiting, or has run: the message was delivered before.
   if (status === 409) return { ok: true, isNew: false };
   const problem = `${url} answered ${status}: ${messageIn(text)}`;
   return status === 400 || status === 413
@@ -92,13 +92,13 @@ function replyFrom(url: string, status: number, text: string): Scheduled {
 
 const MAX_MESSAGE = 500;
 
-/** `{"error":{"message"}}`, Google's own; of anything else the beginning. */
+/** The message of Google's error format `{"error":{"message"}}`, otherwise the beginning of the text. */
 function messageIn(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: unknown } };
     if (typeof error?.message === 'string') return error.message.slice(0, MAX_MESSAGE);
   } catch {
-    // No JSON: a proxy in between.
+    // Not JSON: the response of a proxy.
   }
   return text.slice(0, MAX_MESSAGE);
 }

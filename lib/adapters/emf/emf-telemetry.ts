@@ -11,7 +11,7 @@ import {
 import type { Telemetry } from '../../ports/telemetry.ts';
 
 export interface EmfTelemetry extends Telemetry {
-  /** Prints what was gathered since the last time, one line for each set of dimensions. */
+  /** Prints the metrics collected since the last call, one line per set of dimensions. */
   publish(): void;
 }
 
@@ -22,18 +22,18 @@ const UNITS = {
   level: MetricUnit.Count,
 } as const satisfies Readonly<Record<Metric['kind'], string>>;
 
-/** For Lambda: gathered during an invocation, then printed in CloudWatch's embedded metric format. */
+/** For Lambda: collects metrics during an invocation and prints them in CloudWatch's embedded metric format. */
 export function emfTelemetry(place: MetricSource): EmfTelemetry {
-  let gathered: Measurement[] = [];
+  let collected: Measurement[] = [];
   return {
-    received: (count, waitedMs) => gathered.push(...measurementsOfReceive(count, waitedMs, place)),
+    received: (count, waitedMs) => collected.push(...measurementsOfReceive(count, waitedMs, place)),
     began: () => {},
-    ended: (report) => gathered.push(...measurementsOfDelivery(report, place)),
+    ended: (report) => collected.push(...measurementsOfDelivery(report, place)),
     warn: () => {},
     step: () => {},
     publish: () => {
-      for (const group of groupsByLabels(gathered)) publishGroup(group);
-      gathered = [];
+      for (const group of groupsByLabels(collected)) publishGroup(group);
+      collected = [];
     },
   };
 }

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 export interface HealthServerOptions {
   readonly host?: string;
   readonly port: number;
-  /** Undefined: alive. Otherwise why the platform should start it again. */
+  /** Undefined if the process is alive, otherwise why the platform should restart it. */
   readonly liveness: () => string | undefined;
-  /** Undefined: ready for work. Otherwise what is missing. */
+  /** Undefined if the process is ready for work, otherwise the reason why not. */
   readonly readiness: () => Promise<string | undefined>;
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
 }
@@ -16,14 +16,14 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-type Answer = readonly [status: number, contentType: string, text: string];
+type HealthResponse = readonly [status: number, contentType: string, text: string];
 
 const PLAIN = 'text/plain; charset=utf-8';
 
-/** `/healthz`, `/readyz` and `/metrics`. */
+/** Serves `/healthz`, `/readyz` and `/metrics`. */
 export async function healthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createServer(async (request, response) => {
-    const [status, contentType, text] = await answer(request.url ?? '', options);
+    const [status, contentType, text] = await responseTo(request.url ?? '', options);
     response.writeHead(status, { 'content-type': contentType }).end(text);
   });
   await listening(server, options);
@@ -37,7 +37,7 @@ export async function healthServer(options: HealthServerOptions): Promise<Health
   };
 }
 
-async function answer(url: string, options: HealthServerOptions): Promise<Answer> {
+async function responseTo(url: string, options: HealthServerOptions): Promise<HealthResponse> {
   switch (url.split('?')[0]) {
     case '/healthz':
       return health(options.liveness());
@@ -48,11 +48,11 @@ async function answer(url: string, options: HealthServerOptions): Promise<Answer
       return [200, contentType, text];
     }
     default:
-      return [404, PLAIN, 'there are /healthz, /readyz and /metrics\n'];
+      return [404, PLAIN, 'not found; available: /healthz, /readyz, /metrics\n'];
   }
 }
 
-function health(problem: string | undefined): Answer {
+function health(problem: string | undefined): HealthResponse {
   return problem === undefined ? [200, PLAIN, 'ok\n'] : [503, PLAIN, `${problem}\n`];
 }
 

@@ -7,11 +7,11 @@ export interface TokenRules {
   readonly jwksUrl: string;
 }
 
-/** Signed with a private key: one that verifies cannot sign. */
+/** Only asymmetric algorithms, so that the key that verifies cannot sign. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const MAX_SUBJECT = 512;
 
-/** Tokens of one issuer for us. The claim `asya_flows`, a list of names, limits what they are good for. */
+/** Verifies tokens of one issuer. The claim `asya_flows`, a list of names, limits the flows that the caller may use. */
 export function tokenAuthentication({ issuer, audience, jwksUrl }: TokenRules) {
   const keys = issuerKeys(jwksUrl);
   return async (token: string) => {
@@ -34,6 +34,6 @@ function callerFromClaims({ sub, asya_flows: flows }: JWTPayload) {
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT) return undefined;
   const id = `jwt:${sub}`;
   if (flows === undefined) return { id };
-  // A claim that cannot be read allows nothing.
+  // An invalid claim allows no flow.
   return { id, flows: Array.isArray(flows) ? flows.filter((flow) => typeof flow === 'string') : [] };
 }

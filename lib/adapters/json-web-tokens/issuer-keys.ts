@@ -1,13 +1,13 @@
 import { createRemoteJWKSet, errors } from 'jose';
 
-const WITHIN_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
-/** The public keys of whoever signs, fetched when they are needed and kept. */
+/** The issuer's public keys, fetched on demand and cached. */
 export function issuerKeys(url: string): ReturnType<typeof createRemoteJWKSet> {
-  return createRemoteJWKSet(new URL(url), { timeoutDuration: WITHIN_MS });
+  return createRemoteJWKSet(new URL(url), { timeoutDuration: TIMEOUT_MS });
 }
 
-/** They could not be had, which says nothing about the token. */
+/** Whether the keys could not be fetched, so that the token could not be verified. */
 export function isKeyFetchError(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return true;
   return (

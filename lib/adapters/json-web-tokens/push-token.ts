@@ -3,23 +3,23 @@ import { describeValue } from '../../core/text/describe-value.ts';
 import { errorText } from '../../core/text/error-text.ts';
 import { isKeyFetchError, issuerKeys } from './issuer-keys.ts';
 
-/** Whose pushes are taken. */
+/** Which pushes are authorized. */
 export interface PushTokenRules {
-  /** Whom the token is for, as the subscription says it. */
+  /** The token's audience, as configured on the subscription. */
   readonly audience: string;
-  /** The e-mail of the service account that the subscription pushes as. */
+  /** E-mail of the service account that the subscription uses to push. */
   readonly serviceAccount: string;
-  /** @default Google's */
+  /** @default Google's keys */
   readonly jwksUrl?: string;
   /**
-   * Cloud Run asks for the token itself, and hands it on with its signature taken out. Only where that is so may such a
-   * token be believed: anybody can write one.
+   * Whether Cloud Run verifies the token before this service, and removes its signature. Only then may a token without a
+   * signature be trusted, because anyone can write one.
    */
-  readonly isCheckedBefore: boolean;
+  readonly isVerifiedByCloudRun: boolean;
   readonly now: () => number;
 }
 
-/** Undefined: it may come in. Otherwise the status that says why not. */
+/** Undefined if the push is authorized, otherwise the response. */
 export type RefusePush = (authorization: string | undefined) => Promise<PushRefusal | undefined>;
 
 interface PushRefusal {
@@ -28,15 +28,15 @@ interface PushRefusal {
 }
 
 const GOOGLE_KEYS = 'https://www.googleapis.com/oauth2/v3/certs';
-/** Google writes both. */
+/** Google uses both. */
 const ISSUERS = ['https://accounts.google.com', 'accounts.google.com'];
-const CLOCKS_MAY_DIFFER_BY_SECONDS = 30;
+const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_TOKEN = 8_192;
-const SIGNATURE_TAKEN_OUT = '.SIGNATURE_REMOVED_BY_GOOGLE';
+const SIGNATURE_REMOVED = '.SIGNATURE_REMOVED_BY_GOOGLE';
 
-/** The OIDC token that Pub/Sub sends with each push: signed by Google, for us, in the name of that account. */
+/** Checks the OIDC token that Pub/Sub sends with each push: its signature, audience and service account. */
 export function pushTokenCheck(rules: PushTokenRules): RefusePush {
-  const { audience, serviceAccount, jwksUrl = GOOGLE_KEYS, isCheckedBefore, now } = rules;
+  const { audience, serviceAccount, jwksUrl = GOOGLE_KEYS, isVerifiedByCloudRun, now } = rules;
   const keys = issuerKeys(jwksUrl);
 
   async function claimsOf(token: string): Promise<JWTPayload> {
@@ -45,7 +45,7 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
       audience,
       algorithms: ['RS256'],
       requiredClaims: ['exp', 'email'],
-      clockTolerance: CLOCKS_MAY_DIFFER_BY_SECONDS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
     });
     return payload;
   }
@@ -53,11 +53,11 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
   return async (authorization) => {
     const [, token] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? [];
     if (token === undefined || token.length > MAX_TOKEN)
-      return { status: 401, problem: 'the push has no token; let its subscription push with authentication' };
+      return { status: 401, problem: 'the push has no token; enable authentication on its subscription' };
     try {
-      const isWithoutSignature = token.endsWith(SIGNATURE_TAKEN_OUT);
-      if (isWithoutSignature && !isCheckedBefore) return { status: 401, problem: WHY_WITHOUT_SIGNATURE };
-      const claims = isWithoutSignature ? claimsBelieved(token, audience, now()) : await claimsOf(token);
+      const isWithoutSignature = token.endsWith(SIGNATURE_REMOVED);
+      if (isWithoutSignature && !isVerifiedByCloudRun) return { status: 401, problem: WITHOUT_SIGNATURE };
+      const claims = isWithoutSignature ? verifiedClaims(token, audience, now()) : await claimsOf(token);
       return refusalOfAccount(claims, serviceAccount);
     } catch (error) {
       if (isKeyFetchError(error)) return { status: 503, problem: `Google's keys: ${errorText(error)}` };
@@ -66,15 +66,15 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
   };
 }
 
-const WHY_WITHOUT_SIGNATURE =
-  "the token's signature was taken out, as Cloud Run does where it asks for authentication itself; " +
-  'say so with PUSH_AUTH=iam, or let Cloud Run leave the check to this service';
+const WITHOUT_SIGNATURE =
+  "the token's signature was removed, as Cloud Run does if it requires authentication; " +
+  'set PUSH_AUTH=iam, or allow unauthenticated invocations so that this service checks the token';
 
-/** Who signed it was checked; that it is meant for us is still ours to see. Throws as `jwtVerify` would. */
-function claimsBelieved(token: string, audience: string, nowMs: number): JWTPayload {
+/** Cloud Run has verified the signature; checks the claims. Throws like `jwtVerify`. */
+function verifiedClaims(token: string, audience: string, nowMs: number): JWTPayload {
   const claims = decodeJwt(token);
   const { iss = '', aud, exp } = claims;
-  const isOver = typeof exp !== 'number' || exp + CLOCKS_MAY_DIFFER_BY_SECONDS < nowMs / 1000;
+  const isOver = typeof exp !== 'number' || exp + CLOCK_TOLERANCE_SECONDS < nowMs / 1000;
   if (!ISSUERS.includes(iss)) throw new errors.JWTClaimValidationFailed('another issuer', claims, 'iss');
   if (![aud].flat().includes(audience))
     throw new errors.JWTClaimValidationFailed('another audience', claims, 'aud');
@@ -82,28 +82,28 @@ function claimsBelieved(token: string, audience: string, nowMs: number): JWTPayl
   return claims;
 }
 
-/** What came is told, and what is expected is not: whoever asks may be anybody. */
+/** Shows the received values, but not the expected ones, because the caller is not authenticated. */
 function problemOfToken(error: unknown): string {
   if (!(error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired))
     return errorText(error);
   const { iss, aud, exp } = error.payload;
   if (error.claim === 'aud')
-    return `the token is for ${describeValue(aud)}, not for this service; let its subscription ask for the audience that PUSH_AUDIENCE names`;
+    return `the token is for ${describeValue(aud)}, not for this service; set the audience of the push subscription to the value of PUSH_AUDIENCE`;
   if (error.claim === 'iss') return `the token was issued by ${describeValue(iss)}, not by Google`;
-  if (error.claim === 'exp') return `the token's time is over: its "exp" is ${describeValue(exp)}`;
+  if (error.claim === 'exp') return `the token has expired: its "exp" is ${describeValue(exp)}`;
   return errorText(error);
 }
 
 function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefusal | undefined {
   const { email, email_verified: isVerified } = claims;
   if (email !== serviceAccount) {
-    const problem = `the token is that of ${describeValue(email)}, who may not push here; let the subscription push as the account that PUSH_SERVICE_ACCOUNT names`;
+    const problem = `the token belongs to ${describeValue(email)}, which may not push here; configure the subscription to push as the account in PUSH_SERVICE_ACCOUNT`;
     return { status: 403, problem };
   }
   return isVerified === true
     ? undefined
     : {
         status: 403,
-        problem: `the token is that of ${describeValue(email)}, an address that Google has not verified`,
+        problem: `the token belongs to ${describeValue(email)}, an address that Google has not verified`,
       };
 }

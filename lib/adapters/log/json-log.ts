@@ -11,7 +11,7 @@ export interface JsonLogOptions {
   readonly write: (line: string) => void;
 }
 
-/** One JSON line for each thing worth telling. Never a payload. */
+/** Writes one JSON line per event. Never writes a payload. */
 export interface JsonLog extends Telemetry {
   line(level: LogLevel, message: string, details?: Details): void;
 }
@@ -19,9 +19,9 @@ export interface JsonLog extends Telemetry {
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const MAX_TEXT = 2_000;
 
-export function jsonLog({ level: least, actor, now, write }: JsonLogOptions): JsonLog {
+export function jsonLog({ level: minLevel, actor, now, write }: JsonLogOptions): JsonLog {
   function line(level: LogLevel, message: string, details: Details = {}): void {
-    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(minLevel)) return;
     const time = new Date(now()).toISOString();
     write(jsonLine({ time, level, message, actor, ...details }, shortened));
   }
@@ -50,21 +50,21 @@ function levelOf({ facts, settle }: DeliveryReport): LogLevel {
 function detailsOf(report: DeliveryReport): Details {
   const { envelopeId, attempt, settle, facts, problem, receivedBytes, processingMs, runtimeMs, sendMs } =
     report;
-  const words = (read: (fact: Fact) => string | undefined) => {
-    const found = facts.map(read).filter((word) => word !== undefined);
+  const joined = (read: (fact: Fact) => string | undefined) => {
+    const found = facts.map(read).filter((text) => text !== undefined);
     return found.length === 0 ? undefined : found.join(',');
   };
   return {
     envelopeId,
     attempt,
     settle,
-    outcome: words((fact) => (fact.fact === 'result' ? fact.result : undefined)),
-    failed: words((fact) => (fact.fact === 'failed' ? fact.reason : undefined)),
-    policy: words((fact) => (fact.fact === 'policy' ? fact.policy : undefined)),
-    rule: words((fact) =>
+    outcome: joined((fact) => (fact.fact === 'result' ? fact.result : undefined)),
+    failed: joined((fact) => (fact.fact === 'failed' ? fact.reason : undefined)),
+    policy: joined((fact) => (fact.fact === 'policy' ? fact.policy : undefined)),
+    rule: joined((fact) =>
       fact.fact === 'policy' && fact.rule !== undefined ? String(fact.rule) : undefined,
     ),
-    to: words((fact) => (fact.fact === 'sent' ? fact.to : undefined)),
+    to: joined((fact) => (fact.fact === 'sent' ? fact.to : undefined)),
     problem,
     receivedBytes,
     processingMs,

@@ -22,7 +22,7 @@ export interface PrometheusTelemetry extends Telemetry {
 
 type Instrument = (labels: Readonly<Record<string, string>>, value: number) => void;
 
-/** For hosts that live long: kept here until somebody asks. */
+/** For long-running hosts: keeps the metrics in memory for Prometheus to scrape. */
 export function prometheusTelemetry(place: MetricSource): PrometheusTelemetry {
   const registry = new Registry();
   const instruments = new Map(

@@ -1,6 +1,6 @@
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** As Pub/Sub writes data in JSON: padded. Node reads anything, and leaves out what it cannot. */
+/** Padded base64, as Pub/Sub writes data in JSON. Node's decoder does not report invalid characters; it skips them. */
 export function isBase64(text: string): boolean {
   return text.length % 4 === 0 && BASE64.test(text);
 }

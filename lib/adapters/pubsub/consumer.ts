@@ -4,9 +4,9 @@ import type { PullStream, ReceivedMessage } from './pull-stream.ts';
 import { receiveCountOf } from './receive-count.ts';
 import { isTransient, refusalOf } from './refusal.ts';
 
-/** A queue's messages, which come by themselves, handed out to whoever asks for them. */
+/** The messages of one queue: Pub/Sub pushes them over a stream, and `receive` hands them out. */
 export interface Consumer {
-  receive(most: number, signal: AbortSignal): Promise<Receipt>;
+  receive(maxDeliveries: number, signal: AbortSignal): Promise<Receipt>;
   close(): Promise<void>;
 }
 
@@ -22,14 +22,14 @@ export interface ConsumerOptions {
 }
 
 const NOTHING: Receipt = { ok: true, deliveries: [] };
-/** A stream that ends sooner than this did not end in the course of things. */
-const SHORT_LIFE_MS = 5_000;
-/** A stream that still brings something is not replaced more often than this, nor for being only a little too wide. */
-const WIDENED_AFTER_MS = 1_000;
-const NARROWED_AFTER_MS = 5_000;
-const MUCH_TOO_WIDE = 4;
-/** What is on its way when a stream is left may take so long. */
-const LAST_CALL_MS = 3_000;
+/** If a stream ends sooner than this, that is a failure. */
+const MIN_STREAM_LIFE_MS = 5_000;
+/** A stream that still delivers is not replaced more often than this, nor if its window is only a little too large. */
+const WIDEN_AFTER_MS = 1_000;
+const NARROW_AFTER_MS = 5_000;
+const MAX_WINDOW_FACTOR = 4;
+/** How long messages on their way may take after a stream was stopped. */
+const CLOSE_TIMEOUT_MS = 3_000;
 
 interface Waiter {
   readonly most: number;
@@ -37,28 +37,28 @@ interface Waiter {
 }
 
 /**
- * The stream's window is what the host can work on: what it holds and what it asks for. More would be hoarded here
- * while another instance has nothing to do. A stream's window cannot be changed, so a stream that has too little room
- * for what is asked (the host can do more, or deliveries rest that were released with a pause) is replaced by another.
+ * The stream's window is what the host can work on: the deliveries it holds and those it asks for. A larger window would
+ * keep messages here while another instance is idle. The window of an open stream cannot change, so a stream with too
+ * little room (the host can work on more, or deliveries wait for the pause of their release) is replaced by another.
  */
 export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions): Consumer {
   const streams = new Set<PullStream>();
   let current: PullStream | undefined;
   let buffer: { readonly message: ReceivedMessage; readonly lease: Lease }[] = [];
   let waiters: readonly Waiter[] = [];
-  let isResting = false;
+  let isStopped = false;
   let isClosed = false;
 
   function openFor(window: number): void {
-    const left = current;
+    const previous = current;
     current = open(window, onMessages, onEnd);
     streams.add(current);
-    left?.stop();
+    previous?.stop();
   }
 
-  function makeRoomFor(most: number): void {
-    isResting = false;
-    const wanted = leases.handedOut + most;
+  function makeRoomFor(count: number): void {
+    isStopped = false;
+    const wanted = leases.handedOut + count;
     if (current === undefined) {
       openFor(wanted);
       return;
@@ -66,8 +66,8 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
     const { window, unsettled, openedAtMs } = current;
     const ageMs = performance.now() - openedAtMs;
     const room = Math.max(0, window - unsettled) + buffer.length;
-    const isTooNarrow = room === 0 || (room < most && ageMs > WIDENED_AFTER_MS);
-    const isTooWide = window > wanted * MUCH_TOO_WIDE && ageMs > NARROWED_AFTER_MS;
+    const isTooNarrow = room === 0 || (room < count && ageMs > WIDEN_AFTER_MS);
+    const isTooWide = window > wanted * MAX_WINDOW_FACTOR && ageMs > NARROW_AFTER_MS;
     if (isTooNarrow || isTooWide) openFor(wanted);
   }
 
@@ -76,7 +76,7 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
       message,
       lease: leases.begin(message.ackId ?? '', stream),
     }));
-    if (isResting) {
+    if (isStopped) {
       for (const { lease } of arrived) leases.release(lease, 0);
       return;
     }
@@ -100,7 +100,7 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
     current = undefined;
     if (waiters.length === 0) return;
     const livedMs = performance.now() - stream.openedAtMs;
-    if (isTransient(error) && livedMs > SHORT_LIFE_MS) {
+    if (isTransient(error) && livedMs > MIN_STREAM_LIFE_MS) {
       openFor(stream.window);
       return;
     }
@@ -108,9 +108,9 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
     for (const { give } of waiters) give(refusal);
   }
 
-  /** Nobody here works on any more: what came and is not handed out goes to whoever does. */
-  function rest(): void {
-    isResting = true;
+  /** Stops the streams, and releases messages that were not handed out, for other consumers. */
+  function stopStreams(): void {
+    isStopped = true;
     current = undefined;
     for (const stream of streams) stream.stop();
     for (const { lease } of buffer) leases.release(lease, 0);
@@ -126,7 +126,7 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
         resolve(receipt);
       };
       const abort = () => {
-        rest();
+        stopStreams();
         give(NOTHING);
       };
       const waiter: Waiter = { most, give };
@@ -137,21 +137,21 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
   }
 
   return {
-    receive: async (most, signal) => {
+    receive: async (maxDeliveries, signal) => {
       if (signal.aborted || isClosed) return NOTHING;
-      makeRoomFor(most);
-      return buffer.length > 0 ? handOut(most) : waitFor(most, signal);
+      makeRoomFor(maxDeliveries);
+      return buffer.length > 0 ? handOut(maxDeliveries) : waitFor(maxDeliveries, signal);
     },
     close: async () => {
       isClosed = true;
       for (const { give } of waiters) give(NOTHING);
-      rest();
-      const left = [...streams];
-      const tooLate = setTimeout(() => {
-        for (const stream of left) stream.cancel();
-      }, LAST_CALL_MS);
-      await Promise.all(left.map(({ ended }) => ended));
-      clearTimeout(tooLate);
+      stopStreams();
+      const stopped = [...streams];
+      const timeout = setTimeout(() => {
+        for (const stream of stopped) stream.cancel();
+      }, CLOSE_TIMEOUT_MS);
+      await Promise.all(stopped.map(({ ended }) => ended));
+      clearTimeout(timeout);
     },
   };
 }

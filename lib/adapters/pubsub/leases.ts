@@ -1,93 +1,96 @@
 import type { Reply } from '../../ports/reply.ts';
 import type { PullStream } from './pull-stream.ts';
 
-/** A message that Pub/Sub keeps from others because we hold it. */
+/** A message that Pub/Sub hides from other consumers while this process holds it. */
 export interface Lease {
   readonly ackId: string;
   readonly stream: PullStream;
-  /** Handed out, and neither settled nor forgotten. */
+  /** Whether it is handed out and not yet settled. */
   isHandedOut: boolean;
-  /** For so long we keep it hidden, by renewals. */
+  /** Until when renewals keep the message hidden. */
   hiddenUntilMs: number;
-  /** For so long Pub/Sub hides it by itself. */
+  /** Until when Pub/Sub hides the message without a renewal. */
   leasedUntilMs: number;
   renewAtMs: number;
 }
 
 /**
- * Deadlines are short and renewed: what a killed process held comes again within one of them, and what is worked on
- * stays hidden for the whole visibility time all the same. After that time nobody renews, and it comes again. Most are
- * done before half of their first deadline, which their stream asked for, and cost no request.
+ * Keeps deadlines short and renews them. The messages of a killed process are therefore redelivered soon, and a message in
+ * process stays hidden for the whole visibility timeout. After that timeout it is not renewed, and is delivered again. Most
+ * messages are done before half of their first deadline, which the stream sets, and need no request.
  */
 export interface Leases {
-  /** How many are handed out. */
+  /** How many messages are handed out. */
   readonly handedOut: number;
-  /** The deadline that streams are to ask for. */
+  /** The deadline that streams request for new messages. */
   readonly firstSeconds: number;
-  /** Here, and hidden for as long as nobody asks for it. */
+  /** A message arrived. It stays hidden until it is handed out. */
   begin(ackId: string, stream: PullStream): Lease;
-  /** Handed out: hidden for the visibility time from now on. */
+  /** The message is handed out: it stays hidden for the visibility timeout from now on. */
   handOut(lease: Lease): void;
   extend(lease: Lease): Promise<Reply>;
-  /** Back to whoever gets it, after so many seconds. */
+  /** Returns the message to the queue after the pause. */
   release(lease: Lease, pauseSeconds: number): Promise<Reply>;
-  /** Settled. */
+  /** The message is settled. */
   end(lease: Lease): void;
   stop(): void;
 }
 
 export interface LeasesOptions {
   readonly visibilityMs: number;
-  /** The shortest that streams can ask for. */
-  readonly shortestFirstMs: number;
+  /** The shortest deadline that a stream can request. */
+  readonly minFirstMs: number;
   readonly setDeadline: (ackId: string, seconds: number) => Promise<Reply>;
 }
 
-/** A lost process costs its messages so long, and a message that is held long a part of a request in half this time. */
+/**
+ * How long the messages of a killed process stay hidden. A shorter time means more renewals: a message that is held for
+ * long is renewed twice in this time.
+ */
 const LEASE_MS = 30_000;
-const RENEWED_AFTER = 1 / 2;
-const LOOKED_AFTER = 1 / 4;
+const RENEW_AFTER = 1 / 2;
+const CHECK_AFTER = 1 / 4;
 
-export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOptions): Leases {
-  const firstSeconds = Math.ceil(Math.min(LEASE_MS, Math.max(visibilityMs, shortestFirstMs)) / 1000);
+export function leases({ visibilityMs, minFirstMs, setDeadline }: LeasesOptions): Leases {
+  const firstSeconds = Math.ceil(Math.min(LEASE_MS, Math.max(visibilityMs, minFirstMs)) / 1000);
   const firstMs = firstSeconds * 1000;
   const held = new Set<Lease>();
-  let inHand = 0;
+  let handedOut = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function hold(lease: Lease): void {
     if (!held.has(lease)) lease.stream.unsettled++;
     held.add(lease);
-    timer ??= setInterval(look, firstMs * LOOKED_AFTER);
+    timer ??= setInterval(renewDue, firstMs * CHECK_AFTER);
   }
 
-  function setInHand(lease: Lease, isInHand: boolean): void {
-    if (lease.isHandedOut !== isInHand) inHand += isInHand ? 1 : -1;
-    lease.isHandedOut = isInHand;
+  function setHandedOut(lease: Lease, isHandedOut: boolean): void {
+    if (lease.isHandedOut !== isHandedOut) handedOut += isHandedOut ? 1 : -1;
+    lease.isHandedOut = isHandedOut;
   }
 
   function end(lease: Lease): void {
-    setInHand(lease, false);
+    setHandedOut(lease, false);
     if (held.delete(lease)) lease.stream.unsettled--;
   }
 
   function leaseFor(lease: Lease, forMs: number): void {
     const now = performance.now();
     lease.leasedUntilMs = now + forMs;
-    lease.renewAtMs = now + forMs * RENEWED_AFTER;
+    lease.renewAtMs = now + forMs * RENEW_AFTER;
   }
 
-  /** Hidden for a lease from now on, or for what is left of its time. */
+  /** Hides the message for a lease from now on, or for the rest of its visibility timeout if that is shorter. */
   async function renew(lease: Lease): Promise<Reply> {
     const seconds = Math.ceil(Math.min(LEASE_MS, lease.hiddenUntilMs - performance.now()) / 1000);
     leaseFor(lease, seconds * 1000);
     const reply = await setDeadline(lease.ackId, seconds);
-    // At the next look: a renewal that failed is tried again.
+    // Retry a failed renewal at the next check.
     if (!reply.ok) lease.renewAtMs = 0;
     return reply;
   }
 
-  function look(): void {
+  function renewDue(): void {
     const now = performance.now();
     for (const lease of held) {
       const { hiddenUntilMs, leasedUntilMs, renewAtMs } = lease;
@@ -98,7 +101,7 @@ export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOpt
 
   return {
     get handedOut() {
-      return inHand;
+      return handedOut;
     },
     firstSeconds,
     begin: (ackId, stream) => {
@@ -115,13 +118,13 @@ export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOpt
       return lease;
     },
     handOut: (lease) => {
-      setInHand(lease, true);
+      setHandedOut(lease, true);
       lease.hiddenUntilMs = performance.now() + visibilityMs;
       if (visibilityMs < firstMs) renew(lease);
     },
     extend: (lease) => {
       hold(lease);
-      setInHand(lease, true);
+      setHandedOut(lease, true);
       lease.hiddenUntilMs = performance.now() + visibilityMs;
       return renew(lease);
     },
@@ -129,8 +132,8 @@ export function leases({ visibilityMs, shortestFirstMs, setDeadline }: LeasesOpt
       if (pauseSeconds === 0) {
         end(lease);
       } else {
-        // Pub/Sub goes on counting it as its stream's, until the pause is over.
-        setInHand(lease, false);
+        // Pub/Sub counts it towards the stream's window until the pause is over.
+        setHandedOut(lease, false);
         lease.hiddenUntilMs = performance.now() + pauseSeconds * 1000;
         lease.leasedUntilMs = lease.hiddenUntilMs;
       }

@@ -2,7 +2,7 @@ import type { PublishRequest } from '../../ports/publish-request.ts';
 import { ACCEPTED } from '../../ports/reply.ts';
 import { type RestOptions, restCall } from './rest-call.ts';
 
-/** The very request that a task makes when it is due. */
+/** The same request that a Cloud Tasks task makes when it is due. */
 export function publishRequest(options: RestOptions): PublishRequest {
   const call = restCall(options);
   return async (topic, body) => {

@@ -3,36 +3,36 @@ import { errorText } from '../../core/text/error-text.ts';
 
 export interface PubsubAddress {
   readonly projectId: string;
-  /** `host:port` of another Pub/Sub than Google's. */
+  /** `host:port` of an emulator or a regional endpoint. @default Google's global endpoint */
   readonly endpoint?: string;
 }
 
 export interface PubsubClient {
   readonly projectId: string;
-  /** Topics, and publishing to them in batches. */
+  /** Creates topics, and publishes to them in batches. */
   readonly publisher: PubSub;
-  /** Subscriptions as the service has them: its answers are passed on, which the client above this one does not do. */
+  /** The low-level client, which returns the service's responses to acks. The high-level client does not. */
   readonly subscriber: v1.SubscriberClient;
   close(): Promise<void>;
 }
 
-/** A connection that is down is tried again so often: whoever waits for it has not more than `CALL` gives. */
+/** Reconnect often enough that a call succeeds within the timeout of `CALL`. */
 const RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 1_000 };
 
-/** Its own default would look for credentials over the network, also where none are needed. */
+/** The default would look for credentials over the network, even if none are needed. */
 const NO_CREDENTIALS = { clientOptions: { universeDomain: 'googleapis.com' } };
 
-/** Google asks for credentials; whatever else speaks Pub/Sub is an emulator, which takes none and speaks in the clear. */
-function isGoogles(endpoint: string): boolean {
+/** Google's endpoints need credentials. Every other endpoint is an emulator, without credentials and without TLS. */
+function isGoogleEndpoint(endpoint: string): boolean {
   return /\.googleapis\.com(:\d+)?$/.test(endpoint);
 }
 
-/** Rejects in words for whoever starts it where there are no credentials to be had. */
+/** Rejects with a message for the operator if no credentials are found. */
 export async function pubsubClient({ projectId, endpoint }: PubsubAddress): Promise<PubsubClient> {
-  const isEmulator = endpoint !== undefined && !isGoogles(endpoint);
+  const isEmulator = endpoint !== undefined && !isGoogleEndpoint(endpoint);
   const publisher = new PubSub({
     projectId,
-    // Never by this process's environment: what counts is what the configuration says.
+    // Explicit, because the client would otherwise read this process's environment instead of the configuration.
     apiEndpoint: endpoint ?? 'pubsub.googleapis.com:443',
     emulatorMode: isEmulator,
     ...(isEmulator ? NO_CREDENTIALS : {}),
@@ -55,7 +55,7 @@ async function subscriberOf(publisher: PubSub): Promise<v1.SubscriberClient> {
     const subscriber = new v1.SubscriberClient(
       config as ConstructorParameters<typeof v1.SubscriberClient>[0],
     );
-    // Where this fails later, the client throws into nowhere, and the process with it.
+    // Without this, a later failure is an unhandled rejection, which ends the process.
     await subscriber.initialize();
     return subscriber;
   } catch (error) {
@@ -63,33 +63,33 @@ async function subscriberOf(publisher: PubSub): Promise<v1.SubscriberClient> {
   }
 }
 
-const HOW_TO_GET_SOME =
-  'set GOOGLE_APPLICATION_CREDENTIALS or run where Google gives some, or name an emulator in ASYA_PUBSUB_ENDPOINT';
+const CREDENTIALS_HELP =
+  'set GOOGLE_APPLICATION_CREDENTIALS, run on Google Cloud, or set ASYA_PUBSUB_ENDPOINT to an emulator';
 
-/** Without a stack: nothing in our code would mend it, and it hides the words. */
+/** Without a stack trace: the cause is the configuration, and a stack trace would hide the message. */
 function withoutCredentials(error: unknown): Error {
-  const why = errorText(error);
-  const words = `no credentials for Pub/Sub: ${why.replace(/\.$/, '')}; ${HOW_TO_GET_SOME}`;
-  return Object.assign(new Error(words), { stack: undefined });
+  const cause = errorText(error).replace(/\.$/, '');
+  const message = `no credentials for Pub/Sub: ${cause}; ${CREDENTIALS_HELP}`;
+  return Object.assign(new Error(message), { stack: undefined });
 }
 
-/** By gRPC's numbers. */
-const PASSING = { aborted: 10, internal: 13, unavailable: 14 };
-const WITHIN_MS = 10_000;
+/** gRPC status codes. */
+const TRANSIENT = { aborted: 10, internal: 13, unavailable: 14 };
+const TIMEOUT_MS = 10_000;
 
-/** Every call: what passes is tried again for a while, and then it is refused. */
+/** Options of every call: transient errors are retried until the timeout. */
 export const CALL: CallOptions = {
-  timeout: WITHIN_MS,
+  timeout: TIMEOUT_MS,
   retry: {
-    retryCodes: Object.values(PASSING),
+    retryCodes: Object.values(TRANSIENT),
     backoffSettings: {
       initialRetryDelayMillis: 100,
       retryDelayMultiplier: 1.5,
       maxRetryDelayMillis: 1_000,
-      initialRpcTimeoutMillis: WITHIN_MS,
+      initialRpcTimeoutMillis: TIMEOUT_MS,
       rpcTimeoutMultiplier: 1,
-      maxRpcTimeoutMillis: WITHIN_MS,
-      totalTimeoutMillis: WITHIN_MS,
+      maxRpcTimeoutMillis: TIMEOUT_MS,
+      totalTimeoutMillis: TIMEOUT_MS,
     },
   },
 };

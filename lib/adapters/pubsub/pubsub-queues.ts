@@ -16,28 +16,29 @@ import { isAlreadyExists, isNotFound, isPermissionDenied, missingQueue, refusalO
 export interface PubsubQueues {
   topicOf(queue: string): Topic;
   subscriptionOf(queue: string): string;
-  /** Whether what is sent there is kept for anybody: a topic without a subscription drops it, and says nothing. */
+  /** Refused if the topic has no subscription: Pub/Sub would drop messages without an error. Cached for a while. */
   checkSubscribed(queue: string): Promise<Reply>;
-  /** Forgets what is known of a queue that proved wrong. */
+  /** Drops the queue from the cache, because a request failed. */
   forget(queue: string): void;
+  /** Checks that the subscription exists and has its topic. */
   check(queue: string): Promise<Reply>;
-  /** Creates the queue with its dead-letter queue. An existing one stays as it is; what differs is reported. */
+  /** Creates the queue with its dead-letter queue. An existing queue stays as it is; differences are reported. */
   ensure(queue: string): Promise<EnsuredQueue>;
-  /** What waits for others to be sent along leaves now. */
+  /** Publishes messages that wait in a batch. */
   flush(): void;
 }
 
-/** As little waiting as makes batches of what ends together. */
+/** Waits only long enough to batch sends that are made together. */
 const BATCHING = { maxMessages: PUBSUB_MAX_BATCH, maxBytes: 9_000_000, maxMilliseconds: 4 };
-/** For so long a topic is taken to have the subscription that it had. */
-const HEARD_FOR_MS = 60_000;
-/** What a subscription says whose topic is gone: it never gets another. */
-const NO_TOPIC = '_deleted-topic_';
+/** How long a topic is assumed to still have a subscription. */
+const RECHECK_AFTER_MS = 60_000;
+/** The topic name of a subscription whose topic was deleted. */
+const DELETED_TOPIC = '_deleted-topic_';
 
 export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueues {
   const { projectId, publisher, subscriber } = client;
   const topics = new Map<string, Topic>();
-  const heard = new Map<string, { readonly untilMs: number; readonly reply: Promise<Reply> }>();
+  const subscribed = new Map<string, { readonly untilMs: number; readonly reply: Promise<Reply> }>();
   const subscriptionOf = (queue: string) => `projects/${projectId}/subscriptions/${queue}`;
 
   function topicOf(queue: string): Topic {
@@ -48,41 +49,41 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     return topic;
   }
 
-  async function askWhoHears(queue: string): Promise<Reply> {
+  async function checkSubscriptions(queue: string): Promise<Reply> {
     try {
       const page = { pageSize: 1, autoPaginate: false, gaxOpts: CALL };
       const [subscriptions] = await topicOf(queue).getSubscriptions(page);
       if (subscriptions.length > 0) return ACCEPTED;
-      return missingQueue(queue, ': its topic has no subscription, and would drop what is sent to it');
+      return missingQueue(queue, ': its topic has no subscription, so Pub/Sub would drop the message');
     } catch (error) {
       if (!isPermissionDenied(error)) return refusalOf(error, queue);
-      const problem = `it cannot be seen whether the topic "${queue}" has a subscription, without which it drops what is sent to it; grant roles/pubsub.viewer`;
+      const problem = `cannot check whether the topic "${queue}" has a subscription, without which Pub/Sub drops messages; grant roles/pubsub.viewer`;
       return { ok: false, problem };
     }
   }
 
   function hear(queue: string): Promise<Reply> {
-    const known = heard.get(queue);
+    const known = subscribed.get(queue);
     if (known !== undefined && performance.now() < known.untilMs) return known.reply;
-    const reply = askWhoHears(queue);
-    const asked = { untilMs: performance.now() + HEARD_FOR_MS, reply };
-    heard.set(queue, asked);
+    const reply = checkSubscriptions(queue);
+    const entry = { untilMs: performance.now() + RECHECK_AFTER_MS, reply };
+    subscribed.set(queue, entry);
     reply.then(({ ok }) => {
-      if (!ok && heard.get(queue) === asked) forget(queue);
+      if (!ok && subscribed.get(queue) === entry) forget(queue);
     });
     return reply;
   }
 
-  /** The topic too: routes may name any number of queues that are not there. */
+  /** Also drops the topic, so that routes to many missing queues do not fill the memory. */
   function forget(queue: string): void {
-    heard.delete(queue);
+    subscribed.delete(queue);
     topics.delete(queue);
   }
 
   async function stateOf(queue: string): Promise<ExistingSubscription | 'missing' | 'without-topic'> {
     try {
       const [found] = await subscriber.getSubscription({ subscription: subscriptionOf(queue) }, CALL);
-      return found.topic === NO_TOPIC ? 'without-topic' : found;
+      return found.topic === DELETED_TOPIC ? 'without-topic' : found;
     } catch (error) {
       if (isNotFound(error)) return 'missing';
       throw error;
@@ -102,14 +103,14 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       .map(([name, is, expected]) => `${name} is ${is ?? 'not set'}, expected ${expected}`);
   }
 
-  /** Both, each unless it is there. */
-  async function make(
+  /** Creates the topic and the subscription, each unless it exists. */
+  async function create(
     queue: string,
     deadlineSeconds: number,
     retentionSeconds: number,
     deadLetterQueue?: string,
   ): Promise<void> {
-    await unlessThere(topicOf(queue).create(CALL));
+    await unlessExists(topicOf(queue).create(CALL));
     const deadLetterPolicy =
       deadLetterQueue === undefined
         ? {}
@@ -124,12 +125,12 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       topic: topicOf(queue).name,
       ackDeadlineSeconds: deadlineWithin(deadlineSeconds),
       messageRetentionDuration: { seconds: retentionWithin(retentionSeconds) },
-      // One that nobody asks for a month would be deleted otherwise, and its topic drop what is sent.
+      // By default a subscription without a consumer is deleted after a month, and its topic then drops messages.
       expirationPolicy: {},
       ...deadLetterPolicy,
     };
-    await unlessThere(subscriber.createSubscription(subscription, CALL));
-    heard.delete(queue);
+    await unlessExists(subscriber.createSubscription(subscription, CALL));
+    subscribed.delete(queue);
   }
 
   return {
@@ -151,15 +152,15 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       try {
         const state = await stateOf(queue);
         if (typeof state === 'object') {
-          // Somebody may have deleted it, and what should be dead-lettered would be delivered for ever.
+          // The dead-letter queue may have been deleted. Messages would then be delivered again for ever.
           if (state.deadLetterPolicy != null && (await stateOf(deadLetterQueue)) === 'missing')
-            await make(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
+            await create(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
           return ensured(differencesOf(state, topicOf(deadLetterQueue).name));
         }
-        // Not for us to delete: it may still hold messages.
+        // Do not delete it: it may still hold messages.
         if (state === 'without-topic') return { ok: false, problem: `queue "${queue}": ${WITHOUT_TOPIC}` };
-        await make(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
-        await make(queue, plan.visibilitySeconds, plan.retentionSeconds, deadLetterQueue);
+        await create(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
+        await create(queue, plan.visibilitySeconds, plan.retentionSeconds, deadLetterQueue);
         return ACCEPTED;
       } catch (error) {
         return refusalOf(error, queue);
@@ -172,17 +173,17 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
 }
 
 const WITHOUT_TOPIC =
-  "its subscription's topic was deleted, and a subscription never gets another; delete the subscription once it is drained";
+  "its subscription's topic was deleted, and a subscription cannot get another topic; drain it, then delete the subscription";
 
-async function unlessThere(making: Promise<unknown>): Promise<void> {
+async function unlessExists(creation: Promise<unknown>): Promise<void> {
   try {
-    await making;
+    await creation;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
 }
 
-/** What is compared of a subscription that exists. */
+/** The fields of an existing subscription that are compared with the plan. */
 interface ExistingSubscription {
   readonly topic?: string | null;
   readonly ackDeadlineSeconds?: number | null;

@@ -15,37 +15,37 @@ import { isNotFound, refusalOf, replyOf } from './refusal.ts';
 export interface PubsubTransportOptions {
   readonly client: PubsubClient;
   readonly visibilityMs: number;
-  /** Where messages go that are to arrive later. */
+  /** The delayer's topic, to which delayed messages are sent. */
   readonly delayerTopic: string;
-  /** How long a receive waits for messages. */
+  /** How long a receive waits for messages. @default 20,000 */
   readonly waitMs?: number;
 }
 
 const WAIT_MS = 20_000;
 const MAX_BATCH = 100;
-/** Pub/Sub takes requests of 512 KB, and its handles have less than 200 bytes. */
-const MAX_HANDLES = 2_000;
+/** A request may have 512 KB, and an ack id has less than 200 bytes. */
+const MAX_ACK_IDS = 2_000;
 
-/** Pub/Sub: a queue is a topic and a subscription of the same name. Messages are streamed here, and settled in batches. */
+/** Pub/Sub: a queue is a topic and a subscription of the same name. Messages arrive over a stream and are settled in batches. */
 export function pubsubTransport(options: PubsubTransportOptions): Transport {
   const { client, visibilityMs, delayerTopic, waitMs = WAIT_MS } = options;
   const { subscriber } = client;
   const queues = pubsubQueues(client, queuePlan(visibilityMs / 1000));
-  const intakes = new Map<string, Consumer & { readonly leases: ReturnType<typeof leases> }>();
+  const consumers = new Map<string, Consumer & { readonly leases: ReturnType<typeof leases> }>();
   const batchers = new Map<string, Batcher<string, Reply>>();
   const sending = inFlight();
 
-  /** One for each queue and operation: handles that leave at about the same time go in one request. */
+  /** One batcher per queue and operation. */
   function batched(
-    what: string,
+    operation: string,
     queue: string,
     request: (ackIds: string[], subscription: string) => Promise<unknown>,
   ): Batcher<string, Reply> {
-    const key = `${what} ${queue}`;
+    const key = `${operation} ${queue}`;
     const known = batchers.get(key);
     if (known !== undefined) return known;
     const made = batcher<string, Reply>({
-      maxItems: MAX_HANDLES,
+      maxItems: MAX_ACK_IDS,
       run: async (ackIds) => {
         const reply = await replyOf(request([...ackIds], queues.subscriptionOf(queue)), queue);
         return ackIds.map(() => reply);
@@ -56,18 +56,18 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
   }
 
   function setDeadline(queue: string, ackId: string, seconds: number): Promise<Reply> {
-    const settings = batched(`deadline ${seconds}`, queue, (ackIds, subscription) =>
+    const deadlines = batched(`deadline ${seconds}`, queue, (ackIds, subscription) =>
       subscriber.modifyAckDeadline({ subscription, ackIds, ackDeadlineSeconds: seconds }, CALL),
     );
-    return settings.add(ackId);
+    return deadlines.add(ackId);
   }
 
-  function intakeOf(queue: string) {
-    const known = intakes.get(queue);
+  function consumerOf(queue: string) {
+    const known = consumers.get(queue);
     if (known !== undefined) return known;
     const held = leases({
       visibilityMs,
-      shortestFirstMs: MIN_DEADLINE_SECONDS * 1000,
+      minFirstMs: MIN_DEADLINE_SECONDS * 1000,
       setDeadline: (ackId, seconds) => setDeadline(queue, ackId, seconds),
     });
     const { receive, close } = queueConsumer({
@@ -85,7 +85,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
         }),
     });
     const made = { receive, close, leases: held };
-    intakes.set(queue, made);
+    consumers.set(queue, made);
     return made;
   }
 
@@ -105,21 +105,22 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
 
   async function send(queue: string, body: string): Promise<Reply> {
     const data = Buffer.from(body);
-    if (data.length > PUBSUB_LIMITS.maxBodyBytes) return tooBig(data, PUBSUB_LIMITS.maxBodyBytes, 'Pub/Sub');
-    const hearing = await queues.checkSubscribed(queue);
-    return hearing.ok ? publish(queue, data, {}) : hearing;
+    if (data.length > PUBSUB_LIMITS.maxBodyBytes)
+      return tooLarge(data, PUBSUB_LIMITS.maxBodyBytes, 'Pub/Sub');
+    const subscribed = await queues.checkSubscribed(queue);
+    return subscribed.ok ? publish(queue, data, {}) : subscribed;
   }
 
   async function sendWithDelay(queue: string, body: string, delayMs: number): Promise<Reply> {
     if (delayMs <= 0) return send(queue, body);
     const data = Buffer.from(body);
-    if (data.length > MAX_DELAYED_BYTES) return tooBig(data, MAX_DELAYED_BYTES, 'the delayer');
-    const hearing = await queues.checkSubscribed(queue);
-    if (!hearing.ok) return hearing;
+    if (data.length > MAX_DELAYED_BYTES) return tooLarge(data, MAX_DELAYED_BYTES, 'the delayer');
+    const subscribed = await queues.checkSubscribed(queue);
+    if (!subscribed.ok) return subscribed;
     const delayer = await queues.checkSubscribed(delayerTopic);
-    if (!delayer.ok) return withoutDelayer(delayer);
+    if (!delayer.ok) return delayerRefusal(delayer);
     const reply = await publish(delayerTopic, data, delayAttributes(queue, delayMs));
-    return reply.ok ? reply : withoutDelayer(reply);
+    return reply.ok ? reply : delayerRefusal(reply);
   }
 
   return {
@@ -130,12 +131,12 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
       visibilityMs,
       countsReceives: true,
     },
-    receive: (queue, most, signal) => intakeOf(queue).receive(most, signal),
+    receive: (queue, maxDeliveries, signal) => consumerOf(queue).receive(maxDeliveries, signal),
     send: (queue, body) => sending.track(send(queue, body)),
     sendWithDelay: (queue, body, delayMs) => sending.track(sendWithDelay(queue, body, delayMs)),
     ack: (delivery) => {
       const lease = leaseOf(delivery);
-      intakeOf(delivery.queue).leases.end(lease);
+      consumerOf(delivery.queue).leases.end(lease);
       const acks = batched('ack', delivery.queue, (ackIds, subscription) =>
         subscriber.acknowledge({ subscription, ackIds }, CALL),
       );
@@ -143,13 +144,13 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     },
     nack: (delivery, pauseMs) => {
       const seconds = Math.min(Math.ceil(pauseMs / 1000), MAX_DEADLINE_SECONDS);
-      return intakeOf(delivery.queue).leases.release(leaseOf(delivery), seconds);
+      return consumerOf(delivery.queue).leases.release(leaseOf(delivery), seconds);
     },
-    extend: (delivery) => intakeOf(delivery.queue).leases.extend(leaseOf(delivery)),
+    extend: (delivery) => consumerOf(delivery.queue).leases.extend(leaseOf(delivery)),
     ensureQueue: (queue) => queues.ensure(queue),
     reach: (queue) => queues.check(queue),
     close: async () => {
-      const all = [...intakes.values()];
+      const all = [...consumers.values()];
       await Promise.all(all.map((one) => one.close()));
       for (const one of all) one.leases.stop();
       queues.flush();
@@ -164,11 +165,14 @@ function leaseOf({ handle }: Delivery): Lease {
   return handle as Lease;
 }
 
-function tooBig(data: Buffer, most: number, taker: string): Refusal {
-  return { ok: false, problem: `the message has ${data.length} bytes; ${taker} takes ${most}` };
+function tooLarge(data: Buffer, maxBytes: number, receiver: string): Refusal {
+  return {
+    ok: false,
+    problem: `the message has ${data.length} bytes; ${receiver} accepts at most ${maxBytes}`,
+  };
 }
 
-/** The queue is there: it is the way to it that is missing. */
-function withoutDelayer({ problem }: Refusal): Refusal {
-  return { ok: false, problem: `the delayer cannot be asked: ${problem}` };
+/** Without `isQueueMissing`: the queue exists, only the delayer is not available. */
+function delayerRefusal({ problem }: Refusal): Refusal {
+  return { ok: false, problem: `the delayer is not available: ${problem}` };
 }

@@ -1,16 +1,16 @@
 import type { protos, v1 } from '@google-cloud/pubsub';
 import { once } from '../../async/once.ts';
 
-/** One streaming pull: messages come by themselves, as many as its window has room for. */
+/** One streaming pull: Pub/Sub pushes messages, as many as the window allows. */
 export interface PullStream {
-  /** How many unsettled messages it may have brought. */
+  /** Most unsettled messages of this stream. */
   readonly window: number;
   readonly openedAtMs: number;
-  /** How many of those that it brought Pub/Sub still waits for. */
+  /** How many messages of this stream are not settled. */
   unsettled: number;
-  /** Asks for no more; what is on its way still comes. */
+  /** Requests no more messages. Those on their way still arrive. */
   stop(): void;
-  /** At once; what is on its way comes again to somebody, when its deadline is over. */
+  /** Ends the stream at once. Pub/Sub redelivers messages on their way when their deadline is over. */
   cancel(): void;
   readonly ended: Promise<void>;
 }
@@ -19,55 +19,55 @@ export interface PullStreamOptions {
   readonly subscriber: v1.SubscriberClient;
   readonly subscription: string;
   readonly window: number;
-  /** How long Pub/Sub hides what it brings, unless it is told otherwise. */
+  /** How long Pub/Sub hides a new message, unless its deadline is changed. */
   readonly deadlineSeconds: number;
   readonly onMessages: (messages: readonly ReceivedMessage[], stream: PullStream) => void;
-  /** Once, with the reason where it is no plain end. */
+  /** Called once, with the error if there was one. */
   readonly onEnd: (error: unknown, stream: PullStream) => void;
 }
 
 export type ReceivedMessage = protos.google.pubsub.v1.IReceivedMessage;
 
-/** A stream on which nobody says anything is ended by the service. */
-const SIGN_OF_LIFE_MS = 30_000;
-/** Whoever asks for ten-megabyte messages a hundred at a time is not given all at once. */
+/** The service ends a stream on which the client sends nothing. */
+const KEEP_ALIVE_MS = 30_000;
+/** Limits the memory that large messages need. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** The service ends streams itself, sooner than this. */
-const MAX_MS = 3_600_000;
-/** A stream that was left and does not end is cut off. */
-const LEFT_FOR_MS = 5_000;
+/** The service itself ends streams sooner than this. */
+const MAX_LIFE_MS = 3_600_000;
+/** A stopped stream that does not end within this time is canceled. */
+const STOP_TIMEOUT_MS = 5_000;
 
 export function openPullStream(options: PullStreamOptions): PullStream {
   const { subscriber, subscription, window, deadlineSeconds, onMessages, onEnd } = options;
   const call = subscriber.streamingPull({
-    timeout: MAX_MS,
+    timeout: MAX_LIFE_MS,
     otherArgs: { headers: { 'x-goog-request-params': `subscription=${subscription}` } },
   });
-  let isOver = false;
-  let noteEnd = () => {};
-  let cutOff: NodeJS.Timeout | undefined;
-  const signs = setInterval(() => call.write({}), SIGN_OF_LIFE_MS);
+  let isEnded = false;
+  let resolveEnded = () => {};
+  let cancelTimer: NodeJS.Timeout | undefined;
+  const keepAlive = setInterval(() => call.write({}), KEEP_ALIVE_MS);
 
   const stream: PullStream = {
     window,
     openedAtMs: performance.now(),
     unsettled: 0,
     stop: () => {
-      if (isOver || cutOff !== undefined) return;
-      clearInterval(signs);
-      cutOff = setTimeout(() => call.cancel(), LEFT_FOR_MS);
+      if (isEnded || cancelTimer !== undefined) return;
+      clearInterval(keepAlive);
+      cancelTimer = setTimeout(() => call.cancel(), STOP_TIMEOUT_MS);
       call.end();
     },
     cancel: () => call.cancel(),
     ended: new Promise((resolve) => {
-      noteEnd = resolve;
+      resolveEnded = resolve;
     }),
   };
   const end = once((error: unknown) => {
-    isOver = true;
-    clearInterval(signs);
-    clearTimeout(cutOff);
-    noteEnd();
+    isEnded = true;
+    clearInterval(keepAlive);
+    clearTimeout(cancelTimer);
+    resolveEnded();
     onEnd(error, stream);
   });
 

@@ -4,34 +4,34 @@ import { receiveCountOf } from './receive-count.ts';
 
 export type PushReading =
   | { readonly delivery: Delivery }
-  /** Why it is no push of Pub/Sub's, in words without the payload. */
+  /** Why it is not a push of Pub/Sub. Does not contain the payload. */
   | { readonly problem: string };
 
-/** What a push subscription posts, as it came. The request's answer settles it: the delivery has no handle. */
+/** Reads what a push subscription posts. The HTTP response settles the delivery, so it has no handle. */
 export function deliveryFromPush(text: string): PushReading {
   const push = parsed(text);
   if (!isRecord(push)) {
     return {
-      problem: `the request's body (${text.length} characters) is no JSON object; ${WHAT_IS_RIGHT}`,
+      problem: `the request's body (${text.length} characters) is not a JSON object; ${EXPECTED}`,
     };
   }
   const { message, subscription, deliveryAttempt = 1 } = push;
   if (!isRecord(message)) {
-    return { problem: `the request's body has no object "message"; ${WHAT_IS_RIGHT}` };
+    return { problem: `the request's body has no object "message"; ${EXPECTED}` };
   }
   const { data = '', messageId, attributes } = message;
   if (typeof messageId !== 'string' || messageId === '') {
-    return { problem: 'the pushed message has no "messageId", which Pub/Sub gives to every message' };
+    return { problem: 'the pushed message has no "messageId"; Pub/Sub sets it on every message' };
   }
   if (typeof subscription !== 'string' || !SUBSCRIPTION.test(subscription)) {
-    const problem = `the push names no subscription: "subscription" is ${JSON.stringify(subscription)}, not "projects/{project}/subscriptions/{name}"`;
+    const problem = `"subscription" of the push is ${JSON.stringify(subscription)}; expected "projects/{project}/subscriptions/{name}"`;
     return { problem };
   }
   if (typeof data !== 'string' || !isBase64(data)) {
     return { problem: `the data of the pushed message ${messageId} is not base64` };
   }
   if (!isCount(deliveryAttempt)) {
-    const problem = `"deliveryAttempt" of the pushed message ${messageId} is ${JSON.stringify(deliveryAttempt)}; it counts from 1`;
+    const problem = `"deliveryAttempt" of the pushed message ${messageId} is ${JSON.stringify(deliveryAttempt)}; expected a whole number from 1`;
     return { problem };
   }
   return {
@@ -45,8 +45,8 @@ export function deliveryFromPush(text: string): PushReading {
   };
 }
 
-const WHAT_IS_RIGHT =
-  'a push subscription posts {"message":{"data","messageId",...},"subscription"}, unless payload unwrapping is switched on: switch it off';
+const EXPECTED =
+  'expected {"message":{"data","messageId",...},"subscription"}, as a push subscription posts it without payload unwrapping';
 const SUBSCRIPTION = /^projects\/[^/]+\/subscriptions\/[^/]+$/;
 
 function isCount(value: unknown): value is number {

@@ -2,10 +2,10 @@ import type { MessageToDelay } from '../../core/pipeline/plan-delay.ts';
 import { instantMs } from '../../core/text/timestamp.ts';
 import { isBase64 } from './base64.ts';
 
-/** What a push subscription posts: one message with its attributes, the data left in base64. */
+/** Reads what a push subscription posts: one message with its attributes. The data stays in base64. */
 export function messageFromPush(text: string): MessageToDelay | { readonly problem: string } {
   const push = parsed(text);
-  if (push === undefined) return notAPush('it is no JSON object');
+  if (push === undefined) return notAPush('the body is not a JSON object');
   const { subscription } = push;
   const message = asRecord(push['message']);
   if (message === undefined) return notAPush('it has no "message"');
@@ -15,15 +15,15 @@ export function messageFromPush(text: string): MessageToDelay | { readonly probl
   if (typeof subscription !== 'string') return notAPush('it has no "subscription"');
   if (typeof id !== 'string' || id === '') return notAPush('its message has no "messageId"');
   if (publishMs === undefined) return notAPush('its message has no readable "publishTime"');
-  // Nobody here reads it, but Pub/Sub would refuse to publish it, again and again.
+  // This service does not read the data, but Pub/Sub would refuse to publish it on every attempt.
   if (typeof data !== 'string' || !isBase64(data)) return notAPush('its "data" is not base64');
-  if (attributes === undefined) return notAPush('its "attributes" are no texts by name');
+  if (attributes === undefined) return notAPush('its "attributes" are not an object of strings');
   return { id, subscription, dataBase64: data, attributes, publishMs };
 }
 
 function notAPush(what: string): { readonly problem: string } {
   return {
-    problem: `this is not what a push subscription of Pub/Sub posts: ${what}; is payload unwrapping switched on there?`,
+    problem: `this is not a push of a Pub/Sub subscription: ${what}; if payload unwrapping is enabled on the subscription, disable it`,
   };
 }
 

@@ -1,9 +1,9 @@
-/** What Pub/Sub writes on a message that it moves to a dead-letter topic. */
+/** Pub/Sub sets this attribute on a message that it moves to a dead-letter topic. */
 const SOURCE_COUNT = 'CloudPubSubDeadLetterSourceDeliveryCount';
 
 /**
- * How often a message was delivered, this time included. Pub/Sub counts only where the subscription has a dead-letter
- * policy; what was moved to a dead-letter topic is counted on, as on SQS.
+ * How often a message was delivered, including this time. Pub/Sub counts only if the subscription has a dead-letter policy.
+ * The count continues after a message was moved to a dead-letter topic, as on SQS.
  */
 export function receiveCountOf(
   deliveryAttempt: number | null | undefined,

@@ -1,7 +1,7 @@
 import { errorText } from '../../core/text/error-text.ts';
 import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
 
-/** gRPC's numbers, as far as they count here. */
+/** gRPC status codes. */
 const CANCELLED = 1;
 const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
@@ -12,8 +12,8 @@ const ABORTED = 10;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
 
-/** Ends that a stream has in the course of things: the service itself ends every one after a while. */
-const PASSING = [CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE];
+/** A stream may end with any of these without a failure: the service ends every stream after a while. */
+const TRANSIENT = [CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE];
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
@@ -32,30 +32,30 @@ export function isPermissionDenied(error: unknown): boolean {
 }
 
 export function isTransient(error: unknown): boolean {
-  return error === undefined || PASSING.includes(codeOf(error) as number);
+  return error === undefined || TRANSIENT.includes(codeOf(error) as number);
 }
 
 export function refusalOf(error: unknown, queue: string): Refusal {
   if (isNotFound(error)) return missingQueue(queue);
-  return { ok: false, problem: `${wordsOf(error)} (queue "${queue}")` };
+  return { ok: false, problem: `${problemText(error)} (queue "${queue}")` };
 }
 
-/** The client tells every attempt that failed before it gave up; the last one says it. */
+/** The client's message lists every failed attempt. The last one is enough. */
 const GAVE_UP = /retrying error Error: (.*?)\s+(?:Resolution note:.*?)?before any response was received/s;
-/** A heading of the client's under which it says nothing. */
+/** An empty section of the client's message. */
 const EMPTY_NOTE = /\s*Resolution note:\s*$/;
 
-function wordsOf(error: unknown): string {
-  const words = errorText(error);
-  const [, last] = GAVE_UP.exec(words) ?? [];
-  return last === undefined ? words.replace(EMPTY_NOTE, '') : `${last}; given up after trying again`;
+function problemText(error: unknown): string {
+  const text = errorText(error);
+  const [, last] = GAVE_UP.exec(text) ?? [];
+  return last === undefined ? text.replace(EMPTY_NOTE, '') : `${last}; gave up after several attempts`;
 }
 
 export function missingQueue(queue: string, why = ''): Refusal {
   return { ok: false, problem: `there is no queue "${queue}"${why}`, isQueueMissing: true };
 }
 
-/** Accepted where it comes to an end. */
+/** Accepted if the action succeeds. */
 export async function replyOf(action: Promise<unknown>, queue: string): Promise<Reply> {
   try {
     await action;

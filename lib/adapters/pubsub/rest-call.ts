@@ -4,19 +4,19 @@ import type { AccessToken } from '../../ports/publish-request.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
 export interface RestOptions {
-  /** @default Google's */
+  /** @default Google's endpoint */
   readonly endpoint?: string;
-  /** Undefined: an emulator, which asks nobody who they are. */
+  /** Undefined for an emulator, which needs no authentication. */
   readonly accessToken?: AccessToken;
 }
 
-/** Pub/Sub's plain HTTP interface: without the client library, which is megabytes to load for one POST. Never throws. */
-export type RestCall = (method: 'GET' | 'POST', path: string, body?: string) => Promise<RestAnswer>;
+/** Calls Pub/Sub's HTTP API, without the client library, which takes long to load. Never throws. */
+export type RestCall = (method: 'GET' | 'POST', path: string, body?: string) => Promise<RestResponse>;
 
-type RestAnswer = { readonly ok: true; readonly text: string } | Refusal;
+type RestResponse = { readonly ok: true; readonly text: string } | Refusal;
 
 const PUBSUB = 'https://pubsub.googleapis.com';
-const ANSWER_WITHIN_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export function restCall({ endpoint = PUBSUB, accessToken }: RestOptions): RestCall {
   return async (method, path, body) => {
@@ -26,7 +26,7 @@ export function restCall({ endpoint = PUBSUB, accessToken }: RestOptions): RestC
     accessToken?.forget();
     const again = await callOnce(method, url, body, accessToken);
     return again === 'unauthorized'
-      ? { ok: false, problem: `${path}: the access token is not taken` }
+      ? { ok: false, problem: `${path}: the access token was rejected` }
       : again;
   };
 }
@@ -36,7 +36,7 @@ async function callOnce(
   url: string,
   body: string | undefined,
   accessToken: AccessToken | undefined,
-): Promise<RestAnswer | 'unauthorized'> {
+): Promise<RestResponse | 'unauthorized'> {
   const token = await accessToken?.get();
   if (token?.ok === false) return token;
   const headers = {
@@ -44,7 +44,7 @@ async function callOnce(
     ...(token !== undefined && { authorization: `Bearer ${token.token}` }),
   };
   try {
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { method, headers, signal, ...defined({ body }) });
     const text = await response.text();
     if (response.ok) return { ok: true, text };

@@ -7,51 +7,51 @@ import { discardRest, textWithin } from './request-text.ts';
 export interface PushServerOptions {
   readonly host?: string;
   readonly port: number;
-  /** Called before the server listens, to refuse requests before anything else sees them. Default: none are refused. */
+  /** Called before the server listens, to refuse requests before any other handler. @default no requests are refused */
   readonly guard?: (server: Server) => void;
-  /** Undefined: it may come in. Asked before the body is read. */
-  readonly refuse: (authorization: string | undefined) => Promise<PushAnswer | undefined>;
-  /** One push. What it throws is a bug, answered with 500 and told. */
-  readonly take: (body: string, arrival: Arrival) => Promise<PushAnswer>;
-  /** Undefined: well. Otherwise what is wrong, for `/healthz`. */
+  /** Undefined if the request is authorized, otherwise the response. Called before the body is read. */
+  readonly refuse: (authorization: string | undefined) => Promise<PushResponse | undefined>;
+  /** Processes one push. An exception is a bug: the response is 500, and it is logged. */
+  readonly take: (body: string, arrival: Arrival) => Promise<PushResponse>;
+  /** Undefined if the instance is healthy, otherwise the reason, for `/healthz`. */
   readonly liveness: () => string | undefined;
-  readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
+  readonly onWarning: (what: string, details: Readonly<Record<string, string | number>>) => void;
 }
 
-/** A status from 200 to 299 acks; Pub/Sub delivers again after any other. */
-export interface PushAnswer {
+/** The HTTP response. A status from 200 to 299 acknowledges the push; Pub/Sub redelivers after any other. */
+export interface PushResponse {
   readonly status: number;
   readonly problem?: string;
 }
 
 export interface Arrival {
-  /** Aborts where the caller has gone: nobody hears the answer any more. */
+  /** Aborts when the caller has closed the connection. */
   readonly gone: AbortSignal;
-  /** What it took to come in and be checked: whoever pushes has waited so long already. */
+  /** How long the request took to arrive and to be authorized. The caller's timeout includes this time. */
   readonly tookMs: number;
 }
 
 export interface PushServer {
   readonly port: number;
-  /** Takes no more pushes, and waits for those under way. */
+  /** Refuses new pushes, and waits for those in flight. */
   drain(): Promise<void>;
-  /** Cuts off whoever is left. */
+  /** Closes the server and all connections. */
   close(): Promise<void>;
 }
 
-/** Pub/Sub's largest message in base64, with the attributes around it. */
+/** Pub/Sub's largest message in base64, with its attributes. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** For a request to come in whole. */
-const RECEIVE_WITHIN_MS = 60_000;
-/** Longer than the load balancer before it keeps a connection: who closes first must not be the one who is asked. */
+/** Time limit for a whole request to arrive. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Longer than the load balancer keeps an idle connection, so that the server never closes one that is about to be used. */
 const KEEP_ALIVE_MS = 620_000;
-const TIMES = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: RECEIVE_WITHIN_MS };
+const TIMEOUTS = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS };
 
-/** What a push subscription calls: `POST`, on whatever path it was told; and `/healthz`. */
+/** The endpoint of a push subscription: `POST` on any path, and `GET /healthz`. */
 export async function pushServer(options: PushServerOptions): Promise<PushServer> {
   const requests = inFlight();
   let isDraining = false;
-  const server = createServer(TIMES, (request, response) => {
+  const server = createServer(TIMEOUTS, (request, response) => {
     void requests.track(answer(request, response, options, isDraining));
   });
   options.guard?.(server);
@@ -86,30 +86,30 @@ async function answer(
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const arrival = () => ({ gone: gone.signal, tookMs: performance.now() - beganAt });
-  const { status, problem } = await answerOf(request, options, isDraining, arrival);
-  if (problem !== undefined && status !== 200) options.onTrouble('a push was refused', { status, problem });
+  const { status, problem } = await responseTo(request, options, isDraining, arrival);
+  if (problem !== undefined && status !== 200) options.onWarning('a push was refused', { status, problem });
   await discardRest(request);
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
     ...(isDraining ? { connection: 'close' } : {}),
   });
-  const isOut = new Promise((resolve) => response.once('close', resolve));
+  const sent = new Promise((resolve) => response.once('close', resolve));
   response.end(status === 204 ? undefined : `${problem ?? 'ok'}\n`);
-  // Until it is out: whoever waits for this answer may cut connections next.
-  if (!gone.signal.aborted) await isOut;
+  // Wait until the response is sent: `close` may end the connection next.
+  if (!gone.signal.aborted) await sent;
 }
 
-async function answerOf(
+async function responseTo(
   request: IncomingMessage,
   options: PushServerOptions,
   isDraining: boolean,
   arrival: () => Arrival,
-): Promise<PushAnswer> {
+): Promise<PushResponse> {
   if (request.method === 'GET' && request.url?.split('?')[0] === '/healthz')
     return health(options.liveness());
   if (request.method !== 'POST')
-    return { status: 405, problem: 'there are GET /healthz, and POST for a push subscription' };
-  if (isDraining) return { status: 503, problem: 'this instance is about to end' };
+    return { status: 405, problem: 'method not allowed; use POST for pushes, or GET /healthz' };
+  if (isDraining) return { status: 503, problem: 'this instance is shutting down' };
   try {
     const refusal = await options.refuse(request.headers.authorization);
     if (refusal !== undefined) return refusal;
@@ -117,11 +117,11 @@ async function answerOf(
     return 'text' in body ? await options.take(body.text, arrival()) : body;
   } catch (error) {
     const problem = stackText(error);
-    options.onTrouble('a bug in the host', { problem });
-    return { status: 500, problem: 'a bug in the host; its log says more' };
+    options.onWarning('internal error', { problem });
+    return { status: 500, problem: 'internal error (logged)' };
   }
 }
 
-function health(liveness: string | undefined): PushAnswer {
-  return liveness === undefined ? { status: 200 } : { status: 503, problem: liveness };
+function health(problem: string | undefined): PushResponse {
+  return problem === undefined ? { status: 200 } : { status: 503, problem };
 }

@@ -1,15 +1,15 @@
 import { credentials, type SocketOptions } from 'amqplib';
 import { messageOf } from './refusal.ts';
 
-/** A broker's URL, as the library wants it and as people may see it. */
+/** The broker's URL, in the form that the library needs. */
 export interface BrokerAddress {
   readonly url: string;
   readonly credentials: Pick<SocketOptions, 'credentials'>;
-  /** Why there is no connection, with what to look at, and without the password. */
+  /** An error that says why the connection failed and which setting to check. Never contains the password. */
   problemWith(error: unknown): Error;
 }
 
-/** A silent broker is given up after two to three of these: RabbitMQ's own advice is 5 to 20. */
+/** A connection is closed after two to three intervals of silence. RabbitMQ recommends 5 to 20 seconds. */
 const HEARTBEAT_SECONDS = 10;
 
 export function brokerAddress(url: string): BrokerAddress {
@@ -18,7 +18,7 @@ export function brokerAddress(url: string): BrokerAddress {
   const virtualHost = decoded(pathname.slice(1)) || '/';
   return {
     url: withHeartbeat(url),
-    // The library takes what is percent-encoded for Latin-1, and RabbitMQ's names and passwords are UTF-8.
+    // The library decodes percent-encoding as Latin-1; RabbitMQ's names and passwords are UTF-8.
     credentials:
       username === '' && password === ''
         ? {}
@@ -32,19 +32,19 @@ export function brokerAddress(url: string): BrokerAddress {
   };
 }
 
-/** Of a virtual host the library says only that the connection was closed. */
+/** If the virtual host is wrong, the library reports only that the connection was closed. */
 function refusalIn(words: string, user: string, virtualHost: string): string | undefined {
   if (words.startsWith('Expected ConnectionOpenOk; got <ConnectionClose'))
     return (
-      `it refuses the virtual host "${virtualHost}", the path of ASYA_RABBITMQ_URL: there is none of that name, or ` +
-      `the user "${user}" has no permissions in it`
+      `it refused the virtual host "${virtualHost}" (the path of ASYA_RABBITMQ_URL): the virtual host does not exist, ` +
+      `or the user "${user}" has no permissions in it`
     );
   if (words.includes('ACCESS_REFUSED'))
-    return `it refuses the user "${user}" or the password in ASYA_RABBITMQ_URL (ACCESS_REFUSED)`;
+    return `it refused the user "${user}" or the password in ASYA_RABBITMQ_URL (ACCESS_REFUSED)`;
   return undefined;
 }
 
-/** What the address asks for itself goes first. */
+/** A heartbeat in the URL takes precedence. */
 function withHeartbeat(url: string): string {
   const address = new URL(url);
   if (!address.searchParams.has('heartbeat'))
@@ -52,7 +52,7 @@ function withHeartbeat(url: string): string {
   return address.href;
 }
 
-/** A "%" that encodes nothing stands for itself. */
+/** Text with an invalid percent-encoding stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib';
 import { brokerAddress } from './broker-address.ts';
 
-/** A connection to the broker, made when it is needed and made again when it was lost. */
+/** A connection to the broker, opened on demand and reopened after a loss. */
 export interface Connection {
-  /** Rejects where none can be had now. Too soon after a failure it waits before it tries. */
+  /** Opens a channel. Rejects if there is no connection. Soon after a failure it waits before it connects again. */
   channel(): Promise<Channel>;
   confirmChannel(): Promise<ConfirmChannel>;
-  /** Why the broker takes no messages on it for now. */
+  /** Why the broker currently accepts no messages, if so. */
   readonly blockedBecause: string | undefined;
-  /** Ends it, within seconds whatever the broker does. */
+  /** Closes the connection, within seconds even if the broker does not respond. */
   close(): Promise<void>;
 }
 
 export interface ConnectionOptions {
   readonly url: string;
-  /** What operators see in the broker's list of connections. */
+  /** The name in the broker's list of connections. */
   readonly name: string;
 }
 
@@ -25,12 +25,12 @@ interface OpenConnection {
   destroy(): void;
 }
 
-const CONNECT_WITHIN_MS = 5_000;
-const CLOSE_WITHIN_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
-/** Lost sooner, it counts as a failure: otherwise a broker that drops everybody would be asked without a pause. */
-const STEADY_AFTER_MS = 5_000;
+/** A connection that is lost sooner counts as a failure. Otherwise reconnects to a broker that drops them have no pause. */
+const STABLE_AFTER_MS = 5_000;
 
 export function connectionTo({ url, name }: ConnectionOptions): Connection {
   const address = brokerAddress(url);
@@ -41,21 +41,21 @@ export function connectionTo({ url, name }: ConnectionOptions): Connection {
   let notBefore = 0;
 
   function onFailure(): void {
-    // Not all sidecars at once, when a broker is back.
+    // With jitter, so that not all sidecars reconnect at the same time.
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS) * (0.75 + Math.random() / 2);
     failures++;
     notBefore = Date.now() + pauseMs;
   }
 
-  async function make(): Promise<OpenConnection> {
+  async function open(): Promise<OpenConnection> {
     await sleep(Math.max(0, notBefore - Date.now()), undefined, { signal: closing.signal }).catch(() => {});
     if (closing.signal.aborted) throw new Error('the transport is closed');
-    // The library only ever ends a socket in order, to which one that is half open never comes.
+    // The library closes a socket only after a handshake, which never completes on a half-open connection.
     const destruction = new AbortController();
     const destroy = () => destruction.abort();
     closing.signal.addEventListener('abort', destroy, { once: true });
     const options: SocketOptions & { signal: AbortSignal } = {
-      timeout: CONNECT_WITHIN_MS,
+      timeout: CONNECT_TIMEOUT_MS,
       noDelay: true,
       signal: destruction.signal,
       clientProperties: { connection_name: name },
@@ -72,51 +72,51 @@ export function connectionTo({ url, name }: ConnectionOptions): Connection {
     }
   }
 
-  function watched(made: OpenConnection): OpenConnection {
-    const { model } = made;
+  function watched(opened: OpenConnection): OpenConnection {
+    const { model } = opened;
     const openedAt = Date.now();
-    connected = made;
-    // Told once more as the connection's end.
+    connected = opened;
+    // 'close' follows.
     model.on('error', () => {});
     model.on('blocked', (reason) => {
-      made.blockedBecause = reason;
+      opened.blockedBecause = reason;
     });
     model.on('unblocked', () => {
-      made.blockedBecause = undefined;
+      opened.blockedBecause = undefined;
     });
     model.on('close', () => {
-      if (Date.now() - openedAt < STEADY_AFTER_MS) onFailure();
+      if (Date.now() - openedAt < STABLE_AFTER_MS) onFailure();
       else failures = 0;
-      giveUp(made);
+      discard(opened);
     });
-    return made;
+    return opened;
   }
 
-  function giveUp(lost: OpenConnection): void {
+  function discard(lost: OpenConnection): void {
     lost.destroy();
     if (connected !== lost) return;
     connected = undefined;
     current = undefined;
   }
 
-  /** A connection on which no channel can be opened is none. */
-  async function opened<T extends Channel>(open: (model: ChannelModel) => Promise<T>): Promise<T> {
-    current ??= make();
-    const made = await current;
+  /** Discards the connection if no channel can be opened on it. */
+  async function openChannel<T extends Channel>(create: (model: ChannelModel) => Promise<T>): Promise<T> {
+    current ??= open();
+    const connection = await current;
     try {
-      const channel = await open(made.model);
-      // Whoever asked for what ends a channel is told by their own promise.
+      const channel = await create(connection.model);
+      // The request that failed rejects with the error.
       channel.on('error', () => {});
       return channel;
     } catch (error) {
-      giveUp(made);
+      discard(connection);
       throw error;
     }
   }
 
   return {
-    channel: () => opened((model) => model.createChannel()),
-    confirmChannel: () => opened((model) => model.createConfirmChannel()),
+    channel: () => openChannel((model) => model.createChannel()),
+    confirmChannel: () => openChannel((model) => model.createConfirmChannel()),
     get blockedBecause() {
       return connected?.blockedBecause;
     },
@@ -125,21 +125,24 @@ export function connectionTo({ url, name }: ConnectionOptions): Connection {
       await current?.catch(() => {});
       if (connected === undefined) return;
       const { model, destroy } = connected;
-      const patience = new AbortController();
+      const timeout = new AbortController();
       await Promise.race([
         new Promise<void>((resolve) => model.once('close', () => resolve())),
         model.close().catch(() => {}),
-        sleep(CLOSE_WITHIN_MS, undefined, { signal: patience.signal }).catch(() => {}),
+        sleep(CLOSE_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => {}),
       ]);
-      patience.abort();
+      timeout.abort();
       destroy();
     },
   };
 }
 
-/** A channel for one piece of work: a question that the broker refuses costs the channel it was asked on. */
-export async function onChannel<T>(link: Connection, work: (channel: Channel) => Promise<T>): Promise<T> {
-  const channel = await link.channel();
+/** Uses a new channel for the work, because the broker closes a channel on which a request fails. */
+export async function onChannel<T>(
+  connection: Connection,
+  work: (channel: Channel) => Promise<T>,
+): Promise<T> {
+  const channel = await connection.channel();
   try {
     return await work(channel);
   } finally {
@@ -147,7 +150,7 @@ export async function onChannel<T>(link: Connection, work: (channel: Channel) =>
   }
 }
 
-/** Not waited for: the library never answers where the connection is lost meanwhile. */
+/** Does not wait: the library never responds if the connection is lost meanwhile. */
 export function endChannel(channel: Channel): void {
   channel.close().catch(() => {});
 }

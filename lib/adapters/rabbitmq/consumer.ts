@@ -9,18 +9,19 @@ import type { Connection } from './connection.ts';
 import { isNotFound, missingQueue, refusalOf } from './refusal.ts';
 import { openSession, type Session, type Settlement } from './session.ts';
 
-/** A queue's deliveries, asked for by whoever has room for them, though the broker pushes. */
+/** The deliveries of one queue: the broker pushes them over a channel, and `receive` hands them out. */
 export interface Consumer {
-  receive(most: number, signal: AbortSignal): Promise<Receipt>;
+  receive(maxDeliveries: number, signal: AbortSignal): Promise<Receipt>;
 }
 
 export interface ConsumerOptions {
-  readonly link: Connection;
+  readonly connection: Connection;
   readonly queue: string;
-  /** How many unsettled deliveries the broker gives at once. */
+  /** Most unsettled deliveries that the broker pushes. */
   readonly prefetch: number;
+  /** How long a receive waits for deliveries. */
   readonly waitMs: number;
-  /** Ends every receive. */
+  /** Ends every receive when it aborts. */
   readonly closing: AbortSignal;
 }
 
@@ -31,51 +32,55 @@ interface Handle {
 
 const NOTHING: Receipt = { ok: true, deliveries: [] };
 
-export function queueConsumer({ link, queue, prefetch, waitMs, closing }: ConsumerOptions): Consumer {
+export function queueConsumer({ connection, queue, prefetch, waitMs, closing }: ConsumerOptions): Consumer {
   let opening: Promise<Session> | undefined;
-  let told: AbortSignal | undefined;
+  let lastSignal: AbortSignal | undefined;
 
-  function sessionNow(): Promise<Session> {
+  function currentSession(): Promise<Session> {
     if (opening !== undefined) return opening;
-    const standing = openSession(link, queue, prefetch).catch((error) => {
-      // Another may have been opened meanwhile, for whoever asked after this one was told to stop.
-      if (opening === standing) opening = undefined;
+    const opened = openSession(connection, queue, prefetch).catch((error) => {
+      // A later receive may already have opened another session.
+      if (opening === opened) opening = undefined;
       throw error;
     });
-    opening = standing;
-    return standing;
+    opening = opened;
+    return opened;
   }
 
-  /** Whoever asked last is told to stop: nothing more is fetched for nobody, also where no receive is under way. */
-  function standDownWith(signal: AbortSignal): void {
-    if (told === signal) return;
-    told?.removeEventListener('abort', standDown);
-    told = signal;
-    signal.addEventListener('abort', standDown, { once: true });
+  /** Retires the session when the signal of the last receive aborts, even if no receive is in flight by then. */
+  function retireWith(signal: AbortSignal): void {
+    if (lastSignal === signal) return;
+    lastSignal?.removeEventListener('abort', retire);
+    lastSignal = signal;
+    signal.addEventListener('abort', retire, { once: true });
   }
 
-  function standDown(): void {
-    const standing = opening;
+  function retire(): void {
+    const opened = opening;
     opening = undefined;
-    standing?.then(
+    opened?.then(
       (session) => session.retire(),
       () => {},
     );
   }
 
-  /** The session that is there; one that ended while nobody asked is of no interest any more. */
-  async function livingSession(): Promise<Session> {
-    const standing = sessionNow();
-    const session = await standing;
+  /** The open session. Replaces one that ended between two receives. */
+  async function openedSession(): Promise<Session> {
+    const current = currentSession();
+    const session = await current;
     if (session.end === undefined) return session;
-    if (opening === standing) opening = undefined;
-    return livingSession();
+    if (opening === current) opening = undefined;
+    return openedSession();
   }
 
-  async function receive(most: number, ending: AbortSignal, isLastTry: boolean): Promise<Receipt> {
-    const session = await unlessAborted(livingSession(), ending);
+  async function receive(
+    maxDeliveries: number,
+    ending: AbortSignal,
+    isLastAttempt: boolean,
+  ): Promise<Receipt> {
+    const session = await unlessAborted(openedSession(), ending);
     while (!ending.aborted) {
-      const messages = session.take(most);
+      const messages = session.take(maxDeliveries);
       if (messages.length > 0)
         return { ok: true, deliveries: messages.map((message) => deliveryFrom(queue, { session, message })) };
       if (session.end === undefined) {
@@ -83,19 +88,19 @@ export function queueConsumer({ link, queue, prefetch, waitMs, closing }: Consum
         continue;
       }
       if (session.end.why === 'lost') return refusalOf(session.end.error, queue);
-      // Deleted, or moved to another node of the broker: asking again tells which.
-      return isLastTry ? missingQueue(queue) : receive(most, ending, true);
+      // The queue was deleted, or moved to another node of the broker. A second attempt shows which.
+      return isLastAttempt ? missingQueue(queue) : receive(maxDeliveries, ending, true);
     }
     return NOTHING;
   }
 
   return {
-    receive: async (most, signal) => {
+    receive: async (maxDeliveries, signal) => {
       if (signal.aborted || closing.aborted) return NOTHING;
-      standDownWith(signal);
+      retireWith(signal);
       const ending = linkedSignal([signal, closing], { timeoutMs: waitMs });
       try {
-        return await receive(most, ending.signal, false);
+        return await receive(maxDeliveries, ending.signal, false);
       } catch (error) {
         return error === ending.signal.reason ? NOTHING : refusalOf(error, queue);
       } finally {
@@ -105,30 +110,30 @@ export function queueConsumer({ link, queue, prefetch, waitMs, closing }: Consum
   };
 }
 
-/** What is refused here comes again: the broker takes back what it has heard nothing of when its channel ends. */
+/** If refused, the message is delivered again: the broker requeues unsettled messages when their channel ends. */
 export async function settleDelivery(
   delivery: Delivery,
-  how: Settlement,
+  settlement: Settlement,
   reach: (queue: string) => Promise<Reply>,
 ): Promise<Reply> {
   const { session, message } = delivery.handle as Handle;
   try {
-    await session.settle(message, how);
+    await session.settle(message, settlement);
     return ACCEPTED;
   } catch (error) {
     if (isNotFound(error)) return missingQueue(delivery.queue);
     const reply = await reach(delivery.queue);
-    if (!reply.ok || how.kind === 'release') return reply;
-    const problem = `the channel that it came on has ended, and the broker delivers it again: ${(error as Error).message}`;
+    if (!reply.ok || settlement.kind === 'release') return reply;
+    const problem = `the channel of the delivery has ended, so the broker delivers it again: ${(error as Error).message}`;
     return { ok: false, problem: `${problem} (queue "${delivery.queue}")` };
   }
 }
 
 function deliveryFrom(queue: string, handle: Handle): Delivery {
   const { content, fields, properties } = handle.message;
-  const counted: unknown = properties.headers?.['x-delivery-count'];
-  // Other senders may write anything there, and a queue that does not count leaves it.
-  const before = typeof counted === 'number' && counted >= 0 ? counted : Number(fields.redelivered);
+  const count: unknown = properties.headers?.['x-delivery-count'];
+  // A classic queue does not set the header, and other senders may write anything into it.
+  const before = typeof count === 'number' && count >= 0 ? count : Number(fields.redelivered);
   return {
     body: isUtf8(content) ? content.toString('utf8') : content,
     messageId: messageIdOf(handle.message),
@@ -138,7 +143,7 @@ function deliveryFrom(queue: string, handle: Handle): Delivery {
   };
 }
 
-/** Other senders may give none; the broker has none of its own, and what came says as much when it comes again. */
+/** Other senders may set no message id, and the broker has none. The content's hash is the same on every delivery. */
 function messageIdOf({ properties, content }: ConsumeMessage): string {
   const { messageId } = properties;
   if (typeof messageId === 'string' && messageId !== '') return messageId;

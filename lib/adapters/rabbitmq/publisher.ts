@@ -4,43 +4,43 @@ import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 import type { Connection } from './connection.ts';
 import { missingQueue, refusalOf } from './refusal.ts';
 
-/** Sends that count only once the broker has them, in a queue, durably. */
+/** Publishes messages with publisher confirms: accepted means that a queue has stored the message durably. */
 export interface Publisher {
-  /** By this exchange and routing key; the queue is the one that it is for, in words. */
+  /** @param queue The name of the target queue, for refusals. */
   publish(exchange: string, routingKey: string, body: Buffer, queue: string): Promise<Reply>;
 }
 
 interface PublishChannel {
   readonly channel: ConfirmChannel;
-  /** What no queue was found for: said before it is confirmed. */
+  /** Ids of messages that no queue is bound for. The broker returns a message before it confirms it. */
   readonly returned: Set<string>;
   /** Why the channel is closed. */
   failure: unknown;
 }
 
-/** A broker in trouble confirms nothing, and the delivery behind a send waits meanwhile. */
-const CONFIRM_WITHIN_MS = 30_000;
+/** An overloaded broker may not confirm, and the delivery that caused the send would wait for it. */
+const CONFIRM_TIMEOUT_MS = 30_000;
 
-/** One channel for all: messages leave in the order they came, and are confirmed many at once. */
-export function publisherOn(link: Connection, prepare: () => Promise<void>): Publisher {
+/** Uses one channel for all messages: they keep their order, and the broker confirms many at once. */
+export function publisherOn(connection: Connection, prepare: () => Promise<void>): Publisher {
   let opening: Promise<PublishChannel> | undefined;
 
   async function open(): Promise<PublishChannel> {
     await prepare();
-    const channel = await link.confirmChannel();
-    const desk: PublishChannel = { channel, returned: new Set(), failure: undefined };
-    channel.on('return', ({ properties }) => desk.returned.add(String(properties.messageId)));
+    const channel = await connection.confirmChannel();
+    const opened: PublishChannel = { channel, returned: new Set(), failure: undefined };
+    channel.on('return', ({ properties }) => opened.returned.add(String(properties.messageId)));
     channel.on('error', (error) => {
-      desk.failure = error;
+      opened.failure = error;
     });
     channel.on('close', () => {
-      desk.failure ??= new Error('the connection to the broker was lost before it confirmed the message');
+      opened.failure ??= new Error('the connection to the broker was lost before it confirmed the message');
       opening = undefined;
     });
-    return desk;
+    return opened;
   }
 
-  function deskNow(): Promise<PublishChannel> {
+  function publishChannel(): Promise<PublishChannel> {
     opening ??= open().catch((error) => {
       opening = undefined;
       throw error;
@@ -50,21 +50,24 @@ export function publisherOn(link: Connection, prepare: () => Promise<void>): Pub
 
   return {
     publish: async (exchange, routingKey, body, queue) => {
-      const asked = deskNow();
+      const pending = publishChannel();
       try {
-        const desk = await asked;
-        if (link.blockedBecause !== undefined)
-          return { ok: false, problem: `the broker takes no messages for now: ${link.blockedBecause}` };
+        const current = await pending;
+        if (connection.blockedBecause !== undefined)
+          return {
+            ok: false,
+            problem: `the broker currently accepts no messages: ${connection.blockedBecause}`,
+          };
         const messageId = randomUUID();
-        await confirmed(desk.channel, exchange, routingKey, body, messageId).catch((error) => {
-          throw desk.failure ?? error;
+        await confirmed(current.channel, exchange, routingKey, body, messageId).catch((error) => {
+          throw current.failure ?? error;
         });
-        // Bound to nothing, it is not lost: nobody was told that it arrived.
-        return desk.returned.delete(messageId) ? missingQueue(queue) : ACCEPTED;
+        // No queue is bound to the routing key.
+        return current.returned.delete(messageId) ? missingQueue(queue) : ACCEPTED;
       } catch (error) {
-        // Closed before anybody listened for that: nobody else would ever ask for another.
-        if (error instanceof IllegalOperationError && opening === asked) opening = undefined;
-        // Where it is the exchange that is missing, no queue is bound to it either.
+        // The channel was closed before the listener was added, so the listener did not reset it.
+        if (error instanceof IllegalOperationError && opening === pending) opening = undefined;
+        // A missing exchange is also reported as a missing queue.
         return refusalOf(error, queue);
       }
     },
@@ -80,14 +83,14 @@ function confirmed(
 ): Promise<void> {
   const properties = { mandatory: true, persistent: true, contentType: 'application/json', messageId };
   return new Promise((resolve, reject) => {
-    const tooLate = setTimeout(
-      () => reject(new Error(`the broker did not confirm the message within ${CONFIRM_WITHIN_MS / 1000} s`)),
-      CONFIRM_WITHIN_MS,
+    const timeout = setTimeout(
+      () => reject(new Error(`the broker did not confirm the message within ${CONFIRM_TIMEOUT_MS / 1000} s`)),
+      CONFIRM_TIMEOUT_MS,
     );
     const onConfirm = (error: unknown) => {
-      clearTimeout(tooLate);
+      clearTimeout(timeout);
       if (error === null) resolve();
-      else reject(isNack(error) ? new Error(WHY_NACKED) : error);
+      else reject(isNack(error) ? new Error(NACKED) : error);
     };
     try {
       channel.publish(exchange, routingKey, body, properties, onConfirm);
@@ -97,7 +100,7 @@ function confirmed(
   });
 }
 
-const WHY_NACKED = 'the broker did not take the message: the queue is full (x-max-length), or out of order';
+const NACKED = 'the broker rejected the message: the queue is full (x-max-length) or not available';
 
 function isNack(error: unknown): boolean {
   return error instanceof Error && error.message === 'message nacked';

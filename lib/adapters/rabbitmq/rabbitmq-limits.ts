@@ -4,15 +4,12 @@ export type RabbitMqDelay = 'none' | 'ttl';
 
 const DAY_MS = 86_400_000;
 
-/**
- * What one message may be: no more than RabbitMQ 4 takes without being told otherwise (3.10 takes 128 MiB), which is
- * also what a runtime takes in one request.
- */
+/** The default of RabbitMQ 4 (RabbitMQ 3.10 accepts 128 MiB), and also the limit of one request to a runtime. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
- * RabbitMQ itself delays nothing; queues whose messages expire do. Longer delays are made of several, so that there
- * need not be queues for them too.
+ * RabbitMQ has no delayed sends; queues whose messages expire provide them. Longer delays are split into several, so that
+ * they do not need more queues.
  */
 export function rabbitMqLimits(delay: RabbitMqDelay): Limits {
   return { maxDelayMs: delay === 'ttl' ? DAY_MS : 0, maxBodyBytes: MAX_BODY_BYTES };

@@ -5,35 +5,35 @@ import { errorText } from '../../core/text/error-text.ts';
 import { type Connection, onChannel } from './connection.ts';
 import { isAccessRefused, isNotFound } from './refusal.ts';
 
-/** Queues by name: looked for, and made where they are missing. All of it rejects where the broker refuses. */
+/** Checks and creates queues. Every method rejects if the broker refuses. */
 export interface RabbitMqQueues {
-  /** Rejects where the queue is not there. */
+  /** Rejects if the queue does not exist. */
   check(queue: string): Promise<void>;
   /**
-   * Creates the queue with its dead-letter queue and binds both by their names. Resolves with what differs if they
-   * exist, and leaves them as they are.
+   * Creates the queue and its dead-letter queue, and binds both by their names. Existing queues stay as they are; resolves
+   * with how they differ.
    */
   ensure(queue: string): Promise<readonly string[]>;
   ensureExchange(): Promise<void>;
-  /** Makes the queue in which messages for another wait for so long. */
+  /** Creates the queue in which messages for `queue` wait for the delay. Resolves with its name. */
   ensureDelay(queue: string, delayMs: number): Promise<string>;
 }
 
-/** The broker counts what went before the last delivery, so that this makes five of them. */
+/** The broker counts redeliveries, so this allows one delivery more. */
 const DELIVERY_LIMIT = MIN_RECEIVE_COUNT - 1;
-/** Said, because RabbitMQ 4 would otherwise throw away what was delivered twenty times. */
+/** Explicit, because RabbitMQ 4 by default drops a message after twenty deliveries. */
 const NO_DELIVERY_LIMIT = 2_147_483_647;
-/** A broker that dies right after it made a queue may forget it, and what it confirmed for it: seen within 0.1 s. */
-const QUEUE_IS_SAFE_AFTER_MS = 1_000;
+/** A broker that crashes right after it created a queue may lose it with its confirmed messages (seen within 0.1 s). */
+const QUEUE_SAFE_AFTER_MS = 1_000;
 
-export function rabbitMqQueues(link: Connection, exchange: string): RabbitMqQueues {
-  async function look(queue: string): Promise<void> {
-    await onChannel(link, (channel) => channel.checkQueue(queue));
+export function rabbitMqQueues(connection: Connection, exchange: string): RabbitMqQueues {
+  async function check(queue: string): Promise<void> {
+    await onChannel(connection, (channel) => channel.checkQueue(queue));
   }
 
-  async function isThere(look: Promise<unknown>): Promise<boolean> {
+  async function exists(lookup: Promise<unknown>): Promise<boolean> {
     try {
-      await look;
+      await lookup;
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
@@ -41,47 +41,50 @@ export function rabbitMqQueues(link: Connection, exchange: string): RabbitMqQueu
     }
   }
 
-  /** Resolves with what differs if the queue exists. Declaring it again is how the broker reports that. */
-  async function make(queue: string, options: Options.AssertQueue): Promise<readonly string[]> {
-    const isMade = await isThere(look(queue));
-    const declaring = onChannel(link, (channel) => channel.assertQueue(queue, options));
-    const differences = isMade ? await differencesFrom(declaring, queue) : [];
-    if (!isMade) await declaring;
-    await onChannel(link, (channel) => channel.bindQueue(queue, exchange, queue));
+  /** Resolves with how an existing queue differs. Declaring it again makes the broker report that. */
+  async function create(queue: string, options: Options.AssertQueue): Promise<readonly string[]> {
+    const isExisting = await exists(check(queue));
+    const declaring = onChannel(connection, (channel) => channel.assertQueue(queue, options));
+    const differences = isExisting ? await differencesFrom(declaring, queue) : [];
+    if (!isExisting) await declaring;
+    await onChannel(connection, (channel) => channel.bindQueue(queue, exchange, queue));
     return differences;
   }
 
   async function ensureExchange(): Promise<void> {
-    const isMade = await isThere(onChannel(link, (channel) => channel.checkExchange(exchange)));
+    const isExisting = await exists(onChannel(connection, (channel) => channel.checkExchange(exchange)));
     try {
-      await onChannel(link, (channel) => channel.assertExchange(exchange, 'topic', { durable: true }));
+      await onChannel(connection, (channel) => channel.assertExchange(exchange, 'topic', { durable: true }));
     } catch (error) {
       const wrongType = typeIn(error);
-      if (wrongType !== undefined) throw new Error(wrongTypeWords(exchange, wrongType));
-      // One that is there is made again only to hear of its type; that nobody may make it is as well.
-      if (!isMade) throw error;
+      if (wrongType !== undefined) throw new Error(wrongTypeMessage(exchange, wrongType));
+      // An existing exchange is declared again only to learn its type. A missing permission for that is fine.
+      if (!isExisting) throw error;
     }
   }
 
   return {
-    check: look,
+    check,
     ensureExchange,
     ensure: async (queue) => {
       await ensureExchange();
       const deadLetterQueue = `${queue}-dlq`;
-      const differences = await make(deadLetterQueue, quorumQueue({ 'x-delivery-limit': NO_DELIVERY_LIMIT }));
+      const differences = await create(
+        deadLetterQueue,
+        quorumQueue({ 'x-delivery-limit': NO_DELIVERY_LIMIT }),
+      );
       const options = quorumQueue({ 'x-delivery-limit': DELIVERY_LIMIT, ...deadLettersTo(deadLetterQueue) });
-      return [...differences, ...(await make(queue, options))];
+      return [...differences, ...(await create(queue, options))];
     },
     ensureDelay: async (queue, delayMs) => {
-      await look(queue);
-      // With a dot, which no actor's name has.
+      await check(queue);
+      // Actor names have no dots, so the name is free.
       const waiting = `${queue}.delay.${delayMs}ms`;
-      if (await isThere(look(waiting))) return waiting;
-      // It never goes by itself: a quorum queue that expires does so with all it holds, however often it is declared.
+      if (await exists(check(waiting))) return waiting;
+      // The queue does not expire: a quorum queue that expires drops its messages, even if it is declared again.
       const options = quorumQueue({ 'x-message-ttl': delayMs, ...deadLettersTo(queue) });
-      await onChannel(link, (channel) => channel.assertQueue(waiting, options));
-      await sleep(QUEUE_IS_SAFE_AFTER_MS);
+      await onChannel(connection, (channel) => channel.assertQueue(waiting, options));
+      await sleep(QUEUE_SAFE_AFTER_MS);
       return waiting;
     },
   };
@@ -92,8 +95,8 @@ function quorumQueue(others: Readonly<Record<string, string | number>>): Options
 }
 
 /**
- * By the nameless exchange, which nobody can delete and which knows every queue by its name; kept until the other
- * queue has it, which the broker does only for queues that refuse rather than drop.
+ * Uses the default exchange, which cannot be deleted and routes by queue name. With `at-least-once` a message is kept until
+ * the target queue has stored it; RabbitMQ requires `reject-publish` for that.
  */
 function deadLettersTo(queue: string): Readonly<Record<string, string>> {
   return {
@@ -104,7 +107,7 @@ function deadLettersTo(queue: string): Readonly<Record<string, string>> {
   };
 }
 
-/** The broker names the first argument that differs. An account that may not declare queues learns nothing. */
+/** The broker reports the first argument that differs. Without permission to declare queues there is nothing to compare. */
 async function differencesFrom(declaring: Promise<unknown>, queue: string): Promise<readonly string[]> {
   try {
     await declaring;
@@ -126,16 +129,16 @@ function plainValue(text = 'none'): string {
   return value === undefined ? text : JSON.stringify(value);
 }
 
-/** The type of an exchange that is there, where that is what keeps it from being made as asked. */
+/** The type of the existing exchange, if the error is about it. */
 function typeIn(error: unknown): string | undefined {
-  const words = errorText(error);
-  return /inequivalent arg 'type' .* current is '([^']*)'/.exec(words)?.[1];
+  const text = errorText(error);
+  return /inequivalent arg 'type' .* current is '([^']*)'/.exec(text)?.[1];
 }
 
-/** One that gives every queue a copy would send each envelope to every actor, and each mismatch to all of them again. */
-function wrongTypeWords(exchange: string, type: string): string {
+/** With a fanout exchange, every actor would receive every envelope. */
+function wrongTypeMessage(exchange: string, type: string): string {
   return (
-    `the exchange "${exchange}" is of type ${type}, and envelopes need a topic exchange: ` +
-    'delete it, or name another one by ASYA_RABBITMQ_EXCHANGE'
+    `the exchange "${exchange}" has type ${type}, but envelopes need a topic exchange: ` +
+    'delete it, or set ASYA_RABBITMQ_EXCHANGE to another name'
   );
 }

@@ -12,58 +12,58 @@ import { refusalOf } from './refusal.ts';
 export interface RabbitMqTransportOptions {
   readonly url: string;
   readonly exchange: string;
-  /** How many unsettled deliveries of a queue the broker gives at once. */
+  /** Most unsettled deliveries per queue that the broker pushes. */
   readonly prefetch: number;
   readonly delay: RabbitMqDelay;
-  /** What operators see in the broker's list of connections. */
+  /** The name in the broker's list of connections. */
   readonly name: string;
-  /** How long a receive waits for a delivery. */
+  /** How long a receive waits for a delivery. @default 20,000 */
   readonly waitMs?: number;
 }
 
 const WAIT_MS = 20_000;
-/** Looked for again after so long. */
+/** How long a delay queue is assumed to exist. */
 const DELAY_QUEUE_KNOWN_MS = 60_000;
-const CLOSE_WITHIN_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
-/** RabbitMQ's quorum queues behind a topic exchange. */
+/** RabbitMQ quorum queues behind a topic exchange. */
 export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport {
   const { url, exchange, prefetch, delay, name, waitMs = WAIT_MS } = options;
   const limits = rabbitMqLimits(delay);
-  // Apart, because a broker that is short of memory stops reading from whoever sends: acks must go on all the same.
+  // Two connections, because a broker that is short of memory stops reading from publishers. Acks must still work.
   const outgoing = connectionTo({ url, name: `${name}, sends` });
   const incoming = connectionTo({ url, name });
   const queues = rabbitMqQueues(incoming, exchange);
   const publisher = publisherOn(outgoing, rabbitMqQueues(outgoing, exchange).ensureExchange);
-  const intakes = new Map<string, Consumer>();
+  const consumers = new Map<string, Consumer>();
   const delayQueues = new Map<string, { readonly name: Promise<string>; readonly madeAt: number }>();
   const closing = new AbortController();
   const requests = inFlight();
 
-  function tooBig(bytes: number): Reply | undefined {
+  function sizeRefusal(bytes: number): Reply | undefined {
     if (bytes <= limits.maxBodyBytes) return undefined;
     return {
       ok: false,
-      problem: `the message has ${bytes} bytes; on RabbitMQ it may have ${limits.maxBodyBytes}`,
+      problem: `the message has ${bytes} bytes; RabbitMQ accepts at most ${limits.maxBodyBytes}`,
     };
   }
 
   async function send(queue: string, text: string): Promise<Reply> {
     const body = Buffer.from(text);
-    return tooBig(body.length) ?? publisher.publish(exchange, queue, body, queue);
+    return sizeRefusal(body.length) ?? publisher.publish(exchange, queue, body, queue);
   }
 
   async function sendWithDelay(queue: string, text: string, delayMs: number): Promise<Reply> {
     if (delayMs <= 0) return send(queue, text);
-    if (delayMs > limits.maxDelayMs) return { ok: false, problem: tooLate(delayMs, limits.maxDelayMs) };
+    if (delayMs > limits.maxDelayMs) return { ok: false, problem: delayProblem(delayMs, limits.maxDelayMs) };
     const body = Buffer.from(text);
-    const refused = tooBig(body.length);
+    const refused = sizeRefusal(body.length);
     if (refused !== undefined) return refused;
     const stepMs = delayStepMs(delayMs);
     const publish = async () => publisher.publish('', await delayQueue(queue, stepMs), body, queue);
     const reply = await publish();
     if (reply.ok || !reply.isQueueMissing) return reply;
-    // Deleted since it was known: made again, because a retry that is refused is a failure for good.
+    // The delay queue was deleted. Create it again, because a refused retry is a permanent failure.
     delayQueues.delete(`${queue} ${stepMs}`);
     return publish();
   }
@@ -78,15 +78,15 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     return made;
   }
 
-  function intake(queue: string): Consumer {
+  function consumerOf(queue: string): Consumer {
     const known =
-      intakes.get(queue) ??
-      queueConsumer({ link: incoming, queue, prefetch, waitMs, closing: closing.signal });
-    intakes.set(queue, known);
+      consumers.get(queue) ??
+      queueConsumer({ connection: incoming, queue, prefetch, waitMs, closing: closing.signal });
+    consumers.set(queue, known);
     return known;
   }
 
-  /** Accepted where it is done; refused where the broker refuses. */
+  /** Accepted if the work succeeds. */
   async function reply(queue: string, work: Promise<void>): Promise<Reply> {
     try {
       await work;
@@ -99,7 +99,8 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
   const reach = (queue: string) => reply(queue, queues.check(queue));
   return {
     traits: { name: 'rabbitmq', ...limits, maxBatch: prefetch, countsReceives: true },
-    receive: (queue, most, signal) => requests.track(intake(queue).receive(most, signal)),
+    receive: (queue, maxDeliveries, signal) =>
+      requests.track(consumerOf(queue).receive(maxDeliveries, signal)),
     send: (queue, body) => requests.track(send(queue, body)),
     sendWithDelay: (queue, body, delayMs) =>
       requests.track(sendWithDelay(queue, body, delayMs).catch((error) => refusalOf(error, queue))),
@@ -112,15 +113,15 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     reach: (queue) => requests.track(reach(queue)),
     close: async () => {
       closing.abort();
-      await requests.settled(CLOSE_WITHIN_MS);
-      // What was delivered and not settled goes back to its queue with the connection.
+      await requests.settled(CLOSE_TIMEOUT_MS);
+      // The broker requeues unsettled deliveries when the connection ends.
       await Promise.all([outgoing.close(), incoming.close()]);
     },
   };
 }
 
-function tooLate(delayMs: number, mostMs: number): string {
-  return mostMs === 0
-    ? 'RabbitMQ delays nothing by itself; ASYA_RABBITMQ_DELAY=ttl makes queues that do'
-    : `${delayMs} ms of delay are more than ${mostMs}`;
+function delayProblem(delayMs: number, maxDelayMs: number): string {
+  return maxDelayMs === 0
+    ? 'RabbitMQ has no delayed sends; ASYA_RABBITMQ_DELAY=ttl adds them'
+    : `the delay is ${delayMs} ms; at most ${maxDelayMs} ms are possible`;
 }

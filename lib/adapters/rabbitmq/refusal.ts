@@ -14,7 +14,7 @@ export function refusalOf(error: unknown, queue: string): Refusal {
     : { ok: false, problem: `${messageOf(error)} (queue "${queue}")` };
 }
 
-/** The broker's own code, which comes with the end of the channel that asked. */
+/** By the AMQP reply code with which the broker closes the channel. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof Error && (error as Error & { code?: unknown }).code === NOT_FOUND;
 }
@@ -23,7 +23,7 @@ export function isAccessRefused(error: unknown): boolean {
   return error instanceof Error && (error as Error & { code?: unknown }).code === ACCESS_REFUSED;
 }
 
-/** A host with several addresses fails once for each, and the whole of it says nothing. */
+/** Connecting to a host with several addresses fails with an AggregateError, whose own message is empty. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return errorText(error);

@@ -2,25 +2,25 @@ import type { ConsumeMessage } from 'amqplib';
 import { batcher } from '../../async/batcher.ts';
 import { type Connection, endChannel } from './connection.ts';
 
-/** Deliveries of one queue, pushed by the broker over a channel of their own, until that channel ends. */
+/** One channel over which the broker pushes the deliveries of one queue, until the channel ends. */
 export interface Session {
-  /** What came and was not taken yet. */
-  take(most: number): readonly ConsumeMessage[];
-  /** Resolves when something came, when the session ends, and when the signal aborts. */
+  /** Takes messages that have arrived. */
+  take(maxMessages: number): readonly ConsumeMessage[];
+  /** Resolves when a message arrives, when the session ends, or when the signal aborts. */
   change(signal: AbortSignal): Promise<void>;
-  /** Why it ended; undefined while it lasts. What it had delivered and nobody settled, the broker delivers again. */
+  /** Why the session ended, or undefined if it is open. The broker redelivers the unsettled messages of an ended session. */
   readonly end: SessionEnd | undefined;
-  /** Settles one of its own and resolves when the broker has heard it; rejects where it may not have. */
-  settle(message: ConsumeMessage, how: Settlement): Promise<void>;
-  /** Takes no more; what was taken can still be settled. */
+  /** Settles a message of this session. Resolves when the broker has processed it; rejects if that is not certain. */
+  settle(message: ConsumeMessage, settlement: Settlement): Promise<void>;
+  /** Requests no more messages. Messages that were taken can still be settled. */
   retire(): void;
 }
 
 type SessionEnd =
-  /** By the broker, because the queue was deleted or has moved. */
+  /** The broker canceled the consumer, because the queue was deleted or moved. */
   { readonly why: 'canceled' } | { readonly why: 'lost'; readonly error: unknown };
 
-/** A pause is held here, because the broker knows none. `keep` only asks whether it is still ours. */
+/** The session itself waits for the pause of a release. `keep` only checks that the message still belongs to the session. */
 export type Settlement =
   | { readonly kind: 'ack' }
   | { readonly kind: 'release'; readonly pauseMs: number }
@@ -28,16 +28,16 @@ export type Settlement =
 
 interface Outstanding {
   readonly message: ConsumeMessage;
-  /** Set while it waits for its release. */
+  /** Set while the message waits for its release. */
   pause?: NodeJS.Timeout;
 }
 
-/** More than so many waiting for their release, and no new ones are asked for in their place. */
+/** If more messages than this wait for their release, no more are requested in their place. */
 const MAX_PAUSED = 100;
 
-/** Rejects where the queue is not there or the broker is not. */
-export async function openSession(link: Connection, queue: string, prefetch: number): Promise<Session> {
-  const channel = await link.channel();
+/** Rejects if the queue does not exist or the broker does not respond. */
+export async function openSession(connection: Connection, queue: string, prefetch: number): Promise<Session> {
+  const channel = await connection.channel();
   const waiting: ConsumeMessage[] = [];
   const outstanding = new Map<number, Outstanding>();
   const listeners = new Set<() => void>();
@@ -51,9 +51,9 @@ export async function openSession(link: Connection, queue: string, prefetch: num
     for (const listener of [...listeners]) listener();
   }
 
-  function onEnd(how: SessionEnd): void {
+  function onEnd(reason: SessionEnd): void {
     if (end !== undefined) return;
-    end = how;
+    end = reason;
     waiting.length = 0;
     for (const { pause } of outstanding.values()) clearTimeout(pause);
     outstanding.clear();
@@ -83,9 +83,9 @@ export async function openSession(link: Connection, queue: string, prefetch: num
     try {
       channel.nack(message, false, true);
     } catch {
-      // The channel is closing, which releases all that it had.
+      // The channel is closing, which releases all its messages.
     }
-    renewWhereBlocked();
+    renewIfBlocked();
     endWhenDone();
   }
 
@@ -94,19 +94,19 @@ export async function openSession(link: Connection, queue: string, prefetch: num
     if (known === undefined) return;
     clearTimeout(known.pause);
     known.pause = setTimeout(() => release(message), pauseMs);
-    renewWhereBlocked();
+    renewIfBlocked();
   }
 
   /**
-   * What is paused takes the place of what could be worked on. Where all places are taken so, a new consumer gets
-   * new ones; the old one goes, and what it holds stays held.
+   * Paused messages count towards the consumer's prefetch. If they fill it, a new consumer with its own prefetch replaces
+   * this one. The messages of the old consumer stay with the session.
    */
-  function renewWhereBlocked(): void {
+  function renewIfBlocked(): void {
     const paused = [...outstanding.values()].filter(({ pause }) => pause !== undefined);
     const ofThisConsumer = paused.filter(({ message }) => message.fields.consumerTag === consumer);
     if (isRetired || ofThisConsumer.length < prefetch || paused.length >= MAX_PAUSED) return;
     const old = consumer;
-    // One at a time: until the next has come, none is this one's.
+    // Until the next consumer is there, no message counts as this consumer's, so only one renewal runs at a time.
     consumer = '';
     consume().then(
       () => cancel(old),
@@ -121,7 +121,7 @@ export async function openSession(link: Connection, queue: string, prefetch: num
   }
 
   function cancel(consumerTag: string): void {
-    // Where it fails the channel has ended, and that is told.
+    // If it fails, the channel has ended, which 'close' reports.
     channel.cancel(consumerTag).catch(() => {});
   }
 
@@ -129,21 +129,21 @@ export async function openSession(link: Connection, queue: string, prefetch: num
     if (isRetired && outstanding.size === 0 && settling === 0) endChannel(channel);
   }
 
-  /** Asked after what was written before it: the answer says that the broker has read that, and has the queue. */
+  /** The broker does not confirm acks. Its response to a later request shows that it has processed them, and has the queue. */
   const confirmations = batcher<void, void>({
     run: async () => {
       if (end !== undefined) throw endError(end);
-      await unlessOver(channel.checkQueue(queue));
+      await unlessEnded(channel.checkQueue(queue));
       return [];
     },
   });
 
-  /** A question that crosses the end of its channel on the way may never be answered. */
-  function unlessOver(answer: Promise<unknown>): Promise<void> {
+  /** Rejects if the channel ends: the library then may never settle the request. */
+  function unlessEnded(response: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = () => end !== undefined && reject(endError(end));
       listeners.add(giveUp);
-      answer.then(() => resolve(), reject).finally(() => listeners.delete(giveUp));
+      response.then(() => resolve(), reject).finally(() => listeners.delete(giveUp));
     });
   }
 
@@ -160,7 +160,7 @@ export async function openSession(link: Connection, queue: string, prefetch: num
   }
 
   return {
-    take: (most) => waiting.splice(0, most),
+    take: (maxMessages) => waiting.splice(0, maxMessages),
     change: (signal) =>
       new Promise((resolve) => {
         const finish = () => {
@@ -175,13 +175,13 @@ export async function openSession(link: Connection, queue: string, prefetch: num
     get end() {
       return end;
     },
-    settle: async (message, how) => {
+    settle: async (message, settlement) => {
       if (end !== undefined) throw endError(end);
       settling++;
       try {
-        if (how.kind === 'ack' && close(message)) channel.ack(message);
-        if (how.kind === 'release') {
-          if (how.pauseMs > 0) releaseAfter(message, how.pauseMs);
+        if (settlement.kind === 'ack' && close(message)) channel.ack(message);
+        if (settlement.kind === 'release') {
+          if (settlement.pauseMs > 0) releaseAfter(message, settlement.pauseMs);
           else release(message);
         }
         await confirmations.add();
@@ -201,5 +201,5 @@ export async function openSession(link: Connection, queue: string, prefetch: num
 }
 
 function endError(end: SessionEnd): unknown {
-  return end.why === 'lost' ? end.error : new Error('the broker took the queue away');
+  return end.why === 'lost' ? end.error : new Error('the broker canceled the consumer');
 }

@@ -7,29 +7,28 @@ export interface SqsAddress {
   readonly region: string;
 }
 
-const CONNECT_WITHIN_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * More than are ever in use. The SDK has a request that waits for one of its usual 50 give up as if it could not connect:
- * of a large fan-out on a slow line the last ones would be refused, each time anew.
+ * More connections than are ever in use. With the SDK's default of 50, a request that waits for a connection fails with a
+ * connection timeout: on a slow network the last sends of a large fan-out would be refused on every attempt.
  */
 const CONNECTIONS = { maxSockets: 500 };
-/** Longer than the longest poll, which is silent for 20 s. */
-const SILENT_AT_MOST_MS = 35_000;
+/** Longer than the longest poll, which receives nothing for 20 s. */
+const SOCKET_TIMEOUT_MS = 35_000;
 
-/** Connections are kept alive by the SDK itself. */
 export function sqsClient({ endpoint, region }: SqsAddress, env: Environment): SQSClient {
   return new SQSClient({
     region,
-    // Without these a connection that is only half open would be waited for until the operating system gives up.
+    // Without these limits, a half-open connection blocks a request until the operating system gives up.
     requestHandler: {
       httpAgent: CONNECTIONS,
       httpsAgent: CONNECTIONS,
-      connectionTimeout: CONNECT_WITHIN_MS,
-      socketTimeout: SILENT_AT_MOST_MS,
-      // Requests that have a limit of their own end with it, and are made again on another connection.
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      // A request with its own timeout fails when the timeout is over, and the SDK retries it on another connection.
       throwOnRequestTimeout: true,
     },
-    // An engine elsewhere gives queue URLs that need not resolve from here.
+    // Another engine may return queue URLs whose host name does not resolve here.
     ...(endpoint !== undefined && { endpoint, useQueueUrlAsEndpoint: false }),
     ...credentialsFor(endpoint, env),
   });

@@ -1,12 +1,12 @@
 import type { Limits } from '../../core/delivery/actor.ts';
 
-/** What SQS takes in one message: for whoever has to know it without talking to SQS. */
+/** Limits of one SQS message. In its own file, so that importing it does not load the SDK. */
 export const SQS_LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };
 
-/** Entries of one request, whichever way it goes. */
+/** Most entries of one send, receive, delete or visibility request. */
 export const SQS_MAX_BATCH = 10;
 
-/** SQS counts delays in whole seconds: never sooner than asked for. */
+/** SQS takes whole seconds. Rounds up, because a delay is a lower bound. */
 export function delaySecondsFrom(delayMs: number): number {
   return Math.ceil(delayMs / 1000);
 }

@@ -22,49 +22,49 @@ export interface SqsTransportOptions {
   readonly client: SQSClient;
   readonly visibilitySeconds: number;
   readonly waitSeconds: number;
-  /** How long the first message of a batch waits for others. */
+  /** How long the first message of a batch waits for others. @default 4 */
   readonly lingerMs?: number;
-  /** How long a small request, which is no poll, waits for its answer before it is made again. */
-  readonly answerWithinMs?: number;
-  /** Embedded engines take the halves of characters beyond U+FFFF for broken ones; SQS itself does not. */
+  /** How long a request other than a poll waits for its response before the SDK retries it. @default 15,000 */
+  readonly requestTimeoutMs?: number;
+  /** Escapes characters beyond U+FFFF, which embedded engines reject and SQS accepts. @default false */
   readonly escapesPairs?: boolean;
 }
 
 const MAX_BYTES = SQS_LIMITS.maxBodyBytes;
 const MAX_VISIBILITY_SECONDS = 43_200;
-/** Long enough to gather what ends together, short against a request to SQS. */
+/** Long enough to batch sends that are made together, short compared to a request to SQS. */
 const LINGER_MS = 4;
-/** For each queue and kind: a large fan-out has to be at work on no more requests than the client has connections. */
-const REQUESTS_AT_ONCE = 40;
-/** A poll is silent for long; whatever else SQS is asked, it answers at once, or the connection is half open. */
-const ANSWER_WITHIN_MS = 15_000;
-/** A slow line must still carry a whole batch: 16 KB a second. */
-const SLOWEST_BYTES_PER_MS = 16;
+/** Per queue and operation. A large fan-out must not need more connections than the client has. */
+const MAX_REQUESTS_IN_FLIGHT = 40;
+/** SQS responds to everything but a poll at once. If it does not, the connection is half open. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** The timeout of a batch allows for a network of 16 KB per second. */
+const MIN_BYTES_PER_MS = 16;
 
-/** SQS's standard queues. Sends, acks and nacks made at about the same time leave in one request. */
+/** SQS standard queues. Sends, acks and nacks made at about the same time share a request. */
 export function sqsTransport(options: SqsTransportOptions): Transport {
   const { client, visibilitySeconds, waitSeconds, lingerMs = LINGER_MS, escapesPairs = false } = options;
-  const { answerWithinMs = ANSWER_WITHIN_MS } = options;
-  const small = { requestTimeout: answerWithinMs };
-  const queues = sqsQueues(client, queuePlan(visibilitySeconds), answerWithinMs);
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const smallRequest = { requestTimeout: requestTimeoutMs };
+  const queues = sqsQueues(client, queuePlan(visibilitySeconds), requestTimeoutMs);
   const batchers = new Map<string, Batcher<never, Reply>>();
   const closing = new AbortController();
   const receiving = inFlight();
 
-  /** One batcher for each queue and operation. */
+  /** One batcher per queue and operation. */
   function batched<Item>(
-    what: string,
+    operation: string,
     queue: string,
     request: (url: string, items: readonly Item[]) => Promise<BatchOutput>,
   ): Batcher<Item, Reply> {
-    const key = `${what} ${queue}`;
+    const key = `${operation} ${queue}`;
     const known = batchers.get(key) as Batcher<Item, Reply> | undefined;
     if (known !== undefined) return known;
     const made = batcher<Item, Reply>({
       maxItems: SQS_MAX_BATCH,
       maxBytes: MAX_BYTES,
       lingerMs,
-      maxInFlight: REQUESTS_AT_ONCE,
+      maxInFlight: MAX_REQUESTS_IN_FLIGHT,
       run: async (items) => {
         try {
           return repliesOf(items.length, await request(await queues.urlOf(queue), items));
@@ -84,7 +84,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     if (bytes > MAX_BYTES) {
       return Promise.resolve({
         ok: false,
-        problem: `the message has ${bytes} bytes; SQS takes ${MAX_BYTES}`,
+        problem: `the message has ${bytes} bytes; SQS accepts at most ${MAX_BYTES}`,
       });
     }
     const outgoing = batched<Outgoing>('send', queue, (QueueUrl, items) => {
@@ -98,7 +98,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
             ...(item.delaySeconds > 0 ? { DelaySeconds: item.delaySeconds } : {}),
           })),
         }),
-        { requestTimeout: answerWithinMs + Math.floor(batchBytes / SLOWEST_BYTES_PER_MS) },
+        { requestTimeout: requestTimeoutMs + Math.floor(batchBytes / MIN_BYTES_PER_MS) },
       );
     });
     return outgoing.add({ body, bytes, delaySeconds: delaySecondsFrom(delayMs) }, bytes);
@@ -118,7 +118,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
               VisibilityTimeout: item.seconds,
             })),
           }),
-          small,
+          smallRequest,
         ),
     );
     return changes.add(
@@ -127,12 +127,12 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
     );
   }
 
-  async function receive(queue: string, most: number, signal: AbortSignal): Promise<Receipt> {
+  async function receive(queue: string, maxDeliveries: number, signal: AbortSignal): Promise<Receipt> {
     try {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: await unlessAborted(queues.urlOf(queue), signal),
-          MaxNumberOfMessages: most,
+          MaxNumberOfMessages: maxDeliveries,
           WaitTimeSeconds: waitSeconds,
           VisibilityTimeout: visibilitySeconds,
           MessageSystemAttributeNames: ['ApproximateReceiveCount'],
@@ -155,9 +155,9 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
       visibilityMs: visibilitySeconds * 1000,
       countsReceives: true,
     },
-    receive: (queue, most, signal) => {
-      const ending = linkedSignal([signal, closing.signal], { delayMs: LAST_CALL_MS });
-      return receiving.track(receive(queue, most, ending.signal).finally(ending.dispose));
+    receive: (queue, maxDeliveries, signal) => {
+      const ending = linkedSignal([signal, closing.signal], { delayMs: ABORT_DELAY_MS });
+      return receiving.track(receive(queue, maxDeliveries, ending.signal).finally(ending.dispose));
     },
     send: (queue, body) => send(queue, body, 0),
     sendWithDelay: (queue, body, delayMs) => send(queue, body, delayMs),
@@ -168,7 +168,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
             QueueUrl,
             Entries: handles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
           }),
-          small,
+          smallRequest,
         ),
       );
       return deletions.add(String(delivery.handle), 0);
@@ -210,13 +210,13 @@ interface BatchOutput {
   readonly Failed?: readonly BatchResultErrorEntry[] | undefined;
 }
 
-/** A request may succeed and entries in it fail: each gets its own answer, and none that is not named was accepted. */
+/** A request may succeed while some of its entries fail. An entry that the response does not mention was not accepted. */
 function repliesOf(count: number, { Successful = [], Failed = [] }: BatchOutput): readonly Reply[] {
   const succeeded = new Set(Successful.map(({ Id }) => Id));
   const failed = new Map(Failed.map((entry) => [entry.Id, entry]));
   return Array.from({ length: count }, (_, index) => {
     const id = String(index);
-    const { Code = 'NoAnswer', Message = 'the answer does not mention this entry' } = failed.get(id) ?? {};
+    const { Code = 'NoResult', Message = 'the response does not mention this entry' } = failed.get(id) ?? {};
     return succeeded.has(id) ? ACCEPTED : { ok: false, problem: `${Code}: ${Message}` };
   });
 }
@@ -238,14 +238,17 @@ function refusalOf(error: unknown, queue: string): Refusal {
   return { ok: false, problem: `${what} (queue "${queue}")` };
 }
 
-/** A poll that is cut off may have an answer on its way, which would stay hidden from everybody for long. */
-const LAST_CALL_MS = 200;
+/**
+ * An aborted poll may have deliveries on their way, which would then stay hidden for the whole visibility timeout. It gets
+ * this long to return them.
+ */
+const ABORT_DELAY_MS = 200;
 
-/** Two characters that JSON allows raw and SQS does not. */
+/** Two characters that JSON allows and SQS does not. */
 const REFUSED = /[\ufffe\uffff]/g;
 const REFUSED_BY_ENGINES = /[\ufffe\uffff\ud800-\udfff]/g;
 
-/** They only ever stand in strings, where an escape means the same. */
+/** In JSON these characters can only occur in strings, where an escape means the same. */
 function withSafeCharacters(text: string, refused: RegExp): string {
   return text.replace(refused, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
 }

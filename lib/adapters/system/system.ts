@@ -20,7 +20,7 @@ export const systemClock: Clock = {
 
 export const systemRandom: Random = Math.random;
 
-/** A UUID out of the parts' hash (version 8: of one's own making). */
+/** A UUID from a hash of the parts (version 8, for custom formats). */
 export const deriveId: DeriveId = (...parts) => {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest();
   hash.writeUInt8(((hash[6] ?? 0) & 0x0f) | 0x80, 6);

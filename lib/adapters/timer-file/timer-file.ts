@@ -5,42 +5,43 @@ import type { ScheduledPublish } from '../../ports/scheduled-publish.ts';
 import { openTimerStore, type Timer } from './timer-store.ts';
 
 export interface TimerFileOptions {
-  /** Made where it is missing. */
+  /** Path of the file. It is created if it does not exist. */
   readonly path: string;
   readonly publish: PublishRequest;
   readonly clock: Clock;
-  readonly onTrouble: (what: string, details: Readonly<Record<string, string | number>>) => void;
+  readonly onWarning: (what: string, details: Readonly<Record<string, string | number>>) => void;
 }
 
 export interface TimerFile extends ScheduledPublish {
-  /** How many are still to be published. */
+  /** How many timers have not been published. */
   readonly waiting: number;
 }
 
-const MAX_AT_ONCE = 50;
+const MAX_IN_FLIGHT = 50;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** A machine that was asleep, or whose clock was set, is looked after this often. */
+/** Limits the delay after the machine was suspended or its clock was changed. */
 const MAX_SLEEP_MS = 300_000;
-/** Cloud Tasks remembers the names of its tasks for an hour or longer. */
+/** For how long a name cannot be used again. Cloud Tasks does the same for an hour or longer. */
 const REMEMBER_FIRED_MS = 24 * 3_600_000;
 
 /**
- * Stands in for Cloud Tasks where that is not to be had: timers in one file, one process, no limits of its own. What was
- * accepted survives a kill; what was due meanwhile fires at once after a start. Throws where the file cannot be used.
+ * Replaces Cloud Tasks where it is not available: stores timers in a file, for one process. Accepted timers survive a
+ * crash. Timers that became due while the process did not run are published when it starts. Throws if the file cannot be
+ * used.
  */
-export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions): TimerFile {
+export function timerFile({ path, publish, clock, onWarning }: TimerFileOptions): TimerFile {
   const store = openTimerStore(path);
   const closing = new AbortController();
-  const inHand = new Map<number, Promise<void>>();
-  let alarm = new AbortController();
+  const inFlight = new Map<number, Promise<void>>();
+  let wakeUp = new AbortController();
 
-  /** Looks again now: something changed. */
-  function look(): void {
-    alarm.abort();
+  /** Checks for due timers now. */
+  function checkNow(): void {
+    wakeUp.abort();
   }
 
-  /** A file that cannot be written any more ends the process: going on would publish the same again and again. */
+  /** If the file cannot be written, the error ends the process. Otherwise it would publish the same message repeatedly. */
   async function fire(timer: Timer): Promise<void> {
     const reply = await publish(timer.topic, store.body(timer));
     if (reply.ok) {
@@ -50,33 +51,33 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** timer.refusals, MAX_PAUSE_MS);
     store.putOff(timer, clock.now() + pauseMs);
     const { topic, name } = timer;
-    onTrouble('a timer could not be published', { topic, name, againInMs: pauseMs, problem: reply.problem });
+    onWarning('a timer could not be published', { topic, name, againInMs: pauseMs, problem: reply.problem });
   }
 
-  /** Fires what is due, as far as there is room; what it gives is when the next one is due. */
+  /** Publishes due timers, within the limit. Returns when the next timer is due. */
   function fireDue(): number | undefined {
-    const room = MAX_AT_ONCE - inHand.size;
+    const room = MAX_IN_FLIGHT - inFlight.size;
     if (room === 0) return undefined;
-    const next = store.first(MAX_AT_ONCE + 1).filter(({ key }) => !inHand.has(key));
+    const next = store.first(MAX_IN_FLIGHT + 1).filter(({ key }) => !inFlight.has(key));
     const due = next.slice(0, room).filter(({ dueMs }) => dueMs <= clock.now());
     for (const timer of due) {
       const firing = fire(timer).then(() => {
-        inHand.delete(timer.key);
-        look();
+        inFlight.delete(timer.key);
+        checkNow();
       });
-      inHand.set(timer.key, firing);
+      inFlight.set(timer.key, firing);
     }
     return next[due.length]?.dueMs;
   }
 
   const running = (async () => {
     while (!closing.signal.aborted) {
-      alarm = new AbortController();
+      wakeUp = new AbortController();
       store.forget(clock.now() - REMEMBER_FIRED_MS);
       const nextDueMs = fireDue() ?? Number.POSITIVE_INFINITY;
-      // Where there is no room, whoever is done looks again.
-      const sleepMs = inHand.size === MAX_AT_ONCE ? MAX_SLEEP_MS : nextDueMs - clock.now();
-      const anySignal = AbortSignal.any([alarm.signal, closing.signal]);
+      // At the limit, the next publication that ends wakes it up.
+      const sleepMs = inFlight.size === MAX_IN_FLIGHT ? MAX_SLEEP_MS : nextDueMs - clock.now();
+      const anySignal = AbortSignal.any([wakeUp.signal, closing.signal]);
       await clock.sleep(Math.max(0, Math.min(sleepMs, MAX_SLEEP_MS)), anySignal);
     }
   })();
@@ -84,16 +85,16 @@ export function timerFile({ path, publish, clock, onTrouble }: TimerFileOptions)
   const close = once(async () => {
     closing.abort();
     await running;
-    await Promise.all(inHand.values());
+    await Promise.all(inFlight.values());
     store.close();
   });
 
   return {
     schedule: async (publication) => {
-      if (closing.signal.aborted) return { ok: false, problem: 'the timers are about to end' };
+      if (closing.signal.aborted) return { ok: false, problem: 'the timer file is being closed' };
       try {
         const isNew = store.add(publication);
-        if (isNew) look();
+        if (isNew) checkNow();
         return { ok: true, isNew };
       } catch (error) {
         return { ok: false, problem: `${path}: ${(error as Error).message}` };

@@ -6,26 +6,26 @@ export interface Timer {
   readonly name: string;
   readonly dueMs: number;
   readonly topic: string;
-  /** Attempts to publish it that were refused. */
+  /** How many attempts to publish it were refused. */
   readonly refusals: number;
 }
 
 /**
- * Timers in a database file, for one process at a time. What was added is on the disk, also when the power goes; that one
- * fired survives a kill, but not always a power cut, after which it fires once more.
+ * Timers in a database file, for one process at a time. An added timer survives a power failure. That a timer has fired
+ * survives a crash of the process, but not always a power failure, after which it fires once more.
  */
 export interface TimerStore {
-  /** False where there is, or lately was, one of that queue and name. */
+  /** Returns false if a timer of this queue and name exists, or has fired recently. */
   add(publication: Publication): boolean;
-  /** Those to fire next, the earliest first. */
-  first(most: number): readonly Timer[];
-  /** The request that publishes it. */
+  /** The next timers to fire, the earliest first. */
+  first(limit: number): readonly Timer[];
+  /** The body of the publish request. */
   body(timer: Timer): string;
   fired(timer: Timer, now: number): void;
   putOff(timer: Timer, untilMs: number): void;
-  /** Forgets the names of those that fired before then. */
+  /** Removes timers that fired before this time, so that their names can be used again. */
   forget(firedBeforeMs: number): void;
-  /** How many are still to fire. */
+  /** How many timers have not fired. */
   count(): number;
   close(): void;
 }
@@ -48,7 +48,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS fired ON timer (fired_ms) WHERE fired_ms IS NOT NULL;
 `;
 
-/** Throws where the file is no database of timers, or another process has it. */
+/** Throws if the file is not a database of timers, or if another process has it open. */
 export function openTimerStore(path: string): TimerStore {
   const db = openWithSchema(path);
   const add = db.prepare(
@@ -68,7 +68,7 @@ export function openTimerStore(path: string): TimerStore {
       syncs.choose('FULL');
       return add.run(queue, name, dueMs, topic, text).changes === 1;
     },
-    first: (most) => first.all(most) as unknown as readonly Timer[],
+    first: (limit) => first.all(limit) as unknown as readonly Timer[],
     body: ({ key }) => body.get(key)?.['body'] as string,
     fired: ({ key }, now) => {
       syncs.choose('NORMAL');
@@ -87,7 +87,7 @@ export function openTimerStore(path: string): TimerStore {
   };
 }
 
-/** Whether the next write waits for the disk: most of what a write costs. */
+/** Selects whether the next write waits for the disk, which takes most of its time. */
 function syncsOf(db: DatabaseSync): { choose(level: 'FULL' | 'NORMAL'): void } {
   let current: string | undefined;
   return {
@@ -107,9 +107,9 @@ function openWithSchema(path: string): DatabaseSync {
   } catch (error) {
     db?.close();
     const { message } = error as Error;
-    const words = message.includes('locked')
-      ? 'another process has it open; end that one'
-      : `${message}; mend or remove it`;
-    throw new Error(`the timer file ${path} cannot be used: ${words}, or name another file`);
+    const reason = message.includes('locked')
+      ? 'another process has it open; end that process'
+      : `${message}; repair or remove it`;
+    throw new Error(`the timer file ${path} cannot be used: ${reason}, or configure another file`);
   }
 }

@@ -6,7 +6,7 @@ import type { PushTrust } from '../../config/settings/groups/push.ts';
 /** Checks the tokens of pushes as configured. Logs a warning if they are not checked. */
 export function pushAuthenticationFromConfig(trust: PushTrust, log: JsonLog): RefusePush {
   if (trust.auth !== 'none')
-    return pushTokenCheck({ ...trust, isCheckedBefore: trust.auth === 'iam', now: systemClock.now });
+    return pushTokenCheck({ ...trust, isVerifiedByCloudRun: trust.auth === 'iam', now: systemClock.now });
   log.line('warn', 'pushes are accepted without a token, from anyone who can reach this port');
   return async () => undefined;
 }

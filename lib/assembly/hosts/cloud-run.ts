@@ -1,6 +1,6 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { deliveryFromPush } from '../../adapters/pubsub/push-delivery.ts';
-import { type Arrival, type PushAnswer, pushServer } from '../../adapters/push-http/push-server.ts';
+import { type Arrival, type PushResponse, pushServer } from '../../adapters/push-http/push-server.ts';
 import { type PushDeps, type PushEnd, processPush } from '../../app/delivery/process-push.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import { untilAborted } from '../../async/until-aborted.ts';
@@ -61,7 +61,7 @@ async function acceptPushes(
     refuse: pushAuthenticationFromConfig(trust, log),
     take: (body, arrival) => answerPush(body, arrival, deps),
     liveness,
-    onTrouble: log.warn,
+    onWarning: log.warn,
   });
   try {
     log.line('info', 'accepting pushes', { port: server.port, concurrency });
@@ -77,7 +77,7 @@ async function acceptPushes(
   }
 }
 
-async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promise<PushAnswer> {
+async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promise<PushResponse> {
   const reading = deliveryFromPush(body);
   if ('problem' in reading) return { status: 400, problem: reading.problem };
   const end = await processPush(
@@ -90,7 +90,7 @@ async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promi
   return ANSWERS[end];
 }
 
-const ANSWERS: Readonly<Record<PushEnd, PushAnswer>> = {
+const ANSWERS: Readonly<Record<PushEnd, PushResponse>> = {
   acked: { status: 204 },
   released: { status: 503, problem: 'a send was refused; deliver it again' },
   'no-free-slot': { status: 429, problem: 'no free slot; deliver it again' },

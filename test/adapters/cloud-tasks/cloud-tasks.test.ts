@@ -132,14 +132,14 @@ describe('the access token', () => {
     service.tokens.clear();
     expect(await engine.schedule(aPublication())).toEqual({
       ok: false,
-      problem: expect.stringContaining('the access token is not taken'),
+      problem: expect.stringContaining('the access token was rejected'),
     });
     expect(made).toBe(3);
   });
 
   it.each([
     ['a server that fails', { status: 500, body: 'no' }, 'answered 500: no'],
-    ['an answer without one', { status: 200, body: '{}' }, 'answered without one'],
+    ['an answer without one', { status: 200, body: '{}' }, 'the response has no access_token'],
     ['no JSON', { status: 200, body: 'hello' }, 'JSON'],
     ['a cut connection', undefined, 'token'],
   ])('cannot be had: %s', async (_, answer, words) => {

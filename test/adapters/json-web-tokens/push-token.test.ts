@@ -7,11 +7,11 @@ import { AUDIENCE, aTokenIssuer, PUSHER, type TokenChanges, type TokenIssuer } f
 
 withoutRequestTimeouts();
 
-const RULES = { audience: AUDIENCE, serviceAccount: PUSHER, isCheckedBefore: false, now: Date.now };
+const RULES = { audience: AUDIENCE, serviceAccount: PUSHER, isVerifiedByCloudRun: false, now: Date.now };
 
-async function aCheck(isCheckedBefore = false) {
+async function aCheck(isVerifiedByCloudRun = false) {
   const issuer = await aTokenIssuer();
-  const check = pushTokenCheck({ ...RULES, jwksUrl: issuer.url, isCheckedBefore });
+  const check = pushTokenCheck({ ...RULES, jwksUrl: issuer.url, isVerifiedByCloudRun });
   return { issuer, check };
 }
 
@@ -33,14 +33,14 @@ describe('a push', () => {
       const audience = await problemOf({ audience: 'https://other.example.com' });
       expect(audience).toMatch(/is for "https:\/\/other\.example\.com", .* PUSH_AUDIENCE/);
       const account = await problemOf({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } });
-      expect(account).toMatch(/is that of "eve@shop\..*PUSH_SERVICE_ACCOUNT/);
+      expect(account).toMatch(/belongs to "eve@shop\..*PUSH_SERVICE_ACCOUNT/);
       expect(audience + account, 'strangers are not told what would be right').not.toMatch(
         new RegExp(`${AUDIENCE}|${PUSHER}`),
       );
       expect(await problemOf({ issuer: 'https://accounts.example.com' })).toMatch(
         /issued by "https:\/\/accounts\.example\.com", not by Google/,
       );
-      expect(await problemOf({ expiresInSeconds: -120 })).toMatch(/time is over: its "exp" is \d+/);
+      expect(await problemOf({ expiresInSeconds: -120 })).toMatch(/has expired: its "exp" is \d+/);
       expect(await problemOf({ claims: { email_verified: false } })).toMatch(/has not verified/);
     },
   );

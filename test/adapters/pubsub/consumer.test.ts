@@ -22,7 +22,7 @@ function anIntake() {
   const released: string[] = [];
   const held = leases({
     visibilityMs: 600_000,
-    shortestFirstMs: 10_000,
+    minFirstMs: 10_000,
     setDeadline: async (ackId, seconds) => {
       if (seconds === 0) released.push(ackId);
       return { ok: true };

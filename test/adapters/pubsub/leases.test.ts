@@ -18,7 +18,7 @@ function aDesk(visibilityMs: number) {
   const beganAt = performance.now();
   const held = leases({
     visibilityMs,
-    shortestFirstMs: MIN_FIRST_MS,
+    minFirstMs: MIN_FIRST_MS,
     setDeadline: async (_, seconds) => {
       asked.push({ at: Math.round(performance.now() - beganAt), seconds });
       return reply;

@@ -16,7 +16,7 @@ test('what nobody would hear is not published; once somebody does, it is not ask
   const publish = publishIfSubscribed({ endpoint: server.url });
   expect(await publish(TOPIC, '{}')).toEqual({
     ok: false,
-    problem: `${TOPIC} has no subscription, and would drop what is published to it; give it one`,
+    problem: `${TOPIC} has no subscription, so Pub/Sub would drop the message; create a subscription`,
     isQueueMissing: true,
   });
   subscriptions = '{"subscriptions":["projects/shop/subscriptions/orders"]}';

@@ -10,7 +10,7 @@ it('without credentials says so in words, and what to do; no stack hides them', 
   const thrown: unknown = await pubsubClient({ projectId: 'shop' }).catch((error) => error);
   expect(thrown).toMatchObject({
     message: expect.stringMatching(
-      /^no credentials for Pub\/Sub: .*\/nowhere\/key\.json.*; set GOOGLE_APPLICATION_CREDENTIALS .*ASYA_PUBSUB_ENDPOINT$/,
+      /^no credentials for Pub\/Sub: .*\/nowhere\/key\.json.*; set GOOGLE_APPLICATION_CREDENTIALS, .*ASYA_PUBSUB_ENDPOINT to an emulator$/,
     ),
     stack: undefined,
   });

@@ -76,7 +76,10 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
       const [queue, delayer] = [newName(), newName()];
       const transport = await transportWith(delayer);
       await transport.ensureQueue(queue);
-      const refused = { ok: false, problem: expect.stringMatching(`^the delayer cannot.*"${delayer}"`) };
+      const refused = {
+        ok: false,
+        problem: expect.stringMatching(`^the delayer is not available.*"${delayer}"`),
+      };
       expect(await transport.sendWithDelay(queue, '1', 1_000)).toEqual(refused);
       // A topic that nobody hears is no delayer either.
       await client.publisher.topic(delayer).create();
@@ -98,7 +101,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
       const body = `"${'x'.repeat(800_000)}"`;
       expect(await transport.sendWithDelay(queue, body, 1_000)).toEqual({
         ok: false,
-        problem: 'the message has 800002 bytes; the delayer takes 740000',
+        problem: 'the message has 800002 bytes; the delayer accepts at most 740000',
       });
       expect(await transport.send(queue, body)).toEqual(OK);
     });

@@ -65,8 +65,8 @@ describe('what a push subscription posts', () => {
 
 describe('what is no push is told in words, without the payload', () => {
   test.each([
-    ['no JSON', 'secret', /6 characters.*no JSON object/],
-    ['an array', '["secret"]', /no JSON object/],
+    ['no JSON', 'secret', /6 characters.*not a JSON object/],
+    ['an array', '["secret"]', /not a JSON object/],
     [
       'an envelope, because payload unwrapping is on',
       '{"payload":"secret"}',
@@ -75,7 +75,11 @@ describe('what is no push is told in words, without the payload', () => {
     ['a message that is none', pushOf(['secret']), /no object "message"/],
     ['no id', pushOf({ data: 'secret==' }), /"messageId"/],
     ['an empty id', pushOf(messageOf('secret', { messageId: '' })), /"messageId"/],
-    ['no subscription', JSON.stringify({ message: messageOf('secret') }), /"subscription" is undefined/],
+    [
+      'no subscription',
+      JSON.stringify({ message: messageOf('secret') }),
+      /"subscription" of the push is undefined/,
+    ],
     [
       'another subscription',
       pushOf(messageOf('secret'), { subscription: 'score' }),
@@ -84,7 +88,11 @@ describe('what is no push is told in words, without the payload', () => {
     ['data that is not text', pushOf(messageOf('', { data: 7 })), /2070443601311540 is not base64/],
     ['data that is not base64', pushOf(messageOf('', { data: 'secret!!' })), /not base64/],
     ['data that was cut off', pushOf(messageOf('', { data: 'secret' })), /not base64/],
-    ['a count that is none', pushOf(messageOf('secret'), { deliveryAttempt: 0 }), /is 0; it counts from 1/],
+    [
+      'a count that is none',
+      pushOf(messageOf('secret'), { deliveryAttempt: 0 }),
+      /is 0; expected a whole number from 1/,
+    ],
   ])('%s', (_, text, words) => {
     const reading = deliveryFromPush(text);
     expect(reading).toEqual({ problem: expect.stringMatching(words) });

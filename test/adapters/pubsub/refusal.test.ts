@@ -9,7 +9,7 @@ test.each([
   [
     'the last attempt of many',
     `Total timeout of API google.pubsub.v1.Publisher exceeded 10000 milliseconds retrying error Error: ${DOWN} Resolution note:  before any response was received.`,
-    `${DOWN}; given up after trying again`,
+    `${DOWN}; gave up after several attempts`,
   ],
 ])('what the client says: %s', (_, said, told) => {
   expect(refusalOf(new Error(said), 'score')).toEqual({ ok: false, problem: `${told} (queue "score")` });

@@ -19,7 +19,7 @@ async function aServer(options: Partial<PushServerOptions> = {}) {
     refuse: async () => undefined,
     take: async () => ({ status: 204 }),
     liveness: () => undefined,
-    onTrouble: (what) => troubles.push(what),
+    onWarning: (what) => troubles.push(what),
     ...options,
   });
   servers.push(server);
@@ -58,7 +58,7 @@ describe('what is pushed to', () => {
       },
     });
     expect(await post('bug')).toBe(500);
-    expect(troubles).toContain('a bug in the host');
+    expect(troubles).toContain('internal error');
     expect(await post('fine')).toBe(204);
   });
 

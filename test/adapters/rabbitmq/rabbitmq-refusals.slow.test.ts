@@ -45,7 +45,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     const one = transport({ url: `${broker.url}not%2Fthere` });
     const reply = await receiveRefusal(one, 'anything');
     expect(reply).toEqual(
-      refusal(`at amqp://127.0.0.1:${broker.port}: it refuses the virtual host "not/there"`),
+      refusal(`at amqp://127.0.0.1:${broker.port}: it refused the virtual host "not/there"`),
     );
     expect(reply).toEqual(refusal('the user "guest" has no permissions in it'));
   });
@@ -70,7 +70,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     async (type) => {
       await byHand((channel) => channel.assertExchange(`a-${type}`, type));
       const one = transport({ exchange: `a-${type}` });
-      const words = `the exchange "a-${type}" is of type ${type}, and envelopes need a topic exchange`;
+      const words = `the exchange "a-${type}" has type ${type}, but envelopes need a topic exchange`;
       expect(await one.ensureQueue('anything')).toEqual(refusal(words));
       expect(await one.send('anything', '1')).toEqual(refusal(words));
     },
@@ -102,12 +102,12 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
 
   test('a channel that is closed before anybody listens is replaced', async () => {
     const queue = await newQueue(transport());
-    const link = connectionTo({ url: broker.url, name: 'test' });
+    const connection = connectionTo({ url: broker.url, name: 'test' });
     let isFirst = true;
     const unlucky = {
-      ...link,
+      ...connection,
       confirmChannel: async () => {
-        const channel = await link.confirmChannel();
+        const channel = await connection.confirmChannel();
         if (isFirst) await channel.close();
         isFirst = false;
         return channel;
@@ -116,7 +116,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     const { publish } = publisherOn(unlucky, async () => {});
     expect(await publish('asya', queue, Buffer.from('1'), queue)).toMatchObject({ ok: false });
     expect(await publish('asya', queue, Buffer.from('1'), queue)).toEqual(OK);
-    await link.close();
+    await connection.close();
   });
 
   test('a count that another sender wrote is none', async () => {

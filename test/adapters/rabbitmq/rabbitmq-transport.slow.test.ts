@@ -204,12 +204,12 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       let problem = '';
       for (
         const until = Date.now() + 60_000;
-        !problem.includes('takes no messages') && Date.now() < until;
+        !problem.includes('accepts no messages') && Date.now() < until;
       ) {
         const reply = await Promise.race([one.send(queue, '"refused"'), nothingFor(200)]);
         problem = reply === undefined || reply.ok ? '' : reply.problem;
       }
-      expect(problem).toContain('takes no messages');
+      expect(problem).toContain('accepts no messages');
       expect(await one.ack(delivery)).toEqual(OK);
       await broker.evaluate(memoryFor(0.9));
       await waiting;

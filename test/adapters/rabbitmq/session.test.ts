@@ -25,8 +25,8 @@ function aSilentChannel() {
 
 it('a settling is over with the session, also where the broker never answers', async () => {
   const { channel, push } = aSilentChannel();
-  const link = { channel: async () => channel } as Parameters<typeof openSession>[0];
-  const session = await openSession(link, 'score', 3);
+  const connection = { channel: async () => channel } as Parameters<typeof openSession>[0];
+  const session = await openSession(connection, 'score', 3);
   push({ fields: { deliveryTag: 1, consumerTag: 'c-1' } } as ConsumeMessage);
   const [message] = session.take(1);
   if (message === undefined) throw new Error('nothing came');
@@ -36,5 +36,6 @@ it('a settling is over with the session, also where the broker never answers', a
     session.settle(message, { kind: 'keep' }),
   ];
   push(null);
-  for (const settling of settlings) await expect(settling).rejects.toThrow('the broker took the queue away');
+  for (const settling of settlings)
+    await expect(settling).rejects.toThrow('the broker canceled the consumer');
 });

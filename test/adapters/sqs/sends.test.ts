@@ -175,7 +175,7 @@ describe('characters that SQS refuses', () => {
 describe('a request that nobody answers', () => {
   it('is made again on another connection, long before a poll would be given up', async () => {
     const { proxy, queue, makeTransport } = sqs();
-    const transport = makeTransport({ answerWithinMs: 3_000 });
+    const transport = makeTransport({ requestTimeoutMs: 3_000 });
     proxy.inject(onAction('SendMessageBatch', { kind: 'silence' }, 1));
     expect(await transport.send(queue, '1')).toEqual(OK);
     const [first, second] = sends();

@@ -43,7 +43,7 @@ export function aTimerStage(): TimerStage {
           if (reply.ok) stage.published.push(published);
           return reply;
         },
-        onTrouble: (what) => stage.troubles.push(what),
+        onWarning: (what) => stage.troubles.push(what),
       });
       return current;
     },

@@ -138,7 +138,7 @@ describe('the file', () => {
   it('belongs to one at a time', async () => {
     const stage = aTimerStage();
     await stage.open();
-    const options = { path: stage.path, publish: async () => ({ ok: true }) as const, onTrouble: () => {} };
+    const options = { path: stage.path, publish: async () => ({ ok: true }) as const, onWarning: () => {} };
     expect(() => timerFile({ ...options, clock: virtualClock() })).toThrow(/another process has it open/);
   });
 
@@ -149,7 +149,7 @@ describe('the file', () => {
       'Dear reader, this is no database at all, but a letter of some length.',
     );
     const open = (path: string) =>
-      timerFile({ path, publish: async () => ({ ok: true }), clock: virtualClock(), onTrouble: () => {} });
+      timerFile({ path, publish: async () => ({ ok: true }), clock: virtualClock(), onWarning: () => {} });
     expect(() => open(join(folder, 'letter.txt'))).toThrow(/letter\.txt cannot be used: .*not a database/);
     expect(() => open(join(folder, 'nowhere/timers.db'))).toThrow(/nowhere\/timers\.db cannot be used/);
   });

@@ -107,7 +107,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     });
     expect(started).toEqual({
       problem: expect.stringMatching(
-        /timers\.db cannot be used: .*not a database; mend or remove it, or name another file/,
+        /timers\.db cannot be used: .*not a database; repair or remove it, or configure another file/,
       ),
     });
   });
