@@ -2,12 +2,12 @@ import { Role, TaskState } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { LegacyJsonRpcTransport } from '@a2a-js/sdk/compat/v0_3/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bearer, type FacesServer, startFaces } from './a-server.ts';
+import { bearer, type FacesServer, startFaces } from './faces-server.ts';
 
 let faces: FacesServer;
 beforeEach(async () => {
   faces = await startFaces();
-  faces.gateway.offer({ name: 'sharpen', a2a: {} });
+  faces.gateway.addFlow({ name: 'sharpen', a2a: {} });
 });
 afterEach(() => faces.stop());
 
@@ -33,8 +33,8 @@ const SEND_0_3 = {
   },
 };
 
-describe('the older protocol', () => {
-  it('is spoken to whoever names no version', async () => {
+describe('protocol version 0.3', () => {
+  it('is the default without a version header', async () => {
     expect(await (await post(SEND_0_3, {})).json()).toMatchObject({
       id: 1,
       result: {
@@ -57,7 +57,7 @@ describe('the older protocol', () => {
     expect(states.at(-1)).toBe('completed');
   });
 
-  it('has a card of its own, which the newer one reads too', async () => {
+  it('has its own card, which 1.0 clients can read', async () => {
     const card = await (await fetch(`${faces.url}/.well-known/agent-card.json`)).json();
     expect(card).toMatchObject({
       protocolVersion: '0.3',
@@ -99,8 +99,8 @@ describe('the older protocol', () => {
       metadata: undefined,
     });
     expect(task).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
-    // It wraps what is no object, and the payload is what was meant.
-    expect(faces.gateway.given('task-1').payload).toBe('[1]');
+    // The client wraps a value that is not an object; the payload is the value itself.
+    expect(faces.gateway.inputOf('task-1').payload).toBe('[1]');
   });
 });
 
@@ -108,24 +108,24 @@ describe('a request', () => {
   const SEND =
     '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":DATA}]}}}';
 
-  it('passes numbers on as they came, both ways', async () => {
+  it('preserves exact numbers in both directions', async () => {
     const data = '{"n":12345678901234567890,"half":0.50}';
     const response = await post(SEND.replace('DATA', data), {
       'A2A-Version': '1.0',
       traceparent: '00-a-b-01',
     });
-    expect(faces.gateway.given('task-1')).toEqual({ payload: data, traceparent: '00-a-b-01' });
+    expect(faces.gateway.inputOf('task-1')).toEqual({ payload: data, traceparent: '00-a-b-01' });
     expect(await response.text()).toContain(`"data":${data}`);
   });
 
-  it('with data that is nested too deep is refused', async () => {
+  it('is rejected if its data is nested too deep', async () => {
     const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`;
     expect(await (await post(SEND.replace('DATA', deep))).json()).toMatchObject({ error: { code: -32602 } });
     expect(faces.bugs).toEqual([]);
   });
 
-  it('is kept alive while nothing happens', async () => {
-    faces.gateway.offer({ name: 'sharpen', a2a: {} }, { kind: 'held' });
+  it('receives keep-alive comments while idle', async () => {
+    faces.gateway.addFlow({ name: 'sharpen', a2a: {} }, { kind: 'held' });
     const response = await post(SEND.replace('SendMessage', 'SendStreamingMessage').replace('DATA', '{}'));
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     let text = '';
@@ -141,13 +141,13 @@ describe('a request', () => {
     ['no JSON-RPC', '{}', 200, -32602],
     ['a batch', '[]', 200, -32602],
     ['no such method', '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{}}', 200, -32601],
-  ])('that holds %s is refused', async (_what, body, status, code) => {
+  ])('is rejected if its body is %s', async (_what, body, status, code) => {
     const response = await post(body);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { code } });
   });
 
-  it('that is not UTF-8 is refused: its payload would be another', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     const [before = '', after = ''] = SEND.split('DATA');
     const body = Buffer.concat([
       Buffer.from(`${before}"`),
@@ -162,13 +162,13 @@ describe('a request', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32700 } }]);
   });
 
-  it('of an unknown version is refused, and the version not repeated', async () => {
+  it('is rejected with an unknown version, which is not repeated', async () => {
     const text = await (await post(SEND, { 'A2A-Version': '9.9' })).text();
     expect(JSON.parse(text)).toMatchObject({ error: { code: -32009 } });
     expect(text).not.toContain('9.9');
   });
 
-  it('of another kind is refused', async () => {
+  it('is rejected with another method or content type', async () => {
     expect((await post(SEND, { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await fetch(`${faces.url}/a2a`)).status).toBe(405);
   });

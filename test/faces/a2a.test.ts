@@ -23,12 +23,12 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bearer, type FacesServer, startFaces } from './a-server.ts';
+import { bearer, type FacesServer, startFaces } from './faces-server.ts';
 
 let faces: FacesServer;
 beforeEach(async () => {
   faces = await startFaces();
-  faces.gateway.offer({
+  faces.gateway.addFlow({
     name: 'sharpen',
     description: 'Makes a picture sharper',
     mcp: { inputSchema: { type: 'object', required: ['url'] } },
@@ -86,17 +86,17 @@ function polling(params: Sent) {
 }
 
 function holdSlow(): void {
-  faces.gateway.offer({ name: 'slow', a2a: {} }, { kind: 'held' });
+  faces.gateway.addFlow({ name: 'slow', a2a: {} }, { kind: 'held' });
 }
 
 describe('the agent card', () => {
-  it('is public and names the skills', async () => {
-    faces.gateway.offer({ name: 'secret' });
+  it('is public and lists the skills', async () => {
+    faces.gateway.addFlow({ name: 'secret' });
     const response = await fetch(`${faces.url}/.well-known/agent-card.json`, {
       headers: { 'A2A-Version': '1.0' },
     });
     expect(await response.json()).toMatchObject({
-      name: 'played',
+      name: 'fake',
       version: '1.2.3',
       supportedInterfaces: [
         { url: `${faces.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
@@ -112,13 +112,13 @@ describe('the agent card', () => {
     holdSlow();
     const client = await connected('ann:slow');
     expect((await client.getAgentCard()).skills.map(({ id }) => id)).toEqual(['slow']);
-    faces.gateway.withdraw('slow');
+    faces.gateway.removeFlow('slow');
     expect((await client.getAgentCard()).skills).toEqual([]);
   });
 });
 
 describe('a message', () => {
-  it('is answered with the task and its result', async () => {
+  it('returns the task and its result', async () => {
     const task = await send(await connected('ann'), data({ url: 'a' }, { contextId: 'talk-1' }));
     expect(task).toMatchObject({
       id: 'task-1',
@@ -138,24 +138,24 @@ describe('a message', () => {
   it.each([
     [{}, '{"text":"hello"}'],
     [{ text: 'prompt' }, '{"prompt":"hello"}'],
-  ])('of text is put where the flow says: %j', async (a2a, payload) => {
-    faces.gateway.withdraw('sharpen');
-    faces.gateway.offer({ name: 'say', a2a });
+  ])('puts text under the key that the flow names: %j', async (a2a, payload) => {
+    faces.gateway.removeFlow('sharpen');
+    faces.gateway.addFlow({ name: 'say', a2a });
     await send(await connected('ann'), request({ $case: 'text', value: 'hello' }));
-    expect(faces.gateway.given('task-1').payload).toBe(payload);
+    expect(faces.gateway.inputOf('task-1').payload).toBe(payload);
   });
 
   it.each([
     ['"words"', { $case: 'text', value: 'words' }],
     ['null', { $case: 'text', value: 'null' }],
     ['[1,true]', { $case: 'data', value: [1, true] }],
-  ])('can be answered with any JSON: %s', async (payload, content) => {
-    faces.gateway.offer({ name: 'odd', a2a: {} }, { kind: 'answers', payload });
+  ])('returns any JSON result: %s', async (payload, content) => {
+    faces.gateway.addFlow({ name: 'odd', a2a: {} }, { kind: 'answers', payload });
     const task = await send(await connected('ann'), data({}, { metadata: { skill: 'odd' } }));
     expect(task.artifacts[0]?.parts[0]?.content).toEqual(content);
   });
 
-  it('chooses its flow by its metadata, and needs none where there is one', async () => {
+  it('selects its flow by its metadata, which is optional for a single flow', async () => {
     holdSlow();
     const client = await connected('ann');
     const [skill, flow] = [{ skill: 'slow' }, { flow: 'slow' }];
@@ -170,7 +170,7 @@ describe('a message', () => {
     );
   });
 
-  it('that is sent again is the same task', async () => {
+  it('returns the same task if it is sent twice', async () => {
     const client = await connected('ann');
     const params = data({ url: 'a' });
     expect((await send(client, params)).id).toBe((await send(client, params)).id);
@@ -179,8 +179,8 @@ describe('a message', () => {
   it.each([
     ['failed', { type: 'ValueError', message: 'no such picture' }, 'PolicyExhausted'],
     ['timed out', { type: 'DeadlineExceeded', message: 'envelope timed out' }, 'Timeout'],
-  ])('whose task %s says why', async (_what, error, reason) => {
-    faces.gateway.offer({ name: 'breaks', a2a: {} }, { kind: 'fails', reason, error });
+  ])('reports the reason if its task %s', async (_what, error, reason) => {
+    faces.gateway.addFlow({ name: 'breaks', a2a: {} }, { kind: 'fails', reason, error });
     const task = await send(await connected('ann'), data({}, { metadata: { skill: 'breaks' } }));
     expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
     const text = `${reason}: ${error.type}: ${error.message}`;
@@ -188,7 +188,7 @@ describe('a message', () => {
     expect(task.artifacts).toEqual([]);
   });
 
-  it('is answered where its task waits for somebody', async () => {
+  it('returns when its task is paused', async () => {
     holdSlow();
     const client = await connected('ann');
     const answer = send(client, data({}, { metadata: { skill: 'slow' } }));
@@ -198,12 +198,12 @@ describe('a message', () => {
     expect((await answer).status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   });
 
-  it('is refused where it does not fit, with the places', async () => {
+  it('is rejected with the place of each error', async () => {
     const client = await connected('ann');
     const refused = send(client, data({ uri: 'a' }));
     await expect(refused).rejects.toBeInstanceOf(RequestMalformedError);
     await expect(refused).rejects.toMatchObject({
-      message: expect.stringMatching(/^the input does not fit the flow: #: .*url/),
+      message: expect.stringMatching(/^the input does not match the flow: #: .*url/),
       data: [{ reason: 'INVALID_PARAMS', metadata: { '#': expect.stringContaining('url') } }],
     });
     await expect(send(client, request({ $case: 'url', value: 'https://a' }))).rejects.toBeInstanceOf(
@@ -214,7 +214,7 @@ describe('a message', () => {
     expect(await faces.gateway.tasks({ id: 'ann' })).toMatchObject({ tasks: [] });
   });
 
-  it('to a task that there is, or is not, makes no other', async () => {
+  it('creates no task if it names a task id', async () => {
     const client = await connected('ann');
     await send(client, data({ url: 'a' }));
     await expect(send(client, data({}, { taskId: 'task-1' }))).rejects.toBeInstanceOf(
@@ -223,7 +223,7 @@ describe('a message', () => {
     await expect(send(client, data({}, { taskId: 'task-9' }))).rejects.toBeInstanceOf(TaskNotFoundError);
   });
 
-  it('that asks to be called back is refused', async () => {
+  it('is rejected if it requests push notifications', async () => {
     const client = await connected('ann');
     const push = { tenant: '', id: 'p', taskId: '', url: 'https://a', token: '', authentication: undefined };
     const { configuration } = polling(data({}));
@@ -234,7 +234,7 @@ describe('a message', () => {
     await expect(client.sendMessage(params)).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
   });
 
-  it('that meets a bug tells the client nothing of it, and the host all', async () => {
+  it('hides an internal error from the client and reports it to the host', async () => {
     faces.gateway.create = () => Promise.reject(new Error('table secret-table is not there'));
     const client = await connected('ann');
     const refused = send(client, data({ url: 'a' }));
@@ -243,7 +243,7 @@ describe('a message', () => {
     expect(faces.bugs).toMatchObject([{ message: 'table secret-table is not there' }]);
   });
 
-  it('is answered as its task stands after the longest wait', async () => {
+  it('returns the current task after the longest wait', async () => {
     await faces.stop();
     faces = await startFaces({ maxWaitMs: 20 });
     holdSlow();
@@ -253,7 +253,7 @@ describe('a message', () => {
 });
 
 describe('a stream', () => {
-  it('tells the task, what happens to it, its result and its end', async () => {
+  it('contains the task, its updates, its result and its end', async () => {
     holdSlow();
     const client = await connected('ann');
     const heard: StreamResponse[] = [];
@@ -274,7 +274,7 @@ describe('a stream', () => {
     for (const { payload } of heard) expect(payload?.value).toMatchObject({ contextId: 'talk-1' });
   });
 
-  it('can be joined later, and goes on over a pause', async () => {
+  it('can be joined later and continues after a pause', async () => {
     holdSlow();
     const client = await connected('ann');
     const { id } = await send(client, polling(data({}, { metadata: { skill: 'slow' } })));
@@ -299,7 +299,7 @@ describe('a stream', () => {
     );
   });
 
-  it('that nobody reads any more is not followed, and its task goes on', async () => {
+  it('stops when the client disconnects, and its task continues', async () => {
     holdSlow();
     const client = await connected('ann');
     const leaves = new AbortController();
@@ -313,14 +313,14 @@ describe('a stream', () => {
     expect(faces.bugs).toEqual([]);
   });
 
-  it('that cannot begin is refused', async () => {
+  it('is rejected if the task cannot be created', async () => {
     const client = await connected('ann');
     await expect(client.sendMessageStream(data({})).next()).rejects.toBeInstanceOf(RequestMalformedError);
   });
 });
 
 describe('a task', () => {
-  it('can be got and canceled by its owner alone', async () => {
+  it('can be read and canceled by its owner only', async () => {
     holdSlow();
     const [ann, bob] = [await connected('ann'), await connected('bob')];
     const { id } = await send(ann, polling(data({}, { metadata: { skill: 'slow' } })));
@@ -335,7 +335,7 @@ describe('a task', () => {
     expect((await ann.getTask(named)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
-  it("is its own client's, with the same message ids at the same time", async () => {
+  it('is separate for two clients with the same message ids', async () => {
     const clients = [await connected('ann'), await connected('bob')];
     const tasks = await Promise.all(
       clients.map((client, url) => send(client, data({ url }, { messageId: 'the-same' }))),
@@ -347,14 +347,14 @@ describe('a task', () => {
     ]);
   });
 
-  it('cannot be listed here', async () => {
+  it('cannot be listed over A2A', async () => {
     const client = await connected('ann');
     const all = { tenant: '', contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined };
     await expect(client.listTasks(all)).rejects.toBeInstanceOf(UnsupportedOperationError);
   });
 });
 
-/** One line for one update. */
+/** One line of text per update. */
 function inShort({ payload }: StreamResponse): string {
   if (payload?.$case === 'artifactUpdate') {
     return `artifactUpdate ${JSON.stringify(payload.value.artifact?.parts[0]?.content?.value)}`;

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bearer, type FacesServer, startFaces } from './a-server.ts';
+import { bearer, type FacesServer, startFaces } from './faces-server.ts';
 
 const SCHEMA = { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] };
 
@@ -11,7 +11,7 @@ let clients: Client[];
 beforeEach(async () => {
   faces = await startFaces();
   clients = [];
-  faces.gateway.offer({
+  faces.gateway.addFlow({
     name: 'sharpen',
     description: 'Makes a picture sharper',
     mcp: { inputSchema: SCHEMA },
@@ -51,17 +51,17 @@ const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 describe('the tools', () => {
   it('are the flows with `mcp`, with schema and description', async () => {
-    faces.gateway.offer({ name: 'secret' });
-    faces.gateway.offer({ name: 'bare', mcp: { inputSchema: {} } });
+    faces.gateway.addFlow({ name: 'secret' });
+    faces.gateway.addFlow({ name: 'bare', mcp: { inputSchema: {} } });
     const client = await connected('ann');
-    expect(client.getServerVersion()).toMatchObject({ name: 'played', version: '1.2.3' });
+    expect(client.getServerVersion()).toMatchObject({ name: 'fake', version: '1.2.3' });
     expect((await client.listTools()).tools).toEqual([
       { name: 'sharpen', description: 'Makes a picture sharper', inputSchema: SCHEMA },
       { name: 'bare', inputSchema: { type: 'object' } },
     ]);
   });
 
-  it('are those that the caller may use', async () => {
+  it("are limited to the caller's flows", async () => {
     const client = await connected('ann:other');
     expect((await client.listTools()).tools).toEqual([]);
     await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toMatchObject({
@@ -69,9 +69,9 @@ describe('the tools', () => {
     });
   });
 
-  it('are gone once their flow is', async () => {
+  it('disappear with their flow', async () => {
     const client = await connected('ann');
-    faces.gateway.withdraw('sharpen');
+    faces.gateway.removeFlow('sharpen');
     expect((await client.listTools()).tools).toEqual([]);
     await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toThrow(
       'unknown tool',
@@ -80,7 +80,7 @@ describe('the tools', () => {
 });
 
 describe('a call', () => {
-  it('is answered with what the task came to', async () => {
+  it("returns the task's result", async () => {
     const client = await connected('ann');
     const result = await client.callTool({ name: 'sharpen', arguments: { url: 'a' } });
     expect(result).toEqual({
@@ -94,27 +94,27 @@ describe('a call', () => {
     ['"plain words"', 'plain words'],
     ['[1,2]', '[1,2]'],
     ['null', 'null'],
-  ])('has no structure where the payload is no object: %s', async (payload, text) => {
-    faces.gateway.offer({ name: 'odd', mcp: { inputSchema: {} } }, { kind: 'answers', payload });
+  ])('has no structured content if the payload is not an object: %s', async (payload, text) => {
+    faces.gateway.addFlow({ name: 'odd', mcp: { inputSchema: {} } }, { kind: 'answers', payload });
     const client = await connected('ann');
     const result = await client.callTool({ name: 'odd' });
     expect(result.content).toEqual([{ type: 'text', text }]);
     expect(result).not.toHaveProperty('structuredContent');
   });
 
-  it('passes numbers on as they came, both ways', async () => {
+  it('preserves exact numbers in both directions', async () => {
     const call =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sharpen","arguments":{"url":"a","n":12345678901234567890}}}';
     const text = await (await post(call, { traceparent: '00-a-b-01' })).text();
-    expect(faces.gateway.given('task-1')).toEqual({
+    expect(faces.gateway.inputOf('task-1')).toEqual({
       payload: '{"url":"a","n":12345678901234567890}',
       traceparent: '00-a-b-01',
     });
     expect(text).toContain('"structuredContent":{"url":"a","n":12345678901234567890}');
   });
 
-  it('tells of its progress, which only grows', async () => {
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+  it('reports increasing progress', async () => {
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     const heard: Progress[] = [];
     const call = client.callTool({ name: 'slow', arguments: {} }, undefined, {
@@ -136,8 +136,8 @@ describe('a call', () => {
     expect(heard.at(2)?.message).toBe('task task-1: at upload');
   });
 
-  it('whose client asked for no progress is kept alive all the same', async () => {
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+  it('sends keep-alive comments without a progress token', async () => {
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const params = { name: 'slow', arguments: {} };
     const { body } = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
     const [id = ''] = await faces.gateway.made(1);
@@ -167,14 +167,14 @@ describe('a call', () => {
       },
       'task task-1 failed (Timeout): DeadlineExceeded: envelope timed out',
     ],
-  ] as const)('whose task %s is an error with words for a model', async (_what, fate, text) => {
-    faces.gateway.offer({ name: 'breaks', mcp: { inputSchema: {} } }, fate);
+  ] as const)('returns an error text for the model if its task %s', async (_what, fate, text) => {
+    faces.gateway.addFlow({ name: 'breaks', mcp: { inputSchema: {} } }, fate);
     const client = await connected('ann');
     expect(await client.callTool({ name: 'breaks' })).toMatchObject({ isError: true, content: [{ text }] });
   });
 
-  it('whose task was canceled meanwhile says so', async () => {
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+  it('reports that its task was canceled', async () => {
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     const call = client.callTool({ name: 'slow' });
     const [id = ''] = await faces.gateway.made(1);
@@ -182,26 +182,26 @@ describe('a call', () => {
     expect(await call).toMatchObject({ isError: true, content: [{ text: 'task task-1 canceled' }] });
   });
 
-  it('is refused where its input does not fit, with the places', async () => {
+  it('is rejected with the place of each input error', async () => {
     const client = await connected('ann');
     const refused = client.callTool({ name: 'sharpen', arguments: { url: 7 } });
     await expect(refused).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/^MCP error -32602: the input does not fit the flow: .*#\/url: /),
+      message: expect.stringMatching(/^MCP error -32602: the input does not match the flow: .*#\/url: /),
       data: { errors: expect.arrayContaining([expect.objectContaining({ place: '#/url' })]) },
     });
     expect(await faces.gateway.tasks({ id: 'ann' })).toMatchObject({ tasks: [] });
   });
 
-  it('of a tool that is none is refused', async () => {
-    faces.gateway.offer({ name: 'secret' });
+  it('is rejected for an unknown tool', async () => {
+    faces.gateway.addFlow({ name: 'secret' });
     const client = await connected('ann');
     for (const name of ['nothing', 'secret']) {
       await expect(client.callTool({ name })).rejects.toMatchObject({ code: -32602 });
     }
   });
 
-  it('that meets a bug tells the client nothing of it, and the host all', async () => {
+  it('hides an internal error from the client and reports it to the host', async () => {
     faces.gateway.create = () => Promise.reject(new Error('table secret-table is not there'));
     const client = await connected('ann');
     await expect(client.callTool({ name: 'sharpen', arguments: { url: 'a' } })).rejects.toThrow(
@@ -210,10 +210,10 @@ describe('a call', () => {
     expect(faces.bugs).toMatchObject([{ message: 'table secret-table is not there' }]);
   });
 
-  it('is given up after the longest wait, and its task goes on', async () => {
+  it('returns after the longest wait, and its task continues', async () => {
     await faces.stop();
     faces = await startFaces({ maxWaitMs: 20 });
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     expect(await client.callTool({ name: 'slow' })).toMatchObject({
       isError: true,
@@ -222,9 +222,9 @@ describe('a call', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  it('is followed no longer, and its task goes on', async () => {
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+describe('a client that disconnects', () => {
+  it('is no longer served, and its task continues', async () => {
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     const call = client.callTool({ name: 'slow' }).catch((error: unknown) => error);
     const [id = ''] = await faces.gateway.made(1);
@@ -236,8 +236,8 @@ describe('a client that goes away', () => {
     expect(faces.bugs).toEqual([]);
   });
 
-  it('leaves its task alone where it says that it waits no longer', async () => {
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+  it('does not cancel its task by canceling the request', async () => {
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     const waits = new AbortController();
     const call = client.callTool({ name: 'slow' }, undefined, { signal: waits.signal });
@@ -250,9 +250,9 @@ describe('a client that goes away', () => {
   });
 });
 
-describe('two clients at once', () => {
-  it('have tasks of their own, whatever numbers their requests have', async () => {
-    faces.gateway.offer({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
+describe('two concurrent clients', () => {
+  it('have separate tasks, even with equal request ids', async () => {
+    faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const [ann, bob] = [await connected('ann'), await connected('bob')];
     const heard: string[] = [];
     const calls = [ann, bob].map((client, index) =>
@@ -275,7 +275,7 @@ describe('two clients at once', () => {
 
 describe('a request', () => {
   it.each(['https://evil.example', 'null', 'https://good.example.evil.example'])(
-    'of the origin %s is refused',
+    'is rejected from the origin %s',
     async (origin) => {
       const response = await post(LIST, { origin });
       expect(response.status).toBe(403);
@@ -283,30 +283,36 @@ describe('a request', () => {
     },
   );
 
-  it.each([{ origin: 'https://good.example' }, {}])('with %s is answered, as plain JSON', async (headers) => {
-    const response = await post(LIST, headers as Record<string, string>);
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ id: 1, result: { tools: [{ name: 'sharpen' }] } });
-  });
+  it.each([{ origin: 'https://good.example' }, {}])(
+    'is answered with plain JSON, headers %s',
+    async (headers) => {
+      const response = await post(LIST, headers as Record<string, string>);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ id: 1, result: { tools: [{ name: 'sharpen' }] } });
+    },
+  );
 
-  it.each(['GET', 'DELETE', 'PUT'])('by %s is refused: there are no sessions', async (method) => {
+  it.each(['GET', 'DELETE', 'PUT'])('is rejected with method %s: there are no sessions', async (method) => {
     const response = await fetch(`${faces.url}/mcp`, { method, headers: { accept: 'text/event-stream' } });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
 
-  it('with a batch is refused', async () => {
+  it('is rejected if it is a batch', async () => {
     expect((await post([LIST, LIST])).status).toBe(400);
   });
 
-  it.each(['{"jsonrpc"', '7', '{"jsonrpc":"2.0","id":1}'])('that is none is refused: %s', async (body) => {
-    expect((await post(body)).status).toBe(400);
-  });
+  it.each(['{"jsonrpc"', '7', '{"jsonrpc":"2.0","id":1}'])(
+    'is rejected if it is not a JSON-RPC request: %s',
+    async (body) => {
+      expect((await post(body)).status).toBe(400);
+    },
+  );
 
   it.each([
     ['is not UTF-8', Buffer.from('ff', 'hex')],
     ['begins with a byte order mark', Buffer.from('\ufeff')],
-  ])('whose body %s is refused, and calls nothing', async (_what, bytes) => {
+  ])('is rejected without a call if its body %s', async (_what, bytes) => {
     const params = { name: 'sharpen', arguments: { url: 'X' } };
     const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
     const body = bytes.equals(Buffer.from('\ufeff'))

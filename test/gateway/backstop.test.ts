@@ -10,7 +10,7 @@ import { memoryBroker } from '../app/memory-broker.ts';
 import { virtualClock } from '../app/virtual-clock.ts';
 import { NOW } from '../core/a-delivery.ts';
 import { anEndOf, aStep } from '../core/a-task.ts';
-import { aGateway, ME, PAYLOAD } from './a-gateway.ts';
+import { gatewayFixture, ME, PAYLOAD } from './gateway-fixture.ts';
 import { type MemoryTasks, memoryTasks } from './memory-stores.ts';
 
 function atWork(timeoutSeconds = 120) {
@@ -20,7 +20,7 @@ function atWork(timeoutSeconds = 120) {
   const transport = broker.transport({ waitMs: 1_000 });
   const arm = armTimerOn(transport, GATEWAY, clock);
   const flow = { name: 'enhance', entrypoint: 'fetch', routeNext: ['score', 'store'], timeoutSeconds };
-  const stage = aGateway({ clock, flows: () => [flow] });
+  const fixture = gatewayFixture({ clock, flows: () => [flow] });
   const telemetry = recordingTelemetry();
   let fired = 0;
   const counting: Transport = {
@@ -32,23 +32,23 @@ function atWork(timeoutSeconds = 120) {
     },
   };
 
-  /** Until a time, handles what timers come. */
+  /** Advances the clock to a time and handles the timers that fire. */
   async function until(untilMs: number): Promise<void> {
     const stop = new AbortController();
-    const parts = { gateway: stage.gateway, arm, clock, telemetry };
+    const parts = { gateway: fixture.gateway, arm, clock, telemetry };
     const working = (async () => {
-      for (const timer of stage.timers.splice(0)) await arm(timer);
+      for (const timer of fixture.timers.splice(0)) await arm(timer);
       await consumeTimers(GATEWAY, counting, parts, stop.signal);
     })();
     await clock.pass(NOW + untilMs - clock.now());
     stop.abort();
     await clock.passUntilSettled(working);
   }
-  return { ...stage, clock, until, telemetry, fired: () => fired };
+  return { ...fixture, clock, until, telemetry, fired: () => fired };
 }
 
-describe('the timeline of a flow with an SLA of 120 s', () => {
-  it('fails at 120 s, whatever the actor at 125 s says', async () => {
+describe('a flow with an SLA of 120 s', () => {
+  it('fails at 120 s and ignores a report at 125 s', async () => {
     const { gateway, tasks, until } = atWork();
     await gateway.create(ME, 'enhance', PAYLOAD);
     await until(10_000);
@@ -71,7 +71,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(tasks.all.get('t-1')).toBe(expired);
   });
 
-  it('is met by one who ends at 119 s, and the backstop changes nothing', async () => {
+  it('keeps an end at 119 s when the backstop fires', async () => {
     const { gateway, tasks, until } = atWork();
     await gateway.create(ME, 'enhance', PAYLOAD);
     await until(119_000);
@@ -81,7 +81,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(tasks.all.get('t-1')).toBe(ended);
   });
 
-  it('is refused where nothing can be delayed, in place of coming back at once for ever', async () => {
+  it('rejects a timer if the transport cannot delay messages', async () => {
     const clock = virtualClock();
     const sent: string[] = [];
     const transport = {
@@ -100,7 +100,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(await arm({ task: 't-1', dueMs: clock.now() })).toEqual({ ok: true });
   });
 
-  it('of an hour is chained, and fires no earlier', async () => {
+  it('chains delays for a timer of an hour', async () => {
     const { gateway, tasks, until, fired } = atWork(3_600);
     await gateway.create(ME, 'enhance', PAYLOAD);
     await until(3_599_000);
@@ -109,11 +109,11 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(tasks.all.get('t-1')).toMatchObject({ state: 'failed', updatedMs: NOW + 3_600_000 });
   });
 
-  it('that fires while the store is down fires again, however long that takes', async () => {
+  it('reschedules a timer while the store is down', async () => {
     const { gateway, tasks, until, telemetry } = atWork();
     await gateway.create(ME, 'enhance', PAYLOAD);
     tasks.problem = 'down';
-    // Far longer than five receives: the dead-letter queue would have it.
+    // Far longer than five receives, after which the broker would move it to the dead-letter queue.
     await until(7_200_000);
     delete (tasks as { problem?: string }).problem;
     await until(7_260_000);
@@ -123,7 +123,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     );
   });
 
-  it('that can neither be done nor set again comes again', async () => {
+  it('does not acknowledge a timer that can be neither handled nor rescheduled', async () => {
     const { gateway, tasks, clock, telemetry } = atWork();
     tasks.problem = 'down';
     const arm = async () => ({ ok: false, problem: 'the broker said no' }) as const;
@@ -131,7 +131,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(await handleTimer(body, { gateway, arm, clock, telemetry })).toBe(false);
   });
 
-  it('that fired in vain for a day is left for the dead-letter queue, where somebody sees it', async () => {
+  it('leaves a timer that failed for a day to the dead-letter queue', async () => {
     const { gateway, tasks, clock, telemetry } = atWork();
     tasks.problem = 'down';
     const armed: Timer[] = [];
@@ -147,7 +147,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
     expect(armed).toHaveLength(1);
   });
 
-  it('finds an end that nobody told in the archive', async () => {
+  it('finds an unreported end in the archive', async () => {
     const { gateway, tasks, archive, until } = atWork();
     await gateway.create(ME, 'enhance', PAYLOAD);
     const archiveKey = 'succeeded/t-1.json';
@@ -158,7 +158,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
   });
 
   it.each(['', '{', '[]', '{"task":7,"due_ms":1}', '{"task":"t"}'])(
-    'that cannot be read is left for the dead-letter queue: %s',
+    'leaves an invalid timer to the dead-letter queue: %s',
     async (body) => {
       const { gateway, clock, telemetry } = atWork();
       const arm = async () => ({ ok: true }) as const;
@@ -167,7 +167,7 @@ describe('the timeline of a flow with an SLA of 120 s', () => {
   );
 });
 
-/** Runs both sides, and at every step lets the one go on that the script says; tells where there was a choice. */
+/** Runs both sides, one step at a time in the order of the script; returns the steps at which both could run. */
 async function play(
   script: readonly number[],
   sides: (tasks: MemoryTasks) => readonly (() => Promise<unknown>)[],
@@ -182,8 +182,8 @@ async function play(
         else waiting.set(current, resolve);
       }),
   );
-  const stage = aGateway({ clock: virtualClock(), tasks });
-  await stage.gateway.create(ME, 'enhance', PAYLOAD);
+  const fixture = gatewayFixture({ clock: virtualClock(), tasks });
+  await fixture.gateway.create(ME, 'enhance', PAYLOAD);
   const open = new Set<number>();
   for (const [index, side] of sides(tasks).entries()) {
     open.add(index);
@@ -204,7 +204,7 @@ async function play(
   return { task: tasks.all.get('t-1'), choices };
 }
 
-/** Every order in which the steps of both can happen. */
+/** Every possible interleaving of the steps of both sides. */
 async function everyOrder(
   sides: (tasks: MemoryTasks) => readonly (() => Promise<unknown>)[],
   check: (played: Awaited<ReturnType<typeof play>>) => void,
@@ -223,16 +223,17 @@ async function everyOrder(
   return count;
 }
 
-describe('the backstop against a late report', () => {
+describe('a race between the backstop and a report', () => {
   const clockAtEnd = virtualClock(NOW + 120_000);
-  const expiry = (tasks: MemoryTasks) => () => aGateway({ clock: clockAtEnd, tasks }).gateway.expire('t-1');
+  const expiry = (tasks: MemoryTasks) => () =>
+    gatewayFixture({ clock: clockAtEnd, tasks }).gateway.expire('t-1');
   const reporting = (tasks: MemoryTasks, reports: readonly Report[]) => () =>
-    aGateway({ clock: clockAtEnd, tasks }).gateway.report(reports);
+    gatewayFixture({ clock: clockAtEnd, tasks }).gateway.report(reports);
 
   it.each([
     ['one final report', [[anEndOf('succeeded')]]],
     ['a step and a final report from two places', [[aStep('completed', 2)], [anEndOf('succeeded')]]],
-  ] as const)('leaves one end in every order: %s', async (name, batches) => {
+  ] as const)('stores one end in every order of steps: %s', async (name, batches) => {
     const ends = new Map<string, number>();
     const count = await everyOrder(
       (tasks) => [expiry(tasks), ...batches.map((batch) => reporting(tasks, batch))],

@@ -4,9 +4,9 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerClientError } from '../../lib/adapters/http/client-error.ts';
 import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
-import { type Served, serveGateway as serveFace } from './a-served-gateway.ts';
+import { type ServedFixture, serveGateway as serveFace } from './served-fixture.ts';
 
-let served: Served;
+let served: ServedFixture;
 let listening: Listening;
 beforeAll(async () => {
   served = await serveFace();
@@ -36,7 +36,7 @@ it.each([
   ['an address that is none', 'GET http://[ HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400],
   ['no HTTP at all', 'HELLO\r\n\r\n', 400],
   ['endless headers', `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-])('%s is a problem too', async (_what, request, status) => {
+])('answers %s with problem details', async (_what, request, status) => {
   const answer = await answerTo(request);
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(answer).toContain('content-type: application/problem+json');
@@ -45,13 +45,13 @@ it.each([
   });
 });
 
-it('one that comes too slowly is told so', () => {
+it('answers a request that arrives too slowly with 408', () => {
   const socket = Object.assign(new PassThrough(), { bytesWritten: 0 });
   answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
   expect(String(socket.read())).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
 });
 
-it('a connection that was answered before is cut without a word', () => {
+it('closes a connection on which a response was already started', () => {
   const socket = Object.assign(new PassThrough(), { bytesWritten: 99 });
   answerClientError(new Error('broken'), socket);
   expect([socket.destroyed, socket.read()]).toEqual([true, null]);

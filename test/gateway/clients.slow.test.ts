@@ -8,7 +8,7 @@ import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
 import { asya } from '../cli/run-asya.ts';
 import { manifestIn } from '../local/a-mesh.ts';
 
-/** The official clients against a mesh that runs: nothing in between is played. */
+/** The official clients against a running mesh, without fakes. */
 
 const HELLO = join(import.meta.dirname, '../../examples/hello');
 let mesh: LocalMesh;
@@ -30,7 +30,7 @@ afterAll(() => mesh.close(1_000));
 
 const bearer = () => ({ authorization: `Bearer ${access.key}` });
 
-test('a task that failed tells its story where failures are shown', async () => {
+test('asya failures show prints the events of a failed task', async () => {
   const headers = { ...bearer(), 'content-type': 'application/json' };
   const created = await fetch(`${access.url}/flows/hello`, { method: 'POST', headers, body: '{"name":""}' });
   const { id } = (await created.json()) as { id: string };
@@ -43,13 +43,13 @@ test('a task that failed tells its story where failures are shown', async () => 
   await expect.poll(async () => (await show()).status).toBe(0);
   const { out } = await show();
   expect(out).toMatch(/task +\S+/);
-  // Nobody waits long for a report: one may be lost on a busy machine.
+  // A report may be lost on a busy machine, because sidecars do not wait long for the gateway.
   expect(out).toMatch(/(received|processing) at greet/);
   expect(out).toMatch(/ended at greet: failed/);
 });
 
 describe('an MCP client', () => {
-  it('finds flows as tools, calls one, and hears how far it is', async () => {
+  it('lists flows as tools, calls one and receives its progress', async () => {
     const client = new Client({ name: 'a-client', version: '1' });
     const transport = new StreamableHTTPClientTransport(new URL('/mcp', access.url), {
       requestInit: { headers: bearer() },
@@ -68,7 +68,7 @@ describe('an MCP client', () => {
     await client.close();
   });
 
-  it('is not let in without a key', async () => {
+  it('is rejected without a key', async () => {
     const client = new Client({ name: 'a-stranger', version: '1' });
     const transport = new StreamableHTTPClientTransport(new URL('/mcp', access.url));
     await expect(client.connect(transport as Parameters<typeof client.connect>[0])).rejects.toThrow();
@@ -76,7 +76,7 @@ describe('an MCP client', () => {
 });
 
 describe('an A2A client', () => {
-  it('reads the card, sends a message, and gets the task with its result', async () => {
+  it('reads the card, sends a message and gets the task with its result', async () => {
     const fetchImpl: typeof fetch = (input, init) =>
       fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...bearer() } });
     const client = await new ClientFactory({

@@ -6,7 +6,7 @@ import { apiKeyAuthentication } from '../../lib/adapters/http/api-keys.ts';
 import { anyOf } from '../../lib/adapters/http/authenticate.ts';
 import { tokenAuthentication } from '../../lib/adapters/json-web-tokens/caller-token.ts';
 import { withoutRequestTimeouts } from '../support/without-request-timeouts.ts';
-import { KEYS, MY_KEY, OLD_KEY, type Served, serveGateway } from './a-served-gateway.ts';
+import { KEYS, MY_KEY, OLD_KEY, type ServedFixture, serveGateway } from './served-fixture.ts';
 
 const ISSUER = 'https://issuer.example';
 const AUDIENCE = 'asya';
@@ -14,7 +14,7 @@ const AUDIENCE = 'asya';
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 let foreign: Awaited<ReturnType<typeof generateKeyPair>>;
 let issuer: Server;
-let served: Served;
+let served: ServedFixture;
 beforeAll(async () => {
   [keys, foreign] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k', alg: 'ES256' };
@@ -63,8 +63,8 @@ async function statusOf(headers: Readonly<Record<string, string>>): Promise<numb
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
-describe('a key', () => {
-  it('opens, in either header', async () => {
+describe('an API key', () => {
+  it('is accepted in either header', async () => {
     expect(await statusOf(bearer(MY_KEY))).toBe(200);
     expect(await statusOf({ 'x-api-key': MY_KEY })).toBe(200);
     expect(await statusOf({ authorization: `bearer  ${MY_KEY}` })).toBe(200);
@@ -78,13 +78,13 @@ describe('a key', () => {
     ['in words that nobody knows', { authorization: `Basic ${MY_KEY}` }],
     ['its own hash', bearer(KEYS[0]?.sha256 ?? '')],
     ['empty', { authorization: 'Bearer ' }],
-  ])('does not open where it is %s', async (_, headers) => {
+  ])('is rejected if it is %s', async (_, headers) => {
     expect(await statusOf(headers)).toBe(401);
   });
 });
 
-describe('a token', () => {
-  it('opens where it is the issuer’s, for us and in time', async () => {
+describe('a JWT', () => {
+  it('is accepted with the right issuer, audience and lifetime', async () => {
     expect(await statusOf(bearer(await token()))).toBe(200);
   });
 
@@ -95,11 +95,11 @@ describe('a token', () => {
     ['without an end', { exp: undefined as never }],
     ['nobody’s', { sub: undefined as never }],
     ['an endless name’s', { sub: 'x'.repeat(600) }],
-  ])('does not open where it is %s', async (_, claims) => {
+  ])('is rejected if it is %s', async (_, claims) => {
     expect(await statusOf(bearer(await token(claims)))).toBe(401);
   });
 
-  it('does not open where somebody else signed it, or nobody', async () => {
+  it('is rejected with another signature or none', async () => {
     expect(await statusOf(bearer(await token({}, foreign.privateKey)))).toBe(401);
     const [, payload] = (await token()).split('.');
     const none = Buffer.from('{"alg":"none"}').toString('base64url');
@@ -107,7 +107,7 @@ describe('a token', () => {
     expect(await statusOf(bearer('a.b.c'))).toBe(401);
   });
 
-  it('is good for the flows that it says', async () => {
+  it('allows only the flows it names', async () => {
     const response = await fetch(`${served.url}/flows`, {
       headers: bearer(await token({ asya_flows: ['endless'] })),
     });
@@ -116,7 +116,7 @@ describe('a token', () => {
     expect(((await odd.json()) as { flows: unknown[] }).flows).toHaveLength(0);
   });
 
-  it('that cannot be checked because the issuer is down is not called wrong', async () => {
+  it('is answered with 503 if the issuer is down', async () => {
     const down = await serveGateway({
       authenticate: tokenAuthentication({
         issuer: ISSUER,
@@ -130,8 +130,8 @@ describe('a token', () => {
   });
 });
 
-describe('whoever is not let in', () => {
-  it('sees nothing of what is there', async () => {
+describe('an unauthenticated caller', () => {
+  it('gets 401 for every path', async () => {
     for (const path of [
       '/flows',
       '/tasks',

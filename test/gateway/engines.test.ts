@@ -8,7 +8,7 @@ import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gat
 import { readGatewayConfig } from '../../lib/config/settings/read-host-config.ts';
 import type { FinalReport } from '../../lib/core/task/report.ts';
 import { type EmbeddedStores, startEmbeddedStores } from '../support/embedded-stores.ts';
-import { sha256 } from './a-served-gateway.ts';
+import { sha256 } from './served-fixture.ts';
 
 const SECRET = 'a secret of the mesh, long enough to be one';
 const CALLERS = ['ann', 'bob', 'cid', 'dot'];
@@ -78,7 +78,7 @@ function endOf(id: string): FinalReport {
 }
 
 describe('a gateway on real stores', () => {
-  it('keeps two hundred tasks apart, whoever made them, whatever comes at once', {
+  it('isolates 200 concurrent tasks of several callers', {
     timeout: 300_000,
   }, async () => {
     const mine = await Promise.all(
@@ -89,7 +89,7 @@ describe('a gateway on real stores', () => {
     );
     expect(new Set(mine.map(({ id }) => id)).size).toBe(200);
     const results: View[] = [];
-    // Ten at once in each: the engines stand in this process, and more of them wait for each other longer than for it.
+    // Ten at a time: the engines run in this process, and more requests would only wait for each other.
     for (let part = 0; part < 20; part++) {
       const ten = mine.slice(part * 10, part * 10 + 10);
       await Promise.all(
@@ -128,7 +128,7 @@ describe('a gateway on real stores', () => {
     );
   });
 
-  it('says so where a cursor is none, in place of an end that is none', async () => {
+  it('rejects an invalid cursor', async () => {
     const response = await ask('ann', '/tasks?cursor=zzz');
     expect([response.status, await response.json()]).toEqual([
       422,
@@ -136,9 +136,9 @@ describe('a gateway on real stores', () => {
     ]);
   });
 
-  it('has a card for everybody, to be read', async () => {
+  it('serves the agent card without credentials', async () => {
     const card = `http://127.0.0.1:${listening.port}/.well-known/agent-card.json`;
-    // Not whatever Host somebody sends: clients take their keys to where the card says.
+    // Not the Host header of the request: clients send their keys to the URL in the card.
     expect(await (await fetch(card, { headers: { 'A2A-Version': '1.0' } })).json()).toMatchObject({
       supportedInterfaces: [{ url: 'https://flows.example/a2a' }, { url: 'https://flows.example/a2a' }],
     });
@@ -146,7 +146,7 @@ describe('a gateway on real stores', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
   });
 
-  it('makes one task of many requests with one key at once', async () => {
+  it('creates one task for concurrent requests with one idempotency key', async () => {
     const headers = { 'idempotency-key': 'the-same' };
     const before = (await embedded.sqs.counts('one')).visible;
     const made = await Promise.all(Array.from({ length: 20 }, () => create('bob', headers)));
@@ -154,7 +154,7 @@ describe('a gateway on real stores', () => {
     expect((await embedded.sqs.counts('one')).visible).toBe(before + 1);
   });
 
-  it('says that it is not available where its table is down, and nothing of it', async () => {
+  it('answers 503 without details if its table is down', async () => {
     await embedded.dynamoDb.goDown();
     const response = await ask('ann', '/flows/quick', { method: 'POST', body: '{}' });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
@@ -163,7 +163,7 @@ describe('a gateway on real stores', () => {
     expect((await ask('ann', '/tasks')).status).toBe(200);
   });
 
-  it('leaves a failed task where the queue is gone', async () => {
+  it('stores a failed task if the queue is missing', async () => {
     await embedded.sqs.createQueue('one');
     const gone = { ...FLOWS[0], name: 'nowhere', entrypoint: 'nobody' };
     FLOWS.push(gone as (typeof FLOWS)[0]);

@@ -3,7 +3,7 @@ import { isFinal, type TaskEvent } from '../../lib/core/task/task.ts';
 import { virtualClock } from '../app/virtual-clock.ts';
 import { NOW } from '../core/a-delivery.ts';
 import { anEndOf, aStep } from '../core/a-task.ts';
-import { aGateway, ME, PAYLOAD, type Stage, type StageOptions } from './a-gateway.ts';
+import { type FixtureOptions, type GatewayFixture, gatewayFixture, ME, PAYLOAD } from './gateway-fixture.ts';
 
 const OTHER = { id: 'somebody else' };
 const DOWN = { ok: false, problem: 'the broker said no' } as const;
@@ -25,9 +25,11 @@ const AN_END = JSON.stringify({
   status: { phase: 'succeeded', reason: 'Completed', actor: 'store' },
 }).replace('{"big":1}', '{"big":12345678901234567890}');
 
-function staged(options: Partial<StageOptions> = {}): Stage & { clock: ReturnType<typeof virtualClock> } {
+function makeFixture(
+  options: Partial<FixtureOptions> = {},
+): GatewayFixture & { clock: ReturnType<typeof virtualClock> } {
   const clock = virtualClock();
-  return { ...aGateway({ clock, ...options }), clock };
+  return { ...gatewayFixture({ clock, ...options }), clock };
 }
 
 async function collect(events: AsyncIterable<TaskEvent> | undefined): Promise<readonly TaskEvent[]> {
@@ -37,8 +39,8 @@ async function collect(events: AsyncIterable<TaskEvent> | undefined): Promise<re
 }
 
 describe('creating a task', () => {
-  it('keeps it, arms its backstop and sends its envelope', async () => {
-    const { gateway, sent, timers } = staged();
+  it('stores the task, arms its backstop and sends its envelope', async () => {
+    const { gateway, sent, timers } = makeFixture();
     const created = await gateway.create(ME, 'enhance', PAYLOAD, {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     });
@@ -76,15 +78,15 @@ describe('creating a task', () => {
     ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
     ['00-broken\n', false],
     ['x'.repeat(9_999), false],
-  ])('carries on a trace that is one, whatever face it came by: %#', async (traceparent, isOne) => {
-    const { gateway, sent } = staged();
+  ])('copies a valid traceparent to the envelope: %#', async (traceparent, isOne) => {
+    const { gateway, sent } = makeFixture();
     await gateway.create(ME, 'endless', PAYLOAD, { traceparent });
     const [{ headers }] = sent.map(({ body }) => JSON.parse(body)) as [{ headers: object }];
     expect('traceparent' in headers).toBe(isOne);
   });
 
-  it('arms nothing where the flow has no timeout', async () => {
-    const { gateway, sent, timers } = staged();
+  it('arms no timer for a flow without a timeout', async () => {
+    const { gateway, sent, timers } = makeFixture();
     await gateway.create(ME, 'endless', PAYLOAD);
     expect([timers, JSON.parse(sent[0]?.body ?? '').status.deadline_at]).toEqual([[], undefined]);
   });
@@ -92,41 +94,41 @@ describe('creating a task', () => {
   it.each([
     ['nothing', ME],
     ['enhance', { id: 'me', flows: ['endless'] }],
-  ])('is refused for a flow that is not there or not the caller’s: %s', async (flow, caller) => {
-    const { gateway, sent } = staged();
+  ])('rejects a flow that does not exist or is not allowed: %s', async (flow, caller) => {
+    const { gateway, sent } = makeFixture();
     expect(await gateway.create(caller, flow, PAYLOAD)).toMatchObject({ ok: false, kind: 'not-found' });
     expect(sent).toEqual([]);
   });
 
-  it('is refused where the input is wrong or too big', async () => {
+  it('rejects an invalid or oversized input', async () => {
     const faults = [{ place: '/url', problem: 'is missing' }];
-    const { gateway, tasks } = staged({ checkInput: () => faults, maxBodyBytes: 20 });
+    const { gateway, tasks } = makeFixture({ checkInput: () => faults, maxBodyBytes: 20 });
     expect(await gateway.create(ME, 'checked', PAYLOAD)).toMatchObject({ kind: 'invalid', errors: faults });
     expect(await gateway.create(ME, 'endless', PAYLOAD)).toMatchObject({ kind: 'invalid' });
     expect(tasks.all.size).toBe(0);
   });
 
-  it.each([['send'], ['arm']] as const)('that cannot %s leaves a failed task and says so', async (what) => {
-    const { gateway, tasks, told, sent } = staged({ [what]: async () => DOWN });
+  it.each([['send'], ['arm']] as const)('stores a failed task and logs it if it cannot %s', async (what) => {
+    const { gateway, tasks, telemetry, sent } = makeFixture({ [what]: async () => DOWN });
     const refused = await gateway.create(ME, 'enhance', PAYLOAD);
     expect(refused).toMatchObject({ ok: false, kind: 'unavailable' });
     expect(JSON.stringify(refused)).not.toContain('broker');
-    expect([tasks.all.get('t-1')?.state, told.troubles, sent]).toEqual([
+    expect([tasks.all.get('t-1')?.state, telemetry.troubles, sent]).toEqual([
       'failed',
       ['the envelope could not be sent'],
       [],
     ]);
   });
 
-  it('sends nothing where the task cannot be kept', async () => {
-    const stage = staged();
-    stage.tasks.problem = 'down';
-    expect(await stage.gateway.create(ME, 'enhance', PAYLOAD)).toMatchObject({ kind: 'unavailable' });
-    expect(stage.sent).toEqual([]);
+  it('sends nothing if the task cannot be stored', async () => {
+    const fixture = makeFixture();
+    fixture.tasks.problem = 'down';
+    expect(await fixture.gateway.create(ME, 'enhance', PAYLOAD)).toMatchObject({ kind: 'unavailable' });
+    expect(fixture.sent).toEqual([]);
   });
 
-  it('with one key makes one task, and is a conflict for something else', async () => {
-    const { gateway, sent } = staged();
+  it('creates one task per idempotency key and rejects the key for another request', async () => {
+    const { gateway, sent } = makeFixture();
     const options = { idempotencyKey: 'k' };
     await gateway.create(ME, 'enhance', PAYLOAD, options);
     expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({
@@ -138,18 +140,18 @@ describe('creating a task', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('with a key whose first try could not be sent can be tried again', async () => {
+  it('allows another try with a key whose envelope could not be sent', async () => {
     let isDown = true;
-    const { gateway } = staged({ send: async () => (isDown ? DOWN : { ok: true }) });
+    const { gateway } = makeFixture({ send: async () => (isDown ? DOWN : { ok: true }) });
     const options = { idempotencyKey: 'k' };
     expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: false });
     isDown = false;
     expect(await gateway.create(ME, 'enhance', PAYLOAD, options)).toMatchObject({ ok: true, isNew: true });
   });
 
-  it('with a key whose first try crashed before it was sent sends it a minute later, and once', async () => {
+  it('sends the envelope of a crashed request once, after a minute', async () => {
     let isCrashing = true;
-    const { gateway, sent, timers, clock } = staged({
+    const { gateway, sent, timers, clock } = makeFixture({
       send: async () => {
         if (isCrashing) throw new Error('the process is gone');
         return { ok: true };
@@ -158,7 +160,7 @@ describe('creating a task', () => {
     const create = () => gateway.create(ME, 'enhance', PAYLOAD, { idempotencyKey: 'k' });
     await expect(create()).rejects.toThrow('gone');
     isCrashing = false;
-    // The first one may be at it still.
+    // The first request may still be running.
     expect(await create()).toMatchObject({ isNew: false, task: { id: 't-1', state: 'pending' } });
     expect(sent).toEqual([]);
     await clock.pass(60_000);
@@ -169,8 +171,8 @@ describe('creating a task', () => {
     expect(timers.map(({ dueMs }) => dueMs)).toEqual([NOW + 120_000, NOW + 120_000]);
   });
 
-  it('with a key whose task nobody has begun yet does not send it again, however long that takes', async () => {
-    const { gateway, sent, clock } = staged();
+  it('does not send the envelope again while the task is pending', async () => {
+    const { gateway, sent, clock } = makeFixture();
     const create = () => gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
     await create();
     await clock.pass(3_600_000);
@@ -178,17 +180,17 @@ describe('creating a task', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('tells the log where a key cannot be let go', async () => {
-    const { gateway, told, tasks } = staged({ send: async () => DOWN });
+  it('logs that a key cannot be released', async () => {
+    const { gateway, telemetry, tasks } = makeFixture({ send: async () => DOWN });
     tasks.releaseKey = async () => ({ ok: false, problem: 'not allowed' });
     await gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
-    expect(told.troubles).toContain('an idempotency key could not be released');
+    expect(telemetry.troubles).toContain('an idempotency key could not be released');
   });
 });
 
 describe('a task', () => {
-  it('is there for who made it, and for nobody else', async () => {
-    const { gateway, tasks } = staged();
+  it('is visible to its owner only', async () => {
+    const { gateway, tasks } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true });
     const foreign = [gateway.task, gateway.cancel, gateway.result].map((ask) => ask(OTHER, 't-1'));
@@ -199,8 +201,8 @@ describe('a task', () => {
     expect(tasks.all.get('t-1')?.state).toBe('pending');
   });
 
-  it('is canceled once, and those who report it are told', async () => {
-    const { gateway } = staged();
+  it('is canceled once, and the answer to a report says so', async () => {
+    const { gateway } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     expect(await gateway.report([aStep('received', 0)])).toEqual({ canceled: [] });
     expect(await gateway.cancel(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'canceled' } });
@@ -211,15 +213,15 @@ describe('a task', () => {
     expect(await gateway.result(ME, 't-1')).toMatchObject({ result: { task: { state: 'canceled' } } });
   });
 
-  it('that has ended cannot be canceled any more', async () => {
-    const { gateway } = staged();
+  it('cannot be canceled after its end', async () => {
+    const { gateway } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     await gateway.report([anEndOf('succeeded')]);
     expect(await gateway.cancel(ME, 't-1')).toMatchObject({ ok: false, kind: 'conflict' });
   });
 
-  it('has the payload it ended with, number by number', async () => {
-    const { gateway, archive } = staged();
+  it('has the payload it ended with, with exact numbers', async () => {
+    const { gateway, archive } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     archive.keep(A_RECORD, AN_END);
     await gateway.report([anEndOf('succeeded')]);
@@ -229,8 +231,8 @@ describe('a task', () => {
     });
   });
 
-  it('whose last report was lost is made good from the archive once it was silent for a while', async () => {
-    const { gateway, archive, clock } = staged();
+  it('is reconciled with the archive after a period without reports', async () => {
+    const { gateway, archive, clock } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     archive.keep(A_RECORD, AN_END);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ task: { state: 'pending' } });
@@ -244,8 +246,8 @@ describe('a task', () => {
     ['is waited for a while', 'endless', 'pending', 5_000],
     ['is taken as it is after that', 'endless', 'succeeded', 300_000],
     ['is taken as it is when its time is up', 'enhance', 'succeeded', 120_000],
-  ])('whose end is recorded and not archived yet %s', async (_what, flow, state, afterMs) => {
-    const { gateway, archive, clock } = staged();
+  ])('with a recorded end that is not archived yet %s', async (_what, flow, state, afterMs) => {
+    const { gateway, archive, clock } = makeFixture();
     await gateway.create(ME, flow, PAYLOAD);
     archive.keep(A_RECORD, AN_END);
     const { get } = archive;
@@ -258,19 +260,19 @@ describe('a task', () => {
     });
   });
 
-  it('is shown as it stands where the archive does not answer', async () => {
-    const { gateway, archive, clock, told } = staged();
+  it('is returned unchanged if the archive is down', async () => {
+    const { gateway, archive, clock, telemetry } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     archive.problem = 'down';
     await clock.pass(6_000);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'pending' } });
-    expect(told.troubles).toHaveLength(1);
+    expect(telemetry.troubles).toHaveLength(1);
   });
 
-  it('of a report that cannot be noted is told to whoever reports', async () => {
-    const stage = staged();
-    stage.tasks.problem = 'down';
-    expect(await stage.gateway.report([anEndOf()])).toEqual({ canceled: [], problem: 'down' });
+  it('returns a problem to the reporter if the store is down', async () => {
+    const fixture = makeFixture();
+    fixture.tasks.problem = 'down';
+    expect(await fixture.gateway.report([anEndOf()])).toEqual({ canceled: [], problem: 'down' });
   });
 });
 
@@ -286,10 +288,10 @@ describe('children whose last reports were lost', () => {
     archiveKey: `failed/${envelopeId}.json`,
   });
 
-  /** A task that has ended; the children that it knows of were under way then. */
+  /** A task that has ended while its children were running. */
   async function fannedOut(count: number) {
-    const stage = staged();
-    const { gateway, archive, tasks } = stage;
+    const fixture = makeFixture();
+    const { gateway, archive, tasks } = fixture;
     await gateway.create(ME, 'enhance', PAYLOAD);
     await gateway.report(idsOf(count).map((envelope_id) => aStep('received', 1, { envelope_id })));
     const { ofEnvelope } = archive;
@@ -300,10 +302,10 @@ describe('children whose last reports were lost', () => {
     };
     const stillOpen = () =>
       Object.values(tasks.all.get('t-1')?.children ?? {}).filter(({ state }) => state === 'running').length;
-    return { ...stage, asked, stillOpen };
+    return { ...fixture, asked, stillOpen };
   }
 
-  it('are made good from the archive, and the task stays what it was', async () => {
+  it('are reconciled with the archive, without changing the task', async () => {
     const { gateway, archive, clock, tasks } = await fannedOut(2);
     await gateway.report([anEndOf('succeeded')]);
     const before = tasks.all.get('t-1');
@@ -322,7 +324,7 @@ describe('children whose last reports were lost', () => {
     });
   });
 
-  it('are looked for a few at a time, those first that were not looked for lately', async () => {
+  it('are looked up a few at a time, least recently looked up first', async () => {
     const { gateway, archive, clock, asked, stillOpen } = await fannedOut(50);
     await gateway.report([anEndOf('succeeded')]);
     await gateway.task(ME, 't-1');
@@ -342,7 +344,7 @@ describe('children whose last reports were lost', () => {
     expect(asked).toHaveLength(110);
   });
 
-  it('are not looked for while the task is open, nor by whoever watches it', async () => {
+  it('are not looked up while the task is open or watched', async () => {
     const { gateway, clock, asked } = await fannedOut(3);
     const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
     await clock.pass(20_000);
@@ -353,19 +355,19 @@ describe('children whose last reports were lost', () => {
     expect(new Set(asked)).toEqual(new Set(['t-1']));
   });
 
-  it('are shown as they stand where the archive does not answer', async () => {
-    const { gateway, archive, clock, told, stillOpen } = await fannedOut(2);
+  it('are returned unchanged if the archive is down', async () => {
+    const { gateway, archive, clock, telemetry, stillOpen } = await fannedOut(2);
     await gateway.report([anEndOf('succeeded')]);
     archive.problem = 'down';
     await clock.pass(5_000);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'succeeded' } });
-    expect([stillOpen(), told.troubles.length]).toEqual([2, 1]);
+    expect([stillOpen(), telemetry.troubles.length]).toEqual([2, 1]);
   });
 });
 
-describe('whoever watches a task', () => {
-  it('sees the present state first, then what happens, and the end', async () => {
-    const { gateway, clock } = staged();
+describe('a subscriber', () => {
+  it('receives the current state, the changes and the end', async () => {
+    const { gateway, clock } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     await gateway.report([aStep('received', 0), aStep('processing', 0)]);
     const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
@@ -381,8 +383,8 @@ describe('whoever watches a task', () => {
     ]);
   });
 
-  it('again after a number sees what came after it', async () => {
-    const { gateway, clock } = staged();
+  it('receives the events after a given number', async () => {
+    const { gateway, clock } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     await gateway.report([aStep('received', 0), aStep('processing', 0), anEndOf()]);
     for (const [after, seqs] of [
@@ -396,8 +398,8 @@ describe('whoever watches a task', () => {
     }
   });
 
-  it('can stop', async () => {
-    const { gateway, clock } = staged();
+  it('can unsubscribe', async () => {
+    const { gateway, clock } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     const stop = new AbortController();
     const watching = collect(await gateway.events(ME, 't-1', undefined, stop.signal));
@@ -407,8 +409,8 @@ describe('whoever watches a task', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('waits no longer than told', async () => {
-    const { gateway, clock } = staged();
+  it('waits no longer than requested', async () => {
+    const { gateway, clock } = makeFixture();
     await gateway.create(ME, 'endless', PAYLOAD);
     const waited = await clock.passUntilSettled(gateway.waitUntilEnded(ME, 't-1', 3_000));
     expect(waited).toMatchObject({ task: { state: 'pending' } });
@@ -420,8 +422,8 @@ describe('whoever watches a task', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('is told of a store that is down for long by the end of the stream', async () => {
-    const { gateway, clock, tasks } = staged();
+  it('receives the end of the stream if the store stays down', async () => {
+    const { gateway, clock, tasks } = makeFixture();
     await gateway.create(ME, 'endless', PAYLOAD);
     const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
     await clock.pass(500);
@@ -431,9 +433,9 @@ describe('whoever watches a task', () => {
   });
 });
 
-describe('two hundred tasks at once', () => {
-  it('stay apart', async () => {
-    const { gateway, tasks } = staged();
+describe('200 concurrent tasks', () => {
+  it('do not affect each other', async () => {
+    const { gateway, tasks } = makeFixture();
     const numbers = Array.from({ length: 200 }, (_, index) => index + 1);
     await Promise.all(numbers.map((nth) => gateway.create({ id: `c-${nth}` }, 'endless', PAYLOAD)));
     const phases = ['succeeded', 'failed', 'canceled'] as const;

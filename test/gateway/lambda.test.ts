@@ -41,7 +41,7 @@ beforeAll(async () => {
     ASYA_GATEWAY_KEYS: JSON.stringify([{ id: 'me', sha256 }]),
   };
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-  // What Lambda's own runtime gives: the head goes with the stream, and the body is written as it comes.
+  // Like Lambda's runtime: the metadata is attached to the stream, and the body is written in chunks.
   vi.stubGlobal('awslambda', {
     streamifyResponse: (handle: StreamHandler) => handle,
     HttpResponseStream: {
@@ -102,7 +102,7 @@ async function fire(): Promise<number> {
 }
 
 describe('the gateway on Lambda', () => {
-  it('lets nobody in without a key', async () => {
+  it('rejects a request without a key', async () => {
     const asked = ask('GET', '/flows', undefined, 'wrong');
     expect(JSON.parse(await textOf(asked))).toMatchObject({ status: 401 });
     expect(asked.stream.metadata).toMatchObject({
@@ -116,7 +116,7 @@ describe('the gateway on Lambda', () => {
     const { id } = JSON.parse(await textOf(created));
     expect(created.stream.metadata).toMatchObject({ statusCode: 201, headers: { location: `/tasks/${id}` } });
     expect((await embedded.sqs.takeUntil('one', 1))[0]?.Body).toContain(id);
-    // From the beginning: on a busy machine its time may be up before anybody watches it.
+    // From the first event: on a busy machine the task may time out before the stream is opened.
     const events = ask('GET', `/tasks/${id}/events`, undefined, KEY, { 'last-event-id': '0' });
     let seen = '';
     events.stream.on('data', (chunk) => {
@@ -131,7 +131,7 @@ describe('the gateway on Lambda', () => {
     await expect.poll(() => seen).toContain('event: ended');
   });
 
-  it('has timers that are set again while the table is down, and end nothing twice', async () => {
+  it('reschedules timers while the table is down, and ends a task once', async () => {
     const { id } = JSON.parse(await textOf(ask('POST', '/flows/quick', '{}')));
     const [message] = await embedded.sqs.takeUntil('x-gateway', 1);
     const event = { Records: [{ messageId: 'm', body: message?.Body ?? '' }] } as unknown as SQSEvent;
@@ -144,7 +144,7 @@ describe('the gateway on Lambda', () => {
     expect(task.state).toBe('failed');
   });
 
-  it('takes reports in a function of their own, which takes nothing else, and where callers ask there are none', async () => {
+  it('accepts reports only in the reports function, and nothing else there', async () => {
     const { id } = JSON.parse(await textOf(ask('POST', '/flows/endless', '{}')));
     const body = JSON.stringify({ reports: [aStep('received', 0, { task: id, envelope_id: id })] });
     const stateNow = async () => JSON.parse(await textOf(ask('GET', `/tasks/${id}`))).state;

@@ -3,17 +3,17 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mountFaces } from '../../lib/assembly/from-config/mount-faces.ts';
 import { type Listening, serveGateway } from '../../lib/assembly/hosts/serve-gateway.ts';
-import { MY_KEY, type Served, serveGateway as serveFace } from './a-served-gateway.ts';
+import { MY_KEY, type ServedFixture, serveGateway as serveFace } from './served-fixture.ts';
 
-let served: Served;
+let served: ServedFixture;
 let listening: Listening;
 let begun = 0;
 let ended = 0;
 
 beforeAll(async () => {
   served = await serveFace();
-  const { face, gateway, told } = served;
-  const log = { ...told, line: told.step } as never;
+  const { face, gateway, telemetry } = served;
+  const log = { ...telemetry, line: telemetry.step } as never;
   mountFaces(face, { gateway, origins: [], keepAliveMs: 15_000, log });
   const fetch: typeof face.app.fetch = async (...request) => {
     begun++;
@@ -36,8 +36,8 @@ describe('a client that disconnects in the middle of its body', () => {
     ['MCP', '/mcp'],
     ['A2A', '/a2a'],
     ['reports', '/reports'],
-  ])('of %s is not a bug', async (_what, path) => {
-    const before = served.told.troubles.length;
+  ])('is not logged as an internal error: %s', async (_what, path) => {
+    const before = served.telemetry.troubles.length;
     const [begunBefore, endedBefore] = [begun, ended];
     const socket = connect(listening.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -52,10 +52,10 @@ describe('a client that disconnects in the middle of its body', () => {
     await expect.poll(() => begun).toBe(begunBefore + 1);
     socket.destroy();
     await expect.poll(() => ended).toBe(endedBefore + 1);
-    expect(served.told.troubles.slice(before)).toEqual([]);
+    expect(served.telemetry.troubles.slice(before)).toEqual([]);
   });
 
-  it('leaves the gateway at work', async () => {
+  it('does not affect later requests', async () => {
     const response = await fetch(`http://127.0.0.1:${listening.port}/healthz`);
     expect(response.status).toBe(200);
   });

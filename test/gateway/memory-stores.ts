@@ -5,14 +5,14 @@ import type { EndRecords } from '../../lib/ports/end-records.ts';
 import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../lib/ports/task-store.ts';
 
-/** Stores without a world around them: for tests in virtual time, and for those that choose who goes first. */
+/** In-memory stores, for tests in virtual time and for tests that control the order of steps. */
 export interface MemoryTasks extends TaskStore {
   readonly all: Map<string, Task>;
-  /** Set: the store refuses everything with these words. */
+  /** If set, the store refuses every request with this problem. */
   problem?: string;
 }
 
-/** Before each read and each write it waits for this; nothing, unless a test says so. */
+/** Awaited before each read and each write. Default: no delay. */
 export type Step = (what: 'read' | 'write', id: string) => Promise<void>;
 
 export function memoryTasks(step: Step = async () => {}): MemoryTasks {
@@ -24,7 +24,7 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
     all,
     create: async (task) => {
       await step('write', task.id);
-      if (all.has(task.id)) return { ok: false, problem: 'it is there already' };
+      if (all.has(task.id)) return { ok: false, problem: 'a task with this id already exists' };
       const refusal = down();
       if (refusal === undefined) all.set(task.id, task);
       return refusal ?? ACCEPTED;

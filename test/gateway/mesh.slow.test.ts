@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../lib/local/mesh/mesh.ts';
 import { manifestIn, outsideOf } from '../local/a-mesh.ts';
-import { eventsOf } from './a-served-gateway.ts';
+import { eventsOf } from './served-fixture.ts';
 
-/** Waits, fans out, fails or takes its time where the payload says so; tells whether it sees what is not for it. */
+/** Waits, fans out or fails as the payload says; returns whether it can see the gateway's secrets. */
 const HANDLER = `
 import { existsSync } from 'node:fs';
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -82,7 +82,7 @@ async function taskAt(id: string): Promise<TaskView> {
   return (await (await ask(`/tasks/${id}`)).json()) as TaskView;
 }
 
-/** Its functions are only loaded when it comes to them, which may take longer than a request waits. */
+/** Functions are loaded with their first delivery, which may take longer than a request waits. */
 async function ended(flow: string, payload: unknown): Promise<TaskView> {
   const { id } = await create(flow, payload, 60);
   const state = async () => (await taskAt(id)).state;
@@ -91,7 +91,7 @@ async function ended(flow: string, payload: unknown): Promise<TaskView> {
 }
 
 describe('a mesh with a gateway', () => {
-  it('takes a request to its result, and tells its whole story', async () => {
+  it('processes a request to its result and reports all its events', async () => {
     const task = await ended('two', { n: 1 });
     expect(task).toMatchObject({ state: 'succeeded', result: { n: 1, secrets: [] } });
     const story = await eventsOf(
@@ -99,7 +99,7 @@ describe('a mesh with a gateway', () => {
     );
     const types = story.map(({ data }) => data.type);
     expect([types.at(0), types.at(-1)]).toEqual(['created', 'ended']);
-    // Nobody waits long for a report: where the machine is busy one may come after the end, and is not told any more.
+    // On a busy machine a report may arrive after the end; it is then ignored.
     const steps = [
       'created',
       'received',
@@ -116,7 +116,7 @@ describe('a mesh with a gateway', () => {
     expect(types).toContain('received');
   });
 
-  it('tells why a task failed', async () => {
+  it('reports why a task failed', async () => {
     expect(await ended('two', { fail: true })).toMatchObject({
       state: 'failed',
       reason: 'RuntimeError',
@@ -127,14 +127,14 @@ describe('a mesh with a gateway', () => {
   it('shows the children of a fan-out under their root', async () => {
     const task = await ended('two', { many: 3 });
     expect(task.state).toBe('succeeded');
-    // The root ends the task, and its children end on their own.
+    // The root's end ends the task; the children end separately.
     const states = async () => Object.values((await taskAt(task.id)).children).map(({ state }) => state);
     await expect.poll(states).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('cancels what runs: the next actor is not called', async () => {
+  it('cancels a running task: the next actor is not called', async () => {
     const released = join(folder, 'released');
-    // Several go on: an actor that hears too late whether the first is wanted knows it of the next ones.
+    // Several envelopes: if the answer comes too late for the first one, the actor knows it for the next ones.
     const task = await create('two', { until: released, many: 10, sleep: 500 });
     await expect.poll(async () => (await taskAt(task.id)).state).toBe('running');
     expect(await (await ask(`/tasks/${task.id}`, { method: 'DELETE' })).json()).toMatchObject({
@@ -148,7 +148,7 @@ describe('a mesh with a gateway', () => {
     expect((await taskAt(task.id)).state).toBe('canceled');
   });
 
-  it('ends a task on time though its actor stands still', async () => {
+  it('ends a task on time while its actor hangs', async () => {
     const task = await create('stuck', {}, 60);
     expect(task).toMatchObject({
       state: 'failed',
@@ -157,7 +157,7 @@ describe('a mesh with a gateway', () => {
     });
   });
 
-  it('ends it also where nobody asks: the timer does', async () => {
+  it('ends an overdue task by its timer, without a reader', async () => {
     const { id } = await create('stuck', {});
     const { stores, close } = outsideOf(mesh.variables);
     const stored = async () => {
@@ -172,7 +172,7 @@ describe('a mesh with a gateway', () => {
     expect([ended?.data.state, ended?.data.type, more]).toEqual(['failed', 'ended', []]);
   });
 
-  it('has the flows that its manifest has now', async () => {
+  it('serves the flows of the current manifest', async () => {
     const flows = async () => ((await (await ask('/flows')).json()) as { flows: { name: string }[] }).flows;
     expect((await flows()).map(({ name }) => name)).toEqual(['two', 'stuck']);
     writeFileSync(join(folder, 'flows.yaml'), 'flows:\n- {name: other, entrypoint: one}\n');
@@ -181,7 +181,7 @@ describe('a mesh with a gateway', () => {
     expect((await ask('/flows/two', { method: 'POST', body: '{}' })).status).toBe(404);
   });
 
-  it('never says its key or its secret', () => {
+  it('never logs its key or its secret', () => {
     const lines = JSON.stringify(events);
     expect(lines).not.toContain(mesh.gateway?.key);
     expect(lines).not.toContain('ASYA_GATEWAY_SECRET');

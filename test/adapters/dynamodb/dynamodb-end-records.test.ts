@@ -22,7 +22,7 @@ const atHop = (hop: number) => ({ route: { prev: Array(hop).fill('fetch'), curr:
 const replayed = (replay: string) => ({ headers: { 'x-asya-replay': replay } });
 
 describe('a claim', () => {
-  it('is the first once, and tells the first key ever after', async () => {
+  it('is first once; later claims get the first key', async () => {
     const record = recordFor({ id: 'once' });
     const later = { ...record, archiveKey: 'failed/2026-01-02/score/once.json', atMs: NOW + 86_400_000 };
     expect(await records.claim(record)).toEqual({ ok: true, isFirst: true, archiveKey: record.archiveKey });
@@ -32,7 +32,7 @@ describe('a claim', () => {
     expect(await records.find(record)).toEqual({ ok: true, record: noted(record) });
   });
 
-  it("of another hop has a key of its own, whoever comes first, and never the first one's", async () => {
+  it('of another hop gets its own key, in either order', async () => {
     const hops = [1, 0, 2].map((hop) => recordFor({ id: 'hops', ...atHop(hop) }));
     const keys = ['hops', 'hops@0', 'hops@2'].map((name) => `failed/2026-01-01/score/${name}.json`);
     expect(new Set(hops.map(({ archiveKey }) => archiveKey))).toEqual(new Set([keys[0]]));
@@ -49,7 +49,7 @@ describe('a claim', () => {
     expect(ends.ok && new Set(ends.records.map(({ archiveKey }) => archiveKey))).toEqual(new Set(keys));
   });
 
-  it('of eight hops at once: each has its own key, and one has the plain one', async () => {
+  it('of eight concurrent hops: each gets its own key, and one the plain key', async () => {
     const hops = Array.from({ length: 8 }, (_, hop) => recordFor({ id: 'crowd', ...atHop(hop) }));
     const claims = await Promise.all(hops.map((record) => records.claim(record)));
     const keys = claims.map((claim) => claim.ok && claim.isFirst && claim.archiveKey);
@@ -57,7 +57,7 @@ describe('a claim', () => {
     expect(keys).toContain('failed/2026-01-01/score/crowd.json');
   });
 
-  it('of twenty at once is the first for one, and all are told the same key', async () => {
+  it('of twenty concurrent ones is first for one, and all get the same key', async () => {
     const record = recordFor({ id: 'contended' });
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, at) => records.claim({ ...record, archiveKey: `key-${at}` })),
@@ -84,8 +84,8 @@ describe('a claim', () => {
   });
 });
 
-describe('what is noted', () => {
-  it('is found by its identity, and only by it', async () => {
+describe('a record', () => {
+  it('is found by its identity only', async () => {
     const record = recordFor({ id: 'found', ...replayed('r-found') });
     expect(await records.find(record)).toEqual({ ok: true, record: undefined });
     await records.claim(record);
@@ -94,7 +94,7 @@ describe('what is noted', () => {
     expect(await records.find(elsewhere)).toEqual({ ok: true, record: undefined });
   });
 
-  it('is found by its envelope, newest first, each end of it', async () => {
+  it('is found by its envelope, with all ends, newest first', async () => {
     const ends = ['', 'r-1', 'r-2'].map((replay, at) => ({
       ...recordFor({ id: 'thrice', ...(replay && replayed(replay)) }),
       atMs: NOW + at,
@@ -113,7 +113,7 @@ describe('what is noted', () => {
     expect(await records.ofReplay('r-none', 0)).toEqual({ ok: true, records: [] });
   });
 
-  it('is found in whole, however many pages of the store it takes', async () => {
+  it('is found with all its pages', async () => {
     const long = 'n'.repeat(2_000);
     const many = Array.from({ length: 200 }, (_, at) => ({
       ...recordFor({ id: `page-${at}`, ...replayed('r-pages') }),
@@ -130,7 +130,7 @@ describe('what is noted', () => {
   });
 });
 
-describe('a refusal is a value with words', () => {
+describe('a refusal has a message', () => {
   const refused = { ok: false, problem: expect.stringContaining('table "') };
   const askAll = (asked: EndRecords) =>
     Promise.all([
@@ -140,14 +140,14 @@ describe('a refusal is a value with words', () => {
       asked.ofReplay('r-1', 0),
     ]);
 
-  it('where the table is missing', async () => {
+  it('if the table is missing', async () => {
     const { records: nowhere } = embedded.storesWith({ table: 'no-such-table' });
     for (const reply of await askAll(nowhere)) {
       expect(reply).toEqual({ ...refused, problem: expect.stringContaining('ResourceNotFoundException') });
     }
   });
 
-  it('where nobody answers, and all is well once somebody does', async () => {
+  it('if the store is down; it works again once the store is back', async () => {
     await embedded.dynamoDb.goDown();
     try {
       for (const reply of await askAll(records)) expect(reply).toEqual(refused);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => embedded.close());
 
 let made = 0;
-/** Of an envelope of its own, a second after the one before. */
+/** A failure of a new envelope, one second after the previous one. */
 function aFailure(changes: Partial<Failure> = {}): Failure {
   const id = `e-${++made}`;
   return { ...failureOf(aFailed({ id }), NOW, deriveId), lastSeenMs: NOW + made * 1_000, ...changes };
@@ -29,7 +29,7 @@ async function entered(changes: Partial<Failure> = {}): Promise<Failure> {
   return failure;
 }
 
-/** Every page of it, and how many there were. */
+/** The failures of all pages, and the number of pages. */
 async function listed(filter: FailureFilter): Promise<{ failures: Failure[]; pages: number }> {
   const failures: Failure[] = [];
   let cursor: Cursor | undefined;
@@ -50,39 +50,39 @@ async function replaysOf({ envelopeId }: Failure): Promise<readonly string[]> {
 }
 
 describe('a failure', () => {
-  it('is entered once, and entered again changes nothing', async () => {
+  it('is stored once; storing it again changes nothing', async () => {
     const failure = await entered({ flow: 'enhance', task: 't-1', replay: 'r-0', fingerprint: 'once' });
     const other = { ...failure, attempts: 99, errorMessage: 'other', lastSeenMs: NOW + 99_999_999 };
     expect(await index.enter(other)).toEqual({ ok: true, isNew: false });
     expect(await index.list({ group: 'once' })).toEqual({ ok: true, failures: [failure] });
   });
 
-  it('of twenty who enter it at once is new for one', async () => {
+  it('is new for one of twenty concurrent writers', async () => {
     const failure = aFailure();
     const entries = await Promise.all(Array.from({ length: 20 }, () => index.enter(failure)));
     expect(entries.filter((entry) => entry.ok && entry.isNew)).toHaveLength(1);
   });
 
-  it('entered again keeps the notes of its replays', async () => {
+  it('keeps its replay notes when it is stored again', async () => {
     const failure = await entered();
     await index.noteReplay(failure.identity, note('r-1'), false);
     await index.enter(failure);
     expect(await replaysOf(failure)).toEqual(['r-1']);
   });
 
-  it('is removed, and does not mind being removed again', async () => {
+  it('can be removed twice', async () => {
     const failure = await entered();
     for (let time = 0; time < 2; time++) expect(await index.remove(failure.identity)).toEqual({ ok: true });
     expect(await index.ofEnvelope(failure.envelopeId)).toEqual({ ok: true, failures: [] });
   });
 
-  it('is entered however many attempts it claims to have had', async () => {
+  it('is stored with any number of attempts', async () => {
     const { envelopeId } = await entered({ attempts: 1e300 });
     const page = await index.ofEnvelope(envelopeId);
     expect(page.ok && page.failures[0]?.attempts).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it('is entered whatever its words are', async () => {
+  it('is stored with any text', async () => {
     const huge = 'x'.repeat(500_000);
     const half = '\ud800';
     for (const words of [huge, half, '']) {
@@ -93,8 +93,8 @@ describe('a failure', () => {
   });
 });
 
-describe('an id that the table cannot hold whole', () => {
-  it('is not taken for another that begins alike, and is found by itself and by what is shown of it', async () => {
+describe('an id that is too long for the table', () => {
+  it('differs from another with the same start, and is found by its full and its shown form', async () => {
     const ids = ['x'.repeat(2_049), `${'x'.repeat(2_048)}y`, '\ud800', '\ud801'];
     const shown: string[] = [];
     for (const envelopeId of ids) {
@@ -111,7 +111,7 @@ describe('an id that the table cannot hold whole', () => {
 });
 
 describe('a list', () => {
-  it('is newest first, and of what was asked for alone', async () => {
+  it('is newest first and filtered', async () => {
     const at = (seconds: number) => NOW + 1_000_000_000 + seconds * 1_000;
     const failures = [
       await entered({ lastSeenMs: at(2), fingerprint: 'g-1', actor: 'a-1', reason: 'Timeout' }),
@@ -142,7 +142,7 @@ describe('a list', () => {
     expect(await numbers({ group: 'no such' })).toEqual([]);
   });
 
-  it('comes in pages where it is long, each failure in one of them', async () => {
+  it('is split into pages, with each failure on one of them', async () => {
     const long = 'm'.repeat(2_000);
     const words = { errorMessage: long, errorType: long, flow: long, task: long, replay: long, reason: long };
     const many = Array.from({ length: 150 }, () => aFailure({ ...words, fingerprint: 'many' }));
@@ -155,7 +155,7 @@ describe('a list', () => {
     expect(failures.map(({ identity }) => identity)).toEqual(many.map(({ identity }) => identity).reverse());
   });
 
-  it('of one envelope has all its failures, newest first, and nothing else of it', async () => {
+  it('of one envelope has all its failures, newest first, and nothing else', async () => {
     const id = 'failed-twice';
     const ends = ['', 'r-1'].map((replay, at) => {
       const headers = replay === '' ? {} : { 'x-asya-replay': replay };
@@ -169,7 +169,7 @@ describe('a list', () => {
 });
 
 describe('the note of a replay', () => {
-  it('is kept with when and where to, in the order of time', async () => {
+  it('has its time and target, sorted by time', async () => {
     const failure = await entered();
     expect(await index.noteReplay(failure.identity, note('r-2', NOW + 2), false)).toEqual({ ok: true });
     expect(await index.noteReplay(failure.identity, { ...note('r-1', NOW + 1), to: 'other' }, true)).toEqual({
@@ -182,7 +182,7 @@ describe('the note of a replay', () => {
     ]);
   });
 
-  it('is refused for a second time, unless it is wanted again', async () => {
+  it('is rejected a second time, unless requested again', async () => {
     const failure = await entered();
     await index.noteReplay(failure.identity, note('r-1'), false);
     expect(await index.noteReplay(failure.identity, note('r-2'), false)).toEqual({
@@ -194,7 +194,7 @@ describe('the note of a replay', () => {
     expect(await replaysOf(failure)).toEqual(['r-1', 'r-2']);
   });
 
-  it('of twenty at once is one', async () => {
+  it('is stored once for twenty concurrent writers', async () => {
     const failure = await entered();
     const notes = await Promise.all(
       Array.from({ length: 20 }, (_, at) => index.noteReplay(failure.identity, note(`r-${at}`), false)),
@@ -204,14 +204,14 @@ describe('the note of a replay', () => {
     expect(await replaysOf(failure)).toHaveLength(1);
   });
 
-  it('of the same replay is made once: the answer to the first may have been lost, and the client asks again', async () => {
+  it('of the same replay can be written twice, as when the first answer was lost', async () => {
     const failure = await entered();
     for (let time = 0; time < 2; time++)
       expect(await index.noteReplay(failure.identity, note('r-1'), false)).toEqual({ ok: true });
     expect(await replaysOf(failure)).toEqual(['r-1']);
   });
 
-  it('that is taken back leaves the others, and the way free again', async () => {
+  it('can be withdrawn, without the others', async () => {
     const failure = await entered();
     await index.noteReplay(failure.identity, note('r-1'), false);
     await index.noteReplay(failure.identity, note('r-2', NOW + 1), true);
@@ -222,7 +222,7 @@ describe('the note of a replay', () => {
     expect(await index.noteReplay(failure.identity, note('r-3'), false)).toEqual({ ok: true });
   });
 
-  it('is refused for what is no longer there, and brings nothing back', async () => {
+  it('is rejected for a removed failure, which stays removed', async () => {
     for (const again of [false, true]) {
       const reply = await index.noteReplay('gone', note('r-1'), again);
       expect(reply).toEqual({ ok: false, problem: 'it is no longer in the failure index', why: 'gone' });
@@ -232,7 +232,7 @@ describe('the note of a replay', () => {
   });
 });
 
-describe('a refusal is a value with words', () => {
+describe('a refusal has a message', () => {
   const askAll = (asked: FailureIndex) =>
     Promise.all([
       asked.enter(aFailure()),
@@ -244,14 +244,14 @@ describe('a refusal is a value with words', () => {
       asked.remove('identity'),
     ]);
 
-  it('where the table is missing', async () => {
+  it('if the table is missing', async () => {
     const { failures } = embedded.storesWith({ table: 'no-such-table' });
     for (const reply of await askAll(failures)) {
       expect(reply).toEqual({ ok: false, problem: expect.stringContaining('ResourceNotFoundException') });
     }
   });
 
-  it('where nobody answers, and all is well once somebody does', async () => {
+  it('if the store is down; it works again once the store is back', async () => {
     await embedded.dynamoDb.goDown();
     try {
       for (const reply of await askAll(index)) {

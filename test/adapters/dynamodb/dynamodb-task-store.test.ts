@@ -36,7 +36,7 @@ async function stored(id: string): Promise<Task | undefined> {
 }
 
 describe('a task', () => {
-  it('comes back as it was kept, and is made once', async () => {
+  it('is read as it was stored, and created once', async () => {
     const task = applyReport(aTask({ id: 'once' }), aStep('received', 0), NOW);
     expect(await store.create(task)).toEqual({ ok: true });
     expect(await stored('once')).toEqual(task);
@@ -44,7 +44,7 @@ describe('a task', () => {
     expect(await stored('once')).toEqual(task);
   });
 
-  it('whose maker never heard that it was kept is made all the same, and once', async () => {
+  it('is created once if the first answer was lost', async () => {
     const deaf = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
     let answers = 0;
     deaf.middlewareStack.add(
@@ -62,12 +62,12 @@ describe('a task', () => {
     deaf.destroy();
   });
 
-  it('that is not there is not there', async () => {
+  it('is undefined if it does not exist', async () => {
     expect(await store.get('nobody')).toEqual({ ok: true, task: undefined });
     expect(await store.update('nobody', (task) => task)).toEqual({ ok: true, task: undefined });
   });
 
-  it('keeps every change of many writers at once', async () => {
+  it('keeps every change of concurrent writers', async () => {
     await store.create(aTask({ id: 'busy' }));
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, nth) =>
@@ -82,7 +82,7 @@ describe('a task', () => {
     expect(task?.version).toBe(9);
   });
 
-  it('keeps every report of a large fan-out, however many tell at the same time', async () => {
+  it('keeps every concurrent report of a large fan-out', async () => {
     await store.create(aTask({ id: 'crowded' }));
     const ids = Array.from({ length: 1_000 }, (_, nth) => `c-${nth}`);
     const replies = await Promise.all(
@@ -95,7 +95,7 @@ describe('a task', () => {
     expect(Object.keys(children).length + unlisted).toBe(1_000);
   });
 
-  it('ends once, whoever ends it', async () => {
+  it('ends once with concurrent ends', async () => {
     await store.create(aTask({ id: 'ends' }));
     await Promise.all([
       store.update('ends', (task) => cancelTask(task, NOW)),
@@ -105,7 +105,7 @@ describe('a task', () => {
     expect(task?.events.filter(({ type }) => type === 'ended')).toHaveLength(1);
   });
 
-  it('that nobody changes is not written', async () => {
+  it('is not written if the change returns it unchanged', async () => {
     await store.create(aTask({ id: 'same' }));
     await store.update('same', (task) => task);
     expect((await stored('same'))?.version).toBe(1);
@@ -113,7 +113,7 @@ describe('a task', () => {
 });
 
 describe('a list of tasks', () => {
-  it('is newest first, of one owner alone, page by page', async () => {
+  it('is newest first, of one owner only, in pages', async () => {
     for (let nth = 0; nth < 60; nth++)
       await store.create(aTask({ id: `l-${nth}`, owner: 'lister', createdMs: NOW + nth }));
     const first = await store.list('lister');
@@ -126,27 +126,27 @@ describe('a list of tasks', () => {
   });
 
   it.each(['', 'no cursor', Buffer.from('["failure#1",1]').toString('base64url')])(
-    'is not given where the cursor is none: "%s"',
+    'is undefined for an invalid cursor: "%s"',
     async (cursor) => {
       expect(await store.list('lister', cursor)).toBeUndefined();
     },
   );
 
-  it('never shows another owner’s, whatever cursor is handed in', async () => {
+  it("never contains another owner's tasks, with any cursor", async () => {
     const first = await store.list('lister');
     const next = first?.ok ? first.next : undefined;
     expect(await store.list('somebody else', next)).toMatchObject({ tasks: [] });
   });
 });
 
-describe('a key', () => {
-  it('is the first one’s', async () => {
+describe('an API key', () => {
+  it('belongs to the first claim', async () => {
     expect(await store.claimKey('k', CLAIM)).toEqual({ ok: true, isFirst: true, claim: CLAIM });
     const second = await store.claimKey('k', { ...CLAIM, taskId: 't-2' });
     expect(second).toEqual({ ok: true, isFirst: false, claim: CLAIM });
   });
 
-  it('can be claimed anew once it was released, or is a day old', async () => {
+  it('can be claimed again after its release, or after a day', async () => {
     await store.claimKey('r', CLAIM);
     await store.releaseKey('r', CLAIM.taskId);
     expect(await store.claimKey('r', CLAIM)).toMatchObject({ isFirst: true });
@@ -154,13 +154,13 @@ describe('a key', () => {
     expect(await store.claimKey('r', later)).toMatchObject({ isFirst: true, claim: later });
   });
 
-  it('is let go by nobody but the one whose it is', async () => {
+  it('is released by its own task only', async () => {
     await store.claimKey('mine', CLAIM);
     expect(await store.releaseKey('mine', 'another')).toEqual({ ok: true });
     expect(await store.claimKey('mine', { ...CLAIM, taskId: 't-2' })).toMatchObject({ isFirst: false });
   });
 
-  it('tells whether what it was claimed for is on its way', async () => {
+  it('records whether its envelope was sent', async () => {
     await store.claimKey('sent', CLAIM);
     await store.confirmKey('sent', 'another');
     expect(await store.claimKey('sent', CLAIM)).toEqual({ ok: true, isFirst: false, claim: CLAIM });
@@ -169,8 +169,8 @@ describe('a key', () => {
   });
 });
 
-describe('a table that does not answer', () => {
-  it('refuses in words', async () => {
+describe('a table that cannot be used', () => {
+  it('returns a problem', async () => {
     const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
     const down = dynamoDbTaskStore({ client: nobody, name: 'tasks' }, systemClock, systemRandom);
     for (const reply of await Promise.all([
@@ -186,7 +186,7 @@ describe('a table that does not answer', () => {
     nobody.destroy();
   });
 
-  it('of an earlier version is refused, with what to do', async () => {
+  it('is rejected with a hint if an earlier version created it', async () => {
     const [{ hash, range }] = FAILURE_TABLE.indexes;
     await client.send(
       new CreateTableCommand({
@@ -215,8 +215,8 @@ describe('a table that does not answer', () => {
   });
 });
 
-describe('what a task is kept as', () => {
-  it('fits, whatever a route looks like', () => {
+describe('a stored task', () => {
+  it('fits into an item with any route', () => {
     const names = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(63, 'x'));
     let task = aTask();
     for (let hop = 0; hop < 600; hop++) {

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('the table', () => {
-  it('is made with its indexes where it is missing, and left alone where it is not', async () => {
+  it('is created with its indexes if it is missing, otherwise unchanged', async () => {
     for (let time = 0; time < 2; time++) await ensureTable({ client, name: 'made' });
     const { Table } = await client.send(new DescribeTableCommand({ TableName: 'made' }));
     expect(Table?.KeySchema).toEqual([{ AttributeName: 'pk', KeyType: 'HASH' }]);
@@ -26,7 +26,7 @@ describe('the table', () => {
     );
   });
 
-  it('is there once it was made, also where making it takes a while', async () => {
+  it('is ready after ensureTable, even if creation is slow', async () => {
     const slow = await startEmbeddedDynamoDb(300);
     const reaching = dynamoDbClient({ region: 'us-east-1', endpoint: slow.endpoint }, {});
     await ensureTable({ client: reaching, name: 'made' });
@@ -35,14 +35,14 @@ describe('the table', () => {
     await slow.close();
   });
 
-  it('that cannot be reached is not taken for a missing one', async () => {
+  it('is not treated as missing if it cannot be reached', async () => {
     const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
     await expect(ensureTable({ client: nobody, name: 'made' })).rejects.toThrow('ECONNREFUSED');
     nobody.destroy();
   });
 });
 
-describe('a text in it', () => {
+describe('a string attribute', () => {
   it.each([
     ['', ''],
     ['a', 'a'],
@@ -50,7 +50,7 @@ describe('a text in it', () => {
     ['n'.repeat(2_049), 'n'.repeat(2_048)],
     [`${'n'.repeat(2_046)}\u{1F600}`, 'n'.repeat(2_046)],
     ['\ud800'.repeat(1_000), '\ufffd'.repeat(682)],
-  ])('is never more than an index takes, and always whole characters', (value, kept) => {
+  ])('is cut to the limit of an index key, at whole characters', (value, kept) => {
     expect(text(value)).toEqual({ S: kept });
   });
 });

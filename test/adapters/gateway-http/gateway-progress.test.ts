@@ -11,7 +11,7 @@ import { withoutRequestTimeouts } from '../../support/without-request-timeouts.t
 
 const GATEWAY = { url: 'http://gateway.invalid' };
 
-/** A gateway that answers when told, and counts. */
+/** A gateway that answers when the test says so, and counts requests. */
 function asked(answer: () => Promise<Answer>) {
   const clock = virtualClock();
   const requests: (readonly Report[])[] = [];
@@ -27,23 +27,23 @@ function asked(answer: () => Promise<Answer>) {
 const FINE: Answer = { canceled: new Set() };
 const never = () => new Promise<Answer>(() => {});
 
-describe('what is told on the way', () => {
+describe('a progress report', () => {
   withoutRequestTimeouts();
 
-  it('is answered with whether the task was canceled', async () => {
+  it('returns whether the task was canceled', async () => {
     const { progress } = asked(async () => ({ canceled: new Set(['t-2']) }));
     expect(await progress.arrived(aStep('received', 0))).toBe(false);
     expect(await progress.arrived(aStep('received', 0, { task: 't-2' }))).toBe(true);
   });
 
-  it('goes together, one request at a time', async () => {
+  it('is batched, one request at a time', async () => {
     const { progress, requests } = asked(async () => FINE);
     for (let nth = 0; nth < 250; nth++) progress.note(aStep('processing', nth));
     await progress.flush();
     expect(requests.map(({ length }) => length)).toEqual([100, 100, 50]);
   });
 
-  it('makes one envelope wait for a gateway that hangs, and for half a minute no other', async () => {
+  it('lets one envelope wait for a hanging gateway, and no other for 30 s', async () => {
     const { clock, progress, requests } = asked(never);
     const startedAt = clock.now();
     expect(await clock.passUntilSettled(progress.arrived(aStep('received', 0)))).toBe(false);
@@ -59,7 +59,7 @@ describe('what is told on the way', () => {
     expect(clock.now() - startedAt).toBe(30_500);
   });
 
-  it('is waited for a tenth of the time where the gateway is slow', async () => {
+  it('waits for a slow gateway at most a tenth of the time', async () => {
     const { clock, progress, requests } = asked(async () => {
       await clock.sleep(150);
       return FINE;
@@ -69,12 +69,12 @@ describe('what is told on the way', () => {
       await clock.passUntilSettled(progress.arrived(aStep('received', nth)));
       await clock.pass(100);
     }
-    // A hundred times a hundred milliseconds of work, and no more than a tenth of that for waits.
+    // 100 times 100 ms of work; waiting may take at most a tenth of that.
     const waitedMs = clock.now() - startedAt - 10_000;
     expect([waitedMs > 500, waitedMs <= 1_200, requests.length > 10]).toEqual([true, true, true]);
   });
 
-  it('is waited for again once the gateway answers', async () => {
+  it('waits again once the gateway answers', async () => {
     let release = (_: Answer) => {};
     const { clock, progress } = asked(
       () =>
@@ -91,7 +91,7 @@ describe('what is told on the way', () => {
     expect(await asking).toBe(true);
   });
 
-  it('tells whoever comes later what nobody had waited for', async () => {
+  it('uses a late answer for later envelopes', async () => {
     let release = (_: Answer) => {};
     const { clock, progress, requests } = asked(
       () =>
@@ -105,7 +105,7 @@ describe('what is told on the way', () => {
     expect([await progress.arrived(aStep('received', 1)), requests.length]).toEqual([true, 1]);
   });
 
-  it('that nobody takes is said once, and fails nothing', async () => {
+  it('logs a failed request once, without an error', async () => {
     const { progress, troubles } = asked(async () => ({ problem: 'refused' }));
     for (let nth = 0; nth < 3; nth++) expect(await progress.arrived(aStep('received', nth))).toBe(false);
     await progress.flush();
@@ -122,7 +122,7 @@ describe('what is told on the way', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    // Its time stands still, so that the answer is waited for however busy the machine is.
+    // The clock does not advance, so the wait for the answer never times out on a busy machine.
     const clock = virtualClock();
     const progress = gatewayProgress({ url, secret: 's' }, { clock, onProblem: () => {} });
     expect(await progress.arrived(aStep('received', 0))).toBe(true);

@@ -52,7 +52,7 @@ describe('a report', () => {
   withoutRequestTimeouts();
 
   it.each(['', '/', '/mesh', '/mesh//'])(
-    'is posted below the address of the gateway, "%s" included',
+    'is posted below the URL of the gateway with the path "%s"',
     async (path) => {
       expect(await gatewayReports({ url: `${base}${path}` }).report(REPORT)).toBeUndefined();
       expect(heard.at(-1)).toEqual({
@@ -64,19 +64,19 @@ describe('a report', () => {
     },
   );
 
-  it('is told to nobody where there is no gateway', async () => {
+  it('is not sent without a gateway', async () => {
     const before = heard.length;
     expect(await gatewayReports(undefined).report(REPORT)).toBeUndefined();
     expect(heard.length).toBe(before);
   });
 
-  it('that is refused is told in words', async () => {
+  it('returns the problem if it is rejected', async () => {
     expect(await gatewayReports({ url: `${base}/refuses` }).report(REPORT)).toBe(
       `${base}/refuses/reports answered 503`,
     );
   });
 
-  it('that comes while another is told goes with the others that did', async () => {
+  it('is batched while a request is running', async () => {
     const requests: (readonly Report[])[] = [];
     const { report: tell } = gatewayReports({ url: base }, Date.now, async (reports) => {
       requests.push(reports);
@@ -91,14 +91,14 @@ describe('a report', () => {
     expect(await tell(REPORT)).toBeUndefined();
   });
 
-  it('that nobody takes is told in words', async () => {
+  it('returns the problem if the gateway is down', async () => {
     expect(await gatewayReports({ url: 'http://127.0.0.1:1' }).report(REPORT)).toMatch(
       /^http:\/\/127\.0\.0\.1:1\/reports: .*(ECONNREFUSED|bad port)/,
     );
   });
 });
 
-it('a report that is not answered in time is given up', async () => {
+it('a report times out', async () => {
   const replies = await Promise.all(
     ['/hangs', '/dribbles'].map((path) => gatewayReports({ url: `${base}${path}` }).report(REPORT)),
   );

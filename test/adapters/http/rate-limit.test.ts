@@ -12,8 +12,8 @@ function atWork() {
   };
 }
 
-describe('a rate', () => {
-  it('lets a burst through, then so many a second, and tells how long to wait', () => {
+describe('a rate limit', () => {
+  it('allows a burst, then the rate, and returns the time to wait', () => {
     const { take, pass } = atWork();
     expect([1, 2, 3, 4].map(() => take('a'))).toEqual([0, 0, 0, 1]);
     pass(500);
@@ -22,13 +22,13 @@ describe('a rate', () => {
     expect([1, 2, 3, 4].map(() => take('a'))).toEqual([0, 0, 0, 1]);
   });
 
-  it('is each caller’s own', () => {
+  it('counts each caller separately', () => {
     const { take } = atWork();
     for (let nth = 0; nth < 4; nth++) take('a');
     expect(take('b')).toBe(0);
   });
 
-  it('is not fooled by a clock that goes back', () => {
+  it('tolerates a clock that goes backwards', () => {
     const { take, pass } = atWork();
     for (let nth = 0; nth < 3; nth++) take('a');
     pass(-60_000);

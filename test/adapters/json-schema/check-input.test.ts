@@ -13,8 +13,8 @@ const SCHEMA = {
 };
 const EVIL = '<script>';
 
-describe('what a flow takes', () => {
-  it.each([{ url: 'a' }, { url: 'a', sizes: [1, 2], kind: 'b' }])('is taken: %j', (value) => {
+describe('an input', () => {
+  it.each([{ url: 'a' }, { url: 'a', sizes: [1, 2], kind: 'b' }])('is valid: %j', (value) => {
     expect(checkInput(SCHEMA, value)).toEqual([]);
   });
 
@@ -35,13 +35,13 @@ describe('what a flow takes', () => {
       { url: 'a', [EVIL]: EVIL },
       { place: '/*', problem: 'is not allowed here' },
     ],
-  ])('is not: %j, told place by place in words of the schema', (value, fault) => {
+  ])('is invalid: %j, with the place and rule of each error', (value, fault) => {
     const faults = checkInput(SCHEMA, value);
     expect(faults).toContainEqual(fault);
     expect(JSON.stringify(faults)).not.toContain(EVIL);
   });
 
-  it('is told with no more than some of its faults', () => {
+  it('is reported with a limited number of errors', () => {
     const sizes = Array<number>(500).fill(0);
     expect(checkInput(SCHEMA, { url: 'a', sizes }).length).toBeLessThanOrEqual(20);
   });

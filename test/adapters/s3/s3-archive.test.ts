@@ -20,14 +20,14 @@ describe('the archive on S3', () => {
     ['nothing', ''],
     ['of every kind', 'ü \u{1F600} \u0001 \r\n "\\u0041" 9007199254740993'],
     ['a megabyte', JSON.stringify({ raw: 'ü'.repeat(500_000) })],
-  ])('gives back what it was given, byte for byte: %s', async (name, text) => {
+  ])('returns a stored text unchanged: %s', async (name, text) => {
     expect(await archive.put(`text/${name}`, text)).toEqual({ ok: true });
     expect(await archive.get(`text/${name}`)).toEqual({ ok: true, text });
     expect(await archive.has(`text/${name}`)).toEqual({ ok: true, exists: true });
   });
 
   it.each(['e-1', 'a/b', 'a b', '..', 'a+b', 'a%2Fb', 'ü', '\ud800', 'e"&<>?#', 'n'.repeat(500)])(
-    'keeps an envelope with the id %j under a key of its own',
+    'stores an envelope with the id %j under its own key',
     async (id) => {
       const headers = { 'x-asya-replay': 'r-1' };
       const { archiveKey } = recordOf(aFailed({ id, headers }), NOW, deriveId);
@@ -45,13 +45,13 @@ describe('the archive on S3', () => {
     }
   });
 
-  it('puts in place of what was there', async () => {
+  it('overwrites an existing object', async () => {
     await archive.put('twice', 'one');
     await archive.put('twice', 'two');
     expect(await archive.get('twice')).toEqual({ ok: true, text: 'two' });
   });
 
-  it('removes, and does not mind where there is nothing', async () => {
+  it('removes an object, and ignores a missing one', async () => {
     await archive.put('gone', '1');
     expect(await archive.remove('gone')).toEqual({ ok: true });
     expect(await archive.has('gone')).toEqual({ ok: true, exists: false });
@@ -59,13 +59,13 @@ describe('the archive on S3', () => {
   });
 });
 
-describe('what is put is to be encrypted', () => {
-  it("with S3's own keys", async () => {
+describe('encryption', () => {
+  it("uses S3's own keys by default", async () => {
     await archive.put('encrypted/own', '1');
     expect(headersOfPut('encrypted/own')).toMatch(/^x-amz-server-side-encryption: AES256$/im);
   });
 
-  it('with the key that was named', async () => {
+  it('uses the configured key', async () => {
     const named = embedded.storesWith({ kmsKey: 'alias/envelopes' });
     expect(await named.archive.put('encrypted/named', '1')).toEqual({ ok: true });
     const headers = headersOfPut('encrypted/named');
@@ -81,8 +81,8 @@ describe('what is put is to be encrypted', () => {
   }
 });
 
-describe('a refusal is a value with words', () => {
-  it('where the bucket is missing', async () => {
+describe('a refusal has a message', () => {
+  it('if the bucket is missing', async () => {
     const { archive: nowhere } = embedded.storesWith({ bucket: 'no-such-bucket' });
     for (const reply of [await nowhere.put('k', '1'), await nowhere.get('k')]) {
       expect(reply).toMatchObject({
@@ -92,7 +92,7 @@ describe('a refusal is a value with words', () => {
     }
   });
 
-  it('where nobody answers, and all is well once somebody does', async () => {
+  it('if the store is down; it works again once the store is back', async () => {
     await archive.put('outage', 'before');
     await embedded.s3.goDown();
     try {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveGateway } from '../../../lib/assembly/hosts/serve-gateway.ts';
 import { type LocalGateway, startLocalGateway } from '../../../lib/local/mesh/local-gateway.ts';
-import { serveGateway as serveFace } from '../../gateway/a-served-gateway.ts';
+import { serveGateway as serveFace } from '../../gateway/served-fixture.ts';
 import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
 import { FOREIGN_EVERYWHERE } from '../foreign-requests.ts';
 import { startTestEngines, type TestEngines } from '../test-engines.ts';

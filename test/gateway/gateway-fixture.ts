@@ -23,16 +23,16 @@ export const FLOWS: readonly Flow[] = [
   },
 ];
 
-export interface Stage {
+export interface GatewayFixture {
   readonly gateway: Gateway;
   readonly tasks: MemoryTasks;
   readonly archive: MemoryArchive;
   readonly sent: { readonly actor: string; readonly body: string }[];
   readonly timers: Timer[];
-  readonly told: Told;
+  readonly telemetry: Told;
 }
 
-export interface StageOptions {
+export interface FixtureOptions {
   readonly clock: Clock;
   readonly tasks?: MemoryTasks;
   readonly flows?: () => readonly Flow[];
@@ -43,12 +43,12 @@ export interface StageOptions {
 }
 
 /** A gateway on stores in memory; ids are t-1, t-2 and so on. */
-export function aGateway(options: StageOptions): Stage {
+export function gatewayFixture(options: FixtureOptions): GatewayFixture {
   const { clock, tasks = memoryTasks(), flows = () => FLOWS } = options;
   const archive = memoryArchive();
   const sent: { actor: string; body: string }[] = [];
   const timers: Timer[] = [];
-  const told = recordingTelemetry();
+  const telemetry = recordingTelemetry();
   let ids = 0;
   const gateway = makeGateway({
     flows,
@@ -71,9 +71,9 @@ export function aGateway(options: StageOptions): Stage {
     clock,
     newId: () => `t-${++ids}`,
     deriveId,
-    telemetry: told,
+    telemetry,
     pollMs: 250,
     silentMs: 5_000,
   });
-  return { gateway, tasks, archive, sent, timers, told };
+  return { gateway, tasks, archive, sent, timers, telemetry };
 }

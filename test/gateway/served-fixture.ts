@@ -6,7 +6,7 @@ import { type HttpFace, type HttpFaceOptions, httpFace } from '../../lib/adapter
 import { reportVerification } from '../../lib/adapters/http/verify-reports.ts';
 import { checkInput } from '../../lib/adapters/json-schema/check-input.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
-import { aGateway, type Stage, type StageOptions } from './a-gateway.ts';
+import { type FixtureOptions, type GatewayFixture, gatewayFixture } from './gateway-fixture.ts';
 
 export const SECRET = 'a secret of the mesh, long enough to be one';
 export const MY_KEY = 'asya_mine';
@@ -25,27 +25,27 @@ export const KEYS = [
   { id: 'old', sha256: sha256(OLD_KEY), expiresMs: 1 },
 ];
 
-export interface Served extends Stage {
+export interface ServedFixture extends GatewayFixture {
   readonly url: string;
   readonly face: HttpFace;
-  /** With a key, unless told otherwise. */
-  ask(path: string, init?: RequestInit & { readonly key?: string | undefined }): Promise<Response>;
+  /** Sends MY_KEY by default; an empty key sends none. */
+  request(path: string, init?: RequestInit & { readonly key?: string | undefined }): Promise<Response>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
 }
 
 export async function serveGateway(
   changes: Partial<HttpFaceOptions> = {},
-  options: Partial<StageOptions> = {},
-): Promise<Served> {
+  options: Partial<FixtureOptions> = {},
+): Promise<ServedFixture> {
   const clock = systemClock;
-  const stage = aGateway({ clock, checkInput, ...options });
+  const fixture = gatewayFixture({ clock, checkInput, ...options });
   const face = httpFace({
-    gateway: stage.gateway,
+    gateway: fixture.gateway,
     authenticate: apiKeyAuthentication(KEYS, clock.now),
     verifyReports: reportVerification(SECRET, clock.now),
     clock,
-    telemetry: stage.told,
+    telemetry: fixture.telemetry,
     rate: { perSecond: 10_000, burst: 10_000 },
     keepAliveMs: 15_000,
     maxWaitMs: 60_000,
@@ -54,16 +54,16 @@ export async function serveGateway(
   const server = serve({ fetch: face.app.fetch, port: 0, hostname: '127.0.0.1' });
   await new Promise<void>((resolve) => server.once('listening', () => resolve()));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ask: Served['ask'] = (path, { key = MY_KEY, ...init } = {}) => {
+  const ask: ServedFixture['request'] = (path, { key = MY_KEY, ...init } = {}) => {
     const headers = new Headers(init.headers);
     if (key !== '') headers.set('authorization', `Bearer ${key}`);
     return fetch(`${url}${path}`, { ...init, headers });
   };
   return {
-    ...stage,
+    ...fixture,
     url,
     face,
-    ask,
+    request: ask,
     post: (path, body, headers = {}) =>
       ask(path, {
         method: 'POST',
@@ -84,7 +84,7 @@ export interface ServerEvent {
   readonly data: { readonly state: string; readonly type: string; readonly seq: number };
 }
 
-/** Every event of a stream, until it ends or so many have come. */
+/** The events of a stream until it ends, or the first `most` ones. */
 export async function eventsOf(
   response: Response,
   most = Number.POSITIVE_INFINITY,

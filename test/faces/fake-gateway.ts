@@ -5,26 +5,26 @@ import { isFinal, type Task, type TaskError, type TaskEvent } from '../../lib/co
 import { defined } from '../../lib/core/text/defined.ts';
 import type { JsonText } from '../../lib/core/text/json-text.ts';
 
-/** How a flow's tasks go: by themselves to that end, or step by step as the test says. */
-type Fate =
+/** How a flow's tasks run: automatically to this end, or step by step (`held`). */
+type Behavior =
   | { readonly kind: 'echo' }
   | { readonly kind: 'answers'; readonly payload: string }
   | { readonly kind: 'fails'; readonly reason: string; readonly error: TaskError }
   | { readonly kind: 'held' };
 
-/** The gateway in memory, for one test: the same promises, no mesh. */
-export interface PlayedGateway extends Gateway {
-  offer(flow: Partial<Flow> & { readonly name: string }, fate?: Fate): void;
-  withdraw(name: string): void;
-  /** Resolves with the ids, oldest first, once there are so many tasks. */
+/** An in-memory gateway with the same contract, without a mesh. */
+export interface FakeGateway extends Gateway {
+  addFlow(flow: Partial<Flow> & { readonly name: string }, fate?: Behavior): void;
+  removeFlow(name: string): void;
+  /** Resolves with the ids, oldest first, once there are `count` tasks. */
   made(count: number): Promise<readonly string[]>;
-  /** A held task goes one actor on; after the last one it succeeds with what it was given. */
+  /** Advances a held task by one actor; after the last one it succeeds with its own input. */
   advance(id: string): void;
   pause(id: string): void;
-  /** Those who listen to any task now. */
+  /** The number of open event streams. */
   listeners(): number;
-  /** What the task was made of. */
-  given(id: string): { readonly payload: JsonText; readonly traceparent?: string };
+  /** The input of a task. */
+  inputOf(id: string): { readonly payload: JsonText; readonly traceparent?: string };
 }
 
 interface Entry {
@@ -34,12 +34,12 @@ interface Entry {
   result?: JsonText;
 }
 
-type Turn = Pick<TaskEvent, 'type' | 'state'> & Partial<Pick<TaskEvent, 'actor' | 'reason' | 'error'>>;
+type Step = Pick<TaskEvent, 'type' | 'state'> & Partial<Pick<TaskEvent, 'actor' | 'reason' | 'error'>>;
 
 const NOT_FOUND: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'task not found' };
 
-export function playedGateway(): PlayedGateway {
-  const flows = new Map<string, { readonly flow: Flow; readonly fate: Fate }>();
+export function fakeGateway(): FakeGateway {
+  const flows = new Map<string, { readonly flow: Flow; readonly fate: Behavior }>();
   const entries = new Map<string, Entry>();
   const keys = new Map<string, string>();
   const changed = new EventTarget();
@@ -52,11 +52,11 @@ export function playedGateway(): PlayedGateway {
 
   function known(id: string): Entry {
     const entry = entries.get(id);
-    if (entry === undefined) throw new Error(`the test asks for task ${id}, which was never made`);
+    if (entry === undefined) throw new Error(`unknown task ${id}`);
     return entry;
   }
 
-  function turn(entry: Entry, { type, state, actor, reason, error }: Turn): void {
+  function applyEvent(entry: Entry, { type, state, actor, reason, error }: Step): void {
     const { task, route } = entry;
     if (isFinal(task.state)) return;
     const at = actor === undefined ? (isFinal(state) ? route.length : 0) : route.indexOf(actor);
@@ -91,18 +91,18 @@ export function playedGateway(): PlayedGateway {
 
   function succeed(entry: Entry, payload: JsonText): void {
     entry.result = payload;
-    turn(entry, { type: 'ended', state: 'succeeded', reason: 'Completed' });
+    applyEvent(entry, { type: 'ended', state: 'succeeded', reason: 'Completed' });
   }
 
-  function play(entry: Entry, fate: Fate): void {
+  function play(entry: Entry, fate: Behavior): void {
     if (fate.kind === 'held') return;
-    for (const actor of entry.route) turn(entry, { type: 'processing', state: 'running', actor });
+    for (const actor of entry.route) applyEvent(entry, { type: 'processing', state: 'running', actor });
     if (fate.kind === 'echo') succeed(entry, entry.given.payload);
     else if (fate.kind === 'answers') succeed(entry, fate.payload as JsonText);
-    else turn(entry, { type: 'ended', state: 'failed', reason: fate.reason, error: fate.error });
+    else applyEvent(entry, { type: 'ended', state: 'failed', reason: fate.reason, error: fate.error });
   }
 
-  async function* story(entry: Entry, afterSeq: number | undefined, signal: AbortSignal) {
+  async function* eventsAfter(entry: Entry, afterSeq: number | undefined, signal: AbortSignal) {
     let seq = afterSeq ?? entry.task.events.length - 1;
     listening++;
     try {
@@ -144,7 +144,7 @@ export function playedGateway(): PlayedGateway {
         version: 0,
       },
     };
-    turn(entry, { type: 'created', state: 'pending' });
+    applyEvent(entry, { type: 'created', state: 'pending' });
     entries.set(id, entry);
     changed.dispatchEvent(new Event('change'));
     return entry;
@@ -162,7 +162,7 @@ export function playedGateway(): PlayedGateway {
       }
       const errors = mistakesIn(payload, offered.flow.mcp?.inputSchema);
       if (errors.length > 0) {
-        return { ok: false, kind: 'invalid', detail: 'the input does not fit the flow', errors };
+        return { ok: false, kind: 'invalid', detail: 'the input does not match the flow', errors };
       }
       const key = idempotencyKey === undefined ? undefined : JSON.stringify([caller.id, idempotencyKey]);
       const before = key === undefined ? undefined : keys.get(key);
@@ -189,7 +189,7 @@ export function playedGateway(): PlayedGateway {
       if (isFinal(entry.task.state)) {
         return { ok: false, kind: 'conflict', detail: `the task has ended: ${entry.task.state}` };
       }
-      turn(entry, { type: 'ended', state: 'canceled' });
+      applyEvent(entry, { type: 'ended', state: 'canceled' });
       return { ok: true, task: entry.task };
     },
     result: async (caller, id) => {
@@ -199,19 +199,19 @@ export function playedGateway(): PlayedGateway {
       return { ok: true, result: { task, ...defined({ payload: result }) } };
     },
     waitUntilEnded: async () => {
-      throw new Error('no face asks for this');
+      throw new Error('not used by any face');
     },
     events: async (caller, id, afterSeq, signal) => {
       const entry = of(caller, id);
-      return entry === undefined ? undefined : story(entry, afterSeq, signal);
+      return entry === undefined ? undefined : eventsAfter(entry, afterSeq, signal);
     },
     report: async () => ({ canceled: [] }),
     expire: async () => {},
-    offer: (flow, fate = { kind: 'echo' }) => {
+    addFlow: (flow, fate = { kind: 'echo' }) => {
       const whole = { entrypoint: 'fetch', routeNext: ['enhance', 'upload', 'thank'], ...flow };
       flows.set(flow.name, { flow: whole, fate });
     },
-    withdraw: (name) => flows.delete(name),
+    removeFlow: (name) => flows.delete(name),
     made: async (count) => {
       while (entries.size < count) await change(new AbortController().signal);
       return [...entries.keys()];
@@ -221,18 +221,18 @@ export function playedGateway(): PlayedGateway {
       const { current } = entry.task.progress;
       const next = entry.route[current === undefined ? 0 : entry.route.indexOf(current) + 1];
       if (next === undefined) succeed(entry, entry.given.payload);
-      else turn(entry, { type: 'received', state: 'running', actor: next });
+      else applyEvent(entry, { type: 'received', state: 'running', actor: next });
     },
     pause: (id) => {
       const { current } = known(id).task.progress;
-      turn(known(id), {
+      applyEvent(known(id), {
         type: 'received',
         state: 'paused',
         ...defined({ actor: current }),
       });
     },
     listeners: () => listening,
-    given: (id) => known(id).given,
+    inputOf: (id) => known(id).given,
   };
 }
 

@@ -4,21 +4,21 @@ import { type Context, Hono } from 'hono';
 import { a2aFace } from '../../lib/adapters/a2a/a2a-face.ts';
 import { mcpFace } from '../../lib/adapters/mcp/mcp-face.ts';
 import type { Caller } from '../../lib/app/gateway/gateway.ts';
-import { type PlayedGateway, playedGateway } from './a-gateway.ts';
+import { type FakeGateway, fakeGateway } from './fake-gateway.ts';
 
 export interface FacesServer {
   readonly url: string;
-  readonly gateway: PlayedGateway;
-  /** What the faces told their host. */
+  readonly gateway: FakeGateway;
+  /** The errors passed to `onBug`. */
   readonly bugs: unknown[];
   stop(): Promise<void>;
 }
 
-const about = { name: 'played', description: 'A mesh for tests', version: '1.2.3' };
+const about = { name: 'fake', description: 'A mesh for tests', version: '1.2.3' };
 
-/** Both faces behind one port; a caller is whoever the bearer says, with the flows that are named behind a colon. */
+/** Both faces on one port. The bearer token is the caller's id, optionally followed by a colon and its flows. */
 export async function startFaces(options: { readonly maxWaitMs?: number } = {}): Promise<FacesServer> {
-  const gateway = playedGateway();
+  const gateway = fakeGateway();
   const bugs: unknown[] = [];
   const onBug = (error: unknown) => void bugs.push(error);
   const shared = { gateway, about, onBug, keepAliveMs: 5, ...options };
