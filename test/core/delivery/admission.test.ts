@@ -8,15 +8,15 @@ function handled(envelope: object, setting: Setting = {}) {
   return handle({ ...anEnvelope(envelope as Record<string, unknown>) }, valueEnd('done'), setting);
 }
 
-describe('what is well is called', () => {
-  it('with the time of the actor', () => {
+describe('a valid envelope', () => {
+  it("is called with the actor's timeout", () => {
     const { called, timeoutMs } = handled({});
     expect(called).toBe(true);
     expect(timeoutMs).toBe(300_000);
   });
 });
 
-describe('1: another actor is meant', () => {
+describe('step 1: route.curr is another actor', () => {
   it('goes to x-sink as a RouteMismatch', () => {
     const { called, sends, sent, plan } = handled({ route: { prev: [], curr: 'other', next: ['store'] } });
     expect(called).toBe(false);
@@ -41,23 +41,23 @@ describe('1: another actor is meant', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('also where nobody is meant any more', () => {
+  it('also if route.curr is empty', () => {
     expect(handled({ route: { prev: ['score'], curr: '', next: [] } }).sent.status?.reason).toBe(
       'RouteMismatch',
     );
   });
 
-  it('also where the name is longer by a letter', () => {
+  it('also if the name has one more letter', () => {
     expect(handled({ route: { prev: [], curr: 'scores', next: [] } }).sent.status?.reason).toBe(
       'RouteMismatch',
     );
   });
 });
 
-describe('2: it is not due yet', () => {
+describe('step 2: not due yet', () => {
   const headers = { 'x-asya-not-before': at(60_000), a: 1 };
 
-  it('goes back to the own queue for the remaining time, status untouched', () => {
+  it('is resent to the own queue with the remaining delay and an unchanged status', () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: at(-9) };
     const { called, sends, sent, plan } = handled({ headers, status });
     expect(called).toBe(false);
@@ -68,11 +68,11 @@ describe('2: it is not due yet', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('without a status gets none', () => {
+  it('adds no status if there is none', () => {
     expect(handled({ headers }).sent).not.toHaveProperty('status');
   });
 
-  it('but for a deadline that moves', () => {
+  it('moves a deadline header to the status', () => {
     const { sent } = handled({ headers: { ...headers, deadline_at: at(90_000) } });
     expect(sent.headers).toEqual(headers);
     expect(sent.status).toEqual({ deadline_at: at(90_000) });
@@ -82,18 +82,18 @@ describe('2: it is not due yet', () => {
     [1, false],
     [0, true],
     [-1, true],
-  ])('%d ms ahead: called is %s', (aheadMs, called) => {
+  ])('due in %d ms: called is %s', (aheadMs, called) => {
     expect(handled({ headers: { 'x-asya-not-before': at(aheadMs) } }).called).toBe(called);
   });
 
-  it('once due, the header is removed, and no other', () => {
+  it('removes only this header once the envelope is due', () => {
     const { admission, sent } = handled({ headers: { 'x-asya-not-before': at(0), a: 1 } });
     expect(admission.kind === 'call' && [...admission.envelope.headers.keys()]).toEqual(['a']);
     expect(sent.headers).toEqual({ a: 1 });
   });
 });
 
-describe('3: it has passed too many actors', () => {
+describe('step 3: hop budget exceeded', () => {
   it('goes to x-sink as HopBudgetExceeded', () => {
     const { called, sends, sent } = handled({ route: LONG_ROUTE });
     expect(called).toBe(false);
@@ -114,13 +114,13 @@ describe('3: it has passed too many actors', () => {
     [1, 2, true],
     [2, 2, false],
     [3, 2, false],
-  ])('%d passed of %d: called is %s', (passed, maxHops, called) => {
+  ])('%d of %d hops: called is %s', (passed, maxHops, called) => {
     const route = { prev: Array.from({ length: passed }, () => 'a'), curr: 'score', next: [] };
     expect(handled({ route }, { actor: { maxHops } }).called).toBe(called);
   });
 });
 
-describe('4: its deadline has passed', () => {
+describe('step 4: deadline passed', () => {
   it('goes to x-sink as Timeout, without a call', () => {
     const { called, sends, sent, plan } = handled({ status: { deadline_at: at(-1) } });
     expect(called).toBe(false);
@@ -147,18 +147,18 @@ describe('4: its deadline has passed', () => {
   });
 });
 
-describe('5: the effective timeout', () => {
+describe('step 5: effective timeout', () => {
   it.each([
-    ['the actor is stricter', 10_000, 60_000, 10_000, 'actor'],
-    ['the deadline is stricter', 60_000, 10_000, 10_000, 'deadline'],
-    ['both are alike', 10_000, 10_000, 10_000, 'actor'],
-    ['the deadline is a little stricter', 10_000, 9_999, 9_999, 'deadline'],
+    ["the actor's timeout is shorter", 10_000, 60_000, 10_000, 'actor'],
+    ['the deadline is sooner', 60_000, 10_000, 10_000, 'deadline'],
+    ['both are equal', 10_000, 10_000, 10_000, 'actor'],
+    ['the deadline is slightly sooner', 10_000, 9_999, 9_999, 'deadline'],
   ])('%s', (_what, actorMs, leftMs, timeoutMs, boundBy) => {
     const { admission } = handled({ status: { deadline_at: at(leftMs) } }, { actor: { timeoutMs: actorMs } });
     expect(admission).toMatchObject({ kind: 'call', timeoutMs, boundBy });
   });
 
-  it('without a deadline is the actor', () => {
+  it("is the actor's timeout without a deadline", () => {
     expect(handled({}, { actor: { timeoutMs: 7 } }).admission).toMatchObject({
       timeoutMs: 7,
       boundBy: 'actor',
@@ -166,8 +166,8 @@ describe('5: the effective timeout', () => {
   });
 });
 
-describe('6: the host has too little time', () => {
-  it('sends it back unchanged, at once, and acks', () => {
+describe('step 6: not enough time left on the host', () => {
+  it('resends the envelope unchanged without delay, and acks', () => {
     const came = anEnvelope({
       headers: { 'x-asya-not-before': at(-5), a: 1 },
       status: { phase: 'retrying', attempt: 2 },
@@ -181,22 +181,22 @@ describe('6: the host has too little time', () => {
   });
 
   it.each([
-    ['time enough', 300_000, {}, true],
-    ['a little too little', 299_999, {}, false],
+    ['enough time', 300_000, {}, true],
+    ['slightly too little time', 299_999, {}, false],
     [
-      'too little for the actor but not for what the deadline leaves',
+      "too little for the actor's timeout, but enough until the deadline",
       20_000,
       { deadline_at: at(10_000) },
       true,
     ],
-    ['too little for what the deadline leaves', 9_999, { deadline_at: at(10_000) }, false],
+    ['too little until the deadline', 9_999, { deadline_at: at(10_000) }, false],
   ])('%s', (_what, hostTimeLeftMs, status, called) => {
     expect(handled({ status }, { hostTimeLeftMs }).called).toBe(called);
   });
 });
 
 describe('a canceled envelope', () => {
-  it('goes to x-sink as it is', () => {
+  it('goes to x-sink unchanged', () => {
     const came = anEnvelope({
       headers: { a: 1 },
       status: { phase: 'canceled', actor: 'fetch', attempt: 3, error: 1 },
@@ -210,17 +210,25 @@ describe('a canceled envelope', () => {
   });
 });
 
-describe('the order', () => {
+describe('the order of the checks', () => {
   const ahead = { 'x-asya-not-before': at(60_000) };
   const past = { deadline_at: at(-1) };
   it.each([
-    ['mismatch before the rest', { route: BAD_ROUTE, headers: ahead, status: past }, 'route-mismatch'],
-    ['not due before hops and deadline', { route: LONG_ROUTE, headers: ahead, status: past }, 'not-due'],
-    ['hops before the deadline', { route: LONG_ROUTE, status: past }, 'hop-budget-exceeded'],
-    ['the deadline before the host', { status: past }, 'expired'],
-    ['the host last', {}, 'host-out-of-time'],
     [
-      'canceled before all',
+      'route mismatch before the later checks',
+      { route: BAD_ROUTE, headers: ahead, status: past },
+      'route-mismatch',
+    ],
+    [
+      'not due before hop budget and deadline',
+      { route: LONG_ROUTE, headers: ahead, status: past },
+      'not-due',
+    ],
+    ['hop budget before the deadline', { route: LONG_ROUTE, status: past }, 'hop-budget-exceeded'],
+    ["the deadline before the host's time", { status: past }, 'expired'],
+    ["the host's time last", {}, 'host-out-of-time'],
+    [
+      'canceled first',
       { route: BAD_ROUTE, headers: ahead, status: { ...past, phase: 'canceled' } },
       'canceled',
     ],
@@ -230,7 +238,7 @@ describe('the order', () => {
 });
 
 describe('the clock', () => {
-  it('on arrival admits, and after the call decides', () => {
+  it('admits with the time on arrival and decides with the time after the call', () => {
     const { admission, sent } = handle(anEnvelope(), valueEnd(1), { now: NOW, later: NOW + 5_000 });
     expect(admission.kind === 'call' && admission.envelope.status).toMatchObject({
       created_at: NOW_TEXT,

@@ -14,7 +14,7 @@ function framed(...frames: readonly unknown[]): string {
 }
 
 describe('frames', () => {
-  it('are as many values, each with its own bytes', () => {
+  it('are values that keep their bytes', () => {
     expect(
       answerFromFrames('{"frames":[ {"payload": 9007199254740993 }, {"payload":{ "a":1 }} ]}', ROUTE),
     ).toEqual({
@@ -23,7 +23,7 @@ describe('frames', () => {
     });
   });
 
-  it('may hold any payload', () => {
+  it('accept any payload', () => {
     expect(answerFromFrames(framed({ payload: null }, { payload: [] }, { payload: false }), ROUTE)).toEqual({
       kind: 'frames',
       frames: [{ payload: 'null' }, { payload: '[]' }, { payload: 'false' }],
@@ -35,33 +35,33 @@ describe('frames', () => {
   });
 
   it.each([
-    ['not shifted: the rest is next', { prev: ['fetch'], curr: 'score', next: ['a', 'b'] }, ['a', 'b']],
-    ['not shifted, at the end', { prev: ['fetch'], curr: 'score', next: [] }, []],
-    ['shifted: the rest is curr and next', { prev: ['fetch', 'score'], curr: 'a', next: ['b'] }, ['a', 'b']],
-    ['shifted to the end', { prev: ['fetch', 'score'], curr: '', next: [] }, []],
-    ['without a past', { prev: [], curr: 'score', next: ['a'] }, ['a']],
-  ])('tell where to go on, the route %s', (_what, route, next) => {
+    ['not advanced: next', { prev: ['fetch'], curr: 'score', next: ['a', 'b'] }, ['a', 'b']],
+    ['not advanced, at the end', { prev: ['fetch'], curr: 'score', next: [] }, []],
+    ['advanced: curr and next', { prev: ['fetch', 'score'], curr: 'a', next: ['b'] }, ['a', 'b']],
+    ['advanced to the end', { prev: ['fetch', 'score'], curr: '', next: [] }, []],
+    ['without prev', { prev: [], curr: 'score', next: ['a'] }, ['a']],
+  ])('return the rest of the route, %s', (_what, route, next) => {
     expect(answerFromFrames(framed({ payload: 1, route }), ROUTE)).toEqual({
       kind: 'frames',
       frames: [{ payload: '1', next }],
     });
   });
 
-  it('may hold headers, each with its own bytes', () => {
+  it('accept headers, which keep their bytes', () => {
     expect(answerFromFrames('{"frames":[{"payload":1,"headers":{"a": [ 1 ]}}]}', ROUTE)).toEqual({
       kind: 'frames',
       frames: [{ payload: '1', headers: new Map([['a', '[ 1 ]']]) }],
     });
   });
 
-  it('say nothing of a route or headers where none came', () => {
+  it('have no route or headers if there are none', () => {
     expect(answerFromFrames(framed({ payload: 1 }), ROUTE)).toStrictEqual({
       kind: 'frames',
       frames: [{ payload: '1' }],
     });
   });
 
-  it('with headers of null have none to tell', () => {
+  it('treat headers of null as absent', () => {
     expect(answerFromFrames(framed({ payload: 1, headers: null }), ROUTE)).toEqual({
       kind: 'frames',
       frames: [{ payload: '1' }],
@@ -69,42 +69,50 @@ describe('frames', () => {
   });
 
   it.each([
-    ['a frame of text', framed('x'), 'frame 0 is not an object'],
-    ['a frame of a list', framed([1]), 'frame 0 is not an object'],
-    ['no payload in the second', framed({ payload: 1 }, { headers: {} }), 'frame 1 has no payload'],
-    ['headers of text', framed({ payload: 1, headers: 'x' }), 'frame 0 has headers that are not an object'],
-    ['headers of a list', framed({ payload: 1, headers: [] }), 'frame 0 has headers that are not an object'],
+    ['a frame that is a text', framed('x'), 'frame 0 is not an object'],
+    ['a frame that is a list', framed([1]), 'frame 0 is not an object'],
+    ['a second frame without a payload', framed({ payload: 1 }, { headers: {} }), 'frame 1 has no payload'],
     [
-      'a route of null',
+      'headers that are a text',
+      framed({ payload: 1, headers: 'x' }),
+      'frame 0 has headers that are not an object',
+    ],
+    [
+      'headers that are a list',
+      framed({ payload: 1, headers: [] }),
+      'frame 0 has headers that are not an object',
+    ],
+    [
+      'a route that is null',
       framed({ payload: 1, route: null }),
       'frame 0 has a route without prev, curr and next',
     ],
     [
-      'a route of text',
+      'a route that is a text',
       framed({ payload: 1, route: 'x' }),
       'frame 0 has a route without prev, curr and next',
     ],
     ['no prev', framed({ payload: 1, route: { curr: 'a', next: [] } }), 'frame 0 has a route without prev'],
     ['no curr', framed({ payload: 1, route: { prev: [], next: [] } }), 'frame 0 has a route without prev'],
     ['no next', framed({ payload: 1, route: { prev: [], curr: 'a' } }), 'frame 0 has a route without prev'],
-    ['frames of text', '{"frames":"x"}', 'expected {"frames":[...]}, null or an error object'],
+    ['frames that are a text', '{"frames":"x"}', 'expected {"frames":[...]}, null or an error object'],
     ['a value', '{"a":1}', 'expected {"frames":[...]}'],
     ['a list', '[1]', 'expected {"frames":[...]}'],
     ['an empty list', '[]', 'expected {"frames":[...]}'],
     ['a number', '7', 'expected {"frames":[...]}'],
-  ])('cannot be read: %s', (_what, text, detail) => {
+  ])('are rejected: %s', (_what, text, detail) => {
     const answer = answerFromFrames(text, ROUTE);
     expect(answer.kind).toBe('unreachable');
     expect(answer.kind === 'unreachable' && answer.detail).toContain(`${UNREADABLE}${detail}`);
   });
 
-  it('whose route is nested too deep cannot be read', () => {
+  it('are rejected if a route is nested too deeply', () => {
     const deep = `${'{"a":'.repeat(64)}{"a":1}${'}'.repeat(64)}`;
     const answer = answerFromFrames(`{"frames":[{"payload":1,"route":${deep}}]}`, ROUTE);
     expect(answer.kind === 'unreachable' && answer.detail).toContain('frame 0 has a route without prev');
   });
 
-  it('that are not JSON are as good as no connection', () => {
+  it('that are not JSON count as unreachable', () => {
     const answer = answerFromFrames('oops', ROUTE);
     expect(answer).toEqual({
       kind: 'unreachable',
@@ -129,11 +137,11 @@ describe('frames over HTTP', () => {
     expect(answerFromFramesOverHttp({ status: 399, text: 'null' }, ROUTE)).toEqual({ kind: 'empty' });
   });
 
-  it('are none in a 204', () => {
+  it('are empty for a 204', () => {
     expect(answerFromFramesOverHttp({ status: 204, text: '' }, ROUTE)).toEqual({ kind: 'empty' });
   });
 
-  it.each([400, 500])('are an error in a %d', (status) => {
+  it.each([400, 500])('are an error for a %d', (status) => {
     const answer = answerFromFramesOverHttp({ status, text: framed({ payload: 1 }), retryAfter: '7' }, ROUTE);
     expect(answer).toMatchObject({
       kind: 'fault',
@@ -141,17 +149,17 @@ describe('frames over HTTP', () => {
     });
   });
 
-  it('do not take an error object in a 200 for a value', () => {
+  it('treat an error object in a 200 as an error', () => {
     const text = '{"error":"e","message":"m","type":"T"}';
     expect(answerFromFramesOverHttp({ status: 200, text }, ROUTE).kind).toBe('fault');
   });
 });
 
-describe('a stream of events', () => {
+describe('an event stream', () => {
   const stream = (...events: readonly (readonly [string, string])[]) =>
     events.map(([name, data]) => `event: ${name}\ndata: ${data}\n\n`).join('');
 
-  it('has for frames what goes downstream', () => {
+  it('returns the frames of downstream events', () => {
     const text = stream(
       ['upstream', '{"progress":1}'],
       ['downstream', '{"payload":1}'],
@@ -165,18 +173,18 @@ describe('a stream of events', () => {
     });
   });
 
-  it('that is done and has none is empty', () => {
+  it('is empty if it is done without frames', () => {
     expect(answerFromEventStream(stream(['done', '{}']), ROUTE)).toEqual({ kind: 'empty' });
   });
 
   it.each([
     ['nothing', ''],
-    ['frames alone', stream(['downstream', '{"payload":1}'])],
-    ['done, but cut before its blank line', 'event: done\ndata: {}\n'],
-    ['another name', stream(['finished', '{}'])],
-    ['no name', 'data: done\n\n'],
-    ['done as data', stream(['downstream', '{"payload":"done"}'])],
-  ])('without done failed: %s', (_what, text) => {
+    ['frames only', stream(['downstream', '{"payload":1}'])],
+    ['done without a blank line after it', 'event: done\ndata: {}\n'],
+    ['an event with another name', stream(['finished', '{}'])],
+    ['an event without a name', 'data: done\n\n'],
+    ['done as data of another event', stream(['downstream', '{"payload":"done"}'])],
+  ])('fails without done: %s', (_what, text) => {
     expect(answerFromEventStream(text, ROUTE)).toEqual({
       kind: 'unreachable',
       detail: `${UNREADABLE}the event stream ended without "done"`,
@@ -192,21 +200,24 @@ describe('a stream of events', () => {
       ),
     ],
     ['before done', stream(['error', '{"error":"e","message":"m","type":"T"}'], ['done', ''])],
-  ])('with an error is that error: %s', (_what, text) => {
+  ])('returns an error event as an error: %s', (_what, text) => {
     expect(answerFromEventStream(text, ROUTE)).toEqual({
       kind: 'fault',
       fault: { type: 'T', mro: [], message: 'm', traceback: '' },
     });
   });
 
-  it.each(['boom', '"boom"', '[1]'])('with an error that is no object still has one: %s', (data) => {
-    expect(answerFromEventStream(stream(['error', data]), ROUTE)).toEqual({
-      kind: 'fault',
-      fault: { type: 'StreamError', mro: ['Exception'], message: data, traceback: '' },
-    });
-  });
+  it.each(['boom', '"boom"', '[1]'])(
+    'returns an error event that is not an object as an error: %s',
+    (data) => {
+      expect(answerFromEventStream(stream(['error', data]), ROUTE)).toEqual({
+        kind: 'fault',
+        fault: { type: 'StreamError', mro: ['Exception'], message: data, traceback: '' },
+      });
+    },
+  );
 
-  it('with a frame that cannot be read is unreadable', () => {
+  it('is rejected if a frame is invalid', () => {
     const text = stream(['downstream', '{"payload":1}'], ['downstream', '{}'], ['done', '']);
     expect(answerFromEventStream(text, ROUTE)).toEqual({
       kind: 'unreachable',
@@ -215,8 +226,11 @@ describe('a stream of events', () => {
   });
 
   it.each([
-    ['no blank after the colon', 'event:downstream\ndata:{"payload":1}\n\nevent:done\n\n'],
-    ['two blanks, of which one counts', 'event: downstream\ndata:  {"payload":1}\n\nevent: done\n\n'],
+    ['no space after the colon', 'event:downstream\ndata:{"payload":1}\n\nevent:done\n\n'],
+    [
+      'two spaces after the colon; the first is removed',
+      'event: downstream\ndata:  {"payload":1}\n\nevent: done\n\n',
+    ],
     ['lines that end in CR LF', 'event: downstream\r\ndata: {"payload":1}\r\n\r\nevent: done\r\n\r\n'],
     ['lines that end in CR', 'event: downstream\rdata: {"payload":1}\r\revent: done\r\r'],
     ['data in two lines', 'event: downstream\ndata: {"payload":\ndata: 1}\n\nevent: done\n\n'],
@@ -225,31 +239,31 @@ describe('a stream of events', () => {
       ': hi\nid: 7\nevent: downstream\ndata: {"payload":1}\nretry\n\nevent: done\n\n',
     ],
     [
-      'a name that is said twice: the last counts',
+      'two names; the last one counts',
       'event: upstream\nevent: downstream\ndata: {"payload":1}\n\nevent: done\n\n',
     ],
     [
-      'fields that only begin like ours, and have no colon',
+      'fields with longer names and without a colon',
       'event: downstream\neventx\ndata: {"payload":1}\ndatax\n\nevent: done\n\n',
     ],
-    ['the data before the name', 'data: {"payload":1}\nevent: downstream\n\nevent: done\n\n'],
-  ])('may be written with %s', (_what, text) => {
+    ['data before the name', 'data: {"payload":1}\nevent: downstream\n\nevent: done\n\n'],
+  ])('accepts %s', (_what, text) => {
     expect(answerFromEventStream(text, ROUTE)).toEqual({ kind: 'frames', frames: [{ payload: '1' }] });
   });
 
-  it('takes a field without a colon for an empty one', () => {
+  it('treats a field without a colon as empty', () => {
     const answer = answerFromEventStream('event: error\ndata: one\ndata\ndata: two\n\n', ROUTE);
     expect(answer.kind === 'fault' && answer.fault.message).toBe('one\n\ntwo');
   });
 
-  it('keeps a line break within data', () => {
+  it('keeps a line break in data', () => {
     const text = 'event: error\ndata: one\ndata: two\n\n';
     const answer = answerFromEventStream(text, ROUTE);
     expect(answer.kind === 'fault' && answer.fault.message).toBe('one\ntwo');
   });
 });
 
-describe('the header that rewrites the route', () => {
+describe('nextFromHeader', () => {
   it.each([
     ['a', ['a']],
     ['a,b', ['a', 'b']],

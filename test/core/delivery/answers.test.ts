@@ -23,7 +23,7 @@ describe.each(ways)('over %s', (_way, answer) => {
     ['9007199254740993'],
     ['{ "n" : 1, "n":2 }'],
     ['"null"'],
-  ])('%s is one value, with its own bytes', (text) => {
+  ])('%s is one value and keeps its bytes', (text) => {
     const frames = { kind: 'frames', frames: [{ payload: text }] };
     expect(answer(text, 'array')).toEqual(frames);
     expect(answer(` ${text}\n`, 'never')).toEqual(frames);
@@ -34,7 +34,7 @@ describe.each(ways)('over %s', (_way, answer) => {
     expect(answer(' null ', 'never')).toEqual({ kind: 'empty' });
   });
 
-  it('an array is as many values as it has items, each with its own bytes', () => {
+  it('each item of an array is a value and keeps its bytes', () => {
     expect(answer('[ 1.0 , {"a": 1}, [2], null ]', 'array')).toEqual({
       kind: 'frames',
       frames: [{ payload: '1.0' }, { payload: '{"a": 1}' }, { payload: '[2]' }, { payload: 'null' }],
@@ -42,11 +42,11 @@ describe.each(ways)('over %s', (_way, answer) => {
     expect(answer('[7]', 'array')).toEqual({ kind: 'frames', frames: [{ payload: '7' }] });
   });
 
-  it.each([['[]'], ['[ ]']])('an array of nothing is empty: %s', (text) => {
+  it.each([['[]'], ['[ ]']])('an array without items is empty: %s', (text) => {
     expect(answer(text, 'array')).toEqual({ kind: 'empty' });
   });
 
-  it.each([['[]'], ['[1,2]'], ['[ null ]']])('with never, any array is one value: %s', (text) => {
+  it.each([['[]'], ['[1,2]'], ['[ null ]']])('with fan-out "never", an array is one value: %s', (text) => {
     expect(answer(text, 'never')).toEqual({ kind: 'frames', frames: [{ payload: text }] });
   });
 
@@ -54,7 +54,7 @@ describe.each(ways)('over %s', (_way, answer) => {
     ['', 'the text ends at line 1, column 1'],
     ['oops', 'unexpected "o" at line 1, column 1'],
     ['{"a":1', 'the text ends at line 1, column 7'],
-  ])('what is not JSON is as good as no connection: %j', (text, place) => {
+  ])('an answer that is not JSON counts as unreachable: %j', (text, place) => {
     expect(answer(text, 'array')).toEqual({
       kind: 'unreachable',
       detail: `the runtime's answer is not JSON: ${place}`,
@@ -62,24 +62,24 @@ describe.each(ways)('over %s', (_way, answer) => {
   });
 });
 
-describe('over the socket an error is told by its shape', () => {
+describe('over the socket, an error is recognized by its shape', () => {
   it.each([
     ['a code, a message and a type', { error: 'e', message: 'm', type: 't' }],
     ['a code, an empty message and an empty type', { error: '', message: '', type: '' }],
     ['a code and details', { error: 'e', details: {} }],
-    ['a code and details that say more', { error: 'e', details: { type: 'T', message: 'm' } }],
+    ['a code and details with more fields', { error: 'e', details: { type: 'T', message: 'm' } }],
   ])('an error: %s', (_what, object) => {
     expect(answerFromSocket(JSON.stringify(object), 'array').kind).toBe('fault');
   });
 
   it.each([
-    ['an error key alone', { error: 'e' }],
+    ['an error key only', { error: 'e' }],
     ['without a type', { error: 'e', message: 'm' }],
     ['without a message', { error: 'e', type: 't' }],
-    ['a code that is no text', { error: 7, message: 'm', type: 't' }],
-    ['a code that is no text, with details', { error: true, details: {} }],
-    ['a message that is no text', { error: 'e', message: 7, type: 't' }],
-    ['a type that is no text', { error: 'e', message: 'm', type: null }],
+    ['a code that is not text', { error: 7, message: 'm', type: 't' }],
+    ['a code that is not text, with details', { error: true, details: {} }],
+    ['a message that is not text', { error: 'e', message: 7, type: 't' }],
+    ['a type that is not text', { error: 'e', message: 'm', type: null }],
     ['details that are null', { error: 'e', details: null }],
     ['details that are a list', { error: 'e', details: [] }],
     ['details that are text', { error: 'e', details: 'd' }],
@@ -89,13 +89,13 @@ describe('over the socket an error is told by its shape', () => {
     expect(answerFromSocket(text, 'array')).toEqual({ kind: 'frames', frames: [{ payload: text }] });
   });
 
-  it('an error in an array is a value like any other', () => {
+  it('an error object in an array is a value', () => {
     const error = '{"error":"e","message":"m","type":"t"}';
     expect(answerFromSocket(`[${error}]`, 'array')).toEqual({ kind: 'frames', frames: [{ payload: error }] });
   });
 });
 
-describe('over HTTP the status alone tells an error', () => {
+describe('over HTTP, only the status identifies an error', () => {
   it.each([[200], [201], [202], [299], [399]])('%d with an error object is a value', (status) => {
     const text = '{"error":"e","message":"m","type":"t"}';
     expect(answerFromHttp({ status, text }, 'array')).toEqual({
@@ -104,18 +104,18 @@ describe('over HTTP the status alone tells an error', () => {
     });
   });
 
-  it('204 is empty, whatever its body', () => {
+  it('204 is empty whatever its body is', () => {
     expect(answerFromHttp({ status: 204, text: '' }, 'array')).toEqual({ kind: 'empty' });
     expect(answerFromHttp({ status: 204, text: '{"a":1}' }, 'never')).toEqual({ kind: 'empty' });
   });
 
   it.each([
-    ['nothing', ''],
-    ['a page', '<html>'],
+    ['an empty body', ''],
+    ['an HTML page', '<html>'],
     ['a value', '{"a":1}'],
     ['a list', '["error"]'],
-    ['an error that is no text', '{"error":{"code":1}}'],
-  ])('%s still makes an error', (_what, text) => {
+    ['an error key that is not text', '{"error":{"code":1}}'],
+  ])('creates an error from %s', (_what, text) => {
     for (const status of [400, 404, 503]) {
       expect(answerFromHttp({ status, text }, 'array')).toEqual({
         kind: 'fault',
@@ -130,7 +130,7 @@ describe('over HTTP the status alone tells an error', () => {
     }
   });
 
-  it('the code alone is an error, and the status is its own', () => {
+  it('creates an error from a code only, with the status of the response', () => {
     expect(answerFromHttp({ status: 429, text: '{"error":"slow_down","retry_after":7}' }, 'array')).toEqual({
       kind: 'fault',
       fault: {
@@ -144,7 +144,7 @@ describe('over HTTP the status alone tells an error', () => {
     });
   });
 
-  it('a status that the error names counts more than the one it came with', () => {
+  it('prefers the status in the error object to that of the response', () => {
     const answer = answerFromHttp({ status: 500, text: '{"error":"e","http_status":404}' }, 'array');
     expect(answer.kind === 'fault' && answer.fault.httpStatus).toBe(404);
   });
@@ -159,7 +159,7 @@ describe('over HTTP the status alone tells an error', () => {
     [500, '{"error":"e"}', 500],
     [500, '{"error":7,"message":"m","type":"t"}', 500],
   ])(
-    '%d with %s has the HTTP status %s: a 500 around an error object is only how any exception comes',
+    '%d with %s has the HTTP status %s: runtimes answer every exception with 500',
     (status, text, httpStatus) => {
       const answer = answerFromHttp({ status, text }, 'array');
       expect(answer.kind === 'fault' && answer.fault.httpStatus).toBe(httpStatus);
@@ -167,7 +167,7 @@ describe('over HTTP the status alone tells an error', () => {
     },
   );
 
-  it('a header Retry-After is a wish for a pause, unless the error says its own', () => {
+  it('uses the Retry-After header unless the error object contains retry_after', () => {
     const wishOf = (text: string) => {
       const answer = answerFromHttp({ status: 503, text, retryAfter: '7' }, 'array');
       return answer.kind === 'fault' && answer.fault.retryAfter;
@@ -182,7 +182,7 @@ describe('over HTTP the status alone tells an error', () => {
     expect(without.kind === 'fault' && without.fault).not.toHaveProperty('retryAfter');
   });
 
-  it('shows no more of a body than its beginning', () => {
+  it('shows only the beginning of a body', () => {
     const answer = answerFromHttp({ status: 502, text: 'x'.repeat(500) }, 'array');
     expect(answer.kind === 'fault' && answer.fault.message).toBe(
       `the runtime answered 502: ${'x'.repeat(200)}`,
@@ -191,7 +191,7 @@ describe('over HTTP the status alone tells an error', () => {
 });
 
 describe('an error object', () => {
-  it('says all of itself', () => {
+  it('is read with all its fields', () => {
     expect(
       faultFromErrorObject({
         error: 'code',
@@ -212,7 +212,7 @@ describe('an error object', () => {
     });
   });
 
-  it('may be nested', () => {
+  it('is read with details', () => {
     expect(
       faultFromErrorObject({
         error: 'code',
@@ -228,7 +228,7 @@ describe('an error object', () => {
     ).toEqual({ type: 'T', mro: ['A'], message: 'm', traceback: 'tb', httpStatus: 500, retryAfter: '9' });
   });
 
-  it('nested, says outside what is missing inside', () => {
+  it('uses outer fields that details does not contain', () => {
     const object = {
       error: 'code',
       details: { type: 'T' },
@@ -257,7 +257,7 @@ describe('an error object', () => {
     });
   });
 
-  it('nested, says inside more than outside', () => {
+  it('prefers the fields of details', () => {
     const inner = { type: 'T', message: '', mro: [], traceback: '', http_status: 500, retry_after: 0 };
     const outer = { type: 'U', message: 'u', mro: ['U'], traceback: 'u', http_status: 400, retry_after: 9 };
     expect(faultFromErrorObject({ error: 'code', details: inner, ...outer })).toEqual({
@@ -273,19 +273,19 @@ describe('an error object', () => {
   it.each([
     ['missing', {}],
     ['empty', { type: '' }],
-    ['no text', { type: 7 }],
-    ['empty inside', { details: { type: '' } }],
+    ['not text', { type: 7 }],
+    ['empty in details', { details: { type: '' } }],
     ['empty in both places', { type: '', details: { type: '' } }],
-  ])('has the code for its type where the type is %s', (_what, fields) => {
+  ])('uses the code as the type if the type is %s', (_what, fields) => {
     expect(faultFromErrorObject({ error: 'code', ...fields }).type).toBe('code');
   });
 
-  it('has the code for its message where there is none, and an empty one where it is empty', () => {
+  it('uses the code as the message if there is none, and keeps an empty message', () => {
     expect(faultFromErrorObject({ error: 'code' }).message).toBe('code');
     expect(faultFromErrorObject({ error: 'code', message: '' }).message).toBe('');
   });
 
-  it('without even a code is an Error', () => {
+  it('has the type Error without a code', () => {
     expect(faultFromErrorObject({})).toEqual({ type: 'Error', mro: [], message: 'Error', traceback: '' });
     expect(faultFromErrorObject({ error: 7 }).type).toBe('Error');
     expect(faultFromErrorObject({ error: '' }).type).toBe('Error');
@@ -299,7 +299,7 @@ describe('an error object', () => {
     ['A', []],
     [null, []],
     [{}, []],
-  ])('with an mro of %j has the ancestors %j', (mro, ancestors) => {
+  ])('reads an mro of %j as %j', (mro, ancestors) => {
     expect(faultFromErrorObject({ error: 'e', mro }).mro).toEqual(ancestors);
   });
 
@@ -312,33 +312,38 @@ describe('an error object', () => {
     [503.5, false],
     ['503', false],
     [null, false],
-  ])('http_status %j counts: %s', (status, counts) => {
+  ])('accepts http_status %j: %s', (status, counts) => {
     const fault = faultFromErrorObject({ error: 'e', http_status: status });
     expect(fault.httpStatus).toBe(counts ? status : undefined);
     expect('httpStatus' in fault).toBe(counts);
   });
 
-  it.each([['details'], [['details']], [null], [7]])('with details of %j is read from outside', (details) => {
+  it.each([['details'], [['details']], [null], [7]])('uses the outer fields if details is %j', (details) => {
     expect(faultFromErrorObject({ error: 'e', type: 'T', details })).toMatchObject({ type: 'T' });
   });
 
-  it('without a wish for a pause has none', () => {
+  it('has no retryAfter without retry_after', () => {
     expect(faultFromErrorObject({ error: 'e' })).not.toHaveProperty('retryAfter');
   });
 });
 
-describe('whom a handler may send on to', () => {
+describe('the actors that a handler may add to the route', () => {
   it.each([
-    ['nobody at all', [], undefined],
-    ['anyone, where nothing is declared', ['a', 'b'], undefined],
-    ['those who are allowed', ['a', 'b', 'a'], new Set(['a', 'b'])],
-    ['nobody at all, where nobody is allowed', [], new Set<string>()],
+    ['no actors', [], undefined],
+    ['any actor without ASYA_ROUTE_ALLOW', ['a', 'b'], undefined],
+    ['allowed actors', ['a', 'b', 'a'], new Set(['a', 'b'])],
+    ['no actors if none is allowed', [], new Set<string>()],
   ])('%s', (_what, next, allowed) => {
     expect(nextProblem(next, allowed)).toBeUndefined();
   });
 
   it.each([
-    ['a bad name', ['a', 'B'], undefined, 'the handler\'s route.next[1] is "B"; an actor\'s name is 1 to 63'],
+    [
+      'an invalid name',
+      ['a', 'B'],
+      undefined,
+      'the handler\'s route.next[1] is "B"; an actor\'s name is 1 to 63',
+    ],
     [
       'a reserved name',
       ['x-sink'],
@@ -346,35 +351,30 @@ describe('whom a handler may send on to', () => {
       'the handler\'s route.next[0] is "x-sink"; names that start with "x-" are reserved',
     ],
     [
-      'who is not allowed',
+      'an actor that is not allowed',
       ['a', 'c'],
       new Set(['a', 'b']),
       'the handler\'s route.next[1] is "c"; ASYA_ROUTE_ALLOW allows a, b',
     ],
-    [
-      'anyone, where nobody is allowed',
-      ['a'],
-      new Set<string>(),
-      'is "a"; ASYA_ROUTE_ALLOW allows no actors',
-    ],
+    ['any actor if none is allowed', ['a'], new Set<string>(), 'is "a"; ASYA_ROUTE_ALLOW allows no actors'],
     [
       'a reserved name, even if it is allowed',
       ['x-sump'],
       new Set(['x-sump']),
       'is "x-sump"; names that start with "x-" are reserved',
     ],
-  ])('but not %s', (_what, next, allowed, problem) => {
+  ])('rejects %s', (_what, next, allowed, problem) => {
     expect(nextProblem(next, allowed)).toContain(problem);
   });
 
-  it('over HTTP, no frame is told where to go on without the header', () => {
+  it('over HTTP, frames have no next without the header', () => {
     expect(answerFromHttp({ status: 200, text: '[1]' }, 'array')).toStrictEqual({
       kind: 'frames',
       frames: [{ payload: '1' }],
     });
   });
 
-  it('over HTTP, every frame is told where to go on', () => {
+  it("over HTTP, every frame has the header's next", () => {
     expect(answerFromHttp({ status: 200, text: '[1,2]', next: ['a'] }, 'array')).toEqual({
       kind: 'frames',
       frames: [

@@ -12,23 +12,23 @@ const ERROR = {
 const atAttempt = (attempt: number) =>
   anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: attempt - 1, created_at: at(-9_000) } });
 
-describe('a runtime that cannot be reached, covered by nothing', () => {
+describe('an unreachable runtime without a matching policy', () => {
   it.each([
     [2, 2_000],
     [3, 4_000],
     [4, 8_000],
-  ])('at attempt %d is tried again after %d ms', (attempt, delayMs) => {
+  ])('is retried after attempt %d with a delay of %d ms', (attempt, delayMs) => {
     const { sends, sent, plan } = handle(atAttempt(attempt), UNREACHABLE);
     expect(sends[0]).toMatchObject({ to: 'score', type: 'retry', delayMs });
     expect(sent.status).toMatchObject({ phase: 'retrying', attempt, max_attempts: 5, error: ERROR });
     expect(plan.facts).toContainEqual({ fact: 'policy', policy: 'connection' });
   });
 
-  it('at first is tried again after a second, whatever the dice', () => {
+  it('is retried after a second, without jitter', () => {
     expect(handle(anEnvelope(), UNREACHABLE, { random: 0.9 }).sends[0]?.delayMs).toBe(1_000);
   });
 
-  it('at attempt 5 ends as RuntimeError', () => {
+  it('fails with RuntimeError after attempt 5', () => {
     const { sends, sent } = handle(atAttempt(5), UNREACHABLE);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink' });
@@ -41,7 +41,7 @@ describe('a runtime that cannot be reached, covered by nothing', () => {
     });
   });
 
-  it('also where rules match other errors', () => {
+  it('also fails if rules match other errors only', () => {
     const setting: Setting = { policies: { slow: {} }, rules: [{ errors: ['ValueError'], policy: 'slow' }] };
     expect(handle(anEnvelope(), UNREACHABLE, setting).sent.status).toMatchObject({
       phase: 'retrying',
@@ -50,31 +50,34 @@ describe('a runtime that cannot be reached, covered by nothing', () => {
   });
 });
 
-describe('a connection error that the runtime itself tells of', () => {
-  it('has the built-in policy too, and counts as an error of its execution', () => {
+describe('a connection error that the runtime reports', () => {
+  it('has the built-in policy and counts as an execution error', () => {
     const { sends, plan } = handle(anEnvelope(), faultEnd({ type: 'RuntimeConnectionError' }));
     expect(sends[0]).toMatchObject({ to: 'score', type: 'retry', delayMs: 1_000 });
     expect(plan.facts).toContainEqual({ fact: 'runtime-error', errorType: 'execution' });
   });
 
-  it('but not one that is only called like it', () => {
+  it('does not have the built-in policy if only its last name is the same', () => {
     expect(handle(anEnvelope(), faultEnd({ type: 'ConnectionError' })).sends[0]?.to).toBe('x-sink');
   });
 });
 
-describe('a runtime that cannot be reached, covered', () => {
-  it.each([['RuntimeConnectionError'], ['ConnectionError'], ['Exception']])('by a rule for %s', (name) => {
-    const setting: Setting = {
-      policies: { own: { maxAttempts: 2, initialDelay: '7s' } },
-      rules: [{ errors: [name], policy: 'own' }],
-    };
-    const { sends, sent } = handle(anEnvelope(), UNREACHABLE, setting);
-    expect(sends[0]).toMatchObject({ to: 'score', delayMs: 7_000 });
-    expect(sent.status?.max_attempts).toBe(2);
-    expect(handle(atAttempt(2), UNREACHABLE, setting).sent.status?.reason).toBe('PolicyExhausted');
-  });
+describe('an unreachable runtime with a matching policy', () => {
+  it.each([['RuntimeConnectionError'], ['ConnectionError'], ['Exception']])(
+    'is handled by a rule for %s',
+    (name) => {
+      const setting: Setting = {
+        policies: { own: { maxAttempts: 2, initialDelay: '7s' } },
+        rules: [{ errors: [name], policy: 'own' }],
+      };
+      const { sends, sent } = handle(anEnvelope(), UNREACHABLE, setting);
+      expect(sends[0]).toMatchObject({ to: 'score', delayMs: 7_000 });
+      expect(sent.status?.max_attempts).toBe(2);
+      expect(handle(atAttempt(2), UNREACHABLE, setting).sent.status?.reason).toBe('PolicyExhausted');
+    },
+  );
 
-  it('by the default', () => {
+  it('is handled by the default policy', () => {
     const { sent } = handle(anEnvelope(), UNREACHABLE, { policies: { default: {} } });
     expect(sent.status).toMatchObject({
       phase: 'failed',
@@ -85,8 +88,8 @@ describe('a runtime that cannot be reached, covered', () => {
   });
 });
 
-describe('the built-in policy for a runtime that cannot be reached', () => {
-  it('is 5 attempts, exponential from 1 s, capped at 30 s, and ends as RuntimeError', () => {
+describe('CONNECTION_POLICY', () => {
+  it('has 5 attempts, exponential from 1 s to 30 s, and ends as RuntimeError', () => {
     expect(CONNECTION_POLICY).toEqual({
       maxAttempts: 5,
       backoff: { kind: 'exponential', initialMs: 1_000 },

@@ -18,7 +18,7 @@ const body = (fields: unknown) => JSON.stringify(fields);
 const READABLE = body(anEnvelope());
 const SOURCE = { queue: 'score', receiveCount: 6 };
 
-/** Welcomed as the line does it. */
+/** Decoded and normalized, as for a real delivery. */
 function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Envelope {
   const origin = { ...ORIGIN, actor: sourceActor(actor, source.queue) };
   const arrival = normalizeForCrew(decode(text, origin), actor, source, NOW);
@@ -26,16 +26,16 @@ function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Env
   return arrival.envelope;
 }
 
-/** What the next of the crew, or whoever opens the archive, makes of it. */
+/** The envelope as x-sump or a reader of the archive decodes it. */
 function readAgain(envelope: Envelope): Envelope {
   const again = arrivalOf(encode(envelope), 'x-sump');
   expect(again.kind === 'readable' ? '' : again.problem).toBe('');
   return again.envelope;
 }
 
-describe('an arrival stays as it was decoded', () => {
+describe('normalizeForCrew returns the arrival unchanged', () => {
   it.each([
-    ["at an actor of the user's", anActor()],
+    ['at a normal actor', anActor()],
     ['at an end actor', anActor({ name: 'archive', isEnd: true })],
     ['at x-sink with a runtime', anActor({ name: 'x-sink', isEnd: true })],
     ['at x-sump', SUMP],
@@ -46,7 +46,7 @@ describe('an arrival stays as it was decoded', () => {
     }
   });
 
-  it('at x-sink where it can be read', () => {
+  it('at x-sink if it is readable', () => {
     for (const text of [READABLE, body(aFailedBody())]) {
       const arrival = arrivalOf(text, 'x-sink');
       expect(normalizeForCrew(arrival, SINK, SOURCE, NOW)).toBe(arrival);
@@ -61,7 +61,7 @@ const NOT_ENVELOPES: readonly (readonly [string, string | Uint8Array, string, un
   ['no UTF-8', new Uint8Array([0xff, 0x00, 0xfe]), 'ParseError', { raw_base64: '/wD+' }],
 ];
 
-describe('what x-sink cannot read is a failure that holds it whole', () => {
+describe('x-sink records an unreadable message as a failed envelope', () => {
   it.each(NOT_ENVELOPES)('%s', (_what, text, reason, payload) => {
     const envelope = welcomed(text, SINK);
     expect(JSON.parse(envelope.payload)).toEqual(payload);
@@ -75,7 +75,7 @@ describe('what x-sink cannot read is a failure that holds it whole', () => {
     });
   });
 
-  it('that x-sump and whoever opens the archive can read', () => {
+  it('that x-sump and readers of the archive can decode', () => {
     for (const [, text] of NOT_ENVELOPES) {
       const envelope = welcomed(text, SINK);
       expect(envelope.route).toEqual({ prev: [], curr: '', next: [] });
@@ -83,14 +83,14 @@ describe('what x-sink cannot read is a failure that holds it whole', () => {
     }
   });
 
-  it('under the id that came, or one that stays the same when it comes again', () => {
+  it('with its original id, or a derived one that is the same on redelivery', () => {
     expect(welcomed('{"id":"e-9"}', SINK).id).toBe('e-9');
     expect(welcomed('nonsense', SINK).id).toBe(welcomed('nonsense', SINK).id);
   });
 });
 
-describe('what was dead-lettered has failed', () => {
-  it('with the queue it came from, how often it was received, and the status it had', () => {
+describe('x-dlq records a dead-lettered message as failed', () => {
+  it('with its queue, its receive count and its previous status', () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: at(-5_000), more: [1] };
     const came = anEnvelope({ status, parent_id: 'p-1', headers: { a: 1 }, extra: { kept: true } });
     const envelope = welcomed(body(came), DLQ, { queue: 'score-dlq', receiveCount: 6 });
@@ -114,13 +114,13 @@ describe('what was dead-lettered has failed', () => {
     });
   });
 
-  it('without a status it came with none, and keeps none', () => {
+  it('without a previous status if there was none', () => {
     const { status } = welcomed(READABLE, DLQ, { queue: 'score-dlq', receiveCount: 6 });
     expect(status).not.toHaveProperty('before');
     expect(status).not.toHaveProperty('unreadable');
   });
 
-  it('for a second time keeps the status it had then, and no older one', () => {
+  it('with only the latest previous status, if it is dead-lettered twice', () => {
     const once = welcomed(body(aFailedBody()), DLQ, { queue: 'x-sink-dlq', receiveCount: 6 });
     const twice = welcomed(encode(once), DLQ, { queue: 'x-sink-dlq', receiveCount: 7 });
     expect(once.status?.['before']).toEqual(A_FAILURE);
@@ -128,7 +128,7 @@ describe('what was dead-lettered has failed', () => {
     expect(twice.status?.['before']).not.toHaveProperty('before');
   });
 
-  it('keeps the bytes of its payload', () => {
+  it('with the bytes of its payload', () => {
     const payload = '{"n":9007199254740993,"a":1,"a":2}';
     const text = `{"id":"e-1","route":{"prev":[],"curr":"score","next":[]},"payload":${payload}}`;
     expect(welcomed(text, DLQ, { queue: 'score-dlq', receiveCount: 6 }).payload).toBe(payload);
@@ -151,7 +151,7 @@ describe('what was dead-lettered has failed', () => {
     expect(readAgain(envelope)).toEqual(envelope);
   });
 
-  it("at one of the crew itself can be read, whoever's queue it was", () => {
+  it('with a readable envelope if the queue belongs to the crew', () => {
     for (const queue of ['x-sink-dlq', 'x-sump-dlq', 'Not_An_Actor-dlq', '-dlq', 'q'.repeat(90)]) {
       const envelope = welcomed('nonsense', DLQ, { queue, receiveCount: 6 });
       expect(envelope.route.curr).toBe('');
@@ -160,16 +160,16 @@ describe('what was dead-lettered has failed', () => {
   });
 });
 
-describe('the actor behind a queue', () => {
+describe('sourceActor', () => {
   it.each<[string, Actor, string, string]>([
-    ['is the actor itself', anActor(), 'asya-prod-score', 'score'],
-    ['is x-sink itself', SINK, 'whatever-dlq', 'x-sink'],
-    ['is for x-dlq the one it was meant for', DLQ, 'score-dlq', 'score'],
-    ['without the namespace', DLQ_OF_PROD, 'asya-prod-score-dlq', 'score'],
-    ['of the crew too', DLQ_OF_PROD, 'asya-prod-x-sink-dlq', 'x-sink'],
-    ['whose own name may end in -dlq', DLQ, 'my-dlq-dlq', 'my-dlq'],
-    ['of a queue that is called otherwise', DLQ, 'dead-letters', 'dead-letters'],
-    ['of a queue in another namespace', DLQ_OF_PROD, 'legacy-dlq', 'legacy'],
+    ['is the actor for a normal actor', anActor(), 'asya-prod-score', 'score'],
+    ['is x-sink for x-sink', SINK, 'whatever-dlq', 'x-sink'],
+    ['is the actor of the queue for x-dlq', DLQ, 'score-dlq', 'score'],
+    ['has no namespace prefix', DLQ_OF_PROD, 'asya-prod-score-dlq', 'score'],
+    ['may be an actor of the crew', DLQ_OF_PROD, 'asya-prod-x-sink-dlq', 'x-sink'],
+    ['may have a name that ends in -dlq', DLQ, 'my-dlq-dlq', 'my-dlq'],
+    ["is the queue's name if it does not end in -dlq", DLQ, 'dead-letters', 'dead-letters'],
+    ['keeps the prefix of another namespace', DLQ_OF_PROD, 'legacy-dlq', 'legacy'],
   ])('%s', (_what, actor, queue, name) => {
     expect(sourceActor(actor, queue)).toBe(name);
   });

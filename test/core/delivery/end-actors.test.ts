@@ -15,24 +15,24 @@ import {
 
 const END: Setting = { actor: { name: 'x-sink', isEnd: true } };
 
-describe('an end actor takes', () => {
+describe('an end actor accepts', () => {
   it.each([
     ['another route', { route: { prev: [], curr: 'other', next: [] } }],
-    ['a route at its end', { route: { prev: ['score'], curr: '', next: [] } }],
+    ['a route that has ended', { route: { prev: ['score'], curr: '', next: [] } }],
     [
       'more hops than allowed',
       { route: { prev: Array.from({ length: 500 }, () => 'a'), curr: '', next: [] } },
     ],
     ['a deadline that has passed', { status: { deadline_at: at(-9_000) } }],
-    ['what was canceled', { status: { phase: 'canceled' } }],
-    ['what failed', { status: { phase: 'failed', reason: 'Timeout' } }],
+    ['a canceled envelope', { status: { phase: 'canceled' } }],
+    ['a failed envelope', { status: { phase: 'failed', reason: 'Timeout' } }],
   ])('%s', (_what, envelope) => {
     const { called, timeoutMs } = handle(anEnvelope(envelope), valueEnd(1), END);
     expect(called).toBe(true);
     expect(timeoutMs).toBe(300_000);
   });
 
-  it('and leaves the status as it came', () => {
+  it('and leaves the status unchanged', () => {
     const status = {
       phase: 'failed',
       reason: 'Timeout',
@@ -48,8 +48,8 @@ describe('an end actor takes', () => {
   });
 });
 
-describe('an end actor waits', () => {
-  it('for what is not due', () => {
+describe('an end actor defers', () => {
+  it('an envelope that is not due', () => {
     const { called, sends } = handle(
       anEnvelope({ headers: { 'x-asya-not-before': at(5_000) } }),
       valueEnd(1),
@@ -59,7 +59,7 @@ describe('an end actor waits', () => {
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 5_000 });
   });
 
-  it('and takes the mark away once it is', () => {
+  it('and removes the header once it is due', () => {
     const { admission } = handle(
       anEnvelope({ headers: { 'x-asya-not-before': at(0), a: 1 } }),
       valueEnd(1),
@@ -68,7 +68,7 @@ describe('an end actor waits', () => {
     expect(admission.kind === 'end-call' && [...admission.envelope.headers.keys()]).toEqual(['a']);
   });
 
-  it('for a host with time', () => {
+  it('an envelope if the host has no time left', () => {
     const came = anEnvelope({ headers: { 'x-asya-not-before': at(0) } });
     const { called, sends, sent } = handle(came, valueEnd(1), { ...END, hostTimeLeftMs: 299_999 });
     expect(called).toBe(false);
@@ -97,27 +97,24 @@ describe('an end actor does not ack', () => {
     ['an error', faultEnd(), 'execution'],
     ['a timeout', TIMEOUT, 'timeout'],
     ['a lost connection', UNREACHABLE, 'connection'],
-  ] as readonly (readonly [string, CallEnd, string])[])(
-    '%s, whatever the policy',
-    (_what, end, errorType) => {
-      const setting: Setting = { ...END, policies: { default: { maxAttempts: 9 } } };
-      const { plan } = handle(anEnvelope({ headers: { _on_error: 'recover' } }), end, setting);
-      expect(plan.settle).toBe('release');
-      expect(plan.dispatches).toEqual([]);
-      expect(toldBy(plan)).toEqual({ result: ['error'], failed: [], errorType: [errorType] });
-    },
-  );
+  ] as readonly (readonly [string, CallEnd, string])[])('%s, with any policy', (_what, end, errorType) => {
+    const setting: Setting = { ...END, policies: { default: { maxAttempts: 9 } } };
+    const { plan } = handle(anEnvelope({ headers: { _on_error: 'recover' } }), end, setting);
+    expect(plan.settle).toBe('release');
+    expect(plan.dispatches).toEqual([]);
+    expect(toldBy(plan)).toEqual({ result: ['error'], failed: [], errorType: [errorType] });
+  });
 
   it.each([
     ['nonsense', 'parse_error'],
     ['{"id":"e"}', 'validation_error'],
-  ])('what it cannot read: %s', (body, reason) => {
+  ])('an unreadable message: %s', (body, reason) => {
     const { called, plan } = handle(body, valueEnd(1), END);
     expect(called).toBe(false);
     expect(plan).toEqual({ dispatches: [], settle: 'release', facts: [{ fact: 'failed', reason }] });
   });
 
-  it('but a call cut short because of another goes back unchanged', () => {
+  it('but resends the envelope after a call that was interrupted by another', () => {
     const came = anEnvelope({ headers: { 'x-asya-not-before': at(-1) } });
     const { sends, sent, plan } = handle(came, { kind: 'interrupted' }, END);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 0 });

@@ -19,7 +19,7 @@ const FAILED = {
 };
 const CAME = anEnvelope({ parent_id: 'p', headers: { a: 1 }, more: 2 });
 
-describe('exhausted without more', () => {
+describe('an exhausted policy without onExhausted', () => {
   it('goes to x-sink as PolicyExhausted', () => {
     const { sends, sent } = handle(CAME, faultEnd(), ending());
     expect(sends).toHaveLength(1);
@@ -27,7 +27,7 @@ describe('exhausted without more', () => {
     expect(sent).toEqual({ ...CAME, status: { ...FAILED, reason: 'PolicyExhausted' } });
   });
 
-  it.each(['noRetry', 'nonretryable'])('by %s goes as NonRetryableFailure', (policy) => {
+  it.each(['noRetry', 'nonretryable'])('with %s goes to x-sink as NonRetryableFailure', (policy) => {
     const { sends, sent } = handle(CAME, faultEnd(), { rules: [{ errors: ['ValueError'], policy }] });
     expect(sends[0]?.to).toBe('x-sink');
     expect(sent).toEqual({
@@ -37,8 +37,8 @@ describe('exhausted without more', () => {
   });
 });
 
-describe('exhausted with actors to route to', () => {
-  it('goes to the first, with the rest to follow, as failed and PolicyRouted', () => {
+describe('an exhausted policy with actors in onExhausted', () => {
+  it('routes to the first actor as failed and PolicyRouted, with the others next', () => {
     const { sends, sent, plan } = handle(CAME, faultEnd(), ending(['recover', 'tell', 'end']));
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'recover', type: 'routed', delayMs: 0 });
@@ -55,12 +55,12 @@ describe('exhausted with actors to route to', () => {
     expect(handle(came, faultEnd(), ending(['recover'])).sent.status?.deadline_at).toBe(at(60_000));
   });
 
-  it('refused is not acked', () => {
+  it('does not ack if the send is refused', () => {
     expect(planAfterRefusal(handle(CAME, faultEnd(), ending(['recover'])).plan).settle).toBe('release');
   });
 });
 
-describe('exhausted with escalate', () => {
+describe('an exhausted policy with escalate', () => {
   it('goes to the topic and to x-sink, both as Escalated', () => {
     const { sends, plan } = handle(CAME, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
     expect(sends.map(({ to, type, delayMs }) => [to, type, delayMs])).toEqual([
@@ -73,14 +73,14 @@ describe('exhausted with escalate', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('refused is not acked', () => {
+  it('does not ack if the send is refused', () => {
     const { plan } = handle(CAME, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
     expect(planAfterRefusal(plan).settle).toBe('release');
   });
 });
 
-describe('exhausted with drop', () => {
-  it('goes to x-sink as Dropped: even a drop leaves a trace', () => {
+describe('an exhausted policy with drop', () => {
+  it('goes to x-sink as Dropped', () => {
     const { sends, sent, plan } = handle(CAME, faultEnd(), ending({ action: 'drop' }));
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
@@ -95,7 +95,7 @@ describe('the sidecar never sends to x-sump', () => {
     ['routed', ending(['recover'])],
     ['escalated', ending({ action: 'escalate', topic: 'on-call' })],
     ['dropped', ending({ action: 'drop' })],
-    ['uncovered', {}],
+    ['without a policy', {}],
   ])('%s', (_what, setting) => {
     expect(handle(CAME, faultEnd(), setting).sends.map(({ to }) => to)).not.toContain('x-sump');
   });

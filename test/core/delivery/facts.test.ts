@@ -34,7 +34,7 @@ type Row = readonly [
   errorType: readonly string[],
 ];
 
-/** The metrics' table, row by row; one that stands for several has a line for each. */
+/** The rows of the metrics table. A row for several cases has a line for each of them. */
 const TABLE: readonly Row[] = [
   ['value', {}, valueEnd(1), {}, ['success'], [], []],
   [
@@ -181,7 +181,7 @@ function planOf(envelope: object | string, callEnd: CallEnd, setting: Setting): 
   return handle(came, callEnd, setting).plan;
 }
 
-describe('what a plan tells', () => {
+describe('the facts of a plan', () => {
   it.each(TABLE)('%s', (_outcome, envelope, callEnd, setting, result, failed, errorType) => {
     expect(toldBy(planOf(envelope, callEnd, setting))).toEqual({ result, failed, errorType });
   });
@@ -206,8 +206,8 @@ describe('what a plan tells', () => {
   );
 });
 
-describe('beside the table, a plan tells', () => {
-  it('each send, where to and what for', () => {
+describe('a plan also contains facts about', () => {
+  it('each send: destination and type', () => {
     expect(planOf({}, valueEnd(1, 2), {}).facts).toEqual([
       { fact: 'result', result: 'success' },
       { fact: 'sent', to: 'store', type: 'next' },
@@ -225,7 +225,7 @@ describe('beside the table, a plan tells', () => {
     ]);
   });
 
-  it('which policy decided, and by which rule', () => {
+  it('the policy and rule that decided', () => {
     const setting: Setting = {
       policies: { own: { maxAttempts: 3 }, default: {} },
       rules: [
@@ -248,7 +248,7 @@ describe('beside the table, a plan tells', () => {
     expect(planOf(onError, faultEnd(), setting).facts.some(({ fact }) => fact === 'policy')).toBe(false);
   });
 
-  it('nothing of what is not there: no key is left with nothing behind it', () => {
+  it('no keys without a value', () => {
     for (const [, envelope, callEnd, setting] of TABLE) {
       const { facts, dispatches } = planOf(envelope, callEnd, setting);
       for (const said of [...facts, ...dispatches.map((dispatch) => dispatch.envelope.status ?? {})]) {
@@ -257,7 +257,7 @@ describe('beside the table, a plan tells', () => {
     }
   });
 
-  it('an id never', () => {
+  it('no ids', () => {
     for (const [, envelope, callEnd, setting] of TABLE) {
       expect(JSON.stringify(planOf(envelope, callEnd, setting).facts)).not.toContain('e-1');
     }

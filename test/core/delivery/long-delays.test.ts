@@ -12,35 +12,35 @@ import {
   valueEnd,
 } from '../a-delivery.ts';
 
-/** SQS: fifteen minutes at most. */
+/** The limit of SQS. */
 const SQS = { maxDelayMs: 900_000 };
 const retryIn = (initialDelay: string): Setting => ({
   policies: { default: { maxAttempts: 3, initialDelay } },
   limits: SQS,
 });
 
-describe('a delay that one send can do', () => {
-  it.each(['14m59s', '15m'])('%s is done by one send, without a mark', (delay) => {
+describe('a delay that fits into one send', () => {
+  it.each(['14m59s', '15m'])('%s needs one send and no header', (delay) => {
     const { sends, sent } = handle(anEnvelope(), faultEnd(), retryIn(delay));
     expect(sends[0]?.delayMs).toBe(delay === '15m' ? 900_000 : 899_000);
     expect(sent.headers).toEqual({});
   });
 });
 
-describe('a delay that one send cannot do', () => {
-  it('is noted on the envelope, and the first piece of it is sent', () => {
+describe('a delay that is too long for one send', () => {
+  it('adds x-asya-not-before and sends with the longest delay', () => {
     const { sends, sent } = handle(anEnvelope({ headers: { a: 1 } }), faultEnd(), retryIn('1h'));
     expect(sends[0]).toMatchObject({ to: 'score', type: 'retry', delayMs: 900_000 });
     expect(sent.headers).toEqual({ a: 1, 'x-asya-not-before': at(3_600_000) });
     expect(sent.status).toMatchObject({ phase: 'retrying', attempt: 1 });
   });
 
-  it('is reckoned from the clock after the call', () => {
+  it('starts at the time after the call', () => {
     const { sent } = handle(anEnvelope(), faultEnd(), { ...retryIn('1h'), later: NOW + 500 });
     expect(sent.headers).toEqual({ 'x-asya-not-before': at(3_600_500) });
   });
 
-  it('goes on piece by piece, and no attempt is counted', () => {
+  it('continues in steps without counting an attempt', () => {
     let body = handle(anEnvelope(), faultEnd(), retryIn('40m')).sends[0]?.body ?? '';
     let now = NOW + 900_000;
     const delays: number[] = [];
@@ -61,13 +61,13 @@ describe('a delay that one send cannot do', () => {
   });
 });
 
-describe('an envelope that has to wait', () => {
+describe('an envelope that is not due', () => {
   const waiting = anEnvelope({
     headers: { 'x-asya-not-before': at(60_000), a: 1 },
     status: { phase: 'retrying', actor: 'score', attempt: 2, created_at: at(-5) },
   });
 
-  it('and that cannot be sent again goes to x-sink as RuntimeError', () => {
+  it('goes to x-sink as RuntimeError if the resend is refused', () => {
     const instead = planAfterRefusal(handle(waiting, valueEnd(1)).plan);
     const [send] = sendsOf(instead);
     expect(send).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
@@ -89,7 +89,7 @@ describe('an envelope that has to wait', () => {
     expect(instead.settle).toBe('ack');
   });
 
-  it('on a transport without delays goes there at once', () => {
+  it('goes to x-sink immediately on a transport without delays', () => {
     const { sends, sent, plan } = handle(waiting, valueEnd(1), { limits: { maxDelayMs: 0 } });
     expect(sends).toHaveLength(1);
     expect(sends[0]?.to).toBe('x-sink');
@@ -97,7 +97,7 @@ describe('an envelope that has to wait', () => {
     expect(plan).not.toHaveProperty('otherwise');
   });
 
-  it.each([0, 900_000])('at an end actor is kept: it is not acked (longest delay %d ms)', (maxDelayMs) => {
+  it.each([0, 900_000])('is not acked at an end actor (longest delay %d ms)', (maxDelayMs) => {
     const setting: Setting = { actor: { name: 'x-sink', isEnd: true }, limits: { maxDelayMs } };
     const { plan } = handle(waiting, valueEnd(1), setting);
     expect(maxDelayMs === 0 ? plan : planAfterRefusal(plan)).toEqual({
@@ -107,7 +107,7 @@ describe('an envelope that has to wait', () => {
     });
   });
 
-  it('is told as deferred, or as a retry that could not be sent', () => {
+  it('has the fact deferred, or retry_send_failed', () => {
     const { plan } = handle(waiting, valueEnd(1));
     expect(plan.facts).toEqual([
       { fact: 'result', result: 'deferred' },

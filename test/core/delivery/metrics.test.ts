@@ -17,7 +17,7 @@ const WORKED: ProcessedDelivery = {
 };
 
 describe('the metrics', () => {
-  it('are called and labelled as the page on behaviour says', () => {
+  it('have the specified names and labels', () => {
     expect(Object.fromEntries(Object.entries(METRICS).map(([name, { labels }]) => [name, labels]))).toEqual({
       messages_received_total: ['queue', 'transport'],
       messages_total: ['queue', 'result'],
@@ -34,7 +34,7 @@ describe('the metrics', () => {
     });
   });
 
-  it('are of the kind that their names end in, and say what they are', () => {
+  it('have the kind of their suffix, and a help text', () => {
     for (const [name, { kind, help }] of Object.entries(METRICS)) {
       const kindByName = name.endsWith('_total') ? 'count' : (name.split('_').at(-1) as string);
       expect(kind).toBe(kindByName === 'messages' ? 'level' : kindByName);
@@ -43,8 +43,8 @@ describe('the metrics', () => {
   });
 });
 
-describe('a receipt', () => {
-  it('counts deliveries and the seconds waited for them', () => {
+describe('measurementsOfReceive', () => {
+  it('counts deliveries and the seconds of waiting', () => {
     expect(measurementsOfReceive(7, 2_500, PLACE)).toEqual([
       { name: 'messages_received_total', labels: LABELS, value: 7 },
       { name: 'queue_receive_duration_seconds', labels: LABELS, value: 2.5 },
@@ -52,22 +52,22 @@ describe('a receipt', () => {
   });
 });
 
-describe('a delivery that was worked on', () => {
-  it('with nothing to tell has its duration and its size', () => {
+describe('measurementsOfDelivery', () => {
+  it('contains duration and size without facts', () => {
     expect(measurementsOfDelivery(WORKED, PLACE)).toEqual([
       { name: 'processing_duration_seconds', labels: { queue: 'score' }, value: 1.5 },
       { name: 'message_size_bytes', labels: { direction: 'received' }, value: 100 },
     ]);
   });
 
-  it('with a call has its duration too, be it nought', () => {
+  it('contains the duration of a call, even if it is 0', () => {
     const measured = (runtimeMs: number) => measurementsOfDelivery({ ...WORKED, runtimeMs }, PLACE)[1];
     const labels = { queue: 'score' };
     expect(measured(250)).toEqual({ name: 'runtime_execution_duration_seconds', labels, value: 0.25 });
     expect(measured(0)).toEqual({ name: 'runtime_execution_duration_seconds', labels, value: 0 });
   });
 
-  it('with sends has theirs once, and the size of each', () => {
+  it('contains the duration of all sends and the size of each', () => {
     expect(measurementsOfDelivery({ ...WORKED, sentBytes: [1, 2] }, PLACE).slice(1)).toEqual([
       { name: 'queue_send_duration_seconds', labels: LABELS, value: 0.02 },
       { name: 'message_size_bytes', labels: { direction: 'received' }, value: 100 },
@@ -76,7 +76,7 @@ describe('a delivery that was worked on', () => {
     ]);
   });
 
-  it('counts each fact, but not which policy decided', () => {
+  it('counts each fact except for the policy', () => {
     const facts: ProcessedDelivery['facts'] = [
       { fact: 'result', result: 'error' },
       { fact: 'runtime-error', errorType: 'execution' },
@@ -96,7 +96,7 @@ describe('a delivery that was worked on', () => {
     ]);
   });
 
-  it('calls the topic of an escalation by its own name', () => {
+  it("uses the topic's name for an escalation", () => {
     const facts: ProcessedDelivery['facts'] = [{ fact: 'sent', to: 'errors', type: 'escalation' }];
     expect(measurementsOfDelivery({ ...WORKED, facts }, PLACE)[0]?.labels).toEqual({
       destination_queue: 'errors',
@@ -104,7 +104,7 @@ describe('a delivery that was worked on', () => {
     });
   });
 
-  it('has for every measurement the labels that its metric names, and no id', () => {
+  it("contains exactly the metric's labels, and no ids", () => {
     const facts: ProcessedDelivery['facts'] = [
       { fact: 'result', result: 'success' },
       { fact: 'runtime-error', errorType: 'timeout' },

@@ -28,7 +28,7 @@ describe.each(ENDS)('%s with an _on_error header', (_what, end, type, message) =
   it.each([
     ['without a policy', {}],
     ['with a policy that would retry', RETRIED],
-  ])('%s goes to that actor', (_with, setting) => {
+  ])('is routed to that actor %s', (_with, setting) => {
     const { sends, sent, plan } = handle(CAME, end, setting);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'recover', type: 'routed', delayMs: 0 });
@@ -49,13 +49,13 @@ describe.each(ENDS)('%s with an _on_error header', (_what, end, type, message) =
     expect(plan.settle).toBe('ack');
   });
 
-  it('counts the error', () => {
+  it('is counted as an error', () => {
     expect(handle(CAME, end).plan.facts).toContainEqual({ fact: 'result', result: 'error' });
   });
 });
 
 describe('the _on_error header', () => {
-  it('is not asked where the deadline was the tighter bound', () => {
+  it('is ignored if the deadline determined the timeout', () => {
     const came = { ...CAME, status: { deadline_at: at(5_000) } };
     const { sends, sent } = handle(came, TIMEOUT);
     expect(sends[0]?.to).toBe('x-sink');
@@ -63,13 +63,13 @@ describe('the _on_error header', () => {
     expect(sent.headers).toEqual({ _on_error: 'recover', a: 1 });
   });
 
-  it('travels on where all is well', () => {
+  it('is kept after a success', () => {
     const { sends, sent } = handle(CAME, valueEnd(1));
     expect(sends[0]?.to).toBe('store');
     expect(sent.headers).toEqual({ _on_error: 'recover', a: 1 });
   });
 
-  it('has no say in a deadline that has passed on arrival', () => {
+  it('is ignored if the deadline has passed on arrival', () => {
     const { sends } = handle({ ...CAME, status: { deadline_at: at(-1) } }, valueEnd(1));
     expect(sends[0]?.to).toBe('x-sink');
   });

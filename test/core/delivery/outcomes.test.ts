@@ -27,7 +27,7 @@ describe('one value', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('shifts the route by one', () => {
+  it('advances the route by one', () => {
     const route = { prev: ['a', 'b'], curr: 'score', next: ['c', 'd', 'e'] };
     expect(handle(anEnvelope({ route }), valueEnd(1)).sent.route).toEqual({
       prev: ['a', 'b', 'score'],
@@ -44,13 +44,13 @@ describe('one value', () => {
     expect(sent.status).toEqual(COMPLETED);
   });
 
-  it('at the end goes to the sink that is named', () => {
+  it('goes to the configured sink at the end', () => {
     expect(handle(anEnvelope({ route: LAST }), valueEnd(1), { actor: { sink: 'my-end' } }).sends[0]?.to).toBe(
       'my-end',
     );
   });
 
-  it.each([[0], [false], [''], [{}]])('%j is a value like any other', (value) => {
+  it.each([[0], [false], [''], [{}]])('%j is a value', (value) => {
     const { sends, sent } = handle(anEnvelope(), valueEnd(value));
     expect(sends[0]?.to).toBe('store');
     expect(sent.payload).toEqual(value);
@@ -78,8 +78,8 @@ describe('one value', () => {
   });
 });
 
-describe('the attempts that were allowed', () => {
-  it('stay with what is sent on, until the next actor takes it', () => {
+describe('max_attempts', () => {
+  it('is sent on, and removed on arrival at the next actor', () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 1, max_attempts: 3, created_at: at(-9) };
     const expected = { ...PENDING, attempt: 2, max_attempts: 3, created_at: at(-9) };
     expect(handle(anEnvelope({ status }), valueEnd(1)).sent.status).toEqual(expected);
@@ -94,7 +94,7 @@ describe('the attempts that were allowed', () => {
 describe('fan-out', () => {
   const came = anEnvelope({ headers: { a: 1 }, more: 2 });
 
-  it('sends each item on its own', () => {
+  it('sends each item separately', () => {
     const { sends, plan } = handle(came, valueEnd('zero', 'one', 'two'));
     expect(sends.map(({ to, type, delayMs }) => ({ to, type, delayMs }))).toEqual(
       Array.from({ length: 3 }, () => ({ to: 'store', type: 'next', delayMs: 0 })),
@@ -111,7 +111,7 @@ describe('fan-out', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('item 0 keeps the id; the others have one made of id, actor, hop and number', () => {
+  it('item 0 keeps the id; the others have an id derived from id, actor, hop and index', () => {
     const { sends } = handle(came, valueEnd('zero', 'one', 'two'));
     expect(sends.map(({ envelope }) => envelope.id)).toEqual([
       'e-1',
@@ -121,12 +121,12 @@ describe('fan-out', () => {
     expect(sends.map(({ envelope }) => envelope.parent_id)).toEqual([undefined, 'e-1', 'e-1']);
   });
 
-  it('item 0 keeps its own parent, and is the parent of the others', () => {
+  it('item 0 keeps its parent_id and is the parent of the others', () => {
     const { sends } = handle(anEnvelope({ parent_id: 'p-1' }), valueEnd('zero', 'one'));
     expect(sends.map(({ envelope }) => envelope.parent_id)).toEqual(['p-1', 'e-1']);
   });
 
-  it('makes other ids at another hop', () => {
+  it('derives other ids at another hop', () => {
     const later = anEnvelope({ route: { prev: ['fetch', 'score'], curr: 'score', next: [] } });
     const ids = (envelope: object) => handle({ ...envelope }, valueEnd(0, 1)).sends[1]?.envelope.id;
     expect(ids(came)).not.toBe(ids(later));
@@ -143,7 +143,7 @@ describe('fan-out', () => {
 });
 
 describe('an empty answer', () => {
-  it('goes to x-sink as a success, with the payload that came and the route not shifted', () => {
+  it('goes to x-sink as a success with the original payload and route', () => {
     const { sends, sent, plan } = handle(anEnvelope({ headers: { a: 1 }, more: 2 }), { kind: 'empty' });
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
@@ -158,7 +158,7 @@ describe('an empty answer', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('of no frames at all is one too: nothing is ever lost', () => {
+  it('without frames is handled the same way', () => {
     const { sends, sent } = handle(anEnvelope(), { kind: 'frames', frames: [] });
     expect(sends.map(({ to }) => to)).toEqual(['x-sink']);
     expect(sent.status).toEqual(COMPLETED);
@@ -179,7 +179,7 @@ describe('a handler rewrites the route', () => {
     expect(sent.status).toEqual(COMPLETED);
   });
 
-  it('for each item by itself', () => {
+  it('for each item separately', () => {
     const { sends } = handle(anEnvelope(), frames({ next: ['a'] }, { next: [] }, {}));
     expect(sends.map(({ to, type }) => [to, type])).toEqual([
       ['a', 'next'],
@@ -205,7 +205,7 @@ describe('a handler rewrites the route', () => {
     ],
   ];
   it.each(refused)(
-    'but not to %s: ValidationError, with the payload that came',
+    'rejects %s: ValidationError with the original payload',
     (_what, next, setting, problem) => {
       const { sends, sent, plan } = handle(anEnvelope(), frames({}, { next }), setting);
       expect(sends).toHaveLength(1);
@@ -224,12 +224,12 @@ describe('a handler rewrites the route', () => {
     ['the route as it was planned, whoever is allowed', ['store'], ['a']],
     ['nobody, where nobody is allowed', [], []],
   ];
-  it.each(allowed)('may be to %s', (_what, next, names) => {
+  it.each(allowed)('accepts %s', (_what, next, names) => {
     const { sends } = handle(anEnvelope(), frames({ next }), { actor: { routeAllow: new Set(names) } });
     expect(sends[0]?.to).toBe(next[0] ?? 'x-sink');
   });
 
-  it('the planned names in another order are a rewrite', () => {
+  it('treats another order as a rewrite', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['b', 'a'] }), {
       actor: { routeAllow: new Set(['b']) },
@@ -237,7 +237,7 @@ describe('a handler rewrites the route', () => {
     expect(sent.status?.reason).toBe('ValidationError');
   });
 
-  it('what was planned but for one name is a rewrite', () => {
+  it('treats one different name as a rewrite', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['a', 'c'] }), {
       actor: { routeAllow: new Set(['a']) },
@@ -245,7 +245,7 @@ describe('a handler rewrites the route', () => {
     expect(sent.status?.reason).toBe('ValidationError');
   });
 
-  it('a part of what was planned is a rewrite', () => {
+  it('treats a shorter list as a rewrite', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['a'] }), {
       actor: { routeAllow: new Set(['b']) },
@@ -254,7 +254,7 @@ describe('a handler rewrites the route', () => {
   });
 });
 
-describe('a handler answers headers', () => {
+describe('a handler returns headers', () => {
   const headers = {
     traceparent: '00-1-2-01',
     tracestate: 'a=b',
@@ -263,7 +263,7 @@ describe('a handler answers headers', () => {
     mine: 1,
   };
 
-  it('in place of its own, but the trace and the marks of the mesh stay', () => {
+  it('replaces the given ones, except for those of the sidecar', () => {
     const answered = new Map([
       ['other', '[ 2 ]'],
       ['traceparent', '"forged"'],
@@ -282,18 +282,18 @@ describe('a handler answers headers', () => {
     });
   });
 
-  it('not at all: all stay', () => {
+  it('keeps all headers if the handler returns none', () => {
     expect(handle(anEnvelope({ headers }), frames({})).sent.headers).toEqual(headers);
   });
 
-  it('of none: its own are gone', () => {
+  it('removes all headers of the handler if it returns an empty object', () => {
     expect(
       handle(anEnvelope({ headers: { mine: 1, 'x-asyatic': 2 } }), frames({ headers: new Map() })).sent
         .headers,
     ).toEqual({});
   });
 
-  it.each([['"recover"'], ['"a-1"']])('with another actor for errors: %s', (text) => {
+  it.each([['"recover"'], ['"a-1"']])('accepts a valid _on_error: %s', (text) => {
     const { sends, sent } = handle(
       anEnvelope({ headers }),
       frames({ headers: new Map([['_on_error', text]]) }),
@@ -303,7 +303,7 @@ describe('a handler answers headers', () => {
   });
 
   it.each([['"Nobody"'], ['"x-sump"'], ['7'], ['null']])(
-    'with nobody for errors, %s: ValidationError, because the next actor could not read it',
+    'rejects an invalid _on_error, %s: ValidationError',
     (text) => {
       const { sends, sent } = handle(anEnvelope(), frames({}, { headers: new Map([['_on_error', text]]) }));
       expect(sends.map(({ to }) => to)).toEqual(['x-sink']);
@@ -315,7 +315,7 @@ describe('a handler answers headers', () => {
     },
   );
 
-  it('but cannot change what belongs to the sidecar', () => {
+  it('cannot change headers of the sidecar', () => {
     const forged = { id: 'forged', parent_id: 'forged', status: { phase: 'failed' }, prev: [] };
     const { sent } = handle(anEnvelope({ parent_id: 'p' }), frames(forged));
     expect(sent).toMatchObject({ id: 'e-1', parent_id: 'p', status: PENDING });
@@ -324,7 +324,7 @@ describe('a handler answers headers', () => {
 });
 
 describe('a runtime killed because of another call', () => {
-  it('sends the envelope back unchanged', () => {
+  it('resends the envelope unchanged', () => {
     const came = anEnvelope({
       headers: { 'x-asya-not-before': at(-5) },
       status: { phase: 'retrying', actor: 'score', attempt: 2 },

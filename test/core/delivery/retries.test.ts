@@ -12,7 +12,7 @@ const retryingAt = (attempt: number) => ({
 });
 
 describe('a retry', () => {
-  it('goes to the own queue with a delay, the attempt as it was and the error recorded', () => {
+  it('goes to the own queue with a delay, the same attempt and the error', () => {
     const came = anEnvelope({
       parent_id: 'p',
       headers: { a: 1 },
@@ -39,7 +39,7 @@ describe('a retry', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('counts on arrival: the second has attempt 2 and the longer delay', () => {
+  it('increments the attempt on arrival, and the next delay is longer', () => {
     const { sends, sent } = handle(anEnvelope({ status: retryingAt(1) }), faultEnd(), THREE);
     expect(sends[0]?.delayMs).toBe(4_000);
     expect(sent.status).toMatchObject({
@@ -50,7 +50,7 @@ describe('a retry', () => {
     });
   });
 
-  it('that was the last ends in x-sink', () => {
+  it('goes to x-sink after the last attempt', () => {
     const { sends, sent, plan } = handle(anEnvelope({ status: retryingAt(2) }), faultEnd(), THREE);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
@@ -71,7 +71,7 @@ describe('a retry', () => {
     expect(plan).not.toHaveProperty('otherwise');
   });
 
-  it('without limit writes no max_attempts and forgets the one of before', () => {
+  it('removes max_attempts if attempts are unlimited', () => {
     const setting: Setting = { policies: { default: { maxAttempts: 'unlimited', maxDuration: '1h' } } };
     const status = { ...retryingAt(7), max_attempts: 8 };
     const { sent } = handle(anEnvelope({ status }), faultEnd(), setting);
@@ -79,7 +79,7 @@ describe('a retry', () => {
     expect(sent.status).not.toHaveProperty('max_attempts');
   });
 
-  it('rolls the dice', () => {
+  it('uses the random value for jitter', () => {
     const jitter: Setting = {
       policies: { default: { maxAttempts: 3, initialDelay: '2s', jitter: true } },
       random: 0.5,
@@ -87,12 +87,12 @@ describe('a retry', () => {
     expect(handle(anEnvelope(), faultEnd(), jitter).sends[0]?.delayMs).toBe(2_100);
   });
 
-  it('waits as the runtime asked', () => {
+  it('uses the delay that the runtime requested', () => {
     expect(handle(anEnvelope(), faultEnd({ retryAfter: 7 }), THREE).sends[0]?.delayMs).toBe(7_000);
     expect(handle(anEnvelope(), faultEnd({ retryAfter: 1 }), THREE).sends[0]?.delayMs).toBe(2_000);
   });
 
-  it('waits from the clock after the call', () => {
+  it('starts the requested delay at the time after the call', () => {
     const late = handle(anEnvelope(), faultEnd({ retryAfter: at(10_000) }), { ...THREE, later: NOW + 3_000 });
     expect(late.sends[0]?.delayMs).toBe(7_000);
     expect(late.sent.status?.updated_at).toBe(at(3_000));
@@ -103,14 +103,14 @@ describe('a retry and the deadline', () => {
   it.each([
     [3_000, 'score', undefined],
     [2_999, 'x-sink', 'Timeout'],
-  ])('%d ms left before a delay of 2 s: to %s', (leftMs, to, reason) => {
+  ])('%d ms until the deadline and a delay of 2 s: to %s', (leftMs, to, reason) => {
     const { sends, sent } = handle(anEnvelope({ status: { deadline_at: at(leftMs) } }), faultEnd(), THREE);
     expect(sends).toHaveLength(1);
     expect(sends[0]?.to).toBe(to);
     expect(sent.status?.reason).toBe(reason);
   });
 
-  it('too near ends as Timeout with the error that came', () => {
+  it('ends as Timeout with the original error if the deadline is too near', () => {
     const { sends, sent, plan } = handle(
       anEnvelope({ status: { deadline_at: at(2_500) } }),
       faultEnd(),
@@ -122,7 +122,7 @@ describe('a retry and the deadline', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('is reckoned by the clock after the call', () => {
+  it('compares the deadline with the time after the call', () => {
     const setting = { ...THREE, later: NOW + 1 };
     const { sent } = handle(anEnvelope({ status: { deadline_at: at(3_000) } }), faultEnd(), setting);
     expect(sent.status?.reason).toBe('Timeout');
@@ -130,7 +130,7 @@ describe('a retry and the deadline', () => {
 });
 
 describe('a retry that cannot be sent', () => {
-  it('because the send was refused goes to x-sink as RuntimeError', () => {
+  it('goes to x-sink as RuntimeError if the send is refused', () => {
     const { plan } = handle(anEnvelope(), faultEnd(), THREE);
     const instead = planAfterRefusal(plan);
     expect(sendsOf(instead)).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('a retry that cannot be sent', () => {
     expect(instead.settle).toBe('ack');
   });
 
-  it('and whose record is refused too is not acked', () => {
+  it('is not acked if that send is refused too', () => {
     const { plan } = handle(anEnvelope(), faultEnd(), THREE);
     expect(planAfterRefusal(planAfterRefusal(plan))).toEqual({
       dispatches: [],
@@ -151,7 +151,7 @@ describe('a retry that cannot be sent', () => {
     });
   });
 
-  it('because the transport knows no delays goes to x-sink at once', () => {
+  it('goes to x-sink immediately on a transport without delays', () => {
     const { sends, sent, plan } = handle(anEnvelope(), faultEnd(), { ...THREE, limits: { maxDelayMs: 0 } });
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
@@ -165,7 +165,7 @@ describe('a retry that cannot be sent', () => {
     expect(plan).not.toHaveProperty('otherwise');
   });
 
-  it('does not keep the exhausted from being routed where the transport knows no delays', () => {
+  it('does not prevent onExhausted on a transport without delays', () => {
     const setting: Setting = {
       policies: { default: { onExhausted: ['recover'] } },
       limits: { maxDelayMs: 0 },
@@ -174,7 +174,7 @@ describe('a retry that cannot be sent', () => {
   });
 });
 
-describe('no policy', () => {
+describe('without a policy', () => {
   it.each([
     ['no resiliency at all', {}],
     ['policies without a default', { policies: { slow: { maxAttempts: 3 } } }],
@@ -182,7 +182,7 @@ describe('no policy', () => {
       'rules that do not match',
       { policies: { slow: {} }, rules: [{ errors: ['KeyError'], policy: 'slow' }] },
     ],
-  ] as readonly (readonly [string, Setting])[])('%s: x-sink, RuntimeError, at once', (_what, setting) => {
+  ] as readonly (readonly [string, Setting])[])('%s: x-sink, RuntimeError, no retry', (_what, setting) => {
     const { sends, sent, plan } = handle(anEnvelope({ headers: { a: 1 } }), faultEnd(), setting);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });

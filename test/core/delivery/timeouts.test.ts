@@ -8,7 +8,7 @@ const ERROR = {
   traceback: '',
 };
 
-describe("an actor's timeout", () => {
+describe('an actor timeout', () => {
   it.each([
     ['without a policy', {}],
     ['with a default policy alone', { policies: { default: { maxAttempts: 9 } } }],
@@ -34,7 +34,7 @@ describe("an actor's timeout", () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it.each(['ActorTimeout', 'TimeoutError', 'Exception'])('is retried where a rule says %s', (name) => {
+  it.each(['ActorTimeout', 'TimeoutError', 'Exception'])('is retried if a rule matches %s', (name) => {
     const setting: Setting = {
       policies: { again: { maxAttempts: 2, initialDelay: '2s' } },
       rules: [{ errors: [name], policy: 'again' }],
@@ -44,7 +44,7 @@ describe("an actor's timeout", () => {
     expect(sent.status).toMatchObject({ phase: 'retrying', max_attempts: 2, error: ERROR });
   });
 
-  it("has the policy's own reasons where a rule matches", () => {
+  it("ends with the policy's reason if a rule matches", () => {
     const rules = (policy: string): Setting => ({
       policies: { once: {} },
       rules: [{ errors: ['TimeoutError'], policy }],
@@ -61,7 +61,7 @@ describe("an actor's timeout", () => {
     expect(handle(anEnvelope(), TIMEOUT, setting).sent.status?.reason).toBe('ActorTimeout');
   });
 
-  it('may be the default by a rule', () => {
+  it('can use the default policy by a rule', () => {
     const setting: Setting = {
       policies: { default: { maxAttempts: 2 } },
       rules: [{ errors: ['TimeoutError'], policy: 'default' }],
@@ -70,14 +70,14 @@ describe("an actor's timeout", () => {
   });
 });
 
-describe('a timeout where the deadline was the tighter bound', () => {
+describe('a timeout that the deadline determined', () => {
   const setting: Setting = {
     policies: { again: { maxAttempts: 9 }, default: { maxAttempts: 9 } },
     rules: [{ errors: ['Exception', 'DeadlineExceeded', 'TimeoutError'], policy: 'again' }],
     later: NOW + 5_000,
   };
 
-  it('goes to x-sink as Timeout, and no rule is asked', () => {
+  it('goes to x-sink as Timeout whatever the rules are', () => {
     const { sends, sent, plan } = handle(
       anEnvelope({ status: { deadline_at: at(5_000) } }),
       TIMEOUT,
@@ -95,7 +95,7 @@ describe('a timeout where the deadline was the tighter bound', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('does not count as one of the runtime', () => {
+  it('does not count as a runtime error', () => {
     const { plan } = handle(anEnvelope({ status: { deadline_at: at(5_000) } }), TIMEOUT, setting);
     expect(plan.facts.filter(({ fact }) => fact === 'runtime-error')).toEqual([]);
   });

@@ -8,7 +8,7 @@ const bytesOf = (setting: Setting, end = valueEnd('é'.repeat(100))) =>
 describe('an answer too large to be read (ASYA_RUNTIME_MAX_RESPONSE)', () => {
   const end = { kind: 'too-large', detail: "the runtime's answer has 11 bytes; 10 are allowed" } as const;
 
-  it('goes to x-sink as PayloadTooLarge, with the original payload, whatever policies and headers say', () => {
+  it('goes to x-sink as PayloadTooLarge with the original payload, whatever policies and headers are set', () => {
     const catchAll = {
       policies: { default: { maxAttempts: 9 }, all: { maxAttempts: 9, onExhausted: ['review'] } },
       rules: [{ errors: ['PayloadTooLarge', 'RuntimeConnectionError', 'Exception'], policy: 'all' }],
@@ -30,23 +30,23 @@ describe('an answer too large to be read (ASYA_RUNTIME_MAX_RESPONSE)', () => {
     ]);
   });
 
-  it('of an end actor is discarded like any other', () => {
+  it('of an end actor is discarded', () => {
     const { sends, plan } = handle(anEnvelope(), end, { actor: { isEnd: true } });
     expect(sends).toEqual([]);
     expect(plan).toMatchObject({ settle: 'ack', facts: [{ fact: 'result', result: 'end_consumed' }] });
   });
 });
 
-describe('a result too big for the transport', () => {
+describe('a result too large for the transport', () => {
   const end = valueEnd('é'.repeat(100));
 
-  it('that just fits is sent', () => {
+  it('is sent if it just fits', () => {
     const bytes = bytesOf({});
     const { sends } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytes } });
     expect(sends[0]?.to).toBe('store');
   });
 
-  it('by one byte goes to x-sink as PayloadTooLarge, with the payload that came', () => {
+  it('goes to x-sink as PayloadTooLarge with the original payload if it is one byte too large', () => {
     const bytes = bytesOf({});
     const { sends, sent, plan } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytes - 1 } });
     expect(sends).toHaveLength(1);
@@ -67,14 +67,14 @@ describe('a result too big for the transport', () => {
     ]);
   });
 
-  it("is counted in the platform's own way where there is one", () => {
+  it("is measured with the platform's function if there is one", () => {
     const bytes = bytesOf({});
     const limits = { maxBodyBytes: bytes };
     expect(handle(anEnvelope(), end, { limits, countBytes: () => bytes }).sends[0]?.to).toBe('store');
     expect(handle(anEnvelope(), end, { limits, countBytes: () => bytes + 1 }).sends[0]?.to).toBe('x-sink');
   });
 
-  it('in one item of many: none is sent on', () => {
+  it('prevents all sends if one of many items is too large', () => {
     const { sends, sent } = handle(anEnvelope(), valueEnd('small', 'x'.repeat(2_000), 'small'), {
       limits: { maxBodyBytes: 1_000 },
     });
@@ -82,7 +82,7 @@ describe('a result too big for the transport', () => {
     expect(sent.status?.error?.type).toBe('PayloadTooLarge');
   });
 
-  it('at the end of the route likewise', () => {
+  it('fails at the end of the route, too', () => {
     const { sent } = handle(
       anEnvelope({ route: { prev: [], curr: 'score', next: [] } }),
       valueEnd('x'.repeat(2_000)),
@@ -101,12 +101,12 @@ describe('a result too big for the transport', () => {
   });
 });
 
-describe('an error too big to be told beside its payload', () => {
+describe('an error that does not fit next to its payload', () => {
   const end = faultEnd({ message: 'é'.repeat(2_000), traceback: 't'.repeat(4_000), mro: ['Exception'] });
   const whole: Setting = { limits: {} };
   const SHORT = { type: 'pkg.ValueError', mro: [], message: 'é'.repeat(512), traceback: '' };
 
-  it('that just fits stays whole', () => {
+  it('stays complete if it just fits', () => {
     const { sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytesOf(whole, end) } });
     expect(sent.status?.error).toEqual({
       type: 'pkg.ValueError',
@@ -116,7 +116,7 @@ describe('an error too big to be told beside its payload', () => {
     });
   });
 
-  /** The failure's error where one byte less is allowed than what would hold it with this error. */
+  /** The error of the failed envelope if the limit is one byte below the size with the given error. */
   const errorBelow = (error: object) => {
     const kept = faultEnd({ traceback: '', ...error });
     const { sends, sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes: bytesOf(whole, kept) - 1 } });
@@ -128,31 +128,27 @@ describe('an error too big to be told beside its payload', () => {
 
   it.each([
     [
-      'first the traceback',
+      'first by the traceback',
       { mro: ['Exception'], message: 'é'.repeat(2_000), traceback: 't'.repeat(4_000) },
       { ...SHORT, mro: ['Exception'], message: 'é'.repeat(2_000) },
     ],
-    [
-      'then the ancestors and the end of the message',
-      { mro: ['Exception'], message: 'é'.repeat(2_000) },
-      SHORT,
-    ],
-    ['then all but the type', { mro: [], message: 'é'.repeat(512) }, { ...SHORT, message: '' }],
-    ['and no more than that', { mro: [], message: '' }, { ...SHORT, message: '' }],
-  ])('gives way: %s', (_what, tooBig, error) => {
+    ['then by mro and the end of the message', { mro: ['Exception'], message: 'é'.repeat(2_000) }, SHORT],
+    ['then to the type', { mro: [], message: 'é'.repeat(512) }, { ...SHORT, message: '' }],
+    ['and not further', { mro: [], message: '' }, { ...SHORT, message: '' }],
+  ])('is shortened: %s', (_what, tooBig, error) => {
     expect(errorBelow(tooBig)).toEqual(error);
   });
 
   it.each([
     ['without the traceback', { mro: ['Exception'], message: 'é'.repeat(2_000), traceback: '' }],
     ['with the beginning of the message', { mro: [], message: 'é'.repeat(512), traceback: '' }],
-  ])('gives way no further than it must: it just fits %s', (_what, error) => {
+  ])('is not shortened further if it just fits %s', (_what, error) => {
     const maxBodyBytes = bytesOf(whole, faultEnd(error));
     const { sent } = handle(anEnvelope(), end, { limits: { maxBodyBytes } });
     expect(sent.status?.error).toEqual({ type: 'pkg.ValueError', ...error });
   });
 
-  it("is counted in the platform's own way where there is one", () => {
+  it("is measured with the platform's function if there is one", () => {
     const counted: string[] = [];
     const limits = { maxBodyBytes: bytesOf(whole, end) };
     const countBytes = (text: string) => limits.maxBodyBytes + (counted.push(text) > 1 ? 0 : 1);
@@ -161,14 +157,14 @@ describe('an error too big to be told beside its payload', () => {
     expect(sent.status?.error?.traceback).toBe('');
   });
 
-  it('gives way in a retry too', () => {
+  it('is shortened in a retry', () => {
     const setting: Setting = { policies: { default: { maxAttempts: 3 } }, limits: { maxBodyBytes: 2_000 } };
     const { sends, sent } = handle(anEnvelope(), end, setting);
     expect(sends[0]?.to).toBe('score');
     expect(sent.status).toMatchObject({ phase: 'retrying', attempt: 1, max_attempts: 3, error: SHORT });
   });
 
-  it('gives way where it is routed, escalated or dropped', () => {
+  it('is shortened when routed, escalated or dropped', () => {
     for (const onExhausted of [['recover'], { action: 'escalate', topic: 't' }, { action: 'drop' }]) {
       const setting: Setting = { policies: { default: { onExhausted } }, limits: { maxBodyBytes: 2_000 } };
       for (const { envelope } of handle(anEnvelope(), end, setting).sends) {
@@ -177,7 +173,7 @@ describe('an error too big to be told beside its payload', () => {
     }
   });
 
-  it('a short message stays whole', () => {
+  it('keeps a short message', () => {
     const brief = faultEnd({ message: 'no', traceback: 't'.repeat(4_000) });
     const { sent } = handle(anEnvelope(), brief, { limits: { maxBodyBytes: 2_000 } });
     expect(sent.status?.error).toEqual({ ...SHORT, mro: ['Exception'], message: 'no' });

@@ -11,7 +11,7 @@ const CUT = '\n... cut ...\n';
 
 describe('a traceback', () => {
   it.each([
-    ['of nothing', ''],
+    ['that is empty', ''],
     ['of a line', 'at line 1'],
     ['of 8 KB', 'x'.repeat(8_192)],
     ['of 8 KB in two bytes each', 'é'.repeat(4_096)],
@@ -28,7 +28,7 @@ describe('a traceback', () => {
     expect(utf8Bytes(capped)).toBeLessThanOrEqual(MAX_TRACEBACK_BYTES);
   });
 
-  it('is cut to what there is room for', () => {
+  it('is cut to the given limit', () => {
     expect(capTraceback('x'.repeat(33), 33)).toBe('x'.repeat(33));
     expect(capTraceback(`${'h'.repeat(20)}${'t'.repeat(20)}`, 33)).toBe(
       `${'h'.repeat(10)}${CUT}${'t'.repeat(10)}`,
@@ -36,8 +36,8 @@ describe('a traceback', () => {
   });
 
   it.each([
-    ['one byte above', 'x'.repeat(8_193)],
-    ['one character of two bytes above', 'é'.repeat(4_097)],
+    ['one byte too long', 'x'.repeat(8_193)],
+    ['one character of two bytes too long', 'é'.repeat(4_097)],
     ['characters of three bytes', '€'.repeat(2_731)],
     ['pairs', '\u{1f600}'.repeat(2_049)],
     ['very long', 'é€\u{1f600}'.repeat(100_000)],
@@ -52,7 +52,7 @@ describe('a traceback', () => {
     expect(traceback.endsWith(tail)).toBe(true);
   });
 
-  it('is capped as it travels; type, ancestors and message are not', () => {
+  it('is limited in status.error; type, mro and message are not', () => {
     const long = 'x'.repeat(9_000);
     expect(
       statusErrorFromFault({ type: long, mro: [long], message: long, traceback: long, httpStatus: 500 }),
@@ -64,7 +64,7 @@ describe('a traceback', () => {
     });
   });
 
-  it('is empty where a fault is our own', () => {
+  it('is empty for faults of the sidecar', () => {
     expect(faultOf('A', 'm')).toEqual({ type: 'A', mro: [], message: 'm', traceback: '' });
   });
 });

@@ -5,8 +5,8 @@ import { recordOf } from '../../../lib/core/failure/record.ts';
 import { NOW } from '../a-delivery.ts';
 import { A_FAILURE, AN_ERROR, aFailed } from '../an-end.ts';
 
-describe('a failure', () => {
-  it('tells what failed, where, why, how often and when, and where the envelope is', () => {
+describe('failureOf', () => {
+  it('contains envelope, actor, reason, error, attempts, times and archive key', () => {
     const headers = { 'x-asya-flow': 'enhance', 'x-asya-task': 't-1', 'x-asya-replay': 'r-1' };
     const envelope = aFailed({ headers });
     const { identity, archiveKey } = recordOf(envelope, NOW, hashed);
@@ -29,7 +29,7 @@ describe('a failure', () => {
     });
   });
 
-  it('has what it can have where a status says nothing', () => {
+  it('has defaults for an empty status', () => {
     const failure = failureOf(aFailed({ status: { phase: 'failed' } }), NOW, hashed);
     expect(failure).toMatchObject({
       reason: 'RuntimeError',
@@ -42,7 +42,7 @@ describe('a failure', () => {
     for (const key of ['flow', 'task', 'replay']) expect(failure).not.toHaveProperty(key);
   });
 
-  it('has a message of a kilobyte at most, and never half a character', () => {
+  it('limits the message to 1 KB without splitting characters', () => {
     const message = `a${'\u{1F600}'.repeat(1_000)}`;
     const status = { ...A_FAILURE, error: { ...AN_ERROR, message } };
     const { errorMessage } = failureOf(aFailed({ status }), NOW, hashed);
@@ -50,7 +50,7 @@ describe('a failure', () => {
     expect(errorMessage.isWellFormed()).toBe(true);
   });
 
-  it('is grouped with its like, whatever the values in their messages', () => {
+  it('has the same fingerprint whatever values the message contains', () => {
     const groupOf = (message: string, actor = 'score') =>
       failureOf(aFailed({ status: { ...A_FAILURE, actor, error: { ...AN_ERROR, message } } }), NOW, hashed)
         .fingerprint;
@@ -60,7 +60,7 @@ describe('a failure', () => {
   });
 });
 
-describe('the error of a status', () => {
+describe('errorOf', () => {
   it.each([
     [undefined],
     [null],
@@ -70,7 +70,7 @@ describe('the error of a status', () => {
     [{}],
     [{ type: 7, message: null, traceback: {} }],
     [{ type: '' }],
-  ])('may be anything: %j', (error) => {
+  ])('accepts any value: %j', (error) => {
     expect(errorOf(aFailed({ status: { phase: 'failed', error } }))).toEqual({
       type: 'unknown',
       message: '',
@@ -78,7 +78,7 @@ describe('the error of a status', () => {
     });
   });
 
-  it('that is a text is the message', () => {
+  it('uses a text as the message', () => {
     const { errorType, errorMessage, fingerprint } = failureOf(
       aFailed({ status: { ...A_FAILURE, error: 'no such user: 17' } }),
       NOW,

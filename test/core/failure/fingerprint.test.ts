@@ -11,45 +11,42 @@ const FAILING: FingerprintInput = { actor: 'score', errorType: 'ValueError', mes
 const printOf = (changes: Partial<FingerprintInput> = {}) =>
   fingerprintOf({ ...FAILING, ...changes }, deriveId);
 
-describe('one cause has one fingerprint', () => {
+describe('the fingerprint of the same cause is the same', () => {
   it.each<[string, readonly string[]]>([
     ['numbers', ['row 17 is bad', 'row 4 is bad', 'row -3.5 is bad', 'row 1,000 is bad', 'row 1e9 is bad']],
-    ['numbers at a word', ['took 12ms', 'took 3ms']],
-    ['percent and sums', ['used 97% of 512MB', 'used 8% of 64MB']],
+    ['numbers next to a word', ['took 12ms', 'took 3ms']],
+    ['percentages and amounts', ['used 97% of 512MB', 'used 8% of 64MB']],
     [
       'UUIDs',
       ['no user 7f0c8f3e-1c7e-4d5b-9a55-0d6c3a1b2c3d', 'no user A0B1C2D3-E4F5-4a6b-8c7d-0123456789AB'],
     ],
     ['hashes', ['no blob 9f86d081884c7d659a2feaa0c55ad015', 'no blob a3bf4f1b2b0b822cd15d6c15b0f00a08']],
     ['short hashes', ['no commit a1b2c3d', 'no commit 9dff001', 'no commit 1234567']],
-    ['ids of a service', ['no order ord_8fK2mQ9xZ1', 'no order ord_77aB3cD4eF']],
-    ['what is in double quotes', ['no key "alpha"', 'no key "beta gamma"', 'no key "with \\" inside"']],
-    ['what is in single quotes', ["no key 'alpha'", "no key 'b c'"]],
-    ['what is in backticks', ['no key `alpha`', 'no key `beta`']],
+    ['service ids', ['no order ord_8fK2mQ9xZ1', 'no order ord_77aB3cD4eF']],
+    ['values in double quotes', ['no key "alpha"', 'no key "beta gamma"', 'no key "with \\" inside"']],
+    ['values in single quotes', ["no key 'alpha'", "no key 'b c'"]],
+    ['values in backticks', ['no key `alpha`', 'no key `beta`']],
     ['paths', ['cannot open /data/in/a.csv', 'cannot open /var/tmp/run-7/other.json']],
-    ['paths of other kinds', ['cannot open ~/in/a.csv', 'cannot open ./x/y', 'cannot open C:\\in\\b.csv']],
-    ['instants', ['due 2026-01-01T00:00:00Z', 'due 2025-12-31T23:59:59.123Z']],
-    ['days and times', ['due 2026-01-01 10:11:12', 'due 2024-02-29 00:00:00']],
-    ['addresses in memory', ['<object at 0x7f3a2c1d>', '<object at 0xDEADBEEF00>']],
+    ['other kinds of paths', ['cannot open ~/in/a.csv', 'cannot open ./x/y', 'cannot open C:\\in\\b.csv']],
+    ['timestamps', ['due 2026-01-01T00:00:00Z', 'due 2025-12-31T23:59:59.123Z']],
+    ['dates and times', ['due 2026-01-01 10:11:12', 'due 2024-02-29 00:00:00']],
+    ['memory addresses', ['<object at 0x7f3a2c1d>', '<object at 0xDEADBEEF00>']],
     ['e-mail addresses', ['no user ann@example.org', 'no user b.c+d@mail.example.co.uk']],
     ['URLs', ['GET https://a.example/x?y=1 failed', 'GET http://b.example:8080/z failed']],
-    ['addresses of machines', ['connect 10.0.0.1:5432 refused', 'connect 192.168.17.4:80 refused']],
+    ['network addresses', ['connect 10.0.0.1:5432 refused', 'connect 192.168.17.4:80 refused']],
     ['spaces', ['a  b\n c', 'a b c ']],
-    [
-      'what comes after the first half a thousand characters',
-      [`${'word '.repeat(100)}a`, `${'word '.repeat(100)}b`],
-    ],
-  ])('whatever the %s are', (_what, messages) => {
+    ['texts after the first 500 characters', [`${'word '.repeat(100)}a`, `${'word '.repeat(100)}b`]],
+  ])('for different %s', (_what, messages) => {
     expect([...new Set(messages.map(normalizeMessage))]).toHaveLength(1);
     expect(new Set(messages.map((message) => printOf({ message }))).size).toBe(1);
   });
 
-  it('is short enough to be typed', () => {
+  it('is short', () => {
     expect(printOf()).toMatch(/^[0-9a-f]{12}$/);
   });
 });
 
-describe('another cause has another fingerprint', () => {
+describe('the fingerprint of another cause is different', () => {
   const traceback =
     'Traceback (most recent call last):\n  File "/app/score.py", line 3, in score\nValueError: no';
   it.each<[string, Partial<FingerprintInput>]>([
@@ -71,7 +68,7 @@ describe('another cause has another fingerprint', () => {
     ['Maximum recursion depth exceeded', 'Maximum duration exceeded'],
     ['read/write lock', 'read/only lock'],
     ['internationalization missing', 'authentication missing'],
-  ])('as %j and %j are', (one, other) => {
+  ])('for %j and %j', (one, other) => {
     expect(normalizeMessage(one)).not.toBe(normalizeMessage(other));
   });
 });
@@ -101,7 +98,7 @@ const node = (line: number, folder = '/app') =>
     `    at new Later (${folder}/later.ts:${line}:1)`,
   ].join('\n');
 
-describe('the top frames of a traceback', () => {
+describe('topFrames', () => {
   it.each<[string, string, readonly string[]]>([
     ['Python, innermost first', python(10), ['check.py:<module>', 'parse.py:parse', 'score.py:score']],
     ['Node', node(10), ['parse.ts:parse', 'score.ts:async Worker.score', 'top.ts:']],
@@ -126,18 +123,18 @@ describe('the top frames of a traceback', () => {
     expect(topFrames(traceback)).toEqual(frames);
   });
 
-  it('do not know the lines, nor the folder it was deployed to', () => {
+  it('contain neither line numbers nor folders', () => {
     expect(topFrames(python(10))).toEqual(topFrames(python(99)));
     expect(topFrames(node(10))).toEqual(topFrames(node(99, '/var/task')));
   });
 
-  it('that were cut in the middle are still told', () => {
+  it('are found in a traceback that was cut in the middle', () => {
     const cut = `${python(1).slice(0, 60)}\n... cut ...\n${python(1).slice(-200)}`;
     expect(topFrames(cut).slice(0, 1)).toEqual(['check.py:<module>']);
   });
 });
 
-describe('a fingerprint is made in no time', () => {
+describe('a fingerprint takes linear time', () => {
   const SIZE = 8_192;
   const HUGE = 1_048_576;
   const words = (text: string, length = SIZE) =>
@@ -164,7 +161,7 @@ describe('a fingerprint is made in no time', () => {
     'a:',
     ' ',
     '\n',
-  ])('whatever the message repeats: %j', (text) => {
+  ])('for a message that repeats %j', (text) => {
     expect(normalizeMessage(words(text)).length).toBeLessThanOrEqual(500);
   });
 
@@ -179,8 +176,8 @@ describe('a fingerprint is made in no time', () => {
     ':',
     '    at a:1:',
     '|',
-  ])('whatever a traceback of a megabyte repeats: %j', (text) => {
-    // What grew with the square of a megabyte would not be over within the test's time.
+  ])('for a traceback of 1 MB that repeats %j', (text) => {
+    // Quadratic time for a megabyte would exceed the test's timeout.
     expect(topFrames(words(text, HUGE)).length).toBeLessThanOrEqual(3);
   });
 });

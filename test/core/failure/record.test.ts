@@ -13,18 +13,18 @@ const keyOf = (changes: Fields = {}) => recordOf(aFailed(changes), NOW, deriveId
 const failed = (changes: Fields) => ({ status: { ...A_FAILURE, ...changes } });
 const replayed = (replay: unknown) => ({ headers: { 'x-asya-replay': replay } });
 
-describe("a record's identity", () => {
+describe('the identity of a record', () => {
   it.each<[string, Fields]>([
     ['the id', { id: 'e-2' }],
     ['the phase', failed({ phase: 'succeeded' })],
     ['the actor', failed({ actor: 'store' })],
     ['the hop', { route: { prev: ['fetch', 'other'], curr: 'score', next: ['store'] } }],
     ['the replay', replayed('r-1')],
-  ])('is another with %s', (_part, changes) => {
+  ])('differs with %s', (_part, changes) => {
     expect(identityOf(changes)).not.toBe(identityOf());
   });
 
-  it('is another with each of two replays', () => {
+  it('differs for each of two replays', () => {
     expect(identityOf(replayed('r-1'))).not.toBe(identityOf(replayed('r-2')));
   });
 
@@ -35,45 +35,53 @@ describe("a record's identity", () => {
     ['the times', failed({ created_at: at(-1), updated_at: at(86_400_000) })],
     ['the error', failed({ error: { ...AN_ERROR, message: 'other' } })],
     ['other headers', { headers: { traceparent: 'other', 'x-asya-task': 't' } }],
-    ['the names on the way', { route: { prev: ['other'], curr: 'score', next: [] } }],
+    ['the names in prev', { route: { prev: ['other'], curr: 'score', next: [] } }],
     ['the parent', { parent_id: 'p-1' }],
     ['unknown keys', { more: 1 }],
-    ['a replay header that is no text', replayed(7)],
+    ['a replay header that is not text', replayed(7)],
     ['an empty replay header', replayed('')],
-  ])('is the same with another of %s', (_what, changes) => {
+  ])('does not depend on %s', (_what, changes) => {
     expect(identityOf(changes)).toBe(identityOf());
   });
 
-  it('is the same whenever it comes', () => {
+  it('does not depend on the time', () => {
     expect(identityOf({}, NOW + 86_400_000)).toBe(identityOf());
   });
 
-  it('does not mix up where one part ends and the next begins', () => {
+  it('separates its parts', () => {
     expect(identityOf({ id: 'e-1","failed' })).not.toBe(identityOf({ id: 'e-1' }));
   });
 });
 
-describe("an envelope's key", () => {
+describe('the archive key of an envelope', () => {
   it.each<[string, Fields, string]>([
     ['failed', {}, 'failed/2026-01-01/score/e-1.json'],
     ['succeeded', failed({ phase: 'succeeded', reason: 'Completed' }), 'succeeded/2026-01-01/score/e-1.json'],
     ['canceled', failed({ phase: 'canceled' }), 'canceled/2026-01-01/score/e-1.json'],
     ['dead-lettered', failed({ reason: 'DeliveryExhausted' }), 'dlq/2026-01-01/score/e-1.json'],
     [
-      'said to be dead-lettered, and succeeded',
+      'succeeded with the reason DeliveryExhausted',
       failed({ phase: 'succeeded', reason: 'DeliveryExhausted' }),
       'succeeded/2026-01-01/score/e-1.json',
     ],
     ['dropped', failed({ reason: 'Dropped' }), 'failed/2026-01-01/score/e-1.json'],
-    ['of a phase nobody knows', failed({ phase: 'paused' }), 'failed/2026-01-01/score/e-1.json'],
+    ['of an unknown phase', failed({ phase: 'paused' }), 'failed/2026-01-01/score/e-1.json'],
     ['without a status', { status: undefined }, 'failed/2026-01-01/score/e-1.json'],
     [
-      'on the day in UTC',
+      'by the day in UTC',
       failed({ updated_at: '2026-03-01T00:30:00+02:00' }),
       'failed/2026-02-28/score/e-1.json',
     ],
-    ['of an unreadable day, now', failed({ updated_at: 'soon' }), 'failed/2026-01-01/score/e-1.json'],
-    ['of a day that is no text, now', failed({ updated_at: 7 }), 'failed/2026-01-01/score/e-1.json'],
+    [
+      'by the current day if updated_at is invalid',
+      failed({ updated_at: 'soon' }),
+      'failed/2026-01-01/score/e-1.json',
+    ],
+    [
+      'by the current day if updated_at is not text',
+      failed({ updated_at: 7 }),
+      'failed/2026-01-01/score/e-1.json',
+    ],
   ])('%s', (_what, changes, key) => {
     expect(keyOf(changes)).toBe(key);
   });
@@ -97,7 +105,7 @@ describe("an envelope's key", () => {
     expect(keyOf({ id })).toBe(`failed/2026-01-01/score/${name}.json`);
   });
 
-  it('stays within what S3 takes, and in its folder, whatever the parts are', () => {
+  it("stays within S3's limits and its folder for any parts", () => {
     const long = '\u{1F600}/'.repeat(5_000);
     const changes = { id: long, ...failed({ actor: long }), ...replayed(long) };
     const { archiveKey } = recordOf(aFailed(changes), NOW, hashed);
@@ -115,13 +123,13 @@ describe("an envelope's key", () => {
       'e-1=r%2F1',
       'e-1@2=r%2F1',
     ],
-  ])('%s, and the spare one', (_what, changes, name, spare) => {
+  ])('%s, and the alternative one', (_what, changes, name, spare) => {
     const { archiveKey, alternativeKey } = recordOf(aFailed(changes), NOW, deriveId);
     expect(archiveKey).toBe(`failed/2026-01-01/score/${name}.json`);
     expect(alternativeKey).toBe(`failed/2026-01-01/score/${spare}.json`);
   });
 
-  it('is never that of an envelope whose id looks like it', () => {
+  it('differs from that of an envelope with a similar id', () => {
     const ids = ['e-1', 'e-1.2', 'e-1@1', 'e-1=2', 'e-1.r', 'e-1%401'];
     const keys = [{}, replayed('2')].flatMap((more) =>
       ids.flatMap((id) => {
@@ -138,7 +146,7 @@ describe("an envelope's key", () => {
     ['the hop', { route: { prev: ['fetch', 'other'], curr: 'score', next: ['store'] } }],
     ['the day', failed({ updated_at: at(86_400_000) })],
     ['the reason', failed({ reason: 'DeliveryExhausted' })],
-  ])('is for the first in its place, which is the same with another of %s', (_part, changes) => {
+  ])('has a place that does not depend on %s', (_part, changes) => {
     expect(placeOf(changes)).toBe(placeOf());
   });
 
@@ -147,7 +155,7 @@ describe("an envelope's key", () => {
     ['the phase', failed({ phase: 'succeeded' })],
     ['the actor', failed({ actor: 'store' })],
     ['the replay', replayed('r-1')],
-  ])('is for the first in its place, which is another with %s', (_part, changes) => {
+  ])('has a place that differs with %s', (_part, changes) => {
     expect(placeOf(changes)).not.toBe(placeOf());
   });
 });
@@ -159,8 +167,8 @@ describe('an end', () => {
     ['failed', { phase: 'failed', reason: 'Timeout' }, 'failed', true],
     ['escalated', { phase: 'failed', reason: 'Escalated' }, 'failed', true],
     ['dropped', { phase: 'failed', reason: 'Dropped' }, 'failed', false],
-    ['in the middle of the way', { phase: 'retrying' }, 'failed', true],
-    ['of no known phase', { phase: 7 }, 'failed', true],
+    ['in the middle of the route', { phase: 'retrying' }, 'failed', true],
+    ['with an unknown phase', { phase: 7 }, 'failed', true],
     ['without a status', undefined, 'failed', true],
   ])('%s', (_what, status, end, goesToSump) => {
     const envelope = envelopeOf(anEnvelope(defined({ status })));
@@ -169,18 +177,18 @@ describe('an end', () => {
 
   it.each<[string, Fields, string]>([
     ['that the status names', {}, 'score'],
-    ['else where it is', { status: { phase: 'failed' } }, 'score'],
+    ['in route.curr otherwise', { status: { phase: 'failed' } }, 'score'],
     [
-      'else where it was last',
+      'at the end of route.prev otherwise',
       { status: { phase: 'failed', actor: '' }, route: { prev: ['a', 'b'], curr: '', next: [] } },
       'b',
     ],
-    ['else unknown', { status: { actor: 7 }, route: { prev: [], curr: '', next: [] } }, 'unknown'],
-  ])('was at the actor %s', (_what, changes, actor) => {
+    ['"unknown" otherwise', { status: { actor: 7 }, route: { prev: [], curr: '', next: [] } }, 'unknown'],
+  ])('is at the actor %s', (_what, changes, actor) => {
     expect(endActorOf(envelopeOf(aFailedBody(changes)))).toBe(actor);
   });
 
-  it('is told with what there is, and nothing made up', () => {
+  it('has a record without invented values', () => {
     expect(recordOf(aFailed(replayed('r-1')), NOW, deriveId)).toStrictEqual({
       identity: 'record|e-1|failed|score|1|r-1',
       envelopeId: 'e-1',

@@ -19,8 +19,8 @@ function problemOf(replayed: ReplayResult): string {
   return replayed.problem;
 }
 
-describe('a replay', () => {
-  it('goes to the actor that failed, with all it had but its failure', () => {
+describe('replayOf', () => {
+  it('sends to the actor that failed, with everything except for the failure', () => {
     const headers = { a: 1, 'x-asya-task': 't-1', 'x-asya-not-before': at(5_000) };
     const failed = aFailed({ headers, parent_id: 'p-1', extra: [1] });
     const { status: _failure, ...body } = aFailedBody({ parent_id: 'p-1', extra: [1] });
@@ -30,26 +30,26 @@ describe('a replay', () => {
     });
   });
 
-  it('has a new deadline, or none: never the one that passed', () => {
+  it('sets a new deadline, or none', () => {
     const status = { ...A_FAILURE, deadline_at: at(-1) };
     expect(sent(replayOf(aFailed({ status }), OPTIONS)).body).not.toHaveProperty('status');
     const { body } = sent(replayOf(aFailed({ status }), { ...OPTIONS, deadlineMs: NOW + 60_000 }));
     expect(body['status']).toEqual({ deadline_at: at(60_000) });
   });
 
-  it('marks with the latest replay alone', () => {
+  it('marks the envelope with the latest replay only', () => {
     const failed = aFailed({ headers: { 'x-asya-replay': 'r-0' } });
     expect(sent(replayOf(failed, OPTIONS)).body['headers']).toEqual({ 'x-asya-replay': 'r-1' });
   });
 
-  it('goes to another actor by choice, which then stands in the route', () => {
+  it('sends to another actor on request, and sets it in the route', () => {
     expect(sent(replayOf(aFailed(), { ...OPTIONS, to: 'review' }))).toMatchObject({
       to: 'review',
       body: { route: { prev: ['fetch'], curr: 'review', next: ['store'] } },
     });
   });
 
-  it('stands at the actor that failed, also where its route says another', () => {
+  it('sets route.curr to the actor that failed', () => {
     const failed = aFailed({ status: { ...A_FAILURE, actor: 'store' } });
     expect(sent(replayOf(failed, OPTIONS))).toMatchObject({
       to: 'store',
@@ -64,7 +64,7 @@ describe('a replay', () => {
     expect('envelope' in replayed && encode(replayed.envelope)).toContain(`"payload":${payload}`);
   });
 
-  it('takes another payload by choice, and leaves the original alone', () => {
+  it('replaces the payload on request, and does not change the original', () => {
     const failed = aFailed();
     const before = encode(failed);
     const { body } = sent(replayOf(failed, { ...OPTIONS, payload: '{"n":2}' as JsonText }));
@@ -72,7 +72,7 @@ describe('a replay', () => {
     expect(encode(failed)).toBe(before);
   });
 
-  it('is taken on as a fresh attempt', () => {
+  it('arrives as attempt 1', () => {
     const replayed = replayOf(aFailed(), OPTIONS);
     const arrival = arrivalOf('envelope' in replayed ? encode(replayed.envelope) : '');
     expect(arrival.kind).toBe('readable');
@@ -80,26 +80,26 @@ describe('a replay', () => {
     expect(arrival.envelope.status).toBeUndefined();
   });
 
-  it.each(['', 'Bad Name', '-', 'unknown name'])('is refused for an actor called %j', (to) => {
+  it.each(['', 'Bad Name', '-', 'unknown name'])('rejects the actor %j', (to) => {
     const failed = aFailed({ status: { ...A_FAILURE, actor: to || 'Bad' } });
     expect(problemOf(replayOf(failed, to === '' ? OPTIONS : { ...OPTIONS, to }))).toContain('--to');
   });
 });
 
-describe('a replay of what could not be read', () => {
+describe('replayOf an unreadable message', () => {
   const failed = aFailed({ payload: { raw: 'nonsense' }, status: { ...A_FAILURE, unreadable: true } });
 
-  it('is refused, and says what to do', () => {
+  it('is rejected with a hint', () => {
     expect(problemOf(replayOf(failed, OPTIONS))).toMatch(/could not be decoded.*--patch/);
   });
 
-  it('goes with a payload in its place', () => {
+  it('accepts a new payload', () => {
     const { to, body } = sent(replayOf(failed, { ...OPTIONS, payload: '{"n":1}' as JsonText }));
     expect([to, body['payload']]).toEqual(['score', { n: 1 }]);
   });
 });
 
-describe("a replay of what the crew's own queues dead-lettered", () => {
+describe('replayOf an envelope that was dead-lettered at the crew', () => {
   const before = { phase: 'succeeded', reason: 'Completed', actor: 'store', updated_at: at(-5_000) };
   const route = { prev: ['fetch', 'store'], curr: '', next: [] };
   const lost = {
@@ -111,7 +111,7 @@ describe("a replay of what the crew's own queues dead-lettered", () => {
   };
   const failed = aFailed({ route, status: { ...lost, before } });
 
-  it('goes back as it was, with the status it had', () => {
+  it('restores the previous status', () => {
     expect(sent(replayOf(failed, OPTIONS))).toMatchObject({
       to: 'x-sink',
       body: { route, payload: { n: 1 }, headers: { 'x-asya-replay': 'r-1' } },
@@ -119,11 +119,11 @@ describe("a replay of what the crew's own queues dead-lettered", () => {
     expect(sent(replayOf(failed, { ...OPTIONS, deadlineMs: NOW })).body['status']).toEqual(before);
   });
 
-  it('has no status where it had none', () => {
+  it('has no status if there was none before', () => {
     expect(sent(replayOf(aFailed({ route, status: lost }), OPTIONS)).body).not.toHaveProperty('status');
   });
 
-  it('may go to an actor of the user by choice', () => {
+  it('can be sent to a normal actor', () => {
     expect(sent(replayOf(failed, { ...OPTIONS, to: 'store' }))).toMatchObject({
       to: 'store',
       body: { route: { curr: 'store' } },
@@ -131,15 +131,15 @@ describe("a replay of what the crew's own queues dead-lettered", () => {
   });
 
   it.each<[string, Partial<ReplayOptions>, Fields]>([
-    ['to another of the crew', { to: 'x-sump' }, {}],
+    ['for another actor of the crew', { to: 'x-sump' }, {}],
     ['with another payload', { payload: '1' as JsonText }, {}],
     ['that could not be read', {}, { unreadable: true }],
-  ])('is refused %s', (_what, options, more) => {
+  ])('is rejected %s', (_what, options, more) => {
     const one = aFailed({ route, status: { ...lost, before, ...more } });
     expect(problemOf(replayOf(one, { ...OPTIONS, ...options }))).not.toBe('');
   });
 
-  it('is no way to the crew for what failed elsewhere', () => {
+  it('rejects the crew as a target for other failures', () => {
     expect(problemOf(replayOf(aFailed(), { ...OPTIONS, to: 'x-sink' }))).toContain(
       'is reserved for the mesh',
     );

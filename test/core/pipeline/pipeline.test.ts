@@ -48,7 +48,7 @@ describe('the presets', () => {
     expect(DEFAULT_ERRORS_TOPIC).toBe('sending-mg-errors');
   });
 
-  it("are a policy of the mesh's own kind", () => {
+  it('compile to a policy of the mesh', () => {
     expect(pipelinePolicy({ delaysSeconds: [1, 2.5], expireAfterHours: 2 })).toEqual({
       maxAttempts: Number.POSITIVE_INFINITY,
       backoff: { kind: 'schedule', delaysMs: [1_000, 2_500] },
@@ -60,8 +60,8 @@ describe('the presets', () => {
   });
 });
 
-describe('what can be tried again', () => {
-  it.each(RETRIABLE)('%j, after each delay in turn', (error) => {
+describe('a retryable error', () => {
+  it.each(RETRIABLE)('%j is retried after each delay of the schedule', (error) => {
     const delays = [0, 1, 2, 3, 4, 5].map((count) => decided({ ...error, count }));
     expect(delays).toEqual(
       [1, 1, 2, 3, 7, 30].map((delaySeconds, count) => ({
@@ -72,13 +72,13 @@ describe('what can be tried again', () => {
     );
   });
 
-  it.each(HTTP_RETRIABLE)('HTTP %d begins the schedule again after the last delay', (http) => {
+  it.each(HTTP_RETRIABLE)('HTTP %d restarts the schedule after the last delay', (http) => {
     for (const count of [6, 7, 100]) {
       expect(decided({ http, count })).toEqual({ action: 'retry', delaySeconds: 1, nextCount: 1 });
     }
   });
 
-  it.each(TYPES_RETRIABLE)('%s has expired after the last delay', (type) => {
+  it.each(TYPES_RETRIABLE)('%s expires after the last delay', (type) => {
     expect(decided({ type, count: 6 })).toEqual({ action: 'drop', escalate: true, expired: true });
     expect(decided({ type, count: 6, normal: true })).toEqual({
       action: 'drop',
@@ -87,31 +87,31 @@ describe('what can be tried again', () => {
     });
   });
 
-  it('by the last part of a name, and by an ancestor', () => {
+  it('is recognized by the last part of its name and by an ancestor', () => {
     expect(decided({ type: 'pubsub.TopicPublishError' }).action).toBe('retry');
     const fault = { type: 'Odd', mro: ['ClientClosedError'] };
     const happened = { fault, isNormal: false, retryCount: 0, eventMs: NOW, now: NOW };
     expect(decidePipeline(happened, PIPELINE_DEFAULTS).action).toBe('retry');
   });
 
-  it('is known by its name alone, or is not', () => {
+  it('isClientRetryable uses the name only', () => {
     for (const type of TYPES_RETRIABLE) expect(isClientRetryable({ type, mro: [] })).toBe(true);
     expect(isClientRetryable({ type: 'Odd', mro: ['ClientClosedError'] })).toBe(true);
     expect(isClientRetryable({ type: 'Odd', mro: [], httpStatus: 503 })).toBe(false);
   });
 
-  it('by no schedule at all has expired', () => {
+  it('expires with an empty schedule', () => {
     const settings = { delaysSeconds: [], expireAfterHours: 36 };
     for (const error of RETRIABLE) {
       expect(decided(error, settings)).toEqual({ action: 'drop', escalate: true, expired: true });
     }
   });
 
-  it.each([-1, -7])('a count of %d is none', (count) => {
+  it.each([-1, -7])('treats a count of %d as 0', (count) => {
     expect(decided({ http: 503, count })).toEqual({ action: 'retry', delaySeconds: 1, nextCount: 1 });
   });
 
-  it('by a schedule of its own', () => {
+  it('uses a configured schedule', () => {
     const settings = { delaysSeconds: [5, 0.5], expireAfterHours: 36 };
     expect(decided({ http: 503 }, settings)).toEqual({ action: 'retry', delaySeconds: 5, nextCount: 1 });
     expect(decided({ http: 503, count: 1 }, settings)).toEqual({
@@ -128,15 +128,15 @@ describe('what can be tried again', () => {
   });
 });
 
-describe('what is permanent is dropped without escalation', () => {
-  it.each([404, 410])('HTTP %d, however old', (http) => {
+describe('a permanent error is dropped without escalation', () => {
+  it.each([404, 410])('HTTP %d, of any age', (http) => {
     expect(decided({ http })).toEqual({ action: 'drop', escalate: false });
     expect(decided({ http, ageMs: 99 * HOUR, count: 9 })).toEqual({ action: 'drop', escalate: false });
     expect(decided({ http, type: 'TopicPublishError' })).toEqual({ action: 'drop', escalate: false });
   });
 });
 
-describe('what is too old has expired', () => {
+describe('a message that is too old expires', () => {
   it.each([...RETRIABLE, { type: 'Odd' }])('%j', (error) => {
     expect(decided({ ...error, ageMs: 36 * HOUR + 1 })).toEqual({
       action: 'drop',
@@ -150,12 +150,12 @@ describe('what is too old has expired', () => {
     });
   });
 
-  it('and not at 36 hours sharp', () => {
+  it('does not expire at exactly 36 hours', () => {
     expect(decided({ http: 503, ageMs: 36 * HOUR }).action).toBe('retry');
     expect(decided({ ageMs: 36 * HOUR }).action).toBe('escalate');
   });
 
-  it('by an age of its own', () => {
+  it('uses a configured age', () => {
     const settings = { ...PIPELINE_DEFAULTS, expireAfterHours: 1 };
     expect(decided({ http: 503, ageMs: HOUR }, settings).action).toBe('retry');
     expect(decided({ http: 503, ageMs: HOUR + 1 }, settings)).toMatchObject({
@@ -165,7 +165,7 @@ describe('what is too old has expired', () => {
   });
 });
 
-describe('anything else is escalated, whatever its count', () => {
+describe('any other error is escalated, with any count', () => {
   it.each([
     [{}],
     [{ count: 6 }],

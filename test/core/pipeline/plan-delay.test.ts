@@ -37,7 +37,7 @@ function aMessage(changes: Partial<MessageToDelay> = {}): MessageToDelay {
 
 const asking = (delay: string, topic = 'orders') => ({ [DELAY]: delay, [DELAYED_TOPIC]: topic });
 
-describe('a delay', () => {
+describe('delayMsFromText', () => {
   it.each([
     ['1m32s', 92_000],
     ['500s', 500_000],
@@ -67,11 +67,11 @@ describe('a delay', () => {
     '9999999999d',
     '1.5d',
     'NaN',
-  ])('%j is none', (text) => expect(delayMsFromText(text)).toBeUndefined());
+  ])('rejects %j', (text) => expect(delayMsFromText(text)).toBeUndefined());
 });
 
-describe('a message', () => {
-  it('becomes a publication, due from its publishing on', () => {
+describe('planDelay', () => {
+  it('returns a publication; the delay starts when the message was published', () => {
     const plan = planDelay(aMessage(), RULES);
     expect(plan).toEqual({
       kind: 'schedule',
@@ -86,7 +86,7 @@ describe('a message', () => {
     expect(planDelay(aMessage(), RULES), 'delivered again').toEqual(plan);
   });
 
-  it('is named by its id, its subscription and its time, whatever else is the same', () => {
+  it('derives the name from id, subscription and publish time', () => {
     const nameOf = (changes: Partial<MessageToDelay>) => {
       const plan = planDelay(aMessage(changes), RULES);
       return plan.kind === 'schedule' ? plan.publication.name : undefined;
@@ -95,20 +95,20 @@ describe('a message', () => {
       nameOf({}),
       nameOf({ id: '1002' }),
       nameOf({ subscription: 'projects/shop/subscriptions/other' }),
-      // An emulator that was started again counts from 1 again.
+      // A restarted emulator starts its ids at 1 again.
       nameOf({ publishMs: PUBLISHED + 60_000 }),
     ];
     expect(new Set(names).size).toBe(4);
   });
 
-  it('without data is published without, as Pub/Sub takes it', () => {
+  it('publishes a message without data', () => {
     const plan = planDelay(aMessage({ dataBase64: '' }), RULES);
     expect(plan).toMatchObject({
       publication: { body: '{"messages":[{"attributes":{"eventTime":"2026-01-01T00:00:00Z"}}]}' },
     });
   });
 
-  it('of which nothing is left to publish is refused: Pub/Sub would never take it', () => {
+  it('refuses a message with neither data nor attributes', () => {
     expect(planDelay(aMessage({ dataBase64: '', attributes: asking('1s') }), RULES)).toMatchObject({
       kind: 'refuse',
       reason: 'empty',
@@ -116,14 +116,14 @@ describe('a message', () => {
     expect(planDelay(aMessage({ attributes: asking('1s') }), RULES)).toMatchObject({ kind: 'schedule' });
   });
 
-  it('may name a topic of another project', () => {
+  it('accepts a topic of another project', () => {
     const attributes = asking('1s', 'projects/other-shop/topics/orders');
     expect(planDelay(aMessage({ attributes }), RULES)).toMatchObject({
       publication: { topic: 'projects/other-shop/topics/orders' },
     });
   });
 
-  it('tells everything that is wrong with it at once', () => {
+  it('reports all problems at once', () => {
     expect(planDelay(aMessage({ attributes: { [DELAY]: 'soon' } }), RULES)).toEqual({
       kind: 'refuse',
       reason: 'unreadable',
@@ -143,14 +143,14 @@ describe('a message', () => {
     'projects/p/topics/',
     'projects/p/topics/a/b',
     'x'.repeat(256),
-  ])('with the topic %j is refused', (topic) =>
+  ])('refuses the topic %j', (topic) =>
     expect(planDelay(aMessage({ attributes: asking('1s', topic) }), RULES)).toMatchObject({
       kind: 'refuse',
       reason: 'unreadable',
     }),
   );
 
-  it('waits for 30 days at most', () => {
+  it('refuses delays above 30 days', () => {
     expect(planDelay(aMessage({ attributes: asking('30d') }), RULES)).toMatchObject({ kind: 'schedule' });
     expect(planDelay(aMessage({ attributes: asking('30d1ms') }), RULES)).toMatchObject({
       kind: 'refuse',
@@ -159,7 +159,7 @@ describe('a message', () => {
     });
   });
 
-  it('fits into a task, to the byte', () => {
+  it('refuses a message that is one byte too large for a task', () => {
     const roomFor = (dataBase64: string) =>
       planDelay(aMessage({ dataBase64, attributes: { ...asking('1s'), name: '\u00fc' } }), RULES);
     const empty = '{"messages":[{"data":"","attributes":{"name":"\u00fc"}}]}';
@@ -174,10 +174,10 @@ describe('a message', () => {
   });
 });
 
-describe('what goes to the errors topic', () => {
+describe('refusedAttributes', () => {
   const refusal = { reason: 'unreadable', problem: 'x'.repeat(3_000) } as const;
 
-  it('keeps every attribute, and tells why', () => {
+  it('keeps every attribute and adds the reason', () => {
     const attributes = refusedAttributes(aMessage(), { reason: 'too-large', problem: 'takes too much' });
     expect(attributes).toEqual({
       ...aMessage().attributes,
@@ -189,14 +189,14 @@ describe('what goes to the errors topic', () => {
     });
   });
 
-  it('never has more attributes, or longer ones, than Pub/Sub takes', () => {
+  it("stays within Pub/Sub's limits for attributes", () => {
     const many = Object.fromEntries(Array.from({ length: 98 }, (_, index) => [`a${index}`, 'x']));
     const attributes = refusedAttributes(aMessage({ attributes: many }), refusal);
     expect(attributes).toMatchObject({ ...many, errorType: 'DelayRefused', errorMessage: 'x'.repeat(1024) });
     expect(Object.keys(attributes)).toHaveLength(100);
   });
 
-  it('is no larger than Pub/Sub takes, where it was not before', () => {
+  it('does not make a message larger than Pub/Sub allows', () => {
     for (const left of [0, 300, 700, 1_500]) {
       const one = aMessage();
       const dataBase64 = 'A'.repeat(10_000_001 - publishBody('A', one.attributes).length - left);
@@ -207,7 +207,7 @@ describe('what goes to the errors topic', () => {
   });
 });
 
-describe('the queue of a topic', () => {
+describe('queueForTopic', () => {
   const mapping = {
     byTopic: [
       ['billing-*', 'q/billing'],
@@ -229,5 +229,5 @@ describe('the queue of a topic', () => {
     ['projects/shop/topics/audit', 'q/audit'],
     ['projects/shop/topics/a.c', 'q/dot'],
     ['projects/shop/topics/abc', 'q/default'],
-  ])('%s waits in %s', (topic, queue) => expect(queueForTopic(topic, 'shop', mapping)).toBe(queue));
+  ])('maps %s to %s', (topic, queue) => expect(queueForTopic(topic, 'shop', mapping)).toBe(queue));
 });

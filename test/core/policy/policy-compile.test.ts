@@ -4,7 +4,7 @@ import { compileResiliency, NOT_JSON, resiliencyInput } from '../../../lib/core/
 import { type Mistake, mistakeCollector } from '../../../lib/core/text/mistake.ts';
 import { policyOf, resiliencyOf } from '../a-delivery.ts';
 
-/** Place and problem of each mistake, in one line. */
+/** The location and problem of each mistake, one line each. */
 function mistakesOf(policy: unknown): readonly string[] {
   const mistakes: Mistake[] = [];
   compilePolicy(policy, mistakeCollector(mistakes, 'p'));
@@ -28,12 +28,12 @@ const NONE = {
   exhaustedReason: 'PolicyExhausted',
 };
 
-describe('a policy is compiled', () => {
-  it('from nothing', () => {
+describe('compilePolicy', () => {
+  it('applies the defaults to an empty policy', () => {
     expect(policyOf({})).toStrictEqual(NONE);
   });
 
-  it('from all that it may hold', () => {
+  it('compiles all fields', () => {
     expect(
       policyOf({
         maxAttempts: 5,
@@ -58,10 +58,10 @@ describe('a policy is compiled', () => {
   });
 
   it.each([
-    ['0 attempts are 1', { maxAttempts: 0 }, { maxAttempts: 1 }],
+    ['0 attempts count as 1', { maxAttempts: 0 }, { maxAttempts: 1 }],
     ['1 attempt', { maxAttempts: 1 }, { maxAttempts: 1 }],
     ['2 attempts', { maxAttempts: 2 }, { maxAttempts: 2 }],
-    ['-0 attempts are 1', { maxAttempts: -0 }, { maxAttempts: 1 }],
+    ['-0 attempts count as 1', { maxAttempts: -0 }, { maxAttempts: 1 }],
     [
       'unlimited with maxDuration',
       { maxAttempts: 'unlimited', maxDuration: '1h' },
@@ -97,9 +97,9 @@ describe('a policy is compiled', () => {
       { onExhausted: { action: 'escalate', topic: 'errors' } },
     ],
     ['drop', { onExhausted: { action: 'drop' } }, { onExhausted: { action: 'drop' } }],
-    ['a limit of 0, which is not set', { maxInterval: '0s', maxDuration: '0s', expireAfter: '0' }, {}],
-    ['an empty onExhausted, which is not set', { onExhausted: [] }, {}],
-    ['a null onExhausted, which is not set', { onExhausted: null }, {}],
+    ['a limit of 0 counts as absent', { maxInterval: '0s', maxDuration: '0s', expireAfter: '0' }, {}],
+    ['an empty onExhausted counts as absent', { onExhausted: [] }, {}],
+    ['a null onExhausted counts as absent', { onExhausted: null }, {}],
   ])('%s', (_what, input, compiled) => {
     expect(policyOf(input)).toEqual({ ...NONE, ...compiled });
   });
@@ -107,15 +107,15 @@ describe('a policy is compiled', () => {
 
 const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
 
-describe('a mistake in a policy is told with its place, what came and what is right', () => {
+describe('a mistake in a policy contains the location, the value and what is valid', () => {
   it.each([
     ['text', 'fast', 'p is "fast"; expected an object like {"maxAttempts":3,"initialDelay":"1s"}'],
     ['null', null, 'p is null; expected an object like'],
     ['a list', [1], 'p is [1]; expected an object like'],
     ['an unknown field', { maxAttempt: 3 }, 'p.maxAttempt is not a known field; did you mean "maxAttempts"?'],
-    ['a field in other letters', { MaxInterval: '1s' }, 'did you mean "maxInterval"?'],
+    ['a field in another case', { MaxInterval: '1s' }, 'did you mean "maxInterval"?'],
     [
-      'a field half remembered',
+      'a misspelled field',
       { initalDelay: '1s' },
       'p.initalDelay is not a known field; did you mean "initialDelay"?',
     ],
@@ -124,21 +124,25 @@ describe('a mistake in a policy is told with its place, what came and what is ri
       { maxAttempts: -1 },
       'p.maxAttempts is -1; expected a whole number from 0, or "unlimited"',
     ],
-    ['half an attempt', { maxAttempts: 2.5 }, 'p.maxAttempts is 2.5; expected a whole number'],
-    ['attempts as text', { maxAttempts: '3' }, 'p.maxAttempts is "3"; expected a whole number'],
-    ['attempts of null', { maxAttempts: null }, 'p.maxAttempts is null; expected a whole number'],
     [
-      'attempts beyond counting',
+      'a fractional number of attempts',
+      { maxAttempts: 2.5 },
+      'p.maxAttempts is 2.5; expected a whole number',
+    ],
+    ['attempts as text', { maxAttempts: '3' }, 'p.maxAttempts is "3"; expected a whole number'],
+    ['attempts that are null', { maxAttempts: null }, 'p.maxAttempts is null; expected a whole number'],
+    [
+      'attempts above the largest safe integer',
       { maxAttempts: 2 ** 53 },
       'p.maxAttempts is 9007199254740992; expected a whole number',
     ],
     [
-      'unlimited without an end',
+      'unlimited without a time limit',
       { maxAttempts: 'unlimited' },
       'p.maxAttempts is "unlimited", which requires a maxDuration or an expireAfter above 0',
     ],
     [
-      'unlimited with limits of 0',
+      'unlimited with time limits of 0',
       { maxAttempts: 'unlimited', maxDuration: '0s', expireAfter: '0' },
       'p.maxAttempts is "unlimited", which requires a maxDuration or an expireAfter above 0',
     ],
@@ -147,17 +151,17 @@ describe('a mistake in a policy is told with its place, what came and what is ri
       { backoff: 'exponentail' },
       'p.backoff is "exponentail"; expected one of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
     ],
-    ['a backoff that is no text', { backoff: 2 }, 'p.backoff is 2; expected one of constant, fixed, linear'],
-    ['a backoff of null', { backoff: null }, 'p.backoff is null; expected one of'],
-    ['no duration', { initialDelay: 'soon' }, `p.initialDelay is "soon"; ${DURATION_RULE}`],
+    ['a backoff that is not text', { backoff: 2 }, 'p.backoff is 2; expected one of constant, fixed, linear'],
+    ['a backoff that is null', { backoff: null }, 'p.backoff is null; expected one of'],
+    ['an invalid duration', { initialDelay: 'soon' }, `p.initialDelay is "soon"; ${DURATION_RULE}`],
     ['a number for a duration', { initialDelay: 5 }, `p.initialDelay is 5; ${DURATION_RULE}`],
     ['a duration below 0', { initialDelay: '-1s' }, `p.initialDelay is "-1s"; ${DURATION_RULE}`],
-    ['a bad alias', { initialInterval: '1' }, `p.initialInterval is "1"; ${DURATION_RULE}`],
-    ['a bad cap', { maxInterval: '1' }, `p.maxInterval is "1"; ${DURATION_RULE}`],
-    ['a bad maxDuration', { maxDuration: null }, `p.maxDuration is null; ${DURATION_RULE}`],
-    ['a bad expireAfter', { expireAfter: '36' }, `p.expireAfter is "36"; ${DURATION_RULE}`],
+    ['an invalid initialInterval', { initialInterval: '1' }, `p.initialInterval is "1"; ${DURATION_RULE}`],
+    ['an invalid maxInterval', { maxInterval: '1' }, `p.maxInterval is "1"; ${DURATION_RULE}`],
+    ['an invalid maxDuration', { maxDuration: null }, `p.maxDuration is null; ${DURATION_RULE}`],
+    ['an invalid expireAfter', { expireAfter: '36' }, `p.expireAfter is "36"; ${DURATION_RULE}`],
     [
-      'an alias and its word',
+      'both initialDelay and initialInterval',
       { initialDelay: '1s', initialInterval: '1s' },
       'p.initialInterval is the older name of initialDelay; set only one of the two',
     ],
@@ -167,27 +171,27 @@ describe('a mistake in a policy is told with its place, what came and what is ri
       'p.delays is missing; "backoff":"schedule" requires a list of durations like ["1s","5s"]',
     ],
     [
-      'a schedule of no delays',
+      'a schedule with empty delays',
       { backoff: 'schedule', delays: [] },
       'p.delays is []; "backoff":"schedule" requires',
     ],
     [
-      'a schedule of text',
+      'a schedule with delays as text',
       { backoff: 'schedule', delays: '1s' },
       'p.delays is "1s"; "backoff":"schedule" requires',
     ],
     [
-      'a bad delay in a schedule',
+      'an invalid delay in a schedule',
       { backoff: 'schedule', delays: ['1s', 'x'] },
       `p.delays[1] is "x"; ${DURATION_RULE}`,
     ],
     [
-      'a schedule with a first delay',
+      'a schedule with initialDelay',
       { backoff: 'schedule', delays: ['1s'], initialDelay: '1s' },
       'p.initialDelay cannot be combined with "backoff":"schedule"; use delays',
     ],
     [
-      'a schedule with a first interval',
+      'a schedule with initialInterval',
       { backoff: 'schedule', delays: ['1s'], initialInterval: '1s' },
       'p.initialInterval cannot be combined with "backoff":"schedule"; use delays',
     ],
@@ -197,20 +201,20 @@ describe('a mistake in a policy is told with its place, what came and what is ri
       { backoff: 'linear', delays: ['1s'] },
       'p.delays requires "backoff":"schedule"',
     ],
-    ['jitter of text', { jitter: 'yes' }, 'p.jitter is "yes"; expected true or false'],
-    ['jitter of null', { jitter: null }, 'p.jitter is null; expected true or false'],
+    ['jitter that is a text', { jitter: 'yes' }, 'p.jitter is "yes"; expected true or false'],
+    ['jitter that is null', { jitter: null }, 'p.jitter is null; expected true or false'],
     [
-      'text to route to',
+      'onExhausted that is a text',
       { onExhausted: 'recover' },
       'p.onExhausted is "recover"; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}',
     ],
     [
-      'a bad name to route to',
+      'an invalid name in onExhausted',
       { onExhausted: ['a', 'B'] },
       'p.onExhausted[1] is "B"; expected an actor name such as "recover"; names that start with "x-" are reserved for the mesh',
     ],
     [
-      "the mesh's own to route to",
+      'a reserved name in onExhausted',
       { onExhausted: ['x-sump'] },
       'p.onExhausted[0] is "x-sump"; expected an actor name such as "recover"',
     ],
@@ -222,29 +226,37 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     ['another unknown action', { onExhausted: { action: 'dorp' } }, 'did you mean "drop"?'],
     ['no action', { onExhausted: {} }, 'p.onExhausted.action is missing; expected one of escalate, drop'],
     [
-      'an action of a number',
+      'an action that is a number',
       { onExhausted: { action: 7 } },
       'p.onExhausted.action is 7; expected one of escalate, drop',
     ],
     [
-      'escalate to nowhere',
+      'escalate without a topic',
       { onExhausted: { action: 'escalate' } },
       'p.onExhausted.topic is missing; expected the name of a topic or queue; names that start with "x-" are reserved for the mesh',
     ],
-    ['escalate to nothing', { onExhausted: { action: 'escalate', topic: '' } }, 'p.onExhausted.topic is ""'],
-    ['escalate to a number', { onExhausted: { action: 'escalate', topic: 7 } }, 'p.onExhausted.topic is 7'],
     [
-      "escalate to the mesh's own",
+      'escalate with an empty topic',
+      { onExhausted: { action: 'escalate', topic: '' } },
+      'p.onExhausted.topic is ""',
+    ],
+    [
+      'escalate with a topic that is a number',
+      { onExhausted: { action: 'escalate', topic: 7 } },
+      'p.onExhausted.topic is 7',
+    ],
+    [
+      'escalate with a reserved topic',
       { onExhausted: { action: 'escalate', topic: 'x-sump' } },
       'p.onExhausted.topic is "x-sump"',
     ],
     [
-      'escalate with more',
+      'escalate with an unknown field',
       { onExhausted: { action: 'escalate', topic: 't', topics: 1 } },
       'p.onExhausted.topics is not a known field; did you mean "topic"?',
     ],
     [
-      'drop with more',
+      'drop with an unknown field',
       { onExhausted: { action: 'drop', atcion: 1 } },
       'p.onExhausted.atcion is not a known field; did you mean "action"?',
     ],
@@ -263,11 +275,11 @@ describe('a mistake in a policy is told with its place, what came and what is ri
     [{ backoff: 2 }, 'p.backoff is 2; expected one of constant, fixed, linear, exponential, schedule'],
     [{ onExhausted: { action: 7 } }, 'p.onExhausted.action is 7; expected one of escalate, drop'],
     [{ onExhausted: {} }, 'p.onExhausted.action is missing; expected one of escalate, drop'],
-  ])('nobody can have meant a word with %j', (policy, mistake) => {
+  ])('makes no suggestion for %j', (policy, mistake) => {
     expect(mistakesOf(policy)).toEqual([mistake]);
   });
 
-  it('all are told at once', () => {
+  it('reports all mistakes at once', () => {
     expect(
       mistakesOf({
         maxAttempts: -1,
@@ -297,25 +309,25 @@ describe('a mistake in a policy is told with its place, what came and what is ri
 
   it.each([
     [
-      'in a word beside its alias',
+      'in initialDelay if initialInterval is set as well',
       { initialDelay: 'soon', initialInterval: '1d' },
       ['p.initialInterval', 'p.initialDelay', 'p.initialInterval'],
     ],
     [
-      'beside an unknown action',
+      'next to an unknown action',
       { onExhausted: { action: 'escalat', topik: 't' } },
       ['p.onExhausted.topik', 'p.onExhausted.action'],
     ],
-  ])('also %s', (_what, policy, places) => {
+  ])('also reports a mistake %s', (_what, policy, places) => {
     expect(mistakesOf(policy).map((mistake) => mistake.split(' ')[0])).toEqual(places);
   });
 
-  it('in an alias, it is told of the alias', () => {
+  it('reports a mistake in initialInterval at initialInterval', () => {
     expect(mistakesOf({ initialInterval: 'x' })[0]).toContain('p.initialInterval');
   });
 });
 
-describe('what a wrong policy is compiled to is sound, if of no use', () => {
+describe('an invalid policy compiles to a consistent one', () => {
   it.each([
     [7],
     [{ backoff: 'schedule' }],
@@ -333,8 +345,8 @@ describe('what a wrong policy is compiled to is sound, if of no use', () => {
   });
 });
 
-describe('rules are compiled', () => {
-  it('in their order, each pattern by its kind', () => {
+describe('compileResiliency', () => {
+  it('keeps the order of rules and the kinds of patterns', () => {
     const { rules, policies } = resiliencyOf({ slow: {}, default: {} }, [
       { errors: ['ValueError', 'pkg.Odd'], policy: 'slow' },
       { errors: ['http:503', 'http:5xx'], policy: 'default' },
@@ -362,7 +374,7 @@ describe('rules are compiled', () => {
     ]);
   });
 
-  it('from nothing', () => {
+  it('applies the defaults to an empty policy', () => {
     expect(resiliencyOf({}, [])).toEqual({ policies: new Map(), rules: [] });
   });
 });
@@ -371,30 +383,30 @@ describe('a mistake in policies or rules', () => {
   const slow = { slow: {} };
   it.each([
     [
-      'policies of text',
+      'policies that are a text',
       'x',
       [],
       'policies is "x"; expected an object of policies like {"default":{"maxAttempts":3}}',
     ],
-    ['policies of a list', [], [], 'policies is []; expected an object of policies'],
-    ['policies of null', null, [], 'policies is null; expected an object of policies'],
-    ['a policy of a number', { slow: 7 }, [], 'policies.slow is 7; expected an object like'],
-    ['a bad policy', { slow: { jitter: 1 } }, [], 'policies.slow.jitter is 1; expected true or false'],
+    ['policies that are a list', [], [], 'policies is []; expected an object of policies'],
+    ['policies that are null', null, [], 'policies is null; expected an object of policies'],
+    ['a policy that is a number', { slow: 7 }, [], 'policies.slow is 7; expected an object like'],
+    ['an invalid policy', { slow: { jitter: 1 } }, [], 'policies.slow.jitter is 1; expected true or false'],
     [
-      'rules of an object',
+      'rules that are an object',
       slow,
       {},
       'rules is {}; expected a list of rules like [{"errors":["ValueError"],"policy":"noRetry"}]',
     ],
-    ['rules of null', slow, null, 'rules is null; expected a list of rules'],
+    ['rules that are null', slow, null, 'rules is null; expected a list of rules'],
     [
-      'a rule of text',
+      'a rule that is a text',
       slow,
       ['x'],
       'rules[0] is "x"; expected a rule like {"errors":["ValueError"],"policy":"noRetry"}',
     ],
-    ['a rule of null', slow, [null], 'rules[0] is null; expected a rule like'],
-    ['a rule of a list', slow, [[]], 'rules[0] is []; expected a rule like'],
+    ['a rule that is null', slow, [null], 'rules[0] is null; expected a rule like'],
+    ['a rule that is a list', slow, [[]], 'rules[0] is []; expected a rule like'],
     [
       'an unknown key',
       slow,
@@ -408,7 +420,7 @@ describe('a mistake in policies or rules', () => {
       'rules[0].errors is missing; expected a list of errors like ["ValueError","http:503"]',
     ],
     [
-      'errors of text',
+      'errors that are a text',
       slow,
       [{ errors: 'A', policy: 'slow' }],
       'rules[0].errors is "A"; expected a list of errors',
@@ -420,7 +432,7 @@ describe('a mistake in policies or rules', () => {
       'rules[0].errors is []; expected a list of errors',
     ],
     [
-      'an error of a number',
+      'an error that is a number',
       slow,
       [{ errors: ['A', 503], policy: 'slow' }],
       'rules[0].errors[1] is 503; expected an error name such as "ValueError", "http:503" or "http:5xx"',
@@ -432,26 +444,31 @@ describe('a mistake in policies or rules', () => {
       'rules[0].errors[0] is ""; expected an error name',
     ],
     [
-      'blanks around an error',
+      'spaces around an error',
       slow,
       [{ errors: [' A'], policy: 'slow' }],
       'rules[0].errors[0] is " A"; expected an error name',
     ],
     [
-      'no HTTP status',
+      'an invalid HTTP status',
       slow,
       [{ errors: ['http:5x'], policy: 'slow' }],
       'rules[0].errors[0] is "http:5x"; expected an error name',
     ],
     [
-      'a policy that is missing',
+      'an unknown policy',
       slow,
       [{ errors: ['A'], policy: 'slov' }],
       'rules[0].policy is "slov"; expected the name of a policy; did you mean "slow"?',
     ],
-    ['a built-in that is misspelt', slow, [{ errors: ['A'], policy: 'noretry2' }], 'did you mean "noRetry"?'],
     [
-      'a default that is not there',
+      'a misspelled built-in policy',
+      slow,
+      [{ errors: ['A'], policy: 'noretry2' }],
+      'did you mean "noRetry"?',
+    ],
+    [
+      'a default policy that is not declared',
       slow,
       [{ errors: ['A'], policy: 'default' }],
       'rules[0].policy is "default"; expected the name of a policy',
@@ -463,7 +480,7 @@ describe('a mistake in policies or rules', () => {
       'rules[0].policy is missing; expected the name of a policy: slow, noRetry, nonretryable',
     ],
     [
-      'a policy of a number',
+      'a policy that is a number',
       slow,
       [{ errors: ['A'], policy: 7 }],
       'rules[0].policy is 7; expected the name of a policy: slow, noRetry, nonretryable',
@@ -483,7 +500,7 @@ describe('a mistake in policies or rules', () => {
     expect(mistakes[0]).toContain(mistake);
   });
 
-  it('is not told of rules where nobody knows which policies were meant', () => {
+  it('does not check the policies of rules if the policies are invalid as a whole', () => {
     const rules = [{ errors: ['A'], policy: 'slow' }];
     expect(mistakesOfBoth(7, rules)).toHaveLength(1);
     expect(mistakesOfBoth(NOT_JSON, rules)).toEqual([]);
@@ -493,7 +510,7 @@ describe('a mistake in policies or rules', () => {
     expect(mistakesOfBoth({}, NOT_JSON)).toEqual([]);
   });
 
-  it('does not hide another', () => {
+  it('does not hide another mistake', () => {
     expect(
       mistakesOfBoth({ a: { jitter: 1 }, b: 7 }, [7, { errors: [1, 'http:9'], policy: 'c' }]).map(
         (mistake) => mistake.split(' ')[0],
@@ -509,7 +526,7 @@ describe('a mistake in policies or rules', () => {
   });
 });
 
-describe('what is wrong compiles to what can do no harm', () => {
+describe('invalid input compiles to an empty result', () => {
   const notes = { policies: mistakeCollector([], 'policies'), rules: mistakeCollector([], 'rules') };
   it.each([
     ['policies', 7, [], { policies: new Map(), rules: [] }],
@@ -534,7 +551,7 @@ describe('what is wrong compiles to what can do no harm', () => {
   });
 });
 
-describe('what a user would have written', () => {
+describe('policyInput and resiliencyInput', () => {
   it.each([
     [{}, { maxAttempts: 1, backoff: 'exponential', initialDelay: '0s' }],
     [
@@ -562,12 +579,12 @@ describe('what a user would have written', () => {
         onExhausted: { action: 'escalate', topic: 't' },
       },
     ],
-  ])('for %j is %j', (input, written) => {
+  ])('write %j as %j', (input, written) => {
     expect(policyInput(policyOf(input))).toEqual(written);
     expect(policyOf(written)).toEqual(policyOf(input));
   });
 
-  it('for rules is their patterns and names', () => {
+  it('write rules with their patterns and policy names', () => {
     const rules = [{ errors: ['A', 'p.B', 'http:429', 'http:4xx'], policy: 'slow' }];
     expect(resiliencyInput(resiliencyOf({ slow: {} }, rules))).toEqual({
       policies: { slow: { maxAttempts: 1, backoff: 'exponential', initialDelay: '0s' } },

@@ -7,24 +7,28 @@ import {
 import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 import { at, NOW, policyOf } from '../a-delivery.ts';
 
-describe('the delay after attempt N', () => {
+describe('delayAfterAttempt', () => {
   it.each([
     ['constant', { backoff: 'constant', initialDelay: '3s' }, [3_000, 3_000, 3_000, 3_000]],
     ['fixed', { backoff: 'fixed', initialDelay: '3s' }, [3_000, 3_000]],
     ['linear', { backoff: 'linear', initialDelay: '3s' }, [3_000, 6_000, 9_000, 12_000]],
     ['exponential', { backoff: 'exponential', initialDelay: '3s' }, [3_000, 6_000, 12_000, 24_000]],
-    ['exponential when nothing is said', { initialDelay: '1s' }, [1_000, 2_000, 4_000]],
+    ['exponential by default', { initialDelay: '1s' }, [1_000, 2_000, 4_000]],
     [
-      'schedule, the last one repeats',
+      'a schedule repeats its last delay',
       { backoff: 'schedule', delays: ['1s', '5s'] },
       [1_000, 5_000, 5_000, 5_000],
     ],
-    ['no delay at all', {}, [0, 0, 0]],
-    ['no delay at all, linear', { backoff: 'linear' }, [0, 0]],
-    ['no delay at all, constant', { backoff: 'constant' }, [0, 0]],
-    ['a cap', { initialDelay: '3s', maxInterval: '10s' }, [3_000, 6_000, 10_000, 10_000]],
-    ['a cap on a schedule', { backoff: 'schedule', delays: ['1s', '5s'], maxInterval: '2s' }, [1_000, 2_000]],
-    ['a cap of 0, which is not set', { initialDelay: '3s', maxInterval: '0s' }, [3_000, 6_000]],
+    ['no delay', {}, [0, 0, 0]],
+    ['no delay, linear', { backoff: 'linear' }, [0, 0]],
+    ['no delay, constant', { backoff: 'constant' }, [0, 0]],
+    ['maxInterval', { initialDelay: '3s', maxInterval: '10s' }, [3_000, 6_000, 10_000, 10_000]],
+    [
+      'maxInterval with a schedule',
+      { backoff: 'schedule', delays: ['1s', '5s'], maxInterval: '2s' },
+      [1_000, 2_000],
+    ],
+    ['a maxInterval of 0 counts as absent', { initialDelay: '3s', maxInterval: '0s' }, [3_000, 6_000]],
   ])('%s', (_what, input, delays) => {
     const policy = policyOf(input);
     expect(delays.map((_, index) => delayAfterAttempt(policy, index + 1, 0.99))).toEqual(delays);
@@ -37,37 +41,37 @@ describe('the delay after attempt N', () => {
     [0.999999, 1_100],
     [0.0004, 1_000],
     [0.0051, 1_001],
-  ])('with jitter and the dice at %d is %d, the nearest whole millisecond', (roll, delayMs) => {
+  ])('adds jitter for the random value %d: %d ms', (roll, delayMs) => {
     expect(delayAfterAttempt(policyOf({ initialDelay: '1s', jitter: true }), 1, roll)).toBe(delayMs);
   });
 
-  it('has its jitter after the cap', () => {
+  it('adds jitter after maxInterval', () => {
     const policy = policyOf({ initialDelay: '10s', maxInterval: '1s', jitter: true });
     expect(delayAfterAttempt(policy, 1, 0.5)).toBe(1_050);
   });
 
   it.each([
-    ['without a cap', { initialDelay: '1h' }, MAX_DURATION_MS],
-    ['with one', { initialDelay: '1h', maxInterval: '2h' }, 7_200_000],
+    ['without maxInterval', { initialDelay: '1h' }, MAX_DURATION_MS],
+    ['with maxInterval', { initialDelay: '1h', maxInterval: '2h' }, 7_200_000],
     ['linear', { initialDelay: '1h', backoff: 'linear' }, MAX_DURATION_MS],
-    ['from nothing', {}, 0],
-  ])('after more attempts than can be counted is a number still, %s', (_what, input, delayMs) => {
+    ['from an initial delay of 0', {}, 0],
+  ])('is a finite number after very many attempts, %s', (_what, input, delayMs) => {
     for (const attempt of [1e9, 2_000_000_000, Number.MAX_SAFE_INTEGER]) {
       expect(delayAfterAttempt(policyOf(input), attempt, 0)).toBe(delayMs);
     }
   });
 
-  it('of nothing stays nothing however often it doubles', () => {
+  it('stays 0 for an initial delay of 0', () => {
     expect(delayAfterAttempt(policyOf({ jitter: true }), 5_000, 0.5)).toBe(0);
   });
 
-  it('of an empty schedule is none', () => {
+  it('is 0 for an empty schedule', () => {
     const policy = { ...policyOf({}), backoff: { kind: 'schedule', delaysMs: [] } as const };
     expect(delayAfterAttempt(policy, 1, 0)).toBe(0);
   });
 });
 
-describe('a runtime that asks for a pause', () => {
+describe('retryAfterMs', () => {
   it.each([
     [7, 7_000],
     [0, 0],
@@ -107,24 +111,24 @@ describe('a runtime that asks for a pause', () => {
     [{}],
     [Number.NaN],
     [undefined],
-  ])('%j is as none', (value) => {
+  ])('ignores %j', (value) => {
     expect(retryAfterMs(value, NOW)).toBeUndefined();
   });
 });
 
-describe('the delay and the wish together', () => {
+describe('delayWithRetryAfter', () => {
   const free = { initialDelay: '1s' };
   const capped = { initialDelay: '1s', maxInterval: '5s' };
   it.each([
-    ['the wish is longer', free, 1_000, 7, 7_000],
-    ['the delay is longer', free, 9_000, 7, 9_000],
-    ['the wish is capped', capped, 1_000, 7, 5_000],
-    ['the delay with its jitter is longer than the cap', capped, 5_500, 7, 5_500],
-    ['no wish', free, 1_000, undefined, 1_000],
-    ['an unreadable wish', free, 1_000, 'soon', 1_000],
-    ['a negative wish', free, 1_000, -7, 1_000],
-    ['a wish without end', free, 1_000, Number.POSITIVE_INFINITY, MAX_DURATION_MS],
-    ['a wish for nothing', free, 1_000, 0, 1_000],
+    ['the requested delay is longer', free, 1_000, 7, 7_000],
+    ["the policy's delay is longer", free, 9_000, 7, 9_000],
+    ['maxInterval limits the requested delay', capped, 1_000, 7, 5_000],
+    ['the delay with jitter exceeds maxInterval', capped, 5_500, 7, 5_500],
+    ['no requested delay', free, 1_000, undefined, 1_000],
+    ['an invalid requested delay', free, 1_000, 'soon', 1_000],
+    ['a negative requested delay', free, 1_000, -7, 1_000],
+    ['an infinite requested delay', free, 1_000, Number.POSITIVE_INFINITY, MAX_DURATION_MS],
+    ['a requested delay of 0', free, 1_000, 0, 1_000],
   ])('%s', (_what, input, delayMs, wish, expected) => {
     expect(delayWithRetryAfter(policyOf(input), delayMs, wish, NOW)).toBe(expected);
   });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { hasElapsed, isExhausted } from '../../../lib/core/policy/policy-exhaustion.ts';
 import { anEnvelope, at, faultEnd, handle, policyOf, type Setting } from '../a-delivery.ts';
 
-describe('a policy is exhausted', () => {
+describe('isExhausted', () => {
   it.each([
     ['before its last attempt', { maxAttempts: 3 }, 2, 0, 0, false],
     ['at its last attempt', { maxAttempts: 3 }, 3, 0, 0, true],
-    ['beyond it', { maxAttempts: 3 }, 4, 0, 0, true],
-    ['at the first of one', {}, 1, 0, 0, true],
+    ['after its last attempt', { maxAttempts: 3 }, 4, 0, 0, true],
+    ['at the only attempt', {}, 1, 0, 0, true],
     [
-      'never by attempts alone where they are unlimited',
+      'not by attempts if they are unlimited',
       { maxAttempts: 'unlimited', maxDuration: '1s' },
       1e9,
       0,
@@ -18,10 +18,10 @@ describe('a policy is exhausted', () => {
     ],
     ['at the end of its duration', { maxAttempts: 9, maxDuration: '1s' }, 1, 1_000, 0, false],
     ['after the end of its duration', { maxAttempts: 9, maxDuration: '1s' }, 1, 1_001, 0, true],
-    ['when the event is as old as it may be', { maxAttempts: 9, expireAfter: '1s' }, 1, 0, 1_000, false],
-    ['when the event is older', { maxAttempts: 9, expireAfter: '1s' }, 1, 0, 1_001, true],
+    ['at the end of expireAfter', { maxAttempts: 9, expireAfter: '1s' }, 1, 0, 1_000, false],
+    ['after the end of expireAfter', { maxAttempts: 9, expireAfter: '1s' }, 1, 0, 1_001, true],
     [
-      'not by the age of the event where only the duration counts',
+      "not by the event's age if only maxDuration is set",
       { maxAttempts: 9, maxDuration: '1s' },
       1,
       0,
@@ -29,7 +29,7 @@ describe('a policy is exhausted', () => {
       false,
     ],
     [
-      'not by the duration where only the age of the event counts',
+      'not by the duration if only expireAfter is set',
       { maxAttempts: 9, expireAfter: '1s' },
       1,
       1_001,
@@ -41,14 +41,14 @@ describe('a policy is exhausted', () => {
     expect(isExhausted(policyOf(input), attempt, now - actorAgeMs, now - eventAgeMs, now)).toBe(is);
   });
 
-  it('by time only where a limit is set', () => {
+  it('hasElapsed is false without a limit', () => {
     expect(hasElapsed(undefined, 0, Number.MAX_SAFE_INTEGER)).toBe(false);
     expect(hasElapsed(0, 5, 5)).toBe(false);
     expect(hasElapsed(0, 5, 6)).toBe(true);
   });
 });
 
-describe('in the life of an envelope', () => {
+describe('the times of an envelope', () => {
   const retrying = { phase: 'retrying', actor: 'score', attempt: 1, created_at: at(-60_000) };
   const reasonAfter = (policy: object, envelope: object) => {
     const setting: Setting = { policies: { default: { maxAttempts: 9, ...policy } } };
@@ -56,37 +56,42 @@ describe('in the life of an envelope', () => {
   };
 
   it.each([
-    ['the duration began with this actor', { maxDuration: '60s' }, {}, undefined],
-    ['and ends', { maxDuration: '59s' }, {}, 'PolicyExhausted'],
+    ["maxDuration starts with this actor's first attempt", { maxDuration: '60s' }, {}, undefined],
+    ['maxDuration has elapsed', { maxDuration: '59s' }, {}, 'PolicyExhausted'],
     [
-      'an event time counts',
+      'an old event_time has expired',
       { expireAfter: '1h' },
       { headers: { event_time: at(-3_600_001) } },
       'PolicyExhausted',
     ],
     [
-      'an event time that is young',
+      'a recent event_time has not expired',
       { expireAfter: '1h' },
       { headers: { event_time: at(-3_600_000) } },
       undefined,
     ],
-    ['without one, the beginning counts', { expireAfter: '59s' }, {}, 'PolicyExhausted'],
-    ['without one, the beginning counts and is young', { expireAfter: '60s' }, {}, undefined],
+    ['without event_time, created_at counts', { expireAfter: '59s' }, {}, 'PolicyExhausted'],
+    ['without event_time, a recent created_at has not expired', { expireAfter: '60s' }, {}, undefined],
     [
-      'an unreadable one is as none',
+      'an invalid event_time is ignored',
       { expireAfter: '59s' },
       { headers: { event_time: 'x' } },
       'PolicyExhausted',
     ],
-    ['one that is no text is as none', { expireAfter: '60s' }, { headers: { event_time: 7 } }, undefined],
     [
-      'an event time does not touch the duration',
+      'an event_time that is not text is ignored',
+      { expireAfter: '60s' },
+      { headers: { event_time: 7 } },
+      undefined,
+    ],
+    [
+      'event_time does not affect maxDuration',
       { maxDuration: '1h' },
       { headers: { event_time: at(-9e9) } },
       undefined,
     ],
     [
-      'another actor begins anew',
+      'maxDuration starts again at another actor',
       { maxDuration: '1s' },
       { status: { phase: 'pending', actor: 'fetch', created_at: at(-60_000) } },
       undefined,

@@ -20,7 +20,7 @@ function isMatch(text: string, happened: ReturnType<typeof fault>): boolean {
   return matches(pattern, happened);
 }
 
-describe('a pattern without a dot matches what follows the last dot', () => {
+describe('a pattern without a dot matches the name after the last dot', () => {
   it.each([
     ['ValueError', fault('ValueError'), true],
     ['ValueError', fault('builtins.ValueError'), true],
@@ -39,7 +39,7 @@ describe('a pattern without a dot matches what follows the last dot', () => {
   });
 });
 
-describe('a pattern with a dot equals a candidate exactly', () => {
+describe('a pattern with a dot matches the full name', () => {
   it.each([
     ['pkg.ValueError', fault('pkg.ValueError'), true],
     ['pkg.ValueError', fault('ValueError'), false],
@@ -70,7 +70,7 @@ describe('an HTTP pattern matches the status', () => {
   });
 });
 
-describe('a pattern is read and written', () => {
+describe('patternFromText and patternText', () => {
   it.each([
     ['ValueError', { kind: 'last-name', name: 'ValueError' }],
     ['a.B', { kind: 'full-name', name: 'a.B' }],
@@ -124,18 +124,18 @@ describe('a pattern is read and written', () => {
     ['a.B.'],
     ['A\tB'],
     ['A\n'],
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(patternFromText(text)).toBeUndefined();
   });
 });
 
-describe('no resiliency', () => {
+describe('NO_RESILIENCY', () => {
   it('has neither policies nor rules', () => {
     expect(NO_RESILIENCY).toEqual({ policies: new Map(), rules: [] });
   });
 });
 
-describe('which policy decides', () => {
+describe('matchPolicy', () => {
   const policies = { slow: { maxAttempts: 2 }, fast: { maxAttempts: 3 }, default: { maxAttempts: 4 } };
   const rules = [
     { errors: ['KeyError', 'http:404'], policy: 'noRetry' },
@@ -146,15 +146,20 @@ describe('which policy decides', () => {
   it.each([
     ['the first rule that matches, by type', fault('ValueError', ['Exception']), 'slow', 1],
     ['the first rule that matches, by an ancestor', fault('Odd', ['Exception']), 'fast', 2],
-    ['whatever stands nearer among the ancestors', fault('Odd', ['Exception', 'ValueError']), 'slow', 1],
-    ['a built-in', fault('KeyError'), 'noRetry', 0],
-    ['a later error of a rule', fault('Odd', [], 404), 'noRetry', 0],
+    [
+      'the first rule, even if a later one matches a closer ancestor',
+      fault('Odd', ['Exception', 'ValueError']),
+      'slow',
+      1,
+    ],
+    ['a built-in policy', fault('KeyError'), 'noRetry', 0],
+    ['any error of a rule', fault('Odd', [], 404), 'noRetry', 0],
   ])('%s', (_what, happened, policyName, rule) => {
     expect(matchPolicy(resiliencyOf(policies, rules), happened)).toMatchObject({ policyName, rule });
     expect(matchRule(resiliencyOf(policies, rules), happened)).toMatchObject({ policyName, rule });
   });
 
-  it('the default where no rule does', () => {
+  it('selects the default policy if no rule matches', () => {
     const match = matchPolicy(resiliencyOf(policies, rules), fault('Odd'));
     expect(match?.policyName).toBe('default');
     expect(match?.policy.maxAttempts).toBe(4);
@@ -162,12 +167,12 @@ describe('which policy decides', () => {
     expect(matchRule(resiliencyOf(policies, rules), fault('Odd'))).toBeUndefined();
   });
 
-  it('none without a default', () => {
+  it('selects no policy without a default', () => {
     expect(matchPolicy(resiliencyOf({ slow: {} }, []), fault('Odd'))).toBeUndefined();
     expect(matchPolicy(resiliencyOf({}, []), fault('Odd'))).toBeUndefined();
   });
 
-  it.each(['noRetry', 'nonretryable'])('%s is built in: one attempt, and not retryable', (name) => {
+  it.each(['noRetry', 'nonretryable'])('the built-in policy %s allows one attempt', (name) => {
     const match = matchPolicy(resiliencyOf({}, [{ errors: ['A'], policy: name }]), fault('A'));
     expect(match?.policy).toEqual({
       maxAttempts: 1,
@@ -178,7 +183,7 @@ describe('which policy decides', () => {
     });
   });
 
-  it.each(['noRetry', 'nonretryable'])("a policy of the user's called %s wins", (name) => {
+  it.each(['noRetry', 'nonretryable'])('a declared policy replaces the built-in %s', (name) => {
     const own = resiliencyOf({ [name]: { maxAttempts: 9 } }, [{ errors: ['A'], policy: name }]);
     expect(matchPolicy(own, fault('A'))?.policy).toMatchObject({
       maxAttempts: 9,
@@ -186,7 +191,7 @@ describe('which policy decides', () => {
     });
   });
 
-  it('a rule whose policy is nowhere is passed over', () => {
+  it('ignores a rule whose policy does not exist', () => {
     const odd = {
       policies: new Map(),
       rules: [{ errors: [{ kind: 'last-name', name: 'A' }], policy: 'nowhere' }],

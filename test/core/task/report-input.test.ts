@@ -3,9 +3,9 @@ import { reportsFromValue } from '../../../lib/core/task/report-input.ts';
 import { isRecent, signatureFromText, signatureText } from '../../../lib/core/task/report-signature.ts';
 import { anEndOf, aStep } from '../a-task.ts';
 
-describe('reports from the wire', () => {
+describe('reportsFromValue', () => {
   it.each([aStep('received', 0), aStep('completed', 2, { parent_id: 'p', flow: 'f' }), anEndOf('failed')])(
-    'are what was sent: %j',
+    'accepts %j',
     (report) => {
       const wire = JSON.parse(JSON.stringify({ reports: [{ ...report, unknown: 1 }] }));
       expect(reportsFromValue(wire, 10)).toEqual([report]);
@@ -25,15 +25,15 @@ describe('reports from the wire', () => {
     { reports: [{ ...aStep('received', 0), event: 'paused' }] },
     { reports: [{ ...aStep('received', 0), task: '' }] },
     { reports: Array(11).fill(anEndOf()) },
-  ])('are none where one of them is none: %j', (value) => {
+  ])('rejects all reports if one is invalid: %j', (value) => {
     expect(reportsFromValue(value, 10)).toBeUndefined();
   });
 });
 
-describe('a signature', () => {
+describe('the signature of a report', () => {
   const MAC = 'ab'.repeat(32);
 
-  it('reads as it was written', () => {
+  it('is read as it was written', () => {
     const signature = { seconds: 1_767_225_600, mac: MAC };
     expect(signatureFromText(signatureText(signature))).toEqual(signature);
   });
@@ -46,11 +46,11 @@ describe('a signature', () => {
     `t=x,v1=${MAC}`,
     `t=1,v1=${MAC}0`,
     `t=1,v1=${MAC.toUpperCase()}`,
-  ])('is none: %s', (text) => {
+  ])('is rejected: %s', (text) => {
     expect(signatureFromText(text)).toBeUndefined();
   });
 
-  it('is good for five minutes', () => {
+  it('is valid for five minutes', () => {
     const signature = { seconds: 1_000, mac: MAC };
     expect([699, 700, 1_300, 1_301].map((second) => isRecent(signature, second * 1000))).toEqual([
       false,

@@ -5,8 +5,8 @@ import { A_FAILURE, aFailed } from '../an-end.ts';
 
 const TASK = { 'x-asya-task': 't-1' };
 
-describe('the final report', () => {
-  it('tells how it ended, where and why, and where the envelope is kept', () => {
+describe('finalReportOf', () => {
+  it('contains phase, actor, reason and archive key', () => {
     const headers = { ...TASK, 'x-asya-flow': 'enhance' };
     expect(finalReportOf(aFailed({ headers, parent_id: 'p-1' }), 'the/key')).toStrictEqual({
       task: 't-1',
@@ -24,25 +24,25 @@ describe('the final report', () => {
     });
   });
 
-  it.each(['succeeded', 'canceled'])('has no error where it %s', (phase) => {
+  it.each(['succeeded', 'canceled'])('contains no error if the envelope %s', (phase) => {
     const status = { ...A_FAILURE, phase, reason: 'Completed' };
     const report = finalReportOf(aFailed({ headers: TASK, status }), 'k');
     expect(report).toMatchObject({ phase, reason: 'Completed' });
     expect(report).not.toHaveProperty('error');
   });
 
-  it('has no more of a long error than a task shows: several go together in one request', () => {
+  it('truncates a long error', () => {
     const status = { ...A_FAILURE, error: { type: 'pkg.ValueError', message: 'é'.repeat(100_000) } };
     const { error } = finalReportOf(aFailed({ headers: TASK, status }), 'k') ?? {};
     expect(error?.message).toBe('é'.repeat(512));
   });
 
-  it('never has a payload', () => {
+  it('contains no payload', () => {
     const report = finalReportOf(aFailed({ headers: TASK, payload: 'a secret' }), 'k');
     expect(JSON.stringify(report)).not.toContain('secret');
   });
 
-  it('leaves out what is not there', () => {
+  it('leaves out absent fields', () => {
     const report = finalReportOf(aFailed({ headers: TASK, status: { phase: 7, reason: 7 } }), 'k');
     expect(report).toStrictEqual({
       task: 't-1',
@@ -57,7 +57,7 @@ describe('the final report', () => {
   });
 
   it.each([{}, { 'x-asya-task': 7 }, { 'x-asya-flow': 'enhance' }])(
-    'is none where no task waits: %j',
+    'is undefined without a task: %j',
     (headers) => {
       expect(finalReportOf(aFailed({ headers }), 'k')).toBeUndefined();
     },

@@ -11,8 +11,8 @@ function told(reports: readonly Report[], task: Task = aTask()): Task {
   return reports.reduce((one, report, index) => applyReport(one, report, NOW + index + 1), task);
 }
 
-describe('a new task', () => {
-  it('is pending, with its whole route ahead', () => {
+describe('createTask', () => {
+  it('is pending, with the whole route left', () => {
     expect(aTask()).toMatchObject({
       state: 'pending',
       progress: { done: [], current: 'fetch', left: ['score', 'store'], percent: 0 },
@@ -22,8 +22,8 @@ describe('a new task', () => {
   });
 });
 
-describe('reports of the root', () => {
-  it('move it along its route', () => {
+describe('reports about the root', () => {
+  it('advance the task', () => {
     const task = told([aStep('received', 0), aStep('processing', 0), aStep('completed', 0)]);
     expect(task).toMatchObject({
       state: 'running',
@@ -38,7 +38,7 @@ describe('reports of the root', () => {
     ]);
   });
 
-  it('that come late or twice change nothing at all', () => {
+  it('change nothing if they are late or duplicated', () => {
     const task = told([aStep('processing', 1)]);
     for (const late of [
       aStep('received', 1),
@@ -50,19 +50,19 @@ describe('reports of the root', () => {
     }
   });
 
-  it('of another attempt at the same actor are news', () => {
+  it('of another attempt at the same actor are applied', () => {
     const task = told([aStep('processing', 1), aStep('received', 1, { attempt: 2 })]);
     expect(task.events.map(({ type }) => type)).toEqual(['created', 'processing', 'received']);
   });
 
-  it('never take progress back where a handler made the route longer', () => {
+  it('never decrease the progress if a handler makes the route longer', () => {
     const longer = { prev: ['fetch'], curr: 'score', next: Array<string>(20).fill('again') };
     const task = told([aStep('completed', 0), aStep('received', 1, { route: longer })]);
     expect(task.progress).toMatchObject({ current: 'score', percent: 33 });
     expect(task.progress.left).toHaveLength(20);
   });
 
-  it('end it, and the first end counts', () => {
+  it('end the task, and the first end counts', () => {
     const ended = told([aStep('processing', 2), anEndOf('succeeded')]);
     expect(ended).toMatchObject({
       state: 'succeeded',
@@ -75,7 +75,7 @@ describe('reports of the root', () => {
     expect(expireTask(ended, NOW)).toBe(ended);
   });
 
-  it('tell why it failed, and where it stood', () => {
+  it('contain why and where it failed', () => {
     expect(told([aStep('processing', 1), anEndOf('failed', { actor: 'score' })])).toMatchObject({
       state: 'failed',
       reason: 'RuntimeError',
@@ -84,7 +84,7 @@ describe('reports of the root', () => {
     });
   });
 
-  it('keep no more of an error than a task can hold', () => {
+  it('are stored with a truncated error', () => {
     const error = { type: 't'.repeat(9_999), message: 'm'.repeat(9_999) };
     const task = told([anEndOf('failed', { error, reason: 'r'.repeat(9_999) })]);
     expect([task.error?.type.length, task.error?.message.length, task.reason?.length]).toEqual([
@@ -96,19 +96,19 @@ describe('reports of the root', () => {
 describe('a fan-out', () => {
   const child = { envelope_id: 'c-1' };
 
-  it('stands under its root, with states of its own', () => {
+  it('has children with their own states', () => {
     const task = told([aStep('received', 1, child), anEndOf('failed', child)]);
     expect(task).toMatchObject({ state: 'running', children: { 'c-1': { state: 'failed' } } });
     expect(task.events.at(-1)).toMatchObject({ type: 'ended', child: 'c-1', state: 'running' });
   });
 
-  it('has children whose ends are final too', () => {
+  it('has children with final states', () => {
     const task = told([anEndOf('failed', child)]);
     expect(applyReport(task, anEndOf('succeeded', child), NOW)).toBe(task);
     expect(applyReport(task, aStep('processing', 9, child), NOW)).toBe(task);
   });
 
-  it('is over for its task when the root is, and its children end on their own', () => {
+  it('ends with the root for its task, while children still end separately', () => {
     const task = told([aStep('processing', 1, child), anEndOf('succeeded')]);
     const later = told([anEndOf('failed', child), aStep('received', 1, { envelope_id: 'c-2' })], task);
     expect(later).toEqual({ ...task, children: later.children, version: task.version + 2 });
@@ -119,7 +119,7 @@ describe('a fan-out', () => {
     expect(applyReport(later, anEndOf('succeeded', child), NOW)).toBe(later);
   });
 
-  it('counts children that it does not list after the end of its root, too', () => {
+  it('counts unlisted children after the end of the root, too', () => {
     const many = Array.from({ length: MAX_CHILDREN }, (_, nth) =>
       anEndOf('succeeded', { envelope_id: `c-${nth}` }),
     );
@@ -131,7 +131,7 @@ describe('a fan-out', () => {
     });
   });
 
-  it('with very many children lists some and counts the rest as they end', () => {
+  it('lists some of very many children and counts the others as they end', () => {
     const reports = Array.from({ length: MAX_CHILDREN + 5 }, (_, nth) =>
       anEndOf('succeeded', { envelope_id: `c-${nth}` }),
     );
@@ -140,7 +140,7 @@ describe('a fan-out', () => {
     expect(task.unlisted).toBe(5);
   });
 
-  it('may have children with the oddest ids', () => {
+  it('may have children with unusual ids', () => {
     const task = told([aStep('received', 1, { envelope_id: '__proto__' })]);
     expect(Object.keys(task.children)).toEqual(['__proto__']);
     expect(
@@ -149,8 +149,8 @@ describe('a fan-out', () => {
   });
 });
 
-describe('a task that nobody ends', () => {
-  it('is failed when its time is up', () => {
+describe('a task without a reported end', () => {
+  it('fails at its deadline', () => {
     expect(expireTask(aTask(), NOW + 5)).toMatchObject({
       state: 'failed',
       reason: 'Timeout',
@@ -167,14 +167,14 @@ describe('a task that nobody ends', () => {
   });
 });
 
-describe('the story of a task', () => {
-  it('keeps the latest events, with the numbers they had', () => {
+describe('the events of a task', () => {
+  it('are limited to the latest ones, which keep their numbers', () => {
     const reports = Array.from({ length: MAX_EVENTS + 50 }, (_, hop) => aStep('received', hop));
     const { events } = told(reports);
     expect([events.length, events[0]?.seq, events.at(-1)?.seq]).toEqual([MAX_EVENTS, 52, MAX_EVENTS + 51]);
   });
 
-  it('never goes back in time', () => {
+  it('are in ascending order of time', () => {
     expect(applyReport(aTask(), aStep('received', 0), NOW - 99).updatedMs).toBe(NOW);
   });
 });
