@@ -1,6 +1,6 @@
 import { makeTransport, type TransportMaker, type TransportTimes } from './contract-subject.ts';
 
-/** Uses a transport in every way, closes it, and then has nothing left to do: whether it ends is up to the transport. */
+/** Uses every method of a transport and closes it. The process then ends unless the transport keeps it running. */
 const { maker, queue, times } = JSON.parse(process.argv[2] ?? '{}') as {
   readonly maker: TransportMaker;
   readonly queue: string;
@@ -13,7 +13,7 @@ await transport.ensureQueue(queue);
 await Promise.all([transport.send(queue, '1'), transport.send(queue, '2')]);
 const receipt = await transport.receive(queue, transport.traits.maxBatch, never);
 if (!receipt.ok || receipt.deliveries.length === 0)
-  throw new Error(`nothing came: ${JSON.stringify(receipt)}`);
+  throw new Error(`received nothing: ${JSON.stringify(receipt)}`);
 const [first, ...others] = receipt.deliveries;
 if (first !== undefined) await transport.extend(first);
 await Promise.all(receipt.deliveries.slice(0, 1).map((delivery) => transport.ack(delivery)));
@@ -22,7 +22,7 @@ const stop = new AbortController();
 const polling = transport.receive(queue, 1, stop.signal);
 setTimeout(() => stop.abort(), 100);
 await polling;
-// Under way while it closes.
+// A send in progress while the transport closes.
 transport.send(queue, '3');
 await transport.close();
 process.stdout.write(`closed, with ${process.getActiveResourcesInfo().join(' ')} left\n`);

@@ -1,56 +1,56 @@
 import type { Transport } from '../../lib/ports/transport.ts';
 import type { Ability, TransportFeatures } from '../../lib/ports/transport-features.ts';
 
-/** A transport that the contract is tried on, and what is known of it beforehand. */
+/** A transport for the contract suite, and its known features. */
 export interface ContractSubject {
   readonly name: string;
-  /** Why it cannot be had on this machine; undefined where it can. */
+  /** Why it is not available on this machine; undefined if it is. */
   readonly unavailable?: string;
   readonly features: Features;
   start(): Promise<TestBroker>;
 }
 
-/** What its transport can do by itself, and what this engine and this bench add to the gaps. */
+/** The features of the transport, and what this engine and this test setup support. */
 export interface Features extends TransportFeatures {
-  /** Characters beyond U+FFFF travel as they are. */
+  /** Characters above U+FFFF arrive unchanged. */
   readonly rawAstralCharacters: Ability;
-  /** What a queue was made with can be asked for. */
+  /** The attributes of a queue can be read. */
   readonly describesQueues: Ability;
   /** The test can make one entry of a batch fail. */
   readonly failsSingleSends: Ability;
-  /** The test can cut it off from its broker. */
+  /** The test can simulate an outage of the broker. */
   readonly outages: Ability;
-  /** Thousands of messages in a queue are no trouble. */
+  /** It stays fast with thousands of messages in a queue. */
   readonly deepQueues: Ability;
 }
 
 export type Feature = keyof Features;
 
-/** A broker that runs, and the ways around the transport that the laws need. */
+/** A running broker, and operations that the laws need besides those of the transport. */
 export interface TestBroker {
   readonly maker: TransportMaker;
-  /** Of transports that `failEntries` and `beginOutage` act on, and no others. */
+  /** For transports that `failEntries` and `beginOutage` affect. They affect no others. */
   readonly breakableMaker: TransportMaker;
-  /** Deliveries without an ack before the dead-letter queue takes a message. */
+  /** Deliveries without an ack before a message goes to the dead-letter queue. */
   readonly maxReceiveCount: number;
-  /** The queue with its dead-letter queue. */
+  /** Creates a queue and its dead-letter queue. */
   createQueue(queue: string): Promise<void>;
-  /** The queue alone, with whatever the broker gives a queue by itself. */
+  /** Creates a queue with the broker's defaults, without a dead-letter queue. */
   createPlainQueue(queue: string): Promise<void>;
   deleteQueue(queue: string): Promise<void>;
   describeQueue(queue: string): Promise<QueueDescription>;
-  /** What `ensureQueue` is to make of a queue and its dead-letter queue. */
+  /** The expected attributes of the queues that `ensureQueue` creates. */
   plannedQueues(queue: string, visibilityMs: number): Readonly<Record<string, QueueDescription>>;
-  /** Sends whose body is chosen fail inside their batch, until the returned function is called. */
+  /** Lets sends with a chosen body fail within their batch, until the returned function is called. */
   failEntries(isChosen: (body: string) => boolean): () => void;
-  /** The broker is out of their reach until the returned function is called. */
+  /** Makes the broker unreachable until the returned function is called. */
   beginOutage(): () => void;
   close(): Promise<void>;
 }
 
 export type QueueDescription = Readonly<Record<string, string | number>>;
 
-/** As data, so that a process of its own can make one too: a module that exports `makeTransport`. */
+/** A module that exports `makeTransport`, and its options. As data, so that a child process can use it too. */
 export interface TransportMaker {
   readonly module: string;
   readonly options: Readonly<Record<string, string | number>>;

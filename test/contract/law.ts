@@ -12,25 +12,25 @@ import {
   type TransportTimes,
 } from './contract-subject.ts';
 
-/** One thing that holds for every transport. */
+/** A property that every transport must have. */
 export interface Law {
   readonly name: string;
-  /** Where one of these is missing, the law is skipped. */
+  /** The law is skipped if one of these features is missing. */
   readonly needs?: readonly Feature[];
-  /** It is about the want of this, and is skipped where there is none. */
+  /** The law is only for transports without this feature. */
   readonly lacks?: Feature;
-  /** Nothing else may run beside it: it disturbs the broker, or fills it. */
+  /** No other law may run at the same time, because this one disturbs or fills the broker. */
   readonly isExclusive?: boolean;
   readonly run: (stage: LawContext) => Promise<void>;
 }
 
-/** What a law acts on: a queue of its own, and transports that are closed after it. */
+/** A new queue for each law, and transports that are closed after it. */
 interface LawContext {
   readonly broker: TestBroker;
   readonly features: Features;
   readonly queue: string;
   readonly deadLetterQueue: string;
-  /** The name of a queue that is not there. */
+  /** The name of a queue that does not exist. */
   newName(): string;
   transport(times?: Partial<TransportTimes>): Promise<Transport>;
   breakableTransport(times?: Partial<TransportTimes>): Promise<Transport>;
@@ -38,10 +38,10 @@ interface LawContext {
 }
 
 const TIMES: TransportTimes = { visibilityMs: 30_000, waitMs: 1_000 };
-/** Longer than any law needs: engines on this machine are waited for, not measured. */
-const PATIENCE_MS = 60_000;
+/** Longer than any law needs: the suite checks behaviour, not speed. */
+const TIMEOUT_MS = 60_000;
 
-export async function runLaw(bench: TestBroker, features: Features, law: Law): Promise<void> {
+export async function runLaw(broker: TestBroker, features: Features, law: Law): Promise<void> {
   const transports: Transport[] = [];
   const newName = () => `law-${randomUUID().slice(0, 13)}`;
   const queue = newName();
@@ -50,35 +50,35 @@ export async function runLaw(bench: TestBroker, features: Features, law: Law): P
     transports.push(made);
     return made;
   };
-  await bench.createQueue(queue);
+  await broker.createQueue(queue);
   try {
     await law.run({
-      broker: bench,
+      broker,
       features,
       queue,
       deadLetterQueue: `${queue}-dlq`,
       newName,
-      transport: (times) => make(bench.maker, times),
-      breakableTransport: (times) => make(bench.breakableMaker, times),
+      transport: (times) => make(broker.maker, times),
+      breakableTransport: (times) => make(broker.breakableMaker, times),
       never: new AbortController().signal,
     });
   } finally {
-    // Closing twice is harmless, and some laws have closed theirs.
+    // Some laws have closed their transports already; closing twice is allowed.
     await Promise.all(transports.map((transport) => transport.close()));
   }
 }
 
-/** Receives until so many deliveries have come. */
+/** Receives until there are `count` deliveries. */
 export async function receiveSome(
   transport: Transport,
   queue: string,
   count: number,
 ): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
-  const until = Date.now() + PATIENCE_MS;
+  const until = Date.now() + TIMEOUT_MS;
   while (deliveries.length < count) {
     if (Date.now() > until)
-      throw new Error(`${queue}: ${deliveries.length} of ${count} deliveries within ${PATIENCE_MS} ms`);
+      throw new Error(`${queue}: ${deliveries.length} of ${count} deliveries within ${TIMEOUT_MS} ms`);
     const most = Math.min(count - deliveries.length, transport.traits.maxBatch);
     deliveries.push(...deliveriesOf(await transport.receive(queue, most, new AbortController().signal)));
   }
@@ -90,7 +90,7 @@ export async function receiveOne(transport: Transport, queue: string): Promise<D
   return delivery as Delivery;
 }
 
-/** Nothing comes for so long. */
+/** Expects no deliveries for this time. */
 export async function receiveNothing(transport: Transport, queue: string, forMs: number): Promise<void> {
   const until = Date.now() + forMs;
   const most = transport.traits.maxBatch;
@@ -113,24 +113,24 @@ export async function sendAll(transport: Transport, queue: string, bodies: reado
   expect(replies.filter((reply) => !reply.ok)).toEqual([]);
 }
 
-/** Receives until that is refused: a wait that is over before the broker has answered says nothing. */
+/** Receives until a receive is refused. One that ends before the broker has answered returns no deliveries. */
 export async function receiveRefusal(transport: Transport, queue: string): Promise<Refusal> {
-  const until = Date.now() + PATIENCE_MS;
+  const until = Date.now() + TIMEOUT_MS;
   while (Date.now() < until) {
     const receipt = await transport.receive(queue, 1, new AbortController().signal);
     if (!receipt.ok) return receipt;
     expect(receipt.deliveries).toEqual([]);
   }
-  throw new Error(`${queue}: no receive was refused within ${PATIENCE_MS} ms`);
+  throw new Error(`${queue}: no receive was refused within ${TIMEOUT_MS} ms`);
 }
 
-/** Asks until it is accepted: what was cut off from its broker may take a while to come back to it. */
-export async function untilAccepted(ask: () => Promise<Reply>): Promise<void> {
-  const until = Date.now() + PATIENCE_MS;
+/** Repeats a call until it is accepted: after an outage, a transport may need a while to reconnect. */
+export async function untilAccepted(call: () => Promise<Reply>): Promise<void> {
+  const until = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const reply = await ask();
+    const reply = await call();
     if (reply.ok) return;
-    if (Date.now() > until) throw new Error(`still refused after ${PATIENCE_MS} ms: ${reply.problem}`);
+    if (Date.now() > until) throw new Error(`still refused after ${TIMEOUT_MS} ms: ${reply.problem}`);
     await sleep(100);
   }
 }
@@ -139,10 +139,10 @@ export function textOf({ body }: Delivery): string {
   return typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body);
 }
 
-/** Where a law waits for it to pass: longer than a busy machine may pause in between. */
+/** A visibility timeout that laws wait for: longer than a busy machine may pause. */
 export const HIDDEN_MS = 5_000;
 
-/** Nothing comes, also after what was received has been hidden for its time. */
+/** Expects no deliveries, even after the visibility timeout of received ones. */
 export async function receiveNothingMore(transport: Transport, queue: string): Promise<void> {
   await receiveNothing(
     transport,
@@ -151,7 +151,7 @@ export async function receiveNothingMore(transport: Transport, queue: string): P
   );
 }
 
-/** Both clocks are this machine's; a broker may cut fractions of a millisecond off. */
+/** Both times are from this machine's clock; a broker may truncate fractions of a millisecond. */
 export const CLOCK_SLACK_MS = 5;
 
 export const OK = { ok: true } as const;

@@ -5,7 +5,7 @@ import { transportContract } from './transport-contract.ts';
 
 let lease: SharedRabbitMq | undefined;
 beforeAll(async () => {
-  // For the whole file: one broker serves both.
+  // One broker for both subjects of this file.
   if (RABBITMQ.unavailable === undefined) lease = await shareRabbitMq();
 }, 180_000);
 afterAll(async () => lease?.end(), 60_000);

@@ -22,27 +22,27 @@ const LAWS: readonly Law[] = [
 ];
 const LAW_TIMEOUT_MS = 150_000;
 
-/** Every transport behaves so. What a subject cannot do by its features is skipped, with the reason printed. */
+/** Registers the laws as tests. Laws that need a feature which the subject lacks are skipped, and the reason is printed. */
 export function transportContract(subject: ContractSubject): void {
-  const { name, features, unavailable: absence } = subject;
+  const { name, features, unavailable } = subject;
   const column = new Map(
     LAWS.map((law): [string, Verdict] => {
-      const reason = absence ?? gapFor(law, features);
+      const reason = unavailable ?? reasonToSkip(law, features);
       return [law.name, reason === undefined ? 'not run' : { skippedBecause: reason }];
     }),
   );
 
   describe(`the transport contract: ${name}`, () => {
-    let bench: TestBroker | undefined;
+    let broker: TestBroker | undefined;
 
     beforeAll(async () => {
-      if (absence === undefined) bench = await subject.start();
+      if (unavailable === undefined) broker = await subject.start();
     }, LAW_TIMEOUT_MS);
 
     afterAll(async () => {
-      await bench?.close();
+      await broker?.close();
       const folder = process.env[COLUMNS_FOLDER];
-      if (folder === undefined) printSkips(name, absence, column);
+      if (folder === undefined) printSkips(name, unavailable, column);
       else writeColumn(folder, { subject: name, testFile: testFile(), laws: [...column] });
     }, LAW_TIMEOUT_MS);
 
@@ -50,25 +50,26 @@ export function transportContract(subject: ContractSubject): void {
       it(law.name, { concurrent: isConcurrent, timeout: LAW_TIMEOUT_MS }, async (test) => {
         const verdict = column.get(law.name);
         if (typeof verdict === 'object') return test.skip(verdict.skippedBecause);
-        if (bench === undefined) throw new Error(`${name} did not start`);
+        if (broker === undefined) throw new Error(`${name} did not start`);
         column.set(law.name, 'BROKEN');
-        await runLaw(bench, features, law);
+        await runLaw(broker, features, law);
         column.set(law.name, 'holds');
       });
 
-    // Most of a law's time is waiting, and each has a queue of its own.
-    describe('side by side', () => {
-      for (const law of LAWS.filter(({ isExclusive: isAlone }) => !isAlone)) register(law, true);
+    // Laws mostly wait, and each has its own queue.
+    describe('concurrent', () => {
+      for (const law of LAWS.filter(({ isExclusive }) => !isExclusive)) register(law, true);
     });
-    describe('alone', () => {
-      for (const law of LAWS.filter(({ isExclusive: isAlone }) => isAlone)) register(law, false);
+    describe('exclusive', () => {
+      for (const law of LAWS.filter(({ isExclusive }) => isExclusive)) register(law, false);
     });
   });
 }
 
-/** Why the law does not apply; undefined where it does. */
-function gapFor({ needs = [], lacks }: Law, features: Features): string | undefined {
-  if (lacks !== undefined && features[lacks] === 'yes') return `this one is for those without "${lacks}"`;
+/** Why the law does not apply; undefined if it does. */
+function reasonToSkip({ needs = [], lacks }: Law, features: Features): string | undefined {
+  if (lacks !== undefined && features[lacks] === 'yes')
+    return `this law is only for transports without "${lacks}"`;
   for (const feature of needs) {
     const ability = features[feature];
     if (ability !== 'yes') return ability.no;
@@ -82,11 +83,11 @@ function testFile(): string {
 
 function printSkips(
   subject: string,
-  absence: string | undefined,
+  unavailable: string | undefined,
   column: ReadonlyMap<string, Verdict>,
 ): void {
-  if (absence !== undefined) {
-    console.log(`contract, ${subject}: left out, because ${absence}`);
+  if (unavailable !== undefined) {
+    console.log(`contract, ${subject}: skipped, because ${unavailable}`);
     return;
   }
   for (const [law, verdict] of column) {

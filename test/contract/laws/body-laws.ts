@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Transport } from '../../../lib/ports/transport.ts';
 import { type Law, OK, receiveNothing, receiveOne, receiveSome, sendAll, textOf } from '../law.ts';
 
-/** Sends them, and expects every one back, character for character. */
-async function expectUntouched(
+/** Sends bodies, and expects each of them to arrive unchanged. */
+async function expectUnchanged(
   transport: Transport,
   queue: string,
   bodies: readonly string[],
@@ -13,12 +13,12 @@ async function expectUntouched(
   expect(deliveries.map(textOf).toSorted()).toEqual(bodies.toSorted());
 }
 
-/** A JSON string that takes so many bytes. */
+/** A JSON string of this length in bytes. */
 function bodyOf(bytes: number): string {
   return `"${'x'.repeat(bytes - 2)}"`;
 }
 
-/** Every escape there is for what JSON forbids raw, and halves of pairs, which have no other way to travel. */
+/** All characters that JSON requires to be escaped, and lone surrogates, which can only be sent escaped. */
 const ESCAPED = Array.from({ length: 0x20 }, (_, code) => `\\u${code.toString(16).padStart(4, '0')}`).join(
   '',
 );
@@ -26,31 +26,31 @@ const ESCAPES = `"${ESCAPED}\\ud800\\udfff\\ufffe\\uffff\\/\\b\\f\\n\\r\\t\\\\\\
 
 const RAW_CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
 
-/** Characters of one, two and three bytes at every offset that a buffer may be cut at. */
+/** Characters of one, two and three bytes, at every offset at which a buffer may be split. */
 const MEGABYTE = `"${'aé€'.repeat(Math.floor(1_000_000 / 6)).padEnd(500_000, 'x')}"`;
 
 export const BODY_LAWS: readonly Law[] = [
   {
-    name: 'the shortest JSON survives untouched',
+    name: 'delivers the shortest JSON values unchanged',
     run: async ({ queue, transport }) =>
-      expectUntouched(await transport(), queue, ['0', '""', '{}', '[]', 'null', 'false']),
+      expectUnchanged(await transport(), queue, ['0', '""', '{}', '[]', 'null', 'false']),
   },
   {
-    name: 'JSON survives as it was written: spaces, doubled keys, long numbers',
+    name: 'delivers JSON unchanged: whitespace, duplicate keys, long numbers',
     run: async ({ queue, transport }) =>
-      expectUntouched(await transport(), queue, [
+      expectUnchanged(await transport(), queue, [
         ' { "a" : 1 ,\t"a":\n2 }\r\n',
         '{"n":12345678901234567890,"x":1.0e+2,"z":-0}',
       ]),
   },
   {
-    name: 'escaped control characters and halves of pairs survive untouched',
-    run: async ({ queue, transport }) => expectUntouched(await transport(), queue, [ESCAPES]),
+    name: 'delivers escaped control characters and lone surrogates unchanged',
+    run: async ({ queue, transport }) => expectUnchanged(await transport(), queue, [ESCAPES]),
   },
   {
-    name: 'Unicode up to U+FFFD survives untouched',
+    name: 'delivers Unicode up to U+FFFD unchanged',
     run: async ({ queue, transport }) =>
-      expectUntouched(await transport(), queue, [
+      expectUnchanged(await transport(), queue, [
         '"äöüß ελληνικά 日本語 עברית"',
         '"\u007f\u0080\u0085\u00a0\u2028\u2029\ufeff\ufffd\ud7ff\ue000"',
         '"e\u0301 is not \u00e9"',
@@ -58,16 +58,16 @@ export const BODY_LAWS: readonly Law[] = [
       ]),
   },
   {
-    name: 'characters beyond U+FFFF survive untouched',
+    name: 'delivers characters above U+FFFF unchanged',
     needs: ['rawAstralCharacters'],
     run: async ({ queue, transport }) =>
-      expectUntouched(await transport(), queue, [
+      expectUnchanged(await transport(), queue, [
         '"\u{1f600}"',
         '"\u{10000}\u{10ffff}\u{1fffe}\u{1ffff}\u{1f469}\u200d\u{1f680}"',
       ]),
   },
   {
-    name: 'U+FFFE and U+FFFF in a string mean the same when they arrive',
+    name: 'delivers U+FFFE and U+FFFF in a string as equivalent JSON',
     run: async ({ queue, transport }) => {
       const one = await transport();
       const body = '{"raw":"\ufffe\uffff","escaped":"\\ufffe\\uffff","after":"\\\\\uffff"}';
@@ -76,7 +76,7 @@ export const BODY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'raw control characters survive untouched, or are refused',
+    name: 'delivers raw control characters unchanged, or refuses them',
     run: async ({ queue, transport }) => {
       const one = await transport();
       const bodies = RAW_CONTROLS.map((character) => `"${character}"`);
@@ -89,26 +89,26 @@ export const BODY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: '1 MB survives untouched',
-    run: async ({ queue, transport }) => expectUntouched(await transport(), queue, [MEGABYTE]),
+    name: 'delivers 1 MB unchanged',
+    run: async ({ queue, transport }) => expectUnchanged(await transport(), queue, [MEGABYTE]),
   },
   {
-    name: 'the largest body that the traits allow survives untouched',
+    name: 'delivers the largest allowed body unchanged',
     needs: ['refusesLargeBodies'],
     run: async ({ queue, transport }) => {
       const one = await transport();
       const { maxBodyBytes } = one.traits;
       expect(maxBodyBytes).toBeGreaterThanOrEqual(256 * 1024);
-      await expectUntouched(one, queue, [bodyOf(maxBodyBytes - 1), bodyOf(maxBodyBytes)]);
+      await expectUnchanged(one, queue, [bodyOf(maxBodyBytes - 1), bodyOf(maxBodyBytes)]);
     },
   },
   {
-    name: 'a body that is too big is a failed send, and takes no other with it',
+    name: 'refuses a body that is too large, and accepts others sent at the same time',
     needs: ['refusesLargeBodies'],
     run: async ({ queue, transport }) => {
       const one = await transport();
       const { maxBodyBytes } = one.traits;
-      // The limit counts bytes: this one has fewer characters than that.
+      // The limit is in bytes: this body has fewer characters than that.
       const wide = `"${'é'.repeat(maxBodyBytes / 2)}"`;
       const bodies = ['"before"', bodyOf(maxBodyBytes + 1), wide, '"after"'];
       const replies = await Promise.all(bodies.map((body) => one.send(queue, body)));
@@ -119,13 +119,13 @@ export const BODY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a batch in which one entry fails reports exactly that one',
+    name: 'reports exactly the entry of a batch that failed',
     needs: ['batchesSends', 'failsSingleSends'],
-    run: async ({ broker: bench, queue, breakableTransport }) => {
+    run: async ({ broker, queue, breakableTransport }) => {
       const one = await breakableTransport();
       const bodies = Array.from({ length: 10 }, (_, index) => `{"batch":"${queue}","n":${index}}`);
       const [, , , chosen] = bodies;
-      const stop = bench.failEntries((body) => body === chosen);
+      const stop = broker.failEntries((body) => body === chosen);
       const replies = await Promise.all(bodies.map((body) => one.send(queue, body)));
       stop();
       expect(bodies.filter((_, index) => !replies[index]?.ok)).toEqual([chosen]);

@@ -3,7 +3,7 @@ import { CLOCK_SLACK_MS, type Law, OK, receiveNothing, receiveOne, textOf } from
 
 export const DELAY_LAWS: readonly Law[] = [
   {
-    name: 'a delay is a lower bound',
+    name: 'does not deliver before the delay is over',
     needs: ['delays'],
     run: async ({ queue, transport }) => {
       const one = await transport();
@@ -14,14 +14,14 @@ export const DELAY_LAWS: readonly Law[] = [
       ]);
       expect(replies).toEqual([OK, OK]);
       const tookMs = new Map<string, number>();
-      // In whichever order: a machine that pauses for longer than the delay finds both there.
+      // In any order: if the machine pauses for longer than the delay, both are ready.
       for (const _ of replies) tookMs.set(textOf(await receiveOne(one, queue)), Date.now() - sentAt);
       expect([...tookMs.keys()].toSorted()).toEqual(['"late"', '"soon"']);
       expect(tookMs.get('"late"')).toBeGreaterThanOrEqual(1_100 - CLOCK_SLACK_MS);
     },
   },
   {
-    name: 'a short delay is not held up by a longer one that was sent before',
+    name: 'delivers a short delay before a longer one that was sent earlier',
     needs: ['delays'],
     run: async ({ queue, transport }) => {
       const one = await transport();
@@ -33,7 +33,7 @@ export const DELAY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'the longest delay that the traits allow is accepted',
+    name: 'accepts the longest allowed delay',
     needs: ['delays'],
     run: async ({ queue, transport }) => {
       const one = await transport();
@@ -42,7 +42,7 @@ export const DELAY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a delayed send that is too big is refused too',
+    name: 'refuses a delayed send that is too large',
     needs: ['delays', 'refusesLargeBodies'],
     run: async ({ queue, transport }) => {
       const one = await transport();
@@ -51,7 +51,7 @@ export const DELAY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'without delays, a delayed send is refused and does not arrive at once instead',
+    name: 'refuses delayed sends if it does not support delays, and does not deliver them at once',
     lacks: 'delays',
     run: async ({ queue, transport }) => {
       const one = await transport();

@@ -18,7 +18,7 @@ import {
 
 export const DELIVERY_LAWS: readonly Law[] = [
   {
-    name: 'an accepted send arrives',
+    name: 'delivers an accepted send',
     run: async ({ queue, transport }) => {
       const one = await transport();
       expect(await one.send(queue, '{"n":1}')).toEqual(OK);
@@ -30,7 +30,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'sends made at the same time all arrive, each once',
+    name: 'delivers concurrent sends once each',
     run: async ({ queue, transport }) => {
       const one = await transport();
       const bodies = Array.from({ length: 25 }, (_, index) => `{"n":${index}}`);
@@ -41,7 +41,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a receive brings no more than was asked for',
+    name: 'receives at most the requested number of deliveries',
     run: async ({ queue, transport, never }) => {
       const one = await transport();
       await sendAll(one, queue, ['1', '2', '3', '4', '5']);
@@ -51,7 +51,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'what one consumer holds, no other gets',
+    name: 'does not deliver a message to two consumers at the same time',
     run: async ({ queue, transport }) => {
       const [one, other] = [await transport(), await transport()];
       await one.send(queue, '"held"');
@@ -60,7 +60,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a released delivery comes again, at once without a pause',
+    name: 'redelivers a released delivery at once if it was released without a pause',
     run: async ({ queue, transport }) => {
       const one = await transport();
       await one.send(queue, '"again"');
@@ -72,7 +72,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a released delivery does not come again before its pause is over',
+    name: 'does not redeliver a released delivery before its pause is over',
     run: async ({ queue, transport }) => {
       const one = await transport();
       await one.send(queue, '"later"');
@@ -84,7 +84,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'what is neither acked nor released comes again after its visibility time, and not before',
+    name: 'redelivers an unsettled delivery after its visibility timeout, and not before',
     needs: ['redeliversAfterTimeout'],
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: 1_000 });
@@ -97,7 +97,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'extending hides for the whole visibility time again',
+    name: 'restarts the visibility timeout when a delivery is extended',
     needs: ['redeliversAfterTimeout'],
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: HIDDEN_MS });
@@ -111,7 +111,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a delivery that was extended can be acked, and does not come again',
+    name: 'does not redeliver an extended delivery that was acknowledged',
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: HIDDEN_MS });
       await one.send(queue, '"extended"');
@@ -122,7 +122,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'an acked delivery does not come again, also after a reconnect',
+    name: 'does not redeliver an acknowledged delivery, even after a reconnect',
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: HIDDEN_MS });
       await sendAll(one, queue, ['"first"', '"second"']);
@@ -133,7 +133,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'what was received and not settled comes again after a reconnect',
+    name: 'redelivers an unsettled delivery after a reconnect',
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: 1_000 });
       await one.send(queue, '"left behind"');
@@ -143,7 +143,7 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'receive counts grow',
+    name: 'increments the receive count',
     needs: ['countsReceives'],
     run: async ({ queue, transport }) => {
       const one = await transport();
@@ -157,26 +157,26 @@ export const DELIVERY_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a delivery released too often lands where x-dlq reads, whole',
+    name: 'moves a delivery that was released too often to the dead-letter queue, unchanged',
     needs: ['deadLetters'],
-    run: async ({ broker: bench, queue, transport }) => {
+    run: async ({ broker, queue, transport }) => {
       const one = await transport();
-      await expectDeadLettered(one, queue, bench.maxReceiveCount);
+      await expectDeadLettered(one, queue, broker.maxReceiveCount);
     },
   },
   {
-    name: 'the queues that ensureQueue makes dead-letter too',
+    name: 'dead-letters from queues that ensureQueue created',
     needs: ['deadLetters', 'createsQueues'],
-    run: async ({ broker: bench, newName, transport }) => {
+    run: async ({ broker, newName, transport }) => {
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
-      await expectDeadLettered(one, made, bench.maxReceiveCount);
+      await expectDeadLettered(one, made, broker.maxReceiveCount);
     },
   },
 ];
 
-/** Sends one and releases it for as often as it comes to that. */
+/** Sends a message, releases it `maxReceiveCount` times, and expects it in the dead-letter queue. */
 async function expectDeadLettered(one: Transport, queue: string, maxReceiveCount: number): Promise<void> {
   const body = `{"text":"é\\u0001\\"","long":"${'x'.repeat(100_000)}"}`;
   await one.send(queue, body);

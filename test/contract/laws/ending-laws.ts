@@ -4,17 +4,17 @@ import type { Reply } from '../../../lib/ports/reply.ts';
 import { runInProcess } from '../child-process.ts';
 import { deliveriesOf, type Law, OK, receiveOne, sendAll, textOf } from '../law.ts';
 
-/** Far above what it takes, far below the wait that is cut short. */
+/** Much longer than an abort takes, and clearly shorter than the wait that is aborted. */
 const AT_ONCE_MS = 15_000;
 const LONG_WAIT_MS = 20_000;
 const MANY = 5_000;
-/** Of more at once, the last would wait for a connection longer than is allowed, where the machine is busy. */
+/** Sends per batch. With more concurrent sends, the last ones could time out on a busy machine. */
 const PORTION = 500;
 const CONSUMERS = 4;
 
 export const ENDING_LAWS: readonly Law[] = [
   {
-    name: 'an abort ends a long poll at once, with nothing',
+    name: 'ends a long poll at once when it is aborted, without deliveries',
     run: async ({ queue, transport }) => {
       const one = await transport({ waitMs: LONG_WAIT_MS });
       const stop = new AbortController();
@@ -27,7 +27,7 @@ export const ENDING_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'a receive that was aborted before it began brings nothing',
+    name: 'returns no deliveries for a receive that was aborted before it started',
     run: async ({ queue, transport }) => {
       const one = await transport({ waitMs: LONG_WAIT_MS });
       const beganAt = Date.now();
@@ -36,7 +36,7 @@ export const ENDING_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'close() waits for the sends and acks that are under way',
+    name: 'close() waits for sends and acks in progress',
     run: async ({ queue, transport }) => {
       const one = await transport();
       await sendAll(one, queue, ['"acked"']);
@@ -46,7 +46,7 @@ export const ENDING_LAWS: readonly Law[] = [
         doing.then((reply) => ended.push(reply));
       }
       await one.close();
-      // What is done says so before or as close() says so.
+      // They settle before close() or at the same time.
       await sleep(0);
       expect(ended).toEqual([OK, OK]);
       const other = await transport();
@@ -54,7 +54,7 @@ export const ENDING_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'close() leaves no receive behind, also one that nobody aborted',
+    name: 'close() ends a receive in progress, even if it was not aborted',
     run: async ({ queue, transport, never }) => {
       const one = await transport({ waitMs: 2_000 });
       let isOver = false;
@@ -66,11 +66,11 @@ export const ENDING_LAWS: readonly Law[] = [
       await sleep(0);
       const wasOver = isOver;
       await receiving;
-      expect(wasOver, 'the receive was over when close() was').toBe(true);
+      expect(wasOver, 'the receive had ended when close() resolved').toBe(true);
     },
   },
   {
-    name: 'close() twice is harmless',
+    name: 'close() can be called twice',
     run: async ({ queue, transport }) => {
       const one = await transport();
       await sendAll(one, queue, ['1']);
@@ -79,22 +79,22 @@ export const ENDING_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'close() leaves nothing running: a process with a closed transport ends by itself',
-    run: async ({ broker: bench, queue }) => {
-      const { words, status } = await runInProcess('close-child.ts', {
-        maker: bench.maker,
+    name: 'close() leaves nothing that keeps the process running',
+    run: async ({ broker, queue }) => {
+      const { output, status } = await runInProcess('close-child.ts', {
+        maker: broker.maker,
         queue,
         times: { visibilityMs: 30_000, waitMs: LONG_WAIT_MS },
       });
-      expect({ words, status }).toEqual({ words: expect.stringMatching(/^closed/), status: 0 });
+      expect({ output, status }).toEqual({ output: expect.stringMatching(/^closed/), status: 0 });
     },
   },
   {
-    name: `${MANY.toLocaleString('en')} messages with four consumers, none lost`,
+    name: `delivers ${MANY.toLocaleString('en')} messages to four consumers without a loss`,
     needs: ['deepQueues'],
     isExclusive: true,
     run: async ({ queue, transport }) => {
-      // Each once: a delivery that a busy machine holds for longer than its time would come again.
+      // A long timeout, because each message must be received once, also on a busy machine.
       const times = { visibilityMs: 120_000 };
       const sender = await transport(times);
       const numbers = Array.from({ length: MANY }, (_, index) => index);
@@ -106,7 +106,7 @@ export const ENDING_LAWS: readonly Law[] = [
           some.map((number) => `{"n":${number}}`),
         );
       }
-      const met = new Map<number, number>();
+      const counts = new Map<number, number>();
       const stop = new AbortController();
       const consume = async () => {
         const one = await transport(times);
@@ -114,18 +114,18 @@ export const ENDING_LAWS: readonly Law[] = [
           const deliveries = deliveriesOf(await one.receive(queue, one.traits.maxBatch, stop.signal));
           for (const delivery of deliveries) {
             const { n } = JSON.parse(textOf(delivery)) as { n: number };
-            met.set(n, (met.get(n) ?? 0) + 1);
+            counts.set(n, (counts.get(n) ?? 0) + 1);
           }
           const replies = await Promise.all(deliveries.map((delivery) => one.ack(delivery)));
           expect(replies.filter(({ ok }) => !ok)).toEqual([]);
-          if (met.size === MANY) stop.abort();
+          if (counts.size === MANY) stop.abort();
         }
       };
       const tooLate = setTimeout(() => stop.abort(), 120_000);
       await Promise.all(Array.from({ length: CONSUMERS }, consume));
       clearTimeout(tooLate);
-      expect(numbers.filter((number) => !met.has(number))).toEqual([]);
-      expect([...met.values()].filter((count) => count > 1)).toEqual([]);
+      expect(numbers.filter((number) => !counts.has(number))).toEqual([]);
+      expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
     },
   },
 ];

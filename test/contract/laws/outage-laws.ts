@@ -15,21 +15,21 @@ import {
   untilAccepted,
 } from '../law.ts';
 
-/** For an ack that nobody answers to reach the broker. */
-const ON_ITS_WAY_MS = 500;
+/** Enough time for an ack without a confirmation to reach the broker. */
+const IN_TRANSIT_MS = 500;
 
-/** Alone: whoever else uses a breakable transport would be cut off too. */
+/** Exclusive, because an outage affects every breakable transport. */
 export const OUTAGE_LAWS: readonly Law[] = [
   {
-    name: 'while the broker is out of reach everything is refused and nothing thrown; then all is well again',
+    name: 'refuses all calls during an outage without throwing, and recovers afterwards',
     needs: ['outages'],
     isExclusive: true,
-    run: async ({ broker: bench, queue, breakableTransport, never }) => {
+    run: async ({ broker, queue, breakableTransport, never }) => {
       const one = await breakableTransport();
       await sendAll(one, queue, ['"before"']);
       const delivery = await receiveOne(one, queue);
-      const end = bench.beginOutage();
-      const asked = [
+      const end = broker.beginOutage();
+      const calls = [
         receiveRefusal(one, queue),
         one.send(queue, '"during"'),
         one.ack(delivery),
@@ -37,7 +37,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
         one.reach(queue),
         one.ensureQueue(`${queue}-other`),
       ];
-      const replies = await Promise.all<Reply>(asked);
+      const replies = await Promise.all<Reply>(calls);
       end();
       for (const reply of replies) expect(reply).toEqual({ ok: false, problem: expect.any(String) });
       await untilAccepted(() => one.reach(queue));
@@ -47,17 +47,17 @@ export const OUTAGE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'what was in hand when the connection broke comes again, and so does what is sent afterwards',
+    name: 'redelivers unsettled deliveries after a lost connection, and delivers later sends',
     needs: ['outages'],
     isExclusive: true,
-    run: async ({ broker: bench, queue, breakableTransport }) => {
+    run: async ({ broker, queue, breakableTransport }) => {
       const one = await breakableTransport();
       await sendAll(one, queue, ['"before"']);
       const delivery = await receiveOne(one, queue);
-      const end = bench.beginOutage();
-      await sleep(ON_ITS_WAY_MS);
+      const end = broker.beginOutage();
+      await sleep(IN_TRANSIT_MS);
       end();
-      // Of no use where the broker has taken it back already, and harmless.
+      // Has no effect if the broker has already requeued the message.
       await untilAccepted(() => one.nack(delivery, 0));
       await untilAccepted(() => one.send(queue, '"after"'));
       const deliveries = await receiveSome(one, queue, 2);
@@ -65,15 +65,15 @@ export const OUTAGE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'what was received before a short outage can be settled after it',
+    name: 'settles deliveries from before a short outage',
     needs: ['outages', 'settlesAfterReconnect'],
     isExclusive: true,
-    run: async ({ broker: bench, queue, breakableTransport }) => {
+    run: async ({ broker, queue, breakableTransport }) => {
       const one = await breakableTransport();
       await sendAll(one, queue, ['"acked"', '"released"']);
       const deliveries = await receiveSome(one, queue, 2);
-      const end = bench.beginOutage();
-      await sleep(ON_ITS_WAY_MS);
+      const end = broker.beginOutage();
+      await sleep(IN_TRANSIT_MS);
       end();
       await untilAccepted(() => one.reach(queue));
       const replies = deliveries.map((delivery) =>
@@ -87,15 +87,15 @@ export const OUTAGE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'an acked delivery does not come again after its connection broke',
+    name: 'does not redeliver an acknowledged delivery after a lost connection',
     needs: ['outages'],
     isExclusive: true,
-    run: async ({ broker: bench, queue, breakableTransport }) => {
+    run: async ({ broker, queue, breakableTransport }) => {
       const one = await breakableTransport({ visibilityMs: HIDDEN_MS });
       await sendAll(one, queue, ['"done"']);
       expect(await one.ack(await receiveOne(one, queue))).toEqual(OK);
-      await sleep(ON_ITS_WAY_MS);
-      const end = bench.beginOutage();
+      await sleep(IN_TRANSIT_MS);
+      const end = broker.beginOutage();
       expect((await one.reach(queue)).ok).toBe(false);
       end();
       await untilAccepted(() => one.reach(queue));

@@ -5,7 +5,7 @@ const MISSING = { ok: false, problem: expect.any(String), isQueueMissing: true }
 
 export const QUEUE_LAWS: readonly Law[] = [
   {
-    name: 'a missing queue is a refusal that says so, whoever sends or receives',
+    name: 'reports a missing queue on send, receive and reach',
     needs: ['reportsMissingQueues'],
     run: async ({ transport, newName }) => {
       const one = await transport();
@@ -16,66 +16,66 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'settling what came from a queue that is gone is refused as such',
+    name: 'reports a missing queue when a delivery from a deleted queue is settled',
     needs: ['reportsMissingQueues'],
-    run: async ({ broker: bench, queue, transport }) => {
+    run: async ({ broker, queue, transport }) => {
       const one = await transport();
       await sendAll(one, queue, ['1']);
       const delivery = await receiveOne(one, queue);
-      await bench.deleteQueue(queue);
+      await broker.deleteQueue(queue);
       const replies = await Promise.all([one.ack(delivery), one.nack(delivery, 0), one.extend(delivery)]);
       expect(replies).toEqual([MISSING, MISSING, MISSING]);
     },
   },
   {
-    name: 'a delayed send to a missing queue is refused as such',
+    name: 'reports a missing queue on a delayed send',
     needs: ['reportsMissingQueues', 'delays'],
     run: async ({ transport, newName }) => {
       expect(await (await transport()).sendWithDelay(newName(), '1', 1)).toEqual(MISSING);
     },
   },
   {
-    name: 'a missing queue heals as soon as it is there',
+    name: 'recovers from a missing queue as soon as it exists',
     needs: ['reportsMissingQueues'],
-    run: async ({ broker: bench, transport, newName }) => {
+    run: async ({ broker, transport, newName }) => {
       const one = await transport();
       const late = newName();
       expect(await receiveRefusal(one, late)).toEqual(MISSING);
       expect(await one.send(late, '1')).toEqual(MISSING);
-      await bench.createQueue(late);
+      await broker.createQueue(late);
       expect(await one.send(late, '"healed"')).toEqual(OK);
       expect(textOf(await receiveOne(one, late))).toBe('"healed"');
     },
   },
   {
-    name: 'a queue that was deleted and made again works again',
+    name: 'recovers when a deleted queue is created again',
     needs: ['reportsMissingQueues'],
-    run: async ({ broker: bench, queue, transport }) => {
+    run: async ({ broker, queue, transport }) => {
       const one = await transport();
       await sendAll(one, queue, ['"known"']);
       await receiveOne(one, queue);
-      await bench.deleteQueue(queue);
+      await broker.deleteQueue(queue);
       expect(await receiveRefusal(one, queue)).toEqual(MISSING);
       expect(await one.send(queue, '1')).toEqual(MISSING);
-      await bench.createQueue(queue);
+      await broker.createQueue(queue);
       expect(await one.send(queue, '"back"')).toEqual(OK);
       expect(textOf(await receiveOne(one, queue))).toBe('"back"');
     },
   },
   {
-    name: 'reach says whether the queue is there now',
+    name: 'reach reports whether the queue exists now',
     needs: ['reportsMissingQueues'],
-    run: async ({ broker: bench, queue, transport }) => {
+    run: async ({ broker, queue, transport }) => {
       const one = await transport();
       expect(await one.reach(queue)).toEqual(OK);
-      await bench.deleteQueue(queue);
+      await broker.deleteQueue(queue);
       expect(await one.reach(queue)).toEqual(MISSING);
-      await bench.createQueue(queue);
+      await broker.createQueue(queue);
       expect(await one.reach(queue)).toEqual(OK);
     },
   },
   {
-    name: 'ensureQueue makes the queue and its dead-letter queue, ready for use',
+    name: 'ensureQueue creates the queue and its dead-letter queue, ready for use',
     needs: ['createsQueues'],
     run: async ({ transport, newName }) => {
       const one = await transport();
@@ -88,20 +88,20 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'ensureQueue makes them as planned',
+    name: 'ensureQueue creates them with the planned attributes',
     needs: ['createsQueues', 'describesQueues'],
-    run: async ({ broker: bench, transport, newName }) => {
+    run: async ({ broker, transport, newName }) => {
       const visibilityMs = 77_000;
       const one = await transport({ visibilityMs });
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
-      for (const [name, planned] of Object.entries(bench.plannedQueues(made, visibilityMs))) {
-        expect(await bench.describeQueue(name), name).toEqual(planned);
+      for (const [name, planned] of Object.entries(broker.plannedQueues(made, visibilityMs))) {
+        expect(await broker.describeQueue(name), name).toEqual(planned);
       }
     },
   },
   {
-    name: 'ensureQueue is harmless where they are there',
+    name: 'ensureQueue does not affect messages of an existing queue',
     needs: ['createsQueues'],
     run: async ({ queue, transport }) => {
       const one = await transport({ visibilityMs: 77_000 });
@@ -112,33 +112,33 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'ensureQueue leaves a queue of other attributes as it is',
+    name: 'ensureQueue does not change a queue with other attributes',
     needs: ['createsQueues', 'describesQueues'],
-    run: async ({ broker: bench, queue, deadLetterQueue, transport }) => {
-      const before = [await bench.describeQueue(queue), await bench.describeQueue(deadLetterQueue)];
+    run: async ({ broker, queue, deadLetterQueue, transport }) => {
+      const before = [await broker.describeQueue(queue), await broker.describeQueue(deadLetterQueue)];
       expect(await (await transport({ visibilityMs: 77_000 })).ensureQueue(queue)).toMatchObject(OK);
-      const after = [await bench.describeQueue(queue), await bench.describeQueue(deadLetterQueue)];
+      const after = [await broker.describeQueue(queue), await broker.describeQueue(deadLetterQueue)];
       expect(after).toEqual(before);
     },
   },
   {
-    name: 'ensureQueue reports what differs from the plan, and nothing if nothing does',
+    name: 'ensureQueue reports differences from the plan, if there are any',
     needs: ['createsQueues', 'describesQueues'],
-    run: async ({ broker: bench, transport, newName }) => {
+    run: async ({ broker, transport, newName }) => {
       const one = await transport();
       const [made, plain] = [newName(), newName()];
       expect(await one.ensureQueue(made)).toEqual(OK);
       expect(await one.ensureQueue(made)).toEqual(OK);
-      await bench.createPlainQueue(plain);
-      const before = await bench.describeQueue(plain);
+      await broker.createPlainQueue(plain);
+      const before = await broker.describeQueue(plain);
       const reply = await one.ensureQueue(plain);
       expect(reply).toEqual({ ok: true, differences: expect.any(Array) });
       expect('differences' in reply && reply.differences?.[0]).toMatch(/ is .*, expected /);
-      expect(await bench.describeQueue(plain)).toEqual(before);
+      expect(await broker.describeQueue(plain)).toEqual(before);
     },
   },
   {
-    name: 'ensureQueue twice at once, from two transports, makes one queue',
+    name: 'concurrent ensureQueue calls of two transports create one queue',
     needs: ['createsQueues'],
     run: async ({ transport, newName }) => {
       const [one, other] = [await transport(), await transport()];
@@ -154,7 +154,7 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'ensureQueue by two at once, each with a visibility of its own, makes one queue',
+    name: 'concurrent ensureQueue calls with different visibility timeouts create one queue',
     needs: ['createsQueues'],
     run: async ({ transport, newName }) => {
       const [one, other] = [
@@ -170,37 +170,37 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'ensureQueue makes a queue again that it knew and that was deleted since',
+    name: 'ensureQueue recreates a queue that was deleted after it created it',
     needs: ['createsQueues', 'reportsMissingQueues'],
-    run: async ({ broker: bench, transport, newName }) => {
+    run: async ({ broker, transport, newName }) => {
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
       await sendAll(one, made, ['1']);
-      await bench.deleteQueue(made);
+      await broker.deleteQueue(made);
       expect(await one.ensureQueue(made)).toEqual(OK);
       expect(await one.reach(made)).toEqual(OK);
     },
   },
   {
-    name: 'ensureQueue makes a dead-letter queue again that was deleted since',
+    name: 'ensureQueue recreates a deleted dead-letter queue',
     needs: ['createsQueues', 'reportsMissingQueues', 'describesQueues'],
-    run: async ({ broker: bench, transport, newName }) => {
+    run: async ({ broker, transport, newName }) => {
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
-      await bench.deleteQueue(`${made}-dlq`);
+      await broker.deleteQueue(`${made}-dlq`);
       expect(await one.ensureQueue(made)).toMatchObject(OK);
       expect(await one.reach(`${made}-dlq`)).toEqual(OK);
     },
   },
   {
-    name: 'ensureQueue makes the queue where only its dead-letter queue is left, made by other hands',
+    name: 'ensureQueue creates the queue if only its dead-letter queue exists, created elsewhere',
     needs: ['createsQueues'],
-    run: async ({ broker: bench, transport, newName }) => {
+    run: async ({ broker, transport, newName }) => {
       const one = await transport();
       const made = newName();
-      await bench.createPlainQueue(`${made}-dlq`);
+      await broker.createPlainQueue(`${made}-dlq`);
       expect(await one.ensureQueue(made)).toMatchObject(OK);
       expect(await one.reach(made)).toEqual(OK);
     },

@@ -3,7 +3,7 @@ import type { Law } from '../law.ts';
 
 export const TRAIT_LAWS: readonly Law[] = [
   {
-    name: 'its traits say what its features say',
+    name: 'its traits match its features',
     run: async ({ features, transport }) => {
       const { traits } = await transport({ visibilityMs: 30_000 });
       expect({

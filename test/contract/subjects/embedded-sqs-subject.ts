@@ -3,13 +3,13 @@ import { startEmbeddedSqs } from '../../support/embedded-sqs.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { sqsTestBroker } from './sqs-test-broker.ts';
 
-/** SQS as the embedded engine does it. */
+/** SQS in the embedded engine. */
 export const EMBEDDED_SQS: ContractSubject = {
   name: 'sqs (embedded)',
   features: {
     ...SQS_RECORD.features,
     rawAstralCharacters: {
-      no: 'fauxqs 2.4.1 takes the halves of a surrogate pair for invalid characters; SQS takes U+10000 to U+10FFFF',
+      no: 'fauxqs 2.4.1 rejects surrogate pairs as invalid characters; SQS accepts U+10000 to U+10FFFF',
     },
     describesQueues: 'yes',
     failsSingleSends: 'yes',

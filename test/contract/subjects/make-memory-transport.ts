@@ -2,7 +2,7 @@ import { systemClock } from '../../../lib/adapters/system/system.ts';
 import { type MemoryBroker, memoryBroker } from '../../app/memory-broker.ts';
 import type { MakerModule } from '../contract-subject.ts';
 
-/** Brokers by name: whoever asks for the same one in this process gets it. */
+/** Brokers of this process by name. */
 const brokers = new Map<string, MemoryBroker>();
 
 export function brokerNamed(name: string): MemoryBroker {

@@ -2,12 +2,12 @@ import { rabbitMqTransport } from '../../../lib/adapters/rabbitmq/rabbitmq-trans
 import type { Reply } from '../../../lib/ports/reply.ts';
 import type { MakerModule } from '../contract-subject.ts';
 
-/** Laws hold many deliveries at once without settling any. */
+/** Some laws have many unsettled deliveries at the same time. */
 const PREFETCH = 50;
-const NOWHERE = 'law-nowhere';
-const PATIENCE_MS = 60_000;
+const MISSING_QUEUE = 'law-nowhere';
+const TIMEOUT_MS = 60_000;
 
-/** Both of its connections stand: a busy machine may take longer to make one than a transport waits for it. */
+/** Waits for both connections, because a busy machine may need longer for them than the transport waits. */
 export const makeTransport: MakerModule['makeTransport'] = async ({ url, delay, waitMs }) => {
   const made = rabbitMqTransport({
     url: String(url),
@@ -17,17 +17,17 @@ export const makeTransport: MakerModule['makeTransport'] = async ({ url, delay, 
     name: 'contract',
     waitMs,
   });
-  await untilAnswered(() => made.reach(NOWHERE));
-  await untilAnswered(() => made.send(NOWHERE, '1'));
+  await untilAnswered(() => made.reach(MISSING_QUEUE));
+  await untilAnswered(() => made.send(MISSING_QUEUE, '1'));
   return made;
 };
 
-/** By the broker, that there is no such queue. Where there is no connection, the transport itself waits in between. */
-async function untilAnswered(ask: () => Promise<Reply>): Promise<void> {
-  const until = Date.now() + PATIENCE_MS;
+/** Repeats a call until the broker answers that the queue is missing. Without a connection, the transport waits. */
+async function untilAnswered(call: () => Promise<Reply>): Promise<void> {
+  const until = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const reply = await ask();
+    const reply = await call();
     if (reply.ok || reply.isQueueMissing) return;
-    if (Date.now() > until) throw new Error(`no connection within ${PATIENCE_MS} ms: ${reply.problem}`);
+    if (Date.now() > until) throw new Error(`no connection within ${TIMEOUT_MS} ms: ${reply.problem}`);
   }
 }

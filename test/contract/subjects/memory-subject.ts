@@ -1,7 +1,7 @@
 import type { ContractSubject } from '../contract-subject.ts';
 import { brokerNamed } from './make-memory-transport.ts';
 
-/** The worker tests' own broker: what they show counts only as far as it behaves like the real ones. */
+/** The broker of the worker tests. It has to behave like the real ones, or those tests prove nothing. */
 export const MEMORY: ContractSubject = {
   name: 'memory (tests only)',
   features: {
@@ -10,21 +10,21 @@ export const MEMORY: ContractSubject = {
     countsReceives: 'yes',
     deadLetters: 'yes',
     refusesLargeBodies: 'yes',
-    batchesSends: { no: 'it sends one by one' },
+    batchesSends: { no: 'it sends each message individually' },
     settlesAfterReconnect: 'yes',
     rawAstralCharacters: 'yes',
     reportsMissingQueues: 'yes',
     createsQueues: 'yes',
     describesQueues: { no: 'its queues have no attributes' },
-    failsSingleSends: { no: 'it sends one by one: there is no batch' },
-    outages: { no: 'it lives in this process: there is no network to cut' },
-    deepQueues: { no: 'it looks at every message in turn, which is all that the worker tests need' },
+    failsSingleSends: { no: 'it sends each message individually, without batches' },
+    outages: { no: 'it runs in this process, without a network' },
+    deepQueues: { no: 'each receive scans all messages, which is fast enough for the worker tests' },
   },
   start: async () => {
     const name = 'contract';
     const broker = brokerNamed(name);
     const unavailable = () => {
-      throw new Error('no law asks for this, by the features above');
+      throw new Error('not supported, according to the features');
     };
     const maker = {
       module: new URL('make-memory-transport.ts', import.meta.url).href,

@@ -4,52 +4,52 @@ import { SQS_RECORD } from '../../../lib/adapters/sqs/sqs-features.ts';
 import type { ContractSubject } from '../contract-subject.ts';
 import { type SqsEngine, sqsTestBroker } from './sqs-test-broker.ts';
 
-const PATIENCE_MS = 60_000;
-/** With what comes after it: the port may be here by half. */
+const TIMEOUT_MS = 60_000;
+/** Ends with whitespace, because a chunk of output may end within the port. */
 const ADDRESS = /Running on (http:\/\/127\.0\.0\.1:\d+)\s/;
 
-/** A second opinion on SQS, where it is on the machine. */
+/** Another SQS implementation, if it is installed. */
 export const MOTO: ContractSubject = {
   name: 'sqs (moto)',
-  ...absenceOf('moto_server'),
+  ...availabilityOf('moto_server'),
   features: {
     ...SQS_RECORD.features,
     rawAstralCharacters: 'yes',
     describesQueues: 'yes',
     failsSingleSends: 'yes',
     outages: 'yes',
-    deepQueues: { no: "moto's cost of a receive grows with the queue's depth: shallow queues only" },
+    deepQueues: { no: 'a receive in moto takes longer the more messages the queue has' },
   },
   start: async () => sqsTestBroker(await startMoto()),
 };
 
-function absenceOf(command: string): { absence?: string } {
-  // Asked, not looked for: a version manager leaves a name on the path for what is not installed.
-  const { status, error } = spawnSync(command, ['--help'], { stdio: 'ignore', timeout: PATIENCE_MS });
+function availabilityOf(command: string): Pick<ContractSubject, 'unavailable'> {
+  // Runs the command: a version manager may have a shim on the path for a program that is not installed.
+  const { status, error } = spawnSync(command, ['--help'], { stdio: 'ignore', timeout: TIMEOUT_MS });
   if (status === 0) return {};
-  return { absence: `${command} cannot be run here (${error?.message ?? `it exits with ${status}`})` };
+  return { unavailable: `${command} cannot be run here (${error?.message ?? `it exits with ${status}`})` };
 }
 
-/** On a port that it chooses itself, so that nobody can take it in between. */
+/** moto chooses the port itself, so that no other process can take it meanwhile. */
 async function startMoto(): Promise<SqsEngine> {
   const child = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const kill = () => child.kill('SIGKILL');
-  // Also where the tests end before their time.
+  // Also if the test run ends early.
   process.once('exit', kill);
   const endpoint = await new Promise<string>((resolve, reject) => {
-    let words = '';
+    let output = '';
     const giveUp = (why: string) => {
       kill();
-      reject(new Error(`moto_server ${why}: ${words}`));
+      reject(new Error(`moto_server ${why}: ${output}`));
     };
-    const tooLate = setTimeout(() => giveUp(`said no address within ${PATIENCE_MS} ms`), PATIENCE_MS);
+    const tooLate = setTimeout(() => giveUp(`printed no address within ${TIMEOUT_MS} ms`), TIMEOUT_MS);
     child.on('error', reject);
     child.on('exit', (code) => giveUp(`ended with ${code}`));
-    // It goes on talking, one line for each request: that has to be read, or it stops.
+    // moto prints a line for each request. Its output has to be read, or it blocks.
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
-        if (words.length < 10_000) words += chunk;
-        const [, address] = ADDRESS.exec(words) ?? [];
+        if (output.length < 10_000) output += chunk;
+        const [, address] = ADDRESS.exec(output) ?? [];
         if (address === undefined) return;
         clearTimeout(tooLate);
         resolve(address);

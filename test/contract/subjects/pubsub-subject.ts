@@ -8,15 +8,15 @@ import { PROJECT, PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
 import type { ContractSubject, QueueDescription, TestBroker } from '../contract-subject.ts';
 
-/** Google's own emulator of Pub/Sub with the delayer beside it, where it is on the machine. */
+/** Google's Pub/Sub emulator with the delayer, if it is installed. */
 export const PUBSUB: ContractSubject = {
   name: 'pubsub (emulator)',
-  ...defined({ absence: PUBSUB_ABSENCE }),
+  ...defined({ unavailable: PUBSUB_ABSENCE }),
   features: {
     ...PUBSUB_RECORD.features,
     rawAstralCharacters: 'yes',
     describesQueues: 'yes',
-    failsSingleSends: { no: 'Pub/Sub takes a publish request as a whole or not at all' },
+    failsSingleSends: { no: 'Pub/Sub accepts or rejects a publish request as a whole' },
     outages: 'yes',
     deepQueues: 'yes',
   },
@@ -77,7 +77,7 @@ async function pubsubTestBroker(endpoint: string, close: () => Promise<void>): P
     breakableMaker: { module, options: { ...options, endpoint: proxy.endpoint } },
     maxReceiveCount: MIN_RECEIVE_COUNT,
     createQueue: async (queue) => {
-      // Some laws make the same queue twice: its dead-letter queue is there from the first time.
+      // Some laws create the same queue twice; then its dead-letter queue exists already.
       await create(`${queue}-dlq`).catch(() => {});
       await create(queue, `${queue}-dlq`);
     },
@@ -104,7 +104,7 @@ async function pubsubTestBroker(endpoint: string, close: () => Promise<void>): P
       },
     }),
     failEntries: () => {
-      throw new Error('no law asks for this, by the features above');
+      throw new Error('not supported, according to the features');
     },
     beginOutage: () => proxy.cut(),
     close: async () => {

@@ -6,15 +6,14 @@ import type { ContractSubject } from '../contract-subject.ts';
 import { rabbitMqTestBroker } from './rabbitmq-test-broker.ts';
 
 function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportRecord): ContractSubject {
-  const absence = rabbitMqAbsence();
   return {
     name,
-    ...defined({ absence }),
+    ...defined({ unavailable: rabbitMqAbsence() }),
     features: {
       ...record.features,
       rawAstralCharacters: 'yes',
       describesQueues: 'yes',
-      failsSingleSends: { no: 'it sends one by one: there is no batch' },
+      failsSingleSends: { no: 'it sends each message individually, without batches' },
       outages: 'yes',
       deepQueues: 'yes',
     },
@@ -24,5 +23,5 @@ function rabbitMqSubject(name: string, delay: 'none' | 'ttl', record: TransportR
 
 export const RABBITMQ = rabbitMqSubject('rabbitmq', 'none', RABBITMQ_RECORD);
 
-/** With delays by queues whose messages expire. */
+/** With delays through queues whose messages expire. */
 export const RABBITMQ_TTL = rabbitMqSubject('rabbitmq (ttl)', 'ttl', RABBITMQ_TTL_RECORD);

@@ -4,24 +4,24 @@ import { type RabbitMqBroker, startRabbitMq } from '../../support/rabbitmq-broke
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import type { QueueDescription, TestBroker } from '../contract-subject.ts';
 
-/** A broker that ends with the last who uses it. */
+/** A shared broker, stopped when its last user ends. */
 export interface SharedRabbitMq {
   readonly broker: RabbitMqBroker;
   end(): Promise<void>;
 }
 
 let running: Promise<RabbitMqBroker> | undefined;
-let leases = 0;
+let users = 0;
 
 export async function shareRabbitMq(): Promise<SharedRabbitMq> {
-  leases++;
+  users++;
   running ??= startRabbitMq();
   const broker = await running;
   return {
     broker,
     end: async () => {
-      leases--;
-      if (leases > 0) return;
+      users--;
+      if (users > 0) return;
       running = undefined;
       await broker.close();
     },
@@ -33,7 +33,7 @@ export async function rabbitMqTestBroker(delay: 'none' | 'ttl'): Promise<TestBro
   const proxy = await startTcpProxy(broker.port);
   const admin = rabbitMqAdmin(broker.url);
   const unavailable = () => {
-    throw new Error('no law asks for this, by the features of the subject');
+    throw new Error('not supported, according to the features');
   };
   const module = new URL('make-rabbitmq-transport.ts', import.meta.url).href;
   const proxied = `amqp://guest:guest@127.0.0.1:${proxy.port}/`;
@@ -75,7 +75,7 @@ export async function rabbitMqTestBroker(delay: 'none' | 'ttl'): Promise<TestBro
   };
 }
 
-/** Over AMQP a queue tells how many messages it has, and nothing else. */
+/** An Erlang expression, because AMQP only offers the number of messages. */
 const DESCRIBED =
   '[#{name => element(4, amqqueue:get_name(Q)), durable => amqqueue:is_durable(Q), ' +
   'arguments => [[Name, Value] || {Name, _, Value} <- amqqueue:get_arguments(Q)]} || Q <- rabbit_amqqueue:list()]';
@@ -87,6 +87,6 @@ async function describeQueue(broker: RabbitMqBroker, queue: string): Promise<Que
     arguments: [string, string | number][];
   }[];
   const row = rows.find(({ name }) => name === queue);
-  if (row === undefined) throw new Error(`there is no queue ${queue}`);
+  if (row === undefined) throw new Error(`queue ${queue} does not exist`);
   return { durable: String(row.durable), ...Object.fromEntries(row.arguments) };
 }

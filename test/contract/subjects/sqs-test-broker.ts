@@ -15,7 +15,7 @@ export interface SqsEngine {
   close(): Promise<void>;
 }
 
-/** Any engine that speaks SQS, with a proxy beside it for what an engine does not do when asked. */
+/** Any engine with the SQS API, and a proxy that simulates failures. */
 export async function sqsTestBroker(engine: SqsEngine): Promise<TestBroker> {
   const proxy = await startFaultyProxy(engine.endpoint);
   const client = new SQSClient({
@@ -41,7 +41,7 @@ export async function sqsTestBroker(engine: SqsEngine): Promise<TestBroker> {
       retentionSeconds: Number(Attributes.MessageRetentionPeriod),
       ...(redrive['deadLetterTargetArn'] !== undefined && {
         deadLetterTarget: redrive['deadLetterTargetArn'],
-        // A number or its text, by engine.
+        // A number or a string, depending on the engine.
         maxReceiveCount: Number(redrive['maxReceiveCount']),
       }),
     };
@@ -73,7 +73,7 @@ export async function sqsTestBroker(engine: SqsEngine): Promise<TestBroker> {
           maxReceiveCount: plan.maxReceiveCount,
         },
         [deadLetterQueue]: {
-          // The service's own default: nobody works on a dead-letter queue for long.
+          // The visibility timeout of the crew: x-dlq reads this queue.
           visibilitySeconds: 70,
           retentionSeconds: plan.deadLetterRetentionSeconds,
         },
