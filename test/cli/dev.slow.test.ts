@@ -112,15 +112,20 @@ describe('reports in one line, without a stack trace', () => {
   });
 
   test.each([
-    ['--sqs-port', (port: number) => `asya: port ${port} of 127.0.0.1 is taken; stop what listens there`],
+    [
+      '--sqs-port',
+      (port: number) =>
+        `asya: port ${port} on 127.0.0.1 is already in use; stop the process that listens there`,
+    ],
     [
       '--dynamodb-port',
-      (port: number) => `asya: port ${port} of 127.0.0.1 is taken; stop what listens there`,
+      (port: number) =>
+        `asya: port ${port} on 127.0.0.1 is already in use; stop the process that listens there`,
     ],
     [
       '--gateway-port',
       (port: number) =>
-        `asya: the gateway cannot listen at port ${port} of 127.0.0.1: it is taken; stop what listens there`,
+        `asya: the gateway cannot listen on port ${port} of 127.0.0.1: the port is already in use; stop the process that listens there`,
     ],
   ])('a port that is in use, for %s', async (option, message) => {
     const server = createServer();
@@ -173,7 +178,7 @@ describe('reports in one line, without a stack trace', () => {
     const dev = startDevIn(cwd, { ...process.env, PATH: join(cwd, 'bin') }, 'five');
     const outside = outsideOf((await dev.untilRunning()).variables);
     await dev.untilPrinted(
-      '! actor "p" is not started: it is written in Python, and there is no python3 on the PATH; install it',
+      '! actor "p" was not started: its handler needs Python 3.9 or later, but python3 is not on the PATH; install it',
     );
     await outside.send(['a'], 'one');
     expect(await outside.untilEnded('one', 60_000)).toMatchObject({ end: 'succeeded' });

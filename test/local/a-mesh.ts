@@ -13,11 +13,11 @@ import { LOCAL_REGION } from '../../lib/local/engines/engines.ts';
 
 export const FIVE = ['a', 'b', 'c', 'd', 'e'];
 
-/** Says who was there, fails where the payload says so. */
+/** Appends its name to the path, or fails if the payload asks for it. */
 const STEP = `
 export function step(payload: { path?: string[]; fail?: string }) {
   const name = process.env.STEP ?? '';
-  if (payload.fail === name) throw new TypeError('told to fail at ' + name);
+  if (payload.fail === name) throw new TypeError('requested failure at ' + name);
   return { ...payload, path: [...(payload.path ?? []), name] };
 }
 `;
@@ -33,7 +33,7 @@ spec:
 ${more}`;
 }
 
-/** A mesh of five actors in a row. */
+/** Writes a mesh of five actors in one flow. */
 export function writeFive(folder: string, names: readonly string[] = FIVE): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'step.ts'), STEP);
@@ -51,7 +51,7 @@ export function manifestIn(folder: string): Manifest {
   return reading.manifest;
 }
 
-/** What a test asks of a mesh from outside, by the variables that it announces. */
+/** Access to a mesh from outside, with the settings that it announces. */
 export interface Outside {
   readonly stores: Stores;
   send(route: readonly string[], id: string, payload?: unknown, timeoutSeconds?: number): Promise<void>;
@@ -81,13 +81,13 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
   if ('message' in reading) throw new Error(reading.message);
   const { config } = reading;
   const opening = transportFromConfig(config, {});
-  /** An end is claimed first and archived after. */
+  /** Waits, because an end is recorded before the envelope is archived. */
   async function envelopeOf({ archiveKey }: EndRecord): Promise<KeptEnvelope> {
     const givesUpAt = Date.now() + 60_000;
     for (;;) {
       const kept = await stores.archive.get(archiveKey);
       if (kept.ok && kept.text !== undefined) return JSON.parse(kept.text) as KeptEnvelope;
-      if (Date.now() > givesUpAt) throw new Error(`nothing under ${archiveKey}`);
+      if (Date.now() > givesUpAt) throw new Error(`the archive has no object ${archiveKey}`);
       await pause(50);
     }
   }
@@ -108,7 +108,7 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
         const ends = await stores.records.ofEnvelope(id);
         if (!ends.ok) throw new Error(ends.problem);
         if (ends.records[0] !== undefined) return ends.records[0];
-        if (Date.now() > givesUpAt) throw new Error(`${id} had no end within ${withinMs} ms`);
+        if (Date.now() > givesUpAt) throw new Error(`envelope ${id} did not end within ${withinMs} ms`);
         await pause(50);
       }
     },

@@ -75,7 +75,7 @@ export const FOREIGN_EVERYWHERE: readonly ForeignRequest[] = [
   },
 ];
 
-/** Also refused by those that serve programs only. */
+/** Also refused by servers for programs only. */
 export const FROM_ANY_BROWSER: readonly ForeignRequest[] = [
   {
     what: 'its own Origin',
@@ -87,10 +87,6 @@ export const FROM_ANY_BROWSER: readonly ForeignRequest[] = [
     ['Sec-Fetch-Site', 'cross-site'],
     ['Sec-Fetch-Mode', 'no-cors'],
   ),
-  adding(
-    'the headers of an address that was typed in',
-    ['Sec-Fetch-Site', 'none'],
-    ['Sec-Fetch-Mode', 'navigate'],
-  ),
+  adding('the headers of a typed address', ['Sec-Fetch-Site', 'none'], ['Sec-Fetch-Mode', 'navigate']),
   adding('Sec-Fetch-Mode without Sec-Fetch-Site', ['Sec-Fetch-Mode', 'no-cors']),
 ];

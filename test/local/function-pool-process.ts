@@ -1,6 +1,6 @@
 import { functionPool } from '../../lib/local/functions/function-pool.ts';
 
-/** Holds two instances of a function, one of them busy for ever, until it is killed. */
+/** Runs two instances of a function, one of them busy, until it is killed. */
 const [file = '', variables = '{}'] = process.argv.slice(2);
 const pool = functionPool({
   name: 'held',

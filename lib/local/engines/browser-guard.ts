@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { excerpt } from '../../core/text/describe-value.ts';
 
 /**
- * Keeps web pages away from servers on loopback. Every page that is open in a browser on this machine can send requests
- * to 127.0.0.1: forms and images need no preflight, and a page whose host name resolves to 127.0.0.1 (DNS rebinding)
- * can read the answers too. Browsers give themselves away: they send `Origin` with everything that a script or a form
- * sends to another origin, `Sec-Fetch-Site` with every request to loopback, and a page's own host name as `Host`.
+ * Rejects requests of web pages to servers on loopback. Every page that is open in a browser on this machine can send
+ * requests to 127.0.0.1: forms and images need no preflight, and a page whose host name resolves to 127.0.0.1 (DNS
+ * rebinding) can read the answers too. Headers identify browsers: they send `Origin` when a script or a form calls another
+ * origin, `Sec-Fetch-Site` with every request to loopback, and the page's host name as `Host`.
  */
 export interface GuardRules {
   /** The host names, without a port, under which the server may be reached. */
@@ -19,7 +19,7 @@ export interface GuardRules {
 interface Refusal {
   /** What was refused, e.g. `the Origin header`. */
   readonly what: string;
-  /** What came, fit to be shown: quoted, short, printable ASCII only. E.g. `is "https://evil.example"`. */
+  /** The received value: quoted, short, printable ASCII only. E.g. `is "https://evil.example"`. */
   readonly received: string;
   /** Where the server may be reached, e.g. `127.0.0.1:4566`. */
   readonly hosts: readonly string[];
@@ -32,7 +32,7 @@ interface RefusalAnswer {
 
 const LOOPBACK = '127.0.0.1';
 
-/** For servers that only programs use: no browser gets in, not even for an image or with an address typed by hand. */
+/** For servers that only programs use. Every request of a browser is rejected, even a typed address or an image. */
 export const PROGRAMS_ONLY: GuardRules = {
   hostNames: [LOOPBACK],
   allowsOwnPages: false,
@@ -43,11 +43,11 @@ export const PROGRAMS_ONLY: GuardRules = {
 };
 
 /**
- * Refuses with 403 what the rules do not allow, before any listener of the server sees the request. Call it after all
+ * Answers requests that the rules do not allow with 403, before any listener of the server sees them. Call it after all
  * `request` listeners were added and before the server listens.
  *
- * Other ways in stay closed by Node itself: without listeners of their own an upgrade is an ordinary request, and
- * `CONNECT`, an unknown `Expect`, HTTP/1.1 without a `Host` and what is not HTTP never become one.
+ * Node itself handles the other cases. Without an `upgrade` listener, an upgrade is an ordinary request. `CONNECT`, an
+ * unknown `Expect`, HTTP/1.1 without a `Host` and data that is not HTTP never become a request.
  */
 export function guardServer(server: Server, rules: GuardRules): void {
   let hosts: readonly string[] = [];
@@ -60,7 +60,7 @@ export function guardServer(server: Server, rules: GuardRules): void {
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
 
-  /** A client may have sent more requests behind one that was refused. */
+  /** Sockets of refused requests, because a client may have pipelined more requests. */
   const refused = new WeakSet<object>();
 
   function isRefused(request: IncomingMessage, response: ServerResponse): boolean {
@@ -68,7 +68,7 @@ export function guardServer(server: Server, rules: GuardRules): void {
     const found = foreignPart(request, rules, hosts, origins);
     if (found === undefined) return false;
     const { contentType, body } = rules.answer({ ...found, hosts });
-    // The body is not read: nothing else may come through this connection.
+    // The body is not read, so the connection cannot be used for further requests.
     refused.add(request.socket);
     response.writeHead(403, {
       'content-type': contentType,
@@ -95,7 +95,7 @@ export function guardServer(server: Server, rules: GuardRules): void {
   });
 }
 
-/** Clients leave out HTTP's own port. */
+/** Clients omit HTTP's default port. */
 function hostsOf(name: string, port: number): readonly string[] {
   return port === 80 ? [name, `${name}:80`] : [`${name}:${port}`];
 }
@@ -103,9 +103,10 @@ function hostsOf(name: string, port: number): readonly string[] {
 type Found = Pick<Refusal, 'what' | 'received'>;
 
 /**
- * By the raw headers, because `request.headers` hides a second `Host`. Every request of a mesh comes through here.
+ * Checks the raw headers, because `request.headers` hides a second `Host`.
  *
- * `Sec-Fetch-Mode: cors` alone is not a browser: Node's own `fetch` sends it. Browsers send `Sec-Fetch-Site` with it.
+ * `Sec-Fetch-Mode: cors` does not identify a browser, because Node's `fetch` sends it too. Browsers also send
+ * `Sec-Fetch-Site`.
  */
 function foreignPart(
   { url = '', rawHeaders }: IncomingMessage,
@@ -113,14 +114,14 @@ function foreignPart(
   hosts: readonly string[],
   origins: readonly string[],
 ): Found | undefined {
-  // The absolute form names a host of its own, which would count instead of the header.
+  // A target in absolute form contains a host, which would override the header.
   if (!url.startsWith('/')) return { what: 'the request target', received: `is ${shownInAscii(url)}` };
   let hostCount = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const value = rawHeaders[at + 1] ?? '';
-    switch (rawHeaders[at]?.toLowerCase()) {
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const value = rawHeaders[index + 1] ?? '';
+    switch (rawHeaders[index]?.toLowerCase()) {
       case 'host':
-        if (++hostCount > 1) return { what: 'the Host header', received: 'is there more than once' };
+        if (++hostCount > 1) return { what: 'the Host header', received: 'is present more than once' };
         if (!hosts.includes(value)) return headerFound('Host', value);
         break;
       case 'origin':
@@ -141,7 +142,7 @@ function headerFound(name: string, value: string): Found {
   return { what: `the ${name} header`, received: `is ${shownInAscii(value)}` };
 }
 
-/** It is foreign input, and may end up on a terminal or in a log. */
+/** Escapes the input, because it may be printed to a terminal or a log. */
 function shownInAscii(text: string): string {
   const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return excerpt(JSON.stringify(text).replace(/[^\x20-\x7e]/g, escaped));

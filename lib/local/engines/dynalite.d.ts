@@ -1,16 +1,16 @@
-/** The package brings no types; this is what is used of it here. */
+/** Types of the parts that are used here. The package has no types of its own. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
   interface DynaliteOptions {
-    /** The folder of its LevelDB; without one everything is in memory. */
+    /** Folder of the LevelDB database. In memory if it is not set. */
     readonly path?: string;
     readonly createTableMs?: number;
     readonly deleteTableMs?: number;
     readonly updateTableMs?: number;
   }
 
-  /** Its `close` closes the database too. */
+  /** The server's `close` also closes the database. */
   function dynalite(options?: DynaliteOptions): Server;
   export = dynalite;
 }

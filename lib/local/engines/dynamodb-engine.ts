@@ -12,17 +12,17 @@ export interface DynamodbEngine {
   close(): Promise<void>;
 }
 
-/** Tables are there as soon as they are asked for. */
-const AT_ONCE = { createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 };
+/** Tables are active immediately after `CreateTable`. */
+const WITHOUT_DELAYS = { createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 };
 
 /**
- * With a folder everything lasts, over a SIGKILL too: an item is in LevelDB's log before it is answered for. The log is
- * not synced, so a power cut may take the last seconds. Rejects where the folder or the port cannot be had.
+ * With a folder, data survives a SIGKILL: an item is in LevelDB's log before the request is answered. The log is not
+ * synced, so a power failure may lose the last seconds. Rejects if the folder or the port cannot be used.
  */
 export async function startDynamodb(folder: string | undefined, port: number): Promise<DynamodbEngine> {
-  if (folder !== undefined) await proveReadable(folder);
-  const server = dynalite({ ...AT_ONCE, ...defined({ path: folder }) });
-  outliveItsClients(server);
+  if (folder !== undefined) await checkDatabase(folder);
+  const server = dynalite({ ...WITHOUT_DELAYS, ...defined({ path: folder }) });
+  ignoreClientErrors(server);
   guardServer(server, PROGRAMS_ONLY);
   try {
     server.listen(port, '127.0.0.1');
@@ -35,8 +35,8 @@ export async function startDynamodb(folder: string | undefined, port: number): P
   return { endpoint: `http://127.0.0.1:${taken}`, close: () => close(server) };
 }
 
-/** It throws where a client is gone in the middle of a request, as a killed function is: this process would end. */
-function outliveItsClients(server: Server): void {
+/** dynalite throws if a client disconnects during a request, as a killed function does. This process would exit. */
+function ignoreClientErrors(server: Server): void {
   server.on('request', (request) => {
     request.removeAllListeners('error');
     request.on('error', () => {});
@@ -45,7 +45,7 @@ function outliveItsClients(server: Server): void {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // The database is closed whether the server ever listened or not.
+    // This also closes the database, even if the server never listened.
     server.close(() => resolve());
     server.closeAllConnections();
   });
@@ -56,8 +56,8 @@ interface LevelDatabase {
   close(): Promise<void>;
 }
 
-/** It opens its database without telling anybody how that went, and throws at the first request. */
-async function proveReadable(folder: string): Promise<void> {
+/** dynalite does not report a database that cannot be opened until the first request, so open it here first. */
+async function checkDatabase(folder: string): Promise<void> {
   const require = createRequire(findPackageJSON('dynalite', import.meta.url) ?? import.meta.url);
   const { Level } = require('level') as { Level: new (folder: string) => LevelDatabase };
   const database = new Level(folder);

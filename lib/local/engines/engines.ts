@@ -4,25 +4,29 @@ import { startDynamodb } from './dynamodb-engine.ts';
 import { PRIVATE_FOLDER } from './private-files.ts';
 import { startSqs } from './sqs-engine.ts';
 
-/** What a mesh stands on, embedded in this process. */
+/** The services that a local mesh needs, embedded in this process. */
 export interface Engines {
   readonly sqsEndpoint: string;
-  /** Path style; the same server. */
+  /** The same server as SQS. Use path-style addressing. */
   readonly s3Endpoint: string;
   readonly dynamodbEndpoint: string;
-  /** Nothing is left behind: no port, no lock, no handle. Whoever polls has to be stopped before. */
+  /** Releases all ports, locks and handles. Stop all pollers first. */
   close(): Promise<void>;
 }
 
 export interface EnginesOptions {
-  /** Where the data lasts; in memory without. One process at a time. */
+  /**
+   * Folder for the data. Only one process can use it at a time.
+   * @default data is in memory
+   */
   readonly dataDir?: string;
-  /** Any free one without. */
+  /** @default a free port */
   readonly sqsPort?: number;
+  /** @default a free port */
   readonly dynamodbPort?: number;
 }
 
-/** The only one there is: by another the engine would take a queue for another one. */
+/** The region of all local clients. The engine keeps separate queues per region. */
 export const LOCAL_REGION = 'us-east-1';
 
 export async function startEngines(
@@ -32,7 +36,7 @@ export async function startEngines(
   const folderOf = (name: string) => (dataDir === undefined ? undefined : join(dataDir, name));
   try {
     if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
-    // First SQS: its database is the lock on the whole folder.
+    // SQS starts first, because its database is the lock for the whole folder.
     const sqs = await startSqs(folderOf('sqs'), sqsPort);
     try {
       const dynamodb = await startDynamodb(folderOf('dynamodb'), dynamodbPort);
@@ -55,24 +59,24 @@ export async function startEngines(
   }
 }
 
-/** Why the engines did not start, in a sentence with what to do. */
+/** Describes why the engines did not start, and what to do. */
 function problemFrom(error: unknown, dataDir: string | undefined): string {
   const { code, message, port, errcode, cause } = error as Error & Partial<SystemProblem>;
   if (code === 'EADDRINUSE')
-    return `port ${port} of 127.0.0.1 is taken; stop what listens there, or choose another port`;
+    return `port ${port} on 127.0.0.1 is already in use; stop the process that listens there, or choose another port`;
   if (code === 'EACCES' && port !== undefined)
-    return `port ${port} may not be listened on by this user; choose one above 1023`;
-  if (dataDir === undefined) return `the embedded engines did not start: ${message}`;
+    return `this user may not listen on port ${port}; choose a port above 1023`;
+  if (dataDir === undefined) return `the embedded engines failed to start: ${message}`;
   if (errcode === SQLITE_BUSY)
-    return `the data in ${dataDir} is in use by another mesh; stop that one, or choose another folder`;
+    return `the data in ${dataDir} is in use by another mesh; stop that mesh, or choose another folder`;
   const why = cause instanceof Error ? cause.message : message;
-  return `the data in ${dataDir} cannot be used: ${why}; mend or remove the folder, or choose another one`;
+  return `cannot use the data in ${dataDir}: ${why}; repair or remove the folder, or choose another one`;
 }
 
 interface SystemProblem {
   readonly code: string;
   readonly port: number;
-  /** SQLite's own. */
+  /** SQLite's error code. */
   readonly errcode: number;
   readonly cause: unknown;
 }

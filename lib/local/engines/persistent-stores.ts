@@ -8,13 +8,13 @@ type Stores = NonNullable<BuildAppOptions['stores']>;
 type SqsStore = Stores['sqsStore'];
 type SqsQueue = ReturnType<SqsStore['createQueue']>;
 
-/** Stores that last, for `buildApp`. */
+/** Persistent stores for `buildApp`. */
 export interface PersistentStores {
   readonly stores: Stores;
   close(): void;
 }
 
-/** What of its parts is used here; they are not exported, so the package's exact version counts. */
+/** Internal modules of fauxqs that are used here. They are not exported, so the exact version of the package matters. */
 interface Parts {
   readonly SqsStore: new () => SqsStore;
   readonly SnsStore: new () => Stores['snsStore'];
@@ -31,26 +31,26 @@ interface Persistence {
 }
 
 /**
- * `buildApp` has no persistence of its own, and `startFauxqs`, which has, listens on all interfaces.
+ * Adds persistence to `buildApp`, which has none. `startFauxqs` has it, but listens on all interfaces.
  *
- * What lasts, also over a SIGKILL: queues with their attributes, messages with their delays and receive counts, what
- * was dead-lettered, buckets and objects. Each is in the database before the request is answered. A power cut may take
- * the last seconds, but never breaks the file. What does not last: the numbers of FIFO deduplication.
+ * These survive a SIGKILL: queues with their attributes, messages with their delays and receive counts, dead-lettered
+ * messages, buckets and objects. Each is in the database before the request is answered. A power failure may lose the last
+ * seconds, but does not corrupt the file. FIFO deduplication ids are not persistent.
  *
- * Whoever worked on a message when the process ended is gone with it, so messages in flight are visible again at the
- * next start, with the receive count that they had.
+ * Consumers end together with this process, so messages in flight are visible again after the next start, with their
+ * receive count.
  */
 export async function persistentStores(folder: string): Promise<PersistentStores> {
   const { SqsStore, SnsStore, S3Store, PersistenceManager } = await loadParts();
   const persistence = new PersistenceManager(folder);
   try {
-    takeAlone(persistence.db);
+    lockDatabase(persistence.db);
     persistence.db.exec('UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL');
-    mend(persistence);
+    fixRelease(persistence);
     const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() };
-    keepReceivesWhole(stores.sqsStore, persistence);
+    makeReceivesAtomic(stores.sqsStore, persistence);
     persistence.load(stores.sqsStore, stores.snsStore, stores.s3Store);
-    // Only now: a queue that is loaded would be written again, and its messages deleted with the old row.
+    // Set after loading, because otherwise loading a queue writes it again and deletes its messages with the old row.
     const writer = persistence as never;
     for (const store of Object.values(stores)) store.persistence = writer;
     for (const queue of stores.sqsStore.allQueues()) queue.persistence = writer;
@@ -61,13 +61,13 @@ export async function persistentStores(folder: string): Promise<PersistentStores
   }
 }
 
-/** A second process on the same data would answer from a memory of its own. The lock is gone with its holder. */
-function takeAlone(db: DatabaseSync): void {
+/** Prevents a second process on the same data, which would have its own state in memory. The lock ends with the process. */
+function lockDatabase(db: DatabaseSync): void {
   db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT');
 }
 
-/** Its own statement sets the receive count to NULL, which the table refuses, and the message would be gone from memory. */
-function mend(persistence: Persistence): void {
+/** The original statement sets the receive count to NULL, which the table rejects, and the message is lost in memory. */
+function fixRelease(persistence: Persistence): void {
   const release = persistence.db.prepare(
     'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
   );
@@ -76,16 +76,16 @@ function mend(persistence: Persistence): void {
   };
 }
 
-/** A receive that dead-letters deletes in one statement and inserts in the next: a kill between them would lose it. */
-function keepReceivesWhole(store: SqsStore, persistence: Persistence): void {
+/** A receive that dead-letters a message deletes and inserts it in two statements. A kill in between would lose it. */
+function makeReceivesAtomic(store: SqsStore, persistence: Persistence): void {
   const createQueue = store.createQueue.bind(store);
-  store.createQueue = (...told) => {
-    const queue = createQueue(...told);
+  store.createQueue = (...args) => {
+    const queue = createQueue(...args);
     const dequeue = queue.dequeue.bind(queue);
-    queue.dequeue = (...asked) => {
+    queue.dequeue = (...dequeueArgs) => {
       let received: ReturnType<SqsQueue['dequeue']> = [];
       persistence.transaction(() => {
-        received = dequeue(...asked);
+        received = dequeue(...dequeueArgs);
       });
       return received;
     };

@@ -1,31 +1,31 @@
 import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a mesh keeps on disk, payloads and keys among it, is for the user who runs it. */
+/** Files of a mesh contain payloads and keys, so only the user who runs it may read them. */
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 const PRIVATE_UMASK = 0o077;
 
-/** The umask that this process had before. A process has only one, so it is kept for the process as a whole. */
+/** The original umask of this process. */
 let umaskBefore: number | undefined;
 
 /**
- * From now on every file that this process creates is private. For the process that holds the engines: LevelDB and
- * SQLite create files at any time, and neither can be told their modes.
+ * Makes every file private that this process creates from now on. Call it in the process that runs the engines: LevelDB
+ * and SQLite create files at any time, and their modes cannot be configured.
  */
 export function createFilesPrivately(): void {
   umaskBefore ??= process.umask(PRIVATE_UMASK);
 }
 
 /**
- * For the arguments of a process that runs handlers: the umask it has to set first. A child inherits ours, and files
- * that a handler writes must have the modes that they would have without the mesh. None if the umask was not changed.
+ * The original umask as an argument for a child process that runs handlers. The child has to set it first, because it
+ * inherits ours, and files of a handler must have the same modes as without the mesh. Empty if the umask was not changed.
  */
 export function umaskArgument(): readonly string[] {
   return umaskBefore === undefined ? [] : [umaskBefore.toString(8)];
 }
 
-/** A file or a folder without what is in it. What a symbolic link points to is not ours, and stays as it is. */
+/** Changes the mode of a file or a folder, but not of its contents. The target of a symbolic link is not changed. */
 export function makePrivate(path: string): Stats {
   const entry = lstatSync(path);
   const mode = entry.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE;
@@ -33,7 +33,7 @@ export function makePrivate(path: string): Stats {
   return entry;
 }
 
-/** From here down, the outermost folder first: once it is closed, nobody else gets to the rest. */
+/** Changes the modes of a folder and all its contents, the folder first: then other users cannot reach the contents. */
 export function makeTreePrivate(path: string): void {
   if (!makePrivate(path).isDirectory()) return;
   for (const name of readdirSync(path)) makeTreePrivate(join(path, name));

@@ -2,34 +2,34 @@ import { type AddressInfo, createServer } from 'node:net';
 import { startChild } from '../../adapters/runtime-process/child.ts';
 import type { FoundEmulator } from './find-pubsub-emulator.ts';
 
-/** Google's Pub/Sub emulator as a process of its own, on this machine's loopback alone. It keeps nothing. */
+/** Google's Pub/Sub emulator as a child process, on loopback only. Its data is in memory. */
 export interface PubsubEmulator {
-  /** `host:port`, as `ASYA_PUBSUB_ENDPOINT` takes it. */
+  /** `host:port`, the format of `ASYA_PUBSUB_ENDPOINT`. */
   readonly endpoint: string;
   readonly pid: number;
-  /** Resolves when it is gone, with how. */
+  /** Resolves when the process has ended, with a description such as `exited with status 1`. */
   readonly exited: Promise<string>;
   close(): Promise<void>;
 }
 
-/** A JVM on a busy machine takes its time. */
+/** A JVM starts slowly on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const STOPS_WITHIN_MS = 3_000;
 const ATTEMPTS = 3;
-/** What it says when it listens, whichever port it was given. */
+/** The line that it prints when it listens. */
 const READY = /Server started, listening on/;
 const HOST = '127.0.0.1';
-/** Its memory would otherwise be a quarter of the machine's, and its collector as wide as the machine. */
+/** The default heap is a quarter of the machine's memory, and the default collector uses all cores. */
 const JVM = '-Xmx1g -XX:+UseSerialGC';
 
-/** It ends with whoever started it, however that ends. Rejects where it does not come up. */
+/** The emulator ends with this process, even after a SIGKILL. Rejects if it does not start. */
 export async function startPubsubEmulator(
   found: Exclude<FoundEmulator, { absence: string }>,
 ): Promise<PubsubEmulator> {
   for (let attempt = 1; ; attempt++) {
     const run = await runOn(await freePort(), found);
     if ('endpoint' in run) return run;
-    // Somebody may have taken the port in between: it cannot choose one itself and say which.
+    // Another process may have taken the port. The emulator cannot choose a port and report it.
     if (attempt === ATTEMPTS || !/bind/i.test(run.problem)) throw new Error(run.problem);
   }
 }
@@ -38,7 +38,7 @@ async function runOn(
   port: number,
   { java, jar }: Exclude<FoundEmulator, { absence: string }>,
 ): Promise<PubsubEmulator | { readonly problem: string }> {
-  const words: string[] = [];
+  const output: string[] = [];
   let onReady = () => {};
   const ready = new Promise<'ready'>((resolve) => {
     onReady = () => resolve('ready');
@@ -47,7 +47,7 @@ async function runOn(
     command: `exec "$JAVA" ${JVM} -jar "$JAR" --host=${HOST} --port=${port}`,
     env: { PATH: process.env['PATH'] ?? '', JAVA: java, JAR: jar },
     onLine: (_, line) => {
-      if (words.length < 50) words.push(line);
+      if (output.length < 50) output.push(line);
       if (READY.test(line)) onReady();
     },
   });
@@ -62,7 +62,7 @@ async function runOn(
     return { endpoint: `${HOST}:${port}`, pid, exited, close: () => child.stop(STOPS_WITHIN_MS) };
   }
   child.kill();
-  return { problem: `Google's Pub/Sub emulator ${first}:\n${words.join('\n')}` };
+  return { problem: `Google's Pub/Sub emulator ${first}:\n${output.join('\n')}` };
 }
 
 function freePort(): Promise<number> {

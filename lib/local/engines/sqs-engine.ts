@@ -4,19 +4,19 @@ import { persistentStores } from './persistent-stores.ts';
 
 /** SQS, SNS and S3 in this process, on loopback, for programs only: requests of browsers are refused. */
 export interface SqsEngine {
-  /** Of both; S3 in path style. */
+  /** The endpoint of SQS and S3. Use path-style addressing for S3. */
   readonly endpoint: string;
   close(): Promise<void>;
 }
 
-/** Rejects where the folder or the port cannot be had. */
+/** Rejects if the folder or the port cannot be used. */
 export async function startSqs(folder: string | undefined, port: number): Promise<SqsEngine> {
-  const lasting = folder === undefined ? undefined : await persistentStores(folder);
-  const app = buildApp({ logger: false, ...(lasting !== undefined && { stores: lasting.stores }) });
+  const persistent = folder === undefined ? undefined : await persistentStores(folder);
+  const app = buildApp({ logger: false, ...(persistent !== undefined && { stores: persistent.stores }) });
   guardServer(app.server, PROGRAMS_ONLY);
   const close = async () => {
     await app.close();
-    lasting?.close();
+    persistent?.close();
   };
   try {
     return { endpoint: await app.listen({ host: '127.0.0.1', port }), close };

@@ -7,15 +7,15 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { SqsQueue } from '../../adapters/sqs/queue-attributes.ts';
 
-/** What an event source needs of a queue. All reject where the queue does not answer. */
+/** The operations of an event source on a queue. All reject if the queue does not respond. */
 export interface EventQueue {
   readonly name: string;
   readonly arn: string;
-  /** At most ten; hidden from others for as long as the queue says. Never cut off: it ends by itself. */
+  /** Receives at most ten messages. They are hidden for the queue's visibility timeout. A receive cannot be aborted. */
   receive(max: number, waitSeconds: number): Promise<readonly Message[]>;
-  /** Done with: they never come again. */
+  /** Deletes processed messages. */
   remove(messages: readonly Message[]): Promise<void>;
-  /** Not worked on: they are visible at once. */
+  /** Makes messages visible again immediately. */
   release(messages: readonly Message[]): Promise<void>;
 }
 
@@ -38,14 +38,14 @@ export function sqsEventQueue(client: SQSClient, { name, arn, url }: SqsQueue): 
       return Messages;
     },
     remove: (messages) =>
-      inTens(messages, async (some) => {
-        const Entries = some.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      inTens(messages, async (chunk) => {
+        const Entries = chunk.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
         const { Failed } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
-        refuseFailed(Failed);
+        throwIfFailed(Failed);
       }),
     release: (messages) =>
-      inTens(messages, async (some) => {
-        const Entries = some.map(({ ReceiptHandle }, index) => ({
+      inTens(messages, async (chunk) => {
+        const Entries = chunk.map(({ ReceiptHandle }, index) => ({
           Id: String(index),
           ReceiptHandle,
           VisibilityTimeout: 0,
@@ -53,20 +53,20 @@ export function sqsEventQueue(client: SQSClient, { name, arn, url }: SqsQueue): 
         const { Failed } = await client.send(
           new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }),
         );
-        refuseFailed(Failed);
+        throwIfFailed(Failed);
       }),
   };
 }
 
 async function inTens(
   messages: readonly Message[],
-  act: (some: readonly Message[]) => Promise<void>,
+  act: (chunk: readonly Message[]) => Promise<void>,
 ): Promise<void> {
   for (let from = 0; from < messages.length; from += MAX_ENTRIES)
     await act(messages.slice(from, from + MAX_ENTRIES));
 }
 
-function refuseFailed(failed: readonly { readonly Code?: string | undefined }[] = []): void {
+function throwIfFailed(failed: readonly { readonly Code?: string | undefined }[] = []): void {
   if (failed.length > 0)
-    throw new Error(`${failed.length} entries were refused, the first: ${failed[0]?.Code}`);
+    throw new Error(`SQS rejected ${failed.length} entries; the first error is ${failed[0]?.Code}`);
 }

@@ -7,27 +7,27 @@ import type { EventQueue } from './event-queue.ts';
 import type { Invoke } from './invocation.ts';
 import { batchesThatFit, sqsEvent } from './sqs-event.ts';
 
-/** Between one queue and one function, what Lambda's event source mapping is. Several may share a function. */
+/** Lambda's event source mapping between one queue and one function. Several event sources may share a function. */
 export interface EventSource {
-  /** Invocations under way. */
+  /** Number of invocations in progress. */
   readonly running: number;
   /**
-   * No polls any more; resolves when the invocations under way are over or the grace is, with how many still ran.
-   * What the last poll still brought is put back.
+   * Stops polling. Resolves when the invocations in progress have ended or the grace period is over, with the number of
+   * invocations that still run. Messages of the last poll are released.
    */
   stop(graceMs: number): Promise<number>;
 }
 
 export interface EventSourceOptions {
   readonly queue: EventQueue;
-  /** Messages that one invocation gets at the most. */
+  /** Maximum number of messages per invocation. */
   readonly batchSize: number;
   /** How long a batch that is not full waits for more. */
   readonly batchWindowSeconds: number;
-  /** So many invocations at once. */
+  /** Maximum number of invocations at the same time. */
   readonly maximumConcurrency: number;
   readonly invoke: Invoke;
-  /** Asked before each poll: as long as a function cannot run, its messages are left alone. */
+  /** Awaited before each poll. While a function cannot be loaded, its queue is not polled. */
   readonly untilUsable?: (signal: AbortSignal) => Promise<void>;
   readonly onWarning: (text: string) => void;
   readonly onBatch?: (batch: BatchReport) => void;
@@ -40,7 +40,7 @@ export interface BatchReport extends BatchResult {
   readonly durationMs: number;
 }
 
-/** Short, because a poll is never cut off: the engine would go on with it and take what comes for nobody. */
+/** Short, because a poll cannot be aborted: the engine would continue it and receive messages for no consumer. */
 const POLL_SECONDS = 1;
 const FRACTION_MS = 100;
 const FIRST_PAUSE_MS = 100;
@@ -52,17 +52,17 @@ export function eventSource(options: EventSourceOptions): EventSource {
   const clock = options.clock ?? systemClock;
   const slots = semaphore(maximumConcurrency);
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
   const isStopping = () => stopping.signal.aborted;
 
-  /** One poll at a time: it starts only where an invocation could, so that nothing is hidden in vain. */
+  /** Polls one at a time, and only if an invocation can start, so that messages are not hidden without being processed. */
   async function poll(): Promise<void> {
     for (;;) {
       await untilUsable?.(stopping.signal);
       await slots.acquire();
       if (isStopping()) return;
       const messages = await gather();
-      if (isStopping()) return putBack(messages);
+      if (isStopping()) return release(messages);
       if (messages.length === 0) slots.release();
       else start(messages);
     }
@@ -86,7 +86,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
 
   let pauseMs = FIRST_PAUSE_MS;
 
-  /** Nothing, after a pause, where the queue does not answer: told once. */
+  /** If the queue does not respond, warns once and returns no messages after a pause. */
   async function receive(max: number, waitSeconds: number): Promise<readonly Message[]> {
     try {
       const messages = await queue.receive(max, waitSeconds);
@@ -96,7 +96,7 @@ export function eventSource(options: EventSourceOptions): EventSource {
       if (isStopping()) return [];
       if (pauseMs === FIRST_PAUSE_MS)
         onWarning(
-          `queue "${queue.name}" does not answer: ${wordsOf(error)}; it is asked again until it does`,
+          `queue "${queue.name}" does not respond: ${describeError(error)}; polling is retried until it does`,
         );
       await clock.sleep(pauseMs, stopping.signal);
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
@@ -106,23 +106,23 @@ export function eventSource(options: EventSourceOptions): EventSource {
 
   function start(messages: readonly Message[]): void {
     const run = handle(messages).finally(() => {
-      underWay.delete(run);
+      inProgress.delete(run);
       slots.release();
     });
-    underWay.add(run);
+    inProgress.add(run);
   }
 
   async function handle(messages: readonly Message[]): Promise<void> {
     for (const batch of batchesThatFit(messages)) {
       const startedAt = clock.now();
       const end = await invoke(sqsEvent(batch, queue.arn));
-      const verdict = batchResult(
+      const result = batchResult(
         end,
         batch.map(({ MessageId = '' }) => MessageId),
       );
-      await remove(batch.filter(({ MessageId = '' }) => !verdict.failed.has(MessageId)));
+      await remove(batch.filter(({ MessageId = '' }) => !result.failed.has(MessageId)));
       const durationMs = clock.now() - startedAt;
-      onBatch?.({ ...verdict, queue: queue.name, messages: batch.length, durationMs });
+      onBatch?.({ ...result, queue: queue.name, messages: batch.length, durationMs });
     }
   }
 
@@ -135,38 +135,38 @@ export function eventSource(options: EventSourceOptions): EventSource {
         if (tries < REMOVAL_TRIES) await clock.sleep(FIRST_PAUSE_MS * 2 ** tries);
         else
           return onWarning(
-            `${done.length} messages of queue "${queue.name}" are done and could not be deleted, so they come again: ${wordsOf(error)}`,
+            `could not delete ${done.length} processed messages of queue "${queue.name}", so they are delivered again: ${describeError(error)}`,
           );
       }
     }
   }
 
-  async function putBack(messages: readonly Message[]): Promise<void> {
+  async function release(messages: readonly Message[]): Promise<void> {
     try {
       if (messages.length > 0) await queue.release(messages);
     } catch {
-      // They come again all the same, when their visibility ends.
+      // They are delivered again after their visibility timeout anyway.
     }
   }
 
   const polling = poll();
   return {
     get running() {
-      return underWay.size;
+      return inProgress.size;
     },
     stop: async (graceMs) => {
       stopping.abort();
       const over = new AbortController();
-      await Promise.race([Promise.all([polling, ...underWay]), clock.sleep(graceMs, over.signal)]);
+      await Promise.race([Promise.all([polling, ...inProgress]), clock.sleep(graceMs, over.signal)]);
       over.abort();
-      return underWay.size;
+      return inProgress.size;
     },
   };
 }
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A refused connection to several addresses has no message of its own.
+  // The error of a refused connection to several addresses has an empty message.
   const { code } = error as NodeJS.ErrnoException;
   return error.message || code || error.name;
 }

@@ -4,13 +4,13 @@ import type { Context } from 'aws-lambda';
 import { defined } from '../../core/text/defined.ts';
 import type { HostMessage, InvokeMessage } from './function-messages.ts';
 
-/** The process of one instance of a function: what Lambda's own runtime is there. Started by `function-process.ts`. */
+/** The process of one instance of a function, like Lambda's runtime. `function-process.ts` starts it. */
 
 type Handler = (event: unknown, context: Context) => unknown;
 
 /**
- * The mesh holds the other end of stdin: its end is ours, also where it was killed. A thread of its own watches,
- * because the main one cannot while it is busy.
+ * Kills this process when the mesh ends, even if the mesh was killed: the mesh holds the other end of stdin. A worker
+ * thread watches it, because the main thread may be busy.
  */
 const WATCH = `
 const stdin = new (require('node:net').Socket)({ fd: 0 });
@@ -20,15 +20,15 @@ stdin.resume();
 `;
 
 const [, , file = '', umask] = process.argv;
-// Before anything is started that could run a handler.
+// Set it before anything can run a handler.
 if (umask !== undefined) process.umask(umask);
 const send = (message: HostMessage, then = () => {}) => process.send?.(message, then);
 
 new Worker(WATCH, { eval: true }).unref();
 process.on('disconnect', () => process.exit(1));
-// Ctrl-C in a terminal reaches every process there: when a function ends is up to the mesh.
+// Ctrl-C in a terminal signals every process. The mesh decides when a function ends.
 process.on('SIGINT', () => {});
-// On this machine alone a handler can play the crash of its function: the runtime's parent is a shell, not this process.
+// Lets a handler simulate a crash of its function. The runtime's parent is a shell, not this process.
 process.env['FUNCTION_PID'] = String(process.pid);
 
 try {
@@ -43,7 +43,9 @@ async function loadHandler(path: string): Promise<Handler> {
   const loaded = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   const { handler } = loaded;
   if (typeof handler === 'function') return handler as Handler;
-  throw new Error(`it exports no function "handler", but ${Object.keys(loaded).join(', ') || 'nothing'}`);
+  throw new Error(
+    `the module does not export a function "handler"; its exports are: ${Object.keys(loaded).join(', ') || 'none'}`,
+  );
 }
 
 async function invoke(handler: Handler, { requestId, event, deadlineMs }: InvokeMessage): Promise<void> {
@@ -69,7 +71,7 @@ function contextOf(requestId: string, deadlineMs: number): Context {
     logGroupName: env['AWS_LAMBDA_LOG_GROUP_NAME'] ?? '',
     logStreamName: env['AWS_LAMBDA_LOG_STREAM_NAME'] ?? '',
     getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
-    // `nodejs24.x` has no callbacks any more, but the type still asks for them.
+    // `nodejs24.x` has no callbacks, but the type still requires them.
     done: () => {},
     fail: () => {},
     succeed: () => {},
@@ -77,6 +79,6 @@ function contextOf(requestId: string, deadlineMs: number): Context {
 }
 
 function problemOf(error: unknown): string {
-  if (!(error instanceof Error)) return `${JSON.stringify(error)} was thrown, which is no Error`;
+  if (!(error instanceof Error)) return `the thrown value is not an Error: ${JSON.stringify(error)}`;
   return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
 }

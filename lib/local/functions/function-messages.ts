@@ -1,16 +1,16 @@
-/** Between the mesh and a function's process. */
+/** Messages between the mesh and the process of a function. */
 
 export interface InvokeMessage {
   readonly requestId: string;
   readonly event: unknown;
-  /** Milliseconds since 1970: then it is killed. */
+  /** When the process is killed, in milliseconds since 1970. */
   readonly deadlineMs: number;
 }
 
 export type HostMessage =
   | { readonly kind: 'ready' }
-  /** It could not be loaded, and ends. */
+  /** The handler could not be loaded. The process exits. */
   | { readonly kind: 'refused'; readonly problem: string }
-  /** The answer as JSON; none where the handler returned nothing. */
+  /** The response as JSON. Undefined if the handler returned nothing. */
   | { readonly kind: 'answered'; readonly requestId: string; readonly json?: string }
   | { readonly kind: 'failed'; readonly requestId: string; readonly problem: string };

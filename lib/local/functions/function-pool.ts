@@ -7,34 +7,40 @@ import { type FunctionIdentity, functionEnvironment } from './function-environme
 import { type FunctionProcess, startFunction } from './function-process.ts';
 import type { Invoke } from './invocation.ts';
 
-/** A function as Lambda keeps it: instances are started when they are needed, used again, and replaced when they die. */
+/** A function as on Lambda: instances are started on demand, reused, and replaced when they exit. */
 export interface FunctionPool {
-  /** Waits for its turn where all instances are busy. At once an error where the function cannot be loaded. */
+  /** Waits while all instances are busy. Fails immediately while the function cannot be loaded. */
   readonly invoke: Invoke;
-  /** Starts an instance ahead of its first invocation; tells why it could not be loaded. */
+  /** Starts an instance before its first invocation. Returns the problem if it cannot be loaded. */
   start(): Promise<string | undefined>;
-  /** Resolves at once but where the last start failed: then when one succeeded, or the signal aborts. */
+  /** Resolves immediately, or, if the last start failed, when a start has succeeded or the signal aborts. */
   untilUsable(signal: AbortSignal): Promise<void>;
-  /** From now on with new instances; those at work finish first. */
+  /** Uses new instances from now on. Busy instances finish their invocation first. */
   renew(): void;
   pids(): readonly number[];
-  /** All instances are gone when it resolves. Those that do not end by themselves are killed after the grace. */
+  /** Resolves when all instances have ended. Instances that do not exit within the grace period are killed. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface FunctionPoolOptions extends FunctionIdentity {
-  /** Exports `handler`, as `functions/sidecar/index.ts` does. */
+  /** A module that exports `handler`, such as `functions/sidecar/index.ts`. */
   readonly file: string;
-  /** Instances at once. */
+  /** Maximum number of instances at the same time. */
   readonly maxInstances: number;
   readonly timeoutMs: number;
-  /** The folder that instances are started in; this process's without. */
+  /**
+   * Working directory of the instances.
+   * @default that of this process
+   */
   readonly cwd?: string;
-  /** Of an instance by its number, which no other ever has: what it must not share, such as a socket, is named by it. */
+  /** Variables of an instance by its unique number. Use the number in names that must not be shared, such as sockets. */
   readonly variables: (instance: number) => Readonly<Record<string, string>>;
   readonly onLine: (functionName: string, stream: 'stdout' | 'stderr', line: string) => void;
   readonly onWarning: (text: string) => void;
-  /** An instance without work ends after so long, but for the last one. */
+  /**
+   * Idle instances end after this time, except the last one.
+   * @default 5 minutes
+   */
   readonly idleMs?: number;
   readonly clock?: Clock;
 }
@@ -57,7 +63,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   } = options;
   const slots = semaphore(maxInstances);
   const instances = new Set<FunctionProcess>();
-  /** With the timers that end them; the last used is used next. */
+  /** Idle instances with the timers that end them. The most recently used one is used next. */
   const idle = new Map<FunctionProcess, NodeJS.Timeout>();
   const closing = new AbortController();
   let current = new WeakSet<FunctionProcess>();
@@ -79,9 +85,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
     instance.exited.then((how) => {
       instances.delete(instance);
       if (takeIdle(instance) && !closing.signal.aborted)
-        onWarning(
-          `function "${name}" had no work and its process ${how}; the next invocation starts another one`,
-        );
+        onWarning(`an idle process of function "${name}" ${how}; the next invocation starts a new one`);
     });
     const found = await instance.ready;
     if (found !== undefined && !closing.signal.aborted) noteProblem(found);
@@ -91,7 +95,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   function noteProblem(found: string): void {
     if (found !== problem)
       onWarning(
-        `function "${name}" cannot be loaded from ${file}: ${found}; mend that, and it is tried again by itself`,
+        `cannot load function "${name}" from ${file}: ${found}; fix the problem, loading is retried automatically`,
       );
     problem = found;
     recovery ??= recover();
@@ -140,9 +144,9 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   async function invoke(event: unknown): ReturnType<Invoke> {
     await slots.acquire();
     try {
-      if (closing.signal.aborted) return { ok: false, problem: 'the function is being closed' };
+      if (closing.signal.aborted) return { ok: false, problem: 'the function is shutting down' };
       const instance = await anInstance();
-      if (instance === undefined) return { ok: false, problem: problem ?? 'the function is being closed' };
+      if (instance === undefined) return { ok: false, problem: problem ?? 'the function is shutting down' };
       const end = await instance.invoke(event, timeoutMs);
       putBack(instance);
       return end;

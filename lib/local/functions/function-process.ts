@@ -7,33 +7,36 @@ import { umaskArgument } from '../engines/private-files.ts';
 import type { HostMessage, InvokeMessage } from './function-messages.ts';
 import type { InvocationEnd } from './invocation.ts';
 
-/** One instance of a function: a process of its own, one invocation at a time. It dies with this process. */
+/** One instance of a function: a child process with one invocation at a time. It ends with this process. */
 export interface FunctionProcess {
   readonly pid: number;
-  /** Undefined once the handler is loaded; else why it is not, and then the process ends. Never rejects. */
+  /** Resolves with undefined when the handler is loaded, otherwise with the problem, and the process ends. Never rejects. */
   readonly ready: Promise<string | undefined>;
-  /** Resolves when it is gone, with how. */
+  /** Resolves when the process has ended, with a description such as `exited with status 1`. */
   readonly exited: Promise<string>;
   isAlive(): boolean;
   invoke(event: unknown, timeoutMs: number): Promise<InvocationEnd>;
-  /** Asked to end, and killed when it has not after so long. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface FunctionProcessOptions {
-  /** Exports `handler`. */
+  /** A module that exports `handler`. */
   readonly file: string;
-  /** All that it has. */
+  /** The complete environment of the process. */
   readonly env: Record<string, string>;
-  /** Where it is started; where this process was without. */
+  /**
+   * Working directory.
+   * @default that of this process
+   */
   readonly cwd?: string;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
 }
 
 const HOST = join(import.meta.dirname, `function-host${extname(import.meta.filename)}`);
 const LOADED_WITHIN_MS = 60_000;
-/** What it printed at last is read before its end is told, unless somebody else holds its pipes. */
-const LAST_WORDS_MS = 500;
+/** How long to read the last output after the exit. Another process may keep the pipes open. */
+const LAST_OUTPUT_MS = 500;
 const LAST_LINES = 3;
 
 interface Pending {
@@ -48,9 +51,9 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     ...defined({ cwd }),
   });
-  // It breaks with the process, which is told by its end.
+  // The pipe breaks when the process ends, which `exited` reports.
   child.stdin?.on('error', () => {});
-  const lastWords = forwardLines(child, onLine);
+  const lastOutput = forwardLines(child, onLine);
   const exited = untilGone(child);
   let pending: Pending | undefined;
   let killedFor: string | undefined;
@@ -61,18 +64,20 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
   }
 
   exited.then((how) => {
-    const problem = killedFor ?? `its process ${how} in the middle of an invocation`;
+    const problem = killedFor ?? `the process ${how} during an invocation`;
     pending?.finish({ ok: false, problem });
   });
   const ready = new Promise<string | undefined>((resolve) => {
-    const late = `it was not loaded within ${LOADED_WITHIN_MS / 1000} s and was killed`;
+    const late = `the handler was not loaded within ${LOADED_WITHIN_MS / 1000} s, and the process was killed`;
     const timer = setTimeout(() => kill(late), LOADED_WITHIN_MS);
     const settle = (problem?: string) => {
       clearTimeout(timer);
       resolve(problem);
     };
     exited.then((how) =>
-      settle(killedFor ?? `its process ${how} while it was loaded, and said: ${lastWords() || 'nothing'}`),
+      settle(
+        killedFor ?? `the process ${how} while loading the handler; last output: ${lastOutput() || 'none'}`,
+      ),
     );
     child.on('message', (message: HostMessage) => {
       if (message.kind === 'ready') settle();
@@ -84,7 +89,7 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
 
   function invoke(event: unknown, timeoutMs: number): Promise<InvocationEnd> {
     const message: InvokeMessage = { requestId: randomUUID(), event, deadlineMs: Date.now() + timeoutMs };
-    const late = `it took longer than its timeout of ${timeoutMs / 1000} s and was killed`;
+    const late = `the invocation exceeded its timeout of ${timeoutMs / 1000} s, and the process was killed`;
     return new Promise((resolve) => {
       const timer = setTimeout(() => kill(late), timeoutMs);
       const finish = (end: InvocationEnd) => {
@@ -93,8 +98,8 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
         resolve(end);
       };
       pending = { requestId: message.requestId, finish };
-      if (!isAlive()) finish({ ok: false, problem: 'its process was gone before the invocation began' });
-      // Where it cannot be sent all the same, the process is about to be told gone.
+      if (!isAlive()) finish({ ok: false, problem: 'the process had ended before the invocation began' });
+      // If sending fails anyway, `exited` reports the end of the process.
       else child.send(message as never, () => {});
     });
   }
@@ -115,19 +120,19 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
   };
 }
 
-/** Returns what was last said on stderr. */
+/** Returns a function for the last lines on stderr. */
 function forwardLines(child: ChildProcess, onLine: FunctionProcessOptions['onLine']): () => string {
-  const complaints: string[] = [];
+  const stderrLines: string[] = [];
   for (const stream of ['stdout', 'stderr'] as const) {
     const input = child[stream];
     if (input === null) continue;
     onLines(input, (line) => {
-      if (stream === 'stderr' && line.trim() !== '') complaints.push(line.trim());
-      if (complaints.length > LAST_LINES) complaints.shift();
+      if (stream === 'stderr' && line.trim() !== '') stderrLines.push(line.trim());
+      if (stderrLines.length > LAST_LINES) stderrLines.shift();
       onLine(stream, line);
     });
   }
-  return () => complaints.join(' | ');
+  return () => stderrLines.join(' | ');
 }
 
 function untilGone(child: ChildProcess): Promise<string> {
@@ -137,7 +142,7 @@ function untilGone(child: ChildProcess): Promise<string> {
     });
     child.once('exit', (code, signal) => {
       const how = signal === null ? `exited with status ${code}` : `was ended by ${signal}`;
-      const timer = setTimeout(() => resolve(how), LAST_WORDS_MS);
+      const timer = setTimeout(() => resolve(how), LAST_OUTPUT_MS);
       child.once('close', () => {
         clearTimeout(timer);
         resolve(how);

@@ -1,4 +1,4 @@
-/** How an invocation of a function ended. Whatever went wrong is a value: a crash is nobody's exception here. */
+/** How an invocation of a function ended. Failures and crashes are values, not exceptions. */
 export type InvocationEnd =
   | { readonly ok: true; readonly response: unknown }
   | { readonly ok: false; readonly problem: string };

@@ -2,7 +2,7 @@ import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 import { defined } from '../../core/text/defined.ts';
 
-/** The event that Lambda makes of messages that it received from a queue. */
+/** The event that Lambda builds from received SQS messages. */
 export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
   return { Records: messages.map((message) => recordFromMessage(message, queueArn)) };
 }
@@ -39,12 +39,12 @@ function attributeFrom({
   };
 }
 
-/** What an invocation takes at the most: 6 MB. */
+/** Lambda's limit for the payload of an invocation: 6 MB. */
 const MAX_BYTES = 6_000_000;
-/** A record without its body. */
+/** Size of a record without its body. */
 const RECORD_BYTES = 1_000;
 
-/** In order; a single message always fits. */
+/** Splits messages into batches that fit into one invocation each, in order. A single message always fits. */
 export function batchesThatFit(messages: readonly Message[], mostBytes = MAX_BYTES): readonly Message[][] {
   const batches: Message[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

@@ -8,13 +8,13 @@ import { sqsEventQueue } from '../functions/event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from '../functions/event-source.ts';
 import { type FunctionPool, functionPool } from '../functions/function-pool.ts';
 
-/** One function of the mesh at work: its instances, and the queues that feed it. */
+/** A running function of the mesh: its instances and its event sources. */
 export interface ActorRunner {
   readonly plan: FunctionPlan;
-  /** From now on with new instances: the handler changed. */
+  /** Uses new instances from now on, because the handler changed. */
   renew(): void;
   pids(): readonly number[];
-  /** Finishes what is in hand within the grace; what is not done by then comes again. */
+  /** Finishes deliveries in progress within the grace period. The others are redelivered. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -22,10 +22,11 @@ export interface RunnerOptions {
   readonly plan: FunctionPlan;
   /** The folder of the actor's document. */
   readonly cwd: string;
-  /** A short path: sockets of runtimes are made there. */
+  /** Folder for the sockets of the runtimes. Its path must be short. */
   readonly socketFolder: string;
+  /** Maximum number of instances. */
   readonly replicas: number;
-  /** Starts the runtime; undefined where there is none to start. */
+  /** Command that starts the runtime. Undefined if it runs elsewhere. */
   readonly command?: string;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onWarning: (text: string) => void;
@@ -34,7 +35,7 @@ export interface RunnerOptions {
 
 const FUNCTIONS = fileURLToPath(new URL('../../../functions/', import.meta.url));
 
-/** As Lambda runs it: instances that an event source invokes. */
+/** Runs the function as Lambda does: event sources invoke its instances. */
 export async function runOnLambda(options: RunnerOptions, client: SQSClient): Promise<ActorRunner> {
   const { plan, cwd, onLine, onWarning, onBatch } = options;
   const pool = functionPool({
@@ -48,7 +49,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
     onLine: (_, stream, line) => onLine(stream, line),
     onWarning,
   });
-  // Started ahead of the first envelope, so that what is wrong is told at once.
+  // Start before the first envelope arrives, so that problems are reported immediately.
   void pool.start();
   const sources = await Promise.all(plan.sources.map((name) => sourceOf(name, pool, options)));
   return {
@@ -84,7 +85,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
 
 const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
 
-/** No two instances share a runtime, so none share a socket. */
+/** Each instance has its own runtime, and therefore its own socket. */
 export function variablesOf(
   { plan, command, socketFolder }: RunnerOptions,
   instance: number,

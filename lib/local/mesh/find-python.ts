@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
 const NAMES = ['python3', 'python'];
-/** 3.9 is the oldest that the runtime knows. The interpreter itself: a version manager's shim costs a tenth of a second. */
+/** The runtime supports Python 3.9 and later. Prints the interpreter's path, because a version manager's shim costs 100 ms. */
 const WHERE = 'import sys; print(sys.executable if sys.version_info >= (3, 9) else "")';
 
 let found: { readonly python: string | undefined } | undefined;
 
-/** The Python of this machine, looked for once. */
+/** The Python interpreter of this machine. The result is cached. */
 export function findPython(): string | undefined {
   found ??= { python: NAMES.map(executableOf).find((path) => path !== '') };
   return found.python;

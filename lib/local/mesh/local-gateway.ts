@@ -13,34 +13,34 @@ import { readGatewayConfig } from '../../config/settings/read-host-config.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { type GuardRules, guardServer } from '../engines/browser-guard.ts';
 
-/** The gateway of a mesh on this machine: in this process, on loopback, closed to foreign web pages. */
+/** The gateway of a local mesh: in this process, on loopback, without access for foreign web pages. */
 export interface LocalGateway extends GatewayAccess {
-  /** What the mesh's functions sign their reports with. */
+  /** Secret that the mesh's functions sign their reports with. */
   readonly secret: string;
-  /** From now on, where no function is invoked with them: once their queue is there. */
+  /** Starts to process timers in this process. Call it if no function does, after their queue was created. */
   workTimers(): void;
   close(): Promise<void>;
 }
 
 export interface LocalGatewayOptions {
-  /** Of the mesh's engines. */
+  /** Settings that point to the mesh's engines. */
   readonly variables: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** As they stand now: they change with the manifest. */
+  /** Returns the current flows, which change with the manifest. */
   readonly flows: () => readonly Flow[];
   readonly logLevel: LogLevel;
   readonly onLine: (line: string) => void;
 }
 
 const LOOPBACK = '127.0.0.1';
-/** Its caller's id: whoever starts the mesh again finds the tasks of before. */
+/** Id of the only caller. It is constant, so that tasks are still visible after a restart of the mesh. */
 const KEY_ID = 'local';
 
-/** A name that resolves to this machine must not lead here, and a page of another origin must not call it. */
+/** Rejects other host names that resolve to this machine, and pages of other origins. */
 const GUARD: GuardRules = {
   hostNames: [LOOPBACK, 'localhost'],
   allowsOwnPages: true,
-  // Unlike the engines it does not repeat what it received: no problem of the gateway does.
+  // Unlike the engines, the gateway does not repeat received values in its errors.
   answer: ({ what, hosts }) => {
     const detail = `${what} is refused; a local gateway accepts requests at ${hosts.join(' and ')} only, from programs and its own pages`;
     return { contentType: 'application/problem+json', body: problemText({ status: 403, detail }).body };
@@ -83,9 +83,9 @@ export async function startLocalGateway(
   } catch (error) {
     await served.close();
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'it is taken' : message;
+    const why = code === 'EADDRINUSE' ? 'the port is already in use' : message;
     return {
-      problem: `the gateway cannot listen at port ${port} of ${LOOPBACK}: ${why}; stop what listens there, or choose another --gateway-port`,
+      problem: `the gateway cannot listen on port ${port} of ${LOOPBACK}: ${why}; stop the process that listens there, or choose another --gateway-port`,
     };
   }
 }

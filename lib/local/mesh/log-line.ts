@@ -1,4 +1,4 @@
-/** One line of a function's log, as far as people are told of it. */
+/** One line of a function's log in the form in which it is shown to people. */
 export type LogLine =
   | {
       readonly kind: 'delivery';
@@ -10,7 +10,7 @@ export type LogLine =
       readonly isFailure: boolean;
       readonly text: string;
     }
-  /** What the user's handler printed. */
+  /** Output of the user's handler. */
   | {
       readonly kind: 'output';
       readonly time: string;
@@ -26,7 +26,7 @@ export type LogLine =
       readonly text: string;
     };
 
-/** Undefined for what is for machines alone, such as metrics. */
+/** Returns undefined for lines that are not shown, such as metrics. */
 export function readLogLine(actor: string, line: string): LogLine | undefined {
   const fields = fieldsOf(line);
   const now = new Date().toISOString();
@@ -85,7 +85,7 @@ function deliveryText(fields: Fields): string {
     .replaceAll(',', ', ');
   const parts = [
     `${ends === '' ? 'done' : ends}${typeof to === 'string' ? ` → ${to}` : ''}`,
-    ...(settle === 'release' ? ['not acked: it comes again'] : []),
+    ...(settle === 'release' ? ['not acknowledged: it will be redelivered'] : []),
     ...(typeof policy === 'string'
       ? [`policy ${policy}${rule === undefined ? '' : `, rule ${Number(rule) + 1}`}`]
       : []),
@@ -100,15 +100,15 @@ function otherText({ message, time: _time, level: _level, actor: _actor, ...deta
   return [textOf(message), ...rest].join(' ');
 }
 
-/** Lets through what is new: a runtime that cannot start says the same again and again, but for its numbers. */
+/** Returns a filter for repeated lines that differ only in numbers. A runtime that cannot start prints the same again. */
 export function repeatFilter(): (line: LogLine) => boolean {
-  const said = new Map<string, Set<string>>();
+  const seen = new Map<string, Set<string>>();
   return (line) => {
-    if (line.kind === 'delivery') return said.delete(line.actor) || true;
-    const words = (line.kind === 'output' ? line.text : line.text).replace(/\d+/g, '#');
-    const known = said.get(line.actor) ?? new Set();
-    const isNew = !known.has(words) || (line.kind === 'output' && line.envelopeId !== undefined);
-    said.set(line.actor, known.add(words));
+    if (line.kind === 'delivery') return seen.delete(line.actor) || true;
+    const text = line.text.replace(/\d+/g, '#');
+    const known = seen.get(line.actor) ?? new Set();
+    const isNew = !known.has(text) || (line.kind === 'output' && line.envelopeId !== undefined);
+    seen.set(line.actor, known.add(text));
     return isNew;
   };
 }

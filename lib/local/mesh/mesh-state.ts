@@ -5,31 +5,31 @@ import { errorText } from '../../core/text/error-text.ts';
 import { makePrivate, makeTreePrivate, PRIVATE_FILE, PRIVATE_FOLDER } from '../engines/private-files.ts';
 import { removeLeftSockets } from './socket-folder.ts';
 
-/** What a mesh keeps beside whoever runs it: its engines' data, what it says of itself, and its log. */
+/** Files of a local mesh in the working directory: data of the engines, the description of the running mesh, and its log. */
 export interface MeshState {
   readonly name: string;
   readonly dataDir: string;
   readonly logFile: string;
-  /** What it says of itself while it runs. */
+  /** Describes the running mesh for other commands. */
   readonly meshFile: string;
   /**
-   * Creates its folder, for its user only, and corrects the modes of what earlier versions left there. Returns a
-   * warning if the file system does not allow that. Call it before anything is written.
+   * Creates the folder with access for the current user only, and corrects the modes of existing files. Returns a warning
+   * if the file system does not allow that. Call it before anything is written.
    */
   prepare(): string | undefined;
-  /** For the commands of another shell. */
+  /** Writes `meshFile`, so that commands in other shells find the mesh. */
   announce(mesh: Omit<RunningMesh, 'name' | 'pid' | 'logFile'>): void;
   log(line: string): void;
-  /** Nobody is to look for a mesh that is gone. */
+  /** Removes `meshFile`. */
   withdraw(): void;
-  /** Throws away whatever was kept. */
+  /** Deletes all files of the mesh. */
   empty(): void;
 }
 
 const LOG_FILE = 'log.jsonl';
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
 
-export function meshState(cwd: string, folder: string, longestLogBytes = MAX_LOG_BYTES): MeshState {
+export function meshState(cwd: string, folder: string, maxLogBytes = MAX_LOG_BYTES): MeshState {
   const name = basename(resolve(cwd, folder));
   const stateFolder = join(cwd, STATE_FOLDER);
   const root = join(stateFolder, name);
@@ -38,10 +38,10 @@ export function meshState(cwd: string, folder: string, longestLogBytes = MAX_LOG
   const dataDir = join(root, 'data');
   let loggedBytes: number | undefined;
 
-  /** One log before this one is kept, and no more: a mesh may run for weeks. */
+  /** Rotates the log: one older file is kept, because a mesh may run for weeks. */
   function log(line: string): void {
     loggedBytes ??= statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-    if (loggedBytes > longestLogBytes) {
+    if (loggedBytes > maxLogBytes) {
       renameSync(logFile, `${logFile}.1`);
       loggedBytes = 0;
     }
@@ -66,12 +66,12 @@ export function meshState(cwd: string, folder: string, longestLogBytes = MAX_LOG
         return undefined;
       } catch (error) {
         const why = errorText(error);
-        return `${stateFolder} cannot be closed to other users of this machine: ${why}`;
+        return `cannot restrict ${stateFolder} to the current user: ${why}`;
       }
     },
     announce: (mesh) => {
       makeFolder();
-      // Whole or not at all: somebody may be reading it. It holds a key, which is its owner's.
+      // Written atomically, because another process may read it. Private, because it contains a key.
       rmSync(`${meshFile}.new`, { force: true });
       writeFileSync(
         `${meshFile}.new`,

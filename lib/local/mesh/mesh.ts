@@ -20,38 +20,44 @@ import { runtimeCommand } from './runtime-command.ts';
 import { openSocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 
-/** A whole mesh on this machine. */
+/** A mesh that runs on this machine. */
 export interface LocalMesh {
-  /** What another process needs to reach it: the variables of `asya failures`, `asya send` and the like. */
+  /** Settings for other processes that access the mesh, such as `asya failures` and `asya send`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What it stands on, in words. */
+  /** Short description of its transport. */
   readonly description: string;
-  /** Where its flows can be called, and with which key. */
+  /** URL and key of the gateway. */
   readonly gateway?: GatewayAccess;
   manifest(): Manifest;
-  /** Makes the mesh what the manifest says now; tells what changed, in words. */
+  /** Applies a new manifest. Returns a message for each change. */
   apply(manifest: Manifest): Promise<readonly string[]>;
-  /** From now on with new instances of this actor. */
+  /** Uses new instances of this actor from now on. */
   renew(actor: string): void;
   depths(): Promise<ReadonlyMap<string, QueueDepths>>;
   pids(): readonly number[];
-  /** Finishes what is in hand within the grace, and leaves nothing behind. */
+  /** Finishes deliveries in progress within the grace period, and stops all processes and servers. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface MeshOptions {
   readonly manifest: Manifest;
-  /** The folder that the manifest's files are named from. */
+  /** The folder that the files in the manifest are relative to. */
   readonly folder: string;
-  /** What carries envelopes; SQS without. */
+  /** @default 'sqs' */
   readonly transport?: 'sqs' | 'pubsub';
-  /** Where the data lasts; in memory without. */
+  /**
+   * Folder for the data.
+   * @default data is in memory
+   */
   readonly dataDir?: string;
   readonly sqsPort?: number;
   readonly dynamodbPort?: number;
-  /** Set: it has a gateway, at this port or at any free one. */
+  /**
+   * Starts a gateway on this port, or on a free port.
+   * @default no gateway
+   */
   readonly gateway?: { readonly port?: number };
-  /** Copies of each function at the most. */
+  /** Maximum number of instances of each function. */
   readonly replicas: number;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly onEvent: (event: MeshEvent) => void;
@@ -65,7 +71,7 @@ export type MeshEvent =
       readonly line: string;
     }
   | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
-  /** Something that whoever runs the mesh has to know, with what to do. */
+  /** A problem that the user should know about, with what to do. */
   | { readonly event: 'warning'; readonly actor: string; readonly text: string };
 
 export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh } | { problem: string }> {
@@ -84,19 +90,19 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   try {
     await ensureStores(engines);
     const flows = () => mesh?.manifest().flows ?? [];
-    const door = await openGateway(engines, broker, options, flows);
-    if (door !== undefined && 'problem' in door) {
+    const opening = await openGateway(engines, broker, options, flows);
+    if (opening !== undefined && 'problem' in opening) {
       await broker.close();
       await engines.close();
-      return door;
+      return opening;
     }
-    gateway = door?.gateway;
+    gateway = opening?.gateway;
     mesh = meshOn(engines, broker, gateway, options);
     await mesh.apply(options.manifest);
     if (broker.gatewayWorksTimers) gateway?.workTimers();
     return { mesh };
   } catch (error) {
-    // What was started before it went wrong is not to outlive it.
+    // Stop everything that was started before the error.
     if (mesh === undefined) {
       await gateway?.close();
       await broker.close();
@@ -135,7 +141,7 @@ async function openGateway(
   });
 }
 
-/** Of the stores. */
+/** Settings that point to the stores. */
 function variablesOf({ s3Endpoint, dynamodbEndpoint }: Engines): Record<string, string> {
   return {
     ASYA_S3_ENDPOINT: s3Endpoint,
@@ -156,7 +162,7 @@ function meshOn(
   const { s3Endpoint, dynamodbEndpoint } = engines;
   const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
-  /** The folders that they were started in. */
+  /** Working directory of each running actor. */
   const homes = new Map<string, string>();
   let current: Manifest = { actors: [], flows: [] };
   let applying: Promise<unknown> = Promise.resolve();
@@ -194,17 +200,17 @@ function meshOn(
         await runner.stop(STOP_ONE_MS);
       }),
     );
-    // Every queue before the first runner: x-dlq drains them all.
+    // Create all queues before the first runner starts, because x-dlq drains all of them.
     await Promise.all(
       changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
     );
     await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor), homeOf(plan.actor))));
     current = manifest;
     return [
-      ...removed.map(({ plan }) => `${plan.actor} is gone; what is in its queue stays there`),
+      ...removed.map(({ plan }) => `${plan.actor} was removed; its queue keeps its messages`),
       ...changed
         .filter(({ folder: kind, actor }) => kind === 'sidecar' && runners.has(actor))
-        .map(({ actor }) => `${actor} ${known.has(actor) ? 'changed' : 'is there'}`),
+        .map(({ actor }) => `${actor} was ${known.has(actor) ? 'updated' : 'added'}`),
     ];
   }
 
@@ -212,7 +218,7 @@ function meshOn(
     const { actor } = plan;
     const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
     if ('problem' in how) {
-      onEvent({ event: 'warning', actor, text: `actor "${actor}" is not started: ${how.problem}` });
+      onEvent({ event: 'warning', actor, text: `actor "${actor}" was not started: ${how.problem}` });
       return;
     }
     const runner = await broker.run({
@@ -234,7 +240,7 @@ function meshOn(
     variables: { ...variablesOf(engines), ...broker.variables },
     ...(gateway !== undefined && { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,
-    // One after the other: a second change of the manifest waits for the first to be in place.
+    // Sequential: a second change of the manifest waits until the first one is applied.
     apply: (manifest) => {
       const next = applying.then(() => apply(manifest));
       applying = next.catch(() => {});
@@ -252,7 +258,7 @@ function meshOn(
     close: async (graceMs) => {
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
-      // While the data is still locked: afterwards another mesh may have noted its own.
+      // Before the data is unlocked, because then another mesh may create its own socket folder.
       sockets.remove();
       await gateway?.close();
       await broker.close();

@@ -6,7 +6,7 @@ export function needsRestart(running: FunctionPlan | undefined, planned: Functio
   return running === undefined || textOf(running) !== textOf(planned);
 }
 
-/** Without the labels, which only a deployment uses. The configuration as variables: Maps and Sets have no JSON. */
+/** Labels are excluded, because only a deployment uses them. The configuration is written as variables, because Maps and Sets have no JSON form. */
 function textOf({ config, labels: _labels, ...rest }: FunctionPlan): string {
   return JSON.stringify([rest, writeEnvironment(config)]);
 }

@@ -20,7 +20,10 @@ import type { MeshBroker } from './mesh-broker.ts';
 import { runAsWorkers } from './worker-runner.ts';
 
 export interface PubsubBrokerOptions {
-  /** Where the delayer keeps its timers; nowhere for long without. */
+  /**
+   * Folder for the delayer's timers.
+   * @default a temporary folder
+   */
   readonly dataDir?: string;
   readonly logLevel: LogLevel;
   readonly onLine: (actor: string, line: string) => void;
@@ -28,14 +31,14 @@ export interface PubsubBrokerOptions {
 }
 
 const PROJECT = 'asya-local';
-/** A topic's name has three characters or more and begins with a letter; an actor's need not. */
+/** Topic names have at least three characters and begin with a letter. Actor names need not, so a prefix is required. */
 const NAMESPACE = 'local';
 const LOOPBACK = '127.0.0.1';
 const DELAYER = 'pubsub-delayer';
-/** Of the transport that only makes queues here: nothing is received through it. */
+/** Required by the transport, but not used: it only creates queues here. */
 const VISIBILITY_MS = 60_000;
 
-/** Google's emulator, the delayer with a file of timers, and sidecars that pull. A problem where it cannot be had. */
+/** Starts Google's emulator and the delayer with a timer file. Sidecars pull. Returns a problem if that is not possible. */
 export async function startPubsubBroker(
   options: PubsubBrokerOptions,
 ): Promise<{ broker: MeshBroker } | { problem: string }> {
@@ -64,7 +67,7 @@ function brokerOn(
   const { endpoint } = emulator;
   let isClosing = false;
   emulator.exited.then((how) => {
-    if (!isClosing) onWarning(`Google's Pub/Sub emulator ${how}; ${WHAT_IS_LOST}`);
+    if (!isClosing) onWarning(`Google's Pub/Sub emulator ${how}; ${EMULATOR_ENDED}`);
   });
   const transport = pubsubTransport({
     client,
@@ -72,7 +75,7 @@ function brokerOn(
     delayerTopic: DEFAULT_DELAYER_TOPIC,
   });
   return {
-    description: `Google's Pub/Sub emulator at ${endpoint}, which keeps nothing when the mesh ends`,
+    description: `Google's Pub/Sub emulator at ${endpoint} (queued messages are lost when the mesh stops)`,
     namespace: NAMESPACE,
     variables: {
       ASYA_TRANSPORT: 'pubsub',
@@ -85,11 +88,11 @@ function brokerOn(
       const reply = await transport.ensureQueue(name);
       if (!reply.ok) throw new Error(reply.problem);
     },
-    // Pub/Sub tells it to Cloud Monitoring alone, and the emulator to nobody.
+    // Pub/Sub reports queue depths to Cloud Monitoring only, and the emulator does not report them.
     depths: async () => undefined,
     run: async (options) => {
       const { plan } = options;
-      // The gateway works its timers itself.
+      // The gateway processes its timers itself.
       if (plan.folder === 'gateway-timer')
         return { plan, renew: () => {}, pids: () => [], stop: async () => {} };
       const { drains = [] } = plan;
@@ -104,23 +107,23 @@ function brokerOn(
   };
 }
 
-const WHAT_IS_LOST = 'what waited in its queues is gone: stop the mesh and start it again';
+const EMULATOR_ENDED = 'its queued messages are lost; stop the mesh and start it again';
 
 interface LocalDelayer {
   close(): Promise<void>;
 }
 
-/** The delayer as it is deployed, called by a push subscription of its topic; without a token, so programs only. */
+/** The deployed delayer, called by a push subscription without a token. So the server rejects browsers. */
 async function openDelayer(
   { publisher }: PubsubClient,
   endpoint: string,
   { dataDir, logLevel, onLine }: PubsubBrokerOptions,
 ): Promise<LocalDelayer> {
-  const passing = dataDir === undefined ? mkdtempSync(join(tmpdir(), 'asya-timers-')) : undefined;
+  const temporaryFolder = dataDir === undefined ? mkdtempSync(join(tmpdir(), 'asya-timers-')) : undefined;
   const reading = delayerConfigFrom({
     DELAYER_PROJECT_ID: PROJECT,
     DELAYER_ENGINE: 'timer-file',
-    DELAYER_TIMER_FILE: join(dataDir ?? passing ?? '', 'timers.db'),
+    DELAYER_TIMER_FILE: join(dataDir ?? temporaryFolder ?? '', 'timers.db'),
     DELAYER_PUSH_AUTH: 'none',
     DELAYER_PUBSUB_ENDPOINT: `http://${endpoint}`,
     DELAYER_GRACE_PERIOD: '1s',
@@ -133,7 +136,7 @@ async function openDelayer(
   let delayer: RunningDelayer | undefined;
   const close = async () => {
     await delayer?.stop();
-    if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
+    if (temporaryFolder !== undefined) rmSync(temporaryFolder, { recursive: true, force: true });
   };
   try {
     const guard = (server: Server) => guardServer(server, PROGRAMS_ONLY);

@@ -5,7 +5,7 @@ import { commandOf } from '../../config/settings/shell-command.ts';
 
 const RUNTIMES = fileURLToPath(new URL('../../../runtimes/', import.meta.url));
 
-/** How an actor's runtime is started here; undefined where somebody else runs it. A problem where nobody can. */
+/** The command that starts an actor's runtime locally. Undefined if it runs elsewhere; a problem if it cannot run here. */
 export function runtimeCommand(
   runtime: RuntimeSpec,
   python: string | undefined,
@@ -23,14 +23,14 @@ export function runtimeCommand(
       return python === undefined
         ? {
             problem:
-              'it is written in Python, and there is no python3 on the PATH; install it and start again',
+              'its handler needs Python 3.9 or later, but python3 is not on the PATH; install it and start the mesh again',
           }
         : { command: commandOf(python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
     case 'url':
       return {};
     case 'image':
       return {
-        problem: `it is the image "${runtime.image}", and images are not run here; give it a url of where it runs`,
+        problem: `it runs in the image "${runtime.image}", and a local mesh does not run images; run the image yourself and set spec.url`,
       };
   }
 }

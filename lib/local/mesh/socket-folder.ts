@@ -8,16 +8,17 @@ export interface SocketFolder {
   remove(): void;
 }
 
-/** What the data remembers of the sockets beside it. */
+/** File in the data folder that names the socket folder. */
 const NOTE = 'sockets.json';
-/** Of the folder's name; nothing else is ever removed, whatever a note says. */
+/** Prefix of the folder's name. Folders without it are never removed, whatever the file contains. */
 const PREFIX = 'asya-';
-/** A runtime whose function was killed lives a moment longer, and may make its socket in what is being removed. */
+/** A runtime lives a moment longer than its killed function, and may create its socket during the removal. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 };
 
 /**
- * A folder for the runtimes' sockets. A socket's path may have 107 characters, and the mesh's own folder may lie too deep;
- * so it is a temporary one, which a killed mesh leaves behind. The next one on the same data, whose lock it has, removes it.
+ * Creates a folder for the sockets of the runtimes. The path of a socket is limited to 107 characters, and the path of the
+ * mesh's folder may be longer, so this is a temporary folder. A killed mesh does not remove it. The next mesh on the same
+ * data, which then holds its lock, does.
  */
 export function openSocketFolder(dataDir: string | undefined): SocketFolder {
   if (dataDir !== undefined) removeLeftSockets(dataDir);
@@ -35,13 +36,13 @@ export function openSocketFolder(dataDir: string | undefined): SocketFolder {
   };
 }
 
-/** For data that no mesh works on. */
+/** Removes the socket folder of an earlier mesh. Only for data that no mesh uses. */
 export function removeLeftSockets(dataDir: string): void {
   const path = notedIn(dataDir);
   if (path !== undefined) rmSync(path, REMOVAL);
 }
 
-/** Undefined also where the note was copied with the data: the sockets are the original's. */
+/** Returns undefined if the data is a copy, because the sockets belong to the original. */
 function notedIn(dataDir: string): string | undefined {
   try {
     const note = JSON.parse(readFileSync(join(dataDir, NOTE), 'utf8')) as Record<string, unknown>;

@@ -5,7 +5,7 @@ import { LOCAL_REGION } from '../engines/engines.ts';
 import { runOnLambda } from './actor-runner.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 
-/** SQS and Lambda: the embedded engine, and functions that are invoked. */
+/** SQS and Lambda: the embedded engine, with event sources that invoke functions. */
 export function sqsBroker(endpoint: string): MeshBroker {
   const client = new SQSClient({
     endpoint,

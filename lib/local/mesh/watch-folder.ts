@@ -8,17 +8,17 @@ export interface FolderWatch {
 }
 
 export interface FolderChanges {
-  /** A document or `flows.yaml` changed, or may have before anybody watched. */
+  /** A document or `flows.yaml` changed, or may have changed before the watch started. */
   readonly onManifest: () => void;
   /** Files of these actors changed. */
   readonly onHandlers: (actors: readonly string[]) => void;
 }
 
 const SETTLED_AFTER_MS = 150;
-const FOREIGN = /(^|\/)(node_modules|\.asya|\.git|cdk\.out|dist|coverage|__pycache__)(\/|$)/;
+const IGNORED = /(^|\/)(node_modules|\.asya|\.git|cdk\.out|dist|coverage|__pycache__)(\/|$)/;
 const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.py', '.json'];
 
-/** Tells of changes when they have settled: an editor writes a file in several steps. */
+/** Reports changes after a short pause, because an editor writes a file in several steps. */
 export function watchFolder(folder: string, manifest: () => Manifest, changes: FolderChanges): FolderWatch {
   const root = resolve(folder);
   let isManifest = false;
@@ -34,7 +34,7 @@ export function watchFolder(folder: string, manifest: () => Manifest, changes: F
     if (actors.length > 0) changes.onHandlers(actors);
   }
 
-  /** A handler's own file is its actor's. What is nobody's may be imported by all that stand in or above its folder. */
+  /** A handler's file belongs to its actor. Any other file may be imported by all actors in or above its folder. */
   function actorsOf(paths: readonly string[]): readonly string[] {
     const homes = manifest().actors.map(({ name, file, runtime }) => {
       const home = resolve(root, dirname(file));
@@ -50,14 +50,14 @@ export function watchFolder(folder: string, manifest: () => Manifest, changes: F
 
   const watcher = watch(root, {
     ignoreInitial: true,
-    ignored: (path) => FOREIGN.test(relative(root, path)),
+    ignored: (path) => IGNORED.test(relative(root, path)),
   });
   function flushLater(): void {
     clearTimeout(timer);
     timer = setTimeout(flush, SETTLED_AFTER_MS);
   }
 
-  // What was saved since the manifest was read and before anybody watched is not told.
+  // Changes between reading the manifest and the start of the watch are not reported, so read it again.
   watcher.once('ready', () => {
     isManifest = true;
     flushLater();
@@ -77,10 +77,10 @@ export function watchFolder(folder: string, manifest: () => Manifest, changes: F
   };
 }
 
-/** Where a handler may stand, from its document's folder: of `a.b.f` in Python, a.py and a/b.py. */
+/** Possible files of a handler, relative to its document: for `a.b.f` in Python, a.py and a/b.py. */
 function handlerFiles(runtime: RuntimeSpec): readonly string[] {
   if (runtime.kind === 'node') return [fileOfHandler(runtime.handler) ?? ''];
   if (runtime.kind !== 'python') return [];
   const steps = runtime.handler.split('.');
-  return steps.slice(1).map((_, at) => `${steps.slice(0, at + 1).join('/')}.py`);
+  return steps.slice(1).map((_, index) => `${steps.slice(0, index + 1).join('/')}.py`);
 }

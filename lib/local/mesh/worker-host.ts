@@ -1,17 +1,17 @@
 import { runWorker } from '../../assembly/hosts/worker.ts';
 
-/** A sidecar of the local mesh as a process of its own: `asya sidecar` without the command line. */
-// On this machine alone a handler can play the crash of its host.
+/** The process of a sidecar in the local mesh: `asya sidecar` without the command line. */
+// Lets a handler simulate a crash of its host.
 process.env['FUNCTION_PID'] = String(process.pid);
 
 const [, , umask] = process.argv;
-// Before anything is started that could run a handler.
+// Set it before anything can run a handler.
 if (umask !== undefined) process.umask(umask);
 
 const stop = new AbortController();
-// However often it is told: a second time must not cut off what the first one lets it finish.
+// A second signal must not interrupt the shutdown.
 process.on('SIGTERM', () => stop.abort());
-// Ctrl-C in a terminal reaches every process there: when a sidecar ends is up to the mesh.
+// Ctrl-C in a terminal signals every process. The mesh decides when a sidecar ends.
 process.on('SIGINT', () => {});
 process.exitCode = await runWorker({
   env: process.env,

@@ -10,11 +10,11 @@ import { type ActorRunner, type RunnerOptions, variablesOf } from './actor-runne
 const HOST = fileURLToPath(new URL(`worker-host${extname(import.meta.filename)}`, import.meta.url));
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
-/** Whoever lived so long did not end by what it was started with. */
+/** A process that ran for this long did not fail at startup, so the backoff starts again. */
 const LONG_LIFE_MS = 60_000;
 const RENEWED_WITHIN_MS = 30_000;
 
-/** As a host that lives long runs it: sidecars that take from the queue by themselves, and start again when they end. */
+/** Runs an actor as a long-running host does: sidecars receive from the queue, and are restarted when they exit. */
 export function runAsWorkers(
   options: RunnerOptions,
   more: Readonly<Record<string, string>> = {},
@@ -22,11 +22,11 @@ export function runAsWorkers(
   const { plan, cwd, onLine, onWarning } = options;
   const closing = new AbortController();
   const children = new Set<Child>();
-  /** Those that were asked to end: their end is no trouble. */
+  /** Children that were asked to stop. Their exit needs no warning. */
   const leaving = new Set<Child>();
   let started = 0;
 
-  async function keepOne(): Promise<void> {
+  async function keepRunning(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!closing.signal.aborted) {
       const variables = { ...variablesOf(options, ++started), ...more };
@@ -40,17 +40,17 @@ export function runAsWorkers(
       children.add(child);
       const how = await child.exited;
       children.delete(child);
-      const wasAsked = leaving.delete(child);
+      const wasStopped = leaving.delete(child);
       if (closing.signal.aborted) return;
-      if (wasAsked || systemClock.now() - startedAt > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
-      if (wasAsked) continue;
-      onWarning(`the sidecar of "${plan.actor}" ${how}; it is started again`);
+      if (wasStopped || systemClock.now() - startedAt > LONG_LIFE_MS) pauseMs = FIRST_PAUSE_MS;
+      if (wasStopped) continue;
+      onWarning(`the sidecar of "${plan.actor}" ${how}; it is being restarted`);
       await systemClock.sleep(pauseMs, closing.signal);
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
     }
   }
 
-  const kept = Array.from({ length: Math.min(plan.maxReplicas, options.replicas) }, keepOne);
+  const kept = Array.from({ length: Math.min(plan.maxReplicas, options.replicas) }, keepRunning);
   return {
     plan,
     renew: () => {

@@ -6,7 +6,7 @@ import { aFolder } from '../../support/a-folder.ts';
 import { rawAnswer } from '../../support/raw-request.ts';
 import { actorYaml, manifestIn, outsideOf } from '../a-mesh.ts';
 
-/** The handler notes each payload it is called with. */
+/** The handler records each payload. */
 const HANDLER = `import { appendFileSync } from 'node:fs';
 export function step(payload: { from: string }) {
   appendFileSync('calls', payload.from + '\\n');
@@ -28,7 +28,7 @@ test('a web page cannot run a handler or list the archive of a running mesh', as
   };
   const { host, port } = new URL(mesh.variables['ASYA_SQS_ENDPOINT'] ?? '');
 
-  /** What a form of a page sends: no preflight is asked for it. */
+  /** A request that a form of a page can send without a preflight. */
   const post = (fields: Readonly<Record<string, string>>) =>
     rawAnswer(Number(port), {
       method: 'POST',
@@ -53,7 +53,7 @@ test('a web page cannot run a handler or list the archive of a running mesh', as
     }),
     await post({ Action: 'Publish', TopicArn, Message: JSON.stringify(envelope) }),
   ];
-  // What a page published would be in the queue before this one.
+  // A message of the page would be in the queue before this one.
   await outside.send(['a'], 'good', { from: 'a program' });
   await outside.untilEnded('good');
   expect(calls()).toEqual(['a program']);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { guardServer, PROGRAMS_ONLY } from '../../../lib/local/engines/browser-guard.ts';
 import { answerTo, rawAnswer } from '../../support/raw-request.ts';
 
-/** A guarded server that remembers the requests that reached it. */
+/** A guarded server that records the requests that reached it. */
 async function guarded(listener: RequestListener = (_, response) => response.end('served')) {
   const reached: string[] = [];
   const server = createServer((request, response) => {
@@ -23,7 +23,7 @@ async function guarded(listener: RequestListener = (_, response) => response.end
   return { port, host: `127.0.0.1:${port}`, reached };
 }
 
-test('answers what it refuses without waiting for the body', async () => {
+test('answers a refused request without waiting for its body', async () => {
   const { port, host, reached } = await guarded();
   const head = `POST / HTTP/1.1\r\nHost: ${host}\r\nOrigin: null\r\nContent-Length: 1000000000\r\n\r\n`;
   const { status, text } = await answerTo(port, `${head}the first of many bytes`);
@@ -33,7 +33,7 @@ test('answers what it refuses without waiting for the body', async () => {
   );
 });
 
-test('shows what it received as short, printable ASCII', async () => {
+test('prints received values as short, printable ASCII', async () => {
   const { port, host } = await guarded();
   const shown = async (origin: string) => {
     const headers = [
@@ -46,7 +46,7 @@ test('shows what it received as short, printable ASCII', async () => {
   expect(await shown('x'.repeat(5_000))).toContain(`is "${'x'.repeat(119)}...; local`);
 });
 
-test('does not ask for the body of what it refuses, and does so for the rest', async () => {
+test('sends 100 Continue only for accepted requests', async () => {
   const { port, host, reached } = await guarded((request, response) => request.pipe(response));
   const post = (more: string) =>
     `POST /a HTTP/1.1\r\nHost: ${host}\r\nExpect: 100-continue\r\nConnection: close\r\n${more}Content-Length: 4\r\n\r\n`;
@@ -57,14 +57,14 @@ test('does not ask for the body of what it refuses, and does so for the rest', a
   expect(served.text).toMatch(/^HTTP\/1.1 200 OK.*body/s);
 });
 
-test('ignores what was sent behind a request that it refused', async () => {
+test('ignores requests that were pipelined after a refused one', async () => {
   const { port, host, reached } = await guarded();
   const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`;
   const { status } = await answerTo(port, get('/first', 'Origin: null\r\n') + get('/second') + get('/third'));
   expect([status, reached]).toEqual([403, []]);
 });
 
-test('says that a Host is there more than once', async () => {
+test('refuses a duplicate Host header', async () => {
   const { port, host, reached } = await guarded();
   const { status, text } = await rawAnswer(port, {
     headers: [
@@ -73,10 +73,10 @@ test('says that a Host is there more than once', async () => {
     ],
   });
   expect([status, reached]).toEqual([403, []]);
-  expect(text).toContain('refused: the Host header is there more than once;');
+  expect(text).toContain('refused: the Host header is present more than once;');
 });
 
-test('refuses a WebSocket of a page', async () => {
+test('refuses a WebSocket of a web page', async () => {
   const { port, host, reached } = await guarded();
   const headers = [
     ['Host', host],
@@ -100,7 +100,7 @@ test.each([
   expect(head).not.toContain('access-control-');
 });
 
-test('survives a client that disconnects in the middle of what is refused', async () => {
+test('survives a client that disconnects during a refused request', async () => {
   const { port, host, reached } = await guarded();
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -111,14 +111,14 @@ test('survives a client that disconnects in the middle of what is refused', asyn
   expect(reached).toEqual(['GET /']);
 });
 
-test("accepts a Host without its port on HTTP's own port, which clients leave out", async () => {
+test('accepts a Host header without a port on port 80', async () => {
   const server = createServer((_, response) => response.end('served'));
   guardServer(server, PROGRAMS_ONLY);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  // Port 80 is for privileged users: the server only says that it listens there.
+  // Only privileged users can listen on port 80, so the server only pretends to.
   vi.spyOn(server, 'address').mockReturnValue({ port: 80, address: '127.0.0.1', family: 'IPv4' });
   server.emit('listening');
   const statusFor = async (host: string) => (await rawAnswer(port, { headers: [['Host', host]] })).status;

@@ -50,7 +50,7 @@ async function receive({ sqs }: Pick<Clients, 'sqs'>, QueueUrl: string, Visibili
   return Messages;
 }
 
-/** One message in each state that there is, an object and an item. */
+/** Stores a message in each possible state, an object and an item. */
 async function fill(clients: Clients): Promise<void> {
   const { sqs, s3, dynamodb } = clients;
   const { queue } = await ensurePair(sqs, 'score', PLAN);
@@ -81,7 +81,7 @@ async function statusOf(dynamodb: DynamoDBClient): Promise<string | undefined> {
   return Table?.TableStatus;
 }
 
-/** All of it is there, and what was in flight comes again at once, counted. */
+/** Checks that all data is present, and that messages in flight are visible again with their receive count. */
 async function expectFilled(clients: Clients): Promise<void> {
   const { sqs, s3, dynamodb } = clients;
   expect(await queueDepths(sqs, 'score')).toEqual({ visible: 2, inFlight: 0, delayed: 1, deadLettered: 1 });
@@ -101,8 +101,8 @@ async function expectFilled(clients: Clients): Promise<void> {
   expect(Item).toEqual({ id: { S: 'one' } });
 }
 
-describe('data in a folder', () => {
-  test('lasts over a close', async () => {
+describe('persistent data', () => {
+  test('survives a close', async () => {
     const dataDir = join(await temporaryFolder(), 'data');
     const before = await startTestEngines({ dataDir });
     await fill(before);
@@ -112,7 +112,7 @@ describe('data in a folder', () => {
     await after.close();
   });
 
-  test('lasts over a SIGKILL of the process that holds it, and belongs to that one as long as it lives', async () => {
+  test('survives a SIGKILL, and is locked while its process lives', async () => {
     const dataDir = await temporaryFolder();
     const holder = startProcess([join(import.meta.dirname, '../engines-process.ts'), dataDir], {});
     const told = await holder.untilLine(({ message }) => message === 'started');
@@ -121,7 +121,7 @@ describe('data in a folder', () => {
 
     const second = await startEngines({ dataDir });
     expect(second).toEqual({
-      problem: `the data in ${dataDir} is in use by another mesh; stop that one, or choose another folder`,
+      problem: `the data in ${dataDir} is in use by another mesh; stop that mesh, or choose another folder`,
     });
 
     holder.signal('SIGKILL');
@@ -132,31 +132,31 @@ describe('data in a folder', () => {
     await after.close();
   });
 
-  test('that cannot be read is told in a sentence', async () => {
+  test('that cannot be read is reported', async () => {
     const noFolder = join(await temporaryFolder(), 'file');
     writeFileSync(noFolder, '');
     expect(await startEngines({ dataDir: noFolder })).toEqual({
-      problem: expect.stringMatching(/^the data in .*file cannot be used: EEXIST.*; mend or remove/),
+      problem: expect.stringMatching(/^cannot use the data in .*file: EEXIST.*; repair or remove/),
     });
     const garbled = await temporaryFolder();
     mkdirSync(join(garbled, 'sqs'));
     writeFileSync(join(garbled, 'sqs/fauxqs.db'), 'this is no database, whatever it is called'.repeat(99));
     expect(await startEngines({ dataDir: garbled })).toEqual({
-      problem: expect.stringMatching(/cannot be used: file is not a database; mend or remove/),
+      problem: expect.stringMatching(/^cannot use the data in .*: file is not a database; repair or remove/),
     });
     const halfGarbled = await temporaryFolder();
     writeFileSync(join(halfGarbled, 'dynamodb'), '');
     expect(await startEngines({ dataDir: halfGarbled })).toEqual({
-      problem: expect.stringMatching(/cannot be used: .*; mend or remove/),
+      problem: expect.stringMatching(/^cannot use the data in .*: .*; repair or remove/),
     });
   });
 });
 
-test('a port that is taken is told, and the other engine does not stay', async () => {
+test('reports a port that is in use, and stops the other engine', async () => {
   const port = await freePort();
   const local = await startTestEngines({ sqsPort: port });
   expect(local.engines.sqsEndpoint).toBe(`http://127.0.0.1:${port}`);
-  const problem = `port ${port} of 127.0.0.1 is taken; stop what listens there, or choose another port`;
+  const problem = `port ${port} on 127.0.0.1 is already in use; stop the process that listens there, or choose another port`;
   expect(await startEngines({ sqsPort: port })).toEqual({ problem });
   const other = await freePort();
   expect(await startEngines({ sqsPort: other, dynamodbPort: port })).toEqual({ problem });
@@ -165,7 +165,7 @@ test('a port that is taken is told, and the other engine does not stay', async (
   expect(await isOpen(port)).toBe(false);
 });
 
-test('a process that closes them has nothing left to do, and ends', async () => {
+test('a process can exit after it closed the engines', async () => {
   const [engines, dataDir] = [
     join(import.meta.dirname, '../../../lib/local/engines/engines.ts'),
     await temporaryFolder(),
@@ -180,7 +180,7 @@ test('a process that closes them has nothing left to do, and ends', async () => 
   expect(program.output()).not.toMatch(/Warning/);
 });
 
-test('a client that is gone in the middle of a request ends nobody else', async () => {
+test('a client that disconnects during a request does not affect others', async () => {
   const local = await startTestEngines();
   for (const endpoint of [local.engines.dynamodbEndpoint, local.engines.sqsEndpoint]) {
     const socket = connect(Number(new URL(endpoint).port), '127.0.0.1');
@@ -193,7 +193,7 @@ test('a client that is gone in the middle of a request ends nobody else', async 
   await local.close();
 });
 
-describe('a web page in a browser on this machine', () => {
+describe('requests of a web page in a browser on this machine', () => {
   let local: TestEngines;
   beforeAll(async () => {
     local = await startTestEngines();
@@ -218,7 +218,7 @@ describe('a web page in a browser on this machine', () => {
     ] as const,
     body: JSON.stringify(body),
   });
-  /** What creates something in each service, for a program. */
+  /** Requests that create something in each service when a program sends them. */
   const CREATE: Readonly<Record<Service, RawRequest>> = {
     sqs: json('AmazonSQS.CreateQueue', { QueueName: 'made' }),
     sns: form('CreateTopic'),
@@ -259,13 +259,13 @@ describe('a web page in a browser on this machine', () => {
       expect(await created(service)).toBe(false);
     });
 
-    test('but a program can, with the same request', async () => {
+    test('are accepted from a program', async () => {
       const { status } = await ask(service, fromProgram(service, CREATE[service]));
       expect([status, await created(service)]).toEqual([200, true]);
     });
   });
 
-  test("is not confused with Node's own fetch, which sends Sec-Fetch-Mode too", async () => {
+  test("are distinguished from Node's fetch, which sends Sec-Fetch-Mode too", async () => {
     const url = `${local.engines.s3Endpoint}/fetched`;
     expect((await fetch(url, { method: 'PUT' })).status).toBe(200);
     await fetch(`${url}/key`, { method: 'PUT', body: 'text' });

@@ -15,7 +15,7 @@ if ('absence' in emulator) console.log(`servers of a mesh on Pub/Sub: left out, 
 const TRANSPORTS = ['absence' in emulator ? [] : (['pubsub'] as const), ['sqs'] as const].flat();
 
 describe.skipIf(process.platform !== 'linux').each(TRANSPORTS)('asya dev on %s', (transport) => {
-  test('listens on 127.0.0.1 only, and its servers refuse web pages', { timeout: 240_000 }, async () => {
+  test('listens on 127.0.0.1 only and refuses web pages', { timeout: 240_000 }, async () => {
     const cwd = aFolder({});
     const folder = join(cwd, 'two');
     writeFive(folder, ['a', 'b']);
@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== 'linux').each(TRANSPORTS)('asya dev on %s',
 
     const listeners = listenersOf([dev.pid, ...descendantsOf(dev.pid)]);
     expect(new Set(listeners.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
-    // Engines and gateway; on Pub/Sub the delayer too, and the emulator as a process of its own.
+    // Engines and gateway; on Pub/Sub also the delayer, and the emulator in its own process.
     const own = listeners.filter(({ pid }) => pid === dev.pid).map(({ port }) => port);
     expect(own).toHaveLength(transport === 'pubsub' ? 4 : 3);
     const others = new Set(listeners.map(({ pid }) => pid).filter((pid) => pid !== dev.pid));

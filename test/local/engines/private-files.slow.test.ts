@@ -13,7 +13,7 @@ const emulator = findPubsubEmulator(process.env);
 if ('absence' in emulator) console.log(`files of a mesh on Pub/Sub: left out, because ${emulator.absence}`);
 const TRANSPORTS = ['absence' in emulator ? [] : (['pubsub'] as const), ['sqs'] as const].flat();
 
-/** The handler fails when it is told to, and writes a file and a folder where its document is. */
+/** The handler fails on request, and writes a file and a folder next to its document. */
 const HANDLER = `import { mkdirSync, writeFileSync } from 'node:fs';
 export function step({ fail }: { fail?: boolean }) {
   if (fail) throw new Error('told to fail');
@@ -30,7 +30,7 @@ const MESH = {
   'mesh/step.ts': HANDLER,
 };
 
-/** The state folder as a version before this one may have left it. */
+/** The state folder as an earlier version may have left it. */
 function leaveOpenState(cwd: string): void {
   const folder = join(cwd, '.asya', 'mesh');
   mkdirSync(join(folder, 'data', 'sqs'), { recursive: true });
@@ -40,7 +40,7 @@ function leaveOpenState(cwd: string): void {
 }
 
 describe.each(TRANSPORTS)('asya dev on %s', (transport) => {
-  test("keeps all of .asya for its user, whatever the umask, and leaves the handlers' umask alone", {
+  test("restricts .asya to the current user for any umask, and does not change the handlers' umask", {
     timeout: 240_000,
   }, async () => {
     const cwd = aFolder(MESH);
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('asya dev on %s', (transport) => {
     );
     expect(readdirSync(join(data, 'sqs'))).toContain('fauxqs.db-wal');
     expect(openToOthers(state)).toEqual([]);
-    // Runtimes create the sockets, with the handlers' umask: the folder keeps others out.
+    // Runtimes create the sockets with the handlers' umask, so the folder has to be private.
     const { path } = JSON.parse(readFileSync(join(data, 'sockets.json'), 'utf8')) as { path: string };
     expect(readdirSync(path)).toContainEqual(expect.stringMatching(/\.sock$/));
     expect(statSync(path).mode & 0o777).toBe(0o700);

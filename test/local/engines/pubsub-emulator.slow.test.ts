@@ -11,7 +11,7 @@ if (PUBSUB_ABSENCE !== undefined) console.log(`the emulator's life: left out, be
 afterAll(endProcesses);
 
 describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 240_000 }, () => {
-  test('listens when it is said to, on a port of its own, and is gone when it is closed', async () => {
+  test('listens on a free port after the start, and ends when it is closed', async () => {
     const [one, other] = await Promise.all([startPubsub(), startPubsub()]);
     expect(one.endpoint).not.toBe(other.endpoint);
     expect(await canConnect(one.endpoint)).toBe(true);
@@ -19,7 +19,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 240_000
     expect(await canConnect(one.endpoint)).toBe(false);
   });
 
-  test('goes with whoever started it, also one that was killed', async () => {
+  test('ends with its parent process, even if that was killed', async () => {
     const owner = startProcess([join(import.meta.dirname, '../emulator-process.ts')], {});
     const { pid } = await owner.untilLine(saying('started'), 60_000);
     expect(isAlive(Number(pid))).toBe(true);
@@ -28,9 +28,9 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 240_000
   });
 });
 
-test('a jar that is named and not there is told, and none is looked for elsewhere', () => {
+test('reports a missing jar and does not look for another one', () => {
   expect(findPubsubEmulator({ ...process.env, PUBSUB_EMULATOR_JAR: '/nowhere/emulator.jar' })).toEqual({
-    absence: 'PUBSUB_EMULATOR_JAR is "/nowhere/emulator.jar", and there is no such file',
+    absence: 'PUBSUB_EMULATOR_JAR is "/nowhere/emulator.jar", but this file does not exist',
   });
 });
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { batchResult } from '../../../lib/local/functions/batch-result.ts';
 
 const IDS = ['a', 'b', 'c'];
-const verdictOn = (response: unknown) => batchResult({ ok: true, response }, IDS);
+const resultOf = (response: unknown) => batchResult({ ok: true, response }, IDS);
 const failing = (...ids: unknown[]) => ({ batchItemFailures: ids.map((id) => ({ itemIdentifier: id })) });
 
-describe('what comes again, as Lambda reads an answer', () => {
+describe('failed messages of a batch', () => {
   test.each([
     ['nothing', undefined],
     ['null', null],
@@ -13,11 +13,11 @@ describe('what comes again, as Lambda reads an answer', () => {
     ['no list', { batchItemFailures: null }],
     ['an empty list', failing()],
   ])('none: %s', (_what, response) => {
-    expect(verdictOn(response)).toEqual({ failed: new Set() });
+    expect(resultOf(response)).toEqual({ failed: new Set() });
   });
 
-  test('those that are listed', () => {
-    expect(verdictOn(failing('c', 'a', 'c'))).toEqual({ failed: new Set(['c', 'a']) });
+  test('are those that are listed', () => {
+    expect(resultOf(failing('c', 'a', 'c'))).toEqual({ failed: new Set(['c', 'a']) });
   });
 
   test.each([
@@ -30,13 +30,13 @@ describe('what comes again, as Lambda reads an answer', () => {
     ['a text', 'done'],
     ['a list itself', []],
   ])('all, and why: %s', (_what, response) => {
-    const { failed, problem } = verdictOn(response);
+    const { failed, problem } = resultOf(response);
     expect(failed).toEqual(new Set(IDS));
     expect(problem).toMatch(/batch|answer/);
   });
 
-  test('all after an error', () => {
-    const problem = 'its process was ended by SIGKILL';
+  test('are all messages after an error', () => {
+    const problem = 'the process was ended by SIGKILL';
     expect(batchResult({ ok: false, problem }, IDS)).toEqual({ failed: new Set(IDS), problem });
   });
 });

@@ -17,7 +17,7 @@ import { freePort } from '../../sidecar/free-port.ts';
 import { endProcesses, pause, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
 import { ensurePair, type QueuePair, startTestEngines, type TestEngines } from '../test-engines.ts';
 
-/** The poller between a real queue and a function that is played here. */
+/** The poller between a real queue and a simulated function. */
 
 let local: TestEngines;
 let pair: QueuePair;
@@ -28,7 +28,7 @@ let warnings: string[];
 
 async function onFloor(made: TestEngines): Promise<void> {
   local = made;
-  // Nothing comes again by itself, however long this process is kept from its work.
+  // Messages do not become visible again during a test, even on a busy machine.
   pair = await ensurePair(local.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
 }
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await onFloor(await startTestEngines());
 });
 afterEach(async () => {
-  // Polls that wait would each take a second to end.
+  // Long polls would each take a second to end.
   const stopped = sources.map((source) => source.stop(500));
   await local.close();
   await Promise.all(stopped);
@@ -73,7 +73,7 @@ const depths = () => queueDepths(local.sqs, 'score');
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
 const untilEmpty = () =>
   until(async () => JSON.stringify(await depths()) === JSON.stringify(EMPTY), 'the queue is empty');
-/** What was received is visible again, as when its time is over. */
+/** Makes received messages visible again, as after their visibility timeout. */
 async function expire(records: readonly SQSRecord[]): Promise<void> {
   const Entries = records.map(({ receiptHandle: ReceiptHandle }, index) => ({
     Id: String(index),
@@ -84,7 +84,7 @@ async function expire(records: readonly SQSRecord[]): Promise<void> {
 }
 const bodies = () => invocations.map((records) => records.map(({ body }) => body));
 
-test('a function gets the event that Lambda would make, and what it is done with is deleted', async () => {
+test('invokes the function with an SQS event, and deletes processed messages', async () => {
   const sentAt = Date.now();
   await local.sqs.send(
     new SendMessageCommand({
@@ -124,14 +124,14 @@ test('a function gets the event that Lambda would make, and what it is done with
 });
 
 describe('a batch', () => {
-  test('is never larger than its size', async () => {
+  test('is not larger than the batch size', async () => {
     await send('1', '2', '3', '4', '5');
     listen(() => DONE, { batchSize: 2, maximumConcurrency: 1 });
     await untilEmpty();
     expect(bodies()).toEqual([['1', '2'], ['3', '4'], ['5']]);
   });
 
-  test('waits its window for more, and no longer once it is full', async () => {
+  test('waits for the batch window, or until it is full', async () => {
     let now = 0;
     const clock = { now: () => now, sleep: systemClock.sleep };
     const inFlight = (count: number) =>
@@ -158,7 +158,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('that would be too large for an invocation becomes several', () => {
+  test('that is too large for an invocation is split', () => {
     const messages = [50, 30, 10, 200, 10].map((length) => ({ Body: 'x'.repeat(length) }));
     const lengths = batchesThatFit(messages, 3_100).map((batch) => batch.map(({ Body = '' }) => Body.length));
     expect(lengths).toEqual([
@@ -169,7 +169,7 @@ describe('a batch', () => {
   });
 });
 
-test('so many invocations run at once and no more, and the others wait in the queue', async () => {
+test('limits concurrent invocations', async () => {
   let [running, most] = [0, 0];
   const release = Promise.withResolvers<void>();
   await send('1', '2', '3', '4', '5', '6');
@@ -191,8 +191,8 @@ test('so many invocations run at once and no more, and the others wait in the qu
   expect(invocations.length).toBe(6);
 });
 
-describe('what failed comes again', () => {
-  test('just the listed ones, when their visibility ends, until the dead-letter queue takes them', async () => {
+describe('failed messages are delivered again', () => {
+  test('only the listed ones, until the dead-letter queue receives them', async () => {
     await send('good', 'bad', 'fine');
     listen(
       async (records) => {
@@ -210,7 +210,7 @@ describe('what failed comes again', () => {
     expect(reports.map(({ failed }) => failed.size)).toEqual([1, 1]);
   });
 
-  test('everything, after an error or a wrong id', async () => {
+  test('all of the batch after an error or an unknown id', async () => {
     await send('1', '2');
     const ends: InvocationEnd[] = [
       { ok: false, problem: 'it was killed' },
@@ -230,12 +230,12 @@ describe('what failed comes again', () => {
     ]);
     expect(reports.map(({ problem }) => problem)).toEqual([
       'it was killed',
-      expect.stringContaining('no message of the batch'),
+      expect.stringContaining('expected the itemIdentifier of a message in the batch'),
     ]);
   });
 });
 
-test('several queues may have the same function, which learns which one it was', async () => {
+test('several queues can share a function, which sees the source of each message', async () => {
   listen(() => DONE);
   listen(() => DONE, { queue: sqsEventQueue(local.sqs, pair.deadLetterQueue) });
   await send('alive');
@@ -248,7 +248,7 @@ test('several queues may have the same function, which learns which one it was',
   });
 });
 
-test('as long as the function cannot run, its messages are left alone', async () => {
+test('does not poll while the function cannot be loaded', async () => {
   await send('1');
   const usable = Promise.withResolvers<void>();
   listen(() => DONE, { untilUsable: () => usable.promise });
@@ -259,7 +259,7 @@ test('as long as the function cannot run, its messages are left alone', async ()
   expect(invocations[0]?.[0]?.attributes.ApproximateReceiveCount).toBe('1');
 });
 
-test('an engine that is away is told once, and worked with again when it is back', async () => {
+test('warns once while the queue does not respond, and continues afterwards', async () => {
   const [dataDir, sqsPort] = [await temporaryFolder(), await freePort()];
   await local.close();
   await onFloor(await startTestEngines({ dataDir, sqsPort }));
@@ -268,7 +268,7 @@ test('an engine that is away is told once, and worked with again when it is back
   listen(() => DONE);
   await until(() => warnings.length > 0, 'it is told');
   await pause(500);
-  expect(warnings).toEqual([expect.stringMatching(/^queue "score" does not answer: .*ECONNREFUSED/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^queue "score" does not respond: .*ECONNREFUSED/)]);
   local.sqs.destroy();
   await onFloor(await startTestEngines({ dataDir, sqsPort }));
   await untilEmpty();
@@ -277,7 +277,7 @@ test('an engine that is away is told once, and worked with again when it is back
 });
 
 describe('stopping', () => {
-  test('waits for the invocations under way, which are settled, and polls no more', async () => {
+  test('waits for invocations in progress and stops polling', async () => {
     const release = Promise.withResolvers<void>();
     const source = listen(() => release.promise.then(() => DONE));
     await send('1');
@@ -290,14 +290,14 @@ describe('stopping', () => {
     expect(await depths()).toEqual({ ...EMPTY, visible: 1 });
   });
 
-  test('waits no longer than its grace', async () => {
+  test('waits no longer than the grace period', async () => {
     const source = listen(() => new Promise<InvocationEnd>(() => {}));
     await send('1');
     await until(() => source.running === 1, 'it runs');
     expect(await source.stop(100)).toBe(1);
   });
 
-  test('puts back what waits for its batch to fill', async () => {
+  test('releases messages that wait for their batch to fill', async () => {
     const source = listen(() => DONE, { batchWindowSeconds: 60 });
     await send('1');
     await until(async () => (await depths())?.inFlight === 1, 'it is received');

@@ -11,7 +11,7 @@ import { endProcesses, pause, temporaryFolder, until } from '../../sidecar/sidec
 import { isAlive } from '../../support/pids.ts';
 import type { Play } from './programs/playing.ts';
 
-/** Functions in processes of their own, with whatever they may do to them. */
+/** Functions in child processes, including all ways to crash. */
 
 const FUNCTIONS = join(import.meta.dirname, 'programs');
 const pools: FunctionPool[] = [];
@@ -60,7 +60,7 @@ async function tell(pool: FunctionPool): Promise<Told> {
 }
 
 describe('an instance', () => {
-  test('has the environment of a Lambda function, a context, and nothing of ours', async () => {
+  test('has the environment and context of a Lambda function, and no variables of the mesh', async () => {
     process.env['SECRET_OF_THE_MESH'] = 'yes';
     const variables = (instance: number) => ({ OWN: 'variable', NUMBER: String(instance) });
     const { env, context, cwd } = await tell(aPool({ variables, cwd: tmpdir() }));
@@ -80,10 +80,10 @@ describe('an instance', () => {
     await until(() => lines.includes('score stdout loaded'), 'what it printed is told');
   });
 
-  test('is used again, and by one invocation at a time', async () => {
+  test('is reused, and handles one invocation at a time', async () => {
     const pool = aPool();
     const [first, second] = await Promise.all([tell(pool), tell(pool)]);
-    // Ctrl-C in a terminal reaches it too.
+    // Ctrl-C in a terminal signals it too.
     process.kill(first.pid, 'SIGINT');
     expect((await tell(pool)).pid).toBe(first.pid);
     expect(second.pid).toBe(first.pid);
@@ -91,7 +91,7 @@ describe('an instance', () => {
     expect(first.context['awsRequestId']).not.toBe(second.context['awsRequestId']);
   });
 
-  test('is joined by others on demand, up to the most', async () => {
+  test('is joined by others on demand, up to the maximum', async () => {
     const pool = aPool({ maxInstances: 2 });
     const ends = await Promise.all([1, 2, 3, 4].map(() => play(pool, 'wait', { ms: 300 })));
     const pids = new Set(ends.map((end) => end.ok && end.response));
@@ -99,14 +99,14 @@ describe('an instance', () => {
     expect(pool.pids().length).toBe(2);
   });
 
-  test('without work ends after a while, but for the last one', async () => {
+  test('ends after the idle time, except the last one', async () => {
     const pool = aPool({ maxInstances: 3, idleMs: 200 });
     await Promise.all([1, 2, 3].map(() => play(pool, 'wait', { ms: 300 })));
     await until(() => pool.pids().length === 1, 'one is left');
     expect(warnings).toEqual([]);
   });
 
-  test('gives way to a new one when the pool is renewed', async () => {
+  test('is replaced after renew()', async () => {
     const pool = aPool();
     const { pid } = await tell(pool);
     const atWork = play(pool, 'wait', { ms: 500 });
@@ -119,7 +119,7 @@ describe('an instance', () => {
 });
 
 describe('an invocation', () => {
-  test('ends with the answer, whatever it is, or with what was thrown', async () => {
+  test('returns the response or the error', async () => {
     const pool = aPool();
     for (const value of [null, { batchItemFailures: [] }, 'text \ud800 \u{1f600}', 0])
       expect(await play(pool, 'answer', { value })).toEqual({ ok: true, response: value });
@@ -137,8 +137,8 @@ describe('an invocation', () => {
   });
 
   test.each([
-    ['exit', 'its process exited with status 3 in the middle of an invocation'],
-    ['kill', 'its process was ended by SIGKILL in the middle of an invocation'],
+    ['exit', 'the process exited with status 3 during an invocation'],
+    ['kill', 'the process was ended by SIGKILL during an invocation'],
   ] as const)(
     'that ends its process (%s) is an error, and the next one gets another',
     async (act, problem) => {
@@ -156,12 +156,12 @@ describe('an invocation', () => {
     'that takes too long (%s) is an error and kills its instance',
     async (act) => {
       const pool = aPool({ timeoutMs: 1_000 });
-      // Nothing else is invoked here: a busy machine may take a second for it too.
+      // No further invocation here, because it could take a second on a busy machine too.
       expect(await pool.start()).toBeUndefined();
       const [pid = 0] = pool.pids();
       expect(await play(pool, act)).toEqual({
         ok: false,
-        problem: 'it took longer than its timeout of 1 s and was killed',
+        problem: 'the invocation exceeded its timeout of 1 s, and the process was killed',
       });
       expect(isAlive(pid)).toBe(false);
       expect(await pool.start()).toBeUndefined();
@@ -170,20 +170,20 @@ describe('an invocation', () => {
     },
   );
 
-  test('after its instance died without work gets another, and the death is told', async () => {
+  test('uses a new instance after an idle one was killed, with a warning', async () => {
     const pool = aPool();
     const { pid } = await tell(pool);
     process.kill(pid, 'SIGKILL');
     await until(() => warnings.length > 0, 'it is told');
     expect(warnings).toEqual([
-      'function "score" had no work and its process was ended by SIGKILL; the next invocation starts another one',
+      'an idle process of function "score" was ended by SIGKILL; the next invocation starts a new one',
     ]);
     expect((await tell(pool)).pid).not.toBe(pid);
   });
 });
 
 describe('a function that cannot be loaded', () => {
-  test('is told once with what to do, tried again by itself, and works when it is mended', async () => {
+  test('is reported once, and loading is retried until it succeeds', async () => {
     const switchFile = join(await temporaryFolder(), 'mended');
     const file = join(FUNCTIONS, 'refusing.ts');
     const pool = aPool({ file, variables: () => ({ LOADS_IF: switchFile }) });
@@ -191,7 +191,7 @@ describe('a function that cannot be loaded', () => {
     expect(await pool.start()).toBe(problem);
     for (let time = 0; time < 3; time++) expect(await pool.invoke({})).toEqual({ ok: false, problem });
     expect(warnings).toEqual([
-      `function "score" cannot be loaded from ${file}: ${problem}; mend that, and it is tried again by itself`,
+      `cannot load function "score" from ${file}: ${problem}; fix the problem, loading is retried automatically`,
     ]);
     writeFileSync(switchFile, '');
     await pool.untilUsable(new AbortController().signal);
@@ -200,8 +200,8 @@ describe('a function that cannot be loaded', () => {
   });
 
   test.each([
-    ['handlerless.ts', 'it exports no function "handler", but handle, other'],
-    ['exiting.ts', 'its process exited with status 7 while it was loaded, and said: no such luck'],
+    ['handlerless.ts', 'the module does not export a function "handler"; its exports are: handle, other'],
+    ['exiting.ts', 'the process exited with status 7 while loading the handler; last output: no such luck'],
     ['missing.ts', /^Cannot find module .*missing.ts/],
   ])('says why: %s', async (file, problem) => {
     const found = await aPool({ file: join(FUNCTIONS, file) }).start();
@@ -210,7 +210,7 @@ describe('a function that cannot be loaded', () => {
   });
 });
 
-test('what does not end when asked to is killed', async () => {
+test('close() kills instances that ignore SIGTERM', async () => {
   const pool = aPool({ variables: () => ({ DEAF: '1' }) });
   const { pid } = await tell(pool);
   const running = play(pool, 'hang');
@@ -218,8 +218,8 @@ test('what does not end when asked to is killed', async () => {
   await pool.close(200);
   expect(await running).toEqual({
     ok: false,
-    problem: 'its process was ended by SIGKILL in the middle of an invocation',
+    problem: 'the process was ended by SIGKILL during an invocation',
   });
   expect(isAlive(pid)).toBe(false);
-  expect(await play(pool, 'tell')).toEqual({ ok: false, problem: 'the function is being closed' });
+  expect(await play(pool, 'tell')).toEqual({ ok: false, problem: 'the function is shutting down' });
 });

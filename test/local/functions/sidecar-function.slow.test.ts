@@ -16,7 +16,7 @@ import { endProcesses, ROOT, startProcess, temporaryFolder, until } from '../../
 import { isAlive, pidsIn } from '../../support/pids.ts';
 import { ensurePair, startTestEngines, type TestEngines } from '../test-engines.ts';
 
-/** The sidecar as Lambda runs it, on this machine: queue, event source, function, runtime and handler, all real. */
+/** The sidecar as a local Lambda function with a real queue, event source, runtime and handler. */
 
 const SIDECAR = join(ROOT, 'functions/sidecar/index.ts');
 const COMMAND = `${process.execPath} ${ROOT}/runtimes/node/asya-runtime.ts ${import.meta.dirname}/../handlers/behaviours.ts.act`;
@@ -96,7 +96,7 @@ async function take(
   throw new Error(`it did not come to ${queue}`);
 }
 
-test('an envelope goes through queue, function and runtime to its end, and nothing is left of them', async () => {
+test('an envelope passes queue, function and runtime, and all processes end', async () => {
   const { pool, url, reports, stop } = await run('double');
   const envelope = envelopeAt('double', { act: 'double', value: 21 });
   await local.send(url, JSON.stringify(envelope));
@@ -108,7 +108,7 @@ test('an envelope goes through queue, function and runtime to its end, and nothi
   const { payload } = (await take('x-sink', ({ id }) => id === telling.id)).envelope;
   const { runtime, parent, fn } = payload as { runtime: number; parent: number; fn: string };
   expect(pool.pids()).toEqual([Number(fn)]);
-  // A shell stands between them: who wants to end the function has to know its own id.
+  // The runtime's parent is a shell, so a handler needs FUNCTION_PID to kill its function.
   expect(parent).not.toBe(Number(fn));
   expect(parentOf(parent)).toBe(Number(fn));
   await until(() => reports.length === 2, 'both are settled');
@@ -122,7 +122,7 @@ test('an envelope goes through queue, function and runtime to its end, and nothi
   await until(() => ![runtime, parent].some(isAlive), 'the runtime is gone too');
 });
 
-test('a function that is killed each time costs a receive each time, and the fifth time is the last', {
+test('a function that is always killed uses up five receives', {
   timeout: 300_000,
 }, async () => {
   const { url, reports, stop } = await run('doomed');
@@ -136,7 +136,7 @@ test('a function that is killed each time costs a receive each time, and the fif
     200_000,
   );
   expect((await take('doomed-dlq', () => true)).body).toBe(body);
-  const killed = 'its process was ended by SIGKILL in the middle of an invocation';
+  const killed = 'the process was ended by SIGKILL during an invocation';
   expect(reports.map(({ problem }) => problem)).toEqual(Array(5).fill(killed));
   const pids = readFileSync(diary, 'utf8')
     .trim()
@@ -147,7 +147,7 @@ test('a function that is killed each time costs a receive each time, and the fif
   await until(() => !pids.some(isAlive), 'functions and runtimes are gone');
 });
 
-test('a configuration with mistakes is told with all of them', async () => {
+test('reports all mistakes of a configuration', async () => {
   const pool = functionPool({
     name: 'mistaken',
     file: SIDECAR,
@@ -167,7 +167,7 @@ function parentOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-describe('when the mesh is killed with SIGKILL, nothing outlives it', () => {
+describe('all processes end when the mesh is killed with SIGKILL', () => {
   test.each([
     ['the sidecar with its runtime', SIDECAR],
     ['a function that spins', join(import.meta.dirname, 'programs/playing.ts')],

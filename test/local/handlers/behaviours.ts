@@ -6,7 +6,7 @@ interface Task {
   readonly diary?: string;
 }
 
-/** A user's handler, and one that plays the crash of the function that it works for. */
+/** A handler that can also simulate a crash of its function. */
 export function act({ act: what, value = 0, diary }: Task): unknown {
   if (diary !== undefined) appendFileSync(diary, `${process.pid} ${process.env['FUNCTION_PID']}\n`);
   if (what === 'kill the function') process.kill(Number(process.env['FUNCTION_PID']), 'SIGKILL');

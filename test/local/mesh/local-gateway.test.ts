@@ -49,8 +49,8 @@ const PATHS = [
   ['GET', '/nowhere'],
 ] as const;
 
-/** With its key, so that only a check of the request itself can refuse it. */
-function asked(method: string, target: string, headers: RawRequest['headers'] = []): RawRequest {
+/** A request with a valid key, so that only the checks of the guard can refuse it. */
+function requestTo(method: string, target: string, headers: RawRequest['headers'] = []): RawRequest {
   return {
     method,
     target,
@@ -60,7 +60,7 @@ function asked(method: string, target: string, headers: RawRequest['headers'] = 
 
 describe.each(PATHS)('%s %s of a local gateway', (method, target) => {
   it.each(FOREIGN_EVERYWHERE)('refuses $what', async ({ change }) => {
-    const { status, head, text } = await rawAnswer(port, change(asked(method, target), host));
+    const { status, head, text } = await rawAnswer(port, change(requestTo(method, target), host));
     expect(status).toBe(403);
     expect(head).toContain('content-type: application/problem+json');
     expect(head).toContain('connection: close');
@@ -83,12 +83,12 @@ describe('a local gateway', () => {
     ['localhost', 'no Origin', []],
     ['127.0.0.1', 'its own Origin', [['Origin', 'http://127.0.0.1']]],
     ['localhost', 'its own Origin', [['Origin', 'http://localhost']]],
-    ['127.0.0.1', 'an address that was typed in', [['Sec-Fetch-Site', 'none']]],
+    ['127.0.0.1', 'a typed address', [['Sec-Fetch-Site', 'none']]],
   ] as const)('serves %s with %s', async (name, _what, headers) => {
     const own = headers.map(([key, value]) => [key, key === 'Origin' ? `${value}:${port}` : value] as const);
     const answers = [];
     for (const path of ['/healthz', CARD, '/flows']) {
-      const request = asked('GET', path, own);
+      const request = requestTo('GET', path, own);
       const [, ...rest] = request.headers;
       answers.push(await rawAnswer(port, { ...request, headers: [['Host', `${name}:${port}`], ...rest] }));
     }

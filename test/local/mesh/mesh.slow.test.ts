@@ -26,26 +26,26 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function start(from: string, told: MeshEvent[]): Promise<LocalMesh> {
+async function start(from: string, received: MeshEvent[]): Promise<LocalMesh> {
   const started = await startMesh({
     manifest: manifestIn(from),
     folder: from,
     replicas: 1,
-    onEvent: (event) => told.push(event),
+    onEvent: (event) => received.push(event),
   });
   if ('problem' in started) throw new Error(started.problem);
   return started.mesh;
 }
 
-describe('a mesh on this machine', () => {
-  test('takes an envelope through every actor to its end', async () => {
+describe('a local mesh', () => {
+  test('routes an envelope through every actor', async () => {
     await outside.send(FIVE, 'all-five');
     const end = await outside.untilEnded('all-five');
     expect(end).toMatchObject({ end: 'succeeded', reason: 'Completed', actor: 'e', hop: 5 });
     expect(await outside.payloadOf(end)).toEqual({ path: FIVE });
   });
 
-  test('has what failed in the failure index, with its error', async () => {
+  test('stores failed envelopes in the failure index', async () => {
     await outside.send(FIVE, 'fails-at-c', { fail: 'c' });
     expect(await outside.untilEnded('fails-at-c')).toMatchObject({ end: 'failed', actor: 'c' });
     await expect
@@ -59,15 +59,15 @@ describe('a mesh on this machine', () => {
       .toEqual([['TypeError', 'c']]);
   });
 
-  test('takes over what changed in its manifest: an actor more, one less, one that is different', async () => {
+  test('applies a manifest with added, changed and removed actors', async () => {
     const before = manifestIn(folder);
     writeFileSync(join(folder, 'f.yaml'), actorYaml('f'));
-    expect(await mesh.apply(manifestIn(folder))).toEqual(['f is there']);
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f was added']);
     await outside.send(['f'], 'to-f');
     expect(await outside.payloadOf(await outside.untilEnded('to-f'))).toEqual({ path: ['f'] });
 
     writeFileSync(join(folder, 'f.yaml'), actorYaml('f').replace('STEP: f', 'STEP: g'));
-    expect(await mesh.apply(manifestIn(folder))).toEqual(['f changed']);
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f was updated']);
     const relabeled = actorYaml('f')
       .replace('STEP: f', 'STEP: g')
       .replace('{name: f}', '{name: f, namespace: prod, labels: {team: vision}, annotations: {note: a}}');
@@ -77,11 +77,11 @@ describe('a mesh on this machine', () => {
     expect(await outside.payloadOf(await outside.untilEnded('to-f-again'))).toEqual({ path: ['g'] });
 
     rmSync(join(folder, 'f.yaml'));
-    expect(await mesh.apply(before)).toEqual(['f is gone; what is in its queue stays there']);
+    expect(await mesh.apply(before)).toEqual(['f was removed; its queue keeps its messages']);
     expect([...(await mesh.depths()).keys()]).toEqual(expect.not.arrayContaining(['f']));
   });
 
-  test('runs an actor where its document stands now, its handler beside it', async () => {
+  test('runs an actor in the folder of its document after it was moved', async () => {
     const before = manifestIn(folder);
     writeFileSync(join(folder, 'f.yaml'), actorYaml('f'));
     await mesh.apply(manifestIn(folder));
@@ -89,7 +89,7 @@ describe('a mesh on this machine', () => {
     mkdirSync(join(folder, 'deeper'));
     writeFileSync(join(folder, 'deeper', 'f.yaml'), actorYaml('f'));
     writeFileSync(join(folder, 'deeper', 'step.ts'), 'export const step = () => ({ path: ["deeper"] });\n');
-    expect(await mesh.apply(manifestIn(folder))).toEqual(['f changed']);
+    expect(await mesh.apply(manifestIn(folder))).toEqual(['f was updated']);
     expect(await mesh.apply(manifestIn(folder))).toEqual([]);
     await outside.send(['f'], 'to-deeper-f');
     expect(await outside.payloadOf(await outside.untilEnded('to-deeper-f'))).toEqual({ path: ['deeper'] });
@@ -97,7 +97,7 @@ describe('a mesh on this machine', () => {
     await mesh.apply(before);
   });
 
-  test('starts an actor again with new code', async () => {
+  test('runs an actor with new code after renew()', async () => {
     writeFileSync(join(folder, 'step.ts'), 'export const step = () => ({ path: ["new"] });\n');
     mesh.renew('a');
     await outside.send(['a'], 'to-new-a');
@@ -107,7 +107,7 @@ describe('a mesh on this machine', () => {
   });
 });
 
-test('two meshes stand side by side, and neither leaves anything behind', async () => {
+test('two meshes run side by side, and a closed mesh leaves no processes and ports', async () => {
   const other = aFolder({});
   writeFive(other, ['p', 'q']);
   const second = await start(other, []);
@@ -126,8 +126,8 @@ test('two meshes stand side by side, and neither leaves anything behind', async 
   expect(await outside.untilEnded('still-there')).toMatchObject({ end: 'succeeded' });
 });
 
-test('an actor that cannot be run here is told, and the others run', async () => {
-  const told: MeshEvent[] = [];
+test('warns about an actor that cannot run locally, and runs the others', async () => {
+  const received: MeshEvent[] = [];
   const odd = aFolder({
     'step.ts': 'export const step = (payload: unknown) => payload;\n',
     'good.yaml': actorYaml('good'),
@@ -137,13 +137,13 @@ metadata: {name: boxed}
 spec: {runtime: image, image: "example/boxed:1"}
 `,
   });
-  const partial = await start(odd, told);
-  expect(told).toContainEqual({
+  const partial = await start(odd, received);
+  expect(received).toContainEqual({
     event: 'warning',
     actor: 'boxed',
-    text: expect.stringMatching(/"boxed" is not started: it is the image "example\/boxed:1"/),
+    text: expect.stringMatching(/"boxed" was not started: it runs in the image "example\/boxed:1"/),
   });
-  // Nothing has become of it at the next change either.
+  // The next change does not start it either.
   expect(await partial.apply(manifestIn(odd))).toEqual([]);
   const reach = outsideOf(partial.variables);
   await reach.send(['good'], 'well');
@@ -164,12 +164,12 @@ function answers(endpoint: string): Promise<boolean> {
 }
 
 describe('a mesh that cannot be started', () => {
-  test('leaves nothing behind', async () => {
+  test('leaves no files behind', async () => {
     const temporary = aFolder({});
     vi.stubEnv('TMPDIR', temporary);
     onTestFinished(() => void vi.unstubAllEnvs());
     const [actor, ...others] = manifestIn(folder).actors;
-    if (actor === undefined) throw new Error('there is no actor');
+    if (actor === undefined) throw new Error('the mesh has no actor');
     const manifest = { actors: [{ ...actor, name: 'No Queue Has This Name' }, ...others], flows: [] };
     await expect(startMesh({ manifest, folder, replicas: 1, onEvent: () => {} })).rejects.toThrow('No Queue');
     expect(readdirSync(temporary)).toEqual([]);

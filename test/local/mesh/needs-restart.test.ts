@@ -13,7 +13,7 @@ function planOf(metadata: string, ...spec: readonly string[]): FunctionPlan {
   return plan;
 }
 
-test('a plan differs from another one by what the actor runs with', () => {
+test('restarts an actor if its environment or timeout changes', () => {
   const plan = planOf('{name: score}');
   expect(needsRestart(undefined, plan)).toBe(true);
   expect(needsRestart(plan, planOf('{name: score}'))).toBe(false);
@@ -21,7 +21,7 @@ test('a plan differs from another one by what the actor runs with', () => {
   expect(needsRestart(plan, planOf('{name: score}', 'resiliency: {actorTimeout: 1s}'))).toBe(true);
 });
 
-test('labels are in the plan, and a change of them does not restart a local actor', () => {
+test('does not restart an actor if only its labels change', () => {
   const plan = planOf('{name: score, labels: {team: vision}}');
   expect(plan.labels).toEqual({ team: 'vision' });
   expect(needsRestart(plan, planOf('{name: score, labels: {team: audio}}'))).toBe(false);

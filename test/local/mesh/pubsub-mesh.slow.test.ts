@@ -7,10 +7,10 @@ import { descendantNamed } from '../../cli/dev-process.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { manifestIn, type Outside, outsideOf } from '../a-mesh.ts';
 
-/** A mesh on Google's emulator, from one life to the next. */
+/** A mesh on Google's emulator, started twice on the same data. */
 
 const emulator = findPubsubEmulator(process.env);
-if ('absence' in emulator) console.log(`lives of a mesh on Pub/Sub: left out, because ${emulator.absence}`);
+if ('absence' in emulator) console.log(`skipped: a mesh on Pub/Sub; ${emulator.absence}`);
 
 const FILES = {
   'work.yaml': `apiVersion: asya.sh/v1alpha1
@@ -33,14 +33,14 @@ export async function work({ fail, takesMs, begun, done }) {
 `,
 };
 
-interface Life {
+interface MeshRun {
   readonly mesh: LocalMesh;
   readonly outside: Outside;
   readonly warnings: readonly string[];
   end(): Promise<void>;
 }
 
-async function live(folder: string): Promise<Life> {
+async function runMesh(folder: string): Promise<MeshRun> {
   const warnings: string[] = [];
   const onEvent = (event: MeshEvent) => {
     if (event.event === 'warning') warnings.push(event.text);
@@ -61,11 +61,11 @@ async function live(folder: string): Promise<Life> {
 }
 
 describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
-  test('retries in every life, tells that its emulator is gone, and ends in time', {
+  test('retries after a restart, reports the end of its emulator, and stops in time', {
     timeout: 240_000,
   }, async () => {
     const folder = aFolder(FILES);
-    const first = await live(folder);
+    const first = await runMesh(folder);
     await first.outside.send(['work'], 'one', { fail: true });
     expect(await first.outside.untilEnded('one')).toMatchObject({ reason: 'PolicyExhausted' });
     process.kill(descendantNamed(process.pid, 'java'), 'SIGKILL');
@@ -74,8 +74,8 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
       .toContainEqual(expect.stringMatching(/emulator was ended by SIGKILL.*start it again/));
     await first.end();
 
-    // The emulator counts its messages from 1 again, and the timers of before are remembered.
-    const second = await live(folder);
+    // The new emulator counts its messages from 1 again, and the earlier timers still exist.
+    const second = await runMesh(folder);
     await second.outside.send(['work'], 'two', { fail: true });
     expect(await second.outside.untilEnded('two')).toMatchObject({ reason: 'PolicyExhausted' });
 
@@ -84,11 +84,11 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     await expect.poll(() => existsSync(begun), { timeout: 60_000 }).toBe(true);
     second.mesh.renew('work');
     await second.end();
-    expect(existsSync(done), 'what was renewed and is still at work has no longer than the rest').toBe(false);
+    expect(existsSync(done), 'a call on a renewed instance must not outlive the grace period').toBe(false);
     expect(second.warnings).toEqual([]);
   });
 
-  test('does not start on timers that cannot be read, and says what to do', {
+  test('does not start with timers that cannot be read', {
     timeout: 120_000,
   }, async () => {
     const folder = aFolder({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runtimeCommand } from '../../../lib/local/mesh/runtime-command.ts';
 
-describe('how a runtime is started on this machine', () => {
-  it('is by the Node that runs us, or by the Python that was found', () => {
+describe('the command of a local runtime', () => {
+  it('uses the current Node or the given Python', () => {
     expect(runtimeCommand({ kind: 'node', handler: 'a.ts.f' }, undefined)).toEqual({
       command: expect.stringContaining(process.execPath),
     });
@@ -11,16 +11,18 @@ describe('how a runtime is started on this machine', () => {
     });
   });
 
-  it("is nobody's business where it runs somewhere else", () => {
+  it('is empty for a runtime with a url', () => {
     expect(runtimeCommand({ kind: 'url', url: 'http://127.0.0.1:1/' }, undefined)).toEqual({});
   });
 
-  it('is told with what to do where it cannot be', () => {
+  it('is a problem without Python and for images', () => {
     expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, undefined)).toEqual({
-      problem: 'it is written in Python, and there is no python3 on the PATH; install it and start again',
+      problem:
+        'its handler needs Python 3.9 or later, but python3 is not on the PATH; install it and start the mesh again',
     });
     expect(runtimeCommand({ kind: 'image', image: 'example/a:1' }, undefined)).toEqual({
-      problem: 'it is the image "example/a:1", and images are not run here; give it a url of where it runs',
+      problem:
+        'it runs in the image "example/a:1", and a local mesh does not run images; run the image yourself and set spec.url',
     });
   });
 });

@@ -8,9 +8,9 @@ import { findPubsubEmulator } from '../../../lib/local/engines/find-pubsub-emula
 import { startMesh } from '../../../lib/local/mesh/mesh.ts';
 import { type Outside, outsideOf } from '../a-mesh.ts';
 
-/** The same mesh on SQS and on Pub/Sub: each envelope ends alike. */
+/** Runs the same mesh on SQS and on Pub/Sub. Each envelope must end in the same way. */
 
-interface Fate {
+interface ExpectedEnd {
   readonly flow: string;
   readonly payload: unknown;
   readonly ends: number;
@@ -20,7 +20,7 @@ interface Fate {
   readonly attempts: number | null;
 }
 
-/** What an envelope came to: where it is kept, why, and what it holds. */
+/** How an envelope ended: its archive folder, reason and payload. */
 interface End {
   readonly folder: string;
   readonly reason: string;
@@ -30,25 +30,25 @@ interface End {
 }
 
 const LAB = join(import.meta.dirname, '../../../examples/resilience-lab');
-const FATES = JSON.parse(readFileSync(join(LAB, 'outcomes.json'), 'utf8')) as readonly Fate[];
-/** Its function is killed five times, and each time somebody has to notice. */
+const EXPECTED = JSON.parse(readFileSync(join(LAB, 'outcomes.json'), 'utf8')) as readonly ExpectedEnd[];
+/** One envelope kills its function five times, and each crash has to be detected. */
 const PATIENCE_MS = 280_000;
 
 const emulator = findPubsubEmulator(process.env);
-if ('absence' in emulator) console.log(`same ends on Pub/Sub: left out, because ${emulator.absence}`);
+if ('absence' in emulator) console.log(`skipped: same ends on Pub/Sub; ${emulator.absence}`);
 
 test.skipIf('absence' in emulator)(
-  'the resilience lab ends alike on SQS and on Pub/Sub, envelope by envelope',
+  'every envelope of the resilience lab ends in the same way on SQS and Pub/Sub',
   { timeout: 2 * PATIENCE_MS + 60_000 },
   async () => {
     const onPubsub = await endsOn('pubsub');
     expect(await endsOn('sqs')).toEqual(onPubsub);
-    for (const { flow, folder, reason, actor, attempts } of FATES)
+    for (const { flow, folder, reason, actor, attempts } of EXPECTED)
       expect(onPubsub[flow], flow).toMatchObject({ folder, reason, actor, attempts });
   },
 );
 
-/** By envelope: one for each fate, and the children of the one that fans out. */
+/** The ends by envelope id, including the children of the envelope that fans out. */
 async function endsOn(transport: 'sqs' | 'pubsub'): Promise<Readonly<Record<string, End>>> {
   const reading = readMesh(LAB);
   if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
@@ -58,14 +58,14 @@ async function endsOn(transport: 'sqs' | 'pubsub'): Promise<Readonly<Record<stri
   const outside = outsideOf(started.mesh.variables);
   try {
     const ends = await Promise.all(
-      FATES.map(async ({ flow, payload, ends: count, attempts, reason }) => {
+      EXPECTED.map(async ({ flow, payload, ends: count, attempts, reason }) => {
         const route = manifest.flows.find(({ name }) => name === flow);
         const { entrypoint = '', routeNext = [], timeoutSeconds } = route ?? {};
-        // On a busy machine half a minute is over before a function is there: only whose fate it is may miss it.
+        // A function may start slowly on a busy machine, so only the envelope that must time out has a short deadline.
         const seconds = reason === 'Timeout' ? timeoutSeconds : PATIENCE_MS / 1000;
         await outside.send([entrypoint, ...routeNext], flow, payload, seconds);
-        const children = Array.from({ length: count - 1 }, (_, at) =>
-          deriveId('fan-out', flow, entrypoint, 0, at + 1),
+        const children = Array.from({ length: count - 1 }, (_, index) =>
+          deriveId('fan-out', flow, entrypoint, 0, index + 1),
         );
         return Promise.all(
           [flow, ...children].map(async (id) => [id, await endOf(id, outside, attempts === null)] as const),

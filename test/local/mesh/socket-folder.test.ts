@@ -11,7 +11,7 @@ function opened(dataDir?: string) {
   return sockets;
 }
 
-test('one that was left behind by a killed mesh goes with the next start, and with throwing its data away', () => {
+test('removes the folder of a killed mesh at the next start, or with its data', () => {
   const dataDir = aFolder({});
   const first = opened(dataDir);
   const second = opened(dataDir);
@@ -20,7 +20,7 @@ test('one that was left behind by a killed mesh goes with the next start, and wi
   expect(existsSync(second.path)).toBe(false);
 });
 
-test('one that was removed in order is forgotten, and a mesh that keeps nothing has one too', () => {
+test('removes the folder and its note on shutdown', () => {
   const dataDir = aFolder({});
   for (const sockets of [opened(dataDir), opened()]) {
     sockets.remove();
@@ -29,7 +29,7 @@ test('one that was removed in order is forgotten, and a mesh that keeps nothing 
   expect(existsSync(join(dataDir, 'sockets.json'))).toBe(false);
 });
 
-test("a copy of a mesh's data leaves the sockets of the original alone", () => {
+test('does not remove the sockets of the original if the data was copied', () => {
   const dataDir = aFolder({});
   const original = opened(dataDir);
   const copy = join(aFolder({}), 'copy');
@@ -38,7 +38,7 @@ test("a copy of a mesh's data leaves the sockets of the original alone", () => {
   expect(existsSync(original.path)).toBe(true);
 });
 
-test('a note that names anything else has nothing removed', () => {
+test('does not remove a folder without the prefix', () => {
   const dataDir = realpathSync(aFolder({}));
   const precious = join(aFolder({ 'precious/file': '' }), 'precious');
   writeFileSync(join(dataDir, 'sockets.json'), JSON.stringify({ dataDir, path: precious }));
@@ -46,7 +46,7 @@ test('a note that names anything else has nothing removed', () => {
   expect(existsSync(join(precious, 'file'))).toBe(true);
 });
 
-test('a note that nobody can read is no reason not to start', () => {
+test('ignores an invalid note', () => {
   const dataDir = aFolder({ 'sockets.json': '{"fold', 'data/sockets.json': '{"dataDir":7}' });
   expect(existsSync(opened(dataDir).path)).toBe(true);
   mkdirSync(join(dataDir, 'data'), { recursive: true });

@@ -8,14 +8,14 @@ import { manifestIn, outsideOf, writeFive } from '../a-mesh.ts';
 
 const TIMES = 20;
 
-test('a mesh of five actors, started and stopped twenty times, leaves no process, port or file behind', {
+test('leaves no process, port or file behind after twenty starts and stops', {
   timeout: 600_000,
 }, async () => {
   const home = mkdtempSync(join(tmpdir(), 'asya-twenty-'));
   const folder = join(home, 'five');
   writeFive(folder);
   const dataDir = join(home, 'data');
-  // A place for temporary files of its own: others use the machine too.
+  // A separate folder for temporary files, because other processes use the default one.
   const temporary = join(home, 'tmp');
   mkdirSync(temporary);
   vi.stubEnv('TMPDIR', temporary);
@@ -31,7 +31,7 @@ test('a mesh of five actors, started and stopped twenty times, leaves no process
     });
     if ('problem' in started) throw new Error(started.problem);
     const { mesh } = started;
-    // Every other time it is stopped while it still starts.
+    // Every second time the mesh is stopped while it is still starting.
     if (time % 2 === 0) {
       const outside = outsideOf(mesh.variables);
       await outside.send(['a', 'b', 'c', 'd', 'e'], `time-${time}`);
@@ -47,7 +47,7 @@ test('a mesh of five actors, started and stopped twenty times, leaves no process
   expect(pids.size).toBeGreaterThanOrEqual(5 * TIMES);
   expect([...pids].filter(isAlive)).toEqual([]);
   expect(readdirSync(temporary)).toEqual([]);
-  // A socket is closed a turn or two after it was told to.
+  // Sockets close asynchronously.
   await expect.poll(() => process.getActiveResourcesInfo().length).toBeLessThanOrEqual(handles + 5);
   rmSync(home, { recursive: true, force: true });
   expect(existsSync(home)).toBe(false);
