@@ -138,9 +138,9 @@ describe('a request', () => {
 
   it.each([
     ['broken JSON', '{"jsonrpc"', 400, -32700],
-    ['no JSON-RPC', '{}', 200, -32602],
+    ['not JSON-RPC', '{}', 200, -32602],
     ['a batch', '[]', 200, -32602],
-    ['no such method', '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{}}', 200, -32601],
+    ['a call of an unknown method', '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{}}', 200, -32601],
   ])('is rejected if its body is %s', async (_what, body, status, code) => {
     const response = await post(body);
     expect(response.status).toBe(status);

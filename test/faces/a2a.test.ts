@@ -256,13 +256,13 @@ describe('a stream', () => {
   it('contains the task, its updates, its result and its end', async () => {
     holdSlow();
     const client = await connected('ann');
-    const heard: StreamResponse[] = [];
+    const received: StreamResponse[] = [];
     const params = data({ n: 1 }, { metadata: { skill: 'slow' }, contextId: 'talk-1' });
     for await (const update of client.sendMessageStream(params)) {
-      heard.push(update);
-      if (heard.length < 6) faces.gateway.advance('task-1');
+      received.push(update);
+      if (received.length < 6) faces.gateway.advance('task-1');
     }
-    expect(heard.map(inShort)).toEqual([
+    expect(received.map(inShort)).toEqual([
       'task SUBMITTED',
       'statusUpdate WORKING 0 fetch',
       'statusUpdate WORKING 25 enhance',
@@ -271,7 +271,7 @@ describe('a stream', () => {
       'artifactUpdate {"n":1}',
       'statusUpdate COMPLETED',
     ]);
-    for (const { payload } of heard) expect(payload?.value).toMatchObject({ contextId: 'talk-1' });
+    for (const { payload } of received) expect(payload?.value).toMatchObject({ contextId: 'talk-1' });
   });
 
   it('can be joined later and continues after a pause', async () => {
@@ -279,13 +279,13 @@ describe('a stream', () => {
     const client = await connected('ann');
     const { id } = await send(client, polling(data({}, { metadata: { skill: 'slow' } })));
     faces.gateway.advance(id);
-    const heard: string[] = [];
+    const received: string[] = [];
     for await (const update of client.resubscribeTask({ tenant: '', id })) {
-      heard.push(inShort(update));
-      if (heard.length === 1) faces.gateway.pause(id);
-      else if (heard.length < 6) faces.gateway.advance(id);
+      received.push(inShort(update));
+      if (received.length === 1) faces.gateway.pause(id);
+      else if (received.length < 6) faces.gateway.advance(id);
     }
-    expect(heard).toEqual([
+    expect(received).toEqual([
       'task WORKING',
       'statusUpdate INPUT_REQUIRED 0 fetch',
       'statusUpdate WORKING 25 enhance',

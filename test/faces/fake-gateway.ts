@@ -14,7 +14,7 @@ type Behavior =
 
 /** An in-memory gateway with the same contract, without a mesh. */
 export interface FakeGateway extends Gateway {
-  addFlow(flow: Partial<Flow> & { readonly name: string }, fate?: Behavior): void;
+  addFlow(flow: Partial<Flow> & { readonly name: string }, behavior?: Behavior): void;
   removeFlow(name: string): void;
   /** Resolves with the ids, oldest first, once there are `count` tasks. */
   made(count: number): Promise<readonly string[]>;
@@ -30,7 +30,7 @@ export interface FakeGateway extends Gateway {
 interface Entry {
   task: Task;
   readonly route: readonly string[];
-  readonly given: { readonly payload: JsonText; readonly traceparent?: string };
+  readonly input: { readonly payload: JsonText; readonly traceparent?: string };
   result?: JsonText;
 }
 
@@ -39,7 +39,7 @@ type Step = Pick<TaskEvent, 'type' | 'state'> & Partial<Pick<TaskEvent, 'actor' 
 const NOT_FOUND: GatewayRefusal = { ok: false, kind: 'not-found', detail: 'task not found' };
 
 export function fakeGateway(): FakeGateway {
-  const flows = new Map<string, { readonly flow: Flow; readonly fate: Behavior }>();
+  const flows = new Map<string, { readonly flow: Flow; readonly behavior: Behavior }>();
   const entries = new Map<string, Entry>();
   const keys = new Map<string, string>();
   const changed = new EventTarget();
@@ -66,7 +66,7 @@ export function fakeGateway(): FakeGateway {
       left: route.slice(at + 1),
       percent: Math.floor((100 * at) / route.length),
     };
-    const told = defined({ reason, error });
+    const why = defined({ reason, error });
     const seq = task.events.length + 1;
     const event: TaskEvent = {
       seq,
@@ -74,12 +74,12 @@ export function fakeGateway(): FakeGateway {
       type,
       state,
       ...defined({ actor }),
-      ...told,
+      ...why,
       progress,
     };
     entry.task = {
       ...task,
-      ...told,
+      ...why,
       state,
       progress,
       updatedMs: seq,
@@ -94,12 +94,13 @@ export function fakeGateway(): FakeGateway {
     applyEvent(entry, { type: 'ended', state: 'succeeded', reason: 'Completed' });
   }
 
-  function play(entry: Entry, fate: Behavior): void {
-    if (fate.kind === 'held') return;
+  function run(entry: Entry, behavior: Behavior): void {
+    if (behavior.kind === 'held') return;
     for (const actor of entry.route) applyEvent(entry, { type: 'processing', state: 'running', actor });
-    if (fate.kind === 'echo') succeed(entry, entry.given.payload);
-    else if (fate.kind === 'answers') succeed(entry, fate.payload as JsonText);
-    else applyEvent(entry, { type: 'ended', state: 'failed', reason: fate.reason, error: fate.error });
+    if (behavior.kind === 'echo') succeed(entry, entry.input.payload);
+    else if (behavior.kind === 'answers') succeed(entry, behavior.payload as JsonText);
+    else
+      applyEvent(entry, { type: 'ended', state: 'failed', reason: behavior.reason, error: behavior.error });
   }
 
   async function* eventsAfter(entry: Entry, afterSeq: number | undefined, signal: AbortSignal) {
@@ -126,10 +127,10 @@ export function fakeGateway(): FakeGateway {
     });
   }
 
-  function made(caller: Caller, flow: Flow, given: Entry['given']): Entry {
+  function made(caller: Caller, flow: Flow, input: Entry['input']): Entry {
     const id = `task-${entries.size + 1}`;
     const entry: Entry = {
-      given,
+      input,
       route: [flow.entrypoint, ...flow.routeNext],
       task: {
         id,
@@ -172,7 +173,7 @@ export function fakeGateway(): FakeGateway {
         ...defined({ traceparent }),
       });
       if (key !== undefined) keys.set(key, entry.task.id);
-      setImmediate(() => play(entry, offered.fate));
+      setImmediate(() => run(entry, offered.behavior));
       return { ok: true, task: entry.task, isNew: true };
     },
     task: async (caller, id) => {
@@ -207,9 +208,9 @@ export function fakeGateway(): FakeGateway {
     },
     report: async () => ({ canceled: [] }),
     expire: async () => {},
-    addFlow: (flow, fate = { kind: 'echo' }) => {
+    addFlow: (flow, behavior = { kind: 'echo' }) => {
       const whole = { entrypoint: 'fetch', routeNext: ['enhance', 'upload', 'thank'], ...flow };
-      flows.set(flow.name, { flow: whole, fate });
+      flows.set(flow.name, { flow: whole, behavior });
     },
     removeFlow: (name) => flows.delete(name),
     made: async (count) => {
@@ -220,7 +221,7 @@ export function fakeGateway(): FakeGateway {
       const entry = known(id);
       const { current } = entry.task.progress;
       const next = entry.route[current === undefined ? 0 : entry.route.indexOf(current) + 1];
-      if (next === undefined) succeed(entry, entry.given.payload);
+      if (next === undefined) succeed(entry, entry.input.payload);
       else applyEvent(entry, { type: 'received', state: 'running', actor: next });
     },
     pause: (id) => {
@@ -232,7 +233,7 @@ export function fakeGateway(): FakeGateway {
       });
     },
     listeners: () => listening,
-    inputOf: (id) => known(id).given,
+    inputOf: (id) => known(id).input,
   };
 }
 

@@ -116,24 +116,24 @@ describe('a call', () => {
   it('reports increasing progress', async () => {
     faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
-    const heard: Progress[] = [];
+    const received: Progress[] = [];
     const call = client.callTool({ name: 'slow', arguments: {} }, undefined, {
-      onprogress: (p) => heard.push(p),
+      onprogress: (p) => received.push(p),
     });
     const [id = ''] = await faces.gateway.made(1);
     for (let step = 0; step < 5; step++) {
-      await expect.poll(() => heard).toHaveLength(Math.max(1, step));
+      await expect.poll(() => received).toHaveLength(Math.max(1, step));
       faces.gateway.advance(id);
     }
     await call;
-    expect(heard.map(({ progress, total }) => [progress, total])).toEqual([
+    expect(received.map(({ progress, total }) => [progress, total])).toEqual([
       [0, 100],
       [25, 100],
       [50, 100],
       [75, 100],
       [100, 100],
     ]);
-    expect(heard.at(2)?.message).toBe('task task-1: at upload');
+    expect(received.at(2)?.message).toBe('task task-1: at upload');
   });
 
   it('sends keep-alive comments without a progress token', async () => {
@@ -167,8 +167,8 @@ describe('a call', () => {
       },
       'task task-1 failed (Timeout): DeadlineExceeded: envelope timed out',
     ],
-  ] as const)('returns an error text for the model if its task %s', async (_what, fate, text) => {
-    faces.gateway.addFlow({ name: 'breaks', mcp: { inputSchema: {} } }, fate);
+  ] as const)('returns an error text for the model if its task %s', async (_what, behavior, text) => {
+    faces.gateway.addFlow({ name: 'breaks', mcp: { inputSchema: {} } }, behavior);
     const client = await connected('ann');
     expect(await client.callTool({ name: 'breaks' })).toMatchObject({ isError: true, content: [{ text }] });
   });
@@ -254,19 +254,19 @@ describe('two concurrent clients', () => {
   it('have separate tasks, even with equal request ids', async () => {
     faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const [ann, bob] = [await connected('ann'), await connected('bob')];
-    const heard: string[] = [];
+    const received: string[] = [];
     const calls = [ann, bob].map((client, index) =>
       client.callTool({ name: 'slow', arguments: { index } }, undefined, {
-        onprogress: ({ message }) => heard.push(`${index} ${message}`),
+        onprogress: ({ message }) => received.push(`${index} ${message}`),
       }),
     );
     const made = await faces.gateway.made(2);
-    await expect.poll(() => new Set(heard.map((line) => line[0])).size).toBe(2);
+    await expect.poll(() => new Set(received.map((line) => line[0])).size).toBe(2);
     for (const id of made) for (let step = 0; step < 5; step++) faces.gateway.advance(id);
     const results = await Promise.all(calls);
     expect(results.map(({ structuredContent }) => structuredContent)).toEqual([{ index: 0 }, { index: 1 }]);
     const tasks = results.map(({ _meta }) => String(_meta?.['asya/task']));
-    for (const line of heard) expect(line).toContain(`${tasks[Number(line[0])]}:`);
+    for (const line of received) expect(line).toContain(`${tasks[Number(line[0])]}:`);
     for (const [index, name] of ['ann', 'bob'].entries()) {
       expect(await faces.gateway.tasks({ id: name })).toMatchObject({ tasks: [{ id: tasks[index] }] });
     }

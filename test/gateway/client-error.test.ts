@@ -32,10 +32,10 @@ async function answerTo(...requests: readonly string[]): Promise<string> {
 }
 
 it.each([
-  ['a Host that is none', 'GET /healthz HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n', 400],
-  ['an address that is none', 'GET http://[ HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400],
-  ['no HTTP at all', 'HELLO\r\n\r\n', 400],
-  ['endless headers', `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ['an invalid Host', 'GET /healthz HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n', 400],
+  ['an invalid request target', 'GET http://[ HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 400],
+  ['a request that is not HTTP', 'HELLO\r\n\r\n', 400],
+  ['oversized headers', `GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
 ])('answers %s with problem details', async (_what, request, status) => {
   const answer = await answerTo(request);
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

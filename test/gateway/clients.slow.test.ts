@@ -57,13 +57,13 @@ describe('an MCP client', () => {
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(['hello', 'hello-py']);
-    const heard: number[] = [];
+    const received: number[] = [];
     const result = await client.callTool({ name: 'hello', arguments: { name: 'you' } }, undefined, {
-      onprogress: ({ progress }) => heard.push(progress),
+      onprogress: ({ progress }) => received.push(progress),
       timeout: 100_000,
     });
     expect(result.structuredContent).toEqual({ greeting: 'HELLO, YOU!' });
-    expect(heard.length).toBeGreaterThan(0);
+    expect(received.length).toBeGreaterThan(0);
     await expect(client.callTool({ name: 'hello', arguments: {} })).rejects.toThrow(/name/);
     await client.close();
   });

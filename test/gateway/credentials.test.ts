@@ -75,7 +75,7 @@ describe('an API key', () => {
     ['wrong', bearer('asya_wrong')],
     ['too old', bearer(OLD_KEY)],
     ['too long', bearer('x'.repeat(9_000))],
-    ['in words that nobody knows', { authorization: `Basic ${MY_KEY}` }],
+    ['in another scheme', { authorization: `Basic ${MY_KEY}` }],
     ['its own hash', bearer(KEYS[0]?.sha256 ?? '')],
     ['empty', { authorization: 'Bearer ' }],
   ])('is rejected if it is %s', async (_, headers) => {
@@ -89,12 +89,12 @@ describe('a JWT', () => {
   });
 
   it.each<[string, Claims]>([
-    ['another issuer’s', { iss: 'https://evil.example' }],
-    ['for somebody else', { aud: 'another' }],
+    ['from another issuer', { iss: 'https://evil.example' }],
+    ['for another audience', { aud: 'another' }],
     ['expired', { exp: 1_000 }],
-    ['without an end', { exp: undefined as never }],
-    ['nobody’s', { sub: undefined as never }],
-    ['an endless name’s', { sub: 'x'.repeat(600) }],
+    ['without an expiry', { exp: undefined as never }],
+    ['without a subject', { sub: undefined as never }],
+    ['for a subject that is too long', { sub: 'x'.repeat(600) }],
   ])('is rejected if it is %s', async (_, claims) => {
     expect(await statusOf(bearer(await token(claims)))).toBe(401);
   });

@@ -201,7 +201,7 @@ describe('a task', () => {
     expect(tasks.all.get('t-1')?.state).toBe('pending');
   });
 
-  it('is canceled once, and the answer to a report says so', async () => {
+  it('is canceled once, and reported as canceled to sidecars', async () => {
     const { gateway } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     expect(await gateway.report([aStep('received', 0)])).toEqual({ canceled: [] });
@@ -243,9 +243,9 @@ describe('a task', () => {
   });
 
   it.each([
-    ['is waited for a while', 'endless', 'pending', 5_000],
-    ['is taken as it is after that', 'endless', 'succeeded', 300_000],
-    ['is taken as it is when its time is up', 'enhance', 'succeeded', 120_000],
+    ['stays open for a while', 'endless', 'pending', 5_000],
+    ['gets the recorded end after that', 'endless', 'succeeded', 300_000],
+    ['gets the recorded end at its deadline', 'enhance', 'succeeded', 120_000],
   ])('with a recorded end that is not archived yet %s', async (_what, flow, state, afterMs) => {
     const { gateway, archive, clock } = makeFixture();
     await gateway.create(ME, flow, PAYLOAD);

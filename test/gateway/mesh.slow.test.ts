@@ -13,7 +13,7 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 export async function step(payload) {
   while (payload.until && !existsSync(payload.until)) await pause(20);
   if (payload.many) return Array.from({ length: payload.many }, (_, nth) => ({ nth, sleep: payload.sleep }));
-  if (payload.fail) throw new TypeError('told to fail');
+  if (payload.fail) throw new TypeError('failed as requested');
   if (payload.sleep) await pause(payload.sleep);
   return { ...payload, secrets: Object.keys(process.env).filter((name) => /GATEWAY_SECRET|GATEWAY_KEYS/.test(name)) };
 }
@@ -41,7 +41,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'asya-gateway-'));
   writeFileSync(join(folder, 'step.ts'), HANDLER);
   for (const name of ['one', 'two']) writeFileSync(join(folder, `${name}.yaml`), actorYaml(name));
-  writeFileSync(join(folder, 'broken.yaml'), actorYaml('broken', 'image: nobody/runs-it-here'));
+  writeFileSync(join(folder, 'broken.yaml'), actorYaml('broken', 'image: example/not-available'));
   writeFileSync(join(folder, 'flows.yaml'), FLOWS);
   const started = await startMesh({
     manifest: manifestIn(folder),
@@ -120,7 +120,7 @@ describe('a mesh with a gateway', () => {
     expect(await ended('two', { fail: true })).toMatchObject({
       state: 'failed',
       reason: 'RuntimeError',
-      error: { type: 'TypeError', message: 'told to fail' },
+      error: { type: 'TypeError', message: 'failed as requested' },
     });
   });
 

@@ -132,7 +132,7 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       const got = await tasks.get(id);
       if (!got.ok) throw new Error(got.problem);
       if (got.task === undefined || isFinal(got.task.state)) return;
-      // Prefer an end whose report was lost. If the archive cannot be read, the deadline alone decides.
+      // Prefer an end whose report was lost. If the archive cannot be read, only the deadline counts.
       const reconciled = await reconcileTask(got.task, deps);
       if (reconciled.ok && reconciled.task !== undefined && isFinal(reconciled.task.state)) return;
       const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));

@@ -69,12 +69,12 @@ describe('a claim', () => {
 
   it.each<[string, Fields]>([
     ['an id of half a megabyte', { id: `long-${'n'.repeat(500_000)}` }],
-    ['half a pair of surrogates', { id: 'half-\ud800', status: { ...A_FAILURE, actor: '\udc00' } }],
+    ['an unpaired surrogate', { id: 'half-\ud800', status: { ...A_FAILURE, actor: '\udc00' } }],
     ['a reason of half a megabyte', { id: 'r', status: { ...A_FAILURE, reason: 'r'.repeat(500_000) } }],
     ['an actor of half a megabyte', { id: 'a', status: { ...A_FAILURE, actor: 'a'.repeat(500_000) } }],
-    ['a replay that no index takes', { id: 'rep', ...replayed('r'.repeat(5_000)) }],
-    ['a replay of nothing', { id: 'none', ...replayed('') }],
-    ['a time before all times', { id: 't', status: { ...A_FAILURE, updated_at: '0001-01-01T00:00:00Z' } }],
+    ['a replay id too long for an index', { id: 'rep', ...replayed('r'.repeat(5_000)) }],
+    ['an empty replay id', { id: 'none', ...replayed('') }],
+    ['a time in year 1', { id: 't', status: { ...A_FAILURE, updated_at: '0001-01-01T00:00:00Z' } }],
   ])('is possible with %s', async (_what, changes) => {
     const record = recordFor(changes);
     expect(await records.claim(record)).toMatchObject({ ok: true, isFirst: true });

@@ -63,8 +63,8 @@ describe('a task', () => {
   });
 
   it('is undefined if it does not exist', async () => {
-    expect(await store.get('nobody')).toEqual({ ok: true, task: undefined });
-    expect(await store.update('nobody', (task) => task)).toEqual({ ok: true, task: undefined });
+    expect(await store.get('missing')).toEqual({ ok: true, task: undefined });
+    expect(await store.update('missing', (task) => task)).toEqual({ ok: true, task: undefined });
   });
 
   it('keeps every change of concurrent writers', async () => {
@@ -171,8 +171,8 @@ describe('an API key', () => {
 
 describe('a table that cannot be used', () => {
   it('returns a problem', async () => {
-    const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
-    const down = dynamoDbTaskStore({ client: nobody, name: 'tasks' }, systemClock, systemRandom);
+    const unreachable = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
+    const down = dynamoDbTaskStore({ client: unreachable, name: 'tasks' }, systemClock, systemRandom);
     for (const reply of await Promise.all([
       down.create(aTask()),
       down.get('t'),
@@ -183,7 +183,7 @@ describe('a table that cannot be used', () => {
       down.confirmKey('k', 't'),
     ]))
       expect(reply).toMatchObject({ ok: false, problem: expect.stringContaining('DynamoDB request failed') });
-    nobody.destroy();
+    unreachable.destroy();
   });
 
   it('is rejected with a hint if an earlier version created it', async () => {

@@ -11,17 +11,17 @@ import { withoutRequestTimeouts } from '../../support/without-request-timeouts.t
 
 const GATEWAY = { url: 'http://gateway.invalid' };
 
-/** A gateway that answers when the test says so, and counts requests. */
-function asked(answer: () => Promise<Answer>) {
+/** A gateway whose answers the test controls; it counts requests. */
+function progressWith(answer: () => Promise<Answer>) {
   const clock = virtualClock();
   const requests: (readonly Report[])[] = [];
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const post: PostReports = (reports) => {
     requests.push(reports);
     return answer();
   };
-  const progress = gatewayProgress(GATEWAY, { clock, post, onProblem: (problem) => troubles.push(problem) });
-  return { clock, requests, troubles, progress };
+  const progress = gatewayProgress(GATEWAY, { clock, post, onProblem: (problem) => problems.push(problem) });
+  return { clock, requests, problems, progress };
 }
 
 const FINE: Answer = { canceled: new Set() };
@@ -31,20 +31,20 @@ describe('a progress report', () => {
   withoutRequestTimeouts();
 
   it('returns whether the task was canceled', async () => {
-    const { progress } = asked(async () => ({ canceled: new Set(['t-2']) }));
+    const { progress } = progressWith(async () => ({ canceled: new Set(['t-2']) }));
     expect(await progress.arrived(aStep('received', 0))).toBe(false);
     expect(await progress.arrived(aStep('received', 0, { task: 't-2' }))).toBe(true);
   });
 
   it('is batched, one request at a time', async () => {
-    const { progress, requests } = asked(async () => FINE);
+    const { progress, requests } = progressWith(async () => FINE);
     for (let nth = 0; nth < 250; nth++) progress.note(aStep('processing', nth));
     await progress.flush();
     expect(requests.map(({ length }) => length)).toEqual([100, 100, 50]);
   });
 
   it('lets one envelope wait for a hanging gateway, and no other for 30 s', async () => {
-    const { clock, progress, requests } = asked(never);
+    const { clock, progress, requests } = progressWith(never);
     const startedAt = clock.now();
     expect(await clock.passUntilSettled(progress.arrived(aStep('received', 0)))).toBe(false);
     expect(clock.now() - startedAt).toBe(250);
@@ -60,7 +60,7 @@ describe('a progress report', () => {
   });
 
   it('waits for a slow gateway at most a tenth of the time', async () => {
-    const { clock, progress, requests } = asked(async () => {
+    const { clock, progress, requests } = progressWith(async () => {
       await clock.sleep(150);
       return FINE;
     });
@@ -76,7 +76,7 @@ describe('a progress report', () => {
 
   it('waits again once the gateway answers', async () => {
     let release = (_: Answer) => {};
-    const { clock, progress } = asked(
+    const { clock, progress } = progressWith(
       () =>
         new Promise((resolve) => {
           release = resolve;
@@ -93,7 +93,7 @@ describe('a progress report', () => {
 
   it('uses a late answer for later envelopes', async () => {
     let release = (_: Answer) => {};
-    const { clock, progress, requests } = asked(
+    const { clock, progress, requests } = progressWith(
       () =>
         new Promise((resolve) => {
           release = resolve;
@@ -106,18 +106,18 @@ describe('a progress report', () => {
   });
 
   it('logs a failed request once, without an error', async () => {
-    const { progress, troubles } = asked(async () => ({ problem: 'refused' }));
+    const { progress, problems } = progressWith(async () => ({ problem: 'refused' }));
     for (let nth = 0; nth < 3; nth++) expect(await progress.arrived(aStep('received', nth))).toBe(false);
     await progress.flush();
-    expect(troubles).toEqual(['refused']);
+    expect(problems).toEqual(['refused']);
   });
 
   it('is signed', async () => {
-    const heard: { body: string; signature: unknown }[] = [];
+    const received: { body: string; signature: unknown }[] = [];
     const server = createServer(async (request, response) => {
       let body = '';
       for await (const chunk of request) body += chunk;
-      heard.push({ body, signature: request.headers['x-asya-signature'] });
+      received.push({ body, signature: request.headers['x-asya-signature'] });
       response.end('{"canceled":["t-1", 7]}');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
@@ -126,7 +126,7 @@ describe('a progress report', () => {
     const clock = virtualClock();
     const progress = gatewayProgress({ url, secret: 's' }, { clock, onProblem: () => {} });
     expect(await progress.arrived(aStep('received', 0))).toBe(true);
-    const [{ body, signature } = { body: '', signature: '' }] = heard;
+    const [{ body, signature } = { body: '', signature: '' }] = received;
     const [, seconds, mac] = /^t=(\d+),v1=(\w+)$/.exec(String(signature)) ?? [];
     expect(createHmac('sha256', 's').update(`${seconds}.${body}`).digest('hex')).toBe(mac);
     server.closeAllConnections();

@@ -15,7 +15,7 @@ const REPORT: Report = {
   archive_key: 'k',
 };
 
-interface Heard {
+interface ReceivedRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly type: string | undefined;
@@ -24,14 +24,14 @@ interface Heard {
 
 let server: Server;
 let base: string;
-const heard: Heard[] = [];
+const received: ReceivedRequest[] = [];
 beforeAll(async () => {
   server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method, url } = request;
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-    heard.push({ method, url, type: request.headers['content-type'], body });
+    received.push({ method, url, type: request.headers['content-type'], body });
     if (url?.startsWith('/hangs')) return;
     if (url?.startsWith('/dribbles')) {
       response.writeHead(200);
@@ -55,7 +55,7 @@ describe('a report', () => {
     'is posted below the URL of the gateway with the path "%s"',
     async (path) => {
       expect(await gatewayReports({ url: `${base}${path}` }).report(REPORT)).toBeUndefined();
-      expect(heard.at(-1)).toEqual({
+      expect(received.at(-1)).toEqual({
         method: 'POST',
         url: `${path.replace(/\/+$/, '')}/reports`,
         type: 'application/json',
@@ -65,9 +65,9 @@ describe('a report', () => {
   );
 
   it('is not sent without a gateway', async () => {
-    const before = heard.length;
+    const before = received.length;
     expect(await gatewayReports(undefined).report(REPORT)).toBeUndefined();
-    expect(heard.length).toBe(before);
+    expect(received.length).toBe(before);
   });
 
   it('returns the problem if it is rejected', async () => {
@@ -78,17 +78,17 @@ describe('a report', () => {
 
   it('is batched while a request is running', async () => {
     const requests: (readonly Report[])[] = [];
-    const { report: tell } = gatewayReports({ url: base }, Date.now, async (reports) => {
+    const { report: sendReport } = gatewayReports({ url: base }, Date.now, async (reports) => {
       requests.push(reports);
       await new Promise((resolve) => setImmediate(resolve));
       return requests.length === 2 ? { problem: 'no' } : { canceled: new Set() };
     });
     const ids = Array.from({ length: 30 }, (_, nth) => `e-${nth}`);
-    const replies = await Promise.all(ids.map((envelope_id) => tell({ ...REPORT, envelope_id })));
+    const replies = await Promise.all(ids.map((envelope_id) => sendReport({ ...REPORT, envelope_id })));
     expect(requests.map(({ length }) => length)).toEqual([1, 20, 9]);
     expect(requests.flat().map(({ envelope_id }) => envelope_id)).toEqual(ids);
     expect(replies.map((problem) => problem === 'no')).toEqual(ids.map((_, nth) => nth >= 1 && nth < 21));
-    expect(await tell(REPORT)).toBeUndefined();
+    expect(await sendReport(REPORT)).toBeUndefined();
   });
 
   it('returns the problem if the gateway is down', async () => {

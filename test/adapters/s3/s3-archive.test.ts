@@ -18,7 +18,7 @@ describe('the archive on S3', () => {
   it.each([
     ['plain', '{"n":1}'],
     ['nothing', ''],
-    ['of every kind', 'ü \u{1F600} \u0001 \r\n "\\u0041" 9007199254740993'],
+    ['characters of every kind', 'ü \u{1F600} \u0001 \r\n "\\u0041" 9007199254740993'],
     ['a megabyte', JSON.stringify({ raw: 'ü'.repeat(500_000) })],
   ])('returns a stored text unchanged: %s', async (name, text) => {
     expect(await archive.put(`text/${name}`, text)).toEqual({ ok: true });
