@@ -4,10 +4,10 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { handlerCheckIn } from '../../lib/assembly/mesh/check-handler.ts';
-import { actorFromOptions } from '../../lib/config/manifest/actor-by-hand.ts';
 import type { HandlerCheck } from '../../lib/config/manifest/actor-document.ts';
+import { actorFromOptions } from '../../lib/config/manifest/actor-from-options.ts';
 import { TIMEOUT_OF_ONE } from '../../lib/config/manifest/flow-document.ts';
-import { promisedSeconds } from '../../lib/config/manifest/flow-promises.ts';
+import { shortestFlowTimeouts } from '../../lib/config/manifest/flow-timeouts.ts';
 import type { ActorSpec, Manifest } from '../../lib/config/manifest/manifest.ts';
 import type { ActorPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
@@ -180,7 +180,7 @@ export class ActorMesh extends Construct {
     const plans = new Map(planMesh(this.manifest, this.settings).functions.map((plan) => [plan.actor, plan]));
     for (const spec of specs) this.makeActor(spec, plans.get(spec.name) as ActorPlan);
     for (const actor of this.actors.values()) this.connect(actor, plans.get(actor.actorName) as ActorPlan);
-    for (const [name, seconds] of promisedSeconds(this.manifest))
+    for (const [name, seconds] of shortestFlowTimeouts(this.manifest))
       this.actors.get(name)?.addFlowTimeout(seconds);
     this.addFlowRows();
   }

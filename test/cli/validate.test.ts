@@ -82,7 +82,7 @@ describe('asya validate', () => {
       mistakes: [
         {
           place: 'a.yaml:6:3 spec.url',
-          problem: 'is "nowhere"; it takes a URL like "http://127.0.0.1:8080/invoke"',
+          problem: 'is "nowhere"; expected a URL like "http://127.0.0.1:8080/invoke"',
           file: 'a.yaml',
           line: 6,
           column: 3,

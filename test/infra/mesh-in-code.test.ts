@@ -36,7 +36,7 @@ test('rejects an invalid actor with all its mistakes', () => {
     });
   expect(add).toThrow(/3 mistakes in the deployment of mesh "dev-hand"/);
   expect(add).toThrow(/did you mean "backoff"/);
-  expect(() => mesh.addActor('score', { handler: 'a.ts.a', maxReplicas: 1 })).toThrow(/write 2 and make/);
+  expect(() => mesh.addActor('score', { handler: 'a.ts.a', maxReplicas: 1 })).toThrow(/set 2 and make/);
   mesh.addActor('store', { handler: 'a.ts.a' });
   expect(() => mesh.addActor('store', { handler: 'a.ts.a' })).toThrow(
     /mesh "dev-hand" already has an actor "store"/,
@@ -59,10 +59,10 @@ test('rejects references to missing actors during synthesis', () => {
   mesh.addActor('store', { handler: 'score.ts.store' });
   mesh.addFlow('main', { entrypoint: 'scor' });
   expect(() => jsonOf(stack)).toThrow(
-    /flow "main"\.entrypoint: is "scor", no actor of this mesh; did you mean "score"/,
+    /flow "main"\.entrypoint: is "scor", which is not an actor of this mesh; did you mean "score"/,
   );
   expect(() => jsonOf(stack)).toThrow(
-    /spec\.next\[0\]: is "stor", no actor of this mesh; did you mean "store"/,
+    /spec\.next\[0\]: is "stor", which is not an actor of this mesh; did you mean "store"/,
   );
 });
 

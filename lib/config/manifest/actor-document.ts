@@ -41,24 +41,24 @@ const SPEC_FIELDS = [
 
 const DEFAULT_MEMORY_MB = 512;
 
-/** Why a handler's file is not there, in words that follow its place; undefined where it is. Files are handed in. */
+/** Checks that a handler's file exists. Returns the problem, or undefined. Passed in, because reading is pure. */
 export type HandlerCheck = (runtime: RuntimeSpec, file: string) => string | undefined;
 
 export interface ActorReading {
-  /** Where mistakes were noted it holds stand-ins, and is not for use. */
+  /** Contains placeholders if there were mistakes; do not use it then. */
   readonly actor: ActorSpec;
-  /** Where its name stands. */
+  /** Collects mistakes at its name. */
   readonly named: MistakeCollector;
   readonly references: readonly Reference[];
 }
 
-/** Whether it is meant to be an actor's, so that the rest of it is worth reading. */
+/** Whether the document is meant to be an actor, so that the rest of it is worth checking. */
 export function isActorDocument(value: Fields): boolean {
   const { apiVersion, kind } = value;
   return kind === ACTOR_KIND || (typeof apiVersion === 'string' && apiVersion.startsWith(API_GROUP));
 }
 
-/** The name in a document that cannot be read otherwise: others may speak of it all the same. */
+/** The actor's name in a document that is not valid otherwise: other documents may refer to it. */
 export function actorNameIn(value: unknown): string | undefined {
   if (!isFields(value)) return undefined;
   const { spec, metadata } = value;
@@ -69,35 +69,33 @@ export function actorNameIn(value: unknown): string | undefined {
   return names.find((name) => typeof name === 'string');
 }
 
-/** `apiVersion` and `kind`, which say whose document it is. */
-export function noteKind(value: Fields, notes: MistakeCollector): void {
+/** Checks `apiVersion` and `kind`. */
+export function checkKind(value: Fields, notes: MistakeCollector): void {
   const { apiVersion, kind } = value;
   if (apiVersion !== API_VERSION) {
-    notes.at('apiVersion').add(`${describeReceived(apiVersion)}; it has to be "${API_VERSION}"`);
+    notes.at('apiVersion').add(`${describeReceived(apiVersion)}; expected "${API_VERSION}"`);
   }
   if (kind !== ACTOR_KIND) {
     const meant = typeof kind === 'string' ? suggestion(kind, [ACTOR_KIND]) : '';
-    notes
-      .at('kind')
-      .add(`${describeReceived(kind)}; the documents of a mesh are of kind "${ACTOR_KIND}"${meant}`);
+    notes.at('kind').add(`${describeReceived(kind)}; expected "${ACTOR_KIND}"${meant}`);
   }
 }
 
-/** An `AsyncActor` document, with every mistake in it noted. */
+/** Reads an `AsyncActor` document and reports all its mistakes. */
 export function readActor(
   value: Fields,
   document: YamlDocument,
   notes: MistakeCollector,
   checkHandler: HandlerCheck,
 ): ActorReading {
-  noteKind(value, notes);
+  checkKind(value, notes);
   addUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const spec = readMap(value['spec'], notes.at('spec'));
   const metadata = optional(value['metadata'], notes.at('metadata'), readMap, {}) as Fields;
   const { name, named } = readActorName(metadata, spec?.['actor'], notes);
   const labels = readMetadata(metadata, document, notes.at('metadata'));
-  // Where there is no spec, that is the mistake, and not what it would have to say.
-  const inSpec = spec === undefined ? NOWHERE : notes.at('spec');
+  // A missing spec is one mistake. Its missing fields are not reported as well.
+  const inSpec = spec === undefined ? IGNORED : notes.at('spec');
   return { ...readSpec({ name, labels }, spec ?? {}, document, inSpec, checkHandler), named };
 }
 
@@ -157,7 +155,7 @@ function readSpec(
 }
 
 const NO_RUNTIME: RuntimeSpec = { kind: 'node', handler: '' };
-const NOWHERE: MistakeCollector = { place: '', add: () => {}, at: () => NOWHERE };
+const IGNORED: MistakeCollector = { place: '', add: () => {}, at: () => IGNORED };
 
 const VARIABLE = /^[A-Za-z][A-Za-z0-9_]*$/;
 
@@ -171,18 +169,18 @@ function readEnvironmentOf(
     Object.entries(fields).map(([name, content]) => {
       const here = notes.at(name);
       if (/^ASYA_/i.test(name))
-        here.add("is the sidecar's: names that begin with ASYA_ are made from this document");
+        here.add('is reserved: variables that start with ASYA_ are set from this document');
       else if (!VARIABLE.test(name))
-        here.add('is no name of a variable: a letter, then letters, digits and "_"');
+        here.add('is not a valid variable name; expected a letter, then letters, digits and "_"');
       return [name, variableText(content, document.writtenAt(['spec', 'environment', name]), here)];
     }),
   );
 }
 
-/** Numbers and flags as they are written: a version 1.10 is not 1.1. */
+/** Keeps numbers and flags as they are written: version 1.10 is not 1.1. */
 function variableText(content: unknown, written: string | undefined, notes: MistakeCollector): string {
   if (typeof content === 'string') return content;
   if (typeof content === 'number' || typeof content === 'boolean') return written ?? String(content);
-  notes.add(`is ${describeValue(content)}; it takes text, a number or a flag, and "" for an empty one`);
+  notes.add(`is ${describeValue(content)}; expected text, a number or a flag; use "" for an empty value`);
   return '';
 }

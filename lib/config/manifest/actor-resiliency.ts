@@ -23,7 +23,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 
 type Times = Pick<ActorSpec, 'timeoutMs' | 'visibilitySeconds' | 'resiliency'>;
 
-/** `spec.resiliency`: how long a call may take, and what becomes of what fails. */
+/** Reads `spec.resiliency`: timeouts, policies and rules. */
 export function readActorResiliency(
   value: unknown,
   actor: string,
@@ -40,7 +40,9 @@ export function readActorResiliency(
   if (onError === undefined) return { ...readTimes(fields, notes), resiliency, references };
   const reference = { name: onError, notes: notes.at('onError') };
   if (onError === actor) {
-    reference.notes.add(`is "${actor}", this actor itself: what fails would come back to it; name another`);
+    reference.notes.add(
+      `is "${actor}", which is this actor: its failures would come back to it; expected another actor`,
+    );
   }
   return {
     ...readTimes(fields, notes),
@@ -49,7 +51,7 @@ export function readActorResiliency(
   };
 }
 
-/** Names that none can have are told already. */
+/** Names that are not valid were reported before. */
 function exhaustionReferences({ policies }: Resiliency, notes: MistakeCollector): readonly Reference[] {
   return [...policies].flatMap(([policy, { onExhausted }]) =>
     onExhausted.action !== 'route'

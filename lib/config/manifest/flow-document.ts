@@ -22,7 +22,7 @@ const MCP_FIELDS = ['inputSchema'] as const;
 
 const FLOW_NAME_RULE = 'a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end';
 
-/** Some thirty years. */
+/** About thirty years. */
 const MAX_TIMEOUT_SECONDS = 1_000_000_000;
 
 /** An envelope arrives with less than its whole timeout left, and with less than 1 s left no actor is called. */
@@ -30,24 +30,24 @@ export const TIMEOUT_OF_ONE =
   'is 1; such a flow can never succeed, because an actor is not called with less than 1 s left; use at least 2';
 
 export interface FlowReading {
-  /** Where mistakes were noted it holds stand-ins, and is not for use. */
+  /** Contains placeholders if there were mistakes; do not use it then. */
   readonly flow: Flow;
-  /** Which of the document's it is. */
+  /** Its index in the document. */
   readonly index: number;
-  /** Where its name stands. */
+  /** Collects mistakes at its name. */
   readonly named: MistakeCollector;
   readonly references: readonly Reference[];
 }
 
-/** Whether the file holds flows, by its name. */
+/** Whether the file contains flows, by its name. */
 export function isFlowsFile(path: string): boolean {
   return /(?:^|\/)flows\.ya?ml$/.test(path);
 }
 
-/** A document of `flows.yaml`, with every mistake in it noted. */
+/** Reads a document of `flows.yaml` and reports all its mistakes. */
 export function readFlows(value: unknown, notes: MistakeCollector): readonly FlowReading[] {
   if (!isFields(value)) {
-    notes.add(`is ${describeValue(value)}, not "flows:" with a list`);
+    notes.add(`is ${describeValue(value)}; expected "flows:" with a list`);
     return [];
   }
   addUnknownKeys(notes, value, DOCUMENT_FIELDS);
@@ -67,7 +67,7 @@ function readFlow(fields: Fields, index: number, notes: MistakeCollector): FlowR
     name: item,
     notes: notes.at('route_next').at(position),
   }));
-  const inWords = optional(description, notes.at('description'), readText, undefined);
+  const text = optional(description, notes.at('description'), readText, undefined);
   const timeoutSeconds = optional(timeout, notes.at('timeout'), readTimeoutSeconds, undefined);
   const tool = optional(mcp, notes.at('mcp'), readMcp, undefined);
   const skill = optional(a2a, notes.at('a2a'), readMap, undefined);
@@ -75,7 +75,7 @@ function readFlow(fields: Fields, index: number, notes: MistakeCollector): FlowR
     name: readName(FLOW_NAME_RULE)(name, notes.at('name')) ?? '',
     entrypoint: plainText(entrypoint),
     routeNext: namesIn(rest),
-    ...defined({ description: inWords, timeoutSeconds, mcp: tool, a2a: skill }),
+    ...defined({ description: text, timeoutSeconds, mcp: tool, a2a: skill }),
   };
   return { flow, index, named: notes.at('name'), references: [first, ...rest] };
 }
@@ -105,7 +105,7 @@ const readMcp: ReadField<NonNullable<Flow['mcp']>> = (value, notes) => {
   addUnknownKeys(notes, fields, MCP_FIELDS);
   const { inputSchema } = fields;
   if (!isFields(inputSchema)) {
-    const problem = `${describeReceived(inputSchema)}; it takes a JSON Schema like {type: object, properties: {...}}`;
+    const problem = `${describeReceived(inputSchema)}; expected a JSON Schema like {type: object, properties: {...}}`;
     notes.at('inputSchema').add(problem);
     return undefined;
   }
@@ -114,7 +114,7 @@ const readMcp: ReadField<NonNullable<Flow['mcp']>> = (value, notes) => {
     notes
       .at('inputSchema')
       .at('type')
-      .add(`is ${describeValue(type)}; what a tool takes is an "object"`);
+      .add(`is ${describeValue(type)}; the input of a tool must be an "object"`);
   }
   return { inputSchema };
 };

@@ -3,21 +3,21 @@ import { durationText } from '../../core/text/duration.ts';
 import type { MistakeCollector } from '../../core/text/mistake.ts';
 import type { ActorSpec } from './manifest.ts';
 
-/** What may be meant so, but seldom is: a timeout that its own actors can break, and callers who may wait for ever. */
-export function noteFlowWarnings(
+/** Warns of what is valid but rarely intended: a timeout that the actors can exceed, and calls without a timeout. */
+export function addFlowWarnings(
   flow: Flow,
   actors: ReadonlyMap<string, ActorSpec>,
   notes: MistakeCollector,
 ): void {
   const { timeoutSeconds, mcp, a2a } = flow;
-  if (timeoutSeconds !== undefined) noteShortTimeout(flow, timeoutSeconds * 1000, actors, notes);
+  if (timeoutSeconds !== undefined) warnOfShortTimeout(flow, timeoutSeconds * 1000, actors, notes);
   else if (mcp !== undefined || a2a !== undefined) {
-    const problem = `offers "${flow.name}" to callers, and the flow has no timeout: they may wait for ever`;
+    const problem = `offers "${flow.name}" to callers, but the flow has no timeout: they may wait forever`;
     notes.at(mcp === undefined ? 'a2a' : 'mcp').add(problem);
   }
 }
 
-function noteShortTimeout(
+function warnOfShortTimeout(
   { entrypoint, routeNext }: Flow,
   timeoutMs: number,
   actors: ReadonlyMap<string, ActorSpec>,
@@ -26,14 +26,14 @@ function noteShortTimeout(
   const visited = [entrypoint, ...routeNext].flatMap((name) => actors.get(name) ?? []);
   const [slowest] = visited.toSorted((a, b) => b.timeoutMs - a.timeoutMs);
   const sumMs = visited.reduce((sum, actor) => sum + actor.timeoutMs, 0);
-  const came = `is ${timeoutMs / 1000} (${durationText(timeoutMs)})`;
+  const received = `is ${timeoutMs / 1000} (${durationText(timeoutMs)})`;
   if (slowest !== undefined && timeoutMs < slowest.timeoutMs) {
     const limit = durationText(slowest.timeoutMs);
-    const problem = `${came}, below the actorTimeout of "${slowest.name}" alone (${limit}): a call there can never have its full time`;
+    const problem = `${received}, below the actorTimeout of "${slowest.name}" (${limit}): a call there can never have its full time`;
     notes.at('timeout').add(problem);
   } else if (timeoutMs < sumMs) {
     const parts = visited.map(({ name, timeoutMs: own }) => `${name} ${durationText(own)}`).join(', ');
-    const problem = `${came}, below the sum of its actors' actorTimeouts, ${durationText(sumMs)} (${parts}): slow calls can miss it`;
+    const problem = `${received}, below the sum of its actors' actorTimeouts, ${durationText(sumMs)} (${parts}): slow calls can miss it`;
     notes.at('timeout').add(problem);
   }
 }

@@ -1,21 +1,21 @@
-/** `score.ts.score`, `score.ts.Scorer.score`: as the Node runtime takes it. */
+/** `score.ts.score`, `score.ts.Scorer.score`: as the Node runtime expects it. */
 const NODE =
   /^(?<file>.+\.(?:js|mjs|cjs|ts|mts|cts))\.[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\.[\p{ID_Start}$_][\p{ID_Continue}$]*)*$/u;
 
-/** `score.score`, `package.score.Scorer.score`: as the Python runtime takes it. */
+/** `score.score`, `package.score.Scorer.score`: as the Python runtime expects it. */
 const PYTHON = /^[\p{ID_Start}_][\p{ID_Continue}]*(?:\.[\p{ID_Start}_][\p{ID_Continue}]*)+$/u;
 
-/** Whoever writes it means a file, never a function or module of that name. */
+/** A file rather than a function or module called `py`. */
 const PYTHON_FILE = /\.py(?:\.|$)/;
 
-const FILE_ALONE = /\.(?:js|mjs|cjs|ts|mts|cts|py)$/;
+const FILE_ONLY = /\.(?:js|mjs|cjs|ts|mts|cts|py)$/;
 
 export type HandlerLanguage = 'node' | 'python';
 
-/** What the form of a handler's name tells; undefined where it is that of neither. */
+/** The language by the form of the handler's name. Undefined: neither. */
 export function languageOf(handler: string): HandlerLanguage | undefined {
   if (NODE.test(handler)) return 'node';
-  return isHandlerOf('python', handler) && !FILE_ALONE.test(handler) ? 'python' : undefined;
+  return isHandlerOf('python', handler) && !FILE_ONLY.test(handler) ? 'python' : undefined;
 }
 
 export function isHandlerOf(language: HandlerLanguage, handler: string): boolean {
@@ -27,8 +27,8 @@ export function fileOfHandler(handler: string): string | undefined {
   return NODE.exec(handler)?.groups?.['file'];
 }
 
-/** What somebody who wrote this most likely meant: `src/score.py.score` is `src.score.score`. */
-export function meantHandler(handler: string): string | undefined {
+/** The likely intended handler: `src.score.score` for `src/score.py.score`. */
+export function suggestedHandler(handler: string): string | undefined {
   const dotted = handler
     .replace(/^\.\//, '')
     .replaceAll('/', '.')
@@ -36,6 +36,6 @@ export function meantHandler(handler: string): string | undefined {
   return dotted !== handler && languageOf(dotted) === 'python' ? dotted : undefined;
 }
 
-export function isFileAlone(handler: string): boolean {
-  return FILE_ALONE.test(handler);
+export function isFileOnly(handler: string): boolean {
+  return FILE_ONLY.test(handler);
 }

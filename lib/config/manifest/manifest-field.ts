@@ -5,10 +5,10 @@ import { type Fields, isFields } from '../../core/text/fields.ts';
 import type { MistakeCollector } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 
-/** The value, or undefined and a note of what would be right. */
+/** Returns the value, or reports a mistake and returns undefined. */
 export type ReadField<T> = (value: unknown, notes: MistakeCollector) => T | undefined;
 
-/** A field that may be left out; where it is wrong, its default stands in. */
+/** Reads an optional field. If it is missing or not valid, the default applies. */
 export function optional<T, F>(
   value: unknown,
   notes: MistakeCollector,
@@ -20,26 +20,26 @@ export function optional<T, F>(
 
 export const readMap: ReadField<Fields> = (value, notes) => {
   if (isFields(value)) return value;
-  notes.add(`${describeReceived(value)}, not fields with values`);
+  notes.add(`${describeReceived(value)}; expected a map of fields`);
   return undefined;
 };
 
 export const readList: ReadField<readonly unknown[]> = (value, notes) => {
   if (Array.isArray(value)) return value;
-  notes.add(`${describeReceived(value)}, not a list; [] is an empty one`);
+  notes.add(`${describeReceived(value)}; expected a list ([] for an empty one)`);
   return undefined;
 };
 
 export const readText: ReadField<string> = (value, notes) => {
   if (typeof value === 'string' && value.trim() !== '') return value;
-  notes.add(`${describeReceived(value)}; it takes some text`);
+  notes.add(`${describeReceived(value)}; expected text`);
   return undefined;
 };
 
 export function wholeNumberFrom(from: number, to: number, what = 'a whole number'): ReadField<number> {
   return (value, notes) => {
     if (Number.isSafeInteger(value) && Number(value) >= from && Number(value) <= to) return Number(value);
-    notes.add(`${describeReceived(value)}; it takes ${what} from ${from} to ${to}`);
+    notes.add(`${describeReceived(value)}; expected ${what} from ${from} to ${to}`);
     return undefined;
   };
 }
@@ -47,18 +47,18 @@ export function wholeNumberFrom(from: number, to: number, what = 'a whole number
 export const readDurationMs: ReadField<number> = (value, notes) => {
   const milliseconds = durationMs(value);
   if (milliseconds === undefined)
-    notes.add(`${describeReceived(value)}; ${DURATION_RULE}${meantDuration(value)}`);
+    notes.add(`${describeReceived(value)}; ${DURATION_RULE}${durationSuggestion(value)}`);
   return milliseconds;
 };
 
-/** For what a broker or a cloud counts in seconds. */
+/** A duration that the broker or cloud counts in whole seconds. */
 export function wholeSecondsFrom(from: number, to: number): ReadField<number> {
   return (value, notes) => {
     const milliseconds = readDurationMs(value, notes);
     if (milliseconds === undefined) return undefined;
     const seconds = milliseconds / 1000;
     if (Number.isInteger(seconds) && seconds >= from && seconds <= to) return seconds;
-    notes.add(`is ${describeValue(value)}; it takes whole seconds, "${from}s" to "${to}s"`);
+    notes.add(`is ${describeValue(value)}; expected whole seconds, "${from}s" to "${to}s"`);
     return undefined;
   };
 }
@@ -78,14 +78,14 @@ const UNITS: Readonly<Record<string, string>> = {
   millisecond: 'ms',
 };
 
-/** `30` and `5 minutes`, as they would be right. */
-function meantDuration(value: unknown): string {
+/** Suggests the valid form of `30` and `5 minutes`. */
+function durationSuggestion(value: unknown): string {
   const [, count, word = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*?)s?$/i.exec(plainText(value)) ?? [];
   const unit = word === '' ? 's' : UNITS[word.toLowerCase()];
   return count === undefined || unit === undefined ? '' : `; did you mean "${count}${unit}"?`;
 }
 
-/** What is neither text nor a number is no word: an object may have a `toString` of its own that is none. */
+/** Text and numbers as text, anything else as empty text: the `toString` of an object may not be a function. */
 export function plainText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
@@ -96,19 +96,19 @@ export function readName(rule = ACTOR_NAME_RULE): ReadField<string> {
     if (isRoutableName(value)) return value;
     notes.add(
       isActorName(value)
-        ? `is "${value}"; names that begin with "x-" are the mesh's own`
-        : `${describeReceived(value)}; ${rule}${meantName(value)}`,
+        ? `is "${value}"; names that start with "x-" are reserved for the mesh`
+        : `${describeReceived(value)}; ${rule}${nameSuggestion(value)}`,
     );
     return undefined;
   };
 }
 
-function meantName(value: unknown): string {
+function nameSuggestion(value: unknown): string {
   const name = dnsLabelLike(value).replace(/^(x-)+/, '');
   return isRoutableName(name) ? `; did you mean "${name}"?` : '';
 }
 
-/** What somebody probably meant: `scoreImage` as `score-image`. */
+/** The likely intended name: `score-image` for `scoreImage`. */
 function dnsLabelLike(value: unknown): string {
   return plainText(value)
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
@@ -120,7 +120,7 @@ function dnsLabelLike(value: unknown): string {
 const NAMESPACE_RULE =
   'a namespace is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end, as in Kubernetes';
 
-/** A namespace of Kubernetes, which is a DNS label. */
+/** A Kubernetes namespace, which is a DNS label. */
 export const readNamespace: ReadField<string> = (value, notes) => {
   if (isActorName(value)) return value;
   const meant = dnsLabelLike(value);
@@ -130,28 +130,29 @@ export const readNamespace: ReadField<string> = (value, notes) => {
   return undefined;
 };
 
-/** Somewhere that an actor is named: whether there is one is known when everything has been read. */
+/** A reference to an actor, checked after all documents have been read. */
 export interface Reference {
   readonly name: unknown;
   readonly notes: MistakeCollector;
 }
 
-/** Notes a reference to nobody; where not all names could be read (`known` undefined), only one that none can have. */
-export function noteReference({ name, notes }: Reference, known: ReadonlySet<string> | undefined): void {
+/** Reports a reference to an unknown actor. If not all names are known, `known` is undefined: any valid name passes. */
+export function checkReference({ name, notes }: Reference, known: ReadonlySet<string> | undefined): void {
   const problem = referenceProblem(name, known);
   if (problem !== undefined) notes.add(problem);
 }
 
 function referenceProblem(name: unknown, known: ReadonlySet<string> | undefined): string | undefined {
-  if (typeof name !== 'string') return `${describeReceived(name)}; it takes an actor's name`;
-  if (isActorName(name) && isCrewName(name)) return `is "${name}"; the mesh's own actors stand in no route`;
+  if (typeof name !== 'string') return `${describeReceived(name)}; expected the name of an actor`;
+  if (isActorName(name) && isCrewName(name))
+    return `is "${name}"; a route cannot contain an actor of the mesh itself`;
   if (known === undefined)
     return isActorName(name) ? undefined : `is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;
   if (known.has(name)) return undefined;
-  return `is ${describeValue(name)}, no actor of this mesh${suggestion(name, known)}`;
+  return `is ${describeValue(name)}, which is not an actor of this mesh${suggestion(name, known)}`;
 }
 
-/** The names in a list of references; those that are no text are told with the references. */
+/** The names of references. A name that is not text is reported when the reference is checked. */
 export function namesIn(references: readonly Reference[]): readonly string[] {
   return references.map(({ name }) => plainText(name));
 }

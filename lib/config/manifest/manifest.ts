@@ -1,7 +1,7 @@
 import type { Resiliency } from '../../core/policy/policy.ts';
 import type { Flow } from '../../core/task/flow.ts';
 
-/** A mesh as its folder says it, compiled: what the local mesh, the infrastructure and the gateway are made from. */
+/** The compiled content of a mesh's folder: input of the local mesh, the infrastructure and the gateway. */
 export interface Manifest {
   readonly actors: readonly ActorSpec[];
   readonly flows: readonly Flow[];
@@ -10,7 +10,7 @@ export interface Manifest {
 /** One `AsyncActor` document. */
 export interface ActorSpec {
   readonly name: string;
-  /** The file it stands in, from the mesh's folder: handlers are found from there. */
+  /** Its file, relative to the mesh's folder. Paths of handlers are relative to this file. */
   readonly file: string;
   /** Deployed as AWS tags on everything that belongs to the actor. Empty if it has none. */
   readonly labels: Readonly<Record<string, string>>;
@@ -18,28 +18,28 @@ export interface ActorSpec {
   readonly timeoutMs: number;
   /** Undefined: derived from the timeout. */
   readonly visibilitySeconds?: number;
-  /** Policies and rules, with `onError` worked in. */
+  /** Policies and rules, including those that `onError` adds. */
   readonly resiliency: Resiliency;
   readonly scaling: Scaling;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Who may follow besides those whom the flows say. */
+  /** Actors that may follow in addition to those in the flows. */
   readonly next: readonly string[];
 }
 
 export type RuntimeSpec =
-  /** `handler` as the runtime takes it, `score.ts.score` or `score.score`, from the folder of the document. */
+  /** `handler` as the runtime expects it, `score.ts.score` or `score.score`, relative to the folder of the document. */
   | { readonly kind: 'node' | 'python'; readonly handler: string }
   | { readonly kind: 'image'; readonly image: string; readonly handler?: string }
   | { readonly kind: 'url'; readonly url: string };
 
 export interface Scaling {
-  /** The most copies that work at once. */
+  /** Maximum number of copies that run at the same time. */
   readonly maxReplicas: number;
-  /** Envelopes that one invocation takes. */
+  /** Maximum number of envelopes in one invocation. */
   readonly batchSize: number;
   /** How long an invocation waits for its batch to fill. */
   readonly batchWindowSeconds: number;
-  /** Calls at once in one copy. */
+  /** Maximum number of calls at the same time in one copy. */
   readonly concurrency: number;
 }

@@ -1,7 +1,7 @@
 import { describeReceived } from '../../core/text/describe-value.ts';
 import type { MistakeCollector } from '../../core/text/mistake.ts';
 
-/** What Lambda takes. */
+/** The limits of Lambda. */
 const MIN_MB = 128;
 const MAX_MB = 10_240;
 
@@ -14,13 +14,13 @@ export function readMemoryMb(value: unknown, notes: MistakeCollector): number | 
   const megabytes = typeof value === 'number' ? value : Number(count) * (UNIT_MB[unit] ?? Number.NaN);
   if (Number.isInteger(megabytes) && megabytes >= MIN_MB && megabytes <= MAX_MB) return megabytes;
   notes.add(
-    `${describeReceived(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${meant(value)}`,
+    `${describeReceived(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${memorySuggestion(value)}`,
   );
   return undefined;
 }
 
-/** `512`, `512M`, `512 MB` and `1g` in quotes, as they would be right. */
-function meant(value: unknown): string {
+/** Suggests the valid form of `512`, `512M`, `512 MB` and `1g`. */
+function memorySuggestion(value: unknown): string {
   const [, count, unit = ''] =
     /^(\d+)\s*(m|g|)(?:i?b|i)?$/i.exec(typeof value === 'string' ? value : '') ?? [];
   if (count === undefined) return '';

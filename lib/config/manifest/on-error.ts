@@ -10,17 +10,17 @@ import {
 } from '../../core/policy/policy.ts';
 
 /**
- * `onError: <actor>` said in policies and rules, which is all that a sidecar knows. What is exhausted and has no
- * `onExhausted` of its own goes to that actor, and so does what no policy covers:
+ * Translates `onError: <actor>` into policies and rules, which are all that a sidecar knows. The actor receives
+ * failures whose policy is exhausted and has no `onExhausted`, and failures without a policy:
  *
- * - a policy that would end at the sink ends there, the built-in `noRetry` and `nonretryable` too where a rule names
- *   them;
- * - without a `default`, one is added that allows one attempt; so that it does not take the built-in retries from a
- *   runtime that cannot be reached, a last rule gives these to `RuntimeConnectionError`;
- * - a last rule takes the actor's timeout, with one attempt: the default alone must not repeat what hung, and without
- *   a rule it would end at the sink.
+ * - a policy that would end at the sink ends at the actor instead, also the built-in `noRetry` and `nonretryable` if a
+ *   rule names them;
+ * - without a `default`, one with a single attempt is added. A last rule then gives `RuntimeConnectionError` the
+ *   built-in retries, so that an unreachable runtime still has them;
+ * - a last rule gives the actor's timeout a single attempt: the default must not repeat a call that hung, and without a
+ *   rule it would end at the sink.
  *
- * The rules are added behind the user's, so whatever the user says of these errors wins.
+ * These rules come after the user's, so the user's rules for the same errors win.
  */
 export function withOnError(resiliency: Resiliency, onError: string): Resiliency {
   const rescue: Exhaustion = { action: 'route', actors: [onError] };
@@ -43,7 +43,7 @@ export function withOnError(resiliency: Resiliency, onError: string): Resiliency
 
 const ACTOR_TIMEOUT = 'ActorTimeout';
 
-/** What `{}` compiles to: written down and read again, it is the same. */
+/** The same as `{}` compiles to, so that writing and reading it does not change it. */
 const ONE_ATTEMPT = {
   maxAttempts: 1,
   backoff: { kind: 'exponential', initialMs: 0 },
@@ -51,14 +51,14 @@ const ONE_ATTEMPT = {
   exhaustedReason: 'PolicyExhausted',
 } as const satisfies Omit<Policy, 'onExhausted'>;
 
-/** How it would end at the sink no longer matters, and cannot be written down. */
+/** The reason for an end at the sink no longer applies, and cannot be written as a policy. */
 function rescued(policy: Policy, onExhausted: Exhaustion): Policy {
   return policy.onExhausted.action === 'sink'
     ? { ...policy, onExhausted, exhaustedReason: 'PolicyExhausted' }
     : policy;
 }
 
-/** Under that name, or one like it that the user has not taken. */
+/** Adds the policy under this name, or a similar one if the user has a policy with this name. */
 function add(policies: Map<string, Policy>, wanted: string, policy: Policy): string {
   let name = wanted;
   while (policies.has(name)) name += '-';

@@ -5,43 +5,43 @@ import {
   ACTOR_KIND,
   type ActorReading,
   actorNameIn,
+  checkKind,
   type HandlerCheck,
   isActorDocument,
-  noteKind,
   readActor,
 } from './actor-document.ts';
 import { type FlowReading, isFlowsFile, readFlows } from './flow-document.ts';
-import { noteFlowWarnings } from './flow-warnings.ts';
+import { addFlowWarnings } from './flow-warnings.ts';
+import { type LocatedMistake, locatedCollector } from './located-mistake.ts';
 import type { Manifest } from './manifest.ts';
-import { noteReference } from './manifest-field.ts';
-import { type PlacedMistake, placedNotes } from './placed-mistake.ts';
+import { checkReference } from './manifest-field.ts';
 import { type ManifestFile, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export type ManifestReading =
-  | { readonly manifest: Manifest; readonly warnings: readonly PlacedMistake[] }
-  /** Every mistake there is, in the order of the files and their lines. */
+  | { readonly manifest: Manifest; readonly warnings: readonly LocatedMistake[] }
+  /** All mistakes, ordered by file and line. */
   | {
-      readonly mistakes: readonly [PlacedMistake, ...PlacedMistake[]];
-      readonly warnings: readonly PlacedMistake[];
+      readonly mistakes: readonly [LocatedMistake, ...LocatedMistake[]];
+      readonly warnings: readonly LocatedMistake[];
     };
 
-/** What one document gave. */
+/** The result of reading one document. */
 interface Part {
   readonly document: YamlDocument;
   readonly actor?: ActorReading;
   readonly flows?: readonly FlowReading[];
-  /** An actor by this name is meant, though its document cannot be used. */
-  readonly heardOf?: string;
-  /** There may be an actor whose name could not be read. */
-  readonly isUnclear?: true;
+  /** The name of an actor whose document is not valid. */
+  readonly declaredName?: string;
+  /** The document may declare an actor whose name could not be read. */
+  readonly isNameUnknown?: true;
 }
 
-/** A mesh from every YAML file of its folder. Pure; a folder without `flows.yaml` has no flows. */
+/** Reads a mesh from all YAML files of its folder. A folder without `flows.yaml` has no flows. */
 export function readManifest(
   files: readonly ManifestFile[],
   checkHandler: HandlerCheck = () => undefined,
 ): ManifestReading {
-  const mistakes: PlacedMistake[] = [];
+  const mistakes: LocatedMistake[] = [];
   const parts = files.flatMap((file) =>
     readYaml(file, mistakes).map((document) => readPart(document, mistakes, checkHandler)),
   );
@@ -49,16 +49,16 @@ export function readManifest(
   const flows = parts.flatMap(({ document, flows: some = [] }) =>
     some.map((flow) => ({ ...flow, document })),
   );
-  noteDuplicates(actors, ({ actor }) => actor.name, 'an actor has one document');
-  noteDuplicates(flows, ({ flow }) => flow.name, 'a flow has one entry');
+  reportDuplicates(actors, ({ actor }) => actor.name, 'an actor has one document');
+  reportDuplicates(flows, ({ flow }) => flow.name, 'a flow has one entry');
   const known = knownNames(parts);
   for (const { references } of [...actors, ...flows]) {
-    for (const reference of references) noteReference(reference, known);
+    for (const reference of references) checkReference(reference, known);
   }
-  const warnings: PlacedMistake[] = [];
+  const warnings: LocatedMistake[] = [];
   const byName = new Map(actors.map(({ actor }) => [actor.name, actor]));
   for (const { flow, index, document } of flows) {
-    noteFlowWarnings(flow, byName, placedNotes(document, warnings, ['flows', index]));
+    addFlowWarnings(flow, byName, locatedCollector(document, warnings, ['flows', index]));
   }
   const [first, ...others] = inOrder(mistakes, files);
   if (first !== undefined) return { mistakes: [first, ...others], warnings: inOrder(warnings, files) };
@@ -68,38 +68,38 @@ export function readManifest(
   };
 }
 
-function readPart(document: YamlDocument, mistakes: PlacedMistake[], checkHandler: HandlerCheck): Part {
+function readPart(document: YamlDocument, mistakes: LocatedMistake[], checkHandler: HandlerCheck): Part {
   const { value, file } = document;
-  const notes = placedNotes(document, mistakes);
+  const notes = locatedCollector(document, mistakes);
   const isOfFlows = isFlowsFile(file) && !(isFields(value) && ('kind' in value || 'apiVersion' in value));
   if (isOfFlows) return document.isBroken ? { document } : { document, flows: readFlows(value, notes) };
-  if (document.isBroken) return { document, ...nameAlone(value) };
+  if (document.isBroken) return { document, ...nameOnly(value) };
   if (!isFields(value)) {
-    notes.add(`is ${describeValue(value)}, no document of kind "${ACTOR_KIND}"`);
+    notes.add(`is ${describeValue(value)}; expected a document of kind "${ACTOR_KIND}"`);
     return { document };
   }
   if (isActorDocument(value)) return { document, actor: readActor(value, document, notes, checkHandler) };
   if ('flows' in value && !('kind' in value)) {
-    notes.at('flows').add(`stands in "${file}"; flows are read from flows.yaml`);
+    notes.at('flows').add(`is in "${file}"; flows are read from flows.yaml`);
     return { document };
   }
-  noteKind(value, notes);
-  return { document, ...nameAlone(value) };
+  checkKind(value, notes);
+  return { document, ...nameOnly(value) };
 }
 
-function nameAlone(value: unknown): Pick<Part, 'heardOf' | 'isUnclear'> {
-  const heardOf = actorNameIn(value);
-  return heardOf === undefined ? { isUnclear: true } : { heardOf };
+function nameOnly(value: unknown): Pick<Part, 'declaredName' | 'isNameUnknown'> {
+  const declaredName = actorNameIn(value);
+  return declaredName === undefined ? { isNameUnknown: true } : { declaredName };
 }
 
-/** Undefined where not every name could be read: nobody can say then who is missing. */
+/** Undefined if not every name could be read: a reference may then be to one of those. */
 function knownNames(parts: readonly Part[]): ReadonlySet<string> | undefined {
-  const isUnclear = parts.some((part) => part.isUnclear || part.actor?.actor.name === '');
-  const names = parts.flatMap(({ actor, heardOf }) => [actor?.actor.name ?? heardOf ?? []].flat());
-  return isUnclear ? undefined : new Set(names);
+  const isNameUnknown = parts.some((part) => part.isNameUnknown || part.actor?.actor.name === '');
+  const names = parts.flatMap(({ actor, declaredName }) => [actor?.actor.name ?? declaredName ?? []].flat());
+  return isNameUnknown ? undefined : new Set(names);
 }
 
-function noteDuplicates<T extends { readonly named: MistakeCollector }>(
+function reportDuplicates<T extends { readonly named: MistakeCollector }>(
   readings: readonly T[],
   nameOf: (reading: T) => string,
   rule: string,
@@ -114,10 +114,10 @@ function noteDuplicates<T extends { readonly named: MistakeCollector }>(
 }
 
 function inOrder(
-  mistakes: readonly PlacedMistake[],
+  mistakes: readonly LocatedMistake[],
   files: readonly ManifestFile[],
-): readonly PlacedMistake[] {
+): readonly LocatedMistake[] {
   const rank = new Map(files.map(({ path }, index) => [path, index]));
-  const rankOf = ({ file }: PlacedMistake) => rank.get(file) ?? 0;
+  const rankOf = ({ file }: LocatedMistake) => rank.get(file) ?? 0;
   return mistakes.toSorted((a, b) => rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
 }

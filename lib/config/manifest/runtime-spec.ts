@@ -6,10 +6,10 @@ import { withoutPassword } from '../settings/without-password.ts';
 import {
   fileOfHandler,
   type HandlerLanguage,
-  isFileAlone,
+  isFileOnly,
   isHandlerOf,
   languageOf,
-  meantHandler,
+  suggestedHandler,
 } from './handler-name.ts';
 import type { RuntimeSpec } from './manifest.ts';
 import { readText } from './manifest-field.ts';
@@ -19,13 +19,13 @@ type RuntimeKind = (typeof KINDS)[number];
 
 const PARTS = ['handler', 'image', 'url'] as const;
 
-/** Of `handler`, `image` and `url`: what each runtime must have, and may have besides. */
+/** Which of `handler`, `image` and `url` each runtime requires, and which it also allows. */
 const NEEDS = {
-  node: { part: 'handler', besides: [] },
-  python: { part: 'handler', besides: [] },
-  image: { part: 'image', besides: ['handler'] },
-  url: { part: 'url', besides: [] },
-} as const satisfies Readonly<Record<RuntimeKind, { part: string; besides: readonly string[] }>>;
+  node: { part: 'handler', allows: [] },
+  python: { part: 'handler', allows: [] },
+  image: { part: 'image', allows: ['handler'] },
+  url: { part: 'url', allows: [] },
+} as const satisfies Readonly<Record<RuntimeKind, { part: string; allows: readonly string[] }>>;
 
 const EXAMPLES = {
   handler: '"score.ts.score" for Node or "score.score" for Python',
@@ -33,18 +33,18 @@ const EXAMPLES = {
   url: '"http://127.0.0.1:8080/invoke"',
 } as const;
 
-/** From `runtime`, `handler`, `image` and `url`; undefined, and mistakes noted, where they tell no runtime. */
+/** Reads `runtime`, `handler`, `image` and `url`. Undefined, and mistakes reported, if they define no runtime. */
 export function readRuntime(spec: Fields, notes: MistakeCollector): RuntimeSpec | undefined {
   const kind = spec['runtime'] === undefined ? kindFromParts(spec, notes) : kindNamed(spec['runtime'], notes);
   if (kind === undefined) return undefined;
-  const { part, besides } = NEEDS[kind];
+  const { part, allows } = NEEDS[kind];
   for (const other of PARTS) {
-    if (spec[other] === undefined || other === part || (besides as readonly string[]).includes(other))
+    if (spec[other] === undefined || other === part || (allows as readonly string[]).includes(other))
       continue;
     const problem =
       spec['runtime'] === undefined
-        ? `stands beside ${part}, and these are two runtimes at once; keep one of them`
-        : `does not go with runtime "${kind}", which takes ${part}; keep one of the two`;
+        ? `is set together with ${part}; an actor has one runtime, so keep one of them`
+        : `cannot be used with runtime "${kind}", which takes ${part}; keep one of them`;
     notes.at(other).add(problem);
   }
   if (spec[part] === undefined) {
@@ -68,7 +68,7 @@ function kindNamed(value: unknown, notes: MistakeCollector): RuntimeKind | undef
   const kind = KINDS.find((known) => known === value);
   if (kind === undefined) {
     const meant = typeof value === 'string' ? suggestion(value, KINDS) : '';
-    notes.at('runtime').add(`is ${describeValue(value)}, none of ${KINDS.join(', ')}${meant}`);
+    notes.at('runtime').add(`is ${describeValue(value)}; expected one of ${KINDS.join(', ')}${meant}`);
   }
   return kind;
 }
@@ -78,7 +78,7 @@ function kindFromParts(spec: Fields, notes: MistakeCollector): RuntimeKind | und
   if (spec['url'] !== undefined) return 'url';
   const { handler } = spec;
   if (handler === undefined) {
-    notes.at('handler').add(`is missing; name a function, ${EXAMPLES.handler}, or else an image or a url`);
+    notes.at('handler').add(`is missing; expected a function (${EXAMPLES.handler}), an image or a url`);
     return undefined;
   }
   const text = readText(handler, notes.at('handler'));
@@ -89,14 +89,14 @@ function kindFromParts(spec: Fields, notes: MistakeCollector): RuntimeKind | und
 }
 
 function handlerProblem(handler: string, language?: HandlerLanguage): string {
-  const came = `is ${describeValue(handler)}`;
-  const file = isFileAlone(handler) ? ', a file' : '';
+  const received = `is ${describeValue(handler)}`;
+  const file = isFileOnly(handler) ? ', a file' : '';
   const form =
     language === undefined
       ? `a handler is FILE.FUNCTION or module.function, like ${EXAMPLES.handler}`
       : `a handler for ${language} is ${language === 'node' ? 'FILE.FUNCTION, like "score.ts.score"' : 'module.function, like "score.score"'}`;
-  const meant = meantHandler(handler);
-  return `${came}${file}; ${form}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+  const meant = suggestedHandler(handler);
+  return `${received}${file}; ${form}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
 function isHandler(language: HandlerLanguage, handler: string, notes: MistakeCollector): boolean {
@@ -110,7 +110,7 @@ function isHandler(language: HandlerLanguage, handler: string, notes: MistakeCol
   }
   if (language === 'node' && fileOfHandler(handler)?.startsWith('/')) {
     notes.add(
-      `is ${describeValue(handler)}; its file is named from the folder of this document, without "/" before it`,
+      `is ${describeValue(handler)}; the path of its file is relative to the folder of this document, without a leading "/"`,
     );
     return false;
   }
@@ -119,7 +119,7 @@ function isHandler(language: HandlerLanguage, handler: string, notes: MistakeCol
 
 function readImage(image: string, handler: unknown, notes: MistakeCollector): RuntimeSpec | undefined {
   if (/\s/.test(image)) {
-    notes.at('image').add(`is ${describeValue(image)}; an image is named like ${EXAMPLES.image}`);
+    notes.at('image').add(`is ${describeValue(image)}; expected an image like ${EXAMPLES.image}`);
     return undefined;
   }
   if (handler === undefined) return { kind: 'image', image };
@@ -130,6 +130,6 @@ function readImage(image: string, handler: unknown, notes: MistakeCollector): Ru
 function readUrl(url: string, notes: MistakeCollector): RuntimeSpec | undefined {
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   if (/^https?:$/.test(scheme)) return { kind: 'url', url };
-  notes.add(`is ${describeValue(withoutPassword(url))}; it takes a URL like ${EXAMPLES.url}`);
+  notes.add(`is ${describeValue(withoutPassword(url))}; expected a URL like ${EXAMPLES.url}`);
   return undefined;
 }

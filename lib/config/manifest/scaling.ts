@@ -4,11 +4,11 @@ import { optional, readMap, wholeNumberFrom, wholeSecondsFrom } from './manifest
 
 const FIELDS = ['maxReplicas', 'batchSize', 'batchWindow', 'concurrency'] as const;
 
-/** What Lambda's event sources take. */
+/** The limits of Lambda's event sources. */
 const MAX_REPLICAS = 1_000;
 const MAX_IN_A_BATCH = 10_000;
 const MAX_WINDOW_SECONDS = 300;
-/** As much as one receive brings: for more, somebody has to wait. */
+/** One receive returns at most 10 messages. A larger batch needs a window to collect them. */
 const MAX_WITHOUT_WINDOW = 10;
 
 const MAX_CALLS_AT_ONCE = 1_000;

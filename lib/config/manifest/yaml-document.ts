@@ -1,46 +1,46 @@
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
-import { type PlacedMistake, type Position, placedMistake, type Step } from './placed-mistake.ts';
+import { type LocatedMistake, locatedMistake, type Position, type Step } from './located-mistake.ts';
 import { yamlFaults } from './yaml-faults.ts';
 import { offsetOf, writtenAt } from './yaml-lookup.ts';
 
-/** A file of a mesh's folder: its path from there, and what it holds. */
+/** A file of a mesh's folder. Its path is relative to that folder. */
 export interface ManifestFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** One of a file's documents, with the way back from what it says to where it says it. */
+/** A document of a file, with the positions of its fields. */
 export interface YamlDocument {
   readonly file: string;
-  /** Plain values, finite and without circles; a guess where it is broken, undefined where there is none. */
+  /** Plain values without cycles. If the document is broken: what could be read, or undefined. */
   readonly value: unknown;
-  /** It is no YAML: its mistakes are noted, and what would follow from them is none. */
+  /** It is not valid YAML. Its mistakes were reported; mistakes that follow from them must not be. */
   readonly isBroken: boolean;
-  /** Of a field its name's, of an item its own; of what is missing, where it would belong. */
+  /** The position of a field's name or of an item. For a missing field: the position of its parent. */
   positionOf(path: readonly Step[]): Position;
-  /** A number or a flag as it was written: `1.10`, where its value is 1.1. */
+  /** The source of a number or flag: `1.10`, although its value is 1.1. */
   writtenAt(path: readonly Step[]): string | undefined;
 }
 
-/** How often aliases may repeat what they stand for: more is a bomb. */
+/** How many nodes aliases may expand to. The limit protects against expansion bombs. */
 const MAX_ALIASES = 100;
 
-/** One line is enough for what made all that follows unreadable. */
+/** One syntax mistake often causes many others. */
 const MAX_SYNTAX_MISTAKES = 5;
 
-/** Every document of a file that holds anything. Never throws: what is no YAML is noted. */
-export function readYaml(file: ManifestFile, mistakes: PlacedMistake[]): readonly YamlDocument[] {
+/** Reads the documents of a file that are not empty. Reports syntax mistakes; never throws. */
+export function readYaml(file: ManifestFile, mistakes: LocatedMistake[]): readonly YamlDocument[] {
   const lines = new LineCounter();
   try {
     const documents = parseAllDocuments(file.text, {
       lineCounter: lines,
       prettyErrors: false,
       logLevel: 'silent',
-      // YAML 1.2 whatever a directive says: `on` and `no` are words.
+      // YAML 1.2, whatever a directive says: `on` and `no` are text.
       schema: 'core',
       merge: true,
       stringKeys: true,
-      // Told by `yamlFaults`, which can name both places.
+      // Reported by `yamlFaults`, which names both places.
       uniqueKeys: false,
       resolveKnownTags: false,
     });
@@ -49,7 +49,7 @@ export function readYaml(file: ManifestFile, mistakes: PlacedMistake[]): readonl
       .filter(({ value, isBroken }) => isBroken || (value !== undefined && value !== null));
   } catch (error) {
     const problem = `cannot be read as YAML: ${oneLine(error)}`;
-    mistakes.push(placedMistake(file.path, { line: 1, column: 1 }, [], problem));
+    mistakes.push(locatedMistake(file.path, { line: 1, column: 1 }, [], problem));
     return [brokenDocument(file.path)];
   }
 }
@@ -63,19 +63,19 @@ function readDocument(
   file: string,
   document: Document.Parsed,
   lines: LineCounter,
-  mistakes: PlacedMistake[],
+  mistakes: LocatedMistake[],
 ): YamlDocument {
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
   const note = (offset: number, path: readonly Step[], problem: string) => {
-    mistakes.push(placedMistake(file, at(offset), path, problem));
+    mistakes.push(locatedMistake(file, at(offset), path, problem));
   };
   for (const { code, message, pos } of firstPerLine(document.errors, at)) {
-    note(pos[0], [], SYNTAX_WORDS[code] ?? `is no YAML: ${message}`);
+    note(pos[0], [], SYNTAX_MESSAGES[code] ?? `is not valid YAML: ${message}`);
   }
-  for (const { message, pos } of document.warnings) note(pos[0], [], `means nothing here: ${message}`);
+  for (const { message, pos } of document.warnings) note(pos[0], [], `has no meaning here: ${message}`);
   const faults = document.errors.length > 0 ? [] : yamlFaults(document.contents);
   for (const { offset, path, problem, firstOffset } of faults) {
     const first = firstOffset === undefined ? '' : `, first in line ${at(firstOffset).line}; keep one`;
@@ -94,9 +94,9 @@ function readDocument(
   };
 }
 
-const SYNTAX_WORDS: Readonly<Record<string, string>> = {
+const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: 'is nested too deeply to be read',
-  NON_STRING_KEY: "is a field's name that is no text",
+  NON_STRING_KEY: 'is the name of a field, but not text',
 };
 
 function firstPerLine(
@@ -113,11 +113,11 @@ function plainValue(document: Document.Parsed): { value: unknown } | { problem: 
   try {
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
-    const words = oneLine(error);
+    const message = oneLine(error);
     return {
-      problem: /alias count/.test(words)
-        ? `repeats more by its aliases than is read, ${MAX_ALIASES} times; write some of it out`
-        : `cannot be read: ${words}`,
+      problem: /alias count/.test(message)
+        ? `has aliases that repeat more than ${MAX_ALIASES} nodes; write some of them out`
+        : `cannot be read: ${message}`,
     };
   }
 }

@@ -1,28 +1,28 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { suggestion } from '../../core/text/nearest.ts';
-import type { Step } from './placed-mistake.ts';
+import type { Step } from './located-mistake.ts';
 
-/** What the grammar of YAML allows and a manifest does not. */
+/** Something that is valid YAML but not allowed in a manifest. */
 export interface YamlFault {
-  /** Where it stands in the text. */
+  /** Its position in the text. */
   readonly offset: number;
   readonly path: readonly Step[];
   readonly problem: string;
-  /** Where the first of two stands. */
+  /** The position of the first of two duplicate keys. */
   readonly firstOffset?: number;
-  /** The rest of the document can be read all the same. */
+  /** The rest of the document can still be read. */
   readonly isHarmless: boolean;
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 interface Walk {
   readonly faults: YamlFault[];
-  /** Those passed so far; `open` while what they name has not ended, so that an alias to it would hold itself. */
+  /** The anchors so far. `open` until their node ends: an alias to an open one would contain itself. */
   readonly anchors: Map<string, 'open' | 'closed'>;
 }
 
-/** Fields that stand twice, aliases of nothing or of themselves, merges of what is no map, depths nobody writes. */
+/** Finds duplicate keys, aliases without an anchor or of themselves, merges of non-maps, and excessive nesting. */
 export function yamlFaults(contents: unknown): readonly YamlFault[] {
   const walk: Walk = { faults: [], anchors: new Map() };
   look(contents, [], walk);
@@ -44,7 +44,7 @@ function look(node: unknown, path: readonly Step[], walk: Walk): void {
 }
 
 function depthProblem(path: readonly Step[]): string | undefined {
-  return path.length > DEEPEST ? `is nested deeper than ${DEEPEST} levels` : undefined;
+  return path.length > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels` : undefined;
 }
 
 function aliasProblem(name: string, anchors: Walk['anchors']): string | undefined {
@@ -52,9 +52,9 @@ function aliasProblem(name: string, anchors: Walk['anchors']): string | undefine
     case 'closed':
       return undefined;
     case 'open':
-      return `is the alias "*${name}" of what holds it, without end`;
+      return `is the alias "*${name}" of a node that contains it`;
     case undefined:
-      return `is the alias "*${name}", and no "&${name}" stands before it${suggestion(name, anchors.keys())}`;
+      return `is the alias "*${name}", but there is no anchor "&${name}" before it${suggestion(name, anchors.keys())}`;
   }
 }
 
@@ -68,16 +68,17 @@ function lookIntoMap(map: YAMLMap, path: readonly Step[], walk: Walk): void {
     const firstOffset = seen.get(name);
     if (key.anchor !== undefined) walk.anchors.set(key.anchor, 'closed');
     if (name === '<<' && !isMergeable(value)) {
-      const problem = 'merges what is no map; it takes an alias of one';
+      const problem = 'merges something other than a map; expected an alias of a map';
       walk.faults.push({ offset, path: here, problem, isHarmless: false });
     }
     if (firstOffset === undefined) seen.set(name, offset);
-    else walk.faults.push({ offset, path: here, problem: 'stands twice', firstOffset, isHarmless: true });
+    else
+      walk.faults.push({ offset, path: here, problem: 'is a duplicate key', firstOffset, isHarmless: true });
     look(value, here, walk);
   }
 }
 
-/** An alias of something else is found when it is unfolded. */
+/** An alias of something else is reported when it is expanded. */
 function isMergeable(value: unknown): boolean {
   return isMap(value) || isAlias(value) || (isSeq(value) && value.items.every(isMergeable));
 }

@@ -10,15 +10,15 @@ import {
   type Pair,
   type YAMLMap,
 } from 'yaml';
-import type { Step } from './placed-mistake.ts';
+import type { Step } from './located-mistake.ts';
 
 interface Found {
-  /** The field's name or the item: where a mistake is told. */
+  /** The field's name, or the item: the position of a mistake. */
   readonly at: Node | null;
   readonly value: unknown;
 }
 
-/** Where the last step of the path stands, or the last one that is there; `start` where none is. */
+/** The offset of the last step of the path that exists; `start` if none does. */
 export function offsetOf(document: Document.Parsed, path: readonly Step[], start: number): number {
   let offset = start;
   let node: unknown = document.contents;
@@ -43,7 +43,7 @@ function resolved(document: Document.Parsed, node: unknown): unknown {
   return isAlias(node) ? node.resolve(document) : node;
 }
 
-/** Through aliases, and through what `<<` merges in. */
+/** Follows aliases and merges (`<<`). */
 function stepInto(document: Document.Parsed, node: unknown, step: Step): Found | undefined {
   const holder = resolved(document, node);
   if (isSeq(holder)) {
@@ -62,7 +62,7 @@ function stepInto(document: Document.Parsed, node: unknown, step: Step): Found |
   return undefined;
 }
 
-/** The last of that name: the one that counts where there are two. */
+/** The last pair with this key: of duplicates, the last one counts. */
 function pairOf(map: YAMLMap, step: Step): Pair | undefined {
   return map.items.findLast(({ key }) => isScalar(key) && key.value === step);
 }

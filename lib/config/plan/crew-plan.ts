@@ -6,9 +6,9 @@ import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
 import { readGatewayConfig, readSidecarConfig } from '../settings/read-host-config.ts';
 import {
   type ActorPlan,
-  BESIDE_CALLS_SECONDS,
   baseConfig,
   type FunctionPlan,
+  OVERHEAD_SECONDS,
   type PlanSettings,
   plannedQueue,
   replicasOf,
@@ -23,7 +23,7 @@ const CREW_MEMORY_MB = 256;
 const CREW_REPLICAS = 10;
 
 export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly ActorPlan[] {
-  const crewSeconds = CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS;
+  const crewSeconds = CREW_TIMEOUT_MS / 1000 + OVERHEAD_SECONDS;
   return CREW.map((name): ActorPlan => {
     const base = baseConfig(readSidecarConfig, name, settings);
     const crew = crewRole(name, base.sump, settings.namespace);
@@ -67,7 +67,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
   });
 }
 
-/** The gateway's backstops: delayed messages to itself, which outlive whoever set them. */
+/** The gateway's timers: delayed messages to itself, which remain when the process that sent them ends. */
 export function timerPlan(settings: PlanSettings): FunctionPlan<GatewayConfig> {
   const base = baseConfig(readGatewayConfig, GATEWAY, settings);
   const queue = plannedQueue(GATEWAY, CREW_VISIBILITY_SECONDS, settings);
@@ -79,7 +79,7 @@ export function timerPlan(settings: PlanSettings): FunctionPlan<GatewayConfig> {
     batchSize: CREW_BATCH,
     batchWindowSeconds: 0,
     maxReplicas: replicasOf(10, settings),
-    timeoutSeconds: CREW_TIMEOUT_MS / 1000 + BESIDE_CALLS_SECONDS,
+    timeoutSeconds: CREW_TIMEOUT_MS / 1000 + OVERHEAD_SECONDS,
     memoryMb: CREW_MEMORY_MB,
     config: {
       ...base,

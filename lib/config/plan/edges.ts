@@ -1,28 +1,27 @@
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
 
-/** Whom an actor may send to, its own queue and the mesh's own actors apart. */
+/** The actors to which an actor may send, besides itself and the crew. */
 export interface ActorEdges {
   /**
-   * Who follows it: by the flows, by lists of `onExhausted`, and by its own `next`. Whom its handler may put into the
-   * rest of a route (`ASYA_ROUTE_ALLOW`).
+   * The actors that may follow it: by the flows, by lists of `onExhausted`, and by its own `next`. Its handler may put
+   * them into the rest of a route (`ASYA_ROUTE_ALLOW`).
    */
   readonly successors: ReadonlySet<string>;
-  /** Who takes its failures: its `onExhausted` and `onError`. */
+  /** The actors that receive its failures: `onExhausted` and `onError`. */
   readonly rescuers: ReadonlySet<string>;
-  /** Queues or topics that its failures are escalated to; they need not be actors. */
+  /** Queues or topics for escalated failures. They need not be actors. */
   readonly escalations: ReadonlySet<string>;
-  /** Every actor whose queue it has to be able to send to: for whoever grants it. */
+  /** Every actor to whose queue it needs permission to send. */
   readonly sendsTo: ReadonlySet<string>;
 }
 
 /**
- * Who may send to whom. A mesh declares it: what neither a flow nor `next` says is refused, by the sidecar with a
- * ValidationError that says why, and by the permissions that are made from the same edges.
+ * Which actor may send to which. A mesh declares it in its flows and in `next`. The sidecar rejects anything else with
+ * a ValidationError that gives the reason, and the permissions are derived from the same edges.
  *
- * Successors are those who follow at once. A handler that puts a step before the rest of its route (`[extra, ...rest]`)
- * names the rest too, so such an actor has to list these in `next`: that it may jump over steps which a flow puts
- * between is nothing to be granted in passing. For the same reason `next` has to list whomever an `_on_error` header
- * may name.
+ * Successors are the actors directly after an actor. A handler that puts a step before the rest of its route
+ * (`[extra, ...rest]`) also names the rest, so `next` must list those actors: otherwise a flow would implicitly
+ * allow its actors to skip steps. For the same reason `next` must list every actor that an `_on_error` header may name.
  *
  * The second actor of an `onExhausted` list follows the first one, not the actor that failed.
  */
@@ -48,7 +47,7 @@ function edgesOfActor(actor: ActorSpec, successors: ReadonlySet<string>): ActorE
   return { successors, rescuers, escalations, sendsTo: new Set([...successors, ...rescuers]) };
 }
 
-/** `onError` is worked into the policies. */
+/** The policies already contain `onError`. */
 function rescueRoutes({ resiliency }: ActorSpec): readonly (readonly string[])[] {
   return [...resiliency.policies.values()].flatMap(({ onExhausted }) =>
     onExhausted.action === 'route' ? [onExhausted.actors] : [],

@@ -1,8 +1,8 @@
-/** The one table of a mesh, wherever it is made: every end, every failure with its replays, and every task. */
+/** The single table of a mesh: ended envelopes, failures with their replays, and tasks. */
 export interface TableShape {
   readonly key: Attribute;
   readonly indexes: readonly TableIndex[];
-  /** Items are let go at this instant, in seconds since 1970. */
+  /** Attribute with the time at which an item expires, in seconds since 1970. */
   readonly expiry: string;
 }
 
@@ -36,10 +36,10 @@ export const FAILURE_TABLE = {
   expiry: 'expires_at',
 } as const satisfies TableShape;
 
-/** Of the items that hold a task: the only ones that reports have to do with. */
+/** Key prefix of tasks, the only items that reports change. */
 export const TASK_PREFIX = 'task#';
 
-/** Of the items that hold a request's idempotency key: the only ones that the gateway may change in place. */
+/** Key prefix of idempotency keys, the only items that the gateway may change in place. */
 export const IDEMPOTENCY_PREFIX = 'idempotency#';
 
 export type FailureTableIndex = (typeof FAILURE_TABLE)['indexes'][number]['name'];

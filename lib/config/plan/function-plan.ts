@@ -6,7 +6,7 @@ import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
 import type { ReadHostConfig } from '../settings/read-host-config.ts';
 import { type QueueChoices, type QueuePlan, queuePlan } from './queue-plan.ts';
 
-/** One function, with its queue where it has one, and the queues it is fed from. */
+/** One function, its own queue if it has one, and the queues that invoke it. */
 export interface FunctionPlan<Config = SidecarConfig | GatewayConfig> {
   readonly actor: string;
   /** The folder in `functions/`. */
@@ -18,11 +18,11 @@ export interface FunctionPlan<Config = SidecarConfig | GatewayConfig> {
     | 'gateway-timer'
     | 'gateway-reports'
     | 'gateway';
-  /** Undefined for x-dlq, which lives on the queues of others. */
+  /** Undefined for x-dlq, which drains the dead-letter queues of other actors. */
   readonly queue?: PlannedQueue;
   /** The queues whose messages invoke it. */
   readonly sources: readonly string[];
-  /** Whose dead letters those are; x-dlq's alone. */
+  /** The actors whose dead-letter queues these are. Set for x-dlq only. */
   readonly drains?: readonly string[];
   readonly batchSize: number;
   readonly batchWindowSeconds: number;
@@ -57,23 +57,23 @@ export interface PlanSettings {
   readonly namespace?: string;
   readonly region: string;
   readonly storage: Storage;
-  /** What the broker is reached by, as a sidecar is told it; SQS as the function finds it without. */
+  /** Variables that select and reach the broker. Default: SQS. */
   readonly broker?: Readonly<Record<string, string>>;
   readonly gatewayUrl?: string;
-  /** Set where the mesh has a gateway: then everybody reports to it, and its timers have a queue. */
+  /** Set if the mesh has a gateway. All actors then report to it, and its timers have a queue. */
   readonly gateway?: { readonly url: string; readonly secret: string };
   readonly logLevel?: LogLevel;
   readonly queues?: QueueChoices;
-  /** No function has more copies, whatever its manifest says: what the account or the machine can bear. */
+  /** Maximum number of copies of any function, whatever its manifest says. */
   readonly mostReplicas?: number;
 }
 
-/** Lambda's longest. */
+/** Lambda's maximum timeout. */
 export const MAX_FUNCTION_SECONDS = 900;
-/** What a host needs beside the calls: to load, to start the runtime, to make the last sends. */
-export const BESIDE_CALLS_SECONDS = 5;
-/** The longest that an actor's call may take on Lambda. */
-export const MAX_ACTOR_TIMEOUT_MS = (MAX_FUNCTION_SECONDS - BESIDE_CALLS_SECONDS) * 1000;
+/** The time that a function needs besides its calls: to load, to start the runtime, to make the last sends. */
+export const OVERHEAD_SECONDS = 5;
+/** Maximum timeout of an actor on Lambda. */
+export const MAX_ACTOR_TIMEOUT_MS = (MAX_FUNCTION_SECONDS - OVERHEAD_SECONDS) * 1000;
 
 export function replicasOf(wanted: number, { mostReplicas = wanted }: PlanSettings): number {
   return Math.min(wanted, mostReplicas);
@@ -113,7 +113,7 @@ export function baseConfig<Config>(
   throw new PlanRefused(reading.mistakes);
 }
 
-/** A mesh that cannot be run under these names: where its queues would be called what no broker takes. */
+/** The plan is not possible: the broker would reject the names of its queues. */
 class PlanRefused extends Error {
   readonly mistakes: readonly Mistake[];
 

@@ -11,25 +11,25 @@ import {
   replicasOf,
 } from './function-plan.ts';
 
-/** The gateway's name among the mesh's own actors, and its queue's. */
+/** The name of the gateway as an actor, and of its queue. */
 export const GATEWAY = 'x-gateway';
-/** Beside the gateway's code. */
+/** File with the flows, next to the gateway's code. */
 export const GATEWAY_FLOWS_FILE = 'flows.json';
 const GATEWAY_REPLICAS = 100;
 const GATEWAY_MEMORY_MB = 512;
-/** Whoever reports has given up before; what is noted late is noted all the same. */
+/** Longer than a sidecar waits for an answer: a report that is stored late is still useful. */
 const REPORTS_SECONDS = 30;
 
 export interface GatewayPlanSettings extends PlanSettings {
-  /** Who may call, as `ASYA_GATEWAY_KEYS` takes it. */
+  /** API keys, in the format of `ASYA_GATEWAY_KEYS`. */
   readonly keys: string;
-  /** Who else may call. */
+  /** Settings for callers with tokens and for web pages. */
   readonly callers?: Partial<Pick<GatewaySettings, 'issuer' | 'audience' | 'jwksUrl' | 'origins'>>;
 }
 
 /**
- * The gateway as a function, for callers: it sends to where flows begin and to its own timers, and to nobody else. It
- * does not know what reports are signed with, so it takes none.
+ * The gateway as a function for callers. It sends only to the entrypoints of flows and to its own timers. It does not
+ * have the secret that signs reports, so it accepts none.
  */
 export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings): FunctionPlan<GatewayConfig> {
   const base = baseConfig(readGatewayConfig, GATEWAY, settings);
@@ -42,7 +42,7 @@ export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings):
     batchSize: 1,
     batchWindowSeconds: 0,
     maxReplicas: replicasOf(GATEWAY_REPLICAS, settings),
-    // A stream of events lasts as long as its task, as far as Lambda allows.
+    // An event stream lasts as long as its task, up to Lambda's maximum.
     timeoutSeconds: MAX_FUNCTION_SECONDS,
     memoryMb: GATEWAY_MEMORY_MB,
     config: {
@@ -55,7 +55,7 @@ export function gatewayPlan({ flows }: Manifest, settings: GatewayPlanSettings):
   };
 }
 
-/** What takes the reports as a function: it sends to nobody. */
+/** The function that receives reports. It sends no messages. */
 export function reportsPlan(settings: PlanSettings, secret: string): FunctionPlan<GatewayConfig> {
   return {
     actor: GATEWAY,
@@ -76,7 +76,7 @@ export function reportsPlan(settings: PlanSettings, secret: string): FunctionPla
   };
 }
 
-/** As `flows.yaml` holds them: JSON is YAML too. */
+/** The flows in the format of `flows.yaml`: JSON is also YAML. */
 export function flowsFileText(flows: readonly Flow[]): string {
   const entries = flows.map(({ name, entrypoint, routeNext, description, timeoutSeconds, mcp, a2a }) => ({
     name,

@@ -6,9 +6,8 @@ import { type WrittenEnvironment, writeEnvironment } from '../settings/write-env
 import { type FunctionPlan, isActorPlan } from './function-plan.ts';
 
 /**
- * What lies beside each other in the code of an actor's function: bundled under these names, and named so in its
- * environment. A zip is worked in where it lies; a user's own image is
- * worked in where its handler lies, and ours lies where Lambda looks for code.
+ * The files in the code of an actor's function. Bundling uses these names, and so does the function's environment. A
+ * zip runs in the folder of these files. A user's image runs in its own working folder; our files are in Lambda's.
  */
 export const IN_FUNCTION = {
   sidecar: 'index.js',
@@ -17,20 +16,20 @@ export const IN_FUNCTION = {
   handler: 'handler.mjs',
   nodeRuntime: 'runtime/asya-runtime.ts',
   pythonRuntime: 'asya_runtime.py',
-  /** A Python handler's whole folder. */
+  /** The whole folder of a Python handler. */
   app: 'app',
   imageFolder: '/var/task',
 } as const;
 
-/** As Amazon Linux calls it: the one that is installed into the image. */
+/** The Python that is installed into the image, by its name on Amazon Linux. */
 export const PYTHON_OF_IMAGE = 'python3.12';
 
-/** Lambda's environment, all names and values together. */
+/** Lambda's limit for the environment: all names and values together. */
 export const MAX_ENVIRONMENT_BYTES = 4096;
 
 /**
- * The environment of a planned function on Lambda, with its policies in a file. The region is left to Lambda, which
- * says it anyway. The metrics' `service` is the mesh, so that two of them in one account are told apart.
+ * The environment of a planned function on Lambda, with its policies in a file. Lambda sets the region
+ * itself. The `service` dimension of metrics is the mesh, which separates two meshes in one account.
  */
 export function lambdaEnvironment(plan: FunctionPlan): WrittenEnvironment {
   const { config, environment, runtime } = plan;
@@ -42,14 +41,14 @@ export function lambdaEnvironment(plan: FunctionPlan): WrittenEnvironment {
     command === undefined ? config : { ...config, runtime: { ...config.runtime, command } },
     hasPolicies ? `${folder}${IN_FUNCTION.resiliency}` : undefined,
   );
-  const { ASYA_AWS_REGION: _region, ...told } = variables;
+  const { ASYA_AWS_REGION: _region, ...written } = variables;
   return {
     ...file,
-    variables: { ...environment, ...told, POWERTOOLS_SERVICE_NAME: config.namespace ?? 'asya' },
+    variables: { ...environment, ...written, POWERTOOLS_SERVICE_NAME: config.namespace ?? 'asya' },
   };
 }
 
-/** Undefined where nothing is started: a runtime elsewhere. */
+/** Undefined if the runtime runs elsewhere and is not started. */
 function commandOnLambda(runtime: RuntimeSpec): string | undefined {
   const { imageFolder, nodeRuntime, pythonRuntime, app } = IN_FUNCTION;
   switch (runtime.kind) {
@@ -68,12 +67,12 @@ function commandOnLambda(runtime: RuntimeSpec): string | undefined {
   }
 }
 
-/** `score.ts.Scorer.score` is `handler.mjs.Scorer.score`, wherever its file stood. */
+/** `score.ts.Scorer.score` becomes `handler.mjs.Scorer.score`, whatever the folder of the file. */
 function bundledHandler(handler: string): string {
   return `${IN_FUNCTION.handler}${handler.slice(fileOfHandler(handler)?.length ?? 0)}`;
 }
 
-/** As Lambda measures it: the JSON of all of it, with its quotes and what has to be escaped. */
+/** The size as Lambda counts it: the length of the JSON, with quotes and escapes. */
 export function environmentBytes(variables: Readonly<Record<string, string>>): number {
   return new TextEncoder().encode(JSON.stringify(variables)).length;
 }

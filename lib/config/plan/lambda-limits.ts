@@ -13,17 +13,17 @@ import { edgesOf } from './edges.ts';
 import { MAX_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts';
 import { GATEWAY } from './gateway-plan.ts';
 import { environmentBytes, lambdaEnvironment, MAX_ENVIRONMENT_BYTES } from './lambda-environment.ts';
-import { heldSeconds, planMesh, visibilityOf } from './mesh-plan.ts';
+import { maxHoldSeconds, planMesh, visibilityOf } from './mesh-plan.ts';
 import { MAX_RETENTION_SECONDS, MIN_RECEIVE_COUNT, queuePlan } from './queue-plan.ts';
 
-/** An event source for SQS takes no lower `MaximumConcurrency`. */
+/** The lowest `MaximumConcurrency` of an event source for SQS. */
 const MIN_REPLICAS = 2;
 
-/** What SQS takes. */
+/** The limits of SQS. */
 const MAX_RECEIVES = 1_000;
 const MIN_RETENTION_SECONDS = 60;
 
-/** Everything that SQS and Lambda would refuse, or do otherwise than the mesh says. All of it at once. */
+/** Reports everything that SQS and Lambda would reject, or would do differently from what the mesh declares. */
 export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
   return [
     ...settingsMistakes(settings),
@@ -32,7 +32,7 @@ export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): read
   ];
 }
 
-/** What is wrong for every actor alike. */
+/** Mistakes that concern all actors. */
 export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettings): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   const notes = mistakeCollector(mistakes, '');
@@ -44,44 +44,38 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
     notes
       .at('maxReceiveCount')
       .add(
-        `is ${maxReceiveCount}; polls that Lambda throttles count as receives too, and would dead-letter what never failed; give ${MIN_RECEIVE_COUNT} or more`,
+        `is ${maxReceiveCount}; polls that Lambda throttles count as receives, so messages that never failed would be dead-lettered; expected ${MIN_RECEIVE_COUNT} or more`,
       );
   } else if (!Number.isInteger(maxReceiveCount) || maxReceiveCount > MAX_RECEIVES) {
     notes
       .at('maxReceiveCount')
-      .add(
-        `is ${maxReceiveCount}; SQS takes a whole number, from ${MIN_RECEIVE_COUNT} here to ${MAX_RECEIVES}`,
-      );
+      .add(`is ${maxReceiveCount}; expected a whole number from ${MIN_RECEIVE_COUNT} to ${MAX_RECEIVES}`);
   }
   if (retentionSeconds < MIN_RETENTION_SECONDS)
     notes
       .at('retention')
       .add(
-        `is ${secondsText(retentionSeconds)}; SQS keeps messages for ${secondsText(MIN_RETENTION_SECONDS)} at the least`,
+        `is ${secondsText(retentionSeconds)}; SQS keeps messages for at least ${secondsText(MIN_RETENTION_SECONDS)}`,
       );
   if (deadLetterRetentionSeconds <= retentionSeconds) {
     notes
       .at('deadLetterRetention')
       .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}, and the queues keep ${secondsText(retentionSeconds)}: what is dead-lettered keeps its age and could be gone at once; give more, up to ${secondsText(MAX_RETENTION_SECONDS)}, or lower the queues' retention`,
+        `is ${secondsText(deadLetterRetentionSeconds)}, which is not longer than the retention of the queues (${secondsText(retentionSeconds)}): a dead-lettered message keeps its age and could expire at once; expected more, up to ${secondsText(MAX_RETENTION_SECONDS)}, or a lower retention`,
       );
   } else if (deadLetterRetentionSeconds > MAX_RETENTION_SECONDS) {
     notes
       .at('deadLetterRetention')
       .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps nothing longer than ${secondsText(MAX_RETENTION_SECONDS)}`,
+        `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps messages for at most ${secondsText(MAX_RETENTION_SECONDS)}`,
       );
   }
   if (mostReplicas !== undefined && mostReplicas < MIN_REPLICAS)
-    notes
-      .at('concurrency')
-      .add(
-        `is ${mostReplicas}; an event source starts at ${MIN_REPLICAS} copies; give ${MIN_REPLICAS} or more`,
-      );
+    notes.at('concurrency').add(`is ${mostReplicas}; an event source needs at least ${MIN_REPLICAS} copies`);
   return mistakes;
 }
 
-/** What is wrong with one actor by itself. */
+/** Mistakes of a single actor. */
 export function actorMistakes(
   spec: ActorSpec,
   settings: PlanSettings,
@@ -89,40 +83,40 @@ export function actorMistakes(
 ): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   const notes = mistakeCollector(mistakes, `${placeOf(spec)} spec`);
-  noteName(spec, settings.namespace, mistakeCollector(mistakes, placeOf(spec)));
-  noteTimes(spec, notes.at('resiliency'));
-  noteReplicas(spec, notes.at('scaling'));
-  noteRuntime(spec, notes);
-  noteEnvironment(spec, bytesOf(spec, flows, settings), notes.at('environment'));
+  checkName(spec, settings.namespace, mistakeCollector(mistakes, placeOf(spec)));
+  checkTimes(spec, notes.at('resiliency'));
+  checkReplicas(spec, notes.at('scaling'));
+  checkRuntime(spec, notes);
+  checkEnvironment(spec, bytesOf(spec, flows, settings), notes.at('environment'));
   return mistakes;
 }
 
-/** What is wrong between actors: names that meet, and names of nobody. */
+/** Mistakes between actors: queue names that collide, and references to unknown actors. */
 export function wholeMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
   const { namespace } = settings;
   const mistakes: Mistake[] = [];
-  noteSameNames(manifest.actors, namespace, mistakes);
+  checkQueueNames(manifest.actors, namespace, mistakes);
   const names = new Set(manifest.actors.map(({ name }) => name));
-  const noteMissing = (name: string, notes: MistakeCollector) => {
+  const checkExists = (name: string, notes: MistakeCollector) => {
     if (!names.has(name))
-      notes.add(`is ${describeValue(name)}, no actor of this mesh${suggestion(name, names)}`);
+      notes.add(`is ${describeValue(name)}, which is not an actor of this mesh${suggestion(name, names)}`);
   };
   const flows = new Set<string>();
   for (const { name, entrypoint, routeNext } of manifest.flows) {
     const notes = mistakeCollector(mistakes, `flow "${name}"`);
-    if (flows.has(name)) notes.add('is there twice; give one of the two another name');
+    if (flows.has(name)) notes.add('is defined twice; rename one of them');
     flows.add(name);
-    noteMissing(entrypoint, notes.at('entrypoint'));
-    for (const [index, next] of routeNext.entries()) noteMissing(next, notes.at('route_next').at(index));
+    checkExists(entrypoint, notes.at('entrypoint'));
+    for (const [index, next] of routeNext.entries()) checkExists(next, notes.at('route_next').at(index));
   }
   const edges = edgesOf({ ...manifest, flows: [] });
   for (const spec of manifest.actors) {
     const notes = mistakeCollector(mistakes, `${placeOf(spec)} spec`);
-    for (const [index, next] of spec.next.entries()) noteMissing(next, notes.at('next').at(index));
+    for (const [index, next] of spec.next.entries()) checkExists(next, notes.at('next').at(index));
     const { rescuers = [], escalations = [] } = edges.get(spec.name) ?? {};
-    for (const name of rescuers) noteMissing(name, notes.at('resiliency'));
+    for (const name of rescuers) checkExists(name, notes.at('resiliency'));
     for (const topic of escalations)
-      noteTopic(topic, ownQueues(names, namespace), notes.at('resiliency').at('policies'));
+      checkTopic(topic, ownQueues(names, namespace), notes.at('resiliency').at('policies'));
   }
   return mistakes;
 }
@@ -136,17 +130,17 @@ function ownQueues(actors: ReadonlySet<string>, namespace: string | undefined): 
   ]);
 }
 
-/** A permission is made of it, in which a `*` would mean every queue of the account. */
+/** The name becomes part of a permission, in which `*` would mean every queue of the account. */
 const QUEUE_NAME = new RegExp(`^[\\w-]{1,${MAX_QUEUE_NAME}}$`);
 
-function noteTopic(topic: string, own: ReadonlySet<string>, notes: MistakeCollector): void {
+function checkTopic(topic: string, own: ReadonlySet<string>, notes: MistakeCollector): void {
   if (!QUEUE_NAME.test(topic))
     notes.add(
-      `escalate to ${describeValue(topic)}, no name of a queue on SQS: it takes up to ${MAX_QUEUE_NAME} letters, digits, "-" and "_", and no FIFO queue`,
+      `escalate to ${describeValue(topic)}, which is not the name of an SQS queue: expected up to ${MAX_QUEUE_NAME} letters, digits, "-" and "_"; FIFO queues are not supported`,
     );
   if (own.has(topic))
     notes.add(
-      `escalate to ${describeValue(topic)}, a queue of the mesh's own; name one that somebody else reads`,
+      `escalate to ${describeValue(topic)}, which is a queue of the mesh itself; expected a queue with another consumer`,
     );
 }
 
@@ -154,16 +148,16 @@ function placeOf({ name, file }: ActorSpec): string {
   return `${file} "${name}"`;
 }
 
-function noteName({ name }: ActorSpec, namespace: string | undefined, notes: MistakeCollector): void {
+function checkName({ name }: ActorSpec, namespace: string | undefined, notes: MistakeCollector): void {
   const longest = deadLetterQueueName(queueName(name, namespace));
   if (longest.length <= MAX_QUEUE_NAME) return;
   notes.add(
-    `makes a queue's name of ${longest.length} characters, "${longest}"; SQS takes ${MAX_QUEUE_NAME}: ` +
+    `makes the queue name "${longest}" ${longest.length} characters long; SQS allows ${MAX_QUEUE_NAME}: ` +
       `shorten the actor's name, the mesh's or the environment's by ${longest.length - MAX_QUEUE_NAME}`,
   );
 }
 
-function noteTimes(spec: ActorSpec, notes: MistakeCollector): void {
+function checkTimes(spec: ActorSpec, notes: MistakeCollector): void {
   const { timeoutMs, visibilitySeconds } = spec;
   if (timeoutMs > MAX_ACTOR_TIMEOUT_MS) {
     notes
@@ -174,39 +168,39 @@ function noteTimes(spec: ActorSpec, notes: MistakeCollector): void {
       );
     return;
   }
-  const held = heldSeconds(spec);
+  const held = maxHoldSeconds(spec);
   if (visibilitySeconds !== undefined && visibilitySeconds < held) {
     const { visibilitySeconds: _given, ...without } = spec;
     const derived = visibilityOf(without);
     notes
       .at('visibilityTimeout')
       .add(
-        `is ${secondsText(visibilitySeconds)}, and the function may hold a message for ${secondsText(held)}: Lambda refuses such an event source; ` +
-          `leave it out for ${secondsText(derived)}, or give ${secondsText(held)} or more`,
+        `is ${secondsText(visibilitySeconds)}, but the function may hold a message for ${secondsText(held)}, and Lambda rejects such an event source; ` +
+          `omit it for ${secondsText(derived)}, or set ${secondsText(held)} or more`,
       );
   }
 }
 
-function noteReplicas({ scaling }: ActorSpec, notes: MistakeCollector): void {
+function checkReplicas({ scaling }: ActorSpec, notes: MistakeCollector): void {
   const { maxReplicas, batchSize, batchWindowSeconds } = scaling;
   if (maxReplicas < MIN_REPLICAS) {
     notes
       .at('maxReplicas')
       .add(
-        `is ${maxReplicas}; an event source of Lambda starts at ${MIN_REPLICAS}, and fewer by reserved concurrency would throttle polls into the dead-letter queue: ` +
-          'write 2 and make the handler safe for two at once (a conditional write, a lock), or run this actor as one long-running worker (`asya sidecar`)',
+        `is ${maxReplicas}; an event source of Lambda needs at least ${MIN_REPLICAS}, and a limit by reserved concurrency would throttle polls until messages are dead-lettered: ` +
+          'set 2 and make the handler safe for two calls at once (a conditional write, a lock), or run this actor as one long-running worker (`asya sidecar`)',
       );
   }
   if (batchSize > 10 && batchWindowSeconds === 0)
     notes.at('batchSize').add(`is ${batchSize}; more than 10 needs a batchWindow of "1s" or more`);
 }
 
-function noteRuntime({ runtime }: ActorSpec, notes: MistakeCollector): void {
+function checkRuntime({ runtime }: ActorSpec, notes: MistakeCollector): void {
   if (runtime.kind === 'url' && isOnThisMachine(runtime.url)) {
     notes
       .at('url')
       .add(
-        `is ${describeValue(runtime.url)}; nobody listens there inside a Lambda function: name an address that it can reach, or give a handler or an image`,
+        `is ${describeValue(runtime.url)}; nothing listens there inside a Lambda function; use an address that the function can reach, or a handler or an image`,
       );
   }
   if (runtime.kind === 'image' && languageOf(runtime.handler ?? '') === undefined) {
@@ -215,37 +209,37 @@ function noteRuntime({ runtime }: ActorSpec, notes: MistakeCollector): void {
       .add(
         runtime.handler === undefined
           ? 'is missing; on Lambda the sidecar is the image\'s entry point and starts the handler itself: name it, "score.score" for Python or "score.ts.score" for Node, from the image\'s working folder'
-          : `is ${describeValue(runtime.handler)}; on Lambda it takes module.function for Python or FILE.FUNCTION for Node`,
+          : `is ${describeValue(runtime.handler)}; on Lambda, expected module.function for Python or FILE.FUNCTION for Node`,
       );
   }
 }
 
-/** What Lambda keeps for itself. */
+/** Variables that Lambda reserves. */
 const RESERVED =
   /^(_HANDLER|_X_AMZN_TRACE_ID|AWS_(DEFAULT_REGION|REGION|EXECUTION_ENV|LAMBDA_.*|ACCESS_KEY|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|LAMBDA_(TASK_ROOT|RUNTIME_DIR))$/;
 
-function noteEnvironment(spec: ActorSpec, bytes: number, notes: MistakeCollector): void {
+function checkEnvironment(spec: ActorSpec, bytes: number, notes: MistakeCollector): void {
   for (const name of Object.keys(spec.environment)) {
-    if (RESERVED.test(name)) notes.at(name).add('is a name that Lambda keeps for itself; choose another');
+    if (RESERVED.test(name)) notes.at(name).add('is reserved by Lambda; choose another name');
     else if (!/^[A-Za-z][A-Za-z0-9_]+$/.test(name))
-      notes.at(name).add('is no name for Lambda: a letter, then at least one letter, digit or "_"');
+      notes.at(name).add('is not valid on Lambda; expected a letter, then at least one letter, digit or "_"');
     else if (name === 'POWERTOOLS_SERVICE_NAME')
       notes.at(name).add('is set by the mesh: it keeps the metrics of two meshes apart; choose another name');
   }
   if (bytes > MAX_ENVIRONMENT_BYTES) {
     notes.add(
-      `makes an environment of ${bytes} bytes with the sidecar's own; Lambda takes ${MAX_ENVIRONMENT_BYTES} in all: put long values into a file that the handler imports`,
+      `makes an environment of ${bytes} bytes, including the sidecar's variables; Lambda allows ${MAX_ENVIRONMENT_BYTES} in total: put long values into a file that the handler imports`,
     );
   }
 }
 
-/** Of the length that they will have: what is known of them when a mesh is synthesised is a word for each. */
+/** Values of the final length: during synthesis only placeholder tokens are known. */
 const GATEWAY_ACCESS = {
   ASYA_GATEWAY_URL: `https://${'u'.repeat(32)}.lambda-url.ap-southeast-99.on.aws/`,
   ASYA_GATEWAY_SECRET: 's'.repeat(48),
 } as const;
 
-/** In a short namespace, because one that makes names too long is told already. */
+/** Plans without the namespace, because names that are too long with it were reported before. */
 function bytesOf(spec: ActorSpec, flows: readonly Flow[], settings: PlanSettings): number {
   const { namespace = '', ...others } = settings;
   const [plan] = planMesh({ actors: [spec], flows }, others).functions;
@@ -259,8 +253,8 @@ function bytesOf(spec: ActorSpec, flows: readonly Flow[], settings: PlanSettings
   });
 }
 
-/** `score-dlq` is the dead-letter queue of `score`, and can be nobody else's. */
-function noteSameNames(
+/** `score-dlq` is the dead-letter queue of `score`, so no actor can have this name. */
+function checkQueueNames(
   actors: readonly ActorSpec[],
   namespace: string | undefined,
   mistakes: Mistake[],
@@ -269,20 +263,24 @@ function noteSameNames(
   const own = (queue: string, owner: string, notes: MistakeCollector) => {
     const other = owners.get(queue);
     if (other === undefined) owners.set(queue, owner);
-    else notes.add(`makes the queue "${queue}", which is ${other}; give the actor another name`);
+    else notes.add(`makes the queue "${queue}", which is ${other}; rename the actor`);
   };
   for (const name of CREW) {
-    own(queueName(name, namespace), `the mesh's own ${name}`, mistakeCollector(mistakes, name));
+    own(queueName(name, namespace), `the queue of ${name}`, mistakeCollector(mistakes, name));
     own(
       deadLetterQueueName(queueName(name, namespace)),
-      `the dead letters of ${name}`,
+      `the dead-letter queue of ${name}`,
       mistakeCollector(mistakes, name),
     );
   }
   for (const spec of actors) {
     const notes = mistakeCollector(mistakes, placeOf(spec));
     own(queueName(spec.name, namespace), `the queue of "${spec.name}"`, notes);
-    own(deadLetterQueueName(queueName(spec.name, namespace)), `the dead letters of "${spec.name}"`, notes);
+    own(
+      deadLetterQueueName(queueName(spec.name, namespace)),
+      `the dead-letter queue of "${spec.name}"`,
+      notes,
+    );
   }
 }
 

@@ -7,24 +7,24 @@ import { crewPlans, timerPlan } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
 import {
   type ActorPlan,
-  BESIDE_CALLS_SECONDS,
   baseConfig,
   type FunctionPlan,
   MAX_FUNCTION_SECONDS,
+  OVERHEAD_SECONDS,
   type PlanSettings,
   plannedQueue,
   replicasOf,
   reportingTo,
 } from './function-plan.ts';
 
-/** A mesh as it is run: the one source for the local mesh and for the infrastructure. */
+/** The functions of a mesh: the same plan for the local mesh and for the infrastructure. */
 export interface MeshPlan {
   readonly functions: readonly FunctionPlan[];
 }
 
-/** SPEC.md: the queue hides a message for so much longer than its function may take. */
+/** How much longer the visibility timeout is than the function's timeout (SPEC.md). */
 const VISIBILITY_MARGIN_SECONDS = 30;
-/** Over HTTP a handler can be told the envelope's id, the attempt and the deadline, which the bare socket cannot. */
+/** HTTP passes the envelope's id, the attempt and the deadline to a handler. The plain socket protocol does not. */
 const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', resource: '/invoke' } as const;
 export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   const edges = edgesOf(manifest);
@@ -53,21 +53,21 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   return { functions: [...actors, ...crewPlans(manifest, settings), ...timer] };
 }
 
-/** Time for the calls of a whole batch, as far as Lambda allows; what is left over is sent again unchanged. */
+/** Time for the calls of a whole batch, up to Lambda's maximum. Remaining envelopes are sent again unchanged. */
 function functionSeconds({ timeoutMs, scaling }: ActorSpec): number {
   const rounds = Math.ceil(scaling.batchSize / scaling.concurrency);
-  return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + BESIDE_CALLS_SECONDS, MAX_FUNCTION_SECONDS);
+  return Math.min(Math.ceil((rounds * timeoutMs) / 1000) + OVERHEAD_SECONDS, MAX_FUNCTION_SECONDS);
 }
 
-/** Twice the actor's timeout, and never less than the function may hold a message. */
+/** Twice the actor's timeout, and at least as long as the function may hold a message. */
 export function visibilityOf(spec: ActorSpec): number {
   const { timeoutMs, visibilitySeconds } = spec;
-  const least = heldSeconds(spec) + VISIBILITY_MARGIN_SECONDS;
+  const least = maxHoldSeconds(spec) + VISIBILITY_MARGIN_SECONDS;
   return visibilitySeconds ?? Math.max(Math.ceil((2 * timeoutMs) / 1000), least);
 }
 
-/** For how long a function may hold a message: while its batch fills, and while it works. */
-export function heldSeconds(spec: ActorSpec): number {
+/** How long a function may hold a message: the batch window and its timeout. */
+export function maxHoldSeconds(spec: ActorSpec): number {
   return functionSeconds(spec) + spec.scaling.batchWindowSeconds;
 }
 

@@ -1,27 +1,27 @@
-/** What a queue and its dead-letter queue are made with, wherever they are made. */
+/** The attributes of a queue and its dead-letter queue. */
 export interface QueuePlan {
   readonly visibilitySeconds: number;
-  /** So many deliveries without an ack, and the dead-letter queue takes it. */
+  /** After this many receives without an ack, a message goes to the dead-letter queue. */
   readonly maxReceiveCount: number;
   readonly retentionSeconds: number;
-  /** Longer than the queue's own: what is dead-lettered keeps the age it had. */
+  /** Longer than the retention of the queue, because a dead-lettered message keeps its age. */
   readonly deadLetterRetentionSeconds: number;
-  /** No less than x-dlq, which drains it, may hold a message. */
+  /** At least as long as x-dlq, which drains the queue, may hold a message. */
   readonly deadLetterVisibilitySeconds: number;
 }
 
-/** Throttled polls count as receives too: fewer than five would dead-letter what never failed. */
+/** Throttled polls count as receives, so with fewer than five, messages that never failed would be dead-lettered. */
 export const MIN_RECEIVE_COUNT = 5;
 const DAY_SECONDS = 86_400;
-/** As long as SQS keeps anything. */
+/** The maximum of SQS. */
 export const MAX_RETENTION_SECONDS = 14 * DAY_SECONDS;
 
-/** What one of the crew may take for an envelope: a few requests to its stores. */
+/** Timeout of a crew actor: it makes a few requests to its stores per envelope. */
 export const CREW_TIMEOUT_MS = 30_000;
-/** Twice that, and never less than its function may hold a message. */
+/** About twice that, and at least as long as its function may hold a message. */
 export const CREW_VISIBILITY_SECONDS = 70;
 
-/** What whoever deploys a mesh may choose for all its queues. */
+/** What a deployment can choose for all queues of a mesh. */
 export type QueueChoices = Partial<
   Pick<QueuePlan, 'maxReceiveCount' | 'retentionSeconds' | 'deadLetterRetentionSeconds'>
 >;

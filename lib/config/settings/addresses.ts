@@ -65,7 +65,7 @@ export const hostAndPort: Kind<string> = {
 
 const HTTPS = url('https', 'http');
 
-/** URL of the keys that verify tokens. Whoever could replace the keys on the way could sign any token. */
+/** URL of the keys that verify tokens. Anyone who can replace the keys on the way can sign any token. */
 export const keysUrl: Kind<string> = {
   takes: 'a URL (`https:`; `http:` on this machine)',
   read: (text) => {

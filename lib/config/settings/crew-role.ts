@@ -1,7 +1,7 @@
 import type { Crew } from '../../core/delivery/actor.ts';
 import { queueName } from './queue-name.ts';
 
-/** The part that an actor of this name has in the built-in crew; undefined for any other name. */
+/** The role of an actor with this name in the built-in crew. Undefined for any other name. */
 export function crewRole(name: string, sump: string, namespace: string | undefined): Crew | undefined {
   switch (name) {
     case 'x-sink':

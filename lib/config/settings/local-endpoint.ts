@@ -2,12 +2,12 @@ import { isOnThisMachine } from './addresses.ts';
 import type { Environment } from './variables.ts';
 
 /**
- * An engine on this machine checks no credentials, but the SDK wants some: without any it would look for them over
- * the network for seconds.
+ * A local engine does not check credentials, but the SDK requires some. Without any, it would search for them over the
+ * network for seconds.
  */
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** What an AWS client is told of credentials: nothing, unless it would look for some in vain. */
+/** Placeholder credentials for a local endpoint if the environment has none; otherwise the SDK finds its own. */
 export function credentialsFor(
   endpoint: string | undefined,
   env: Environment,

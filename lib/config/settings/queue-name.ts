@@ -1,7 +1,7 @@
-/** The longest name of a queue on SQS, and within what the other brokers take. */
+/** Maximum length of a queue name on SQS. The other brokers allow more. */
 export const MAX_QUEUE_NAME = 80;
 
-/** A queue is called as its actor; in a namespace, by both. */
+/** Queue name: `{actor}`, or `asya-{namespace}-{actor}`. */
 export function queueName(actor: string, namespace: string | undefined): string {
   return namespace === undefined ? actor : `asya-${namespace}-${actor}`;
 }

@@ -14,16 +14,16 @@ export interface ResiliencyTexts {
   readonly file?: string;
 }
 
-/** The file's text, or why it cannot be read. */
+/** Returns the text of a file, or why it cannot be read. */
 export type ReadFile = (path: string) => { readonly text: string } | { readonly problem: string };
 
-/** From the two variables or from the file; both at once would leave open which counts. */
+/** Reads policies and rules from the two variables or from the file. Both at once are a mistake. */
 export function readResiliency(texts: ResiliencyTexts, readFile: ReadFile, mistakes: Mistake[]): Resiliency {
   const { policies, rules, file } = texts;
   const both = [policies === undefined ? [] : [POLICIES], rules === undefined ? [] : [RULES]].flat();
   if (file === undefined || both.length > 0) {
     if (file !== undefined) {
-      const problem = `is set, and so is ${both.join(' and ')}; keep the file or the variables`;
+      const problem = `is set, but so is ${both.join(' and ')}; keep the file or the variables`;
       mistakes.push({ place: FILE, problem });
       readResiliencyFile(file, readFile, mistakes);
     }
@@ -55,7 +55,7 @@ function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[
   return compileResiliency(policies, rules, { policies: notes.at('policies'), rules: notes.at('rules') });
 }
 
-/** `NOT_JSON`, and a mistake noted, where it is not JSON. */
+/** Reports a mistake and returns `NOT_JSON` if the text is not JSON. */
 function parseJson(text: string, place: string, mistakes: Mistake[]): unknown {
   try {
     return JSON.parse(text);

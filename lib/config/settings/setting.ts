@@ -2,8 +2,8 @@ import { defined } from '../../core/text/defined.ts';
 import type { Kind } from './kinds.ts';
 
 /**
- * When a configuration has the value: always, because a text is the default (`default`); always, because code beside the
- * table computes the default from other settings (`computed`); or only if the variable is set (`optional`).
+ * When a configuration has the value: always, because a text is the default (`default`); always, because code beside
+ * the table computes the default from other settings (`computed`); or only if the variable is set (`optional`).
  */
 type Presence = 'default' | 'computed' | 'optional';
 

@@ -1,4 +1,4 @@
-/** A command for the shell that starts a runtime: the shell gives way to it. */
+/** A shell command that starts a runtime. `exec` replaces the shell with it. */
 export function commandOf(...words: readonly string[]): string {
   return `exec ${words.map(quoted).join(' ')}`;
 }

@@ -1,7 +1,7 @@
-/** Up to the last "@": what makes a URL unreadable is often a "/" or an "@" in the password itself. */
+/** Up to the last "@", because a password may contain "/" or "@", which is often why a URL is not valid. */
 const CREDENTIALS = /\/\/.*@|^[^\s"{[@/:]+:(?!\/\/).*@/s;
 
-/** A mistake is printed, a password is not. */
+/** Hides credentials in a value that is shown in a message. */
 export function withoutPassword(text: string): string {
   return text.replace(CREDENTIALS, (found) => (found.startsWith('//') ? '//***@' : '***@'));
 }

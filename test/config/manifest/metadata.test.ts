@@ -175,11 +175,15 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
     [`namespace: ${'a'.repeat(64)}`],
     `5:3 metadata.namespace: is "${'a'.repeat(64)}"; ${NAMESPACE_RULE}`,
   ],
-  ['labels that are a list', ['labels: [team]'], '5:3 metadata.labels: is ["team"], not fields with values'],
+  [
+    'labels that are a list',
+    ['labels: [team]'],
+    '5:3 metadata.labels: is ["team"]; expected a map of fields',
+  ],
   [
     'annotations that are text',
     ['annotations: a'],
-    '5:3 metadata.annotations: is "a", not fields with values',
+    '5:3 metadata.annotations: is "a"; expected a map of fields',
   ],
   [
     'a label that is a number',

@@ -61,7 +61,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'a visibility of parts of seconds',
     ['resiliency: {visibilityTimeout: 1500ms, actorTimeout: 1s}'],
-    '7:16 spec.resiliency.visibilityTimeout: is "1500ms"; it takes whole seconds, "1s" to "43200s"',
+    '7:16 spec.resiliency.visibilityTimeout: is "1500ms"; expected whole seconds, "1s" to "43200s"',
   ],
   [
     "a policy's mistake",
@@ -88,12 +88,16 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     ['resiliency: {policies: []}'],
     '7:16 spec.resiliency.policies: is []; expected an object of policies like {"default":{"maxAttempts":3}}',
   ],
-  ['resiliency that is text', ['resiliency: high'], '7:3 spec.resiliency: is "high", not fields with values'],
-  ['an empty field', ['resiliency:'], '7:3 spec.resiliency: is null, not fields with values'],
+  [
+    'resiliency that is text',
+    ['resiliency: high'],
+    '7:3 spec.resiliency: is "high"; expected a map of fields',
+  ],
+  ['an empty field', ['resiliency:'], '7:3 spec.resiliency: is null; expected a map of fields'],
   [
     'onExhausted to nobody',
     ['resiliency:', '  policies:', '    default:', '      onExhausted: [store, stroe]'],
-    '10:30 spec.resiliency.policies.default.onExhausted[1]: is "stroe", no actor of this mesh; did you mean "store"?',
+    '10:30 spec.resiliency.policies.default.onExhausted[1]: is "stroe", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
     'onExhausted to the crew',
@@ -103,48 +107,48 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'onError to nobody',
     ['resiliency: {onError: stor}'],
-    '7:16 spec.resiliency.onError: is "stor", no actor of this mesh; did you mean "store"?',
+    '7:16 spec.resiliency.onError: is "stor", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
     'onError to the crew',
     ['resiliency: {onError: x-sump}'],
-    `7:16 spec.resiliency.onError: is "x-sump"; the mesh's own actors stand in no route`,
+    `7:16 spec.resiliency.onError: is "x-sump"; a route cannot contain an actor of the mesh itself`,
   ],
   [
     'onError to itself',
     ['resiliency: {onError: score}'],
-    '7:16 spec.resiliency.onError: is "score", this actor itself: what fails would come back to it; name another',
+    '7:16 spec.resiliency.onError: is "score", which is this actor: its failures would come back to it; expected another actor',
   ],
   [
     'onError as a list',
     ['resiliency: {onError: [store]}'],
-    `7:16 spec.resiliency.onError: is ["store"]; it takes an actor's name`,
+    `7:16 spec.resiliency.onError: is ["store"]; expected the name of an actor`,
   ],
   [
     'a follower who is nobody',
     ['next:', '- store', '- Store'],
-    '9:5 spec.next[1]: is "Store", no actor of this mesh; did you mean "store"?',
+    '9:5 spec.next[1]: is "Store", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
     'followers that are no list',
     ['next: store'],
-    '7:3 spec.next: is "store", not a list; [] is an empty one',
+    '7:3 spec.next: is "store"; expected a list ([] for an empty one)',
   ],
-  ['a number as follower', ['next: [1]'], `7:10 spec.next[0]: is 1; it takes an actor's name`],
+  ['a number as follower', ['next: [1]'], `7:10 spec.next[0]: is 1; expected the name of an actor`],
   [
     'too few replicas',
     ['scaling: {maxReplicas: 0}'],
-    '7:13 spec.scaling.maxReplicas: is 0; it takes a whole number from 1 to 1000',
+    '7:13 spec.scaling.maxReplicas: is 0; expected a whole number from 1 to 1000',
   ],
   [
     'parts of a replica',
     ['scaling: {maxReplicas: 1.5}'],
-    '7:13 spec.scaling.maxReplicas: is 1.5; it takes a whole number from 1 to 1000',
+    '7:13 spec.scaling.maxReplicas: is 1.5; expected a whole number from 1 to 1000',
   ],
   [
     'a number in quotes',
     ['scaling: {concurrency: "2"}'],
-    '7:13 spec.scaling.concurrency: is "2"; it takes a whole number from 1 to 1000',
+    '7:13 spec.scaling.concurrency: is "2"; expected a whole number from 1 to 1000',
   ],
   [
     'a great batch without a window',
@@ -154,7 +158,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'too long a window',
     ['scaling: {batchWindow: 6m}'],
-    '7:13 spec.scaling.batchWindow: is "6m"; it takes whole seconds, "0s" to "300s"',
+    '7:13 spec.scaling.batchWindow: is "6m"; expected whole seconds, "0s" to "300s"',
   ],
   [
     'memory in other words',
@@ -169,37 +173,37 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     "one of the sidecar's variables",
     ['environment:', '  MODEL: a', '  ASYA_LOG_LEVEL: debug'],
-    "9:5 spec.environment.ASYA_LOG_LEVEL: is the sidecar's: names that begin with ASYA_ are made from this document",
+    '9:5 spec.environment.ASYA_LOG_LEVEL: is reserved: variables that start with ASYA_ are set from this document',
   ],
   [
     'a variable that cannot be one',
     ['environment: {2nd: a}'],
-    '7:17 spec.environment.2nd: is no name of a variable: a letter, then letters, digits and "_"',
+    '7:17 spec.environment.2nd: is not a valid variable name; expected a letter, then letters, digits and "_"',
   ],
   [
     'a variable with more than text',
     ['environment: {LIST: [1]}'],
-    '7:17 spec.environment.LIST: is [1]; it takes text, a number or a flag, and "" for an empty one',
+    '7:17 spec.environment.LIST: is [1]; expected text, a number or a flag; use "" for an empty value',
   ],
   [
     'a variable without a value',
     ['environment:', '  MODEL:'],
-    '8:5 spec.environment.MODEL: is null; it takes text, a number or a flag, and "" for an empty one',
+    '8:5 spec.environment.MODEL: is null; expected text, a number or a flag; use "" for an empty value',
   ],
   [
     'two runtimes, one of them named',
     ['runtime: python', 'image: a'],
-    '8:3 spec.image: does not go with runtime "python", which takes handler; keep one of the two',
+    '8:3 spec.image: cannot be used with runtime "python", which takes handler; keep one of them',
   ],
   [
     'two runtimes',
     ['url: http://a/'],
-    '6:3 spec.handler: stands beside url, and these are two runtimes at once; keep one of them',
+    '6:3 spec.handler: is set together with url; an actor has one runtime, so keep one of them',
   ],
   [
     'a runtime nobody knows',
     ['runtime: pyton'],
-    '7:3 spec.runtime: is "pyton", none of node, python, image, url; did you mean "python"?',
+    '7:3 spec.runtime: is "pyton"; expected one of node, python, image, url; did you mean "python"?',
   ],
   [
     "another language's handler",
@@ -212,7 +216,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
 const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
   [
     '{}',
-    '5:1 spec.handler: is missing; name a function, "score.ts.score" for Node or "score.score" for Python, or else an image or a url',
+    '5:1 spec.handler: is missing; expected a function ("score.ts.score" for Node or "score.score" for Python), an image or a url',
   ],
   [
     '{runtime: url}',
@@ -242,20 +246,20 @@ const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
     '{runtime: python, handler: score.py.score}',
     '6:21 spec.handler: is "score.py.score"; a handler for python is module.function, like "score.score"; did you mean "score.score"?',
   ],
-  ['{handler: 5}', '6:4 spec.handler: is 5; it takes some text'],
-  ['{handler: ""}', '6:4 spec.handler: is ""; it takes some text'],
+  ['{handler: 5}', '6:4 spec.handler: is 5; expected text'],
+  ['{handler: ""}', '6:4 spec.handler: is ""; expected text'],
   [
     '{handler: /tmp/score.ts.score}',
-    '6:4 spec.handler: is "/tmp/score.ts.score"; its file is named from the folder of this document, without "/" before it',
+    '6:4 spec.handler: is "/tmp/score.ts.score"; the path of its file is relative to the folder of this document, without a leading "/"',
   ],
   [
     '{image: a, url: "http://a/"}',
-    '6:14 spec.url: stands beside image, and these are two runtimes at once; keep one of them',
+    '6:14 spec.url: is set together with image; an actor has one runtime, so keep one of them',
   ],
-  ['{image: a b}', '6:4 spec.image: is "a b"; an image is named like "registry.example/score:1"'],
+  ['{image: a b}', '6:4 spec.image: is "a b"; expected an image like "registry.example/score:1"'],
   [
     '{url: "ftp://me:secret@a/"}',
-    '6:4 spec.url: is "ftp://***@a/"; it takes a URL like "http://127.0.0.1:8080/invoke"',
+    '6:4 spec.url: is "ftp://***@a/"; expected a URL like "http://127.0.0.1:8080/invoke"',
   ],
 ];
 
@@ -276,23 +280,23 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     'a kind nobody knows',
     python('score').replace('AsyncActor', 'AsynActor'),
-    '2:1 kind: is "AsynActor"; the documents of a mesh are of kind "AsyncActor"; did you mean "AsyncActor"?',
+    '2:1 kind: is "AsynActor"; expected "AsyncActor"; did you mean "AsyncActor"?',
   ],
   [
     "somebody else's document",
     'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n',
-    '1:1 apiVersion: is "apps/v1"; it has to be "asya.sh/v1alpha1"',
-    '2:1 kind: is "Deployment"; the documents of a mesh are of kind "AsyncActor"; did you mean "AsyncActor"?',
+    '1:1 apiVersion: is "apps/v1"; expected "asya.sh/v1alpha1"',
+    '2:1 kind: is "Deployment"; expected "AsyncActor"; did you mean "AsyncActor"?',
   ],
   [
     'no kind',
     python('score').replace('kind: AsyncActor', '#'),
-    '1:1 kind: is missing; the documents of a mesh are of kind "AsyncActor"',
+    '1:1 kind: is missing; expected "AsyncActor"',
   ],
   [
     'another version',
     python('score').replace('v1alpha1', 'v2'),
-    '1:1 apiVersion: is "asya.sh/v2"; it has to be "asya.sh/v1alpha1"',
+    '1:1 apiVersion: is "asya.sh/v2"; expected "asya.sh/v1alpha1"',
   ],
   [
     'a field beside spec',
@@ -322,7 +326,7 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     "one of the mesh's own names",
     python('x-score'),
-    '3:12 metadata.name: is "x-score"; names that begin with "x-" are the mesh\'s own',
+    '3:12 metadata.name: is "x-score"; names that start with "x-" are reserved for the mesh',
   ],
   [
     'a wrong name in the spec',
@@ -332,13 +336,13 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     'no spec',
     python('score').split('\n').slice(0, 4).join('\n'),
-    '1:1 spec: is missing, not fields with values',
+    '1:1 spec: is missing; expected a map of fields',
   ],
-  ['text alone', 'just words', '1:1: is "just words", no document of kind "AsyncActor"'],
+  ['text alone', 'just words', '1:1: is "just words"; expected a document of kind "AsyncActor"'],
   [
     'flows elsewhere',
     'flows:\n- {name: f, entrypoint: store}\n',
-    '1:1 flows: stands in "score.yaml"; flows are read from flows.yaml',
+    '1:1 flows: is in "score.yaml"; flows are read from flows.yaml',
   ],
 ];
 
@@ -393,23 +397,23 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'an entrypoint that is nobody',
     ['entrypoint: scor'],
-    '3:3 flows[0].entrypoint: is "scor", no actor of this mesh; did you mean "score"?',
+    '3:3 flows[0].entrypoint: is "scor", which is not an actor of this mesh; did you mean "score"?',
   ],
-  ['no entrypoint', [], "2:3 flows[0].entrypoint: is missing; it takes an actor's name"],
+  ['no entrypoint', [], '2:3 flows[0].entrypoint: is missing; expected the name of an actor'],
   [
     'an entrypoint of the crew',
     ['entrypoint: x-sink'],
-    `3:3 flows[0].entrypoint: is "x-sink"; the mesh's own actors stand in no route`,
+    `3:3 flows[0].entrypoint: is "x-sink"; a route cannot contain an actor of the mesh itself`,
   ],
   [
     'a step that is nobody',
     ['entrypoint: score', 'route_next:', '- store', '- stroe'],
-    '6:5 flows[0].route_next[1]: is "stroe", no actor of this mesh; did you mean "store"?',
+    '6:5 flows[0].route_next[1]: is "stroe", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
     'steps that are no list',
     ['entrypoint: score', 'route_next: store'],
-    '4:3 flows[0].route_next: is "store", not a list; [] is an empty one',
+    '4:3 flows[0].route_next: is "store"; expected a list ([] for an empty one)',
   ],
   [
     'an unknown field',
@@ -449,29 +453,33 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'a description that is no text',
     ['entrypoint: score', 'description: [a]'],
-    '4:3 flows[0].description: is ["a"]; it takes some text',
+    '4:3 flows[0].description: is ["a"]; expected text',
   ],
   [
     'a schema that is none',
     ['entrypoint: score', 'timeout: 900', 'mcp:', '  inputSchema: [object]'],
-    '6:5 flows[0].mcp.inputSchema: is ["object"]; it takes a JSON Schema like {type: object, properties: {...}}',
+    '6:5 flows[0].mcp.inputSchema: is ["object"]; expected a JSON Schema like {type: object, properties: {...}}',
   ],
   [
     'a tool without a schema',
     ['entrypoint: score', 'mcp: {}'],
-    '4:3 flows[0].mcp.inputSchema: is missing; it takes a JSON Schema like {type: object, properties: {...}}',
+    '4:3 flows[0].mcp.inputSchema: is missing; expected a JSON Schema like {type: object, properties: {...}}',
   ],
   [
     'a schema of a list',
     ['entrypoint: score', 'timeout: 900', 'mcp: {inputSchema: {type: array}}'],
-    '5:23 flows[0].mcp.inputSchema.type: is "array"; what a tool takes is an "object"',
+    '5:23 flows[0].mcp.inputSchema.type: is "array"; the input of a tool must be an "object"',
   ],
   [
     'an unknown field of mcp',
     ['entrypoint: score', 'timeout: 900', 'mcp: {inputSchema: {}, schema: 1}'],
     '5:26 flows[0].mcp.schema: is not a known field; did you mean "inputSchema"?',
   ],
-  ['a2a as a word', ['entrypoint: score', 'a2a: true'], '4:3 flows[0].a2a: is true, not fields with values'],
+  [
+    'a2a as a word',
+    ['entrypoint: score', 'a2a: true'],
+    '4:3 flows[0].a2a: is true; expected a map of fields',
+  ],
 ];
 
 describe('a mistake in flows.yaml', () => {
@@ -483,10 +491,10 @@ describe('a mistake in flows.yaml', () => {
   });
 
   it.each([
-    ['[]', '1:1: is [], not "flows:" with a list'],
+    ['[]', '1:1: is []; expected "flows:" with a list'],
     ['flow: []', '1:1 flow: is not a known field; did you mean "flows"?'],
-    ['flows:', '1:1 flows: is null, not a list; [] is an empty one'],
-    ['flows: [a]', '1:9 flows[0]: is "a", not fields with values'],
+    ['flows:', '1:1 flows: is null; expected a list ([] for an empty one)'],
+    ['flows: [a]', '1:9 flows[0]: is "a"; expected a map of fields'],
     [
       'flows: [{name: My Flow, entrypoint: score}]',
       '1:10 flows[0].name: is "My Flow"; a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end; did you mean "my-flow"?',

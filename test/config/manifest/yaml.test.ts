@@ -3,12 +3,12 @@ import { actorOf, manifestOf, mistakesIn, python } from './a-mesh.ts';
 
 describe('what is no YAML', () => {
   it.each([
-    ['a list that does not end', 'a: [1\nb: 2', '2:1: is no YAML: Flow sequence'],
-    ['a tab', 'a:\n\t- b', '2:1: is no YAML: Tabs are not allowed as indentation'],
-    ['two colons', 'a: b: c', '1:4: is no YAML: Nested mappings'],
-    ['a quote that does not end', 'a: "b\nc', '2:2: is no YAML: '],
-    ['a name that is a list', '? [a]\n: 1', "1:3: is a field's name that is no text"],
-    ['a tag', 'a: !Ref b', '1:4: means nothing here: Unresolved tag: !Ref'],
+    ['a list that does not end', 'a: [1\nb: 2', '2:1: is not valid YAML: Flow sequence'],
+    ['a tab', 'a:\n\t- b', '2:1: is not valid YAML: Tabs are not allowed as indentation'],
+    ['two colons', 'a: b: c', '1:4: is not valid YAML: Nested mappings'],
+    ['a quote that does not end', 'a: "b\nc', '2:2: is not valid YAML: '],
+    ['a name that is a list', '? [a]\n: 1', '1:3: is the name of a field, but not text'],
+    ['a tag', 'a: !Ref b', '1:4: has no meaning here: Unresolved tag: !Ref'],
     ['a depth that nobody writes', '['.repeat(5_000), '1:'],
   ])('%s is told with its line', (_what, text, line) => {
     const lines = mistakesIn({ 'a.yaml': text });
@@ -31,7 +31,7 @@ describe('what is no YAML', () => {
 describe('a field that stands twice', () => {
   it('is a mistake, and what else is wrong is told all the same', () => {
     expect(mistakesIn({ 'a.yaml': python('score', 'memory: 1Gi', 'memory: much') })).toEqual([
-      'a.yaml:8:3 spec.memory: stands twice, first in line 7; keep one',
+      'a.yaml:8:3 spec.memory: is a duplicate key, first in line 7; keep one',
       expect.stringMatching(/^a\.yaml:8:3 spec\.memory: is "much"/),
     ]);
   });
@@ -39,7 +39,7 @@ describe('a field that stands twice', () => {
   it('deep inside a flow too', () => {
     const flows = 'flows:\n- name: f\n  entrypoint: a\n  timeout: 300\n  mcp: {inputSchema: {a: 1, a: 2}}';
     expect(mistakesIn({ 'a.yaml': python('a'), 'flows.yaml': flows })).toEqual([
-      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: stands twice, first in line 5; keep one',
+      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: is a duplicate key, first in line 5; keep one',
     ]);
   });
 });
@@ -49,17 +49,17 @@ describe('aliases', () => {
     [
       'of nothing',
       ['environment: {A: &model a, B: *modle}'],
-      '7:33 spec.environment.B: is the alias "*modle", and no "&modle" stands before it; did you mean "model"?',
+      '7:33 spec.environment.B: is the alias "*modle", but there is no anchor "&modle" before it; did you mean "model"?',
     ],
     [
       'of what holds them',
       ['environment: &all', '  A: *all'],
-      '8:8 spec.environment.A: is the alias "*all" of what holds it, without end',
+      '8:8 spec.environment.A: is the alias "*all" of a node that contains it',
     ],
     [
       'merged, of nothing',
       ['environment: {<<: 3}'],
-      '7:17 spec.environment["<<"]: merges what is no map; it takes an alias of one',
+      '7:17 spec.environment["<<"]: merges something other than a map; expected an alias of a map',
     ],
   ])('%s are told', (_what, spec, line) => {
     expect(mistakesIn({ 'a.yaml': python('score', ...spec) })).toEqual([`a.yaml:${line}`]);
@@ -71,7 +71,7 @@ describe('aliases', () => {
     );
     expect(
       mistakesIn({ 'a.yaml': python('score', 'environment:', ...bomb.map((line) => `  ${line}`)) }),
-    ).toEqual(['a.yaml:1:1: repeats more by its aliases than is read, 100 times; write some of it out']);
+    ).toEqual(['a.yaml:1:1: has aliases that repeat more than 100 nodes; write some of them out']);
   });
 
   it('lead to where the mistake is written', () => {

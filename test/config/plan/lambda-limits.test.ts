@@ -32,28 +32,30 @@ test('a visibility below what the function may hold a message, its batch and its
     'scaling: {batchSize: 10, batchWindow: 20s, concurrency: 2}',
   );
   // Five rounds of 10 s, 5 s beside them, and 20 s in which the batch fills.
-  expect(words).toMatch(/visibilityTimeout: is 1m, and the function may hold a message for 1m15s/);
-  expect(words).toMatch(/leave it out for 1m45s, or give 1m15s or more$/);
+  expect(words).toMatch(
+    /visibilityTimeout: is 1m, but the function may hold a message for 1m15s, and Lambda rejects/,
+  );
+  expect(words).toMatch(/omit it for 1m45s, or set 1m15s or more$/);
   expect(toldOf('resiliency: {actorTimeout: 10s, visibilityTimeout: 15s}')).toBe('');
 });
 
 test('one replica, with what to do instead', () => {
   expect(toldOf('scaling: {maxReplicas: 1}')).toMatch(
-    /maxReplicas: is 1; an event source of Lambda starts at 2, .*: write 2 and make the handler safe .*, or run this actor as one long-running worker/,
+    /maxReplicas: is 1; an event source of Lambda needs at least 2, .*: set 2 and make the handler safe .*, or run this actor as one long-running worker/,
   );
 });
 
 test('names over 80 characters, with how many are too many', () => {
   const long = 'a'.repeat(63);
   expect(told(manifestOf({ 'a.yaml': python(long) }))).toMatch(
-    /^a\.yaml "a+": makes a queue's name of 82 characters, .*; SQS takes 80: shorten .* by 2$/,
+    /^a\.yaml "a+": makes the queue name ".*" 82 characters long; SQS allows 80: shorten .* by 2$/,
   );
 });
 
 test('names that would share a queue', () => {
   const manifest = manifestOf({ 'a.yaml': python('score'), 'b.yaml': python('score-dlq') });
   expect(told(manifest)).toBe(
-    'b.yaml "score-dlq": makes the queue "asya-dev-hello-score-dlq", which is the dead letters of "score"; give the actor another name',
+    'b.yaml "score-dlq": makes the queue "asya-dev-hello-score-dlq", which is the dead-letter queue of "score"; rename the actor',
   );
 });
 
@@ -65,19 +67,17 @@ test('a flow, a next and a rescuer that name a missing actor: also where the mes
   const flows = [{ name: 'main', entrypoint: 'scor', routeNext: ['stor'] }];
   const words = told({ actors: actors.slice(0, 1), flows }).split('\n');
   expect(words).toEqual([
-    'flow "main".entrypoint: is "scor", no actor of this mesh; did you mean "score"?',
-    'flow "main".route_next[0]: is "stor", no actor of this mesh; did you mean "score"?',
-    'a.yaml "score" spec.next[0]: is "store", no actor of this mesh; did you mean "score"?',
-    'a.yaml "score" spec.resiliency: is "store", no actor of this mesh; did you mean "score"?',
+    'flow "main".entrypoint: is "scor", which is not an actor of this mesh; did you mean "score"?',
+    'flow "main".route_next[0]: is "stor", which is not an actor of this mesh; did you mean "score"?',
+    'a.yaml "score" spec.next[0]: is "store", which is not an actor of this mesh; did you mean "score"?',
+    'a.yaml "score" spec.resiliency: is "store", which is not an actor of this mesh; did you mean "score"?',
   ]);
 });
 
 test('two flows of one name, where the mesh is written in code', () => {
   const { actors } = manifestOf({ 'a.yaml': python('score') });
   const flow = { name: 'main', entrypoint: 'score', routeNext: [] };
-  expect(told({ actors, flows: [flow, flow] })).toBe(
-    'flow "main": is there twice; give one of the two another name',
-  );
+  expect(told({ actors, flows: [flow, flow] })).toBe('flow "main": is defined twice; rename one of them');
 });
 
 const escalating = (topic: string) =>
@@ -87,24 +87,24 @@ test.each(['*', 'night-?', 'asya-*', 'night:shift', 'night.fifo', 'night shift',
   'an escalation to %s, of which no permission is made',
   (topic) => {
     expect(escalating(topic)).toMatch(
-      /^score\.yaml "score" spec\.resiliency\.policies: escalate to ".+", no name of a queue on SQS: it takes up to 80 letters, digits, "-" and "_", and no FIFO queue$/,
+      /^score\.yaml "score" spec\.resiliency\.policies: escalate to ".+", which is not the name of an SQS queue: expected up to 80 letters, digits, "-" and "_"; FIFO queues are not supported$/,
     );
   },
 );
 
 test('an escalation to a queue of the crew: only x-sink sends to x-sump', () => {
   expect(escalating('asya-dev-hello-x-sump')).toMatch(
-    /a queue of the mesh's own; name one that somebody else reads/,
+    /a queue of the mesh itself; expected a queue with another consumer/,
   );
-  expect(escalating('asya-dev-hello-x-sump-dlq')).toMatch(/a queue of the mesh's own/);
+  expect(escalating('asya-dev-hello-x-sump-dlq')).toMatch(/a queue of the mesh itself/);
   for (const own of ['x-gateway', 'x-gateway-dlq', 'x-sink-dlq', 'score-dlq'])
-    expect(escalating(`asya-dev-hello-${own}`)).toMatch(/a queue of the mesh's own/);
+    expect(escalating(`asya-dev-hello-${own}`)).toMatch(/a queue of the mesh itself/);
   expect(escalating('night-shift')).toBe('');
 });
 
 test('an environment over 4 KB; policies do not count, they are in a file', () => {
   expect(toldOf(`environment: {PROMPT: ${'x'.repeat(4000)}}`)).toMatch(
-    /spec\.environment: makes an environment of \d{4} bytes with the sidecar's own; Lambda takes 4096 in all: put long values into a file/,
+    /spec\.environment: makes an environment of \d{4} bytes, including the sidecar's variables; Lambda allows 4096 in total: put long values into a file/,
   );
   const many = Array.from({ length: 180 }, (_, n) => `V${n}: ${'x'.repeat(14)}`);
   // Some 3500 bytes of names and values, and as many quotes again as Lambda counts too.
@@ -124,8 +124,8 @@ test('an environment that has room for all but the way to the gateway', () => {
 test('variables that are not ours to set', () => {
   const words = toldOf('environment: {AWS_REGION: a, A: b, POWERTOOLS_SERVICE_NAME: c, FINE_ONE: d}');
   expect(words.split('\n')).toEqual([
-    'score.yaml "score" spec.environment.AWS_REGION: is a name that Lambda keeps for itself; choose another',
-    'score.yaml "score" spec.environment.A: is no name for Lambda: a letter, then at least one letter, digit or "_"',
+    'score.yaml "score" spec.environment.AWS_REGION: is reserved by Lambda; choose another name',
+    'score.yaml "score" spec.environment.A: is not valid on Lambda; expected a letter, then at least one letter, digit or "_"',
     expect.stringContaining('POWERTOOLS_SERVICE_NAME: is set by the mesh'),
   ]);
 });
@@ -133,7 +133,7 @@ test('variables that are not ours to set', () => {
 test('a runtime that nobody can reach or start', () => {
   const url = actorText('a', 'url: http://127.0.0.1:8080/invoke');
   expect(told(manifestOf({ 'a.yaml': url }))).toMatch(
-    /spec\.url: .*nobody listens there inside a Lambda function/,
+    /spec\.url: .*nothing listens there inside a Lambda function/,
   );
   const image = actorText('a', 'image: registry.example/score:1');
   expect(told(manifestOf({ 'a.yaml': image }))).toMatch(/spec\.handler: is missing; on Lambda the sidecar/);
@@ -146,15 +146,17 @@ test('choices for all queues', () => {
   const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
   const words = told(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
   expect(words).toMatch(/^namespace: is "dev\.x"; expected letters/m);
-  expect(words).toMatch(/^maxReceiveCount: is 3; polls that Lambda throttles count .*; give 5 or more$/m);
-  expect(words).toMatch(/^deadLetterRetention: is 24h, and the queues keep 24h: .*; give more, up to 336h/m);
-  expect(words).toMatch(/^concurrency: is 1; an event source starts at 2 copies/m);
+  expect(words).toMatch(/^maxReceiveCount: is 3; polls that Lambda throttles count .*; expected 5 or more$/m);
+  expect(words).toMatch(
+    /^deadLetterRetention: is 24h, which is not longer than the retention of the queues \(24h\): .*; expected more, up to 336h/m,
+  );
+  expect(words).toMatch(/^concurrency: is 1; an event source needs at least 2 copies/m);
 });
 
 test.each([
-  [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; SQS takes a whole number, from 5 here to 1000'],
-  [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; SQS takes a whole number, from 5 here to 1000'],
-  [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for 1m at the least'],
+  [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; expected a whole number from 5 to 1000'],
+  [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; expected a whole number from 5 to 1000'],
+  [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for at least 1m'],
 ])('a choice that SQS would refuse, %j', (queues, words) => {
   expect(told(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(words);
 });

@@ -39,7 +39,7 @@ export const ACTOR = {
   }),
   fanOut: setting('ASYA_FANOUT', oneOf('array', 'never'), {
     about:
-      '`array`: if a handler returns an array, each item continues as an envelope of its own. `never`: an array is one value.',
+      '`array`: if a handler returns an array, each item continues as a separate envelope. `never`: an array is one value.',
     default: 'array',
   }),
   maxHops: setting('ASYA_MAX_HOPS', wholeNumber(1), {

@@ -17,7 +17,7 @@ export const PROCESS = {
     emptyMeans: 'off',
   }),
   gracePeriodMs: setting('ASYA_GRACE_PERIOD', duration, {
-    about: 'How long deliveries in progress may take after the sidecar is asked to stop.',
+    about: 'How long deliveries in progress may take after the sidecar receives a signal to stop.',
     default: '30s',
   }),
 };

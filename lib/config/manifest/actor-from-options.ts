@@ -4,8 +4,8 @@ import { ACTOR_KIND, type HandlerCheck, readActor } from './actor-document.ts';
 import type { ActorSpec } from './manifest.ts';
 
 /**
- * An actor that is declared in code, held to the same rules as one in a folder: `spec` is what would stand under
- * `spec:` there, and `labels` under `metadata:`. Whom it names is not looked for: the others may come later.
+ * An actor that is declared in code, checked by the same rules as a document: `spec` and `labels` have the same fields.
+ * References to other actors are not checked, because those may be declared later.
  */
 export function actorFromOptions(
   name: string,
@@ -13,8 +13,8 @@ export function actorFromOptions(
   checkHandler: HandlerCheck = () => undefined,
   labels: Readonly<Record<string, string>> = {},
 ): { readonly actor: ActorSpec } | { readonly mistakes: readonly [Mistake, ...Mistake[]] } {
-  const said = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
-  const value = { apiVersion: 'asya.sh/v1alpha1', kind: ACTOR_KIND, metadata: { name, labels }, spec: said };
+  const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
+  const value = { apiVersion: 'asya.sh/v1alpha1', kind: ACTOR_KIND, metadata: { name, labels }, spec: given };
   const mistakes: Mistake[] = [];
   const document = {
     file: '.',
