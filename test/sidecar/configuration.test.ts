@@ -4,7 +4,7 @@ import { envelopeAt } from './envelopes.ts';
 import { PYTHON, pythonRuntime, ROOT, saying, startSidecar, untilWorking } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** Configured by its environment only: what is wrong is told whole, and what is secret is not handed on. */
+/** Configuration by environment variables: all mistakes are reported, and secrets do not reach the runtime. */
 
 let stage: Stage;
 beforeAll(async () => {
@@ -14,8 +14,8 @@ afterAll(() => stage.close());
 
 const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
 
-describe.concurrent('a mistaken configuration', () => {
-  test('is told whole on stderr, with status 2 and no stack trace', async () => {
+describe.concurrent('an invalid configuration', () => {
+  test('prints every mistake on stderr and exits with status 2, without a stack trace', async () => {
     const sidecar = startSidecar({
       ASYA_ACTOR_NAME: 'Not A Name',
       ASYA_CONCURENCY: '3',
@@ -39,13 +39,13 @@ describe.concurrent('a mistaken configuration', () => {
     expect(sidecar.output()).toBe(words);
   });
 
-  test('one that lacks everything names what is needed', async () => {
+  test('names the required variables if none is set', async () => {
     const sidecar = startSidecar({});
     expect(await sidecar.untilExit()).toMatchObject({ code: 2 });
     expect(sidecar.errorOutput()).toMatch(/ASYA_ACTOR_NAME: is not set/);
   });
 
-  test('a port that is taken ends it with status 1 and a line that says so', async () => {
+  test('logs a port in use and exits with status 1', async () => {
     const server = await startRawServer(() => {});
     try {
       const { port } = new URL(server.url);
@@ -72,7 +72,7 @@ describe("the runtime's environment", () => {
     AWS_PROFILE: 'somebody',
   };
 
-  test('has no credentials but those that ASYA_RUNTIME_PASS_ENV names', async () => {
+  test('contains only the credentials that ASYA_RUNTIME_PASS_ENV names', async () => {
     const common = { ...IN_PYTHON, ...SECRETS, AWS_REGION: 'us-east-1', COLOUR: 'blue', AWS_PROFILE: '' };
     await Promise.all([
       stage.sidecar('closed', common),
@@ -97,13 +97,13 @@ describe("the runtime's environment", () => {
   });
 });
 
-test('the quick start of the documents works as it stands', async () => {
+test('runs the quick start of the docs unchanged', async () => {
   await stage.sqs.createQueue('quick');
   const sidecar = startSidecar({
     ASYA_ACTOR_NAME: 'quick',
     ASYA_SQS_ENDPOINT: stage.sqs.endpoint,
     ASYA_RUNTIME_COMMAND: `${PYTHON} ${ROOT}/runtimes/python/asya_runtime.py behaviours.handle`,
-    // The two that a test must not share with whatever else runs on this machine.
+    // Their defaults may be in use on this machine.
     ASYA_SOCKET_PATH: `${stage.folder}/quick.sock`,
     ASYA_METRICS_ADDR: '',
   });

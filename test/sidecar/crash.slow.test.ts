@@ -5,7 +5,7 @@ import { type Arrived, envelopeAt } from './envelopes.ts';
 import { pythonRuntime, saying, startProcess, startSidecar, until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** A sidecar that is killed at the worst moments: nothing is lost, and its runtime goes with it. */
+/** A sidecar that is killed at the worst moments: nothing is lost, and its runtime ends with it. */
 
 let stage: Stage;
 beforeAll(async () => {
@@ -66,7 +66,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     const [first, ...children] = arrivals;
     expect(first?.id).toBe(parent.id);
     expect(children.slice(0, 2).every(({ parent_id }) => parent_id === parent.id)).toBe(true);
-    // What was sent before the kill came again under the same ids: whoever is next can tell.
+    // Envelopes sent before the kill arrive again with the same ids, so the next actor can recognize them.
     for (const { id, payload } of arrivals.slice(0, 3)) {
       if (alreadySent > 0) expect(idsBefore.get(payload)).toBe(id);
     }

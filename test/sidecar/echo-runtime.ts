@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** The cheapest runtime there is: every frame goes back as it came. */
+/** A minimal runtime: returns every frame unchanged. */
 const path = (process.env['ASYA_RUNTIME_URL'] ?? '').replace(/^unix:/, '');
 
 createServer((socket) => {

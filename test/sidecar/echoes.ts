@@ -1,7 +1,7 @@
 import { freePort } from './free-port.ts';
 import { startSidecar, until, type Variables } from './sidecar-process.ts';
 
-/** Three actors in a row that answer with what came, for ten thousand envelopes. */
+/** Three actors in a row that return their payload, for ten thousand envelopes. */
 export const COUNT = 10_000;
 export const ACTORS = ['first', 'second', 'third'] as const;
 /** A busy machine takes minutes. */
@@ -20,7 +20,7 @@ export async function startEchoes(stage: EchoStage): Promise<readonly number[]> 
         ASYA_RUNTIME_COMMAND: `${process.execPath} ${import.meta.dirname}/echo-runtime.ts`,
         ASYA_CONCURRENCY: '10',
         ASYA_METRICS_ADDR: `127.0.0.1:${ports[index]}`,
-        // A line for each delivery would be thirty thousand.
+        // Otherwise there would be thirty thousand log lines, one per delivery.
         ASYA_LOG_LEVEL: 'warn',
       }),
     );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pause } from './sidecar-process.ts';
 
-/** Envelopes as they travel, for tests that look from outside. */
+/** Envelopes as JSON, for end-to-end tests. */
 
 export interface Wire {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface WireStatus {
 export const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 export const TRACESTATE = 'vendor=t61rcWkgMzE';
 
-/** At this actor, traced, with an id of its own. */
+/** An envelope at this actor, with a new id and trace headers. */
 export function envelopeAt(curr: string, payload: unknown, more: Partial<Wire> = {}): Wire {
   return {
     id: randomUUID(),
@@ -45,23 +45,23 @@ export function envelopeAt(curr: string, payload: unknown, more: Partial<Wire> =
 }
 
 export interface Arrived extends Wire {
-  /** The text that came. */
+  /** The message's body. */
   readonly body: string;
   readonly arrivedAt: number;
 }
 
-/** What arrives in queues, taken out and kept by id until somebody asks. */
+/** Receives envelopes from queues and keeps them by id until a test asks for them. */
 export interface Mailbox {
   /** The next envelope with this id that arrives in this queue. */
   next(queue: string, id: string, withinMs?: number): Promise<Arrived>;
-  /** The next one for which it holds. */
+  /** The next envelope that matches. */
   nextWhere(
     queue: string,
     isIt: (envelope: Arrived) => boolean,
     what: string,
     withinMs?: number,
   ): Promise<Arrived>;
-  /** All that has arrived and was not asked for. */
+  /** Every envelope that arrived and no test has asked for. */
   rest(queue: string): Promise<readonly Arrived[]>;
 }
 

@@ -16,9 +16,9 @@ import {
 import { type Stage, setStage } from './stage.ts';
 import { testIn } from './test-in.ts';
 
-/** What fails beside the sidecar: runtimes that die, hang, spin and will not go, and a sink that is not there. */
+/** Failures around the sidecar: runtimes that die, hang, spin or ignore signals, and a missing x-sink queue. */
 
-/** Three calls are to begin before the first of them has taken too long, also on a busy machine. */
+/** Long enough for three calls to start before the first one times out, also on a busy machine. */
 const TIMEOUT_MS = 5_000;
 
 const TABLE = [
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Begun before all else: what is released after a refused send rests for a quarter of a minute. */
+/** Started first: a delivery released after a refused send stays hidden for 15 seconds. */
 async function playWithoutSink(): Promise<void> {
   const sidecar = await stage.sidecar('orphan', {
     ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
@@ -71,7 +71,7 @@ async function playWithoutSink(): Promise<void> {
   }
   await until(() => sidecar.lines.filter(saying('released')).length === 3, 'all are released');
   expect(sidecar.lines.filter(saying('acked'))).toEqual([]);
-  // They rest for a while, so that an outage of minutes does not burn their receives.
+  // They stay hidden for a while, so that an outage of minutes does not use up their receives.
   expect(await stage.sqs.counts('orphan')).toEqual({ visible: 0, hidden: 3, delayed: 0 });
 
   await stage.sqs.createQueue('x-late');
@@ -98,7 +98,7 @@ async function send(actor: string, payload: object): Promise<string> {
   return envelope.id;
 }
 
-/** Sends, and resolves when the handler has begun. */
+/** Sends an envelope, and resolves when its call has started. */
 async function begin(actor: string, payload: object): Promise<{ id: string; counter: string }> {
   const counter = counterFile();
   const id = await send(actor, { ...payload, counter });
@@ -144,7 +144,7 @@ describe('a runtime in Python and in Node', () => {
       await until(() => !isAlive(pid), 'the hung runtime is gone');
       for (const { id, counter } of others) {
         const arrived = await arrival(id);
-        // Back unchanged: no attempt is counted, though it was called twice.
+        // Resent unchanged: no attempt is counted, although it was called twice.
         expect(arrived.status).toMatchObject({ phase: 'succeeded', attempt: 1 });
         expect(arrived.status).not.toHaveProperty('max_attempts');
         expect(callsIn(counter)).toBe(2);
@@ -172,7 +172,7 @@ describe('a runtime in Python and in Node', () => {
 
   testIn(TABLE, 'is not killed while it answers: three at once, one runtime', async (actor) => {
     await until(() => isAlive(runtimePid(actor)), 'a runtime');
-    // One that surely works by now: the last test may have left it just starting.
+    // Wait until the runtime is ready: the previous test may have restarted it.
     await arrival(await send(actor, { value: 'ready' }));
     const pid = runtimePid(actor);
     const ids = await Promise.all(
@@ -184,32 +184,32 @@ describe('a runtime in Python and in Node', () => {
   });
 });
 
-test('a runtime that dies takes its own call with it, and no other', async () => {
-  // Without a second attempt, a neighbour's failure would be for good.
+test('a runtime that dies fails only its own call', async () => {
+  // Without retries, a failure of another call would show.
   await stage.sidecar('poisoned', {
-    // The shell around it ends later, as on a busy machine.
+    // The shell around it ends later, as it does on a busy machine.
     ASYA_RUNTIME_COMMAND: `${pythonRuntime('behaviours.handle')}; sleep 1.5`,
     ASYA_RESILIENCY_POLICIES: JSON.stringify({ default: { maxAttempts: 1 } }),
   });
-  // Quick calls, so that some deliveries are always at hand when one is over.
+  // Short calls, so that there is always a next delivery when one ends.
   for (let n = 0; n < 20; n++) await arrival(await send('poisoned', { value: n }));
   const envelopes = Array.from({ length: 9 }, (_, n) =>
     envelopeAt('poisoned', n === 3 ? { do: 'die' } : { value: n }),
   );
   await Promise.all(envelopes.map((envelope) => stage.send(envelope)));
-  const fates = await Promise.all(
+  const outcomes = await Promise.all(
     envelopes.map(async ({ id }) => {
       const { status } = await arrival(id);
       return status?.error === undefined ? status?.phase : status.error.message.replace(/\/\S+/g, '...');
     }),
   );
-  expect(fates.filter((_, n) => n !== 3)).toEqual(Array.from({ length: 8 }, () => 'succeeded'));
-  expect(fates[3]).toMatch(/closed the connection before it answered|ECONNRESET/);
+  expect(outcomes.filter((_, n) => n !== 3)).toEqual(Array.from({ length: 8 }, () => 'succeeded'));
+  expect(outcomes[3]).toMatch(/closed the connection before it answered|ECONNRESET/);
 });
 
-test('a runtime that takes longer to load than a call may take fails nobody while it is loaded again', async () => {
+test('a restart that takes longer than the actor timeout fails no delivery', async () => {
   await stage.sidecar('loading', {
-    // The shell around it ends later, so that the next call comes to a closed door.
+    // The shell around it ends later, so that the next call finds nothing listening.
     ASYA_RUNTIME_COMMAND: `sleep 6; ${pythonRuntime('behaviours.handle')}; sleep 1.5`,
     ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
     ASYA_RESILIENCY_POLICIES: JSON.stringify({ default: { maxAttempts: 2 } }),
@@ -247,6 +247,6 @@ describe.concurrent('a runtime that the sidecar did not start', () => {
   });
 });
 
-test("without x-sink's queue nothing is acked, and nothing is lost once it is made", async () => {
+test("acknowledges nothing while x-sink's queue is missing, and loses nothing", async () => {
   await withoutSink;
 });

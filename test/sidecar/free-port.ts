@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 
-/** Below those that the system gives to whoever asks for any, a connection too: nobody is given it in between. */
+/** Below the ephemeral ports, so that the system does not assign it to another socket in the meantime. */
 const [FIRST, COUNT] = [10_000, 22_000];
-/** Each process begins elsewhere, so that tests that run at the same time do not choose the same one. */
+/** Each process starts at another port, so that concurrent tests do not choose the same one. */
 const APART = 16;
 let chosen = 0;
 
-/** A port of this machine that is free, and is left alone until it is used. */
+/** A free port of this machine that stays free until the test uses it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + ((process.pid * APART + chosen++) % COUNT);

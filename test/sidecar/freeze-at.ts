@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { runWorker } from '../../lib/assembly/hosts/worker.ts';
 
 /**
- * A sidecar that stops dead at the first step of this name: `node freeze-at.ts sent`. Nothing of it runs any more, so
- * that whoever kills it knows exactly how far it came.
+ * A sidecar that freezes at the first step of this name: `node freeze-at.ts sent`. It blocks the event loop, so a test
+ * can kill it at exactly that step.
  */
 const [, , step] = process.argv;
 

@@ -11,7 +11,7 @@ import {
 } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** What a platform's probes see, and what becomes of a sidecar whose queue or runtime is not there. */
+/** The health endpoints, and sidecars whose queue or runtime is missing. */
 
 let stage: Stage;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function get(port: number, path: string): Promise<{ status: number; text: 
 }
 
 describe.concurrent('health', () => {
-  test('alive, ready, and the metrics; anything else is told where to look', async () => {
+  test('serves /healthz, /readyz and /metrics, and names them for any other path', async () => {
     const sidecar = await stage.sidecar('well', { ...IN_PYTHON, ASYA_METRICS_ADDR: '127.0.0.1:0' });
     const port = await metricsPort(sidecar);
     expect(await get(port, '/healthz')).toEqual({ status: 200, text: 'ok\n' });
@@ -36,7 +36,7 @@ describe.concurrent('health', () => {
     expect(await get(port, '/')).toEqual({ status: 404, text: 'there are /healthz, /readyz and /metrics\n' });
   });
 
-  test('alive but not ready while the queue is missing, and ready when it comes', async () => {
+  test('is alive but not ready while the queue is missing', async () => {
     const sidecar = startSidecar(
       stage.variables('queueless', {
         ...IN_PYTHON,
@@ -56,7 +56,7 @@ describe.concurrent('health', () => {
     expect(await get(port, '/readyz')).toMatchObject({ status: 200 });
   });
 
-  test('a queue that stays away ends it with status 1', async () => {
+  test('exits with status 1 if the queue stays missing', async () => {
     const sidecar = startSidecar(
       stage.variables('abandoned', {
         ...IN_PYTHON,
@@ -72,7 +72,7 @@ describe.concurrent('health', () => {
     expect(sidecar.lines.filter(saying('receiving failed')).length).toBe(3);
   });
 
-  test('ASYA_QUEUE_AUTO_CREATE makes the queue and its dead-letter queue', async () => {
+  test('creates the queue and its dead-letter queue with ASYA_QUEUE_AUTO_CREATE', async () => {
     const sidecar = startSidecar(stage.variables('made', { ...IN_PYTHON, ASYA_QUEUE_AUTO_CREATE: 'true' }));
     await untilWorking(sidecar);
     await until(
@@ -99,26 +99,23 @@ describe.concurrent('health', () => {
     ['Python', 'unloadable-py', pythonRuntime('behavoirs.handle'), /module "behavoirs" was not found/],
     ['Node', 'unloadable-js', nodeRuntime('behaviours.ts.handel'), /handel/],
     ['no command', 'unloadable-sh', 'no-such-command --at-all', /no-such-command.*not found/],
-  ])(
-    '%s: a runtime that cannot be loaded says why, and the sidecar is not ready',
-    async (_what, actor, command, words) => {
-      await stage.sqs.createQueue(actor);
-      const sidecar = startSidecar(
-        stage.variables(actor, { ASYA_RUNTIME_COMMAND: command, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
-      );
-      const port = await metricsPort(sidecar);
-      const envelope = envelopeAt(actor, { value: 1 });
-      await stage.send(envelope);
-      const line = await sidecar.untilLine(
-        ({ message, text }) => message === 'runtime' && words.test(String(text)),
-      );
-      expect(line).toMatchObject({ actor, stream: 'stderr' });
-      expect(await sidecar.untilLine(saying('the runtime ended'))).toMatchObject({ level: 'warn' });
-      expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'the runtime is not ready\n' });
-      expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
-      // Nothing is taken that nobody could work on.
-      expect(await stage.sqs.counts(actor)).toEqual({ visible: 1, hidden: 0, delayed: 0 });
-      expect(sidecar.lines.find(saying('working'))).toBeUndefined();
-    },
-  );
+  ])('%s: logs why the runtime cannot be loaded, and is not ready', async (_what, actor, command, words) => {
+    await stage.sqs.createQueue(actor);
+    const sidecar = startSidecar(
+      stage.variables(actor, { ASYA_RUNTIME_COMMAND: command, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
+    );
+    const port = await metricsPort(sidecar);
+    const envelope = envelopeAt(actor, { value: 1 });
+    await stage.send(envelope);
+    const line = await sidecar.untilLine(
+      ({ message, text }) => message === 'runtime' && words.test(String(text)),
+    );
+    expect(line).toMatchObject({ actor, stream: 'stderr' });
+    expect(await sidecar.untilLine(saying('the runtime ended'))).toMatchObject({ level: 'warn' });
+    expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'the runtime is not ready\n' });
+    expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
+    // It receives nothing while the runtime cannot process it.
+    expect(await stage.sqs.counts(actor)).toEqual({ visible: 1, hidden: 0, delayed: 0 });
+    expect(sidecar.lines.find(saying('working'))).toBeUndefined();
+  });
 });

@@ -3,8 +3,8 @@ import { buildApp } from 'fauxqs';
 import { persistentStores } from '../../lib/local/engines/persistent-stores.ts';
 
 /**
- * Holds the SQS of a local mesh on a folder and a port until it is killed, but without its guard: that refuses clients
- * that come through a proxy on another port.
+ * Runs the SQS of a local mesh on a folder and a port until it is killed, without its guard, which refuses clients that
+ * connect through a proxy on another port.
  */
 const [dataDir = '', port = '0'] = process.argv.slice(2);
 const { stores } = await persistentStores(join(dataDir, 'sqs'));

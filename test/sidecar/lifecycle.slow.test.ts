@@ -17,7 +17,7 @@ import {
 } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** The end of a sidecar that is told to stop: nothing half done, nothing left behind, and all in time. */
+/** Stopping a sidecar: it finishes or returns its deliveries, leaves no process behind, and keeps the grace period. */
 
 let stage: Stage;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterAll(() => stage.close());
 const IN_PYTHON = { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') };
 const counterFile = () => join(stage.folder, randomUUID());
 
-/** Told to stop: how it ended. Past its grace period the status is 1. */
+/** Stops a sidecar and returns how it ended. After the grace period the status is 1. */
 async function stopped(sidecar: RunningProcess): Promise<{ code: number | null }> {
   sidecar.signal('SIGTERM');
   const { code } = await sidecar.untilExit();
@@ -36,7 +36,7 @@ async function stopped(sidecar: RunningProcess): Promise<{ code: number | null }
 }
 
 describe.concurrent('SIGTERM', () => {
-  test('finishes what is in flight and takes nothing more', async () => {
+  test('finishes the deliveries in flight and receives no more', async () => {
     const sidecar = await stage.sidecar('draining', { ...IN_PYTHON, ASYA_CONCURRENCY: '2' });
     const counters = [counterFile(), counterFile()];
     const file = counterFile();
@@ -54,7 +54,7 @@ describe.concurrent('SIGTERM', () => {
         status: { attempt: 1 },
       });
     }
-    // The others are there for whoever comes next, at once and unchanged.
+    // The others are visible at once and unchanged.
     expect(await stage.sqs.counts('draining')).toEqual({ visible: 3, hidden: 0, delayed: 0 });
     const left = await stage.sqs.takeUntil('draining', 3);
     const bodies = left.map(({ Body }) => JSON.parse(Body ?? ''));
@@ -70,7 +70,7 @@ describe.concurrent('SIGTERM', () => {
       const pidFile = join(stage.folder, `${actor}.pid`);
       const sidecar = await stage.sidecar(actor, {
         ASYA_RUNTIME_COMMAND: command,
-        // Half of it is for the last sends.
+        // Half of the grace period is for the last sends.
         ASYA_GRACE_PERIOD: '4s',
         PID_FILE: pidFile,
       });
@@ -95,7 +95,7 @@ describe.concurrent('SIGTERM', () => {
     },
   );
 
-  test('a runtime that ignores it is killed in the end', async () => {
+  test('kills a runtime that ignores it', async () => {
     const pidFile = join(stage.folder, 'stubborn.pid');
     const sidecar = await stage.sidecar('stubborn', {
       ...IN_PYTHON,
@@ -119,12 +119,12 @@ describe.concurrent('SIGTERM', () => {
     expect(existsSync(goodbyeFile)).toBe(true);
   });
 
-  test('asked twice, it ends at once with status 1, and its runtime with it', async () => {
+  test('exits at once with status 1 at the second signal, and so does its runtime', async () => {
     const pidFile = join(stage.folder, 'impatient.pid');
     const sidecar = await stage.sidecar('impatient', {
       ...IN_PYTHON,
       PID_FILE: pidFile,
-      // With a turn to spare it asks for more, and tells when it no longer does.
+      // With a free slot it keeps receiving, and logs when it stops.
       ASYA_CONCURRENCY: '2',
       ASYA_LOG_LEVEL: 'debug',
     });
@@ -132,7 +132,7 @@ describe.concurrent('SIGTERM', () => {
     await stage.send(envelopeAt('impatient', { do: 'hang', counter }));
     await until(() => callsIn(counter) > 0, 'the call has begun');
     sidecar.signal('SIGTERM');
-    // Two that come before it has looked are one.
+    // Two signals at the same time would count as one.
     await sidecar.untilLine(saying('draining'));
     expect(await stopped(sidecar)).toMatchObject({ code: 1 });
     expect(pidsIn(pidFile).length).toBe(1);
@@ -140,7 +140,7 @@ describe.concurrent('SIGTERM', () => {
     expect((await stage.sqs.counts('impatient')).hidden).toBe(1);
   });
 
-  test('before the runtime is ready ends it too', async () => {
+  test('ends before the runtime is ready', async () => {
     await stage.sqs.createQueue('early');
     const sidecar = startSidecar(
       stage.variables('early', { ASYA_RUNTIME_COMMAND: 'sleep 60', ASYA_METRICS_ADDR: '127.0.0.1:0' }),
@@ -150,12 +150,12 @@ describe.concurrent('SIGTERM', () => {
     expect(code).toBe(0);
   });
 
-  test('while a runtime that keeps dying rests between two starts ends it too', async () => {
+  test('ends while it waits to restart a runtime that keeps dying', async () => {
     await stage.sqs.createQueue('dying');
     const sidecar = startSidecar(
       stage.variables('dying', { ASYA_RUNTIME_COMMAND: 'exit 7', ASYA_GRACE_PERIOD: '1s' }),
     );
-    // The pause doubles: by now it rests for seconds.
+    // The pause doubles: by now it takes seconds.
     await sidecar.untilLine(
       ({ message, restartInMs }) => message === 'the runtime ended' && Number(restartInMs) > 3_000,
     );
@@ -163,7 +163,7 @@ describe.concurrent('SIGTERM', () => {
     expect(code).toBe(0);
   });
 
-  test('while a runtime over HTTP does not even answer /healthz ends it too', async () => {
+  test('ends while a runtime over HTTP does not answer /healthz', async () => {
     let isDeaf = false;
     const server = await startRawServer((socket) => {
       if (!isDeaf) socket.write(responseOf(200, '1'));
@@ -172,7 +172,7 @@ describe.concurrent('SIGTERM', () => {
       const sidecar = await stage.sidecar('deaf', { ASYA_RUNTIME_URL: server.url, ASYA_GRACE_PERIOD: '10s' });
       isDeaf = true;
       const looks = server.requests.length;
-      // The sidecar looks after it every five seconds.
+      // The sidecar checks it every five seconds.
       await until(() => server.requests.length > looks, 'the next look at its health');
       const { code } = await stopped(sidecar);
       expect(code).toBe(0);

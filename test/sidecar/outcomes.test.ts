@@ -5,7 +5,7 @@ import { type Arrived, envelopeAt, TRACEPARENT, TRACESTATE, type Wire } from './
 import { nodeRuntime, pythonRuntime, type RunningProcess, until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** SPEC.md section 3 from outside: what a real sidecar with a real runtime makes of a delivery. */
+/** SPEC.md section 3 end to end: a real sidecar with a real runtime. */
 
 let stage: Stage;
 let archive: RunningProcess;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** What came of an envelope, its trace untouched on the way. */
+/** Sends an envelope and returns the one that arrives. Checks that its trace headers are unchanged. */
 async function outcomeOf(envelope: Wire, queue = 'x-sink'): Promise<Arrived> {
   await stage.send(envelope);
   const arrived = await stage.inbox.next(queue, envelope.id);
@@ -45,7 +45,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
   const valued = (value: unknown, more: Partial<Wire> = {}) =>
     envelopeAt(actor, { do: 'value', value }, more);
 
-  test('a value goes to the next actor with the route shifted', async () => {
+  test('sends a value to the next actor and advances the route', async () => {
     const route = { prev: ['fetch'], curr: actor, next: ['store', 'tell'] };
     const deadline = inSeconds(60);
     const envelope = valued(
@@ -66,7 +66,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
   });
 
   test.each([[0], [false], [''], [{}], [{ error: 'no error object' }]])(
-    '%j is a value like any other',
+    'treats %j as a value',
     async (value) => {
       const arrived = await outcomeOf(valued(value));
       expect(arrived.payload).toEqual(value);
@@ -77,7 +77,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     },
   );
 
-  test('an array fans out: the first item keeps the id, the others have theirs derived', async () => {
+  test('fans out an array: item 0 keeps the id, the others get derived ids', async () => {
     const envelope = valued([{ k: 0 }, [1], null], { route: { prev: [], curr: actor, next: ['store'] } });
     const first = await outcomeOf(envelope, 'store');
     expect(first.payload).toEqual({ k: 0 });
@@ -95,14 +95,14 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     }
   });
 
-  test('each yield of a generator is one item of a fan-out', async () => {
+  test('fans out each yield of a generator', async () => {
     const envelope = envelopeAt(actor, { do: 'yield', items: ['a', 'b'] });
     expect((await outcomeOf(envelope)).payload).toBe('a');
     const isChild = ({ parent_id }: Arrived) => parent_id === envelope.id;
     expect((await stage.inbox.nextWhere('x-sink', isChild, 'a child')).payload).toBe('b');
   });
 
-  test('the same envelope again has the same children', async () => {
+  test('derives the same ids when the envelope is redelivered', async () => {
     const childrenOf = async () => {
       const envelope = valued([1, 2], { id: 'twice-'.concat(actor) });
       await outcomeOf(envelope);
@@ -111,17 +111,20 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect((await childrenOf()).id).toBe((await childrenOf()).id);
   });
 
-  test.each([[null], [[]]])('%j ends the route well, with the payload that came', async (value) => {
-    const route = { prev: ['fetch'], curr: actor, next: ['store'] };
-    const arrived = await outcomeOf(valued(value, { route }));
-    expect(arrived).toMatchObject({
-      route,
-      payload: { do: 'value', value },
-      status: { phase: 'succeeded', reason: 'Completed', actor },
-    });
-  });
+  test.each([[null], [[]]])(
+    'ends the route as succeeded for %j, with the original payload',
+    async (value) => {
+      const route = { prev: ['fetch'], curr: actor, next: ['store'] };
+      const arrived = await outcomeOf(valued(value, { route }));
+      expect(arrived).toMatchObject({
+        route,
+        payload: { do: 'value', value },
+        status: { phase: 'succeeded', reason: 'Completed', actor },
+      });
+    },
+  );
 
-  test('an error that no policy covers ends at once, with what the language knows of it', async () => {
+  test('fails at once without a policy, with message and traceback', async () => {
     const envelope = envelopeAt(actor, { do: 'raise', error: 'SlowDownError', message: 'no more' });
     const { status, payload, route } = await outcomeOf(envelope);
     expect(payload).toEqual(envelope.payload);
@@ -136,7 +139,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect(traceback).toContain('behaviours');
   });
 
-  test('a failure keeps the bytes of the payload', async () => {
+  test('keeps the bytes of the payload in a failure', async () => {
     const payload = `{"do":"raise","error":"ValueError","n":12345678901234567890,"twice":1,"twice": 2.50}`;
     const { id, route } = envelopeAt(actor, null);
     await stage.sqs.send(
@@ -171,7 +174,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect(arrived.id).not.toBe('');
   });
 
-  test('an envelope for another actor fails', async () => {
+  test('fails an envelope for another actor', async () => {
     const route = { prev: [], curr: 'somebody-else', next: [] };
     const { id } = envelopeAt(actor, null);
     await stage.sqs.send(actor, JSON.stringify(envelopeAt(actor, { do: 'value', value: 1 }, { id, route })));
@@ -183,7 +186,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     });
   });
 
-  test('a canceled envelope goes to the sink as it is, and nobody is called', async () => {
+  test('sends a canceled envelope to x-sink unchanged, without a call', async () => {
     const counter = `${stage.folder}/${randomUUID()}`;
     const status = { phase: 'canceled', actor: 'fetch', attempt: 2 };
     const envelope = envelopeAt(actor, { do: 'value', value: 1, counter }, { status });
@@ -192,7 +195,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect(existsSync(counter)).toBe(false);
   });
 
-  test('an envelope that has passed too many actors ends', async () => {
+  test('fails an envelope that exceeds the hop budget', async () => {
     const counter = `${stage.folder}/${randomUUID()}`;
     const route = { prev: ['a', 'b', 'a'], curr: actor, next: ['store'] };
     const arrived = await outcomeOf(envelopeAt(actor, { do: 'value', value: 1, counter }, { route }));
@@ -219,7 +222,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect(existsSync(counter)).toBe(false);
   });
 
-  test('an envelope that is not due yet waits, and no attempt is counted', async () => {
+  test('delays an envelope that is not due yet, without counting an attempt', async () => {
     const sentAt = Date.now();
     const arrived = await outcomeOf(valued(7, { headers: { 'x-asya-not-before': inSeconds(1.2) } }));
     expect(arrived.arrivedAt - sentAt).toBeGreaterThanOrEqual(1_200);
@@ -227,7 +230,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect(arrived.headers).not.toHaveProperty('x-asya-not-before');
   });
 
-  test('a result too big for SQS fails with the payload that came', async () => {
+  test('fails a result that is too big for SQS, with the original payload', async () => {
     const payload = { do: 'big', bytes: 1024 * 1024 };
     const arrived = await outcomeOf(envelopeAt(actor, payload));
     expect(arrived).toMatchObject({
@@ -236,20 +239,20 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     });
   });
 
-  test('a result that just fits arrives', async () => {
+  test('sends a result that just fits', async () => {
     const bytes = 1024 * 1024 - 2_000;
     const arrived = await outcomeOf(envelopeAt(actor, { do: 'big', bytes }));
     expect(arrived.status?.phase).toBe('succeeded');
     expect(String(arrived.payload).length).toBe(bytes);
   });
 
-  test('a short payload that is longer as UTF-8 than as characters is measured in bytes', async () => {
+  test('measures a payload in bytes, not in characters', async () => {
     const payload = { do: 'big', bytes: 400_000, with: '€' };
     const arrived = await outcomeOf(envelopeAt(actor, payload));
     expect(arrived.status?.error?.type).toBe('PayloadTooLarge');
   });
 
-  test('the older shape of a route is read, the new one written', async () => {
+  test('reads the older route shape and writes the new one', async () => {
     const envelope = envelopeAt(actor, { do: 'value', value: 1 });
     const route = { actors: ['fetch', actor, 'store'], current: 1 };
     await stage.sqs.send(actor, JSON.stringify({ ...envelope, route }));
@@ -258,7 +261,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
   });
 });
 
-test('ASYA_FANOUT=never makes every array one value', async () => {
+test('treats every array as one value with ASYA_FANOUT=never', async () => {
   for (const value of [[], [1, 2], [[]]]) {
     const arrived = await outcomeOf(envelopeAt('whole', { do: 'value', value }));
     expect(arrived).toMatchObject({
@@ -273,7 +276,7 @@ describe('an end actor', () => {
   const deliveryOf = (id: string) =>
     archive.untilLine((line) => line['message'] === 'delivery' && line['envelopeId'] === id);
 
-  test('takes what comes, whatever its route and status, and sends nothing on', async () => {
+  test('accepts any route and status, and sends nothing', async () => {
     const counter = `${stage.folder}/${randomUUID()}`;
     const envelope = envelopeAt(
       'archive',
@@ -290,7 +293,7 @@ describe('an end actor', () => {
     expect(await stage.inbox.rest('x-sink')).not.toContainEqual(expect.objectContaining({ id: envelope.id }));
   });
 
-  test('keeps what its runtime failed at', async () => {
+  test('releases a delivery after a runtime error', async () => {
     const envelope = envelopeAt('archive', { do: 'raise', error: 'ValueError' });
     await stage.send(envelope);
     expect(await deliveryOf(envelope.id)).toMatchObject({ settle: 'release', outcome: 'error' });
@@ -298,7 +301,7 @@ describe('an end actor', () => {
     expect(await stage.sqs.counts('archive')).toMatchObject({ visible: 0, hidden: 1 });
   });
 
-  test('keeps what it cannot read', async () => {
+  test('releases a delivery that it cannot read', async () => {
     await stage.sqs.send('archive', 'not JSON');
     await archive.untilLine((line) => line['message'] === 'delivery' && line['failed'] === 'parse_error');
     await until(async () => (await stage.sqs.counts('archive')).hidden === 2, 'both are kept');

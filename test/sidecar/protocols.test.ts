@@ -53,7 +53,7 @@ describe.each([
   ['Python over TCP', 'web-py'],
   ['Node over a socket', 'web-js'],
 ])('HTTP: %s', (_what, actor) => {
-  test('the runtime is told the id, the attempt, the deadline and the trace', async () => {
+  test('passes the id, the attempt, the deadline and the trace to the runtime', async () => {
     const deadline = new Date(Date.now() + 60_000).toISOString();
     const envelope = envelopeAt(actor, {}, { status: { deadline_at: deadline } });
     const arrived = await outcomeOf(envelope);
@@ -65,13 +65,13 @@ describe.each([
     });
   });
 
-  test('a handler may rewrite the rest of the route', async () => {
+  test('lets a handler rewrite route.next', async () => {
     const envelope = envelopeAt(actor, { next: ['store', 'tell'] }, { route: through(actor, 'elsewhere') });
     const arrived = await outcomeOf(envelope, 'store');
     expect(arrived.route).toEqual({ prev: ['fetch', actor], curr: 'store', next: ['tell'] });
   });
 
-  test('and end it', async () => {
+  test('lets a handler end the route', async () => {
     const arrived = await outcomeOf(envelopeAt(actor, { next: [] }, { route: through(actor, 'elsewhere') }));
     expect(arrived).toMatchObject({
       route: { prev: ['fetch', actor], curr: '', next: [] },
@@ -94,7 +94,7 @@ describe.each([
     expect(arrived.status?.error?.message).toMatch(complaint);
   });
 
-  test('nothing (204) ends the route well', async () => {
+  test('ends the route as succeeded for status 204', async () => {
     const envelope = envelopeAt(actor, { do: 'empty' }, { route: through(actor, 'store') });
     const arrived = await outcomeOf(envelope);
     expect(arrived).toMatchObject({
@@ -104,7 +104,7 @@ describe.each([
     });
   });
 
-  test('an error is retried with its pause, and its attempts are counted', async () => {
+  test('retries an error after its retry_after, and counts the attempts', async () => {
     const sentAt = Date.now();
     const payload = { error: 'ThrottledError', status_code: 429, retry_after: 1 };
     const arrived = await outcomeOf(envelopeAt(actor, payload));
@@ -118,7 +118,7 @@ describe.each([
   ['Python over frames', 'whole-py'],
   ['Node over HTTP', 'whole-js'],
 ])('the envelope protocol: %s', (_what, actor) => {
-  test("a handler changes its own headers and the route's rest, and nothing of the sidecar's", async () => {
+  test("lets a handler change its own headers and route.next, but not the sidecar's fields", async () => {
     const envelope = envelopeAt(
       actor,
       { next: ['store'] },
@@ -144,7 +144,7 @@ describe.each([
     });
   });
 
-  test('a rewrite that is not allowed fails', async () => {
+  test('fails a route rewrite that is not allowed', async () => {
     const arrived = await outcomeOf(envelopeAt(actor, { next: ['elsewhere'] }));
     expect(arrived.status).toMatchObject({ phase: 'failed', reason: 'ValidationError' });
   });

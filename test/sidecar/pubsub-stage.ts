@@ -13,23 +13,23 @@ import {
   type Variables,
 } from './sidecar-process.ts';
 
-/** Google's emulator, and sidecars that work against it: one for each test file. */
+/** Google's Pub/Sub emulator and sidecars that use it: one per test file. */
 export interface PubsubStage {
   readonly folder: string;
   readonly client: PubsubClient;
   createQueue(queue: string): Promise<void>;
-  /** What a sidecar of this actor needs to work here. */
+  /** The environment variables for a sidecar of this actor. */
   variables(actor: string, more?: Variables): Variables;
-  /** The same for one that will be killed, which the emulator by itself does not notice. */
+  /** The same for a sidecar that the test kills, which the emulator does not notice. */
   doomedVariables(actor: string, more?: Variables): Variables;
-  /** Makes the actor's queue, and resolves when the sidecar works on it. */
+  /** Creates the actor's queue and starts a sidecar. Resolves when the sidecar receives from it. */
   sidecar(actor: string, more: Variables): Promise<RunningProcess>;
-  /** To the queue of the actor it is at. */
+  /** Sends to the queue of the envelope's current actor. */
   send(envelope: Wire): Promise<void>;
   sendText(queue: string, text: string): Promise<void>;
-  /** Whatever is in a queue now, taken out of it. */
+  /** Receives and acknowledges everything that is in a queue now. */
   take(queue: string): Promise<readonly string[]>;
-  /** The next envelope for which it holds that arrives in this queue; the others are kept. */
+  /** The next envelope in this queue that matches. The others are kept for later calls. */
   next(queue: string, isIt: (envelope: Wire) => boolean, withinMs?: number): Promise<Wire>;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ async function sendAll({ client }: PubsubStage, envelopes: readonly Wire[]): Pro
   );
 }
 
-/** By id: at least once is what Pub/Sub promises. */
+/** Counted by id, because Pub/Sub delivers at least once. */
 async function takeAll({ take }: PubsubStage): Promise<ReadonlyMap<string, Wire>> {
   const taken = new Map<string, Wire>();
   let told = 0;

@@ -14,7 +14,7 @@ import {
   untilWorking,
 } from './sidecar-process.ts';
 
-/** `asya sidecar` on Pub/Sub, as a process, against Google's emulator. */
+/** `asya sidecar` as a process on Google's Pub/Sub emulator. */
 
 if (PUBSUB_ABSENCE !== undefined) console.log(`the sidecar on Pub/Sub: left out, because ${PUBSUB_ABSENCE}`);
 
@@ -40,7 +40,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     return envelopeAt('double', payload, { route: { prev: [], curr: 'double', next } });
   }
 
-  test('an envelope goes on to the next actor', async () => {
+  test('sends an envelope to the next actor', async () => {
     const sent = atDouble({ value: { n: 1 } }, ['after']);
     await stage.send(sent);
     expect(await stage.next('after', withId(sent.id))).toMatchObject({
@@ -51,7 +51,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     });
   });
 
-  test('a fan-out goes on one by one, and the end is x-sink', async () => {
+  test('sends the items of a fan-out separately, and ends at x-sink', async () => {
     const sent = atDouble({ value: ['a', 'b', 'c'] });
     await stage.send(sent);
     const isOurs = ({ id, parent_id }: Wire) => id === sent.id || parent_id === sent.id;
@@ -61,13 +61,13 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     for (const { status } of ends) expect(status).toMatchObject({ phase: 'succeeded', reason: 'Completed' });
   });
 
-  test('what is no envelope fails at x-sink, whole', async () => {
+  test('sends an invalid envelope to x-sink with its whole body', async () => {
     await stage.sendText('double', '{"half":');
     const failed = await stage.next('x-sink', ({ status }) => status?.reason === 'ParseError');
     expect(failed.payload).toEqual({ raw: '{"half":' });
   });
 
-  test('an error without a policy fails at x-sink', async () => {
+  test('sends an error without a policy to x-sink', async () => {
     const sent = atDouble({ do: 'raise', error: 'ValueError', message: 'no' }, ['after']);
     await stage.send(sent);
     expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
@@ -80,7 +80,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     });
   });
 
-  test('a call that takes too long fails at x-sink, and the next one is answered', async () => {
+  test('sends a timed-out call to x-sink, and processes the next one', async () => {
     const slow = envelopeAt('hasty', { do: 'sleep', seconds: 60 });
     const quick = envelopeAt('hasty', { value: 1 });
     await stage.send(slow);
@@ -91,7 +91,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     expect(await stage.next('x-sink', withId(quick.id))).toMatchObject({ payload: 1 });
   });
 
-  test('a retry without a delayer ends at x-sink: nothing is lost by waiting for nobody', async () => {
+  test('sends a retry to x-sink if there is no delayer', async () => {
     const sent = envelopeAt('hasty', { do: 'raise', error: 'ValueError', message: 'no' });
     await stage.send(sent);
     expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
@@ -105,7 +105,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     });
   });
 
-  test('a queue that is missing is made with its dead-letter queue where that is asked for', async () => {
+  test('creates a missing queue and its dead-letter queue with ASYA_QUEUE_AUTO_CREATE', async () => {
     const sidecar = startSidecar(
       stage.variables('made-late', {
         ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
@@ -125,7 +125,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     await stage.next('x-sink', withId(sent.id));
   });
 
-  test('told to stop, it finishes what it has and leaves the rest to others', async () => {
+  test('finishes its deliveries on SIGTERM and leaves the rest in the queue', async () => {
     const variables = {
       ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
       ASYA_LOG_LEVEL: 'debug',
@@ -151,7 +151,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
 
     const FROZEN = [join(import.meta.dirname, 'freeze-at.ts'), 'called'];
 
-    test('one crash: the envelope comes again, to another', async () => {
+    test('one crash: another sidecar gets the redelivery', async () => {
       const variables = stage.doomedVariables('killed', {
         ASYA_RUNTIME_COMMAND: nodeRuntime('behaviours.ts.handle'),
         ASYA_RESILIENCY_ACTOR_TIMEOUT: '1s',
@@ -162,7 +162,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
       const doomed = startProcess(FROZEN, variables);
       await doomed.untilLine(saying('frozen'), PATIENCE_MS);
       doomed.signal('SIGKILL');
-      // The short time was for its lease.
+      // The short actor timeout was only for its lease.
       startSidecar({ ...variables, ASYA_RESILIENCY_ACTOR_TIMEOUT: '30s' });
       expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
         payload: 'survives',
@@ -170,7 +170,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
       });
     });
 
-    test('crash upon crash: the dead-letter topic takes it, and x-dlq archives it', {
+    test('repeated crashes: the message is dead-lettered, and x-dlq archives it', {
       timeout: 480_000,
     }, async () => {
       const variables = stage.doomedVariables('doomed', {
@@ -202,7 +202,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
         await sidecar.exited;
         console.log(`${crashes} crashes`);
       }
-      // One may be on its way to a sidecar that is already gone, which counts too.
+      // A delivery to a sidecar that has already ended counts too.
       expect(crashes).toBeGreaterThanOrEqual(3);
       expect(crashes).toBeLessThanOrEqual(5);
       expect(JSON.parse(await stores.object((await archived()) ?? ''))).toMatchObject({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callsIn, pythonRuntime, saying, startShell, startSidecar, until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** What the source's pages print for a first try, as printed. The RabbitMQ one is in rabbitmq.slow.test.ts. */
+/** The quick start for an end actor. The one for RabbitMQ is in rabbitmq.slow.test.ts. */
 
 let stage: Stage;
 beforeAll(async () => {
@@ -12,13 +12,13 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 describe('an end actor called x-sink, without storage', () => {
-  test('waits for its runtime and says so, calls it, and consumes what came', async () => {
+  test('logs that it waits for its runtime, then calls it and consumes the envelope', async () => {
     const socket = join(stage.folder, 'app.sock');
     const counter = join(stage.folder, 'calls');
     const sidecar = startSidecar({
       ASYA_ACTOR_NAME: 'x-sink',
       ASYA_IS_END_ACTOR: 'true',
-      // Where this test's broker and socket are: both have defaults that this machine may use for something else.
+      // Both have defaults that may be in use on this machine.
       ASYA_SQS_ENDPOINT: stage.sqs.endpoint,
       ASYA_SOCKET_PATH: socket,
       ASYA_METRICS_ADDR: '',

@@ -14,13 +14,13 @@ import {
   type Variables,
 } from './sidecar-process.ts';
 
-/** What networks and brokers do to two sidecars in a row, while work goes on: nothing is lost, nobody is restarted. */
+/** Outages of the network and the broker while two sidecars work: nothing is lost, and no sidecar restarts. */
 
 const absence = rabbitMqAbsence();
 if (absence !== undefined) console.log(`outages of RabbitMQ: left out, because ${absence}`);
 
 const COUNT = 300;
-/** Through both actors before anything happens. */
+/** How many envelopes pass both actors before the outage. */
 const FIRST = 50;
 const PATIENCE_MS = 150_000;
 
@@ -33,14 +33,14 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   let stage: RabbitMqStage;
   let proxy: TcpProxy;
   let pair: Pair;
-  /** How often each came to x-sink. */
+  /** How often each envelope arrived at x-sink. */
   const arrived = new Map<string, number>();
 
   beforeAll(async () => {
     stage = await setRabbitMqStage('x-sink');
     proxy = await startTcpProxy(stage.broker.port);
     pair = await startPair(['first', 'second'], {
-      // A silent connection is given up after 10 to 15 s; with the 10 that nobody has to ask for, after 20 to 30.
+      // With this heartbeat a dead connection is closed after 10 to 15 s; with the default of 10 s, after 20 to 30 s.
       ASYA_RABBITMQ_URL: `amqp://guest:guest@127.0.0.1:${proxy.port}/?heartbeat=5`,
     });
   }, 240_000);
@@ -60,7 +60,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   }
 
   async function send({ actors: [curr, next] }: Pair, count: number): Promise<readonly Wire[]> {
-    // Twice: the first actor hands on what the second is told.
+    // Wrapped twice: the first actor returns the payload for the second one.
     const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
     const route = { prev: [], curr, next: [next] };
     const envelopes = Array.from({ length: count }, () => envelopeAt(curr, told, { route }));
@@ -81,7 +81,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
     };
   }
 
-  /** All of them, and nothing is left anywhere; what came twice has come by then. */
+  /** Waits until all have arrived and every queue is empty. Duplicates have arrived by then too. */
   async function expectAll(
     sent: readonly Wire[],
     { actors, sidecars }: Pair,
@@ -104,7 +104,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
     return arrivalsOf(sent);
   }
 
-  /** Something happens in the midst of work, and tells when it was over. */
+  /** Runs an outage while the sidecars process envelopes. Returns when it ended. */
   async function work(what: string, happens: () => Promise<number>): Promise<void> {
     const [, second] = pair.sidecars as readonly [RunningProcess, RunningProcess];
     const before = acksOf(second);
@@ -123,7 +123,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
     );
   }
 
-  test('the broker is killed and started again with its data', async () => {
+  test('the broker is killed and restarted with its data', async () => {
     await work('broker killed and restarted', async () => {
       await stage.broker.kill();
       await stage.broker.start();
@@ -142,7 +142,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
     });
   });
 
-  test('the broker cannot be reached for a while', async () => {
+  test('the broker is unreachable for a while', async () => {
     await work('broker out of reach for 3 s', async () => {
       proxy.refuse();
       proxy.reset();
@@ -152,9 +152,9 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
     });
   });
 
-  // Both are waited for most of the time: sidecars of their own keep them apart.
-  describe.concurrent('side by side', () => {
-    test('the network falls silent: both ends think that they are connected', async () => {
+  // Both mostly wait, so they run concurrently with separate sidecars.
+  describe.concurrent('concurrently', () => {
+    test('packets are lost while both ends believe that they are connected', async () => {
       await work('connections half open', async () => {
         const silentAt = Date.now();
         proxy.freeze();
@@ -172,7 +172,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
       });
     });
 
-    test('a queue is deleted and made again: what was to be sent there waits', async ({ expect }) => {
+    test('a queue is deleted and created again: its envelopes wait', async ({ expect }) => {
       const other = await startPair(['third', 'fourth']);
       const [third, fourth] = other.sidecars as readonly [RunningProcess, RunningProcess];
       const deletedAt = Date.now();

@@ -11,23 +11,23 @@ import {
   type Variables,
 } from './sidecar-process.ts';
 
-/** A RabbitMQ, a folder for sockets, and sidecars that work against them: one for each test file. */
+/** A RabbitMQ, a folder for sockets, and sidecars that use them: one per test file. */
 export interface RabbitMqStage {
   readonly broker: RabbitMqBroker;
   readonly admin: RabbitMqAdmin;
   readonly folder: string;
-  /** What a sidecar of this actor needs to work here. */
+  /** The environment variables for a sidecar of this actor. */
   variables(actor: string, more?: Variables): Variables;
-  /** Makes the actor's queue, and resolves when the sidecar works on it. */
+  /** Creates the actor's queue and starts a sidecar. Resolves when the sidecar receives from it. */
   sidecar(actor: string, more: Variables): Promise<RunningProcess>;
-  /** To the queue of the actor it is at. */
+  /** Sends to the queue of the envelope's current actor. */
   send(envelope: Wire): Promise<void>;
   /** The envelope with this id that arrives in this queue. */
   arrival(queue: string, id: string, withinMs?: number): Promise<Wire>;
   close(): Promise<void>;
 }
 
-/** A busy machine is waited for. */
+/** Long enough for a busy machine. */
 const PATIENCE_MS = 60_000;
 
 export async function setRabbitMqStage(...queues: readonly string[]): Promise<RabbitMqStage> {

@@ -8,7 +8,7 @@ import { envelopeAt, type Wire } from './envelopes.ts';
 import { type RabbitMqStage, setRabbitMqStage } from './rabbitmq-stage.ts';
 import { pythonRuntime, saying, startShell, startSidecar, until, untilWorking } from './sidecar-process.ts';
 
-/** What is the sidecar's own on RabbitMQ; what becomes of deliveries there, the fates show. */
+/** What is specific to RabbitMQ. The cases in `cases/` cover the outcomes of deliveries. */
 
 const absence = rabbitMqAbsence();
 if (absence !== undefined) console.log(`sidecars on RabbitMQ: left out, because ${absence}`);
@@ -30,9 +30,9 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     return stage.arrival('x-sink', envelope.id);
   }
 
-  test('with a name and a URL alone it works: the transport goes without saying', async () => {
+  test('needs only a name and a URL: the URL implies the transport', async () => {
     await stage.admin.createQueue('quick');
-    // Both have defaults, which this machine may use for something else.
+    // Both have defaults that may be in use on this machine.
     const socket = `${stage.folder}/quick.sock`;
     const isolation = { ASYA_SOCKET_PATH: socket, ASYA_METRICS_ADDR: '' };
     startShell(HANDLER, { ASYA_RUNTIME_URL: `unix:${socket}` });
@@ -54,7 +54,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     expect(sidecar.output()).not.toContain('guest');
   });
 
-  test('it goes from actor to actor', async () => {
+  test('sends an envelope from actor to actor', async () => {
     const route = { prev: [], curr: 'first', next: ['second'] };
     const end = await endOf(envelopeAt('first', { value: { value: 'through both' } }, { route }));
     expect(end).toMatchObject({
@@ -63,7 +63,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     });
   });
 
-  test('queues are made where it is told to', async () => {
+  test('creates queues with ASYA_QUEUE_AUTO_CREATE', async () => {
     const sidecar = startSidecar(
       stage.variables('maker', { ASYA_RUNTIME_COMMAND: HANDLER, ASYA_QUEUE_AUTO_CREATE: 'true' }),
     );
@@ -73,14 +73,14 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     expect((await endOf(envelopeAt('maker', { value: 1 }))).payload).toBe(1);
   });
 
-  test('where it is not told to, a missing queue is waited for', async () => {
+  test('waits for a missing queue without ASYA_QUEUE_AUTO_CREATE', async () => {
     const sidecar = startSidecar(stage.variables('patient', { ASYA_RUNTIME_COMMAND: HANDLER }));
     await sidecar.untilLine(saying('receiving failed'), 60_000);
     await stage.admin.createQueue('patient');
     expect((await endOf(envelopeAt('patient', { value: 'found' }))).payload).toBe('found');
   });
 
-  test('what is delivered too often ends with x-dlq, in the archive', async () => {
+  test('x-dlq archives a message that was delivered too often', async () => {
     const stores = await startEmbeddedStores();
     const { ASYA_SQS_ENDPOINT: _sqs, ...storage } = stores.variables;
     const { ASYA_RUNTIME_URL: _none, ...variables } = stage.variables('x-dlq', {
@@ -114,7 +114,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     }
   });
 
-  test('a call that the broker would not wait for is warned of, with the setting to change', async () => {
+  test('warns if a call may exceed the consumer timeout, and names the setting', async () => {
     const variables = { ASYA_RUNTIME_COMMAND: HANDLER, ASYA_RESILIENCY_ACTOR_TIMEOUT: '40m' };
     const sidecar = await stage.sidecar('lengthy', variables);
     const warning = sidecar.lines.find(({ message }) => String(message).includes('consumer_timeout'));

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Real processes for the tests, each ended by its own pid at the latest when its test file ends. */
+/** Real processes for tests. Each is ended by its pid when its test file ends, or before. */
 
 export const ROOT = join(import.meta.dirname, '../..');
 const HANDLERS = join(import.meta.dirname, 'handlers');
 
-/** The interpreter itself: a version manager's shim in between costs a tenth of a second and a process more. */
+/** The interpreter itself: a version manager's shim would cost 100 ms and another process. */
 export const PYTHON = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], {
   encoding: 'utf8',
 }).trim();
@@ -32,9 +32,9 @@ interface Exit {
 
 export interface RunningProcess {
   readonly pid: number;
-  /** What it has logged so far. */
+  /** The log lines so far. */
   readonly lines: readonly LogLine[];
-  /** All it has printed, on both streams. */
+  /** Its whole output, stdout and stderr. */
   output(): string;
   errorOutput(): string;
   readonly exited: Promise<Exit>;
@@ -52,7 +52,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** For the end of a test file: nothing that it started outlives it. */
+/** Ends every process that the test file started. */
 export async function endProcesses(): Promise<void> {
   for (const child of started.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -65,19 +65,19 @@ export async function endProcesses(): Promise<void> {
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** `asya sidecar` with these variables and none of the test's own. */
+/** `asya sidecar` with these variables and none of the test process's own. */
 export function startSidecar(variables: Variables): RunningProcess {
   return startProcess([join(ROOT, 'bin/asya.js'), 'sidecar'], variables);
 }
 
-/** The environment of whatever is started: what every process needs, and nothing of ours. */
+/** The environment of a started process: what every process needs, and nothing else of the test process's. */
 export function plainEnvironment(variables: Variables): Record<string, string> {
   return {
     PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
     HOME: process.env['HOME'] ?? '/',
     PYTHONPATH: HANDLERS,
     PYTHONDONTWRITEBYTECODE: '1',
-    // A third of the start: dozens of processes are started here, and all load the same.
+    // Saves a third of the startup time: the tests start dozens of processes that load the same code.
     NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/asya-test-compile'),
     ...variables,
   };
@@ -97,7 +97,7 @@ export function startProcess(
   );
 }
 
-/** A runtime that is not the sidecar's own. */
+/** A runtime that the sidecar does not start. */
 export function startShell(command: string, variables: Variables): RunningProcess {
   return watchProcess(
     spawn('/bin/sh', ['-c', `exec ${command}`], {
@@ -107,7 +107,7 @@ export function startShell(command: string, variables: Variables): RunningProces
   );
 }
 
-/** From now on it is ended with the test file, at the latest. */
+/** Registers a process to be ended with the test file. */
 export function watchProcess(child: ChildProcess): RunningProcess {
   started.push(child);
   const lines: LogLine[] = [];
@@ -130,7 +130,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
   }
   let isGone = false;
   const exited = new Promise<Exit>((resolve) => {
-    // `close`, not `exit`: by then all that it printed has been read.
+    // `close`, not `exit`: its whole output has been read by then.
     child.once('close', (code, signal) => {
       isGone = true;
       resolve({ code, signal });
@@ -184,14 +184,14 @@ export function saying(message: string): (line: LogLine) => boolean {
   return (line) => line['message'] === message;
 }
 
-/** Several are started at once, with their runtimes, on a machine that may be busy. */
+/** Long enough to start several sidecars and runtimes at the same time on a busy machine. */
 const START_WITHIN_MS = 110_000;
 
 export function untilWorking(sidecar: RunningProcess): Promise<LogLine> {
   return sidecar.untilLine(saying('working'), START_WITHIN_MS);
 }
 
-/** The port that it logs where it may choose one itself. */
+/** The port that the sidecar chose and logged. */
 export async function metricsPort(sidecar: RunningProcess): Promise<number> {
   const line = await sidecar.untilLine(saying('serving /healthz, /readyz and /metrics'), START_WITHIN_MS);
   return line['port'] as number;
@@ -209,12 +209,12 @@ export async function within<T>(promise: Promise<T>, withinMs: number, words: ()
   }
 }
 
-/** How often a handler was called with this counter. Its file is there a moment before its first mark. */
+/** How often a handler was called with this counter. The file exists shortly before its first mark. */
 export function callsIn(counter: string): number {
   return existsSync(counter) ? readFileSync(counter, 'utf8').length : 0;
 }
 
-/** Polls until it holds. */
+/** Polls until the condition is true. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   words: string | (() => string),

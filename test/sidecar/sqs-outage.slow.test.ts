@@ -17,15 +17,15 @@ import {
 } from './sidecar-process.ts';
 import { type BrokerStage, setStageOn } from './stage.ts';
 
-/** SQS goes away in the midst of work, in each way that it can: nothing is lost, and the sidecars come back alone. */
+/** Outages of SQS while sidecars work: nothing is lost, and the sidecars recover without a restart. */
 
 const COUNT = 300;
 const OUTAGE_MS = 3_000;
-/** Through both actors before anything happens. */
+/** How many envelopes pass both actors before the outage. */
 const FIRST = 50;
-/** Polls on connections that only seem open are given up after 35 s, and what was in hand then comes again later. */
+/** A poll on a dead connection is aborted after 35 s, and its deliveries are redelivered later. */
 const PATIENCE_MS = 240_000;
-/** Sends at the same time. */
+/** How many sends run at the same time. */
 const LANES = 10;
 const ACTORS = ['first', 'second'] as const;
 
@@ -45,7 +45,7 @@ async function startEngine(port: string): Promise<string> {
 
 beforeAll(async () => {
   dataDir = await temporaryFolder();
-  // Nobody else is to get it while the engine is away.
+  // No other process may take the port while the engine is down.
   sqs = sqsAt(await startEngine(String(await freePort())));
   proxy = await startTcpProxy(Number(new URL(sqs.endpoint).port));
   const broker = sqsBroker(sqs);
@@ -101,7 +101,7 @@ const OUTAGES: readonly Outage[] = [
 
 test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, begin, end }) => {
   const route = { prev: [], curr: ACTORS[0], next: [ACTORS[1]] };
-  // Twice: the first actor hands on what the second is told.
+  // Wrapped twice: the first actor returns the payload for the second one.
   const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
   const envelopes = Array.from({ length: COUNT }, () => envelopeAt(ACTORS[0], told, { route }));
   const sent = new Set(envelopes.map(({ id }) => id));
@@ -114,7 +114,7 @@ test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, be
   const met = new Map<string, number>();
   let lastSentAt = 0;
   const takeSome = async () => {
-    // All there is: what were left would be found by the next test, which knows nothing of it.
+    // Everything: the next test would find what remains and does not expect it.
     for (let some = await sqs.take('x-sink'); some.length > 0; some = await sqs.take('x-sink')) {
       for (const { Body = '' } of some) {
         const { id, status } = JSON.parse(Body) as { id: string; status: Record<string, string> };
@@ -132,7 +132,7 @@ test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, be
   await pause(OUTAGE_MS);
   await end();
   const endedAt = Date.now();
-  // By the sidecar's own clock: what had arrived before tells nothing.
+  // Only lines after the outage count.
   await until(async () => (await takeSome()) > 0 && lastSentAt > endedAt, 'the work goes on', PATIENCE_MS);
   const backMs = lastSentAt - endedAt;
   await until(

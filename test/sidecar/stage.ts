@@ -11,20 +11,20 @@ import {
   type Variables,
 } from './sidecar-process.ts';
 
-/** A broker, a folder for sockets, and sidecars that work against them: one for each test file. */
+/** A broker, a folder for sockets, and sidecars that use them: one per test file. */
 export interface BrokerStage {
   readonly inbox: Mailbox;
   readonly folder: string;
-  /** What a sidecar of this actor needs to work here. */
+  /** The environment variables for a sidecar of this actor. */
   variables(actor: string, more?: Variables): Variables;
-  /** Makes the actor's queue, and resolves when the sidecar works on it. */
+  /** Creates the actor's queue and starts a sidecar. Resolves when the sidecar receives from it. */
   sidecar(actor: string, more: Variables): Promise<RunningProcess>;
-  /** To the queue of the actor it is at. */
+  /** Sends to the queue of the envelope's current actor. */
   send(envelope: Wire): Promise<void>;
   close(): Promise<void>;
 }
 
-/** On the embedded SQS, which can be looked into. */
+/** A stage on the embedded SQS, whose queues a test can inspect. */
 export interface Stage extends BrokerStage {
   readonly sqs: EmbeddedSqs;
 }

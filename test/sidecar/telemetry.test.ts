@@ -6,7 +6,7 @@ import { type Series, scrape, seriesName } from './prometheus-text.ts';
 import { metricsPort, pythonRuntime, type RunningProcess, until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** SPEC.md section 11 from outside: what /metrics and the log say of deliveries whose fate is known. */
+/** SPEC.md section 11 end to end: /metrics and the log after deliveries with known outcomes. */
 
 const MARKER = 'top-secret-8b1d';
 
@@ -47,13 +47,13 @@ afterAll(() => stage.close());
 interface Row {
   readonly what: string;
   readonly envelope: Wire | string;
-  /** How often it is delivered, and how often the runtime is called. */
+  /** The number of deliveries, and of calls to the runtime. */
   readonly deliveries: number;
   readonly calls: number;
   readonly results?: readonly string[];
   readonly failed?: string;
   readonly errors?: readonly string[];
-  /** Queue and type of each send. */
+  /** The queue and type of each send. */
   readonly sends: readonly (readonly [queue: string, type: string])[];
 }
 
@@ -174,7 +174,7 @@ function rows(): readonly Row[] {
   ];
 }
 
-/** By itself, when all others are done: the next life of a killed runtime may take longer to begin than a call has. */
+/** Runs alone after all others: a killed runtime may take longer to restart than a call's timeout. */
 const actorTimeout = (): Row => ({
   what: 'actor timeout',
   envelope: at({ do: 'hang' }),
@@ -186,7 +186,7 @@ const actorTimeout = (): Row => ({
   sends: [SINK],
 });
 
-/** By itself too: what is under way in a runtime that dies is lost with it. */
+/** Runs alone too: other calls in a runtime that dies would fail with it. */
 const lostConnection = (): Row => ({
   what: 'connection lost',
   envelope: at({ do: 'die' }),
@@ -200,7 +200,7 @@ const lostConnection = (): Row => ({
 
 const QUEUE = { queue: 'count' };
 
-/** The series that these rows make, all of them. */
+/** All series that these rows produce. */
 function expectedSeries(all: readonly Row[]): Map<string, number> {
   const series = new Map<string, number>();
   const add = (name: string, labels: Record<string, string>, by = 1) => {
@@ -224,7 +224,7 @@ function expectedSeries(all: readonly Row[]): Map<string, number> {
   return series;
 }
 
-/** What is counted, without the series whose numbers depend on time. */
+/** The counters, without the series whose values depend on time. */
 function countsIn(series: Series): Map<string, number> {
   const isCount = (name: string) =>
     /_(total|count)\{|active_messages/.test(name) && !name.includes('queue_receive');
@@ -234,12 +234,12 @@ function countsIn(series: Series): Map<string, number> {
 const sorted = (series: ReadonlyMap<string, number>) => Object.fromEntries([...series].sort());
 
 async function sendAndWait(some: readonly Row[]): Promise<void> {
-  const told = () => counting.lines.filter(({ message }) => message === 'delivery').length;
-  const before = told();
+  const logged = () => counting.lines.filter(({ message }) => message === 'delivery').length;
+  const before = logged();
   for (const { envelope } of some)
     await stage.sqs.send('count', typeof envelope === 'string' ? envelope : JSON.stringify(envelope));
   const deliveries = some.reduce((sum, row) => sum + row.deliveries, 0);
-  await until(() => told() >= before + deliveries, 'every delivery is told');
+  await until(() => logged() >= before + deliveries, 'every delivery is logged');
 }
 
 async function isReady(port: number): Promise<boolean> {
@@ -259,32 +259,32 @@ describe('a run with known counts', () => {
     }
   });
 
-  test('every metric of the specification is there, with its labels and its kind', async () => {
+  test('exposes every specified metric with its labels and type', async () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     for (const [name, { kind, labels }] of Object.entries(METRICS)) {
       const type = { count: 'counter', level: 'gauge', seconds: 'histogram', bytes: 'histogram' }[kind];
       expect(text).toContain(`# TYPE asya_actor_${name} ${type}`);
-      // The crew's alone: nobody else enters failures.
+      // Only the crew adds failures to the index.
       if (name === 'failures_recorded_total') continue;
       for (const label of labels)
         expect(text).toMatch(new RegExp(`asya_actor_${name}\\w*{[^}]*\\b${label}="`));
     }
   });
 
-  test('the counts are those of the deliveries, no more and no less', async () => {
+  test('counts every delivery exactly once', async () => {
     expect(sorted(countsIn(await scrape(port)))).toEqual(sorted(expectedSeries(all)));
   });
 
-  test('no series names an envelope', async () => {
+  test('uses no envelope id as a label', async () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     for (const { envelope } of all) if (typeof envelope !== 'string') expect(text).not.toContain(envelope.id);
   });
 
-  test('each delivery has one line, with its id, its attempt, its outcome and its times', () => {
-    const told = counting.lines.filter(({ message }) => message === 'delivery');
+  test('logs one line per delivery, with id, attempt, outcome and times', () => {
+    const logged = counting.lines.filter(({ message }) => message === 'delivery');
     for (const { envelope, deliveries } of all) {
       if (typeof envelope === 'string') continue;
-      const lines = told.filter(({ envelopeId }) => envelopeId === envelope.id);
+      const lines = logged.filter(({ envelopeId }) => envelopeId === envelope.id);
       expect(lines.length).toBe(deliveries);
       expect(lines.map(({ attempt }) => attempt)).toEqual(lines.map((_, index) => index + 1));
       for (const line of lines) {
@@ -295,7 +295,7 @@ describe('a run with known counts', () => {
     }
   });
 
-  test('every line of the log is JSON, and none holds a payload', () => {
+  test('logs JSON lines only, and never a payload', () => {
     const lines = counting.output().split('\n');
     expect(lines.length).toBeGreaterThan(100);
     for (const line of lines) {
@@ -316,14 +316,14 @@ describe('in a namespace', () => {
     series = await scrape(await metricsPort(spaced));
   });
 
-  test('a queue has the same name in every label', () => {
+  test('uses the same queue name in every label', () => {
     expect(series.get('asya_actor_messages_total{queue="asya-prod-spaced",result="success"}')).toBe(1);
     expect([...series.keys()].filter((name) => name.includes('messages_sent_total'))).toEqual([
       'asya_actor_messages_sent_total{destination_queue="asya-prod-x-sink",message_type="sink"}',
     ]);
   });
 
-  test('sizes are counted in bytes, not in characters', () => {
+  test('measures sizes in bytes, not in characters', () => {
     expect(series.get('asya_actor_message_size_bytes_sum{direction="received"}')).toBe(
       Buffer.byteLength(body),
     );
@@ -331,7 +331,7 @@ describe('in a namespace', () => {
 });
 
 describe('what the runtime prints', () => {
-  test('is in the log with the actor and the envelope', async () => {
+  test('is logged with the actor and the envelope id', async () => {
     const words = `hello ${randomUUID()}`;
     const envelope = envelopeAt('count', { do: 'say', words });
     await stage.send(envelope);

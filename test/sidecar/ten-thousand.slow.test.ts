@@ -6,7 +6,7 @@ import { scrape } from './prometheus-text.ts';
 import { until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
-/** The SQS under test lives in this very process: more at once only make it slower. */
+/** The embedded SQS runs in this process, so more concurrency only makes it slower. */
 const AT_ONCE = 8;
 
 let stage: Stage;
@@ -67,7 +67,7 @@ test(
       });
     }
 
-    // The last ack may still be under way.
+    // The last ack may still be in flight.
     for (const actor of ACTORS) {
       await until(async () => {
         const { visible, hidden, delayed } = await stage.sqs.counts(actor);

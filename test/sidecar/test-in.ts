@@ -3,8 +3,8 @@ import { test } from 'vitest';
 export type Languages = readonly (readonly [language: string, actor: string, command: string])[];
 
 /**
- * One test for the runtimes of all languages, side by side: most of its time is waiting for a delay or a timeout, and
- * a sidecar's own calls come one after the other.
+ * One test for the runtimes of all languages, concurrently: it mostly waits for a delay or a timeout, and a single
+ * sidecar processes its calls one after the other.
  */
 export function testIn(languages: Languages, name: string, check: (actor: string) => Promise<void>): void {
   test(name, async () => {

@@ -11,7 +11,7 @@ afterEach(() => watch.close());
 interface Watched {
   readonly clock: VirtualClock;
   readonly details: readonly Details[];
-  /** What is logged: the level, the message, and the seconds waited. */
+  /** The log lines: level, message, and seconds waited. */
   lines(): readonly (readonly [string, string, number])[];
 }
 
@@ -35,7 +35,7 @@ function watched(problem: () => string | undefined, startupTimeoutMs = 60_000): 
   };
 }
 
-test('a runtime that was there and is gone fails the health check after a minute, until it is back', async () => {
+test('a lost runtime fails the health check after a minute, until it is back', async () => {
   let problem: string | undefined;
   const { clock } = watched(() => problem);
   await clock.pass(10_000);
@@ -52,7 +52,7 @@ test('a runtime that was there and is gone fails the health check after a minute
   expect(watch.liveness()).toBeUndefined();
 });
 
-test('a runtime that never came fails the health check after a minute', async () => {
+test('a runtime that never starts fails the health check after a minute', async () => {
   const { clock } = watched(() => 'connect ENOENT');
   await clock.pass(59_000);
   expect(watch.liveness()).toBeUndefined();
@@ -60,7 +60,7 @@ test('a runtime that never came fails the health check after a minute', async ()
   expect(watch.liveness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 61 s: connect ENOENT');
 });
 
-test('a runtime that may load for ten minutes is not missed before', async () => {
+test('the health check waits for the startup timeout', async () => {
   const { clock } = watched(() => 'loading', 600_000);
   await clock.pass(600_000);
   expect(watch.liveness()).toBeUndefined();
@@ -68,7 +68,7 @@ test('a runtime that may load for ten minutes is not missed before', async () =>
   expect(watch.liveness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 601 s: loading');
 });
 
-test('waiting is logged: what is missing, where, and for how long', async () => {
+test('logs the address, the problem and the time waited', async () => {
   let problem: string | undefined = 'connect ENOENT';
   const watching = watched(() => problem);
   const { clock, lines } = watching;
@@ -86,7 +86,7 @@ test('waiting is logged: what is missing, where, and for how long', async () => 
   expect(lines().slice(3)).toEqual([['info', 'the runtime is ready', 71]]);
 });
 
-test('a runtime that is ready at once is not worth a line', async () => {
+test('logs nothing if the runtime is ready at once', async () => {
   let problem: string | undefined = 'loading';
   const { clock, lines } = watched(() => problem);
   await clock.pass(500);
@@ -95,7 +95,7 @@ test('a runtime that is ready at once is not worth a line', async () => {
   expect(lines()).toEqual([]);
 });
 
-test('a runtime that goes away later is logged too', async () => {
+test('logs a runtime that is lost later', async () => {
   let problem: string | undefined;
   const { clock, lines } = watched(() => problem);
   await clock.pass(100_000);
@@ -104,7 +104,7 @@ test('a runtime that goes away later is logged too', async () => {
   expect(lines().map(([, message]) => message)).toEqual(['waiting for the runtime']);
 });
 
-test('waits for the first time that it is ready', async () => {
+test('waits until the runtime is ready for the first time', async () => {
   let problem: string | undefined = 'loading';
   const { clock } = watched(() => problem);
   let isReady = false;
@@ -119,7 +119,7 @@ test('waits for the first time that it is ready', async () => {
   expect(isReady).toBe(true);
 });
 
-test('or until it is told to stop', async () => {
+test('stops waiting when stop aborts', async () => {
   const { clock } = watched(() => 'loading');
   const stop = new AbortController();
   const waiting = watch.untilReady(stop.signal);

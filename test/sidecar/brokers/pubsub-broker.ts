@@ -5,7 +5,7 @@ import { PROJECT } from '../../support/pubsub.ts';
 import type { PubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';
 
-/** What a process held that is gone comes again within its last lease. */
+/** Deliveries of an ended process are redelivered when their last lease expires. */
 const MAX_LEASE_MS = 32_000;
 
 export function pubsubBroker({ endpoint, client, close }: PubsubWithDelayer): SidecarBroker {
@@ -31,7 +31,7 @@ export function pubsubBroker({ endpoint, client, close }: PubsubWithDelayer): Si
     variables: { ASYA_PUBSUB_PROJECT_ID: PROJECT, ASYA_PUBSUB_ENDPOINT: endpoint },
     delays: PUBSUB_RECORD.features.delays,
     anyBytes: 'yes',
-    // The emulator knows no numbers of messages.
+    // The emulator does not report message counts.
     countsHidden: false,
     createQueue: async (queue) => {
       const dlq = `${queue}-dlq`;

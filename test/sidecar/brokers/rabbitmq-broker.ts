@@ -3,7 +3,7 @@ import { rabbitMqAdmin } from '../../support/rabbitmq-admin.ts';
 import type { RabbitMqBroker } from '../../support/rabbitmq-broker.ts';
 import type { SidecarBroker } from './sidecar-broker.ts';
 
-/** Those in somebody's hands too, of which AMQP does not tell. */
+/** Includes unacknowledged messages, which AMQP does not report. */
 const COUNTED =
   '[#{name => element(4, amqqueue:get_name(Q)), ' +
   'messages => proplists:get_value(messages, rabbit_amqqueue:info(Q, [messages]))} || Q <- rabbit_amqqueue:list()]';

@@ -1,22 +1,22 @@
 import type { Ability } from '../../../lib/ports/transport-features.ts';
 import type { Variables } from '../sidecar-process.ts';
 
-/** A real broker for sidecars to work with, and the test's own way into its queues. */
+/** A real broker for sidecars, and the test's own access to its queues. */
 export interface SidecarBroker {
   readonly name: string;
-  /** What a sidecar needs to know of it. */
+  /** The environment variables that a sidecar needs to connect. */
   readonly variables: Variables;
   readonly delays: Ability;
-  /** A body can be any bytes. */
+  /** Whether a body can be any bytes. */
   readonly anyBytes: Ability;
-  /** The queue with its dead-letter queue. */
+  /** Creates the queue with its dead-letter queue. */
   createQueue(queue: string): Promise<void>;
   send(queue: string, body: string | Uint8Array): Promise<void>;
-  /** Takes what is there now, for good. */
+  /** Receives and acknowledges everything that is in the queue now. */
   take(queue: string): Promise<readonly string[]>;
-  /** What is in somebody's hands, or waits, is among what is left. */
+  /** Whether `leftIn` counts unacknowledged and delayed messages. */
   readonly countsHidden: boolean;
-  /** How many messages each queue still holds when nobody works on them any more. It may take them. */
+  /** How many messages each queue contains after all consumers have ended. It may receive them to count them. */
   leftIn(queues: readonly string[]): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }

@@ -56,12 +56,12 @@ ERRORS = {
 
 def error_from(payload):
     extra = {key: payload[key] for key in ("status_code", "retry_after") if key in payload}
-    return ERRORS[payload["error"]](payload.get("message", "as told"), **extra)
+    return ERRORS[payload["error"]](payload.get("message", "as requested"), **extra)
 
 
 def count(payload):
     """How often it was called with this counter, this time included; it outlives the process."""
-    # Added to, never written anew: whoever kills it in between would find an empty file, and nobody called.
+    # Appended, never rewritten: a process killed while it rewrites the file would leave it empty.
     with open(payload["counter"], "a") as file:
         file.write("x")
     return os.path.getsize(payload["counter"])
@@ -109,7 +109,7 @@ def handle(payload):
 
 
 def rewrite(payload, context):
-    """Says where it goes on, and what it was told about the call."""
+    """Sets the next actors, and returns what the runtime passed about the call."""
     if "error" in payload:
         raise error_from(payload)
     if "next" in payload:

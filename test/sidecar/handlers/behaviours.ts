@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
 
-/** behaviours.py in Node: a handler that does what its payload says. */
+/** behaviours.py in Node: a handler whose payload defines what it does. */
 
 interface Order {
   readonly do?: string;
@@ -27,7 +27,7 @@ interface Order {
 const pidFile = process.env['PID_FILE'];
 if (pidFile !== undefined) appendFileSync(pidFile, `${process.pid}\n`);
 
-/** What a handler does in its last moment: it gives back what it holds. */
+/** What a handler does before its process ends: it releases its resources. */
 const goodbyeFile = process.env['GOODBYE_FILE'];
 if (goodbyeFile !== undefined) {
   process.on('exit', () => {
@@ -65,14 +65,14 @@ const ERRORS: Readonly<Record<string, ErrorClass>> = {
 };
 
 function errorFrom(order: Order): Error {
-  const { error = '', message = 'as told' } = order;
+  const { error = '', message = 'as requested' } = order;
   const Type = ERRORS[error];
   return Type === undefined ? new Error(`the test says ${error}`) : new Type(message, order);
 }
 
-/** How often it was called with this counter, this time included; it outlives the process. */
+/** How often it was called with this counter, including this call. The count survives the process. */
 function count(path: string): number {
-  // Added to, never written anew: whoever kills it in between would find an empty file, and nobody called.
+  // Appended, never rewritten: a process killed while it rewrites the file would leave it empty.
   appendFileSync(path, 'x');
   return statSync(path).size;
 }
@@ -127,7 +127,7 @@ async function* each(items: readonly unknown[]): AsyncGenerator<unknown> {
   yield* items;
 }
 
-/** Says where it goes on, and what it was told about the call. */
+/** Sets the next actors, and returns what the runtime passed about the call. */
 export function rewrite(order: Order, context: HandlerContext): unknown {
   if (order.error !== undefined) throw errorFrom(order);
   if (order.next !== undefined) context.routeNext = order.next;
@@ -136,7 +136,7 @@ export function rewrite(order: Order, context: HandlerContext): unknown {
   return { envelope_id: envelopeId, attempt, deadline, traceparent };
 }
 
-/** Tries to change what is the sidecar's own. */
+/** Tries to change fields that belong to the sidecar. */
 export function tamper(order: Order, context: HandlerContext): unknown {
   context.headers = { traceparent: '00-forged', 'x-asya-task': 'forged', colour: 'red' };
   Object.assign(context.envelope ?? {}, { id: 'forged', parent_id: 'forged', status: { phase: 'canceled' } });

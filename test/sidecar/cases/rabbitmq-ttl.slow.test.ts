@@ -2,11 +2,11 @@ import { RABBITMQ_TTL_RECORD } from '../../../lib/adapters/rabbitmq/rabbitmq-fea
 import { defined } from '../../../lib/core/text/defined.ts';
 import { rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { rabbitMqSidecarBroker } from '../brokers/rabbitmq-broker.ts';
-import { runFates } from './run-fates.ts';
+import { runCases } from './run-cases.ts';
 
 const absence = rabbitMqAbsence();
 
-runFates({
+runCases({
   name: 'rabbitmq (ttl)',
   ...defined({ absence }),
   maxBodyBytes: RABBITMQ_TTL_RECORD.limits.maxBodyBytes,

@@ -1,10 +1,10 @@
-import { type Fate, noRetryWithoutDelays, toSink } from './fate.ts';
+import { type DeliveryCase, noRetryWithoutDelays, toSink } from './delivery-case.ts';
 
 export const POLICIES = {
   slow: { maxAttempts: 3, backoff: 'constant', initialDelay: '300ms' },
   quick: { maxAttempts: 2 },
   polite: { maxAttempts: 2, backoff: 'constant' },
-  routed: { onExhausted: ['mend', 'tell'] },
+  routed: { onExhausted: ['repair', 'notify'] },
   loud: { onExhausted: { action: 'escalate', topic: 'alarms' } },
   silent: { onExhausted: { action: 'drop' } },
 };
@@ -24,20 +24,20 @@ const raising = (error: string, more: object = {}) => ({ do: 'raise', error, tim
 const failed = (reason: string, more: object = {}) => ({ phase: 'failed', reason, ...more });
 
 /** SPEC.md section 4. */
-export const POLICY_FATES: readonly Fate[] = [
+export const POLICY_CASES: readonly DeliveryCase[] = [
   {
-    name: 'an error is retried after the delay, and the retry that succeeds goes on',
+    name: 'retries an error after the delay, and succeeds on the second attempt',
     at: 'score',
     payload: raising('ValueError', { times: 1, value: 'at last' }),
     calls: 2,
-    noSoonerThanMs: 300,
+    minMs: 300,
     ends: () => [
       toSink({ payload: 'at last', status: { phase: 'succeeded', attempt: 2 } }, { lacks: ['error'] }),
     ],
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: 'without an attempt left it ends as exhausted, the payload as it came',
+    name: 'ends as PolicyExhausted after the last attempt, with the original payload',
     at: 'score',
     payload: raising('RuntimeError'),
     calls: 2,
@@ -45,22 +45,26 @@ export const POLICY_FATES: readonly Fate[] = [
       toSink({
         payload,
         route,
-        status: failed('PolicyExhausted', { attempt: 2, max_attempts: 2, error: { message: 'as told' } }),
+        status: failed('PolicyExhausted', {
+          attempt: 2,
+          max_attempts: 2,
+          error: { message: 'as requested' },
+        }),
       }),
     ],
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: 'a rule for an HTTP status waits for as long as the error asks',
+    name: 'matches an HTTP status and waits for its retry_after',
     at: 'score',
     payload: raising('ThrottledError', { status_code: 503, retry_after: 2, times: 1 }),
     calls: 2,
-    noSoonerThanMs: 2_000,
+    minMs: 2_000,
     ends: () => [toSink({ status: { phase: 'succeeded', attempt: 2 } })],
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: 'noRetry ends at once',
+    name: 'noRetry fails after one attempt',
     at: 'score',
     payload: raising('TypeError'),
     calls: 1,
@@ -69,7 +73,7 @@ export const POLICY_FATES: readonly Fate[] = [
     ],
   },
   {
-    name: 'a rule for a class of HTTP statuses',
+    name: 'matches a class of HTTP statuses',
     at: 'score',
     payload: raising('ThrottledError', { status_code: 418 }),
     calls: 1,
@@ -83,17 +87,17 @@ export const POLICY_FATES: readonly Fate[] = [
     calls: 1,
     ends: ({ payload }) => [
       {
-        queue: 'mend',
+        queue: 'repair',
         like: {
           payload,
-          route: { prev: ['fetch', 'score'], curr: 'mend', next: ['tell'] },
+          route: { prev: ['fetch', 'score'], curr: 'repair', next: ['notify'] },
           status: failed('PolicyRouted', { error: { type: 'KeyError' } }),
         },
       },
     ],
   },
   {
-    name: 'escalate sends to the topic and to the sink',
+    name: 'escalate sends to the topic and to x-sink',
     at: 'score',
     payload: raising('SlowDownError'),
     calls: 1,
@@ -103,33 +107,33 @@ export const POLICY_FATES: readonly Fate[] = [
     ],
   },
   {
-    name: 'drop leaves its trace in the sink; the rule takes an ancestor too',
+    name: 'drop sends to x-sink as Dropped; the rule matches an ancestor',
     at: 'score',
     payload: raising('CalmDownError'),
     calls: 1,
     ends: () => [toSink({ status: failed('Dropped') })],
   },
   {
-    name: 'an error that no rule takes ends as RuntimeError where there is no default',
+    name: 'ends as RuntimeError if no rule matches and there is no default',
     at: 'score',
     payload: raising('UnheardOfError'),
     calls: 1,
     ends: ({ payload }) => [toSink({ payload, status: failed('RuntimeError', { attempt: 1 }) })],
   },
   {
-    name: 'an error without any policy ends at once, with what the language knows of it',
+    name: 'fails at once without policies, with message and traceback',
     at: 'whole',
     payload: raising('SlowDownError', { message: 'no more' }),
     calls: 1,
     ends: ({ payload }) => [
       toSink(
         { payload, status: failed('RuntimeError', { error: { message: 'no more' } }) },
-        { holds: ({ status }) => status?.error?.traceback.includes('behaviours') ?? false },
+        { matches: ({ status }) => status?.error?.traceback.includes('behaviours') ?? false },
       ),
     ],
   },
   {
-    name: 'an error that no rule takes goes by the default',
+    name: 'applies the default policy if no rule matches',
     at: 'hopeful',
     payload: raising('UnheardOfError'),
     calls: 2,
@@ -137,20 +141,20 @@ export const POLICY_FATES: readonly Fate[] = [
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: '_on_error goes before every policy, and is gone from the headers',
+    name: '_on_error has priority over policies, and the header is removed',
     at: 'score',
     payload: raising('ValueError'),
-    more: () => ({ headers: { _on_error: 'mend' }, route: { prev: [], curr: 'score', next: ['store'] } }),
+    more: () => ({ headers: { _on_error: 'repair' }, route: { prev: [], curr: 'score', next: ['store'] } }),
     calls: 1,
     ends: ({ payload }) => [
       {
-        queue: 'mend',
+        queue: 'repair',
         like: {
           payload,
-          route: { prev: ['score'], curr: 'mend', next: [] },
+          route: { prev: ['score'], curr: 'repair', next: [] },
           status: failed('PolicyRouted'),
         },
-        holds: ({ headers }) => !('_on_error' in headers),
+        matches: ({ headers }) => !('_on_error' in headers),
       },
     ],
   },

@@ -3,9 +3,9 @@ import { defined } from '../../../lib/core/text/defined.ts';
 import { PUBSUB_ABSENCE } from '../../support/pubsub.ts';
 import { startPubsubWithDelayer } from '../../support/pubsub-with-delayer.ts';
 import { pubsubBroker } from '../brokers/pubsub-broker.ts';
-import { runFates } from './run-fates.ts';
+import { runCases } from './run-cases.ts';
 
-runFates({
+runCases({
   name: 'pubsub (emulator)',
   ...defined({ absence: PUBSUB_ABSENCE }),
   maxBodyBytes: PUBSUB_RECORD.limits.maxBodyBytes,

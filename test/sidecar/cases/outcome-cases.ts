@@ -1,16 +1,16 @@
-import { type Fate, inSeconds, toSink } from './fate.ts';
+import { type DeliveryCase, inSeconds, toSink } from './delivery-case.ts';
 
 const COMPLETED = { phase: 'succeeded', reason: 'Completed' };
 const BYTES = '{"do":"raise","error":"UnheardOfError","n":12345678901234567890,"twice":1,"twice": 2.50}';
 
-/** SPEC.md section 3, outcomes: what the runtime says. */
-export const OUTCOME_FATES: readonly Fate[] = [
+/** SPEC.md section 3, outcomes: what the runtime returns. */
+export const OUTCOME_CASES: readonly DeliveryCase[] = [
   {
-    name: 'a value goes to the next actor with the route shifted, and all that is not ours untouched',
+    name: 'sends a value to the next actor, advances the route and keeps everything else',
     at: 'score',
     payload: { value: { n: 1 } },
     more: () => ({
-      route: { prev: ['fetch'], curr: 'score', next: ['store', 'tell'] },
+      route: { prev: ['fetch'], curr: 'score', next: ['store', 'notify'] },
       parent_id: 'parent',
       status: { deadline_at: inSeconds(300) },
       team: { is: 'kept' },
@@ -21,7 +21,7 @@ export const OUTCOME_FATES: readonly Fate[] = [
         queue: 'store',
         like: {
           parent_id: 'parent',
-          route: { prev: ['fetch', 'score'], curr: 'store', next: ['tell'] },
+          route: { prev: ['fetch', 'score'], curr: 'store', next: ['notify'] },
           payload: { n: 1 },
           status: { phase: 'pending', actor: 'score', attempt: 1 },
           team: { is: 'kept' },
@@ -31,8 +31,8 @@ export const OUTCOME_FATES: readonly Fate[] = [
     ],
   },
   ...[0, false, '', {}, { error: 'no error object' }].map(
-    (value): Fate => ({
-      name: `${JSON.stringify(value)} is a value like any other`,
+    (value): DeliveryCase => ({
+      name: `treats ${JSON.stringify(value)} as a value`,
       at: 'score',
       payload: { value },
       ends: () => [
@@ -41,7 +41,7 @@ export const OUTCOME_FATES: readonly Fate[] = [
     }),
   ),
   {
-    name: 'an array fans out: the first keeps the id, the others have their own and a parent',
+    name: 'fans out an array: item 0 keeps the id, the others get their own id and a parent_id',
     at: 'score',
     payload: { value: [{ k: 0 }, [1], null] },
     more: () => ({ route: { prev: [], curr: 'score', next: ['store'] } }),
@@ -50,13 +50,13 @@ export const OUTCOME_FATES: readonly Fate[] = [
       ...[[1], null].map((payload) => ({
         queue: 'store',
         like: { payload, parent_id: id, route: { prev: ['score'], curr: 'store', next: [] } },
-        holds: (arrived: { id: string }) => arrived.id !== id,
+        matches: (arrived: { id: string }) => arrived.id !== id,
       })),
     ],
   },
   ...[null, []].map(
-    (value): Fate => ({
-      name: `${JSON.stringify(value)} ends the route well, with the payload that came`,
+    (value): DeliveryCase => ({
+      name: `ends the route as succeeded for ${JSON.stringify(value)}, with the original payload`,
       at: 'score',
       payload: { value },
       more: () => ({ route: { prev: ['fetch'], curr: 'score', next: ['store'] } }),
@@ -64,23 +64,23 @@ export const OUTCOME_FATES: readonly Fate[] = [
     }),
   ),
   ...[[], [1, 2]].map(
-    (value): Fate => ({
-      name: `ASYA_FANOUT=never makes ${JSON.stringify(value)} one value`,
+    (value): DeliveryCase => ({
+      name: `treats ${JSON.stringify(value)} as one value with ASYA_FANOUT=never`,
       at: 'whole',
       payload: { value },
       ends: () => [toSink({ payload: value, route: { prev: ['whole'] }, status: COMPLETED })],
     }),
   ),
   {
-    name: 'a failure keeps the bytes of the payload',
+    name: 'keeps the bytes of the payload in a failure',
     at: 'whole',
     payload: null,
     body: ({ id, route, headers }) =>
       `{"id":"${id}","route":${JSON.stringify(route)},"headers":${JSON.stringify(headers)},"payload":${BYTES}}`,
-    ends: () => [toSink({ status: { reason: 'RuntimeError' } }, { says: `"payload":${BYTES}` })],
+    ends: () => [toSink({ status: { reason: 'RuntimeError' } }, { bodyContains: `"payload":${BYTES}` })],
   },
   {
-    name: 'an end actor takes what comes, whatever its route and status, and sends nothing on',
+    name: 'an end actor accepts any route and status, and sends nothing',
     at: 'archive',
     payload: { value: [1, 2] },
     more: () => ({
@@ -92,7 +92,7 @@ export const OUTCOME_FATES: readonly Fate[] = [
     ends: () => [],
   },
   {
-    name: 'an end actor keeps what its runtime failed at',
+    name: 'an end actor releases a delivery after a runtime error',
     at: 'archive',
     payload: { do: 'raise', error: 'ValueError' },
     settle: 'release',

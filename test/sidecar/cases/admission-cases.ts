@@ -1,7 +1,11 @@
 import type { Wire } from '../envelopes.ts';
-import { type Fate, inSeconds, toSink } from './fate.ts';
+import { type DeliveryCase, inSeconds, toSink } from './delivery-case.ts';
 
-const unreadable = (reason: string, message: RegExp, payload: (sent: Wire) => object): Fate['ends'] => {
+const unreadable = (
+  reason: string,
+  message: RegExp,
+  payload: (sent: Wire) => object,
+): DeliveryCase['ends'] => {
   return (sent) => [
     toSink(
       {
@@ -9,7 +13,7 @@ const unreadable = (reason: string, message: RegExp, payload: (sent: Wire) => ob
         route: { prev: [], curr: 'score', next: [] },
         status: { phase: 'failed', reason, actor: 'score', error: { type: reason } },
       },
-      { holds: ({ status }) => message.test(status?.error?.message ?? '') },
+      { matches: ({ status }) => message.test(status?.error?.message ?? '') },
     ),
   ];
 };
@@ -19,17 +23,17 @@ const notAnObject = ({ id }: Wire) => `["${id}"]`;
 const noPayload = ({ id }: Wire) => `{"id":"${id}","route":{"prev":[],"curr":"score","next":[]}}`;
 const notText = ({ id }: Wire) => Buffer.concat([Buffer.from(`{"id":"${id}`), Buffer.from([0xff, 0xfe])]);
 
-/** SPEC.md section 3, decode and admit: what never reaches the runtime. */
-export const ADMISSION_FATES: readonly Fate[] = [
+/** SPEC.md section 3, decode and admit: envelopes that do not reach the runtime. */
+export const ADMISSION_CASES: readonly DeliveryCase[] = [
   {
-    name: 'a body that is not JSON fails with all that came',
+    name: 'fails a body that is not JSON, and keeps the body',
     at: 'score',
     payload: null,
     body: notJson,
     ends: unreadable('ParseError', /the text ends at line 1/, (sent) => ({ raw: notJson(sent) })),
   },
   {
-    name: 'a body that is not UTF-8 fails with all that came, in base64',
+    name: 'fails a body that is not UTF-8, and keeps the body in base64',
     at: 'score',
     payload: null,
     body: notText,
@@ -37,14 +41,16 @@ export const ADMISSION_FATES: readonly Fate[] = [
     ends: unreadable('ParseError', /UTF-8/, (sent) => ({ raw_base64: notText(sent).toString('base64') })),
   },
   {
-    name: 'a body that is not an object fails with all that came',
+    name: 'fails a body that is not an object, and keeps the body',
     at: 'score',
     payload: null,
     body: notAnObject,
-    ends: unreadable('ValidationError', /not an object/, (sent) => ({ raw: notAnObject(sent) })),
+    ends: unreadable('ValidationError', /the body is an array; expected an object/, (sent) => ({
+      raw: notAnObject(sent),
+    })),
   },
   {
-    name: 'a body without a payload fails with all that came, under its id',
+    name: 'fails a body without a payload, and keeps the body and the id',
     at: 'score',
     payload: null,
     body: noPayload,
@@ -57,26 +63,26 @@ export const ADMISSION_FATES: readonly Fate[] = [
     ],
   },
   {
-    name: 'an envelope for another actor fails',
+    name: 'fails an envelope for another actor',
     at: 'score',
     payload: { value: 1 },
-    more: () => ({ route: { prev: [], curr: 'somebody-else', next: [] } }),
+    more: () => ({ route: { prev: [], curr: 'another-actor', next: [] } }),
     calls: 0,
     ends: ({ payload, route }) => [
       toSink({ payload, route, status: { phase: 'failed', reason: 'RouteMismatch' } }),
     ],
   },
   {
-    name: 'an envelope that is not due yet waits, and no attempt is counted',
+    name: 'delays an envelope that is not due yet, without counting an attempt',
     at: 'score',
     payload: { value: 7 },
     more: () => ({ headers: { 'x-asya-not-before': inSeconds(1.2) } }),
     calls: 1,
-    noSoonerThanMs: 1_200,
+    minMs: 1_200,
     ends: () => [
       toSink(
         { payload: 7, status: { phase: 'succeeded', attempt: 1 } },
-        { holds: ({ headers }) => !('x-asya-not-before' in headers) },
+        { matches: ({ headers }) => !('x-asya-not-before' in headers) },
       ),
     ],
     withoutDelays: {
@@ -85,7 +91,7 @@ export const ADMISSION_FATES: readonly Fate[] = [
     },
   },
   {
-    name: 'an envelope that has passed too many actors ends',
+    name: 'fails an envelope that exceeds the hop budget',
     at: 'score',
     payload: { value: 1 },
     more: () => ({ route: { prev: ['a', 'b', 'a'], curr: 'score', next: ['store'] } }),
@@ -98,8 +104,8 @@ export const ADMISSION_FATES: readonly Fate[] = [
     ],
   },
   ...[-5, 0.9].map(
-    (seconds): Fate => ({
-      name: `a deadline ${seconds < 0 ? 'passed' : 'about to pass'} ends it without a call`,
+    (seconds): DeliveryCase => ({
+      name: `fails an envelope whose deadline ${seconds < 0 ? 'has passed' : 'is less than 1 s away'}, without a call`,
       at: 'score',
       payload: { value: 1 },
       more: () => ({ status: { deadline_at: inSeconds(seconds) } }),
@@ -113,15 +119,17 @@ export const ADMISSION_FATES: readonly Fate[] = [
     }),
   ),
   {
-    name: 'a canceled envelope goes to the sink as it is, and nobody is called',
+    name: 'sends a canceled envelope to x-sink unchanged, without a call',
     at: 'score',
     payload: { value: 1 },
     more: () => ({ status: { phase: 'canceled', actor: 'fetch', attempt: 2 } }),
     calls: 0,
-    ends: (sent) => [toSink({ ...sent }, { says: JSON.stringify(sent.status), lacks: ['reason', 'error'] })],
+    ends: (sent) => [
+      toSink({ ...sent }, { bodyContains: JSON.stringify(sent.status), lacks: ['reason', 'error'] }),
+    ],
   },
   {
-    name: 'the older shape of a route is read, the new one written',
+    name: 'reads the older route shape and writes the new one',
     at: 'score',
     payload: { value: 1 },
     body: (sent) => JSON.stringify({ ...sent, route: { actors: ['fetch', 'score', 'store'], current: 1 } }),

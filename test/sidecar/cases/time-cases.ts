@@ -1,12 +1,12 @@
-import { type Fate, inSeconds, noRetryWithoutDelays, toSink } from './fate.ts';
+import { type DeliveryCase, inSeconds, noRetryWithoutDelays, toSink } from './delivery-case.ts';
 
 const failed = (reason: string, more: object = {}) => ({ phase: 'failed', reason, ...more });
 const ACTOR_TIMEOUT = { type: 'ActorTimeout', mro: ['TimeoutError', 'Exception'] };
 
-/** SPEC.md section 5, and runtimes that are lost. */
-export const TIME_FATES: readonly Fate[] = [
+/** SPEC.md section 5, and lost connections to the runtime. */
+export const TIME_CASES: readonly DeliveryCase[] = [
   {
-    name: 'no answer in time ends as ActorTimeout, whatever the default says',
+    name: 'a call without an answer ends as ActorTimeout, whatever the default policy',
     at: 'frail',
     payload: { do: 'hang', times: 9 },
     calls: 1,
@@ -15,14 +15,14 @@ export const TIME_FATES: readonly Fate[] = [
     ],
   },
   {
-    name: 'and the next call has a runtime again',
+    name: 'the next call has a new runtime',
     at: 'frail',
     payload: { value: 'afresh' },
     calls: 1,
     ends: () => [toSink({ payload: 'afresh', status: { phase: 'succeeded', attempt: 1 } })],
   },
   {
-    name: 'a timeout is retried by a rule for it',
+    name: 'retries a timeout if a rule matches it',
     at: 'hopeful',
     payload: { do: 'hang', value: 'awake' },
     calls: 2,
@@ -30,17 +30,17 @@ export const TIME_FATES: readonly Fate[] = [
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: 'where the deadline is the tighter bound, it is the deadline that ran out',
+    name: 'ends as Timeout if the deadline is shorter than the actor timeout',
     at: 'whole',
     payload: { do: 'hang', times: 9 },
-    more: () => ({ status: { deadline_at: inSeconds(12) }, headers: { _on_error: 'mend' } }),
+    more: () => ({ status: { deadline_at: inSeconds(12) }, headers: { _on_error: 'repair' } }),
     calls: 1,
     ends: ({ payload }) => [
       toSink({ payload, status: failed('Timeout', { error: { type: 'DeadlineExceeded' } }) }),
     ],
   },
   {
-    name: 'a retry that would come too late is not sent',
+    name: 'does not send a retry that would arrive too late',
     at: 'score',
     payload: { do: 'raise', error: 'ThrottledError', status_code: 503, retry_after: 600, times: 9 },
     more: () => ({ status: { deadline_at: inSeconds(120) } }),
@@ -48,18 +48,18 @@ export const TIME_FATES: readonly Fate[] = [
     ends: () => [toSink({ status: failed('Timeout', { max_attempts: 2 }) })],
   },
   {
-    name: 'a runtime that dies during the call is an error of the connection, retried after a second',
+    name: 'retries after a second if the runtime dies during the call',
     at: 'whole',
     payload: { do: 'die', value: 'back' },
     calls: 2,
-    noSoonerThanMs: 1_000,
+    minMs: 1_000,
     ends: () => [
       toSink({ payload: 'back', status: { phase: 'succeeded', attempt: 2 } }, { lacks: ['error'] }),
     ],
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: 'a lost runtime goes by the default where there is one',
+    name: 'applies the default policy to a lost connection',
     at: 'hopeful',
     payload: { do: 'exit', times: 9 },
     calls: 2,
@@ -71,17 +71,17 @@ export const TIME_FATES: readonly Fate[] = [
     withoutDelays: noRetryWithoutDelays(),
   },
   {
-    name: 'a lost runtime is routed by _on_error like any other error',
+    name: '_on_error routes a lost connection like any other error',
     at: 'frail',
     payload: { do: 'die', times: 9 },
-    more: () => ({ headers: { _on_error: 'mend' } }),
+    more: () => ({ headers: { _on_error: 'repair' } }),
     calls: 1,
     ends: ({ payload }) => [
       {
-        queue: 'mend',
+        queue: 'repair',
         like: {
           payload,
-          route: { prev: ['frail'], curr: 'mend', next: [] },
+          route: { prev: ['frail'], curr: 'repair', next: [] },
           status: failed('PolicyRouted', {
             error: { type: 'RuntimeConnectionError', mro: ['ConnectionError', 'Exception'] },
           }),
