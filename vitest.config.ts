@@ -4,13 +4,13 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const SLOW = 'test/**/*.slow.test.ts';
 const CONTRACT = 'test/contract/**/*.test.ts';
 
-/** Each test file is run by one command of `.ci/run`. */
+/** Each test file belongs to one suite, and `.ci/run` runs each suite. */
 const SUITES = {
-  // `npm test`, with the contract of what runs inside the tests.
+  // `npm test`, including the transport contract with the in-memory broker.
   quick: { include: ['test/**/*.test.ts'], exclude: [SLOW] },
   // `npm run test:slow`
   slow: { include: [SLOW], exclude: [CONTRACT] },
-  // `npm run test:transports`, which leaves out what the quick suite has tried in the same run.
+  // `npm run test:transports`; in `.ci/run` it reuses the contract results of the quick suite.
   transports: { include: [CONTRACT], exclude: [] },
 };
 
@@ -20,20 +20,20 @@ function chosenSuite(): keyof typeof SUITES {
 }
 
 /**
- * They load whole functions, which read their settings once: each has a worker of its own. The others share workers,
- * because to start one takes longer than most of them.
+ * These files load whole functions, which read their settings once, so each file needs its own worker. The others share
+ * workers, because starting a worker takes longer than most of them.
  */
-const ALONE = ['test/functions/**/*.test.ts', 'test/gateway/lambda.test.ts'];
+const ISOLATED = ['test/functions/**/*.test.ts', 'test/gateway/lambda.test.ts'];
 
 const { include, exclude } = SUITES[chosenSuite()];
 const excluded = [...configDefaults.exclude, ...exclude];
 
-// Files are named here alone: lists of the root and of a project are added up, and everything would run twice.
+// Only the projects list files: vitest adds the lists of the root and of a project, and would run everything twice.
 const PROJECTS =
   chosenSuite() === 'quick'
     ? [
-        { name: 'quick', include, exclude: [...excluded, ...ALONE], isolate: false },
-        { name: 'alone', include: ALONE, exclude: excluded },
+        { name: 'quick', include, exclude: [...excluded, ...ISOLATED], isolate: false },
+        { name: 'isolated', include: ISOLATED, exclude: excluded },
       ]
     : [{ name: chosenSuite(), include, exclude: excluded }];
 
@@ -41,17 +41,17 @@ export default defineConfig({
   test: {
     globalSetup: 'test/support/temporary-files.ts',
     projects: PROJECTS.map((test) => ({ extends: true as const, test })),
-    // Waits are for what must come, not measurements: a busy machine is given time.
+    // Long, because the tests do not measure time and a busy machine may be slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     env: {
-      // The processes that tests start load the same files again and again.
+      // Processes that tests start load the same files, so a compile cache saves time.
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/asya-node', import.meta.url)),
-      // Half of a synthesis, and no more than warnings, which `cdk synth` gives too.
+      // Validation takes half of the synthesis time and only prints warnings, which `cdk synth` prints too.
       CDK_VALIDATION: 'false',
     },
-    // Most tests wait for a process or a broker, the slow ones most of all: more of them at once than there are cores.
+    // More workers than cores, because most tests wait for a process or a broker, especially the slow ones.
     maxWorkers: chosenSuite() === 'slow' ? 4 : 3,
   },
 });

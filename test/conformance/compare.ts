@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** One place where what came is not what was expected. */
+/** A difference between the actual and the expected value. */
 export interface Difference {
   readonly path: string;
   readonly expected: unknown;

@@ -24,7 +24,7 @@ async function anEngine(token = fixedAccessToken('good')) {
 }
 
 describe('a publication', () => {
-  it('becomes a task that publishes it by itself', async () => {
+  it('becomes a task that publishes to Pub/Sub', async () => {
     const { service, engine } = await anEngine();
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: true });
     expect(service.tasks).toEqual([
@@ -45,14 +45,14 @@ describe('a publication', () => {
     ]);
   });
 
-  it('that came before is taken as done', async () => {
+  it('that was scheduled before is accepted', async () => {
     const { service, engine } = await anEngine();
     await engine.schedule(aPublication());
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: false });
     expect(service.tasks).toHaveLength(1);
   });
 
-  it('that Cloud Tasks will never take is hopeless', async () => {
+  it('that Cloud Tasks can never accept is refused as hopeless', async () => {
     const { engine } = await anEngine();
     expect(await engine.schedule(aPublication({ dueMs: Date.now() + 40 * 86_400_000 }))).toEqual({
       ok: false,
@@ -62,20 +62,20 @@ describe('a publication', () => {
   });
 });
 
-describe('trouble is for later', () => {
-  it.each([429, 500, 502, 503, 504, 403, 0])('%s', async (trouble) => {
+describe('a temporary failure', () => {
+  it.each([429, 500, 502, 503, 504, 403, 0])('%s', async (failure) => {
     const { service, engine } = await anEngine();
-    service.nextFailures.push(trouble);
+    service.nextFailures.push(failure);
     const reply = await engine.schedule(aPublication());
     expect(reply).toMatchObject({ ok: false });
     expect(reply).not.toHaveProperty('isPermanent');
     expect(reply).toMatchObject({
-      problem: trouble === 0 ? expect.stringMatching(/./) : expect.stringContaining(`answered ${trouble}`),
+      problem: failure === 0 ? expect.stringMatching(/./) : expect.stringContaining(`answered ${failure}`),
     });
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: true });
   });
 
-  it('a queue that is missing, until somebody makes it', async () => {
+  it('a missing queue, until it is created', async () => {
     const { service, engine } = await anEngine();
     const elsewhere = aPublication({ queue: `${QUEUE}-2` });
     const missing = await engine.schedule(elsewhere);
@@ -84,7 +84,7 @@ describe('trouble is for later', () => {
     expect(await engine.schedule(elsewhere)).toEqual({ ok: true, isNew: true });
   });
 
-  it('nobody listens', async () => {
+  it('a refused connection', async () => {
     const engine = cloudTasks({
       endpoint: 'http://127.0.0.1:1',
       accessToken: fixedAccessToken('good'),
@@ -103,7 +103,7 @@ describe('the access token', () => {
     body: JSON.stringify({ access_token: token, expires_in: seconds, token_type: 'Bearer' }),
   });
 
-  it('is asked for at the metadata server, once until it is about to end', async () => {
+  it('is fetched from the metadata server once, until it is about to expire', async () => {
     let now = 0;
     const metadata = await anHttpServer(() => answering('good', 3_600));
     const { service, engine } = await anEngine(metadataAccessToken({ host: metadata.host, now: () => now }));
@@ -139,17 +139,17 @@ describe('the access token', () => {
 
   it.each([
     ['a server that fails', { status: 500, body: 'no' }, 'answered 500: no'],
-    ['an answer without one', { status: 200, body: '{}' }, 'the response has no access_token'],
-    ['no JSON', { status: 200, body: 'hello' }, 'JSON'],
-    ['a cut connection', undefined, 'token'],
-  ])('cannot be had: %s', async (_, answer, words) => {
+    ['an answer without a token', { status: 200, body: '{}' }, 'the response has no access_token'],
+    ['invalid JSON', { status: 200, body: 'hello' }, 'JSON'],
+    ['a closed connection', undefined, 'token'],
+  ])('is not available: %s', async (_, answer, message) => {
     let answers = [answer];
     const metadata = await anHttpServer(() =>
       answers.length > 0 ? answers.pop() : answering('good', 3_600),
     );
     const { service, engine } = await anEngine(metadataAccessToken({ host: metadata.host, now: () => 0 }));
     const reply = await engine.schedule(aPublication());
-    expect(reply).toEqual({ ok: false, problem: expect.stringContaining(words) });
+    expect(reply).toEqual({ ok: false, problem: expect.stringContaining(message) });
     expect(service.requests).toEqual([]);
     answers = [];
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: true });

@@ -5,13 +5,13 @@ export const AUDIENCE = 'https://score.example.com';
 export const PUSHER = 'pusher@shop.iam.gserviceaccount.com';
 
 export interface TokenIssuer extends HttpServer {
-  /** What it publishes. */
+  /** The keys that it publishes. */
   readonly keys: string;
-  /** What Google would sign for a push, with these changes. */
+  /** A token like Google's for a push, with these changes. */
   token(changes?: TokenChanges): Promise<string>;
-  /** As Cloud Run hands it on where it checked it. */
+  /** A token whose signature Cloud Run has verified and removed. */
   stripped(changes?: TokenChanges): Promise<string>;
-  /** The same, signed with a key that nobody published. */
+  /** A token signed with a key that is not published. */
   forged(): Promise<string>;
 }
 
@@ -24,14 +24,14 @@ export interface TokenChanges {
 
 const made = new Map<string, ReturnType<typeof generateKeyPair>>();
 
-/** Always the same for one name: to make a pair takes longer than all else in a test. */
+/** One key pair for each name, because generating a pair takes longer than the rest of a test. */
 function keyPair(name: string): ReturnType<typeof generateKeyPair> {
   const pair = made.get(name) ?? generateKeyPair('RS256');
   made.set(name, pair);
   return pair;
 }
 
-/** Signs as Google does, and publishes its keys. */
+/** Signs tokens like Google, and publishes its keys. */
 export async function aTokenIssuer(kid = 'k1'): Promise<TokenIssuer> {
   const keys = await keyPair(kid);
   const others = await keyPair(`not ${kid}`);

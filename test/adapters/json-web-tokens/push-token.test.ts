@@ -16,15 +16,15 @@ async function aCheck(isVerifiedByCloudRun = false) {
 }
 
 describe('a push', () => {
-  it("with Google's token for us comes in, whichever way Google writes its name", async () => {
+  it("is accepted with Google's token, with both spellings of the issuer", async () => {
     const { issuer, check } = await aCheck();
     expect(await check(`Bearer ${await issuer.token()}`)).toBeUndefined();
     expect(await check(`bearer ${await issuer.token({ issuer: 'accounts.google.com' })}`)).toBeUndefined();
-    expect(issuer.requests, 'the keys are asked for once').toHaveLength(1);
+    expect(issuer.requests, 'the keys are fetched once').toHaveLength(1);
   });
 
   it.each([false, true])(
-    'that is refused is told what came (signature taken out: %s)',
+    'that is refused: the answer names the value received (signature removed: %s)',
     async (isStripped) => {
       const { issuer, check } = await aCheck(isStripped);
       const make = isStripped ? issuer.stripped : issuer.token;
@@ -34,7 +34,7 @@ describe('a push', () => {
       expect(audience).toMatch(/is for "https:\/\/other\.example\.com", .* PUSH_AUDIENCE/);
       const account = await problemOf({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } });
       expect(account).toMatch(/belongs to "eve@shop\..*PUSH_SERVICE_ACCOUNT/);
-      expect(audience + account, 'strangers are not told what would be right').not.toMatch(
+      expect(audience + account, 'the answer does not reveal the expected value').not.toMatch(
         new RegExp(`${AUDIENCE}|${PUSHER}`),
       );
       expect(await problemOf({ issuer: 'https://accounts.example.com' })).toMatch(
@@ -48,15 +48,15 @@ describe('a push', () => {
   const refused: readonly [string, 401 | 403, (issuer: TokenIssuer) => Promise<string> | string][] = [
     ['another issuer', 401, (issuer) => issuer.token({ issuer: 'https://accounts.example.com' })],
     ['another audience', 401, (issuer) => issuer.token({ audience: 'https://other.example.com' })],
-    ['an end in the past', 401, (issuer) => issuer.token({ expiresInSeconds: -120 })],
-    ['a signature of somebody else', 401, (issuer) => issuer.forged()],
+    ['an expiry in the past', 401, (issuer) => issuer.token({ expiresInSeconds: -120 })],
+    ['an unknown signature', 401, (issuer) => issuer.forged()],
     ['no e-mail', 401, (issuer) => issuer.token({ claims: { email: undefined } })],
     [
       'another account',
       403,
       (issuer) => issuer.token({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } }),
     ],
-    ['an account nobody verified', 403, (issuer) => issuer.token({ claims: { email_verified: false } })],
+    ['an unverified account', 403, (issuer) => issuer.token({ claims: { email_verified: false } })],
     [
       'no signature',
       401,
@@ -67,8 +67,8 @@ describe('a push', () => {
           .setExpirationTime('1h')
           .encode(),
     ],
-    ['no token at all', 401, () => 'nonsense'],
-    ['a token without end', 401, () => 'x'.repeat(10_000)],
+    ['an invalid format', 401, () => 'nonsense'],
+    ['10,000 characters', 401, () => 'x'.repeat(10_000)],
   ];
 
   it.each(refused)('whose token has %s is refused with %s', async (_, status, make) => {
@@ -91,10 +91,10 @@ describe('a push', () => {
   );
 
   it.each([
-    ['fail', { status: 500, body: 'no' }],
-    ['are none', { status: 200, body: '{"keys":"none"}' }],
+    ['return an error', { status: 500, body: 'no' }],
+    ['are invalid', { status: 200, body: '{"keys":"none"}' }],
     ['cannot be reached', undefined],
-  ])('is to come again where the keys %s', async (_, answer) => {
+  ])('is to be redelivered if the keys %s', async (_, answer) => {
     const issuer = await aTokenIssuer();
     const broken = await anHttpServer(() => answer);
     const check = pushTokenCheck({ ...RULES, jwksUrl: broken.url });
@@ -107,7 +107,7 @@ describe("Google's keys", () => {
     vi.useRealTimers();
   });
 
-  it('are asked for again where a token is signed with a new one, but not for every stranger', async () => {
+  it('are fetched again for a token with a new key, but not for every unknown key', async () => {
     const [old, fresh] = [await aTokenIssuer('old'), await aTokenIssuer('fresh')];
     let published = old;
     const keys = await anHttpServer(() => ({ status: 200, body: published.keys }));
@@ -124,7 +124,7 @@ describe("Google's keys", () => {
   });
 });
 
-/** Its end is a text that no time is later than. */
+/** A token whose expiry is text and compares as later than any time. */
 const NEVER_OVER = [
   { alg: 'RS256' },
   { iss: 'accounts.google.com', aud: AUDIENCE, email: PUSHER, email_verified: true, exp: '9e99' },
@@ -133,8 +133,8 @@ const NEVER_OVER = [
   .concat('SIGNATURE_REMOVED_BY_GOOGLE')
   .join('.');
 
-describe('a token whose signature Cloud Run took out', () => {
-  it('is refused where nobody said that Cloud Run asks for one, and what to do is told', async () => {
+describe('a token whose signature Cloud Run removed', () => {
+  it('is refused unless the configuration says that Cloud Run verifies tokens; the answer says how to fix it', async () => {
     const { issuer, check } = await aCheck();
     expect(await check(`Bearer ${await issuer.stripped()}`)).toMatchObject({
       status: 401,
@@ -142,7 +142,7 @@ describe('a token whose signature Cloud Run took out', () => {
     });
   });
 
-  it('comes in where it does, and everything but the signature is looked at', async () => {
+  it('is accepted if Cloud Run verifies tokens, after all checks except the signature', async () => {
     const { issuer, check } = await aCheck(true);
     const eve = { claims: { email: 'eve@shop.iam.gserviceaccount.com' } };
     const statusOf = async (token: Promise<string>) => (await check(`Bearer ${await token}`))?.status;
@@ -157,7 +157,7 @@ describe('a token whose signature Cloud Run took out', () => {
     expect(issuer.requests, 'no key was needed').toEqual([]);
   });
 
-  it('and one that has its signature is checked by it there too', async () => {
+  it('is verified as usual if it still has its signature', async () => {
     const { issuer, check } = await aCheck(true);
     expect(await check(`Bearer ${await issuer.token()}`)).toBeUndefined();
     expect(await check(`Bearer ${await issuer.forged()}`)).toMatchObject({ status: 401 });

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { failureText } from '../../../lib/assembly/hosts/failure-text.ts';
 
-it('a bug is told with its stack, what the system refused without', async () => {
+it('includes the stack of a bug, but not of a system error', async () => {
   const bug = new Error('of ours');
   expect(failureText(bug)).toBe(bug.stack);
   expect(failureText('thrown')).toBe('thrown');

@@ -11,7 +11,7 @@ import { NO_LIMITS } from '../../core/no-limits.ts';
 import { recordOf } from '../../functions/sidecar/lambda-process.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 
-/** What no event can provoke from outside: our own bugs, and a broker that fails at the worst moment. */
+/** Cases that no event can cause from outside: our own bugs, and a broker that fails while a record is released. */
 
 interface Stand {
   readonly line: DeliveryLine;
@@ -73,8 +73,8 @@ const recordFor = (payload: unknown) => recordOf('score', envelopeAt('score', pa
 const batch = (records: ReturnType<typeof recordFor>[], { line, transport }: Stand, concurrency = 1) =>
   handleBatch(records, { line, transport, concurrency, timeLeftMs: () => 60_000 });
 
-describe.each([1, 3])('with %i at once', (concurrency) => {
-  test('a bug in one record is that record’s failure alone, and the turn goes on', async () => {
+describe.each([1, 3])('with a concurrency of %i', (concurrency) => {
+  test('an exception fails only its record, and its slot is released', async () => {
     const records = ['a', 'bug', 'b', 'c'].map(recordFor);
     const here = stand(({ envelope }) => {
       if (envelope.payload === '"bug"') throw new Error('a bug of ours');
@@ -86,7 +86,7 @@ describe.each([1, 3])('with %i at once', (concurrency) => {
     expect(here.troubles.join()).toContain('a bug of ours');
   });
 
-  test('a record that cannot even be read as one is that record’s failure alone', async () => {
+  test('an unreadable record fails without affecting the others', async () => {
     const records = ['a', 'b', 'c'].map(recordFor);
     const { eventSourceARN: _missing, ...broken } = records[1] ?? recordFor('b');
     const here = stand(async () => ACCEPTED);
@@ -95,7 +95,7 @@ describe.each([1, 3])('with %i at once', (concurrency) => {
     expect(here.sent.length).toBe(2);
   });
 
-  test('a refused send releases the record with a pause that grows with its receives', async () => {
+  test('a refused send releases the record with a pause that grows with its receive count', async () => {
     const records = [1, 2].map((count) =>
       recordOf('score', envelopeAt('score', count), {
         attributes: { ...recordFor(0).attributes, ApproximateReceiveCount: String(count) },
@@ -110,7 +110,7 @@ describe.each([1, 3])('with %i at once', (concurrency) => {
     expect(second).toBeGreaterThan(first ?? Number.POSITIVE_INFINITY);
   });
 
-  test('a release that is refused too is told, and the record is a failure all the same', async () => {
+  test('a refused release is logged, and the record fails', async () => {
     const record = recordFor(1);
     const here = stand(async () => ({ ok: false, problem: 'down' }), { ok: false, problem: 'gone' });
     expect(await batch([record], here, concurrency)).toEqual({

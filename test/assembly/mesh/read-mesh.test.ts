@@ -21,7 +21,7 @@ function namesIn(folder: string): readonly string[] {
 }
 
 describe("a mesh's folder", () => {
-  it('is read one folder deep, and nothing that is hidden or made by tools', () => {
+  it('is read one folder deep, without hidden folders and folders of tools', () => {
     const folder = aFolder({
       'score.yaml': NODE,
       'score.ts': '',
@@ -38,14 +38,14 @@ describe("a mesh's folder", () => {
     expect(namesIn(folder)).toEqual(['score in score.yaml', 'store in store/actor.yml']);
   });
 
-  it('may hold links to files', () => {
+  it('may contain links to files', () => {
     const elsewhere = aFolder({ 'score.yaml': NODE });
     const folder = aFolder({ 'score.ts': '' });
     symlinkSync(join(elsewhere, 'score.yaml'), join(folder, 'score.yaml'));
     expect(namesIn(folder)).toEqual(['score in score.yaml']);
   });
 
-  it('that is not there is told, with the nearest one', () => {
+  it('that does not exist is reported, with the most similar name', () => {
     const folder = aFolder({ 'mesh/score.yaml': NODE });
     expect(mistakesIn(join(folder, 'mehs'))).toEqual([
       `${join(folder, 'mehs')}: is not a folder; did you mean "mesh"?`,
@@ -53,12 +53,12 @@ describe("a mesh's folder", () => {
     expect(mistakesIn(join(folder, 'no/where'))).toEqual([`${join(folder, 'no/where')}: is not a folder`]);
   });
 
-  it('that is a file is told', () => {
+  it('that is a file is reported', () => {
     const file = join(aFolder({ 'score.yaml': NODE }), 'score.yaml');
     expect(mistakesIn(file)).toEqual([`${file}: is a file; expected the folder that contains it`]);
   });
 
-  it('without an actor is told', () => {
+  it('without an actor is reported', () => {
     const empty = aFolder({});
     expect(mistakesIn(empty)).toEqual([
       `${empty}: contains no document of kind "AsyncActor": it has no .yaml file`,
@@ -69,7 +69,7 @@ describe("a mesh's folder", () => {
     ]);
   });
 
-  it('tells of files that cannot be read, beside all else', () => {
+  it('with unreadable files: they are reported together with all other mistakes', () => {
     const folder = aFolder({
       'bad.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
       'score.yaml': actorText('score', 'handler: gone.ts.score'),
@@ -105,7 +105,7 @@ describe("a handler's file", () => {
     'whole.inner.Class.handle',
     'bare.inner.handle',
     'bare.deeper.leaf.handle',
-  ])('%s is there', (handler) => {
+  ])('exists: %s', (handler) => {
     const folder = aFolder({ ...HERE, ...PACKAGES, 'a.yaml': actorText('a', `handler: ${handler}`) });
     expect(mistakesIn(folder)).toEqual([]);
   });
@@ -129,12 +129,12 @@ describe("a handler's file", () => {
       'bare.handle',
       'and "bare" is a folder without "__init__.py"; name the module in it too; did you mean "bare.inner.handle"?',
     ],
-  ])('%s is not', (handler, words) => {
+  ])('does not exist: %s', (handler, message) => {
     const folder = aFolder({ ...HERE, ...PACKAGES, 'a.yaml': actorText('a', `handler: ${handler}`) });
-    expect(mistakesIn(folder)).toEqual([`a.yaml:6:3 spec.handler: is "${handler}", ${words}`]);
+    expect(mistakesIn(folder)).toEqual([`a.yaml:6:3 spec.handler: is "${handler}", ${message}`]);
   });
 
-  it('may be called what no file can be', () => {
+  it('is reported if its name is not a valid file name', () => {
     const handler = `"${'a'.repeat(300)}\\0.ts.score"`;
     const folder = aFolder({ 'a.yaml': actorText('a', `handler: ${handler}`) });
     expect(mistakesIn(folder)).toEqual([
@@ -142,7 +142,7 @@ describe("a handler's file", () => {
     ]);
   });
 
-  it("is looked for in the document's own folder", () => {
+  it('is searched in the folder of its document', () => {
     const folder = aFolder({
       'deep/a.yaml': NODE,
       'deep/score.ts': '',
@@ -154,7 +154,7 @@ describe("a handler's file", () => {
     ]);
   });
 
-  it('is not looked for where an image or a URL has it', () => {
+  it('is not searched if the actor has an image or a URL', () => {
     const folder = aFolder({
       'a.yaml': `${actorText('a', '{image: i, handler: gone.gone}')}---\n${actorText('b', 'url: http://b/')}`,
     });

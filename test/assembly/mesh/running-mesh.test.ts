@@ -6,11 +6,11 @@ import { aFolder } from '../../support/a-folder.ts';
 
 const MODULE = JSON.stringify(join(import.meta.dirname, '../../../lib/assembly/mesh/running-mesh.ts'));
 
-it('a mesh of another user, whose state cannot be read, is not found, and that is not an error', () => {
+it('ignores the mesh of another user whose state file cannot be read', () => {
   const cwd = aFolder({ '.asya/m/mesh.json': JSON.stringify({ name: 'm', pid: process.pid }) });
   chmodSync(cwd, 0o755);
   chmodSync(join(cwd, '.asya'), 0);
-  // Root may read everything: it has to become somebody else.
+  // Root can read every file, so the test changes its user.
   const code = `
     const { runningMeshes } = await import(${MODULE});
     if (process.getuid() === 0) process.seteuid(65534);
