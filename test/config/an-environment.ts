@@ -10,14 +10,14 @@ export function fileOf(text: string): ReadFile {
   return () => ({ text });
 }
 
-/** The configuration of an actor called `score` with these variables besides. */
+/** The configuration of an actor called `score` with these additional variables. */
 export function configOf(env: Environment = {}, readFile: ReadFile = noFile): FullConfig {
   const reading = readEnvironment({ ASYA_ACTOR_NAME: 'score', ...env }, readFile);
   if ('mistakes' in reading) throw new Error(`refused: ${mistakesText(reading.mistakes)}`);
   return reading.config;
 }
 
-/** What is printed when it is refused, a line for each mistake; empty where it is not. */
+/** The printed mistakes, one line each. Empty if there are none. */
 export function refusalOf(env: Environment, readFile: ReadFile = noFile): readonly string[] {
   const reading = readEnvironment({ ASYA_ACTOR_NAME: 'score', ...env }, readFile);
   return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];

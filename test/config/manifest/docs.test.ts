@@ -16,7 +16,7 @@ const FILES = Object.fromEntries(
 );
 
 describe('docs/manifest.md', () => {
-  it('has an example that is fine, without a warning', () => {
+  it('has a valid example without warnings', () => {
     expect(Object.keys(FILES)).toEqual(['score.yaml', 'store.yaml', 'flows.yaml', 'score.ts', 'steps.py']);
     const reading = readMesh(aFolder(FILES));
     expect(reading).toMatchObject({
@@ -26,7 +26,7 @@ describe('docs/manifest.md', () => {
     expect(PAGE).toContain('\n3 actors, 1 flow: valid\n');
   });
 
-  it('shows the mistakes as they are told', () => {
+  it('shows mistakes as they are printed', () => {
     const { 'score.yaml': score = '', 'flows.yaml': flows = '', 'store.yaml': store = '' } = FILES;
     const lines = mistakesIn({
       'flows.yaml': flows.replace('entrypoint: score', 'entrypoint: scor'),

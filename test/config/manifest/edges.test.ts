@@ -18,8 +18,8 @@ function edgesWith(...spec: readonly string[]): ReadonlyMap<string, ActorEdges> 
 
 const some = (...names: readonly string[]) => new Set(names);
 
-describe('who may send to whom', () => {
-  it('is whom all flows together say', () => {
+describe('the edges between actors', () => {
+  it('follow from all flows', () => {
     const edges = edgesWith();
     expect(NAMES.map((name) => [...(edges.get(name)?.successors ?? [])])).toEqual([
       ['b'],
@@ -31,7 +31,7 @@ describe('who may send to whom', () => {
     ]);
   });
 
-  it('is whom next says besides', () => {
+  it('include next', () => {
     expect(edgesWith().get('a')).toMatchObject({ successors: some('b'), sendsTo: some('b') });
     expect(edgesWith('next: []').get('a')).toEqual(edgesWith().get('a'));
     expect(edgesWith('next: [d, a]').get('a')).toEqual({
@@ -42,7 +42,7 @@ describe('who may send to whom', () => {
     });
   });
 
-  it('has those who take failures, and those who take them from these', () => {
+  it('include the actors that receive failures, and those after them', () => {
     const edges = edgesWith(
       'next: []',
       'resiliency:',
@@ -63,7 +63,7 @@ describe('who may send to whom', () => {
     expect(edges.get('rescue')?.successors).toEqual(some());
   });
 
-  it('is told of every actor, and never of the crew', () => {
+  it('exist for every actor, but not for the crew', () => {
     const edges = edgesWith('resiliency: {onError: rescue}');
     expect([...edges.keys()]).toEqual(NAMES);
     for (const { sendsTo } of edges.values()) {

@@ -133,7 +133,7 @@ function textsOf({ actors, flows }: Manifest): Readonly<Record<string, string>> 
   };
 }
 
-it('a mesh reads to what it says', () => {
+it('reads every valid mesh', () => {
   const kinds = new Set<string>();
   fc.assert(
     fc.property(manifest, (written) => {
@@ -251,7 +251,7 @@ const anything = fc.dictionary(
   { noNullPrototype: true },
 );
 
-it('whatever the files hold, there is an answer, and every mistake has a place in one of them', () => {
+it('never throws, and locates every mistake in a file', () => {
   const met = { read: 0, refused: 0 };
   fc.assert(
     fc.property(fc.oneof(mutated, confused, anything), (texts: Texts) => {

@@ -112,7 +112,7 @@ const labelsOf = (...lines: readonly string[]) =>
   manifestOf({ 'score.yaml': withMetadata(...lines) }).actors[0]?.labels;
 
 describe('labels', () => {
-  it('are everything that can be an AWS tag', () => {
+  it('accept everything that can be an AWS tag', () => {
     const longest = { key: 'k'.repeat(128), value: 'v'.repeat(256) };
     expect(
       labelsOf(
@@ -132,7 +132,7 @@ describe('labels', () => {
     });
   });
 
-  it('are up to 40', () => {
+  it('are limited to 40', () => {
     const some = (count: number) => [
       'labels:',
       ...Array.from({ length: count }, (_, index) => `  l${index}: a`),
@@ -143,7 +143,7 @@ describe('labels', () => {
     ]);
   });
 
-  it('are optional, and so is what is in them', () => {
+  it('are optional and may be empty', () => {
     expect(labelsOf()).toEqual({});
     expect(labelsOf('labels: {}', 'annotations: {}')).toEqual({});
   });

@@ -263,7 +263,7 @@ const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
   ],
 ];
 
-describe('a mistake in an actor is told with its place, once', () => {
+describe('a mistake in an actor is reported once, with its place', () => {
   it.each(SPEC_MISTAKES)('%s', (_what, spec, line) => {
     expect(mistakesIn({ 'store.yaml': python('store'), 'score.yaml': python('score', ...spec) })).toEqual([
       `score.yaml:${line}`,
@@ -352,7 +352,7 @@ describe('a mistake in a document', () => {
     expect(mistakesIn(texts)).toEqual(lines.map((line) => `score.yaml:${line}`));
   });
 
-  it('does not make others: who speaks of it is not told that it is missing', () => {
+  it('does not cause others at references to the actor', () => {
     for (const wrong of [
       /AsyncActor/,
       /kind: AsyncActor/,
@@ -375,8 +375,8 @@ describe('a mistake in a document', () => {
   });
 });
 
-describe('a name that is taken', () => {
-  it('is told with both places: actors', () => {
+describe('a duplicate name', () => {
+  it('is reported with both places: actors', () => {
     expect(
       mistakesIn({ 'a.yaml': `${python('one')}---\n${python('two')}`, 'b.yaml': python('b', 'actor: two') }),
     ).toEqual([
@@ -384,7 +384,7 @@ describe('a name that is taken', () => {
     ]);
   });
 
-  it('is told with both places: flows', () => {
+  it('is reported with both places: flows', () => {
     const flows = 'flows:\n- {name: f, entrypoint: one}\n- {name: f, entrypoint: one}\n';
     expect(mistakesIn({ 'a.yaml': python('one'), 'flows.yaml': flows })).toEqual([
       'flows.yaml:3:4 flows[1].name: is "f", and so is flows.yaml:2:4 flows[0].name; a flow has one entry',
@@ -505,7 +505,7 @@ describe('a mistake in flows.yaml', () => {
 });
 
 describe('all mistakes at once', () => {
-  it('in the order of the files and their lines', () => {
+  it('are ordered by file and line', () => {
     const lines = mistakesIn({
       'a.yaml': `${python('a', 'memory: much', 'nxt: []')}---\n${python('b', 'next: [c]')}`,
       'broken.yaml': `${python('x')}\n\tbad`,

@@ -124,7 +124,7 @@ describe('onError', () => {
     expect(fate(lines, end, attempt)).toEqual(expected);
   });
 
-  it('left out, changes nothing', () => {
+  it('changes nothing if it is omitted', () => {
     const lines = ['policies: {default: {maxAttempts: 1}}', 'rules: []'];
     expect(actorOf('resiliency:', ...lines.map((line) => `  ${line}`)).resiliency).toEqual(
       resiliencyOf({ default: { maxAttempts: 1 } }),

@@ -5,7 +5,7 @@ import { resiliencyOf } from '../../core/a-delivery.ts';
 import { actorOf, actorText, filesOf, manifestOf, mistakesIn, python } from './a-mesh.ts';
 
 describe('an actor', () => {
-  it('that says no more than its handler has defaults for the rest', () => {
+  it('has defaults for everything but its handler', () => {
     expect(manifestOf({ 'score.yaml': python('score') })).toEqual({
       actors: [
         {
@@ -25,7 +25,7 @@ describe('an actor', () => {
     });
   });
 
-  it('says everything there is to say', () => {
+  it('reads every field', () => {
     const text = `
 apiVersion: asya.sh/v1alpha1
 kind: AsyncActor
@@ -102,7 +102,7 @@ spec:
     expect(actorOf(`memory: ${text}`).memoryMb).toBe(memoryMb);
   });
 
-  it('has an environment of texts, as they are written', () => {
+  it('keeps the text of environment variables as written', () => {
     expect(
       actorOf(
         'environment:',
@@ -127,12 +127,12 @@ spec:
     });
   });
 
-  it('may declare that nobody else follows', () => {
+  it('accepts an empty next', () => {
     expect(actorOf('next: []').next).toEqual([]);
     expect(actorOf().next).toEqual([]);
   });
 
-  it('may have a visibility equal to its timeout, and a timeout as long as SQS allows', () => {
+  it('accepts the limits of visibility and timeout', () => {
     expect(actorOf('resiliency: {actorTimeout: 30s, visibilityTimeout: 31s}').visibilitySeconds).toBe(31);
     expect(actorOf('resiliency: {actorTimeout: 11h59m59s999ms}').timeoutMs).toBe(43_199_999);
   });
@@ -144,7 +144,7 @@ describe('flows', () => {
     'enhance.yaml': [python('enhance-image'), python('upload-image')].join('---\n'),
   };
 
-  it('are read as the specification writes them', () => {
+  it('are read in the format of the specification', () => {
     const flows = `
 flows:
 - name: image-enhance
@@ -189,17 +189,17 @@ flows:
 });
 
 describe('files', () => {
-  it('may hold several documents, and empty ones', () => {
+  it('may contain several documents and empty ones', () => {
     const text = `---\n# nothing\n---\n${python('one')}---\n---\n${python('two')}...\n`;
     const { actors } = manifestOf({ 'all.yml': text });
     expect(actors.map(({ name }) => name)).toEqual(['one', 'two']);
   });
 
-  it('without an actor make an empty manifest', () => {
+  it('without an actor yield an empty manifest', () => {
     expect(manifestOf({})).toEqual({ actors: [], flows: [] });
   });
 
-  it('may repeat by anchors, aliases and merges', () => {
+  it('may use anchors, aliases and merges', () => {
     const text = `
 apiVersion: asya.sh/v1alpha1
 kind: AsyncActor
@@ -228,7 +228,7 @@ spec:
     expect(actor?.environment).toEqual({ VERSION: '1.10', OTHER: '1' });
   });
 
-  it('may begin with a byte order mark and end their lines as Windows does', () => {
+  it('may have a byte order mark and Windows line endings', () => {
     const text = `\uFEFF${python('score', 'memory: 1Gi').replaceAll('\n', '\r\n')}`;
     expect(manifestOf({ 'a.yaml': text }).actors[0]?.memoryMb).toBe(1024);
     expect(mistakesIn({ 'a.yaml': text.replace('1Gi', 'much') })).toEqual([
@@ -238,7 +238,7 @@ spec:
 });
 
 describe("a handler's file", () => {
-  it('is asked for, and told at the line that names it', () => {
+  it('is checked, and reported at the line of the handler', () => {
     const texts = { 'deep/a.yaml': python('score'), 'b.yaml': actorText('web', 'url: http://a/') };
     const asked: unknown[] = [];
     const reading = readManifest(filesOf(texts), (runtime, file) => {

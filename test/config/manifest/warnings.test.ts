@@ -11,13 +11,13 @@ function warningsOf(flow: string): readonly string[] {
 }
 
 describe("a flow's timeout", () => {
-  it('below the slowest of its actors is warned of, once', () => {
+  it('gives one warning if it is below the slowest actor', () => {
     expect(warningsOf('  route_next: [slow, quick]\n  timeout: 119')).toEqual([
       'flows.yaml:5:3 flows[0].timeout: is 119 (1m59s), below the actorTimeout of "slow" (2m): a call there can never have its full time',
     ]);
   });
 
-  it('below the sum of its actors is warned of', () => {
+  it('gives a warning if it is below the sum of its actors', () => {
     expect(warningsOf('  route_next: [slow, quick]\n  timeout: 179')).toEqual([
       "flows.yaml:5:3 flows[0].timeout: is 179 (2m59s), below the sum of its actors' actorTimeouts, 3m (quick 30s, slow 2m, quick 30s): slow calls can miss it",
     ]);
@@ -28,7 +28,7 @@ describe("a flow's timeout", () => {
   });
 });
 
-describe('an offer without a timeout', () => {
+describe('a flow for callers without a timeout', () => {
   it.each([
     ['  mcp: {inputSchema: {}}', 'mcp'],
     ['  a2a: {}', 'a2a'],
@@ -43,14 +43,14 @@ describe('an offer without a timeout', () => {
     ]);
   });
 
-  it('is none where nobody is offered anything, or there is a timeout', () => {
+  it('gives no warning with a timeout or without callers', () => {
     expect(warningsOf('')).toEqual([]);
     expect(warningsOf('  mcp: {inputSchema: {}}\n  timeout: 30')).toEqual([]);
   });
 });
 
 describe('warnings', () => {
-  it('are told beside mistakes, and are none themselves', () => {
+  it('are reported next to mistakes', () => {
     const texts = {
       ...ACTORS,
       'flows.yaml':
@@ -63,7 +63,7 @@ describe('warnings', () => {
     expect(warningsIn(wrong)).toHaveLength(2);
   });
 
-  it('are not given for an actor that nobody leads to', () => {
+  it('are not given for an actor outside of flows', () => {
     expect(warningsIn({ ...ACTORS, 'alone.yaml': python('alone') })).toEqual([]);
   });
 });

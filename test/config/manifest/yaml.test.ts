@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { actorOf, manifestOf, mistakesIn, python } from './a-mesh.ts';
 
-describe('what is no YAML', () => {
+describe('invalid YAML', () => {
   it.each([
     ['a list that does not end', 'a: [1\nb: 2', '2:1: is not valid YAML: Flow sequence'],
     ['a tab', 'a:\n\t- b', '2:1: is not valid YAML: Tabs are not allowed as indentation'],
@@ -9,11 +9,11 @@ describe('what is no YAML', () => {
     ['a quote that does not end', 'a: "b\nc', '2:2: is not valid YAML: '],
     ['a name that is a list', '? [a]\n: 1', '1:3: is the name of a field, but not text'],
     ['a tag', 'a: !Ref b', '1:4: has no meaning here: Unresolved tag: !Ref'],
-    ['a depth that nobody writes', '['.repeat(5_000), '1:'],
-  ])('%s is told with its line', (_what, text, line) => {
+    ['excessive nesting', '['.repeat(5_000), '1:'],
+  ])('%s is reported with its line', (_what, text, line) => {
     const lines = mistakesIn({ 'a.yaml': text });
     expect(
-      lines.some((told) => told.startsWith(`a.yaml:${line}`)),
+      lines.some((one) => one.startsWith(`a.yaml:${line}`)),
       lines.join('\n'),
     ).toBe(true);
     expect(lines.length).toBeLessThan(10);
@@ -28,15 +28,15 @@ describe('what is no YAML', () => {
   });
 });
 
-describe('a field that stands twice', () => {
-  it('is a mistake, and what else is wrong is told all the same', () => {
+describe('a duplicate key', () => {
+  it('is reported together with other mistakes', () => {
     expect(mistakesIn({ 'a.yaml': python('score', 'memory: 1Gi', 'memory: much') })).toEqual([
       'a.yaml:8:3 spec.memory: is a duplicate key, first in line 7; keep one',
       expect.stringMatching(/^a\.yaml:8:3 spec\.memory: is "much"/),
     ]);
   });
 
-  it('deep inside a flow too', () => {
+  it('is reported inside a flow', () => {
     const flows = 'flows:\n- name: f\n  entrypoint: a\n  timeout: 300\n  mcp: {inputSchema: {a: 1, a: 2}}';
     expect(mistakesIn({ 'a.yaml': python('a'), 'flows.yaml': flows })).toEqual([
       'flows.yaml:5:29 flows[0].mcp.inputSchema.a: is a duplicate key, first in line 5; keep one',
@@ -65,7 +65,7 @@ describe('aliases', () => {
     expect(mistakesIn({ 'a.yaml': python('score', ...spec) })).toEqual([`a.yaml:${line}`]);
   });
 
-  it('that make a bomb are refused', () => {
+  it('that expand too far are rejected', () => {
     const bomb = Array.from({ length: 20 }, (_, index) =>
       index === 0 ? 'a0: &a0 [x, x]' : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`,
     );
@@ -74,7 +74,7 @@ describe('aliases', () => {
     ).toEqual(['a.yaml:1:1: has aliases that repeat more than 100 nodes; write some of them out']);
   });
 
-  it('lead to where the mistake is written', () => {
+  it('locate a mistake where it is written', () => {
     const lines = mistakesIn({
       'a.yaml': python(
         'score',
@@ -94,8 +94,8 @@ describe('aliases', () => {
   });
 });
 
-describe('words', () => {
-  it('stay words, whatever version a directive names', () => {
+describe('text', () => {
+  it('stays text, whatever version a directive names', () => {
     expect(actorOf('environment: {A: on, B: yes, C: No}').environment).toEqual({
       A: 'on',
       B: 'yes',
@@ -105,14 +105,14 @@ describe('words', () => {
     expect(manifestOf({ 'a.yaml': old }).actors[0]?.environment).toEqual({ A: 'on' });
   });
 
-  it('that every object has are fields like others', () => {
+  it('may be the name of an Object property', () => {
     expect(mistakesIn({ 'a.yaml': python('score', '__proto__: {memory: 1}', 'constructor: 1') })).toEqual([
       expect.stringMatching(/^a\.yaml:7:3 spec\.__proto__: is not a known field/),
       expect.stringMatching(/^a\.yaml:8:3 spec\.constructor: is not a known field/),
     ]);
   });
 
-  it('that every object has may be anywhere', () => {
+  it('may be the name of an Object property anywhere', () => {
     const odd = '{toString: 1, valueOf: 2, toJSON: 3}';
     const fields = [
       'next: [ODD]',
@@ -133,7 +133,7 @@ describe('words', () => {
     expect(mistakesIn({ 'a.yaml': python('score'), 'flows.yaml': flows })).toHaveLength(3);
   });
 
-  it('of more than one line are told in one', () => {
+  it('of several lines is reported in one', () => {
     expect(
       mistakesIn({ 'a.yaml': python('score', '"two\\nlines": 1', 'memory: "two\\nlines"') }),
     ).toHaveLength(2);

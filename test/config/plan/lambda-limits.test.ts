@@ -13,7 +13,7 @@ const told = (manifest: Manifest, settings = {}): string =>
 const toldOf = (...spec: readonly string[]): string =>
   told(manifestOf({ 'score.yaml': python('score', ...spec) }));
 
-test('a mesh that can be deployed is not refused', () => {
+test('accepts a mesh that can be deployed', () => {
   expect(toldOf()).toBe('');
   expect(toldOf('scaling: {maxReplicas: 2, batchSize: 10}', 'resiliency: {actorTimeout: 14m55s}')).toBe('');
 });
@@ -26,7 +26,7 @@ test("an actor's timeout over Lambda's limit", () => {
   expect(words).toMatch(/split the work into several actors, or run this one as a long-running worker/);
 });
 
-test('a visibility below what the function may hold a message, its batch and its window included', () => {
+test('a visibility timeout below the time that the function may hold a message, with batch and window', () => {
   const words = toldOf(
     'resiliency: {actorTimeout: 10s, visibilityTimeout: 60s}',
     'scaling: {batchSize: 10, batchWindow: 20s, concurrency: 2}',
@@ -45,21 +45,21 @@ test('one replica, with what to do instead', () => {
   );
 });
 
-test('names over 80 characters, with how many are too many', () => {
+test('queue names over 80 characters, with the number to remove', () => {
   const long = 'a'.repeat(63);
   expect(told(manifestOf({ 'a.yaml': python(long) }))).toMatch(
     /^a\.yaml "a+": makes the queue name ".*" 82 characters long; SQS allows 80: shorten .* by 2$/,
   );
 });
 
-test('names that would share a queue', () => {
+test('actors that would share a queue', () => {
   const manifest = manifestOf({ 'a.yaml': python('score'), 'b.yaml': python('score-dlq') });
   expect(told(manifest)).toBe(
     'b.yaml "score-dlq": makes the queue "asya-dev-hello-score-dlq", which is the dead-letter queue of "score"; rename the actor',
   );
 });
 
-test('a flow, a next and a rescuer that name a missing actor: also where the mesh is written in code', () => {
+test('references to missing actors in a flow, next and onError, also for a mesh in code', () => {
   const { actors } = manifestOf({
     'a.yaml': python('score', 'next: [store]', 'resiliency: {onError: store}'),
     'b.yaml': python('store'),
@@ -74,7 +74,7 @@ test('a flow, a next and a rescuer that name a missing actor: also where the mes
   ]);
 });
 
-test('two flows of one name, where the mesh is written in code', () => {
+test('two flows with the same name in a mesh in code', () => {
   const { actors } = manifestOf({ 'a.yaml': python('score') });
   const flow = { name: 'main', entrypoint: 'score', routeNext: [] };
   expect(told({ actors, flows: [flow, flow] })).toBe('flow "main": is defined twice; rename one of them');
@@ -84,7 +84,7 @@ const escalating = (topic: string) =>
   toldOf(`resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${JSON.stringify(topic)}}}}}`);
 
 test.each(['*', 'night-?', 'asya-*', 'night:shift', 'night.fifo', 'night shift', 'x'.repeat(81)])(
-  'an escalation to %s, of which no permission is made',
+  'an escalation to %s, which cannot be part of a permission',
   (topic) => {
     expect(escalating(topic)).toMatch(
       /^score\.yaml "score" spec\.resiliency\.policies: escalate to ".+", which is not the name of an SQS queue: expected up to 80 letters, digits, "-" and "_"; FIFO queues are not supported$/,
@@ -113,7 +113,7 @@ test('an environment over 4 KB; policies do not count, they are in a file', () =
   expect(toldOf(`resiliency: {policies: {${policies.join(', ')}}}`)).toBe('');
 });
 
-test('an environment that has room for all but the way to the gateway', () => {
+test('an environment that is too large only with the variables for the gateway', () => {
   const manifest = manifestOf({ 'a.yaml': python('score', `environment: {PROMPT: ${'x'.repeat(3700)}}`) });
   expect(told(manifest)).toBe('');
   expect(told(manifest, { gateway: { url: '{url}', secret: '{secret}' } })).toMatch(
@@ -121,7 +121,7 @@ test('an environment that has room for all but the way to the gateway', () => {
   );
 });
 
-test('variables that are not ours to set', () => {
+test('reserved variables', () => {
   const words = toldOf('environment: {AWS_REGION: a, A: b, POWERTOOLS_SERVICE_NAME: c, FINE_ONE: d}');
   expect(words.split('\n')).toEqual([
     'score.yaml "score" spec.environment.AWS_REGION: is reserved by Lambda; choose another name',
@@ -130,7 +130,7 @@ test('variables that are not ours to set', () => {
   ]);
 });
 
-test('a runtime that nobody can reach or start', () => {
+test('a runtime that cannot be reached or started', () => {
   const url = actorText('a', 'url: http://127.0.0.1:8080/invoke');
   expect(told(manifestOf({ 'a.yaml': url }))).toMatch(
     /spec\.url: .*nothing listens there inside a Lambda function/,
@@ -141,7 +141,7 @@ test('a runtime that nobody can reach or start', () => {
   expect(told(manifestOf({ 'a.yaml': whole }))).toBe('');
 });
 
-test('choices for all queues', () => {
+test('settings for all queues', () => {
   const manifest = manifestOf({ 'a.yaml': python('score') });
   const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
   const words = told(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
@@ -157,11 +157,11 @@ test.each([
   [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; expected a whole number from 5 to 1000'],
   [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; expected a whole number from 5 to 1000'],
   [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for at least 1m'],
-])('a choice that SQS would refuse, %j', (queues, words) => {
+])('a setting that SQS would reject, %j', (queues, words) => {
   expect(told(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(words);
 });
 
-test('all at once', () => {
+test('reports all mistakes at once', () => {
   const manifest = manifestOf({
     'a.yaml': python('one', 'scaling: {maxReplicas: 1}', 'resiliency: {actorTimeout: 20m}'),
     'b.yaml': python('two', 'scaling: {maxReplicas: 1}'),

@@ -27,7 +27,7 @@ const SETTINGS = { region: 'us-east-1', storage: { bucket: 'b', table: 't' }, na
 const GATEWAY = { url: 'http://gateway:8080', secret: 's'.repeat(32) };
 
 describe('a mesh without a gateway', () => {
-  it('has no timers, and reports to nobody', () => {
+  it('has no timers and no reports', () => {
     const { functions } = planMesh(MANIFEST, SETTINGS);
     expect(functions.map(({ actor }) => actor)).toEqual(['score', 'x-sink', 'x-sump', 'x-dlq']);
     expect(JSON.stringify(functions)).not.toContain('x-gateway');
@@ -38,7 +38,7 @@ describe('a mesh without a gateway', () => {
 describe('a mesh with a gateway', () => {
   const { functions } = planMesh(MANIFEST, { ...SETTINGS, gateway: GATEWAY });
 
-  it('has a queue for its timers, which feeds a function that may send to it', () => {
+  it('has a queue for its timers and a function that may send to it', () => {
     expect(functions.at(-1)).toMatchObject({
       actor: 'x-gateway',
       folder: 'gateway-timer',
@@ -59,7 +59,7 @@ describe('a mesh with a gateway', () => {
     }
   });
 
-  it('has timers whose environment reads as it was written', () => {
+  it('has timers whose written environment reads the same', () => {
     const { config } = functions.at(-1) as (typeof functions)[0];
     const reading = readGatewayConfig(writeEnvironment(config).variables, () => ({ problem: 'no file' }));
     expect(reading).toEqual({ config });

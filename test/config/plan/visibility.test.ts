@@ -5,7 +5,7 @@ import { configOf, refusalOf } from '../an-environment.ts';
 const TIMEOUT = 'ASYA_RESILIENCY_ACTOR_TIMEOUT';
 const VISIBILITY = 'ASYA_SQS_VISIBILITY_TIMEOUT';
 
-describe('how long a delivery is hidden', () => {
+describe('the visibility timeout', () => {
   it.each([
     ['5m', 600],
     ['10s', 20],
@@ -53,11 +53,11 @@ describe('how long a delivery is hidden', () => {
     ]);
   });
 
-  it('is no matter of other brokers', () => {
+  it('is not checked for other brokers', () => {
     expect(refusalOf({ [TIMEOUT]: '13h', ASYA_RABBITMQ_URL: 'amqp://rabbit/' })).toEqual([]);
   });
 
-  it('is whole seconds, rounded up', () => {
+  it('is rounded up to whole seconds', () => {
     expect([0, 1, 500, 501, 21_600_000, 21_600_001].map(defaultVisibilitySeconds)).toEqual([
       0, 1, 1, 2, 43_200, 43_200,
     ]);

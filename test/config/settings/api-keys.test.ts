@@ -14,7 +14,7 @@ function reading(value: unknown) {
 }
 
 describe('the keys of the gateway', () => {
-  it('are read with what they are good for, and until when', () => {
+  it('are read with their flows and expiry', () => {
     const expires_at = '2027-01-01T00:00:00Z';
     expect(reading([{ id: 'ci', sha256: HASH.toUpperCase(), flows: ['enhance'], expires_at }])).toEqual({
       keys: [{ id: 'ci', sha256: HASH, flows: ['enhance'], expiresMs: Date.parse(expires_at) }],

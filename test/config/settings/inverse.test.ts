@@ -25,12 +25,12 @@ import { configOf, fileOf, noFile } from '../an-environment.ts';
 const RUNS = Number(process.env['LAW_RUNS'] ?? 500);
 const seed = Number(process.env['LAW_SEED'] ?? 20_260_101);
 
-/** The keys whose values are there: `exactOptionalPropertyTypes`, and the reader leaves them out too. */
+/** Without undefined values, as the reader returns them. */
 function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Plain objects, as the reader makes them. */
+/** Plain objects, as the reader creates them. */
 const record = <T>(model: { [Key in keyof T]: fc.Arbitrary<T[Key]> }) =>
   fc.record(model, { noNullPrototype: true });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
@@ -317,7 +317,7 @@ const config: fc.Arbitrary<FullConfig> = record({
     gracePeriodMs: given.gracePeriodMs,
   }));
 
-describe('what is written reads the same', () => {
+describe('reading is the inverse of writing', () => {
   it('with variables', () => {
     fc.assert(
       fc.property(config, (given) => {
@@ -347,7 +347,7 @@ describe('what is written reads the same', () => {
     ['the host on Cloud Run', readPushConfig],
     ['the gateway', readGatewayConfig],
     ['the operator', readOperatorConfig],
-  ])('for %s alone', (_host, read) => {
+  ])('for %s', (_host, read) => {
     fc.assert(
       fc.property(config, (given) => {
         const reading = read(writeEnvironment(given).variables, noFile);
@@ -358,14 +358,14 @@ describe('what is written reads the same', () => {
     );
   });
 
-  it('and policies keep the order in which they were written, as far as JSON can', () => {
+  it('and policies keep their order, as far as JSON does', () => {
     const given = configOf({ ASYA_RESILIENCY_POLICIES: '{"b":{},"a":{}}' });
     expect(
       Object.keys(JSON.parse(writeEnvironment(given).variables['ASYA_RESILIENCY_POLICIES'] ?? '')),
     ).toEqual(['b', 'a']);
   });
 
-  it("for the mesh's own actors", () => {
+  it('for the crew', () => {
     for (const env of [
       { ASYA_ACTOR_NAME: 'x-sink' },
       { ASYA_ACTOR_NAME: 'x-sink', ASYA_ACTOR_SUMP: 'my-sump', ASYA_ARCHIVE_BUCKET: 'envelopes' },
@@ -384,8 +384,8 @@ describe('what is written reads the same', () => {
 /** Their defaults hang on other variables, or on the platform's: said once, they mean the same everywhere. */
 const ALWAYS = ['ASYA_ACTOR_NAME', 'ASYA_TRANSPORT', 'ASYA_RUNTIME_URL', 'ASYA_AWS_REGION'];
 
-describe('what is the default anyway is not written', () => {
-  it('of a configuration that is all default', () => {
+describe('defaults are not written', () => {
+  it('for the default configuration', () => {
     expect(writeEnvironment(configOf()).variables).toEqual({
       ASYA_ACTOR_NAME: 'score',
       ASYA_TRANSPORT: 'sqs',
@@ -394,7 +394,7 @@ describe('what is the default anyway is not written', () => {
     });
   });
 
-  it('of any configuration', () => {
+  it('for any configuration', () => {
     fc.assert(
       fc.property(config, (given) => {
         for (const [variable, text] of Object.entries(writeEnvironment(given).variables)) {
@@ -406,7 +406,7 @@ describe('what is the default anyway is not written', () => {
     );
   });
 
-  it('and each variable that is written is needed: without it, another configuration is read', () => {
+  it('and every written variable is necessary', () => {
     fc.assert(
       fc.property(config, (given) => {
         const { variables } = writeEnvironment(given);
@@ -439,7 +439,7 @@ describe('what is the default anyway is not written', () => {
       expect(writeEnvironment(configOf(env)).variables).not.toHaveProperty(variable);
   });
 
-  it('a file is asked for: it holds both, and the variables neither', () => {
+  it('a file contains policies and rules, and the variables do not', () => {
     const written = writeEnvironment(
       configOf({ ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttempts":3}}' }),
       '/f',

@@ -4,20 +4,20 @@ import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from '../../../lib/con
 import { mistakesText } from '../../../lib/core/text/mistake.ts';
 import { configOf, noFile, refusalOf } from '../an-environment.ts';
 
-describe('the actor has a name', () => {
-  it('or the start is refused', () => {
+describe("the actor's name", () => {
+  it('is required', () => {
     const reading = readEnvironment({}, noFile);
     expect('mistakes' in reading && mistakesText(reading.mistakes)).toBe(
       'ASYA_ACTOR_NAME: is not set; expected the name of the actor, for example "score"',
     );
   });
 
-  it('and an empty one is told once', () => {
+  it('is reported once if it is empty', () => {
     expect(refusalOf({ ASYA_ACTOR_NAME: '' })).toHaveLength(1);
   });
 });
 
-describe('a name that nobody knows', () => {
+describe('an unknown variable', () => {
   it.each([
     ['ASYA_ACTOR_NAM', 'ASYA_ACTOR_NAME'],
     ['ASYA_ACTORNAME', 'ASYA_ACTOR_NAME'],
@@ -27,24 +27,24 @@ describe('a name that nobody knows', () => {
     ['ASYA_FAN_OUT', 'ASYA_FANOUT'],
     ['ASYA_LOGLEVEL', 'ASYA_LOG_LEVEL'],
     ['ASYA_max_hops', 'ASYA_MAX_HOPS'],
-  ])('%s is refused, and %s proposed', (name, meant) => {
+  ])('%s is rejected, and %s suggested', (name, meant) => {
     expect(refusalOf({ [name]: 'x' })).toEqual([`${name}: is not a setting; did you mean "${meant}"?`]);
   });
 
   it.each(['ASYA', 'asya_max_hop', 'MY_ASYA_THING', 'PATH', 'toString', 'ASYAN_TRAVEL'])(
-    '%s is nobody of ours',
+    '%s is not ours',
     (name) => {
       expect(refusalOf({ [name]: 'x' })).toEqual([]);
     },
   );
 
-  it('may be one that every object has', () => {
+  it('may have the name of an Object property', () => {
     expect(refusalOf({ ASYA_constructor: 'x' })).toHaveLength(1);
   });
 });
 
 describe('all mistakes at once', () => {
-  it('a line for each', () => {
+  it('are reported in one line each', () => {
     const lines = refusalOf({
       ASYA_ACTOR_NAME: 'Score',
       ASYA_NAMESPACE: '-',
@@ -79,7 +79,7 @@ describe('all mistakes at once', () => {
     ]);
   });
 
-  it('a mistake does not make others', () => {
+  it('do not cause others', () => {
     expect(refusalOf({ ASYA_RESILIENCY_ACTOR_TIMEOUT: 'x', ASYA_SQS_VISIBILITY_TIMEOUT: '5' })).toHaveLength(
       1,
     );
@@ -90,13 +90,13 @@ describe('all mistakes at once', () => {
 });
 
 describe('the sink', () => {
-  it('is another than the actor', () => {
+  it('must not be the actor', () => {
     expect(refusalOf({ ASYA_ACTOR_SINK: 'score' })).toEqual([
       'ASYA_ACTOR_SINK: is "score", which is this actor; expected the actor at the end of the route',
     ]);
   });
 
-  it("may be the actor where it is the mesh's own", () => {
+  it('may be the actor for the crew', () => {
     expect(refusalOf({ ASYA_ACTOR_NAME: 'x-sink' })).toEqual([]);
   });
 });
@@ -116,14 +116,14 @@ describe('a password', () => {
     ]);
   });
 
-  it('that makes a URL unreadable is told how to be written', () => {
+  it('that breaks a URL is reported with the escapes', () => {
     const [mistake] = refusalOf({ ASYA_RABBITMQ_URL: 'amqp://user:sec/ret@rabbit/' });
     expect(mistake).toContain('in a password write "/" as %2F');
   });
 });
 
-describe('who may follow', () => {
-  it.each(['x-sink', 'store,x-sump'])("is none of the mesh's own: %s", (names) => {
+describe('ASYA_ROUTE_ALLOW', () => {
+  it.each(['x-sink', 'store,x-sump'])('rejects actors of the mesh itself: %s', (names) => {
     const crew = names.split(',').at(-1);
     expect(refusalOf({ ASYA_ROUTE_ALLOW: names })).toEqual([
       `ASYA_ROUTE_ALLOW: is "${names}"; expected a comma-separated list; "${crew}" is not valid: a route cannot contain an actor of the mesh itself`,
@@ -131,15 +131,15 @@ describe('who may follow', () => {
   });
 });
 
-describe("a queue's name", () => {
-  it('is the actor, or both where there is a namespace', () => {
+describe('a queue name', () => {
+  it('consists of the actor, and of the namespace if there is one', () => {
     expect(queueName('score', undefined)).toBe('score');
     expect(queueName('score', 'prod')).toBe('asya-prod-score');
     expect(deadLetterQueueName(queueName('score', undefined))).toBe('score-dlq');
     expect(deadLetterQueueName(queueName('score', 'prod'))).toBe('asya-prod-score-dlq');
   });
 
-  it('is no longer than the brokers take', () => {
+  it('has at most 80 characters', () => {
     expect(MAX_QUEUE_NAME).toBe(80);
     const fitting = 'n'.repeat(80 - 'asya--score-dlq'.length);
     expect(configOf({ ASYA_NAMESPACE: fitting }).namespace).toBe(fitting);
@@ -149,13 +149,13 @@ describe("a queue's name", () => {
     expect(line).toContain('long-score-dlq" 81 characters long; at most 80 are allowed');
   });
 
-  it('may be longer elsewhere', () => {
+  it('may be longer with other brokers', () => {
     const env = { ASYA_NAMESPACE: 'n'.repeat(100), ASYA_RABBITMQ_URL: 'amqp://rabbit/' };
     expect(refusalOf(env)).toEqual([]);
     expect(refusalOf({ ...env, ASYA_TRANSPORT: 'sqs' })).toHaveLength(1);
   });
 
-  it('of the longest actor fits without a namespace', () => {
+  it('fits for the longest actor without a namespace', () => {
     expect(refusalOf({ ASYA_ACTOR_NAME: 'a'.repeat(63) })).toEqual([]);
   });
 });

@@ -46,11 +46,11 @@ describe('policies and rules', () => {
     expect(read).toEqual(['/etc/policies.json']);
   });
 
-  it('from nowhere', () => {
+  it('not set', () => {
     expect(configOf().actor.resiliency).toEqual({ policies: new Map(), rules: [] });
   });
 
-  it('rules alone may name what is built in', () => {
+  it('rules without policies may use built-in policies', () => {
     const env = { ASYA_RESILIENCY_RULES: '[{"errors":["A"],"policy":"noRetry"}]' };
     expect(configOf(env).actor.resiliency.rules).toHaveLength(1);
   });
@@ -64,7 +64,7 @@ describe('policies and rules', () => {
   });
 });
 
-describe('variables that are wrong', () => {
+describe('invalid variables', () => {
   it.each([
     ['not JSON', { ASYA_RESILIENCY_POLICIES: '{' }, 'ASYA_RESILIENCY_POLICIES: is not JSON: '],
     ['not JSON in the rules', { ASYA_RESILIENCY_RULES: 'x' }, 'ASYA_RESILIENCY_RULES: is not JSON: '],
@@ -105,7 +105,7 @@ describe('variables that are wrong', () => {
   });
 });
 
-describe('a file that is wrong', () => {
+describe('an invalid file', () => {
   it('cannot be read', () => {
     expect(refusalOf(FILE, noFile)).toEqual([`${PLACE}: cannot be read: no such file`]);
   });
@@ -165,7 +165,7 @@ describe('a file and variables at once', () => {
     );
   });
 
-  it('and the mistakes of both are told besides', () => {
+  it('reports the mistakes of both', () => {
     const lines = refusalOf({ ...FILE, ASYA_RESILIENCY_RULES: '7' }, fileOf('{"policies":7}'));
     expect(lines.map((line) => line.split(':')[0])).toEqual([
       'ASYA_RESILIENCY_FILE',

@@ -14,28 +14,28 @@ describe('the transport', () => {
     ['an endpoint of SQS besides RabbitMQ', { ...SQS, ...RABBIT }, 'sqs'],
     ['an endpoint of SQS besides Pub/Sub', { ...SQS, ...PUBSUB }, 'sqs'],
     ['all of them', { ...SQS, ...RABBIT, ...PUBSUB }, 'sqs'],
-    ['said, whatever else is set', { ASYA_TRANSPORT: 'sqs', ...RABBIT, ...PUBSUB }, 'sqs'],
-    ['said to be RabbitMQ', { ASYA_TRANSPORT: 'rabbitmq', ...SQS, ...PUBSUB }, 'rabbitmq'],
-    ['said to be Pub/Sub', { ASYA_TRANSPORT: 'pubsub', ...SQS, ...RABBIT, ...PUBSUB }, 'pubsub'],
-    ['an exchange alone', { ASYA_RABBITMQ_EXCHANGE: 'mesh' }, 'sqs'],
-    ['an emulator of Pub/Sub alone', { ASYA_PUBSUB_ENDPOINT: '127.0.0.1:8085' }, 'sqs'],
+    ['ASYA_TRANSPORT, whatever else is set', { ASYA_TRANSPORT: 'sqs', ...RABBIT, ...PUBSUB }, 'sqs'],
+    ['ASYA_TRANSPORT=rabbitmq', { ASYA_TRANSPORT: 'rabbitmq', ...SQS, ...PUBSUB }, 'rabbitmq'],
+    ['ASYA_TRANSPORT=pubsub', { ASYA_TRANSPORT: 'pubsub', ...SQS, ...RABBIT, ...PUBSUB }, 'pubsub'],
+    ['only an exchange', { ASYA_RABBITMQ_EXCHANGE: 'mesh' }, 'sqs'],
+    ['only an emulator of Pub/Sub', { ASYA_PUBSUB_ENDPOINT: '127.0.0.1:8085' }, 'sqs'],
   ])('with %s', (_what, env, transport) => {
     expect(configOf(env).transport).toBe(transport);
   });
 
-  it('has to be said where two could be meant', () => {
+  it('must be set if two transports are possible', () => {
     expect(refusalOf({ ...RABBIT, ...PUBSUB })).toEqual([
       'ASYA_TRANSPORT: is not set, and both ASYA_PUBSUB_PROJECT_ID and ASYA_RABBITMQ_URL are; set it to pubsub or rabbitmq',
     ]);
   });
 
-  it('Pub/Sub needs a project', () => {
+  it('requires a project for Pub/Sub', () => {
     expect(refusalOf({ ASYA_TRANSPORT: 'pubsub' })).toEqual([
       'ASYA_PUBSUB_PROJECT_ID: is not set; ASYA_TRANSPORT=pubsub requires it',
     ]);
   });
 
-  it("Pub/Sub is an emulator where Google's own variable names one, unless ours names another", () => {
+  it("uses the emulator of Google's own variable, unless ours names another endpoint", () => {
     const env = { ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost:8085' };
     expect(configOf(env).pubsub.endpoint).toBe('localhost:8085');
     expect(configOf({ ...env, ASYA_PUBSUB_ENDPOINT: '127.0.0.1:1' }).pubsub.endpoint).toBe('127.0.0.1:1');
@@ -46,7 +46,7 @@ describe('the transport', () => {
     ]);
   });
 
-  it.each(['ab', '3d-model', 'google'])('%s is no name of a topic', (name) => {
+  it.each(['ab', '3d-model', 'google'])('%s is not valid as a topic name', (name) => {
     expect(refusalOf({ ...PUBSUB, ASYA_ACTOR_NAME: name })).toEqual([
       expect.stringMatching(`^ASYA_ACTOR_NAME: .*"${name}", which Pub/Sub rejects.*with ASYA_NAMESPACE`),
     ]);

@@ -14,15 +14,15 @@ interface Variable {
   readonly name: string;
   readonly get: Get;
   readonly byDefault: unknown;
-  /** Text, and what it means. */
+  /** Text and its value. */
   readonly good: readonly (readonly [string, unknown])[];
-  /** Text, and words of the complaint besides the variable and the value. */
+  /** Text and a part of the message after the variable and the value. */
   readonly bad: readonly (readonly [string, string])[];
-  /** Set besides, so that one mistake is one. */
+  /** Other variables, so that the text causes one mistake only. */
   readonly beside?: Readonly<Record<string, string>>;
 }
 
-/** Section 12, variable by variable. */
+/** Section 12 of the specification. */
 const VARIABLES: readonly Variable[] = [
   {
     name: 'ASYA_ACTOR_NAME',
@@ -629,7 +629,7 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
     expect(get(configOf())).toEqual(byDefault);
   });
 
-  it('empty is as unset, unless the setting gives an empty value a meaning', () => {
+  it('an empty value counts as not set, unless it has a meaning', () => {
     const emptyMeans = SETTINGS[name]?.emptyMeans;
     const meaning = good.find(([text]) => text === '');
     if (emptyMeans !== undefined) expect(meaning).toBeDefined();
@@ -642,7 +642,7 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
     expect(get(configOf({ [name]: text }))).toEqual(value);
   });
 
-  it.each(bad)('refused: %j', (text, right) => {
+  it.each(bad)('rejects %j', (text, right) => {
     const lines = refusalOf({ [name]: text, ...beside });
     expect(lines).toHaveLength(1);
     const isSecret = SETTINGS[name]?.isSecret;
@@ -654,7 +654,7 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
 });
 
 describe('the table above', () => {
-  it("has every variable there is, but those of policies, which have tests of their own, and the runtime's", () => {
+  it('contains every variable except those of policies and of the runtime', () => {
     const theirs = ['ASYA_RESILIENCY_POLICIES', 'ASYA_RESILIENCY_RULES', 'ASYA_RESILIENCY_FILE'];
     const runtimes = ['ASYA_HANDLER', 'ASYA_RUNTIME_MAX_REQUEST'];
     expect([...VARIABLES.map(({ name }) => name), ...theirs, ...runtimes].sort()).toEqual(
@@ -663,8 +663,8 @@ describe('the table above', () => {
   });
 });
 
-describe('what is optional and unset is not there at all', () => {
-  it('from the least environment', () => {
+describe('an optional setting that is not set is absent', () => {
+  it('in the minimal configuration', () => {
     expect(configOf()).toStrictEqual({
       actor: {
         name: 'score',
@@ -716,7 +716,7 @@ describe('service links of Kubernetes', () => {
     ASYA_DNS_PORT_53_UDP: 'udp://10.0.0.9:53',
   };
 
-  it('are ignored, also one that has the name of a setting', () => {
+  it('are ignored, even with the name of a setting', () => {
     expect(configOf(LINKS)).toStrictEqual(configOf());
   });
 
@@ -730,8 +730,8 @@ describe('service links of Kubernetes', () => {
   });
 });
 
-describe("the mesh's own actors", () => {
-  it('are end actors, whatever is said', () => {
+describe('actors of the mesh itself', () => {
+  it('are always end actors', () => {
     expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq' }).actor.isEnd).toBe(true);
     expect(configOf({ ASYA_ACTOR_NAME: 'x-dlq', ASYA_IS_END_ACTOR: 'false' }).actor.isEnd).toBe(true);
     expect(configOf({ ASYA_ACTOR_NAME: 'x1' }).actor.isEnd).toBe(false);
