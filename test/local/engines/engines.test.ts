@@ -140,7 +140,7 @@ describe('persistent data', () => {
     });
     const garbled = await temporaryFolder();
     mkdirSync(join(garbled, 'sqs'));
-    writeFileSync(join(garbled, 'sqs/fauxqs.db'), 'this is no database, whatever it is called'.repeat(99));
+    writeFileSync(join(garbled, 'sqs/fauxqs.db'), 'this is not a database'.repeat(99));
     expect(await startEngines({ dataDir: garbled })).toEqual({
       problem: expect.stringMatching(/^cannot use the data in .*: file is not a database; repair or remove/),
     });

@@ -16,7 +16,7 @@ const TRANSPORTS = ['absence' in emulator ? [] : (['pubsub'] as const), ['sqs'] 
 /** The handler fails on request, and writes a file and a folder next to its document. */
 const HANDLER = `import { mkdirSync, writeFileSync } from 'node:fs';
 export function step({ fail }: { fail?: boolean }) {
-  if (fail) throw new Error('told to fail');
+  if (fail) throw new Error('requested failure');
   mkdirSync('written');
   writeFileSync('written/file', '');
   return {};

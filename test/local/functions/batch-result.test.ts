@@ -9,10 +9,10 @@ describe('failed messages of a batch', () => {
   test.each([
     ['nothing', undefined],
     ['null', null],
-    ['an empty answer', {}],
-    ['no list', { batchItemFailures: null }],
+    ['an empty response', {}],
+    ['null instead of a list', { batchItemFailures: null }],
     ['an empty list', failing()],
-  ])('none: %s', (_what, response) => {
+  ])('are none: %s', (_what, response) => {
     expect(resultOf(response)).toEqual({ failed: new Set() });
   });
 
@@ -21,18 +21,18 @@ describe('failed messages of a batch', () => {
   });
 
   test.each([
-    ['an id of no message', failing('a', 'nobody')],
+    ['an unknown id', failing('a', 'nobody')],
     ['an empty id', failing('a', '')],
     ['an id that is null', failing(null)],
-    ['another name for the id', { batchItemFailures: [{ messageId: 'a' }] }],
+    ['another key for the id', { batchItemFailures: [{ messageId: 'a' }] }],
     ['an entry that is null', { batchItemFailures: [null] }],
-    ['a list that is none', { batchItemFailures: 'a' }],
+    ['a string instead of a list', { batchItemFailures: 'a' }],
     ['a text', 'done'],
     ['a list itself', []],
-  ])('all, and why: %s', (_what, response) => {
+  ])('are all messages, with the reason: %s', (_what, response) => {
     const { failed, problem } = resultOf(response);
     expect(failed).toEqual(new Set(IDS));
-    expect(problem).toMatch(/batch|answer/);
+    expect(problem).toMatch(/batchItemFailures/);
   });
 
   test('are all messages after an error', () => {

@@ -46,24 +46,24 @@ afterEach(async () => {
 const play = (pool: FunctionPool, act: Play['act'], more: Omit<Play, 'act'> = {}) =>
   pool.invoke({ act, ...more });
 
-interface Told {
+interface Described {
   readonly pid: number;
   readonly invocations: number;
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly context: Record<string, unknown>;
 }
-async function tell(pool: FunctionPool): Promise<Told> {
+async function describeInstance(pool: FunctionPool): Promise<Described> {
   const end = await play(pool, 'tell');
   if (!end.ok) throw new Error(end.problem);
-  return end.response as Told;
+  return end.response as Described;
 }
 
 describe('an instance', () => {
   test('has the environment and context of a Lambda function, and no variables of the mesh', async () => {
     process.env['SECRET_OF_THE_MESH'] = 'yes';
     const variables = (instance: number) => ({ OWN: 'variable', NUMBER: String(instance) });
-    const { env, context, cwd } = await tell(aPool({ variables, cwd: tmpdir() }));
+    const { env, context, cwd } = await describeInstance(aPool({ variables, cwd: tmpdir() }));
     expect(env).toMatchObject({
       OWN: 'variable',
       NUMBER: '1',
@@ -77,15 +77,15 @@ describe('an instance', () => {
     expect(context['leftMs']).toBeGreaterThan(10_000);
     expect(context['leftMs']).toBeLessThanOrEqual(20_000);
     expect(cwd).toBe(tmpdir());
-    await until(() => lines.includes('score stdout loaded'), 'what it printed is told');
+    await until(() => lines.includes('score stdout loaded'), 'its output is forwarded');
   });
 
   test('is reused, and handles one invocation at a time', async () => {
     const pool = aPool();
-    const [first, second] = await Promise.all([tell(pool), tell(pool)]);
+    const [first, second] = await Promise.all([describeInstance(pool), describeInstance(pool)]);
     // Ctrl-C in a terminal signals it too.
     process.kill(first.pid, 'SIGINT');
-    expect((await tell(pool)).pid).toBe(first.pid);
+    expect((await describeInstance(pool)).pid).toBe(first.pid);
     expect(second.pid).toBe(first.pid);
     expect([first.invocations, second.invocations]).toEqual([1, 2]);
     expect(first.context['awsRequestId']).not.toBe(second.context['awsRequestId']);
@@ -108,12 +108,12 @@ describe('an instance', () => {
 
   test('is replaced after renew()', async () => {
     const pool = aPool();
-    const { pid } = await tell(pool);
+    const { pid } = await describeInstance(pool);
     const atWork = play(pool, 'wait', { ms: 500 });
     await pause(100);
     pool.renew();
     expect(await atWork).toEqual({ ok: true, response: pid });
-    expect((await tell(pool)).pid).not.toBe(pid);
+    expect((await describeInstance(pool)).pid).not.toBe(pid);
     await until(() => !isAlive(pid), 'the old one is gone');
   });
 });
@@ -124,15 +124,15 @@ describe('an invocation', () => {
     for (const value of [null, { batchItemFailures: [] }, 'text \ud800 \u{1f600}', 0])
       expect(await play(pool, 'answer', { value })).toEqual({ ok: true, response: value });
     expect(await play(pool, 'answer')).toEqual({ ok: true, response: undefined });
-    expect(await play(pool, 'throw', { value: 'as told' })).toEqual({
+    expect(await play(pool, 'throw', { value: 'on request' })).toEqual({
       ok: false,
-      problem: 'TypeError: as told',
+      problem: 'TypeError: on request',
     });
     expect(await play(pool, 'circle')).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/circular/),
     });
-    const { pid } = await tell(pool);
+    const { pid } = await describeInstance(pool);
     expect(pool.pids()).toEqual([pid]);
   });
 
@@ -143,12 +143,12 @@ describe('an invocation', () => {
     'that ends its process (%s) is an error, and the next one gets another',
     async (act, problem) => {
       const pool = aPool();
-      const { pid } = await tell(pool);
+      const { pid } = await describeInstance(pool);
       expect(await play(pool, act)).toEqual({ ok: false, problem });
       expect(isAlive(pid)).toBe(false);
-      expect((await tell(pool)).pid).not.toBe(pid);
+      expect((await describeInstance(pool)).pid).not.toBe(pid);
       if (act === 'exit')
-        await until(() => lines.includes('score stderr these were my last words'), 'its words are told');
+        await until(() => lines.includes('score stderr these were my last words'), 'its output is forwarded');
     },
   );
 
@@ -172,13 +172,13 @@ describe('an invocation', () => {
 
   test('uses a new instance after an idle one was killed, with a warning', async () => {
     const pool = aPool();
-    const { pid } = await tell(pool);
+    const { pid } = await describeInstance(pool);
     process.kill(pid, 'SIGKILL');
-    await until(() => warnings.length > 0, 'it is told');
+    await until(() => warnings.length > 0, 'a warning');
     expect(warnings).toEqual([
       'an idle process of function "score" was ended by SIGKILL; the next invocation starts a new one',
     ]);
-    expect((await tell(pool)).pid).not.toBe(pid);
+    expect((await describeInstance(pool)).pid).not.toBe(pid);
   });
 });
 
@@ -203,7 +203,7 @@ describe('a function that cannot be loaded', () => {
     ['handlerless.ts', 'the module does not export a function "handler"; its exports are: handle, other'],
     ['exiting.ts', 'the process exited with status 7 while loading the handler; last output: no such luck'],
     ['missing.ts', /^Cannot find module .*missing.ts/],
-  ])('says why: %s', async (file, problem) => {
+  ])('is reported with the reason: %s', async (file, problem) => {
     const found = await aPool({ file: join(FUNCTIONS, file) }).start();
     if (typeof problem === 'string') expect(found).toBe(problem);
     else expect(found).toMatch(problem);
@@ -212,7 +212,7 @@ describe('a function that cannot be loaded', () => {
 
 test('close() kills instances that ignore SIGTERM', async () => {
   const pool = aPool({ variables: () => ({ DEAF: '1' }) });
-  const { pid } = await tell(pool);
+  const { pid } = await describeInstance(pool);
   const running = play(pool, 'hang');
   await until(() => lines.includes('score stdout hanging'), 'it is at work');
   await pool.close(200);
