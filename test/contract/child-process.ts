@@ -9,7 +9,7 @@ export interface ChildEnd {
   readonly status: number | string;
 }
 
-/** Runs a program of this folder with JSON input. If it does not end in time, it is killed and `status` says so. */
+/** Runs a program of this folder with JSON input. If it does not end in time, it is killed, and `status` is the reason. */
 export function runInProcess(program: string, input: unknown): Promise<ChildEnd> {
   const child = spawn(process.execPath, [join(import.meta.dirname, program), JSON.stringify(input)], {
     stdio: ['ignore', 'pipe', 'pipe'],

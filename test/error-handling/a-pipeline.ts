@@ -54,7 +54,7 @@ export interface History {
   readonly calls: number;
 }
 
-/** Delivers one message, and each of its retries when its delay is over, until there is no further retry. */
+/** Delivers one message, and each of its retries when its delay is over, up to the last one. */
 export async function runToEnd(
   handler: (call: number, ageMs: number) => unknown,
   changes: Partial<ErrorHandlingOptions<string>> = {},
