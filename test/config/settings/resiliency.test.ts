@@ -161,7 +161,7 @@ describe('a file and variables at once', () => {
     ],
   ])('are a mistake: %s', (_what, env, named) => {
     expect(refusalOf({ ...FILE, ...env }, good)).toContain(
-      `ASYA_RESILIENCY_FILE: is set, and so is ${named}; keep the file or the variables`,
+      `ASYA_RESILIENCY_FILE: is set, but so is ${named}; keep the file or the variables`,
     );
   });
 
