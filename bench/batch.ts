@@ -10,7 +10,7 @@ import { ECHO, lineTo } from './subjects/router.ts';
 const BATCHES = 100;
 const BATCH_SIZE = 10;
 
-/** A Lambda batch: each record decoded, routed and sent on, with a partial batch response at the end. */
+/** A Lambda batch: decodes, routes and sends each record, and returns a partial batch response. */
 export async function benchBatch(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const [kind, bytes] of [
@@ -47,7 +47,7 @@ export async function benchBatch(): Promise<readonly Row[]> {
 
 const sent: string[] = [];
 
-/** The same parsing and routing, as one would write it with Powertools. */
+/** The same parsing and routing, written with Powertools. */
 async function withPowertools(event: SQSEvent): Promise<unknown> {
   const processor = new BatchProcessor(EventType.SQS);
   sent.length = 0;

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A helper process of the benchmark, ready when this resolves; whatever it says first comes along. */
+/** Starts a helper process. Resolves with its first message, which it sends when it is ready. */
 export async function startChild(
   script: string,
   ...args: readonly string[]

@@ -22,7 +22,7 @@ import { ECHO, lineTo } from './subjects/router.ts';
 export const MESSAGES = 600;
 const ROUNDS = 15;
 
-/** Envelopes from one queue to the next over a real SQS API, received, sent and deleted. */
+/** Moves envelopes from one queue to the next over a real SQS API: receive, send, delete. */
 export async function benchHops(): Promise<readonly Row[]> {
   const { child, said } = await startChild('peers/sqs-engine.ts');
   const endpoint = String(said);
@@ -44,7 +44,7 @@ export async function benchHops(): Promise<readonly Row[]> {
       subject: () => moveWithSidecar(endpoint),
       peer: () => moveWithPeer(client, queues, mode),
     });
-    // More hops per second is better: the ratio is turned round.
+    // More hops per second are better, so the ratio is inverted.
     rows.push({
       group: 'hops per second / sqs-consumer',
       name,
@@ -87,7 +87,7 @@ export async function refill(
   }
 }
 
-/** Resolves with the last ack; what stops it is no part of the work. */
+/** Resolves with the last ack. Stopping the consumer is not measured. */
 export async function moveWithSidecar(endpoint: string, progress?: Progress): Promise<void> {
   const client = sqsClient({ endpoint, region: 'us-east-1' }, {});
   const transport = sqsTransport({ client, visibilitySeconds: 600, waitSeconds: 0 });

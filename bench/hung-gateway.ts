@@ -12,7 +12,7 @@ import type { Row } from './report.ts';
 
 const ROUNDS = 31;
 
-/** Envelopes of a task, with a gateway that takes every report and never answers, against none at all. */
+/** Envelopes of a task with a gateway that accepts reports but never answers, compared with no gateway. */
 export async function benchHungGateway(): Promise<readonly Row[]> {
   const { child, said } = await startChild('peers/sqs-engine.ts');
   const endpoint = String(said);

@@ -10,7 +10,7 @@ import type { Row } from './report.ts';
 const ROOT = join(import.meta.dirname, '..');
 const ROUNDS = 21;
 
-/** What Lambda loads on a cold start, against the least that anybody who speaks SQS loads. */
+/** Loading the Lambda bundle on a cold start, compared with loading only the SQS client of the AWS SDK. */
 export async function benchImport(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'asya-bench-'));
   const sdkSource = join(folder, 'sdk.js');
@@ -68,7 +68,7 @@ async function bundle(entry: string, outfile: string, external: readonly string[
   });
 }
 
-/** In a fresh process each time, as Lambda does it. */
+/** Imports the file in a new process, as Lambda does. */
 function importMs(path: string): number {
   const script = `const at = performance.now(); require(${JSON.stringify(path)}); console.log('took', performance.now() - at); process.exit(0)`;
   const env = { PATH: process.env['PATH'], ASYA_ACTOR_NAME: 'score', AWS_REGION: 'us-east-1' };

@@ -1,21 +1,21 @@
-/** Two ways of doing the same work, measured in turns in one process, so that whatever the machine does hits both. */
+/** Two implementations of the same work, measured alternately in one process, so that noise affects both. */
 export interface Contest {
   readonly name: string;
   readonly subject: () => Promise<unknown>;
   readonly peer: () => Promise<unknown>;
-  /** Done before each run, and not measured. */
+  /** Runs before each measurement. It is not measured. */
   readonly before?: () => Promise<void>;
-  /** How many units of work one run does. */
+  /** The number of units of work in one run. */
   readonly units: number;
   readonly rounds: number;
 }
 
 export interface ContestResult {
   readonly name: string;
-  /** Microseconds per unit, median over the rounds. */
+  /** Microseconds per unit, the median of the rounds. */
   readonly subjectUs: number;
   readonly peerUs: number;
-  /** Subject over peer: the median of the rounds' own ratios. */
+  /** Subject divided by peer: the median of the rounds' ratios. */
   readonly ratio: number;
 }
 
@@ -32,7 +32,7 @@ export async function runContest({
   const subjectTimes: number[] = [];
   const peerTimes: number[] = [];
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    // Who goes first alternates: neither always finds the other's garbage.
+    // The order alternates, so that garbage collection does not always affect the same one.
     const isSubjectFirst = round % 2 === 0;
     await before?.();
     const first = await time(isSubjectFirst ? subject : peer);

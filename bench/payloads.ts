@@ -1,9 +1,9 @@
-/** Payloads like those that travel, of about so many bytes. */
+/** Realistic payloads of about the given number of bytes. */
 export const PAYLOADS = {
-  /** A long text or an encoded picture with a few fields beside it: what AI pipelines carry. */
+  /** A long text or an encoded picture with a few other fields, as in AI pipelines. */
   text: (bytes: number) =>
     JSON.stringify({ id: 7, model: 'm-1', text: sentence(bytes - 60), temperature: 0.25 }),
-  /** Many small records with text, numbers and flags: what data pipelines carry. */
+  /** Many small records with text, numbers and flags, as in data pipelines. */
   records: (bytes: number) => {
     const records: string[] = [];
     let length = 0;

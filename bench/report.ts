@@ -4,10 +4,10 @@ export interface Row extends Partial<ContestResult> {
   readonly group: string;
   readonly name: string;
   readonly ratio: number;
-  /** The goal: no more than this, or no less. */
+  /** The goal: at most or at least this value. */
   readonly atMost?: number;
   readonly atLeast?: number;
-  /** What the figure is, where it is no ratio of times. */
+  /** The unit of `ratio`, if it is not a ratio of times. */
   readonly unit?: string;
 }
 

@@ -8,7 +8,7 @@ import { isMet, type Row, tableOf } from './report.ts';
 import { benchHttp, benchSocket } from './runtime-calls.ts';
 import { benchSlope } from './slope.ts';
 
-/** `npm run bench [-- --json FILE] [NAME...]`: ratios against peers, in one run, interleaved, medians. */
+/** `npm run bench [-- --json FILE] [NAME...]`: compares with peers, alternating in one process, and prints medians. */
 
 const BENCHES = {
   socket: benchSocket,

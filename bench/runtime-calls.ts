@@ -13,7 +13,7 @@ import { lineTo, route } from './subjects/router.ts';
 
 const COMMON = { protocol: 'payload', fanOut: 'array', maxAnswerBytes: 6 * 1024 * 1024 } as const;
 
-/** A whole delivery through a real runtime, against the bare exchange of the same bytes with the same process. */
+/** A whole delivery with a real runtime, compared with only exchanging the same bytes with the same process. */
 export async function benchSocket(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'asya-bench-'));
   const path = join(folder, 'echo.sock');

@@ -3,7 +3,7 @@ import { envelopeOf, PAYLOADS } from './payloads.ts';
 import type { Row } from './report.ts';
 import { ECHO, lineTo, route } from './subjects/router.ts';
 
-/** How the cost of a delivery grows with its payload, against one JSON.stringify of that payload. */
+/** How the cost of a delivery grows with its payload, compared with one JSON.stringify of the payload. */
 export async function benchSlope(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const kind of ['text', 'records'] as const) {

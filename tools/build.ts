@@ -3,9 +3,9 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * `npm run build`: the package as it is published. Node runs no TypeScript below node_modules, so everything becomes
- * JavaScript; the runtimes are there as they are too, because that is how they are deployed, and so are the templates of
- * `asya init`.
+ * `npm run build`: builds the package for npm. Node does not run TypeScript inside node_modules, so everything is
+ * compiled to JavaScript. The sources of the runtimes and the templates of `asya init` are copied as well, because they
+ * are deployed unchanged.
  */
 
 const ROOT = join(import.meta.dirname, '..');
@@ -21,5 +21,5 @@ if (status !== 0) process.exit(1);
 const isKept = (path: string) => !path.includes('__pycache__');
 for (const folder of ['runtimes', 'templates'])
   cpSync(join(ROOT, folder), join(DIST, folder), { recursive: true, filter: isKept });
-// Where the source is the root, the package's own description lies beside it.
+// Compiled code looks for package.json in its root folder, as the sources do.
 cpSync(join(ROOT, 'package.json'), join(DIST, 'package.json'));

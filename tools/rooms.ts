@@ -68,7 +68,7 @@ export interface Violation {
   readonly why: string;
 }
 
-/** Every import below the folder that breaks a rule, and how many were checked. */
+/** All imports in the folder that break a rule, and the number of checked imports. */
 export async function findViolations(
   root: string,
   rooms: readonly Room[] = ROOMS,
@@ -83,7 +83,7 @@ export async function findViolations(
       validate: true,
       ruleSet: { forbidden: rulesFromTable(rooms) },
       doNotFollow: { path: 'node_modules' },
-      // A checkout may share another one's packages by a link.
+      // node_modules may be a symbolic link to that of another checkout.
       preserveSymlinks: true,
       exclude: { path: '^test/rooms/planted/' },
       tsPreCompilationDeps: true,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** `npm run verify`: what CI runs. Stops at the first step that fails and says which. */
+/** `npm run verify`: what CI runs. Stops at the first step that fails, and prints which one. */
 const STEPS = [
   ['format and lint', 'npm run --silent lint'],
   ['rooms', 'npm run --silent rooms'],

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** The least that a framed exchange can cost: one connection, bytes in, bytes out, nothing read. */
+/** The minimal framed exchange: one connection, bytes in, bytes out, no parsing. */
 export async function bareFrames(
   path: string,
 ): Promise<{ exchange(frame: Buffer): Promise<void>; close(): void }> {

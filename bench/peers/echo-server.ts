@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A process that gives back what it gets: frames on a Unix socket, or bodies over HTTP on a free port. */
+/** A process that returns what it receives: frames on a Unix socket, or bodies over HTTP on a free port. */
 const [kind, where = ''] = process.argv.slice(2);
 
 if (kind === 'frames') {

@@ -7,8 +7,9 @@ import {
 import { Consumer } from 'sqs-consumer';
 
 /**
- * sqs-consumer at its best settings: batches of ten, no pause between polls, the same parsing and routing. No long
- * polls on either side: the embedded engine goes on with one whose client left, and takes the next round's messages.
+ * sqs-consumer with its fastest settings: batches of ten, no pause between polls, the same parsing and routing. Neither
+ * side uses long polling: the embedded engine continues a poll whose client has left, and it would receive messages of
+ * the next round.
  */
 export function consumerPeer(
   client: SQSClient,
@@ -42,7 +43,7 @@ export function consumerPeer(
             return messages;
           },
         });
-  // Deleted by then too: that is when a hop is over here as well.
+  // A hop ends when the message is deleted, as in the sidecar.
   consumer.on('response_processed', () => {
     if (seen >= count) onDone();
   });

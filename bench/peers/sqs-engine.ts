@@ -1,6 +1,6 @@
 import { buildApp } from 'fauxqs';
 
-/** The embedded SQS in a process of its own; counts requests by action, and tells when asked. */
+/** The embedded SQS in a separate process. It counts requests by action and returns the counts on request. */
 const counts = new Map<string, number>();
 const app = buildApp({ logger: false });
 app.addHook('onRequest', async (request) => {

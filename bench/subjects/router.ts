@@ -6,7 +6,7 @@ import { ACCEPTED } from '../../lib/ports/reply.ts';
 import type { Runtime } from '../../lib/ports/runtime.ts';
 import type { Telemetry } from '../../lib/ports/telemetry.ts';
 
-/** The line as the hosts run it, with a broker that accepts at once: what is measured is ours alone. */
+/** The line as the hosts run it, with a broker that accepts immediately, so that only our code is measured. */
 
 const ACTOR: Actor = {
   name: 'score',
@@ -41,7 +41,7 @@ export function lineTo(runtime: Runtime, send: DeliveryLine['send'] = async () =
   };
 }
 
-/** So many deliveries, one after the other; each must end well, or the measurement means nothing. */
+/** Processes deliveries one after the other. Throws if one of them is not acked: the measurement would be invalid. */
 export async function route(body: string, count: number, line: DeliveryLine): Promise<void> {
   const delivery = { body, messageId: 'm-1', queue: 'score', receiveCount: 1 };
   const hosting = { timeLeftMs: Number.POSITIVE_INFINITY };
@@ -51,7 +51,7 @@ export async function route(body: string, count: number, line: DeliveryLine): Pr
   }
 }
 
-/** A runtime in this process that gives back what it gets: no call at all. */
+/** A runtime in this process that returns its input, without any call. */
 export const ECHO: Runtime = {
   restartsItself: true,
   call: async ({ envelope }) => ({ kind: 'frames', frames: [{ payload: envelope.payload }] }),

@@ -23,7 +23,7 @@ export function compareExactly(path: string, expected: unknown, actual: unknown)
   return isDeepStrictEqual(expected, actual) ? [] : [{ path, expected, actual }];
 }
 
-/** Only the keys that are expected; `error` inside likewise. */
+/** Compares only the expected keys, also inside `error`. */
 function compareListed(path: string, expected: Fields, actual: unknown): Difference[] {
   if (typeof actual !== 'object' || actual === null) return [{ path, expected, actual: actual ?? MISSING }];
   const fields = actual as Fields;
@@ -52,8 +52,8 @@ export function compareSends(expected: readonly ExpectedSend[], actual: readonly
   return [
     ...differences,
     ...expected.flatMap((send, index) => {
-      const came = actual[index];
-      return came === undefined ? [] : compareSend(`sends[${index}]`, send, came);
+      const sent = actual[index];
+      return sent === undefined ? [] : compareSend(`sends[${index}]`, send, sent);
     }),
   ];
 }
@@ -91,7 +91,7 @@ function compareEnvelope(path: string, expected: Fields, actual: Fields): Differ
   return [...differences, ...compareListed(`${path}.status`, expectedStatus as Fields, actualStatus)];
 }
 
-/** An empty `headers` object equals none. */
+/** An empty `headers` object equals an absent one. */
 function withoutEmptyHeaders(envelope: Fields): Fields {
   const { headers, ...rest } = envelope;
   const isEmpty = headers === undefined || isDeepStrictEqual(headers, {});
@@ -107,7 +107,7 @@ function compareDerived(path: string, actual: unknown): Difference[] {
   return isId ? [] : [{ path, expected: 'a derived id', actual }];
 }
 
-/** Derived ids: unlike the parent's, and distinct among themselves. */
+/** Derived ids must differ from the parent's id and from each other. */
 export function compareIds(
   parentId: unknown,
   sends: readonly ActualSend[],
@@ -119,7 +119,7 @@ export function compareIds(
   const isDistinct = new Set([...derived, parentId]).size === derived.length + 1;
   return isDistinct
     ? []
-    : [{ path: 'derived ids', expected: "distinct, and unlike the parent's", actual: derived }];
+    : [{ path: 'derived ids', expected: "distinct, and different from the parent's", actual: derived }];
 }
 
 function at(envelope: Fields, place: string): unknown {

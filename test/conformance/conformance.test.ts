@@ -20,7 +20,7 @@ if (files.length === 0) {
     );
   });
 
-  describe('a wrong expectation is noticed', () => {
+  describe('a wrong expectation makes a case fail', () => {
     const folder = mkdtempSync(join(tmpdir(), 'asya-conformance-'));
     afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -74,7 +74,7 @@ if (files.length === 0) {
       expect(passingAfter(file, change)).toBe(0);
     });
 
-    it('bytes that are UTF-8 are kept as text, those that are not as base64', () => {
+    it('keeps UTF-8 bytes as text and other bytes as base64', () => {
       const path = join(folder, 'decode-bytes.json');
       const expected = { to: 'x-sink', reason: 'ParseError' };
       const bodies = ['bm90IGpzb24=', '/f7//w=='].map((bodyBase64) => ({
@@ -86,10 +86,10 @@ if (files.length === 0) {
       expect(runFile(path).map(({ differences }) => differences)).toEqual([[], []]);
     });
 
-    it('a file of no known kind is refused', () => {
-      const path = join(folder, 'riddle.json');
+    it('rejects a file of an unknown kind', () => {
+      const path = join(folder, 'unknown.json');
       writeFileSync(path, '[{"what":"is this"}]');
-      expect(() => runFile(path)).toThrow('no known kind');
+      expect(() => runFile(path)).toThrow('the kind of cases is unknown');
     });
   });
 }

@@ -11,7 +11,7 @@ export type Kind =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a case of each kind has that none of the others do. */
+/** How to recognize a case of each kind. */
 const MARKS: readonly (readonly [Kind, (first: Fields) => boolean])[] = [
   ['decisions', (first) => 'envelope' in first && 'outcome' in first],
   ['decode', (first) => ('body' in first || 'bodyBase64' in first) && 'expect' in first],
@@ -21,7 +21,7 @@ const MARKS: readonly (readonly [Kind, (first: Fields) => boolean])[] = [
   ['config-good', (first) => 'env' in first],
 ];
 
-/** By content; by name where the content leaves it open (an empty file). */
+/** The kind by content, or by name if the file is empty. */
 export function kindOf(path: string, content: unknown): Kind | undefined {
   if (isFields(content) && ('good' in content || 'bad' in content)) return 'durations';
   const first: unknown = Array.isArray(content) ? content[0] : undefined;

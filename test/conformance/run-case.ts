@@ -22,11 +22,11 @@ import {
   type ExpectedSend,
 } from './compare.ts';
 
-/** Each kind's cases run through the same code as a delivery does; a case returns where it differs. */
+/** Runs the cases of each kind with the code that processes deliveries. A case returns its differences. */
 
 const deriveId: DeriveId = (...parts) => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-const noFile = () => ({ problem: 'no file is at hand here' });
+const noFile = () => ({ problem: 'files are not available here' });
 
 interface DecisionCase {
   readonly config: {
@@ -179,7 +179,7 @@ export function runBadDuration(text: unknown): Difference[] {
   return compareExactly(JSON.stringify(text), undefined, durationMs(text));
 }
 
-/** One of `pipeline.json`. */
+/** A case of `pipeline.json`. */
 export interface PipelineFileCase {
   readonly error: { readonly http_status?: number; readonly type?: string; readonly normal?: boolean };
   readonly retryCount: number;

@@ -15,11 +15,11 @@ import {
 
 export interface CaseResult {
   readonly name: string;
-  /** Empty: passed. */
+  /** Empty if the case passed. */
   readonly differences: readonly string[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a case file is outside data; each runner says what it expects of it
+// biome-ignore lint/suspicious/noExplicitAny: a case file is external data; each runner declares the type that it expects
 type Run = (given: any) => Difference[];
 
 const RUNS: Readonly<Record<Exclude<Kind, 'durations'>, Run>> = {
@@ -31,12 +31,12 @@ const RUNS: Readonly<Record<Exclude<Kind, 'durations'>, Run>> = {
   'config-good': runConfigGood,
 };
 
-/** Every case of a file; throws where the file cannot be read or is of no known kind. */
+/** Runs every case of a file. Throws if the file cannot be read or its kind is unknown. */
 export function runFile(path: string): readonly CaseResult[] {
   const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
   const kind = kindOf(path, content);
   if (kind === undefined)
-    throw new Error(`${path} is of no known kind: neither its content nor its name tells`);
+    throw new Error(`${path}: the kind of cases is unknown; neither the content nor the name identifies it`);
   if (kind === 'durations') return runDurations(content as { good?: { text: string }[]; bad?: unknown[] });
   return (content as { name?: string }[]).map((given, index) =>
     resultOf(given.name ?? `${kind}-${index}`, RUNS[kind], given),

@@ -6,7 +6,7 @@ import { dispatchesOf, kindOf, play } from './play.ts';
 
 const MIN_TIME_MS = 1_000;
 
-/** The first thing in the way of a call, in the order in which they are looked for. */
+/** The first check that fails, in the specified order. */
 function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | undefined {
   if (written.flaw !== undefined) return 'unreadable';
   const isDue = (written.notBeforeMs ?? now) <= now;
@@ -25,7 +25,7 @@ function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | u
 
 describe('admission', () => {
   law(
-    'the runtime is called exactly where nothing stands in the way, for no longer than actor and deadline allow',
+    "calls the runtime exactly if all checks pass, within the actor's timeout and the deadline",
     deliveries(),
     (delivery) => {
       const { admission } = play(delivery);
@@ -70,7 +70,7 @@ describe('admission', () => {
   );
 
   law(
-    'a status starts anew at every actor, and an error stays readable only where it was routed to',
+    'starts a new status at every actor, and keeps an error only if the envelope was routed there',
     deliveries({ flaw: fc.constant(undefined), hasError: fc.constant(true) }),
     (delivery) => {
       const { admission } = play(delivery);
@@ -101,7 +101,7 @@ describe('admission', () => {
   );
 
   law(
-    'an end actor leaves the status as it came, and sends to nobody but its own queue, to wait or to be called again',
+    'an end actor leaves the status unchanged and sends to its own queue only',
     deliveries({ isEnd: fc.constant(true), bodyRoom: fc.constant(undefined) }),
     (delivery) => {
       const { arrival, plan } = play(delivery);

@@ -48,7 +48,7 @@ const texts = fc
     mutatedTexts(fc.oneof(framesTexts, errorTexts, streamTexts, documentTexts)),
     anyTexts,
   )
-  // What came over the wire was decoded from UTF-8, so that no half of a pair is in it.
+  // The text was decoded from UTF-8, so it contains no lone surrogates.
   .filter((text) => text.isWellFormed());
 
 const READERS: Readonly<Record<string, (text: string) => Answer>> = {
@@ -64,9 +64,9 @@ const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store'] };
 const calls = deliveries({ ...faults, deadline: fc.constant(undefined) });
 const [delivery] = fc.sample(calls, { numRuns: 1, seed: 1 }) as [Delivery];
 
-describe('what a runtime says', () => {
+describe('answers of a runtime', () => {
   law(
-    'no answer makes its reader throw, and whatever it is the delivery goes on or fails, and nothing is lost',
+    'reading an answer never throws, and every delivery continues or fails without losing anything',
     fc.oneof(
       { weight: 4, arbitrary: fc.tuple(texts, fc.constantFrom(...Object.keys(READERS))) },
       { weight: 1, arbitrary: fc.tuple(framesTexts, fc.constant('envelope')) },
@@ -78,7 +78,7 @@ describe('what a runtime says', () => {
         expect(answer.frames).not.toEqual([]);
         for (const { payload } of answer.frames) {
           expect(parses(payload)).toBe(true);
-          // An event's data may be written in many lines; elsewhere a payload keeps its bytes.
+          // The data of an event may have several lines. Other payloads keep their bytes.
           if (reader !== 'stream') expect(text.includes(payload)).toBe(true);
         }
       }

@@ -4,8 +4,8 @@ import { jsonTexts, plainTexts, smallTexts } from './json-arbitraries.ts';
 import { edgeOffsets, errorObjects, oneIn, pauses, policies, rolls, rulesFor } from './policy-arbitraries.ts';
 
 /**
- * Deliveries as knobs, each near a limit. Values that depend on each other are drawn apart (a deadline is "1 ms after
- * a retry would arrive") and put together in delivery.ts once all are known.
+ * The parameters of generated deliveries, many of them near a limit. Values that depend on each other are generated
+ * relative to each other (a deadline is "1 ms after a retry would arrive") and combined in delivery.ts.
  */
 
 export const SINK = 'x-sink';
@@ -34,7 +34,7 @@ export const FLAWS = [
   'cut-short',
 ] as const;
 export const flaws = fc.constantFrom(...FLAWS);
-/** What makes a body no envelope. */
+/** A defect that makes a body invalid. */
 export type Flaw = (typeof FLAWS)[number];
 
 export const instantForms = fc.constantFrom('utc', 'utc', '+05:30', '-08:00', 'nanoseconds', 'lower-case');
@@ -81,7 +81,7 @@ const frames = fc
 
 const kinds = <K extends string>(...words: readonly K[]) => fc.record({ kind: fc.constantFrom(...words) });
 
-/** An answer of so many values at most, and none at all too. */
+/** An answer with up to this many values, possibly none. */
 export function framesOf(lengths: { readonly minLength?: number; readonly maxLength: number }) {
   return fc.record({ kind: fc.constant('frames' as const), frames: fc.array(frames, lengths) });
 }
@@ -122,7 +122,7 @@ export const NEVER = Number.POSITIVE_INFINITY;
 export const knobs = {
   now: fc.nat({ max: 100_000 }).map((ms) => Date.UTC(2026, 0, 1) + ms),
   elapsedMs: fc.constantFrom(0, 0, 1, 999, 1_000, 5_000, 300_000),
-  /** How much longer than the actor's timeout the host lives. */
+  /** The host's remaining time minus the actor's timeout. */
   hostTimeLeft: oneIn(9, edgeOffsets, fc.constant(NEVER)),
   random: rolls,
   isEnd: oneIn(8, fc.constant(true), fc.constant(false)),
@@ -136,7 +136,7 @@ export const knobs = {
   otherPolicy: policies,
   rules: rulesFor(['main', 'main', 'default', 'other', 'noRetry', 'nonretryable']),
   maxDelayMs: fc.constantFrom<number[]>(900_000, 900_000, NEVER, NEVER, 0),
-  /** How much bigger than the body that came the bodies sent may be. */
+  /** The transport's size limit minus the size of the received body. */
   bodyRoom: oneIn(3, fc.constantFrom<number[]>(-50, -1, 0, 1, 50, 150, 200, 300, 500, 1_500, 10_000)),
   end: ends,
 
@@ -200,14 +200,14 @@ export const knobs = {
   gap: fc.constantFrom('', '', ' ', '\r\n\t'),
   rotation: fc.nat({ max: 7 }),
   decoys: fc.boolean(),
-  /** What is absent is written as `null`, which means the same. */
+  /** Write absent fields as `null`, which means the same. */
   nulls: fc.boolean(),
   asBytes: fc.boolean(),
 } as const;
 
 export type Knobs = { readonly [K in keyof typeof knobs]: ValueOf<(typeof knobs)[K]> };
 
-/** Held to deliveries that reach the runtime, which fails. */
+/** Parameters of deliveries that reach the runtime and fail there. */
 export const faults = {
   isEnd: fc.constant(false),
   curr: fc.constant('own' as const),

@@ -3,7 +3,7 @@ import type { Knobs } from './arbitraries.ts';
 import { DEEP } from './json-arbitraries.ts';
 import { instantText, type Written, wireAttempt } from './written.ts';
 
-/** Members as text, so that keys like `__proto__` and numbers of any size can stand among them. */
+/** Builds objects as text, so that they can contain keys like `__proto__` and numbers of any size. */
 type Members = Map<string, string>;
 
 function objectText(members: Members, gap: string): string {
@@ -11,14 +11,14 @@ function objectText(members: Members, gap: string): string {
   return `{${gap}${texts.join(`${gap},`)}}`;
 }
 
-/** Only what has a value, as JSON; with `nulls` the rest too, as `null`. */
+/** The defined fields as JSON. With `nulls`, the undefined ones too, as `null`. */
 function present(fields: Readonly<Record<string, unknown>>, nulls = false): [string, string][] {
   return Object.entries(fields).flatMap(([key, value]) =>
     value === undefined && !nulls ? [] : [[key, JSON.stringify(value ?? null)]],
   );
 }
 
-/** An empty list, as `null` where these are used. */
+/** An empty list, written as `null` if `nulls` is set. */
 function listOrNull(names: readonly string[], nulls: boolean): readonly string[] | null {
   return nulls && names.length === 0 ? null : names;
 }
@@ -45,7 +45,7 @@ export function bodyText(given: Knobs, actor: Actor, written: Written): string {
   const rotated = new Map([...entries.slice(given.rotation), ...entries.slice(0, given.rotation)]);
   const text = `${gap}${objectText(rotated, gap)}${gap}`;
   if (flaw === 'cut-short') return text.slice(0, -1);
-  // Of two members with one key the last counts, so these are as good as not there.
+  // Of two members with the same key the last one counts, so these have no effect.
   return given.decoys ? text.replace('{', '{"payload":0,"id":5,"route":null,"headers":[],') : text;
 }
 
@@ -64,7 +64,7 @@ function headersText(given: Knobs, written: Written): string {
   const { event, eventJunk, notBefore, flaw, deadline, deadlineIn, hasStatus } = given;
   const { eventMs, notBeforeMs, deadlineMs } = written;
   const isDeadlineHere = deadlineIn === 'header' || !hasStatus;
-  // Where both stand the status counts, so that the header may say anything.
+  // If both are present the status wins, so the header may contain anything.
   const shownDeadlineMs = isDeadlineHere || deadlineMs === undefined ? deadlineMs : deadlineMs + 77_777;
   const here = isDeadlineHere || deadlineIn === 'both';
   const junk = event === undefined ? eventJunk : undefined;

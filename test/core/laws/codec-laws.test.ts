@@ -19,10 +19,10 @@ import { ACTOR } from './written.ts';
 
 const whole = fc.constant(undefined);
 
-/** Bodies of envelopes, as text. */
+/** Bodies of valid envelopes, as text. */
 const envelopeTexts = deliveries({ flaw: whole }).map(({ body }) => textOf(body));
 
-/** The same, where a cut often goes through the middle of a character. */
+/** The same, with many multi-byte characters, which a cut may split. */
 const textsOfManyBytes = deliveries({
   flaw: whole,
   payload: fc.oneof(fc.constant(`"${'\u{1f600}'.repeat(100)}"`), jsonTexts),
@@ -30,7 +30,7 @@ const textsOfManyBytes = deliveries({
 
 describe('the envelope on the wire', () => {
   law(
-    'what was read, written and read again is the same envelope, and every well-formed body is read',
+    'decodes every valid body, and decodes an encoded envelope to the same envelope',
     deliveries({ flaw: whole }),
     ({ body, written }) => {
       const arrival = decode(body, originAt(ACTOR));
@@ -62,7 +62,7 @@ describe('the envelope on the wire', () => {
   );
 
   law(
-    'payload, headers and unknown keys are written as they were read, byte for byte',
+    'keeps the bytes of payload, headers and unknown keys',
     deliveries({ flaw: whole }),
     ({ body, written }) => {
       const text = encode(decode(body, originAt(ACTOR)).envelope);
@@ -80,7 +80,7 @@ describe('the envelope on the wire', () => {
   );
 });
 
-describe('what cannot be read', () => {
+describe('unreadable bodies', () => {
   const bodies = fc.oneof(
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }) },
     { weight: 2, arbitrary: anyTexts },
@@ -94,7 +94,7 @@ describe('what cannot be read', () => {
   );
 
   law(
-    'no body makes decode throw, and what it cannot read it keeps whole',
+    'decode never throws, and keeps an unreadable body complete',
     bodies,
     (body) => {
       const arrival = decode(body, originAt(ACTOR));
@@ -136,7 +136,7 @@ describe('what cannot be read', () => {
   );
 
   law(
-    'an envelope cut short at any byte is kept up to that byte',
+    'keeps a truncated envelope up to its last byte',
     fc.tuple(
       textsOfManyBytes,
       fc.oneof(fc.nat({ max: 1 << 20 }), fc.nat({ max: 1 << 20 }), fc.constantFrom(-1, -2)),
@@ -168,7 +168,7 @@ describe('what cannot be read', () => {
   );
 
   law(
-    'what breaks the rules of an envelope goes to the sink whole, and by the reason that fits',
+    'sends an invalid envelope to x-sink completely, with the right reason',
     deliveries({ isEnd: fc.constant(false), flaw: fc.oneof(fc.constant(undefined), flaws) }),
     (delivery) => {
       const { body, written } = delivery;
@@ -196,14 +196,14 @@ function textOf(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
 }
 
-/** The text of a body that can be told as UTF-8. */
+/** The text of a body, if it is UTF-8. */
 function wellFormedText(body: string | Uint8Array): string | undefined {
   const text = textOf(body);
   if (typeof body === 'string') return text.isWellFormed() ? text : undefined;
   return Buffer.from(text, 'utf8').equals(body) ? text : undefined;
 }
 
-/** Counted from the end where it is negative: -1 is no cut at all. */
+/** Negative values count from the end: -1 cuts nothing. */
 function cutAt(text: string, place: number): Uint8Array {
   const bytes = Buffer.from(text, 'utf8');
   return new Uint8Array(

@@ -34,7 +34,7 @@ interface CrewDelivery extends Delivery {
   readonly queue: string;
 }
 
-/** Any delivery, at any of the crew or at somebody else's, with ends as the sidecar writes them. */
+/** Any delivery, at an actor of the crew or another one, with ends as the sidecar writes them. */
 const crewDeliveries: fc.Arbitrary<CrewDelivery> = fc
   .tuple(
     deliveries({ hasStatus: fc.constant(true) }),
@@ -80,7 +80,7 @@ function kindOf(delivery: CrewDelivery): string {
 
 describe('the crew', () => {
   law(
-    'x-sink alone sends to the sump: what failed and was not dropped, once it is kept, and as it was kept',
+    'only x-sink sends to x-sump: failed envelopes that were not dropped, after recording them, unchanged',
     crewDeliveries,
     (delivery) => {
       const { admission, plan } = play(delivery);
@@ -109,7 +109,7 @@ describe('the crew', () => {
   );
 
   law(
-    'x-sink and x-dlq turn nothing away: whatever came is kept, and can be read where it is kept',
+    'x-sink and x-dlq reject nothing, and what they store is readable',
     crewDeliveries.filter(({ role }) => role === 'sink' || role === 'dlq'),
     (delivery) => {
       const { decoded, arrival, admission } = play(delivery);
@@ -125,7 +125,7 @@ describe('the crew', () => {
   );
 
   law(
-    'what x-sump enters is what x-sink kept: the same record and the same failure',
+    'x-sump adds the same record and failure as x-sink stored',
     crewDeliveries.filter(({ role }) => role === 'sink'),
     (delivery) => {
       const { admission, plan } = play(delivery);

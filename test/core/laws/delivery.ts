@@ -15,14 +15,14 @@ export interface Delivery {
   readonly actor: Actor;
   readonly limits: Limits;
   readonly now: number;
-  /** How long the call took: the decision is made that much later. */
+  /** The duration of the call. The decision is made that much later. */
   readonly elapsedMs: number;
   readonly hostTimeLeftMs: number;
   readonly random: number;
   readonly end: CallEnd;
 }
 
-/** Deliveries of every sort; `narrowed` holds some knobs to less than that. */
+/** Deliveries of all kinds. `narrowed` restricts some parameters. */
 export function deliveries(
   narrowed: { readonly [K in keyof Knobs]?: fc.Arbitrary<Knobs[K]> } = {},
 ): fc.Arbitrary<Delivery> {
@@ -51,7 +51,7 @@ function deliveryFrom(drawn: Knobs): Delivery {
   };
 }
 
-/** Some flaws take other things down with them: what stood in a status that is none cannot be carried over. */
+/** A defect may affect other fields: for example, an invalid status cannot contain a deadline. */
 function consequencesOf(flaw: Flaw | undefined): Partial<Knobs> {
   switch (flaw) {
     case undefined:

@@ -24,7 +24,7 @@ import { ACTOR } from './written.ts';
 
 describe('what a plan sends', () => {
   law(
-    'nothing is acked unless something was sent on, an end actor having consumed it aside',
+    'acks only with a send, except for end actors',
     deliveries(),
     (delivery) => {
       for (const plan of plansOf(play(delivery).plan)) {
@@ -37,7 +37,7 @@ describe('what a plan sends', () => {
   );
 
   law(
-    'ids are distinct at each destination, the same on redelivery, and children name their parent',
+    'ids are distinct at each destination and the same on redelivery, and children have a parent_id',
     deliveries({ elapsedMs: fc.constant(0) }),
     (delivery) => {
       const { plan } = play(delivery);
@@ -46,7 +46,7 @@ describe('what a plan sends', () => {
         expect(new Set(identities).size).toBe(dispatches.length);
       }
       const again = playAfresh({ ...delivery, random: 0.25 }).plan;
-      // Other dice may make another plan; the same plan has the same ids.
+      // Another random value may lead to another plan. The same plan has the same ids.
       if (again.dispatches.length === plan.dispatches.length)
         expect(idsOf(again.dispatches)).toEqual(idsOf(plan.dispatches));
       if (!isSuccess(plan)) return;
@@ -65,7 +65,7 @@ describe('what a plan sends', () => {
   );
 
   law(
-    'children of another hop, another actor or another parent are other children',
+    'children of another hop, actor or parent have other ids',
     fc.tuple(
       deliveries({
         end: framesOf({ minLength: 2, maxLength: 5 }),
@@ -86,7 +86,7 @@ describe('what a plan sends', () => {
   );
 
   law(
-    'every dispatch goes where its route says, back to the own queue, to the sink or to the topic; never to x-sump',
+    'sends go to route.curr, the own queue, x-sink or the topic, and never to x-sump',
     deliveries(),
     (delivery) => {
       const { written, actor } = delivery;
@@ -120,7 +120,7 @@ describe('what a plan sends', () => {
   );
 
   law(
-    'a handler moves the rest of the route only to names that are right and allowed',
+    'a handler can only route to valid and allowed names',
     deliveries({
       end: framesOf({ maxLength: 5 }),
     }),
@@ -146,7 +146,7 @@ describe('what a plan sends', () => {
   );
 });
 
-/** Whom a failure is routed to. */
+/** The actors that a failure is routed to. */
 function rescuersOf(delivery: Delivery): readonly string[] {
   const { onError } = delivery.written;
   if (onError !== undefined) return [onError];
@@ -158,7 +158,7 @@ function idsOf(dispatches: readonly { readonly body: string }[]): readonly strin
   return dispatches.map(({ body }) => parsed(body).id);
 }
 
-/** The same delivery in all but one part of what makes a child's id. */
+/** The same delivery with one changed part of those that a child's id is derived from. */
 function elsewhere(delivery: Delivery, difference: 'hop' | 'actor' | 'parent'): Delivery {
   const arrival = decode(delivery.body, originAt(ACTOR));
   const { envelope } = arrival;

@@ -26,7 +26,7 @@ interface Saying {
 
 const failedAs = (...reasons: readonly string[]): Saying => ({ phase: 'failed', reasons, types: ['sink'] });
 
-/** What stands in the status, by how a plan ends. */
+/** The expected phase and reason in the status, by the end of a plan. */
 const SAYINGS: Readonly<Record<string, Saying>> = {
   success: { phase: 'succeeded', reasons: ['Completed'], types: ['next', 'sink'] },
   empty_response: { phase: 'succeeded', reasons: ['Completed'], types: ['sink'] },
@@ -44,10 +44,10 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
   route_mismatch: failedAs('RouteMismatch'),
 };
 
-/** Ends that leave the envelope as it came. */
+/** Ends that leave the envelope unchanged. */
 const UNCHANGED: readonly string[] = ['deferred', 'returned', 'canceled', 'end_consumed', 'release'];
 
-/** The one thing a plan tells of how it ended. */
+/** The only fact of a plan about its end. */
 function endOf(plan: Plan): string {
   const results = resultsOf(plan).filter((result) => result !== 'error' && result !== 'sla_expired');
   return (
@@ -55,16 +55,16 @@ function endOf(plan: Plan): string {
   );
 }
 
-/** Held to what reaches the runtime. */
+/** Deliveries that reach the runtime. */
 const calledOnly = {
   flaw: fc.constant(undefined),
   isEnd: fc.constant(false),
   curr: fc.constant('own' as const),
 };
 
-describe('what is told', () => {
+describe('facts', () => {
   law(
-    'a plan tells one story: one end, the sends as they are, and nothing sent where nothing is settled',
+    'a plan has one end, a fact for each send, and no sends if it releases',
     deliveries(),
     (delivery) => {
       for (const plan of plansOf(play(delivery).plan)) {
@@ -92,7 +92,7 @@ describe('what is told', () => {
   );
 
   law(
-    'the status that is sent says the same as the facts, and what goes back goes back as it came',
+    'the sent status agrees with the facts, and resent envelopes are unchanged',
     deliveries(),
     (delivery) => {
       const { arrival, plan: first } = play(delivery);
@@ -120,7 +120,7 @@ describe('what is told', () => {
   );
 
   law(
-    'where the deadline was the tighter bound a timeout is the deadline, whatever rules and _on_error say',
+    'a timeout that the deadline determined ends as Timeout, whatever rules and _on_error are set',
     deliveries({
       ...calledOnly,
       end: fc.constant({ kind: 'timeout' as const }),
@@ -133,7 +133,7 @@ describe('what is told', () => {
       if (admission.boundBy === 'deadline')
         expect([plan.dispatches[0]?.type, ...reasons]).toEqual(['sink', 'Timeout']);
       else if (delivery.written.onError !== undefined) expect(reasons).toEqual(['PolicyRouted']);
-      // Only a rule may try again what hung; the default alone never does.
+      // Only a rule may retry a timeout; the default policy does not.
       const decidedBy = plan.facts.find((fact) => fact.fact === 'policy');
       expect(decidedBy === undefined || decidedBy.rule !== undefined).toBe(true);
     },
@@ -146,9 +146,9 @@ describe('what is told', () => {
   );
 });
 
-describe('what can be read again', () => {
+describe('sent bodies', () => {
   law(
-    'every body sent is a readable envelope, and the one that its dispatch names',
+    'every sent body is the readable envelope of its dispatch',
     deliveries(),
     (delivery) => {
       for (const { body, envelope } of dispatchesOf(play(delivery).plan)) {
@@ -171,9 +171,9 @@ describe('what can be read again', () => {
   }
 });
 
-describe('what fits', () => {
+describe('size limits', () => {
   law(
-    'no result leaves that the transport cannot carry, and a failure sheds its words before it grows too big',
+    "no result exceeds the transport's limit, and the error of a failure is shortened before it does",
     deliveries({ bodyRoom: fc.constantFrom(-1, 0, 1, 50, 150, 300, 500, 1_500, 10_000) }),
     (delivery) => {
       for (const plan of plansOf(play(delivery).plan)) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** JSON as text, because what matters here is lost once it is parsed. */
+/** JSON as text, because parsing would lose what the laws check: bytes, duplicate keys and large numbers. */
 
 export const DEEP = 10_000;
 
@@ -54,7 +54,7 @@ const stringPiece = fc.oneof(
   fc.constantFrom('\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u0000', '\\uD83D', '\\udE00'),
   fc.constantFrom('a', '/', "'", '\u007f', '\u00e9', '\u2028', '\ufeff', '\u{1f600}', '__proto__'),
 );
-/** Long enough for whatever reads long strings another way than short ones, and just not. */
+/** Lengths around the limit between the ways to read short and long strings. */
 const runs = fc.constantFrom(
   ...[7, 22, 23, 24, 25, 70, 1_021, 1_022, 1_023, 1_024].map((length) => 'r'.repeat(length)),
 );
@@ -83,7 +83,7 @@ const { value: grammarTexts } = fc.letrec<Grammar>((tie) => {
   };
 });
 
-/** Any JSON value without white space around it, but none so big that many of them would take long. */
+/** Any JSON value without white space around it, of limited size. */
 export const smallTexts = fc.oneof(
   { withCrossShrink: true },
   { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
@@ -97,7 +97,7 @@ export const jsonTexts = fc.oneof(
   { weight: 1, arbitrary: deepTexts },
 );
 
-/** JSON that JavaScript can hold without loss: what stands inside a status or a route is parsed there. */
+/** JSON that JavaScript can represent without loss: the contents of a status or route are parsed. */
 export const plainTexts = fc.constantFrom(
   '1',
   '"x"',
@@ -107,12 +107,12 @@ export const plainTexts = fc.constantFrom(
   '[]',
 );
 
-/** For whoever reads JSON itself: with white space around it, and more of the grammar. */
+/** For tests of the JSON reader: with white space around it, and more of the grammar. */
 export const documentTexts = fc
   .tuple(space, fc.oneof(grammarTexts, grammarTexts, jsonTexts, fc.json()), space)
   .map((parts) => parts.join(''));
 
-/** Any UTF-16 at all, halves of surrogate pairs included. */
+/** Any UTF-16, including lone surrogates. */
 export const anyTexts = fc
   .array(fc.oneof(fc.nat({ max: 0x7f }), fc.integer({ min: 0xd7ff, max: 0xe000 }), fc.nat({ max: 0xffff })), {
     maxLength: 40,
@@ -153,7 +153,7 @@ const edits = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** The same texts, with a few things cut out or put in anywhere. */
+/** The same texts with random deletions and insertions. */
 export function mutatedTexts(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.tuple(texts, edits).map(([text, changes]) =>
     changes.reduce((changed, { at, remove, insert }) => {
@@ -163,7 +163,7 @@ export function mutatedTexts(texts: fc.Arbitrary<string>): fc.Arbitrary<string> 
   );
 }
 
-/** The same, byte by byte: what comes out need not be UTF-8 any more. */
+/** The same for bytes. The result may not be UTF-8. */
 export function mutatedBytes(texts: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> {
   const changes = fc.array(fc.tuple(fc.nat({ max: 1 << 20 }), fc.integer({ min: 0, max: 255 })), {
     maxLength: 3,
@@ -175,7 +175,7 @@ export function mutatedBytes(texts: fc.Arbitrary<string>): fc.Arbitrary<Uint8Arr
   });
 }
 
-/** What JSON.parse says to it. */
+/** Whether JSON.parse accepts the text. */
 export function parses(text: string): boolean {
   try {
     JSON.parse(text);

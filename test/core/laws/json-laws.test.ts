@@ -7,8 +7,8 @@ import { anyTexts, deepTexts, documentTexts, mutatedTexts, parses } from './json
 
 describe('JSON as text', () => {
   /**
-   * V8 13.6 (Node 24) may take an escaped key for another: after `{"b":1,"\\":0,"":1}` JSON.parse reads the "a" of
-   * `{"b":1,"\u0061":0,"":1}` as a backslash. What cannot be trusted is no measure, so no key holds a backslash.
+   * V8 13.6 (Node 24) may confuse escaped keys: after `{"b":1,"\\":0,"":1}` JSON.parse reads the "a" of
+   * `{"b":1,"\u0061":0,"":1}` as a backslash. JSON.parse is the reference here, so no key contains a backslash.
    */
   const BACKSLASH_IN_KEY = /\\\\(?:[^"\\]|\\.)*"\s*:/s;
 
@@ -23,7 +23,7 @@ describe('JSON as text', () => {
     .filter((text) => !BACKSLASH_IN_KEY.test(text));
 
   law(
-    'readJson takes exactly what JSON.parse takes, and cuts it as JSON.parse sees it',
+    'readJson accepts exactly what JSON.parse accepts, and splits it in the same way',
     texts,
     (text) => {
       const json = readJson(text);
@@ -60,7 +60,7 @@ describe('JSON as text', () => {
   );
 });
 
-/** Goes down single file without recursion first: nothing compares 10,000 levels otherwise. */
+/** Compares nested single-item values in a loop, because recursion cannot handle 10,000 levels. */
 function isSame(one: unknown, other: unknown): boolean {
   let [left, right] = [one, other];
   for (;;) {

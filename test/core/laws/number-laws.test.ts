@@ -24,7 +24,7 @@ const attempts = fc.oneof(
 
 describe('delays', () => {
   law(
-    'a delay is finite, whole, not negative and within the cap and its jitter',
+    'a delay is a finite whole number from 0, within maxInterval and jitter',
     fc.record({ policy: policies, attempt: attempts, random: rolls, pause: pauses }),
     ({ policy, attempt, random, pause }) => {
       const cap = policy.maxIntervalMs ?? MAX_DURATION_MS;
@@ -70,14 +70,14 @@ describe('delays', () => {
   );
 
   law(
-    'a pause means the same in every form, and what is negative or no pause at all is as none',
+    'all forms of retry_after mean the same, and negative or invalid ones are ignored',
     fc.record({ ownMs: delays, pause: pauses, policy: policies }),
     ({ ownMs, pause, policy }) => {
       const { maxIntervalMs: _cap, ...uncapped } = policy;
       const delayMs = delayWithRetryAfter(uncapped, ownMs, retryAfterFrom(pause, NOW), NOW);
       if (pause.form === 'none') expect(delayMs).toBe(ownMs);
       else if (pause.form !== 'value') {
-        // An HTTP date has no parts of a second.
+        // An HTTP date has no fractions of a second.
         const askedMs = pause.form === 'http-date' ? Math.floor(pause.ms / 1000) * 1000 : pause.ms;
         expect(delayMs).toBe(Math.max(ownMs, askedMs));
       } else if (pause.value !== Number.POSITIVE_INFINITY && pause.value !== '9'.repeat(400))
@@ -88,7 +88,7 @@ describe('delays', () => {
   );
 
   law(
-    'without jitter a delay never shrinks with the attempt, a schedule of the user aside',
+    'without jitter, delays never decrease, except in a schedule',
     fc.record({ policy: policies, attempt: attempts, random: rolls }),
     ({ policy, attempt, random }) => {
       if (policy.backoff.kind === 'schedule') return;
@@ -113,7 +113,7 @@ describe('durations and instants', () => {
   );
 
   law(
-    'a duration written is the same duration read',
+    'a written duration is read as the same duration',
     milliseconds,
     (ms) => expect(durationMs(durationText(ms))).toBe(ms),
     (ms) => durationText(ms).replace(/\d+/g, 'N'),
@@ -121,7 +121,7 @@ describe('durations and instants', () => {
   );
 
   law(
-    'a duration has one value however it is split, and nothing but a duration has one',
+    'a duration has the same value however it is split, and only durations have one',
     fc.tuple(milliseconds, fc.constantFrom('-', '+', ' ', '', 'x', '1', '.', 'd')),
     ([ms, junk]) => {
       expect(durationMs(`${ms}ms`)).toBe(ms);
@@ -155,7 +155,7 @@ describe('durations and instants', () => {
   );
 
   law(
-    'an instant written is the same instant read',
+    'a written instant is read as the same instant',
     instants,
     (ms) => {
       const text = timestampText(ms);
@@ -169,7 +169,7 @@ describe('durations and instants', () => {
   );
 
   law(
-    'written in UTC an instant stays what it was, to the last digit',
+    'an instant in UTC is the same instant with the same digits',
     fc.tuple(
       instants.map((ms) => Math.min(Math.max(ms, YEAR_0_MS + DAY_MS), YEAR_9999_MS - DAY_MS)),
       instantForms,
@@ -227,7 +227,7 @@ describe('durations and instants', () => {
     .map(([year, day, time, rest]) => `${year}-${day}T${time}${rest}`);
 
   law(
-    'exactly the times of RFC 3339 are read, and each as the instant it names',
+    'exactly RFC 3339 timestamps are read, with the right instant',
     fc.oneof(timeTexts, edgeTimes, digitEdits, mutatedTexts(timeTexts)),
     (text) => {
       const named = instantNamedBy(text);
@@ -243,7 +243,7 @@ describe('durations and instants', () => {
   );
 });
 
-/** By way of the calendar that JavaScript has; a leap second, which that has not, is left open. */
+/** Computed with JavaScript's Date. Undefined for leap seconds, which Date does not support. */
 function instantNamedBy(text: string): number | 'leap' | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i.exec(
     text,
@@ -260,7 +260,7 @@ function instantNamedBy(text: string): number | 'leap' | undefined {
   if (JSON.stringify(written) !== JSON.stringify(fields) || offsetHours > 23 || offsetMinutes > 59)
     return undefined;
   const ms = date.getTime() - (match[8] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes) * 60_000;
-  // What lies outside the years 0 to 9999 in UTC could not be written again.
+  // An instant outside the years 0 to 9999 in UTC cannot be written.
   return ms >= Date.parse('0000-01-01T00:00:00Z') && ms <= Date.parse('9999-12-31T23:59:59.999Z')
     ? ms
     : undefined;

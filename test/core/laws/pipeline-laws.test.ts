@@ -50,7 +50,7 @@ const cases = fc
 
 describe('the pipeline error module', () => {
   law(
-    'it retries only what can get better, in time, with a delay of the schedule and a count within it',
+    'retries only retryable errors that have not expired, with a delay and a count of the schedule',
     cases,
     ({ happened, settings, isExpired, isPermanent, isService, isClient }) => {
       const action = decidePipeline(happened, settings);
@@ -69,7 +69,7 @@ describe('the pipeline error module', () => {
   );
 
   law(
-    'permanent is dropped in silence, expired is escalated unless normal, and what is unknown always escalates',
+    'drops permanent errors without escalation, escalates expired ones unless normal, and always escalates unknown ones',
     cases,
     ({ happened, settings, isExpired, isPermanent, isService, isClient }) => {
       const action = decidePipeline(happened, settings);
@@ -85,7 +85,7 @@ describe('the pipeline error module', () => {
   );
 
   law(
-    'fed back for ever, a message leaves the schedule only by growing old',
+    'a message that fails again and again is only ended by its age',
     cases,
     ({ happened, settings, isService, isPermanent }) => {
       let count = 0;

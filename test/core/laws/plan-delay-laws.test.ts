@@ -60,7 +60,7 @@ const KINDS = ['schedule', 'unreadable', 'too-far-ahead', 'too-large'];
 
 describe('the delayer', () => {
   law(
-    'schedules only what Cloud Tasks takes, and publishes what came but the two that asked',
+    'schedules only what Cloud Tasks accepts, and publishes everything except for the two delay attributes',
     message,
     (one) => {
       const plan = planDelay(one, RULES);
@@ -84,7 +84,7 @@ describe('the delayer', () => {
   );
 
   law(
-    'what it refuses reaches the errors topic within what Pub/Sub takes, and loses nothing',
+    "keeps everything of a refused message in the errors topic, within Pub/Sub's limits",
     message,
     (one) => {
       const plan = planDelay(one, RULES);

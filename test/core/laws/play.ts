@@ -8,7 +8,7 @@ import { BUILT_IN_POLICIES, CONNECTION_POLICY, type Policy } from '../../../lib/
 import { readJson } from '../../../lib/core/text/json-text.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Readable, and no two lists of parts give the same. */
+/** Readable, and different for different parts. */
 export const deriveId: DeriveId = (...parts) => `derived ${JSON.stringify(parts)}`;
 
 export function originAt(actor: string): Origin {
@@ -23,7 +23,7 @@ export interface Played {
   readonly plan: Plan;
 }
 
-/** The life of a delivery, but for the world: what the runtime would do is in the delivery. */
+/** Processes a delivery without I/O. The runtime's result is part of the generated delivery. */
 export function playAfresh(delivery: Delivery): Played {
   const { actor, limits, now, elapsedMs, random } = delivery;
   const arrival = decode(delivery.body, originAt(actor.name));
@@ -36,7 +36,7 @@ export function playAfresh(delivery: Delivery): Played {
 
 const played = new WeakMap<Delivery, Played>();
 
-/** The same, played once: a law and its classes look at one and the same plan. */
+/** The same, cached: a law and its classification use the same plan. */
 export function play(delivery: Delivery): Played {
   const before = played.get(delivery);
   if (before !== undefined) return before;
@@ -45,7 +45,7 @@ export function play(delivery: Delivery): Played {
   return now;
 }
 
-/** The plan, and all that may come in its place where a send is refused. */
+/** The plan, and all plans that follow if sends are refused. */
 export function plansOf(plan: Plan): readonly Plan[] {
   return plan.settle === 'release' ? [plan] : [plan, ...plansOf(planAfterRefusal(plan))];
 }
@@ -70,7 +70,7 @@ export function isRetried({ plan }: Played): boolean {
   return resultsOf(plan).includes('retried');
 }
 
-/** The policy that a plan says it was decided by. */
+/** The policy that decided, according to the plan's facts. */
 export function policyOf({ plan, context }: Played): Policy | undefined {
   const decidedBy = plan.facts.find((fact) => fact.fact === 'policy');
   if (decidedBy === undefined) return undefined;
@@ -78,7 +78,7 @@ export function policyOf({ plan, context }: Played): Policy | undefined {
   return policies.get(decidedBy.policy) ?? BUILT_IN_POLICIES.get(decidedBy.policy) ?? CONNECTION_POLICY;
 }
 
-/** How a delivery ended, as a kind for tables: its admission or its call's end, and what became of it. */
+/** The class of a delivery: its rejection or the end of its call, and the result. */
 export function kindOf(delivery: Delivery): string {
   const { outcome, plan } = play(delivery);
   const end =
@@ -89,7 +89,7 @@ export function kindOf(delivery: Delivery): string {
   return `${end} -> ${became || plan.settle}`;
 }
 
-/** A body as whoever receives it parses it. */
+/** A body as its receiver parses it. */
 export function parsed(body: string): Sent {
   return JSON.parse(body) as Sent;
 }
@@ -112,7 +112,7 @@ export interface Sent {
   readonly [unknownKey: string]: unknown;
 }
 
-/** Every end a delivery can have: a law about plans that misses one of them says nothing about it. */
+/** All ends of a delivery. A law about plans has to meet each of them. */
 export const EVERY_END = [
   'frames -> success',
   'frames -> validation_error',
@@ -146,7 +146,7 @@ export const EVERY_END = [
   'host-out-of-time -> returned',
 ];
 
-/** The members of an object as they stand in its text; none where the text is no object. */
+/** The members of an object as text; empty if the text is not an object. */
 export function membersOf(text: string | undefined): ReadonlyMap<string, string> {
   const json = readJson(text ?? '');
   return json.kind === 'object' ? json.members : new Map();

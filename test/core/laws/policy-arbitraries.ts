@@ -6,7 +6,7 @@ import { patternFromText } from '../../../lib/core/policy/policy-match.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 
-/** The rare thing once in so many draws; what is usual is also what a counterexample shrinks to. */
+/** The rare value once in this many cases. A counterexample shrinks to the usual value. */
 export function oneIn<R, U = undefined>(
   odds: number,
   rare: fc.Arbitrary<R>,
@@ -19,7 +19,7 @@ export function oneIn<R, U = undefined>(
   );
 }
 
-/** Around a limit is where a comparison is wrong. */
+/** Values around a limit, to find wrong comparisons. */
 export const edgeOffsets: fc.Arbitrary<number> = fc.constantFrom(
   -1_001,
   -1_000,
@@ -58,7 +58,7 @@ const exhaustions: fc.Arbitrary<Exhaustion> = fc.oneof(
 
 const limitsInTime = fc.constantFrom(0, 1, 1_000, 60_000, 3_600_000);
 
-/** As compiled: what has no limit of attempts has one in time. */
+/** Compiled policies: a policy without a limit of attempts has a time limit. */
 export const policies: fc.Arbitrary<Policy> = fc
   .record({
     maxAttempts: fc.constantFrom(1, 2, 3, 5, 6, Number.POSITIVE_INFINITY),
@@ -112,7 +112,7 @@ export function rulesFor(policyNames: readonly string[]): fc.Arbitrary<readonly 
   );
 }
 
-/** A pause that a runtime asks for, in every form there is; the dates are made once the clock is known. */
+/** A delay that a runtime requests, in all forms. Dates are computed once the time is known. */
 export const pauses = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ form: 'none' } as const) },
   {

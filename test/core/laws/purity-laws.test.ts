@@ -11,7 +11,7 @@ import { EVERY_END, kindOf, originAt, play, playAfresh } from './play.ts';
 
 describe('purity', () => {
   law(
-    'no step changes what it was given, and the same delivery has the same plan',
+    'no step changes its input, and the same delivery has the same plan',
     deliveries(),
     (delivery) => {
       const given = deepFrozen(delivery);
@@ -34,7 +34,7 @@ describe('purity', () => {
   );
 });
 
-/** Maps and bytes cannot be frozen; what they held before is compared with what they hold after. */
+/** Maps and bytes cannot be frozen, so their contents before and after are compared. */
 function deepFrozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
   if (value instanceof Map || value instanceof Set) for (const item of value.values()) deepFrozen(item);

@@ -10,14 +10,14 @@ import { rulesFor } from './policy-arbitraries.ts';
 
 const MIN_LEFT_MS = 1_000;
 
-/** When the retry that was sent would arrive. */
+/** When the sent retry arrives. */
 function dueMs({ plan, context }: Played): number {
   const [retry] = plan.dispatches;
   const notBefore = instantMs(parsed(retry?.body ?? '{}').headers['x-asya-not-before']);
   return notBefore ?? context.now + (retry?.delayMs ?? 0);
 }
 
-/** What there is to say against a retry, reckoned from what was written. */
+/** The reasons against a retry, computed from the generated values. */
 function objection(delivery: Delivery, played: Played): string | undefined {
   const { written, limits } = delivery;
   const { now } = played.context;
@@ -33,9 +33,9 @@ function objection(delivery: Delivery, played: Played): string | undefined {
   return (written.deadlineMs ?? NEVER) - now - delayMs < MIN_LEFT_MS ? 'deadline' : undefined;
 }
 
-describe('when a failure is tried again', () => {
+describe('retries', () => {
   law(
-    'it is tried again exactly while attempts, durations and the deadline allow',
+    'retries exactly while attempts, durations and the deadline allow',
     deliveries(faults),
     (delivery) => {
       const played = play(delivery);
@@ -69,7 +69,7 @@ describe('when a failure is tried again', () => {
   );
 
   law(
-    'one fault for ever ends within the attempts its policy allows',
+    "a permanent fault ends within the policy's attempts",
     deliveries({ ...faults, maxDelayMs: fc.constant(NEVER), bodyRoom: fc.constant(undefined) }),
     (delivery) => {
       const { calls, last } = playToTheEnd(delivery);
@@ -87,7 +87,7 @@ describe('when a failure is tried again', () => {
   );
 });
 
-/** Feeds every retry back until there is none; what time alone can end is left after the first call. */
+/** Delivers every retry until there is none. A policy that only time can exhaust stops after the first call. */
 function playToTheEnd(delivery: Delivery): { calls: number; last: Played } {
   let current = delivery;
   let last = play(delivery);
@@ -101,7 +101,7 @@ function playToTheEnd(delivery: Delivery): { calls: number; last: Played } {
   return { calls, last };
 }
 
-describe('which rule decides', () => {
+describe('rules', () => {
   const withMoreRules = fc.tuple(
     deliveries(faults),
     rulesFor(['main', 'default', 'other', 'noRetry', 'nonretryable']),
@@ -113,7 +113,7 @@ describe('which rule decides', () => {
   };
 
   law(
-    'the first rule that matches wins, whatever follows it',
+    'the first matching rule decides',
     withMoreRules,
     ([delivery, more]) => {
       const before = play(delivery);
@@ -137,9 +137,9 @@ describe('which rule decides', () => {
   );
 });
 
-describe('a plan that cannot be sent', () => {
+describe('refused sends', () => {
   law(
-    'what a refused retry or wait falls back to is a failure in the sink, and after that the delivery is released',
+    'a refused retry or resend becomes a failure in x-sink, and if that is refused the delivery is released',
     deliveries(faults),
     (delivery) => {
       const [first, second, third, ...more] = plansOf(play(delivery).plan);

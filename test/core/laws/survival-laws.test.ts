@@ -6,9 +6,9 @@ import { deliveries } from './delivery.ts';
 import { EVERY_END, isSuccess, kindOf, membersOf, parsed, plansOf, play } from './play.ts';
 import { TRACE } from './written.ts';
 
-describe('what survives', () => {
+describe('survival', () => {
   law(
-    'deadline, parent, trace, payload and unknown keys survive every plan, the payload of a success aside',
+    'deadline, parent, trace, unknown keys and, except for a success, the payload survive every plan',
     deliveries(),
     (delivery) => {
       const { written, end } = delivery;
@@ -17,7 +17,7 @@ describe('what survives', () => {
         for (const [index, { body }] of one.dispatches.entries()) {
           const { status, parent_id } = parsed(body);
           expect(instantMs(status?.deadline_at)).toBe(written.deadlineMs);
-          // Any offset is read, UTC is written.
+          // Any offset is accepted, UTC is written.
           expect(status?.deadline_at ?? 'Z').toMatch(/Z$/);
           expect(parent_id).toBe(isSuccess(one) && index > 0 ? written.id : written.parentId);
           if (arrival.kind === 'unreadable') continue;
@@ -43,11 +43,11 @@ describe('what survives', () => {
   );
 });
 
-describe('keys that are no ordinary keys', () => {
+describe('unusual keys', () => {
   const hostile = fc.constant([['__proto__', '{"polluted":true}']] as [string, string][]);
 
   law(
-    'nothing pollutes a prototype, and a key named __proto__ travels as the key it is',
+    'no prototype is polluted, and a key named __proto__ is kept',
     deliveries({
       flaw: fc.constant(undefined),
       headers: hostile,

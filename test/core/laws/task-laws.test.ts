@@ -57,7 +57,7 @@ function lastOf(all: readonly Happening[]): Task {
   return storyOf(all).at(-1) as Task;
 }
 
-/** Those of a fan-out go on after the root's end. */
+/** Children may end after the root. */
 function withoutChildren({ children, version, ...rest }: Task): Omit<Task, 'children' | 'version'> {
   return rest;
 }
@@ -70,9 +70,9 @@ function kindsOf(all: readonly Happening[]): readonly string[] {
 
 const KINDS = ['pending', 'running', 'succeeded', 'failed', 'canceled', 'more than one end'];
 
-describe('whatever is told in whatever order', () => {
+describe('reports in any order', () => {
   law(
-    'a task goes only forward, and an end is final',
+    'a task only moves forward, and an end is final',
     happenings,
     (all) => {
       const story = storyOf(all);
@@ -92,7 +92,7 @@ describe('whatever is told in whatever order', () => {
   );
 
   law(
-    'every change is one version and, until the end, one event, and no change is none',
+    'every change is one version and, until the end, one event',
     happenings,
     (all) => {
       const story = storyOf(all);
@@ -111,7 +111,7 @@ describe('whatever is told in whatever order', () => {
   );
 
   law(
-    'the root alone ends its task, and what is told twice is told once',
+    'only the root ends its task, and duplicates change nothing',
     happenings,
     (all) => {
       const ends = all.filter(

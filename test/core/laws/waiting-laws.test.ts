@@ -15,10 +15,10 @@ describe('long delays', () => {
     .tuple(fc.nat({ max: 4 }), fc.constantFrom(-1, 0, 1, 1_000, 450_000))
     .map(([sends, offsetMs]) => Math.max(0, sends * MAX_SEND_MS + offsetMs));
 
-  /** How much later than asked the broker delivers, hop by hop. */
+  /** How much later than requested the broker delivers, for each send. */
   const lateness = fc.array(fc.constantFrom(0, 0, 1, 999, 60_000), { minLength: 1, maxLength: 3 });
 
-  /** One policy takes everything, and waits that long. */
+  /** One policy for all errors, with this delay. */
   const delayed = deliveries({
     ...faults,
     end: faultEnds.map((end) => ({ ...end, pause: { form: 'none' as const } })),
@@ -39,7 +39,7 @@ describe('long delays', () => {
   const delayOf = (delivery: Delivery) => delayAfterAttempt(policyOf(play(delivery)) as Policy, 1, 0);
 
   law(
-    'a delay longer than one send is done piece by piece, ends when due and not before, and is one attempt',
+    'a delay that is too long for one send is done in steps, is not early, and counts as one attempt',
     fc.tuple(delayed, lateness),
     ([delivery, latenessMs]) => {
       const first = play(delivery);
@@ -64,7 +64,7 @@ describe('long delays', () => {
   );
 
   law(
-    'what is not yet due waits at its actor, as it came, until it is',
+    'an envelope that is not due is resent unchanged to its actor until it is',
     fc.tuple(
       deliveries({
         flaw: fc.constant(undefined),
@@ -107,7 +107,7 @@ interface WaitingHop {
   readonly arrivedMs: number;
 }
 
-/** Feeds a delayed send back, each time as late as its delay and the broker make it, until it is early no more. */
+/** Delivers a delayed send, with its delay and the broker's lateness, until the envelope is due. */
 function waitingHops(
   delivery: Delivery,
   first: Played,

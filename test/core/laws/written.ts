@@ -6,7 +6,7 @@ import { retryAfterFrom } from './policy-arbitraries.ts';
 export const ACTOR = 'score';
 export const TRACE = '"00-aa-bb-01"';
 
-/** What the body says, known without reading it: laws compare with this, not with what was decoded. */
+/** The contents of the generated body. Laws compare with these values, not with the decoded ones. */
 export interface Written {
   readonly id: string;
   readonly parentId: string | undefined;
@@ -17,7 +17,7 @@ export interface Written {
   readonly extra: ReadonlyMap<string, string>;
   readonly headers: ReadonlyMap<string, string>;
   readonly phase: unknown;
-  /** The attempt, and when this actor's first began, as they are once it has arrived. */
+  /** The attempt, and when this actor's first attempt began, after arrival. */
   readonly attempt: number;
   readonly createdMs: number;
   readonly eventMs: number | undefined;
