@@ -1,17 +1,17 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the contract's runs found, gathered over test files and processes: one file for each subject in a folder. */
+/** Results of the contract suite, collected from test files and processes: one file per subject in a folder. */
 
-/** The variable that names the folder. */
+/** The environment variable with the path of the folder. */
 export const COLUMNS_FOLDER = 'CONTRACT_COLUMNS';
 
 export type Verdict = 'holds' | 'BROKEN' | 'not run' | { readonly skippedBecause: string };
 
-/** One subject's. */
+/** The results of one subject. */
 export interface Column {
   readonly subject: string;
-  /** The test file that it was tried in, from the project's root. */
+  /** Path of the test file, relative to the project's root. */
   readonly testFile: string;
   readonly laws: readonly (readonly [law: string, verdict: Verdict])[];
 }
@@ -37,18 +37,18 @@ export function isKept(columns: readonly Column[]): boolean {
   );
 }
 
-/** Laws down, subjects across, and below why something was skipped. */
+/** A table with a row per law and a column per subject, and below it the reasons for skipped laws. */
 export function tableText(columns: readonly Column[]): string {
   const laws = [...new Set(columns.flatMap((column) => column.laws.map(([law]) => law)))];
   const reasons: string[] = [];
-  const word = (verdict: Verdict = 'not run'): string => {
+  const cell = (verdict: Verdict = 'not run'): string => {
     if (typeof verdict === 'string') return verdict;
     if (!reasons.includes(verdict.skippedBecause)) reasons.push(verdict.skippedBecause);
     return `skip [${reasons.indexOf(verdict.skippedBecause) + 1}]`;
   };
   const byLaw = columns.map((column) => new Map(column.laws));
   const head = ['law', ...columns.map(({ subject }) => subject)];
-  const rows = laws.map((law) => [law, ...byLaw.map((verdicts) => word(verdicts.get(law)))]);
+  const rows = laws.map((law) => [law, ...byLaw.map((verdicts) => cell(verdicts.get(law)))]);
   const widths = head.map((_, index) => Math.max(...[head, ...rows].map((row) => row[index]?.length ?? 0)));
   const lineOf = (cells: readonly string[]) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`;
