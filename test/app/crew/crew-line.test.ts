@@ -19,7 +19,7 @@ const REFUSED: Handling = {
 const early = aFailedBody({ headers: { 'x-asya-not-before': at(60_000) } });
 
 describe('x-sink', () => {
-  it('sends on what failed, to the sump it was told of, and acks', async () => {
+  it('forwards failed envelopes to the configured x-sump, and acknowledges', async () => {
     const { sends, settle, report } = await handling({ ...DONE, actor: SINK, body: aFailedBody() });
     expect(sends.map(({ to, type, delayMs }) => [to, type, delayMs])).toEqual([['my-sump', 'sump', 0]]);
     expect(sends[0]?.envelope.status).toEqual(A_FAILURE);
@@ -30,18 +30,18 @@ describe('x-sink', () => {
     ]);
   });
 
-  it('neither sends nor acks where it could not be kept', async () => {
+  it('neither sends nor acknowledges if archiving fails', async () => {
     const { sends, settle, report } = await handling({ ...REFUSED, actor: SINK, body: aFailedBody() });
     expect([sends, settle, report.problem]).toEqual([[], 'release', 'StorageError: down']);
   });
 
-  it('does not ack where the sump is not there', async () => {
+  it('does not acknowledge if the queue of x-sump is missing', async () => {
     const send = () => Promise.resolve({ ok: false, problem: 'no such queue' } as const);
     const { settle, facts } = await handling({ ...DONE, actor: SINK, body: aFailedBody(), send });
     expect([settle, facts]).toEqual(['release', ['transport_error']]);
   });
 
-  it('forwards what it cannot read, with the text that came', async () => {
+  it('forwards an unreadable body with its text', async () => {
     const { sends, settle } = await handling({ ...DONE, actor: SINK, body: 'nonsense' });
     expect(sends.map(({ to, envelope }) => [to, envelope.payload])).toEqual([
       ['my-sump', { raw: 'nonsense' }],
@@ -49,7 +49,7 @@ describe('x-sink', () => {
     expect(settle).toBe('ack');
   });
 
-  it('waits in its own queue for what is not due', async () => {
+  it('resends an envelope that is not due to its own queue', async () => {
     const { sends, calls } = await handling({ ...DONE, actor: SINK, body: early });
     expect([calls, sends.map(({ to, delayMs }) => [to, delayMs])]).toEqual([[], [['x-sink', 60_000]]]);
   });
@@ -73,7 +73,7 @@ describe.each([
     });
   });
 
-  it('neither acks nor counts what could not be kept', async () => {
+  it('neither acknowledges nor counts a failure that could not be stored', async () => {
     const { sends, settle, report } = await handling({ ...REFUSED, ...given });
     expect([sends, settle]).toEqual([[], 'release']);
     expect(report.facts.map(({ fact }) => fact)).not.toContain('failure');
@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('x-dlq', () => {
-  it('waits for nothing: it has no queue of its own', async () => {
+  it('ignores the due time, because it has no own queue', async () => {
     const { calls, sends, settle } = await handling({ ...DONE, actor: DLQ, body: early });
     expect([calls.length, sends, settle]).toEqual([1, [], 'ack']);
   });
@@ -90,7 +90,7 @@ describe('x-dlq', () => {
     ['the host has no time left', { timeLeftMs: 1_000 }],
     ['it was interrupted', { end: { kind: 'interrupted' } }],
     ['it took too long', { end: { kind: 'timeout' } }],
-  ])('leaves it where it is when %s', async (_when, more) => {
+  ])('does not acknowledge when %s', async (_when, more) => {
     const { sends, settle } = await handling({ ...DONE, actor: DLQ, body: aFailedBody(), ...more });
     expect([sends, settle]).toEqual([[], 'release']);
   });

@@ -37,7 +37,7 @@ describe('two ends of one id, at one actor and on one day', () => {
   const earlier = aFailed({ route: { prev: [], curr: 'score', next: [] }, payload: 'earlier' });
   const later = aFailed({ route: { prev: ['fetch'], curr: 'score', next: [] }, payload: 'later' });
 
-  it('are both kept whole where they were at different hops, and each failure knows its own', async () => {
+  it('are both archived if the hops differ, each with its own failure', async () => {
     const { stores, hand } = aShelf();
     for (const envelope of [earlier, later, earlier, later]) {
       for (const crew of [SINK, SUMP]) expect(await hand(crew, envelope)).toEqual(DONE);
@@ -49,7 +49,7 @@ describe('two ends of one id, at one actor and on one day', () => {
     expect(payloads.toSorted()).toEqual(['earlier', 'later']);
   });
 
-  it('are one where they were at the same hop: that is a delivery that came again', async () => {
+  it('are one if the hop is the same, because it is a redelivery', async () => {
     const { stores, hand } = aShelf();
     for (const payload of ['first', 'second']) await hand(SINK, aFailed({ payload }));
     expect([...stores.objects.values()].map((text) => JSON.parse(text).payload)).toEqual(['first']);
@@ -60,7 +60,7 @@ describe.each([
   ['x-sump', SUMP],
   ['x-dlq', DLQ],
 ])('the line that %s tells of a failure', (_name, crew) => {
-  it('is told after a crash between entering and telling', async () => {
+  it('is reported after a crash between indexing and reporting', async () => {
     const { told, hand } = aShelf();
     const crash = () => {
       throw new Error('crashed');
@@ -70,7 +70,7 @@ describe.each([
     expect(told).toMatchObject([[{ envelopeId: 'e-1' }, false]]);
   });
 
-  it('says whether the failure was known, and is not told of what could not be entered', async () => {
+  it('reports whether the failure is new, and nothing that could not be indexed', async () => {
     const { stores, told, hand } = aShelf();
     stores.breakDown('enter');
     expect(await hand(crew, aFailed())).toMatchObject({ kind: 'fault' });

@@ -113,7 +113,7 @@ async function shift(
 const NOTHING = { visible: 0, hidden: 0, delayed: 0 };
 
 describe('the worker on SQS', () => {
-  it('works off 100 envelopes, four at once, and leaves nothing behind', async () => {
+  it('processes 100 envelopes, four at a time, and leaves no messages', async () => {
     const { actor, runtime, ended, told } = await shift({ concurrency: 4 }, async ({ put, arrived }) => {
       await put(100);
       expect(new Set(await arrived(100)).size).toBe(100);
@@ -125,7 +125,7 @@ describe('the worker on SQS', () => {
     expect(told.troubles).toEqual([]);
   });
 
-  it('keeps what waits hidden for longer than the queue would, and calls for each once', async () => {
+  it('keeps waiting deliveries hidden beyond the visibility timeout, and calls each once', async () => {
     // The first calls take no time, however busy the machine is: so some are taken ahead, and those are slow.
     let stoodStillAt: number | undefined = systemClock.now();
     const { runtime, ended, transport } = await shift(
@@ -150,7 +150,7 @@ describe('the worker on SQS', () => {
     expect(ended).toEqual({ why: 'stopped' });
   });
 
-  it('waits for a queue that is missing, and works when it is there', async () => {
+  it('waits for a missing queue, and consumes it once it exists', async () => {
     const { ended } = await shift({ queues: 'missing' }, async ({ actor, told, put, arrived }) => {
       await expect.poll(() => told.troubles).toContain('receiving failed');
       await sqs.createQueue(actor);
@@ -160,7 +160,7 @@ describe('the worker on SQS', () => {
     expect(ended).toEqual({ why: 'stopped' });
   });
 
-  it('gives up a queue that stays away', async () => {
+  it('ends if the queue stays missing', async () => {
     const missingQueue = { maxAttempts: 3, backoffMs: 10 };
     const { actor, ended } = await shift({ queues: 'missing', missingQueue }, async ({ over }) => {
       await over;
@@ -171,7 +171,7 @@ describe('the worker on SQS', () => {
     });
   });
 
-  it('makes a queue that is missing where it is told to', async () => {
+  it('creates a missing queue if configured', async () => {
     const missingQueue = { autoCreate: true };
     const { ended, actor, told } = await shift(
       { queues: 'missing', missingQueue },
@@ -186,7 +186,7 @@ describe('the worker on SQS', () => {
     expect(await sqs.counts(`${actor}-dlq`)).toEqual(NOTHING);
   });
 
-  it('told to stop in the middle, finishes what it has begun and gives the rest back at once', async () => {
+  it('finishes started deliveries when stopped, and releases the rest at once', async () => {
     const { actor, ended, runtime } = await shift(
       {
         // No long poll: the engine lets one whose client has gone go on, and take what comes back.

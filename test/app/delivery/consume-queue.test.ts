@@ -5,8 +5,8 @@ import { aWorkshop, idOf, VALUE, valueAfter } from '../a-workshop.ts';
 /** A call that only an interruption ends. */
 const FOR_EVER = new Promise<never>(() => {});
 
-describe('working', () => {
-  it('takes, calls, sends on, acks', async () => {
+describe('consuming a queue', () => {
+  it('receives, calls, sends and acknowledges', async () => {
     const workshop = aWorkshop();
     workshop.put('e-1', 'e-2', 'e-3');
     const working = workshop.start();
@@ -17,7 +17,7 @@ describe('working', () => {
     expect(workshop.idsIn('store')).toEqual(['e-1', 'e-2', 'e-3']);
   });
 
-  it('tells how many came and how long it waited', async () => {
+  it('reports the number of deliveries and the waiting time', async () => {
     const { put, start, stop, clock, untilAcked, told } = aWorkshop();
     const working = start();
     await clock.pass(5_000);
@@ -64,7 +64,7 @@ describe('working', () => {
     },
   );
 
-  it('a slow send holds back no call', async () => {
+  it('a slow send does not delay calls', async () => {
     const workshop = aWorkshop({
       concurrency: 2,
       script: { takesMs: (asked) => (asked.what === 'send' && idOf(asked) === 'slow' ? 60_000 : 0) },
@@ -80,7 +80,7 @@ describe('working', () => {
     expect(workshop.idsIn('store')).toContain('slow');
   });
 
-  it('a settling that fails is told, and the work goes on', async () => {
+  it('logs a failed settle and continues', async () => {
     const workshop = aWorkshop({
       script: { refuse: (asked) => (asked.what === 'ack' && idOf(asked) === 'e-1' ? 'no' : undefined) },
     });
@@ -94,7 +94,7 @@ describe('working', () => {
   });
 });
 
-describe('a runtime that is started again', () => {
+describe('a runtime that restarts', () => {
   const LOADS_MS = 600_000;
   const CALL_MS = 10;
 
@@ -114,7 +114,7 @@ describe('a runtime that is started again', () => {
     });
   }
 
-  it('is waited for by what is in hand, which is kept hidden meanwhile', async () => {
+  it('keeps waiting deliveries hidden', async () => {
     const workshop = aFrailWorkshop();
     // The first calls tell that it is fast: then some are taken ahead.
     workshop.put('e-1', 'e-2', 'poison', ...Array.from({ length: 20 }, (_, index) => `later-${index}`));
@@ -129,7 +129,7 @@ describe('a runtime that is started again', () => {
     expect(workshop.idsIn('store').length).toBe(23);
   });
 
-  it('leaves to others what is not in hand yet', async () => {
+  it('leaves unreceived messages to other consumers', async () => {
     const workshop = aFrailWorkshop();
     workshop.put('poison');
     const working = workshop.start();
@@ -145,7 +145,7 @@ describe('a runtime that is started again', () => {
     await workshop.clock.passUntilSettled(working);
   });
 
-  it('is not waited for by whoever is told to stop: what is in hand goes back', async () => {
+  it('releases waiting deliveries when stopped', async () => {
     const workshop = aFrailWorkshop();
     workshop.put('e-1', 'e-2', 'poison', 'later-1', 'later-2', 'later-3');
     const working = workshop.start();
@@ -159,8 +159,8 @@ describe('a runtime that is started again', () => {
   });
 });
 
-describe('taking ahead', () => {
-  it('is done for fast calls', async () => {
+describe('prefetch', () => {
+  it('is used for fast calls', async () => {
     const workshop = aWorkshop({ end: (_id, clock) => valueAfter(clock, 10) });
     workshop.put(...Array.from({ length: 12 }, (_, index) => `e-${index}`));
     const working = workshop.start();
@@ -172,7 +172,7 @@ describe('taking ahead', () => {
     await workshop.clock.passUntilSettled(working);
   });
 
-  it('is not done for slow calls: what waits here is kept from others', async () => {
+  it('is not used for slow calls, which would hide deliveries from other consumers', async () => {
     const workshop = aWorkshop({ concurrency: 2, end: (_id, clock) => valueAfter(clock, 5_000) });
     workshop.put(...Array.from({ length: 12 }, (_, index) => `e-${index}`));
     const working = workshop.start();
@@ -183,7 +183,7 @@ describe('taking ahead', () => {
     await workshop.clock.passUntilSettled(working);
   });
 
-  it('ends when calls become slow, and what waits meanwhile is kept hidden', async () => {
+  it('ends when calls become slow, and keeps waiting deliveries hidden', async () => {
     const workshop = aWorkshop({
       visibilityMs: 100_000,
       end: (id, clock) => valueAfter(clock, id.startsWith('slow') ? 80_000 : 1),
@@ -208,8 +208,8 @@ describe('taking ahead', () => {
   });
 });
 
-describe('told to stop', () => {
-  it('finishes what is in flight, and gives back at once what waits', async () => {
+describe('when stopped', () => {
+  it('finishes deliveries in flight and releases waiting ones at once', async () => {
     const workshop = aWorkshop({ end: (id, clock) => valueAfter(clock, id === 'fast' ? 1 : 5_000) });
     workshop.put('fast');
     const working = workshop.start();
@@ -229,7 +229,7 @@ describe('told to stop', () => {
     expect(workshop.clock.sleepers).toBe(0);
   });
 
-  it('ends a wait for deliveries at once', async () => {
+  it('ends a pending receive at once', async () => {
     const { start, stop, clock, elapsedMs } = aWorkshop();
     const working = start();
     await clock.pass(3_000);
@@ -239,7 +239,7 @@ describe('told to stop', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('before it began, takes nothing', async () => {
+  it('receives nothing if it was stopped before', async () => {
     const { put, start, stop, transport } = aWorkshop();
     put('e-1');
     stop.abort();
@@ -247,7 +247,7 @@ describe('told to stop', () => {
     expect(transport.operations).toEqual([]);
   });
 
-  it('gives back what a receive brings that did not hear of the end in time', async () => {
+  it('releases deliveries of a receive that returns after the stop', async () => {
     const workshop = aWorkshop({
       wrap: (transport) => ({
         ...transport,
@@ -265,7 +265,7 @@ describe('told to stop', () => {
 });
 
 describe('a call that hangs', () => {
-  it('in a runtime that restarts itself is no end of work', async () => {
+  it('does not end the consumer if the runtime restarts itself', async () => {
     const workshop = aWorkshop({ end: (id) => (id === 'hangs' ? { kind: 'timeout' } : VALUE) });
     workshop.put('hangs', 'e-2');
     const working = workshop.start();
@@ -275,7 +275,7 @@ describe('a call that hangs', () => {
     expect(await workshop.clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
   });
 
-  it('in a runtime that nobody here can kill ends the work after its ack; the others go back unchanged', async () => {
+  it('ends the consumer after its ack if the runtime cannot be restarted; other calls are resent unchanged', async () => {
     const workshop = aWorkshop({
       restartsItself: false,
       concurrency: 3,
@@ -295,7 +295,7 @@ describe('a call that hangs', () => {
     expect(back).toEqual(['e-2', 'e-3'].map((id) => ({ ...anEnvelope({ id }), headers: {} })));
   });
 
-  it('gives back what waits, uncalled', async () => {
+  it('releases waiting deliveries without calling them', async () => {
     const workshop = aWorkshop({
       restartsItself: false,
       end: async (id, clock) => {
@@ -318,7 +318,7 @@ describe('a call that hangs', () => {
 });
 
 describe('a bug', () => {
-  it('is thrown after what was in flight is settled', async () => {
+  it('is thrown after deliveries in flight are settled', async () => {
     const workshop = aWorkshop({
       concurrency: 3,
       end: async (id, clock) => {
@@ -334,7 +334,7 @@ describe('a bug', () => {
     expect(workshop.elapsedMs()).toBe(5_000);
   });
 
-  it('during a call keeps nobody waiting for a turn that never comes', async () => {
+  it('during a call releases its slot', async () => {
     const workshop = aWorkshop({
       end: (id) => {
         if (id === 'bug') throw new Error('a bug');
@@ -352,7 +352,7 @@ describe('a bug', () => {
     ]);
   });
 
-  it('in a send is thrown too, and what waits is given back', async () => {
+  it('in a send is thrown too, and waiting deliveries are released', async () => {
     const workshop = aWorkshop({
       wrap: (transport) => ({
         ...transport,

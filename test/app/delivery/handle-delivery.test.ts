@@ -30,7 +30,7 @@ describe('a delivery that arrives while the runtime loads', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('has what is left to its deadline', async () => {
+  it('has the rest of its deadline as timeout', async () => {
     const { end } = await whileLoading(240_000, {
       body: anEnvelope(DEADLINE),
       actor: { timeoutMs: 300_000 },
@@ -46,7 +46,7 @@ describe('a delivery that arrives while the runtime loads', () => {
     ]);
   });
 
-  it('goes back unchanged once the host has no time left for its call', async () => {
+  it('is resent unchanged once the host has no time left for its call', async () => {
     const { end, clock } = await whileLoading(600_000, { actor: { timeoutMs: 10_000 }, timeLeftMs: 40_000 });
     expect(end.calls).toEqual([]);
     expect(end.settle).toBe('ack');
@@ -55,7 +55,7 @@ describe('a delivery that arrives while the runtime loads', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('goes back unchanged if the wait is interrupted, because the host is about to end', async () => {
+  it('is resent unchanged if the wait is interrupted, because the host is about to end', async () => {
     const { end, clock } = await whileLoading(5_000, { startEndsAs: 'interrupted' });
     expect(end.calls).toEqual([]);
     expect(end.settle).toBe('ack');
@@ -65,20 +65,20 @@ describe('a delivery that arrives while the runtime loads', () => {
 });
 
 describe('a refused send', () => {
-  it('means no ack, and is told as a transport error', async () => {
+  it('prevents the ack, and is reported as a transport error', async () => {
     const { settle, facts, report, told } = await handling({ send: refusing('store') });
     expect({ settle, facts }).toEqual({ settle: 'release', facts: ['transport_error'] });
     expect(report.problem).toBe('the broker said no');
     expect(told.troubles).toEqual(['a send was refused']);
   });
 
-  it('means no ack even where it is x-sink’s', async () => {
+  it('prevents the ack, also for x-sink', async () => {
     const { settle, sends } = await handling({ end: says('null'), send: refusing('x-sink') });
     expect(settle).toBe('release');
     expect(sends.map(({ to }) => to)).toEqual(['x-sink']);
   });
 
-  it('of one item of a fan-out means no ack, though the others were accepted', async () => {
+  it('of one fan-out item prevents the ack', async () => {
     let nth = 0;
     const { settle, sends, facts } = await handling({
       end: says('[1,2,3]'),
@@ -88,7 +88,7 @@ describe('a refused send', () => {
     expect({ settle, facts }).toEqual({ settle: 'release', facts: ['transport_error'] });
   });
 
-  it('of a retry leads to x-sink instead, and then it is acked', async () => {
+  it('of a retry sends to x-sink instead, and then acknowledges', async () => {
     const { settle, sends, facts } = await handling({
       end: faultEnd(),
       policies: RETRY,
@@ -101,7 +101,7 @@ describe('a refused send', () => {
     expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['error', 'execution', 'retry_send_failed'] });
   });
 
-  it('of a retry and of what was to follow instead means no ack', async () => {
+  it('of a retry and of its fallback prevents the ack', async () => {
     const { settle, sends, facts } = await handling({
       end: faultEnd(),
       policies: RETRY,
@@ -111,7 +111,7 @@ describe('a refused send', () => {
     expect({ settle, facts }).toEqual({ settle: 'release', facts: ['transport_error'] });
   });
 
-  it('of an escalation or of its record means no ack', async () => {
+  it('of an escalation or of its record prevents the ack', async () => {
     const policies = { default: { onExhausted: { action: 'escalate', topic: 'errors' } } };
     for (const refused of ['errors', 'x-sink']) {
       const { settle, sends } = await handling({ end: faultEnd(), policies, send: refusing(refused) });
@@ -121,8 +121,8 @@ describe('a refused send', () => {
   });
 });
 
-describe('the order of things', () => {
-  it('the runtime is free before the sends are made, and the end is told after they were accepted', async () => {
+describe('the order', () => {
+  it('frees the runtime before the sends, and reports the end after they are accepted', async () => {
     const order: string[] = [];
     const { told } = await handling({
       end: says('[1,2]'),
@@ -138,7 +138,7 @@ describe('the order of things', () => {
     expect(told.steps).toEqual(['call', 'called', 'sent', 'sent']);
   });
 
-  it('one slow send of a fan-out holds none of the others back', async () => {
+  it('a slow send of a fan-out does not delay the others', async () => {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const begun: number[] = [];
     const ending = handling({
@@ -158,20 +158,20 @@ describe('the order of things', () => {
   it.each([
     ['a call', anEnvelope()],
     ['no call', 'not JSON'],
-  ])('the turn is given back exactly once after %s', async (_what, body) => {
+  ])('releases the slot exactly once after %s', async (_what, body) => {
     let times = 0;
     await handling({ body, onCallEnded: () => times++ });
     expect(times).toBe(1);
   });
 
-  it('a bug is thrown, never swallowed', async () => {
+  it('throws a bug', async () => {
     await expect(handling({ end: Promise.reject(new Error('a bug')) })).rejects.toThrow('a bug');
     await expect(handling({ send: () => Promise.reject(new Error('a bug')) })).rejects.toThrow('a bug');
   });
 });
 
 describe('the report', () => {
-  it('tells who, how often, how long and how much', async () => {
+  it('contains ids, attempt, durations and sizes', async () => {
     let now = NOW;
     const { report } = await handling({
       body: anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 2 } }),
@@ -188,7 +188,7 @@ describe('the report', () => {
     });
   });
 
-  it('tells no time of the runtime where it was not called', async () => {
+  it('has no runtime duration without a call', async () => {
     const { report } = await handling({ body: 'not JSON' });
     expect(report).not.toHaveProperty('runtimeMs');
   });
@@ -214,14 +214,14 @@ describe('the report', () => {
     });
   });
 
-  it('tells an unreadable body’s derived id, and what is wrong with it', async () => {
+  it('contains the derived id and the problem of an unreadable body', async () => {
     const { report, sends } = await handling({ body: 'not JSON' });
     expect(report.envelopeId).toBe(sends[0]?.envelope.id);
     expect(report.problem).toMatch(/not JSON/);
   });
 });
 
-describe('nothing that is told holds the payload', () => {
+describe('telemetry never contains the payload', () => {
   const CANARY = 'canary-7f0c';
   const CAME = anEnvelope({ payload: { secret: CANARY } });
 
@@ -250,7 +250,7 @@ describe('nothing that is told holds the payload', () => {
     ['with wrong headers', JSON.stringify({ ...CAME, headers: [] })],
     ['in an array', `[${JSON.stringify({ payload: CANARY })}]`],
     ['a text', JSON.stringify(CANARY)],
-  ])('of a body that is no envelope: %s', async (_what, body) => {
+  ])('of an invalid envelope: %s', async (_what, body) => {
     const { told, sends } = await handling({ body });
     expect(JSON.stringify(sends)).toContain(CANARY);
     expect(told.text()).not.toContain(CANARY);

@@ -4,8 +4,8 @@ import { aWorkshop } from '../a-workshop.ts';
 
 const ELSEWHERE = ['store', 'x-sink'];
 
-describe('a queue that is missing', () => {
-  it('is asked for again after pauses that double, and given up after so many attempts', async () => {
+describe('a missing queue', () => {
+  it('is retried after doubling pauses, until the attempts are used up', async () => {
     const { start, clock, transport, elapsedMs, told } = aWorkshop({ queues: ELSEWHERE });
     const startedAt = clock.now();
     const end = await clock.passUntilSettled(start());
@@ -25,7 +25,7 @@ describe('a queue that is missing', () => {
   it.each([
     [3, 200, [0, 0.2, 0.6]],
     [1, 1_000, [0]],
-  ])('%d attempts from %d ms on, where it was told so', async (maxAttempts, backoffMs, expected) => {
+  ])('is retried %d times from %d ms on, as configured', async (maxAttempts, backoffMs, expected) => {
     const { start, clock, transport } = aWorkshop({
       queues: ELSEWHERE,
       missingQueue: { maxAttempts, backoffMs },
@@ -36,7 +36,7 @@ describe('a queue that is missing', () => {
     expect(seconds).toEqual(expected);
   });
 
-  it('and comes back in time is worked on by itself, and the attempts count anew', async () => {
+  it('resets the attempts once it exists', async () => {
     const { start, stop, put, clock, broker, untilAcked, transport, idsIn } = aWorkshop({
       queues: ELSEWHERE,
     });
@@ -57,7 +57,7 @@ describe('a queue that is missing', () => {
     expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
   });
 
-  it('is not given up for trouble of another kind before', async () => {
+  it('does not count earlier problems of another kind', async () => {
     let left = 20;
     const { start, stop, put, clock, broker, untilAcked } = aWorkshop({
       queues: ELSEWHERE,
@@ -73,7 +73,7 @@ describe('a queue that is missing', () => {
     expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
   });
 
-  it('lets what is in hand be finished before it is given up', async () => {
+  it('lets deliveries in flight finish before the consumer ends', async () => {
     const { start, put, clock, broker, idsIn } = aWorkshop({
       concurrency: 2,
       end: async (_id, time) => {
@@ -89,7 +89,7 @@ describe('a queue that is missing', () => {
     expect(idsIn('x-sink')).toEqual(['e-1']);
   });
 
-  it('does not keep a worker that is told to stop', async () => {
+  it('does not delay a stop', async () => {
     const { start, stop, clock, elapsedMs } = aWorkshop({ queues: ELSEWHERE });
     const working = start();
     await clock.pass(20_000);
@@ -99,8 +99,8 @@ describe('a queue that is missing', () => {
   });
 });
 
-describe('a broker out of reach', () => {
-  it('is asked again for ever, at least every 30 s', async () => {
+describe('an unreachable broker', () => {
+  it('is retried without limit, at least every 30 s', async () => {
     let isOut = true;
     const { start, stop, put, clock, transport, untilAcked } = aWorkshop({
       script: { refuse: ({ what }) => (what === 'receive' && isOut ? 'out of reach' : undefined) },
@@ -120,7 +120,7 @@ describe('a broker out of reach', () => {
 });
 
 describe('with ASYA_QUEUE_AUTO_CREATE', () => {
-  it('the queue is made before the first receive, and worked on', async () => {
+  it('creates the queue before the first receive', async () => {
     const { start, stop, clock, put, transport, untilAcked, broker } = aWorkshop({
       queues: ELSEWHERE,
       missingQueue: { autoCreate: true },
@@ -135,7 +135,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('the queue is looked after every five minutes, and not more often', async () => {
+  it('checks the queue every five minutes', async () => {
     const { start, stop, clock, transport } = aWorkshop({ missingQueue: { autoCreate: true } });
     const working = start();
     const startedAt = clock.now();
@@ -148,7 +148,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('a queue that somebody deletes is made again at the next receive that misses it', async () => {
+  it('creates a deleted queue again at the next receive', async () => {
     const { start, stop, clock, put, broker, untilAcked, idsIn } = aWorkshop({
       missingQueue: { autoCreate: true },
     });
@@ -163,7 +163,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('a queue that cannot be created is given up after the attempts there are', async () => {
+  it('ends after the configured attempts if the queue cannot be created', async () => {
     const { start, clock, transport, told } = aWorkshop({
       queues: ELSEWHERE,
       missingQueue: { autoCreate: true, maxAttempts: 4 },
@@ -182,7 +182,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     );
   });
 
-  it('a queue that exists is worked on, also if it may not be created or checked', async () => {
+  it('consumes an existing queue without permission to create or check it', async () => {
     const { start, stop, clock, put, untilAcked } = aWorkshop({
       missingQueue: { autoCreate: true, maxAttempts: 1 },
       script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
@@ -195,7 +195,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     expect(await clock.passUntilSettled(working)).toEqual({ why: 'stopped' });
   });
 
-  it('attributes that differ are logged once, and again when they change', async () => {
+  it('logs different attributes once, and again when they change', async () => {
     const VISIBILITY = 'VisibilityTimeout is 30, expected 600';
     const RETENTION = 'MessageRetentionPeriod is 60, expected 345600';
     const checks = [[VISIBILITY], [VISIBILITY], [VISIBILITY, RETENTION], [], [VISIBILITY]];
@@ -219,7 +219,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('a queue that cannot be created yet is tried again, as often as it is allowed to', async () => {
+  it('retries to create the queue', async () => {
     let left = 15;
     const { start, stop, clock, put, untilAcked, told } = aWorkshop({
       queues: ELSEWHERE,

@@ -9,7 +9,7 @@ const UNSHIFTED = { prev: ['fetch'], curr: 'score', next: ['store'] };
 
 /** The outcomes' table of SPEC.md, row by row, through the line. */
 describe('one value', () => {
-  it('goes to the next actor, and the status says who finished', async () => {
+  it('goes to the next actor, and the status names the actor that finished', async () => {
     const came = anEnvelope({
       parent_id: 'p-1',
       headers: { traceparent: '00-1-2-01' },
@@ -59,7 +59,7 @@ describe('one value', () => {
     expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['success'] });
   });
 
-  it.each(['0', 'false', '""', '{}', '{"error":"in the data"}'])('%s is a value too', async (text) => {
+  it.each(['0', 'false', '""', '{}', '{"error":"in the data"}'])('%s is a value', async (text) => {
     const { settle, sends, facts } = await handling({ end: says(text) });
     expect(sends).toMatchObject([{ to: 'store', envelope: { payload: JSON.parse(text) } }]);
     expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['success'] });
@@ -67,7 +67,7 @@ describe('one value', () => {
 });
 
 describe('an array', () => {
-  it('fans out: each item on its own, with ids that are the same on every redelivery', async () => {
+  it('fans out: each item separately, with the same ids on every redelivery', async () => {
     const [first, again] = [
       await handling({ end: says('[1,null,[3]]') }),
       await handling({ end: says('[1,null,[3]]') }),
@@ -102,7 +102,7 @@ describe('nothing', () => {
     ['null', says('null')],
     ['[]', says('[]')],
     ['HTTP 204', answers(204, '')],
-  ])('(%s) ends at x-sink, well, with the original payload and the route not shifted', async (_what, end) => {
+  ])('(%s) ends at x-sink as succeeded, with the original payload and route', async (_what, end) => {
     const { settle, sends, facts } = await handling({ end });
     expect(sends).toMatchObject([
       {
@@ -121,7 +121,7 @@ describe('nothing', () => {
 const ERROR = '{"error":"bad","type":"pkg.ValueError","message":"no","mro":["Exception"],"traceback":"at 1"}';
 
 describe('an error', () => {
-  it('without a policy goes to x-sink, with the payload as it was', async () => {
+  it('without a policy goes to x-sink, with the original payload', async () => {
     const { settle, sends, facts, report } = await handling({ end: says(ERROR) });
     expect(sends).toMatchObject([
       {
@@ -141,7 +141,7 @@ describe('an error', () => {
     expect(report.problem).toBe('pkg.ValueError: no');
   });
 
-  it('with a policy goes back to the own queue, later', async () => {
+  it('with a policy goes to the own queue with a delay', async () => {
     const { settle, sends, facts } = await handling({
       end: says(ERROR),
       policies: { default: { maxAttempts: 3, initialDelay: '2s' } },
@@ -177,7 +177,7 @@ describe('an error', () => {
 describe('no answer', () => {
   const TIMEOUT: CallEnd = { kind: 'timeout' };
 
-  it('within the actor’s timeout: x-sink as ActorTimeout, and the host hears that it hung', async () => {
+  it('within the actor timeout: x-sink as ActorTimeout, and the host learns that it hung', async () => {
     const { settle, hasHung, sends, calls, facts } = await handling({ end: TIMEOUT });
     expect(sends).toMatchObject([
       {
@@ -196,7 +196,7 @@ describe('no answer', () => {
     });
   });
 
-  it('before a deadline that was tighter: x-sink as Timeout, no rule and no `_on_error` asked', async () => {
+  it('before a shorter deadline: x-sink as Timeout, without rules or `_on_error`', async () => {
     const { hasHung, sends, calls, facts } = await handling({
       body: anEnvelope({ headers: { _on_error: 'recover' }, status: { deadline_at: at(5_000) } }),
       end: TIMEOUT,
@@ -213,11 +213,11 @@ describe('no answer', () => {
   });
 });
 
-describe('no connection, or an answer nobody can read', () => {
+describe('no connection, or an unreadable answer', () => {
   it.each([
     ['cannot connect', { kind: 'unreachable', detail: 'connection refused' } as const],
     ['not JSON', says('oops')],
-  ])('(%s) is a RuntimeConnectionError, tried again by the built-in policy', async (_what, end) => {
+  ])('(%s) is a RuntimeConnectionError, retried by the built-in policy', async (_what, end) => {
     const { settle, sends, facts } = await handling({ end });
     expect(sends).toMatchObject([
       {
@@ -235,7 +235,7 @@ describe('no connection, or an answer nobody can read', () => {
     expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['error', 'connection', 'retried'] });
   });
 
-  it('ends at x-sink as RuntimeError when its attempts are spent', async () => {
+  it('ends at x-sink as RuntimeError after the last attempt', async () => {
     const { sends } = await handling({
       body: anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 4 } }),
       end: { kind: 'unreachable', detail: 'connection refused' },
@@ -246,8 +246,8 @@ describe('no connection, or an answer nobody can read', () => {
   });
 });
 
-describe('a call that was interrupted', () => {
-  it('goes back as it came, whatever the call had made of it', async () => {
+describe('an interrupted call', () => {
+  it('is resent unchanged', async () => {
     const came = anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 2 }, kept: true });
     const { settle, hasHung, sends, facts } = await handling({ body: came, end: { kind: 'interrupted' } });
     expect(sends).toEqual([{ to: 'score', type: 'again', delayMs: 0, envelope: { headers: {}, ...came } }]);
@@ -274,7 +274,7 @@ describe('a result too big for the transport', () => {
   });
 });
 
-describe('without calling anybody', () => {
+describe('without a call', () => {
   it.each([
     ['not JSON', '{"id":"e-1"', 'ParseError', 'parse_error'],
     ['not an envelope', '{"id":"e-1"}', 'ValidationError', 'validation_error'],
@@ -290,19 +290,19 @@ describe('without calling anybody', () => {
       'RuntimeError',
       'runtime_error',
     ],
-  ])('what is %s goes to x-sink as %s %s', async (_what, body, reason, failed) => {
+  ])('an envelope that is %s goes to x-sink as %s %s', async (_what, body, reason, failed) => {
     const { settle, sends, calls, facts } = await handling({ body });
     expect(sends).toMatchObject([{ to: 'x-sink', envelope: { status: { phase: 'failed', reason } } }]);
     expect({ settle, calls, facts }).toEqual({ settle: 'ack', calls: [], facts: [failed] });
   });
 
-  it('bytes that are not UTF-8 are kept whole', async () => {
+  it('keeps all bytes of a body that is not UTF-8', async () => {
     const { sends, calls } = await handling({ body: Uint8Array.of(0xff, 0x00) });
     expect(sends).toMatchObject([{ to: 'x-sink', envelope: { payload: { raw_base64: '/wA=' } } }]);
     expect(calls).toEqual([]);
   });
 
-  it('what is past its deadline goes to x-sink as Timeout', async () => {
+  it('an envelope past its deadline goes to x-sink as Timeout', async () => {
     const { sends, calls, facts } = await handling({
       body: anEnvelope({ status: { deadline_at: at(999) } }),
     });
@@ -310,7 +310,7 @@ describe('without calling anybody', () => {
     expect({ calls, facts }).toEqual({ calls: [], facts: ['sla_expired', 'sla_timeout'] });
   });
 
-  it('what is not yet due waits on, for as long as the transport can do in one go', async () => {
+  it('an envelope that is not due is resent with the longest possible delay', async () => {
     const due = (milliseconds: number) => anEnvelope({ headers: { 'x-asya-not-before': at(milliseconds) } });
     const [soon, late] = [await handling({ body: due(5_000) }), await handling({ body: due(5_000_000) })];
     expect(soon.sends).toMatchObject([{ to: 'score', delayMs: 5_000, envelope: due(5_000) }]);
@@ -319,13 +319,13 @@ describe('without calling anybody', () => {
     expect(soon).toMatchObject({ settle: 'ack', facts: ['deferred'] });
   });
 
-  it('what the host has no time for goes back as it came', async () => {
+  it('resends an envelope unchanged if the host has no time for it', async () => {
     const { settle, sends, calls, facts } = await handling({ timeLeftMs: 299_999 });
     expect(sends).toMatchObject([{ to: 'score', delayMs: 0, envelope: anEnvelope() }]);
     expect({ settle, calls, facts }).toEqual({ settle: 'ack', calls: [], facts: ['returned'] });
   });
 
-  it('what is canceled goes to x-sink as it is', async () => {
+  it('a canceled envelope goes to x-sink unchanged', async () => {
     const came = anEnvelope({ status: { phase: 'canceled', actor: 'fetch' } });
     const { sends, calls } = await handling({ body: came });
     expect(sends).toMatchObject([{ to: 'x-sink', envelope: came }]);

@@ -9,7 +9,7 @@ function mostAfter(callsMs: readonly number[], concurrency = 1, maxBatch = 10): 
 }
 
 describe('the prefetch', () => {
-  it('is none before anything is known', () => {
+  it('is 0 before the first call', () => {
     expect(mostAfter([])).toBe(0);
   });
 
@@ -24,11 +24,11 @@ describe('the prefetch', () => {
     ['a little more than a second', [1_001], 1, 0],
     ['a minute', [60_000], 1, 0],
     ['a minute, ten at once', [60_000], 10, 0],
-  ])('for calls of %s is what can be worked off within a second', (_what, callsMs, concurrency, most) => {
+  ])('for calls of %s is what can be processed within a second', (_what, callsMs, concurrency, most) => {
     expect(mostAfter(callsMs, concurrency)).toBe(most);
   });
 
-  it('is at most two receives’ worth', () => {
+  it('is at most two batches', () => {
     expect(mostAfter([1], 50, 10)).toBe(20);
     expect(mostAfter([1], 50, 1)).toBe(2);
   });
@@ -46,7 +46,7 @@ describe('the prefetch', () => {
     expect(prefetch.limit).toBe(20);
   });
 
-  it('is a whole number within its bounds, whatever was learnt', () => {
+  it('is a whole number within its bounds, whatever the calls took', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 30 }),

@@ -62,19 +62,19 @@ function aHost(setting: Setting = {}) {
 }
 
 describe('a push', () => {
-  it('is worked on, and acked once its sends were accepted', async () => {
+  it('is acknowledged after its sends were accepted', async () => {
     const { push, clock, idsIn, desk } = aHost();
     expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
     expect(idsIn('store')).toEqual(['e-1']);
     expect(desk.slots.running).toBe(0);
   });
 
-  it('whose send is refused comes again', async () => {
+  it('is released if a send is refused', async () => {
     const { push, clock } = aHost({ refuses: 'store' });
     expect(await clock.passUntilSettled(push('e-1'))).toBe('released');
   });
 
-  it('has a turn given back also where a bug ends it', async () => {
+  it('releases its slot after a bug', async () => {
     const { push, clock, desk } = aHost({
       end: () => {
         throw new Error('a bug');
@@ -84,7 +84,7 @@ describe('a push', () => {
     expect(desk.slots.running).toBe(0);
   });
 
-  it('has no more time than whoever pushes waits', async () => {
+  it('is limited by the time that the broker waits', async () => {
     const { push, clock, runtime, idsIn } = aHost({ budgetMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS });
     expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
     // Too little time for a call: sent again unchanged, without one.
@@ -92,7 +92,7 @@ describe('a push', () => {
     expect(idsIn('score')).toEqual(['e-1']);
   });
 
-  it('that took its time to come in has less of it left', async () => {
+  it('has less time if it arrived slowly', async () => {
     const { push, clock, runtime } = aHost({ budgetMs: 6 * MINUTE_MS });
     expect(await clock.passUntilSettled(push('e-1', NEVER, MINUTE_MS))).toBe('acked');
     expect(runtime.calls).toHaveLength(1);
@@ -101,8 +101,8 @@ describe('a push', () => {
   });
 });
 
-describe('more pushes than turns', () => {
-  it('wait, each for as long as a whole call would still fit', async () => {
+describe('more pushes than slots', () => {
+  it('wait while there is enough time for a whole call', async () => {
     const { push, clock, runtime } = aHost({ budgetMs: 10.5 * MINUTE_MS });
     const ends = Promise.all(Array.from({ length: 9 }, (_, index) => push(`e-${index}`)));
     // Of ten minutes five have to be left: six begin at minutes 0 to 5, and three are told to come again.
@@ -116,14 +116,14 @@ describe('more pushes than turns', () => {
     expect(runtime.calls).toHaveLength(6);
   });
 
-  it('are worked on at the same time, as far as there are turns', async () => {
+  it('run concurrently up to the number of slots', async () => {
     const { push, clock, runtime } = aHost({ concurrency: 3 });
     const ends = Promise.all(Array.from({ length: 6 }, (_, index) => push(`e-${index}`)));
     expect(new Set(await clock.passUntilSettled(ends))).toEqual(new Set(['acked']));
     expect(runtime.mostRunning).toBe(3);
   });
 
-  it('that nobody waits for any more cost no call', async () => {
+  it('cost no call after the broker disconnected', async () => {
     const { push, clock, runtime, desk } = aHost();
     const first = push('e-1');
     const caller = new AbortController();
@@ -137,7 +137,7 @@ describe('more pushes than turns', () => {
     expect(desk.slots).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  it('go back at once when the host is told to stop, and the one in flight goes on', async () => {
+  it('are rejected at once when the host stops; the one in flight continues', async () => {
     const { push, clock, stop } = aHost();
     const first = push('e-1');
     const second = push('e-2');
@@ -152,7 +152,7 @@ describe('more pushes than turns', () => {
 describe('a call that hangs', () => {
   const timeout: CallEnd = { kind: 'timeout' };
 
-  it('in a runtime that is started afresh is the end of nothing', async () => {
+  it('does not end the host if the runtime restarts itself', async () => {
     const { push, clock, idsIn, timesHung } = aHost({ end: () => timeout });
     expect(await clock.passUntilSettled(push('e-1'))).toBe('acked');
     expect(idsIn('x-sink')).toEqual(['e-1']);

@@ -18,7 +18,7 @@ describe('a delivery whose send is refused', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('outlives ten minutes without the next queue', async () => {
+  it('survives ten minutes without the next queue', async () => {
     const workshop = aWorkshop({
       script: {
         refuse: ({ what, queue }) =>
@@ -38,7 +38,7 @@ describe('a delivery whose send is refused', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('outlives ten minutes without a broker at all, in which not even a release is heard', async () => {
+  it('survives ten minutes without a broker, when releases fail too', async () => {
     let outSince = Number.POSITIVE_INFINITY;
     const workshop = aWorkshop({
       script: {
@@ -67,7 +67,7 @@ describe('a delivery whose send is refused', () => {
     await clock.passUntilSettled(working);
   });
 
-  it('holds back no other: a queue that is down concerns only those who go there', async () => {
+  it('does not delay deliveries to other queues', async () => {
     const { put, start, stop, clock, untilAcked, idsIn, transport } = aWorkshop({
       script: { refuse: ({ what, queue }) => (what === 'send' && queue === 'store' ? 'no' : undefined) },
       end: (id) =>

@@ -14,7 +14,7 @@ describe('the pause after a refused send', () => {
     expect(releasePauseMs(receiveCount)).toBe(seconds * 1000);
   });
 
-  it.each([0, -1])('for a broker that counts nothing (%d) is as after the first', (receiveCount) => {
+  it.each([0, -1])('for a broker without receive counts (%d) equals the first pause', (receiveCount) => {
     expect(releasePauseMs(receiveCount)).toBe(15_000);
   });
 

@@ -38,7 +38,7 @@ async function told(envelope: object, end: CallEnd = VALUE, isCanceled = false) 
 }
 
 describe('an envelope of a task', () => {
-  it('is told as received, as processing, and as completed with the route it goes on by', async () => {
+  it('is reported as received, processing and completed, with its new route', async () => {
     const { reports } = await told(anEnvelope(IN_TASK));
     expect(
       reports.map(({ event, actor, hop, attempt, route }) => [event, actor, hop, attempt, route.curr]),
@@ -51,12 +51,12 @@ describe('an envelope of a task', () => {
     expect(JSON.stringify(reports)).not.toContain('payload');
   });
 
-  it('that fails is not completed', async () => {
+  it('is not reported as completed if it fails', async () => {
     const { reports } = await told(anEnvelope(IN_TASK), faultEnd());
     expect(reports.map(({ event }) => event)).toEqual(['received', 'processing']);
   });
 
-  it('that was canceled ends as canceled, and the runtime is not called', async () => {
+  it('ends as canceled without a call if its task was canceled', async () => {
     const { reports, runtime, settle, sent } = await told(anEnvelope(IN_TASK), VALUE, true);
     expect([reports.length, runtime.calls.length, settle]).toEqual([1, 0, 'ack']);
     expect(sent('x-sink')).toMatchObject([{ id: 'e-1', status: { phase: 'canceled', actor: 'score' } }]);
@@ -64,14 +64,14 @@ describe('an envelope of a task', () => {
   });
 });
 
-describe('an envelope of no task', () => {
-  it('is also that of a replay, whose task has ended: what an operator sends again is worked on', async () => {
+describe('an envelope without a task', () => {
+  it('includes replays, whose tasks have ended', async () => {
     const headers = { ...IN_TASK.headers, 'x-asya-replay': 'r-1' };
     const { reports, runtime } = await told(anEnvelope({ headers }), VALUE, true);
     expect([reports, runtime.calls.length]).toEqual([[], 1]);
   });
 
-  it('is told to nobody', async () => {
+  it('is not reported', async () => {
     const { reports, settle } = await told(anEnvelope());
     expect([reports, settle]).toEqual([[], 'ack']);
   });

@@ -29,7 +29,7 @@ function listener(heard: unknown[]): Telemetry {
 }
 
 describe('telemetry to all', () => {
-  it.each([0, 1, 3])('tells each of %d listeners everything, in order', (count) => {
+  it.each([0, 1, 3])('passes everything to each of %d listeners, in order', (count) => {
     const heard: unknown[][] = Array.from({ length: count }, () => []);
     const telemetry = telemetryToAll(...heard.map(listener));
     telemetry.received(2, 30);

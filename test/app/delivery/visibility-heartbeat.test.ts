@@ -42,8 +42,8 @@ async function received(script: Script = {}): Promise<Held> {
   };
 }
 
-describe('a delivery that waits for its turn', () => {
-  it('is extended at half of its visibility, again and again, and never seen by others', async () => {
+describe('a delivery that waits for a slot', () => {
+  it('is extended at every half of its visibility timeout, and stays hidden', async () => {
     const { clock, transport, delivery, extensions, isVisible } = await received();
     const hold = startVisibilityHeartbeat(delivery, transport, clock);
     for (let step = 0; step < 21; step++) {
@@ -55,7 +55,7 @@ describe('a delivery that waits for its turn', () => {
     expect(await isVisible()).toBe(false);
   });
 
-  it('is not extended where its turn comes soon, and nothing goes on afterwards', async () => {
+  it('is not extended if it gets a slot soon, or afterwards', async () => {
     const { clock, transport, delivery, extensions } = await received();
     const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(25_000);
@@ -66,7 +66,7 @@ describe('a delivery that waits for its turn', () => {
     expect(extensions()).toEqual([]);
   });
 
-  it('is extended once more where its turn comes late, so that the whole time is left for the work', async () => {
+  it('is extended once more if it gets a slot late', async () => {
     const { clock, transport, delivery, extensions, isVisible } = await received();
     const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(25_001);
@@ -86,7 +86,7 @@ describe('a delivery that waits for its turn', () => {
     expect(extensions()).toEqual([50_000]);
   });
 
-  it('is extended at its turn where the extension before was refused', async () => {
+  it('is extended when it gets a slot if the last extension was refused', async () => {
     let refusals = 1;
     const refuse = () => (refusals-- > 0 ? 'no' : undefined);
     const { clock, transport, delivery, extensions } = await received({ refuse });
@@ -96,7 +96,7 @@ describe('a delivery that waits for its turn', () => {
     expect(extensions()).toEqual([50_000, 60_000]);
   });
 
-  it('waits at its turn for an extension that is under way', async () => {
+  it('waits for a pending extension when it gets a slot', async () => {
     const { clock, transport, delivery, extensions } = await received({ takesMs: () => 5_000 });
     const hold = startVisibilityHeartbeat(delivery, transport, clock);
     await clock.pass(52_000);
@@ -111,7 +111,7 @@ describe('a delivery that waits for its turn', () => {
     expect(extensions()).toEqual([50_000]);
   });
 
-  it('needs nothing where the broker waits for as long as it takes', async () => {
+  it('needs no extension if the broker has no visibility timeout', async () => {
     const { clock, transport, delivery, extensions } = await received();
     const { visibilityMs: _visibility, ...traits } = transport.traits;
     const patient: Transport = { ...transport, traits };

@@ -5,7 +5,7 @@ import { ACCEPTED, type Reply } from '../../../lib/ports/reply.ts';
 import { aScene, type Fate, ids, type Scene } from '../../replay/a-replay.ts';
 import { type MemoryStores, memoryStores } from '../../replay/memory-stores.ts';
 
-/** The ramp and its clock: what is sent when, what stops it, and where. Stores by their contracts, time handed in. */
+/** The stages of a replay: what it sends when, and what stops it. With in-memory stores and a virtual clock. */
 
 const GOOD: Fate = { end: 'succeeded' };
 const BAD: Fate = { end: 'failed' };
@@ -17,7 +17,7 @@ async function aGroup(count: number): Promise<{ scene: Scene; stores: MemoryStor
   return { scene, stores };
 }
 
-/** Sizes of what was sent between two waits. */
+/** How many envelopes were sent between two waits. */
 function stageSizes(scene: Scene): readonly number[] {
   const sizes: number[] = [];
   for (const [at, { atMs }] of scene.sent.entries()) {
@@ -28,8 +28,8 @@ function stageSizes(scene: Scene): readonly number[] {
   return sizes;
 }
 
-describe('the ramp', () => {
-  it('sends one, then ten, then a hundred at a time, each stage once the one before has ended well', async () => {
+describe('stages', () => {
+  it('sends one, then ten, then a hundred, each stage after the previous one succeeded', async () => {
     const { scene } = await aGroup(250);
     const fate = (): Fate => ({ end: 'succeeded', afterMs: 3_000 });
     const end = await scene.replay(await scene.select(), {}, { fate });
@@ -40,7 +40,7 @@ describe('the ramp', () => {
     expect(new Set(scene.sentIds()).size).toBe(250);
   });
 
-  // Newest first: the one that is sent nth is the one that failed nth from last.
+  // Newest first: the nth one sent is the nth from last to fail.
   const POISONED = [
     ['the first', 0, 1],
     ['the first of the ten', 1, 11],
@@ -50,20 +50,23 @@ describe('the ramp', () => {
     ['the last of all', 249, 250],
   ] as const;
 
-  it.each(POISONED)('poison in %s stops it after its stage', async (_where, nth, sentInAll) => {
-    const { scene } = await aGroup(250);
-    const failures = await scene.select();
-    const poison = failures[nth]?.envelopeId;
-    const end = await scene.replay(failures, {}, { fate: (id) => (id === poison ? BAD : GOOD) });
-    expect(end.why).toBe('failed-again');
-    expect(scene.sent).toHaveLength(sentInAll);
-    expect(end.sent).toHaveLength(sentInAll);
-    expect(end.left).toHaveLength(250 - sentInAll);
-    expect(end.failedAgain.map(({ envelopeId }) => envelopeId)).toEqual([poison]);
-    expect(end.endedWell.map(({ envelopeId }) => envelopeId)).not.toContain(poison);
-    // The rest is as it was: to be sent by whoever asks again.
-    for (const { replays } of end.left) expect(replays).toEqual([]);
-  });
+  it.each(POISONED)(
+    'a repeated failure in %s stops the replay after that stage',
+    async (_where, nth, sentInAll) => {
+      const { scene } = await aGroup(250);
+      const failures = await scene.select();
+      const poison = failures[nth]?.envelopeId;
+      const end = await scene.replay(failures, {}, { fate: (id) => (id === poison ? BAD : GOOD) });
+      expect(end.why).toBe('failed-again');
+      expect(scene.sent).toHaveLength(sentInAll);
+      expect(end.sent).toHaveLength(sentInAll);
+      expect(end.left).toHaveLength(250 - sentInAll);
+      expect(end.failedAgain.map(({ envelopeId }) => envelopeId)).toEqual([poison]);
+      expect(end.endedWell.map(({ envelopeId }) => envelopeId)).not.toContain(poison);
+      // The rest is unchanged: the next replay can send it.
+      for (const { replays } of end.left) expect(replays).toEqual([]);
+    },
+  );
 
   it('does not wait for the others once one has failed again', async () => {
     const { scene } = await aGroup(11);
@@ -76,7 +79,7 @@ describe('the ramp', () => {
     expect(scene.clock.now() - began).toBeLessThan(5_000);
   });
 
-  it('waits for ends that come late', async () => {
+  it('waits for late ends', async () => {
     const { scene } = await aGroup(12);
     const fate = (): Fate => ({ end: 'succeeded', afterMs: 599_000 });
     const end = await scene.replay(await scene.select(), {}, { fate });
@@ -84,7 +87,7 @@ describe('the ramp', () => {
     expect(stageSizes(scene)).toEqual([1, 10, 1]);
   });
 
-  it('stops where some have no end within the wait, and says how many', async () => {
+  it('stops if some have not ended in time, and reports how many', async () => {
     const { scene } = await aGroup(20);
     const failures = await scene.select();
     const silent = new Set([failures[2]?.envelopeId, failures[5]?.envelopeId]);
@@ -102,7 +105,7 @@ describe('the ramp', () => {
     expect(scene.clock.now() - began).toBeLessThan(63_000);
   });
 
-  it('sees ends dated by clocks that go before or after the one here', async () => {
+  it('finds ends recorded by clocks that differ from the local one', async () => {
     for (const skewMs of [-86_400_000, -290_000, 290_000, 86_400_000]) {
       const stores = memoryStores();
       const scene = aScene(stores);
@@ -113,7 +116,7 @@ describe('the ramp', () => {
     }
   });
 
-  it('a child of a fan-out that fails stops it too, and is named', async () => {
+  it('a failed child of a fan-out stops it too, and is reported', async () => {
     const { scene } = await aGroup(30);
     const end = await scene.replay(
       await scene.select(),
@@ -132,20 +135,20 @@ describe('the ramp', () => {
     expect(end.sent).toHaveLength(1);
   });
 
-  it('a canceled one is no failure', async () => {
+  it('a canceled envelope is not a failure', async () => {
     const { scene } = await aGroup(3);
     const end = await scene.replay(await scene.select(), {}, { fate: () => ({ end: 'canceled' }) });
     expect(end).toMatchObject({ why: 'all-sent', failedAgain: [] });
   });
 
-  it('without stages all are sent, whatever becomes of them', async () => {
+  it('sends all without stages, whatever their ends', async () => {
     const { scene } = await aGroup(30);
     const end = await scene.replay(await scene.select(), {}, { fate: () => BAD, noRamp: true });
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
     expect(end.sent).toHaveLength(30);
   });
 
-  it('tells its progress: what was sent, what has ended, what was skipped', async () => {
+  it('reports its progress: sent, ended, skipped', async () => {
     const { scene } = await aGroup(12);
     const seen: ReplayProgress[] = [];
     await scene.replay(await scene.select(), {}, { onProgress: (progress) => seen.push(progress) });
@@ -169,7 +172,7 @@ describe('the rate', () => {
 });
 
 describe('stopped by Ctrl-C', () => {
-  it('between two envelopes: nothing more is sent, and it is known where', async () => {
+  it('between two envelopes: sends nothing more, and reports the rest as left', async () => {
     const { scene } = await aGroup(30);
     const failures = await scene.select();
     const stopping = new AbortController();
@@ -222,7 +225,7 @@ describe('queues', () => {
     return { scene, looked, reach };
   }
 
-  it('are looked for once for each actor before anything is sent, and what has none is left out', async () => {
+  it('are checked once per actor before the first send; failures without a queue are skipped', async () => {
     const { scene, looked, reach } = await aMixture();
     const end = await scene.replay(await scene.select(), {}, { reach });
     expect(looked.toSorted()).toEqual(['gone', 'score']);
@@ -236,7 +239,7 @@ describe('queues', () => {
     expect((await scene.entriesOf('gone-1'))[0]?.replays).toEqual([]);
   });
 
-  it('that are missing are told also where the ramp stops before', async () => {
+  it('that are missing are reported even if the replay stops early', async () => {
     const { scene, reach } = await aMixture();
     const end = await scene.replay(await scene.select(), {}, { reach, fate: () => BAD });
     expect(end.why).toBe('failed-again');
@@ -244,7 +247,7 @@ describe('queues', () => {
     expect(end.left).toHaveLength(12);
   });
 
-  it('of what was replayed before are not looked for, nor the first one where all goes to another', async () => {
+  it('are not checked for failures replayed before, nor for the original actor with another target', async () => {
     const { scene, looked, reach } = await aMixture();
     await scene.replay(await scene.select({ filter: { actor: 'gone' } }), { to: 'score' });
     scene.sent.length = 0;
@@ -254,7 +257,7 @@ describe('queues', () => {
     expect(looked).toEqual(['other']);
   });
 
-  it('that cannot be looked for stop it before anything is sent', async () => {
+  it('that cannot be checked stop the replay before the first send', async () => {
     const { scene } = await aMixture();
     const reach = async (): Promise<Reply> => ({ ok: false, problem: 'the broker is down' });
     const end = await scene.replay(await scene.select(), {}, { reach });
@@ -288,7 +291,7 @@ describe('one target that the broker refuses', () => {
   const sentTo = (scene: Scene) => scene.sent.map(({ to }) => to);
   const skippedIds = (end: ReplayEnd) => end.skipped.map(({ failure }) => failure.envelopeId).toSorted();
 
-  it('at the look-up: its failures are skipped and the others are sent', async () => {
+  it('at the check: its failures are skipped and the others are sent', async () => {
     const scene = await aMeshOf(['store', 'score', 'store', 'score']);
     const reach = async (actor: string) => only('store', DENIED)(actor);
     const end = await scene.replay(await scene.select(), {}, { reach });
@@ -322,7 +325,7 @@ describe('one target that the broker refuses', () => {
     expect(next.sent.map(({ envelopeId }) => envelopeId)).toEqual(['store-1', 'store-3', 'store-4']);
   });
 
-  it('because its queue was deleted after the look-up: skipped like a queue that was missing before', async () => {
+  it('because its queue was deleted after the check: skipped like a missing queue', async () => {
     const scene = await aMeshOf(['store', 'score', 'store']);
     const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', GONE) });
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
@@ -390,7 +393,7 @@ describe('one target that the broker refuses', () => {
       expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
   });
 
-  it('does not stop the replay when another target took everything for it', async () => {
+  it('does not stop the replay when another target accepted all its envelopes', async () => {
     const scene = await aMeshOf(['score', 'store']);
     const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
@@ -411,7 +414,7 @@ describe('one target that the broker refuses', () => {
     expect(end.problem).toMatch(/^e-2 could not be sent: AccessDenied: .*the store is down$/);
   });
 
-  it('at the look-up, with every other one missing: there is nothing to stop', async () => {
+  it('at the check, with every other one missing: there is nothing to stop', async () => {
     const scene = await aMeshOf(['store', 'gone']);
     const reach = async (actor: string): Promise<Reply> =>
       actor === 'gone' ? { ok: false, problem: 'there is no queue "gone"', isQueueMissing: true } : DENIED;
@@ -421,8 +424,8 @@ describe('one target that the broker refuses', () => {
   });
 });
 
-describe('what is refused', () => {
-  it('by the broker: the note is taken back, and it does not count as replayed', async () => {
+describe('a refusal', () => {
+  it('by the broker: the note is withdrawn, and the failure does not count as replayed', async () => {
     const { scene } = await aGroup(5);
     const failures = await scene.select();
     const refused = failures[2]?.envelopeId ?? '';
@@ -434,7 +437,7 @@ describe('what is refused', () => {
     expect(end.sent).toHaveLength(2);
     expect(end.left[0]?.envelopeId).toBe(refused);
     expect((await scene.entriesOf(refused))[0]?.replays).toEqual([]);
-    // Once the queue is there, the same command goes on where it stopped.
+    // Once the queue exists, the same command continues where it stopped.
     const next = await scene.replay(await scene.select());
     expect(next.sent.map(({ envelopeId }) => envelopeId)).toEqual(
       end.left.map(({ envelopeId }) => envelopeId),
@@ -442,7 +445,7 @@ describe('what is refused', () => {
     expect(next.skipped).toHaveLength(2);
   });
 
-  it('by the broker, and the note stays where the store is down too: that is said', async () => {
+  it('by the broker and the store: reports that the note remains', async () => {
     const { scene, stores } = await aGroup(1);
     const refuse = () => {
       stores.breakDown('withdrawReplay');
@@ -454,23 +457,26 @@ describe('what is refused', () => {
     );
   });
 
-  it.each(['get', 'noteReplay'] as const)('by a store (%s): nothing is sent, nothing noted', async (call) => {
-    const { scene, stores } = await aGroup(3);
-    const failures = await scene.select();
-    stores.breakDown(call);
-    const end = await scene.replay(failures);
-    stores.breakDown(undefined);
-    expect(end).toMatchObject({
-      why: 'refused',
-      sent: [],
-      problem: expect.stringContaining('the store is down'),
-    });
-    expect(scene.sent).toEqual([]);
-    expect(end.left).toHaveLength(3);
-    for (const id of ids(3)) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
-  });
+  it.each(['get', 'noteReplay'] as const)(
+    'by a store (%s): sends nothing and notes nothing',
+    async (call) => {
+      const { scene, stores } = await aGroup(3);
+      const failures = await scene.select();
+      stores.breakDown(call);
+      const end = await scene.replay(failures);
+      stores.breakDown(undefined);
+      expect(end).toMatchObject({
+        why: 'refused',
+        sent: [],
+        problem: expect.stringContaining('the store is down'),
+      });
+      expect(scene.sent).toEqual([]);
+      expect(end.left).toHaveLength(3);
+      for (const id of ids(3)) expect((await scene.entriesOf(id))[0]?.replays).toEqual([]);
+    },
+  );
 
-  it('by a store that noted it and lost the answer: the note is taken back', async () => {
+  it('by a store that stored the note but lost the reply: the note is withdrawn', async () => {
     const stores = memoryStores();
     let losesAnswers = true;
     const noteReplay: FailureIndex['noteReplay'] = async (...note) => {
@@ -485,7 +491,7 @@ describe('what is refused', () => {
     expect(await scene.replay(await scene.select())).toMatchObject({ why: 'all-sent', skipped: [] });
   });
 
-  it('by the store while ends are waited for: it stops there', async () => {
+  it('by the store while waiting for ends: the replay stops', async () => {
     const { scene, stores } = await aGroup(20);
     const onSend = () => stores.breakDown('ofReplay');
     const end = await scene.replay(await scene.select(), {}, { onSend });

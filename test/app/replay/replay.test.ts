@@ -4,7 +4,7 @@ import { readPatch } from '../../../lib/core/text/json-patch.ts';
 import { aScene, envelopeOf, ids, type Scene } from '../../replay/a-replay.ts';
 import { type Engines, startEngines } from '../../replay/engines.ts';
 
-/** What a replay sends and what it leaves behind, with an S3 and a DynamoDB that answer for themselves. */
+/** What a replay sends and what it records, with embedded S3 and DynamoDB. */
 
 let engines: Engines;
 beforeAll(async () => {
@@ -25,8 +25,8 @@ function patchOf(text: string) {
 const envelopeIds = (failures: readonly { readonly envelopeId: string }[]) =>
   failures.map(({ envelopeId }) => envelopeId);
 
-describe('what is sent', () => {
-  it('is a fresh attempt at the actor that failed, with the payload and route it had, marked by the replay', async () => {
+describe('the envelope sent', () => {
+  it('is a first attempt at the failed actor, with its payload and route, and the id of the replay', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1'], {
       parent_id: 'p-1',
@@ -64,7 +64,7 @@ describe('what is sent', () => {
     expect(statuses.get('e-2')).toBeUndefined();
   });
 
-  it('goes to another actor by choice', async () => {
+  it('goes to another actor with `to`', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1']);
     await scene.replay(await scene.select(), { to: 'score-v2' });
@@ -75,7 +75,7 @@ describe('what is sent', () => {
     expect((await scene.entriesOf('e-1'))[0]?.replays).toMatchObject([{ to: 'score-v2' }]);
   });
 
-  it('is patched, digits and all, and the record in the archive is as it was', async () => {
+  it('is patched without changing numbers, and the archived envelope is unchanged', async () => {
     const scene = await aMesh();
     const body = encode(
       envelopeOf(
@@ -91,7 +91,7 @@ describe('what is sent', () => {
     expect(before).toMatchObject({ ok: true, text: expect.stringContaining('"n":1') });
   });
 
-  it('is nothing where the patch does not fit, and the others go on', async () => {
+  it('is skipped if the patch does not apply; the others are sent', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1', 'e-2']);
     await scene.fail(['e-3'], { payload: { m: 1 } });
@@ -105,7 +105,7 @@ describe('what is sent', () => {
     expect((await scene.entriesOf('e-3'))[0]?.replays).toEqual([]);
   });
 
-  it('is nothing where the archive has lost it, or holds what cannot be read, or the broker would not take it', async () => {
+  it('is skipped if it is not archived, unreadable, or too large', async () => {
     const scene = await aMesh();
     await scene.fail(['lost', 'broken', 'long']);
     const { archive } = scene.stores;
@@ -122,7 +122,7 @@ describe('what is sent', () => {
 });
 
 describe('sent once', () => {
-  it('what was replayed before is skipped, unless it is wanted again', async () => {
+  it('skips failures replayed before, unless `again` is set', async () => {
     const scene = await aMesh();
     await scene.fail(ids(3));
     const first = await scene.replay(await scene.select(), { replay: 'r-a' });
@@ -141,10 +141,10 @@ describe('sent once', () => {
     expect(replays.map(({ replay }) => replay)).toEqual(['r-a', 'r-c']);
   });
 
-  it('by two operators at the same time: each envelope by one of them', async () => {
+  it('two operators at the same time: each envelope is sent by one of them', async () => {
     const scene = await aMesh();
     await scene.fail(ids(14));
-    // Both have read the group before either sends.
+    // Both read the group before either sends.
     const [one, other] = [await scene.select(), await scene.select()];
     const ends = await Promise.all([
       scene.replay(one, { replay: 'r-one' }),
@@ -159,7 +159,7 @@ describe('sent once', () => {
     }
   });
 
-  it('failures that come after the set was read are not sent', async () => {
+  it('does not send failures added after the selection was read', async () => {
     const scene = await aMesh();
     await scene.fail(ids(4));
     const failures = await scene.select();
@@ -172,7 +172,7 @@ describe('sent once', () => {
     expect(await scene.select()).toHaveLength(7);
   });
 
-  it('failures dated after the clock here are in the set all the same', async () => {
+  it('includes failures dated later than the local clock', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1']);
     const ahead = new Date(Date.now() + 86_400_000).toISOString();
@@ -180,7 +180,7 @@ describe('sent once', () => {
     expect(envelopeIds(await scene.select()).toSorted()).toEqual(['e-1', 'e-2']);
   });
 
-  it('an envelope that failed twice is sent once, as it failed last', async () => {
+  it('sends an envelope that failed twice once, as it failed last', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1']);
     await scene.fail(['e-1'], {
@@ -193,7 +193,7 @@ describe('sent once', () => {
     expect(scene.sent).toMatchObject([{ to: 'store', envelope: { route: { curr: 'store' } } }]);
   });
 
-  it('one that was purged meanwhile is skipped, and the others go on', async () => {
+  it('skips a failure that was purged meanwhile, and sends the others', async () => {
     const scene = await aMesh();
     await scene.fail(ids(3));
     const failures = await scene.select();
@@ -207,8 +207,8 @@ describe('sent once', () => {
   });
 });
 
-describe('what it leaves', () => {
-  it('a failure that failed again is a new record and a new entry in the same group; the first lists the replay', async () => {
+describe('the records', () => {
+  it('a repeated failure is a new record in the same group; the first one lists the replay', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1']);
     const [first] = await scene.entriesOf('e-1');
@@ -231,7 +231,7 @@ describe('what it leaves', () => {
     }
     const records = await scene.stores.records.ofEnvelope('e-1');
     expect(records).toMatchObject({ ok: true });
-    // And can be sent once more without a word about it: it is another failure.
+    // It is another failure, so it can be replayed without `again`.
     const next = await scene.replay(await scene.select(), { replay: 'r-2' });
     expect(next).toMatchObject({ why: 'all-sent', skipped: [] });
     expect(scene.sent.at(-1)?.envelope.headers).toMatchObject({ 'x-asya-replay': 'r-2' });
@@ -259,7 +259,7 @@ describe('what it leaves', () => {
 });
 
 describe('dead letters of the crew', () => {
-  /** What x-sink could not keep, with the end that it had. */
+  /** An envelope that x-sink could not archive, with its end. */
   const deadLetter = (before: object) => ({
     route: { prev: ['fetch', 'score'], curr: '', next: [] },
     status: {
@@ -272,11 +272,11 @@ describe('dead letters of the crew', () => {
   const LONG_AGO = '2025-11-01T00:00:00Z';
 
   it.each(['succeeded', 'failed'] as const)(
-    'an end that was "%s" is recorded, and is no failing again',
+    'records an end "%s", which is not a repeated failure',
     async (phase) => {
       const scene = await aMesh();
       const reason = phase === 'failed' ? 'RuntimeError' : 'Completed';
-      // Each ended a month before the one that is sent before it.
+      // Each ended a month before the one sent before it.
       for (const [month, id] of ids(12).entries()) {
         const endedAt = new Date(Date.UTC(2025, month)).toISOString();
         await scene.fail([id], deadLetter({ phase, reason, actor: 'score', updated_at: endedAt }));
@@ -296,7 +296,7 @@ describe('dead letters of the crew', () => {
     },
   );
 
-  it('sent to an actor of the user by choice, they can fail again like any other', async () => {
+  it("can fail again when sent to a user's actor", async () => {
     const scene = await aMesh();
     await scene.fail(ids(12), deadLetter({ phase: 'succeeded', actor: 'score', updated_at: LONG_AGO }));
     const end = await scene.replay(

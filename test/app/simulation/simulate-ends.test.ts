@@ -9,7 +9,7 @@ function once(policy: object, staging: Staging = {}) {
 }
 
 describe('a simulated envelope', () => {
-  it('passes along its route to x-sink, each actor at its pace', async () => {
+  it('follows its route to x-sink, with the duration of each call', async () => {
     const { timeline, end, requests, deadline } = await simulated({
       next: ['store'],
       takesMs: { score: 1_500, store: 250 },
@@ -28,7 +28,7 @@ describe('a simulated envelope', () => {
     expect(requests).toEqual({ sends: 3, receives: 3, deletes: 3 });
   });
 
-  it('fails at once where no policy covers the error', async () => {
+  it('fails at once without a matching policy', async () => {
     const { timeline, end, deadline } = await simulated({ fail: ALWAYS, timeoutMs: 10_000 });
     expect(timeline).toEqual(['0s score 1 uncovered', '0s x-sink kept', '0s x-sump entered']);
     expect(end).toMatchObject({
@@ -39,14 +39,14 @@ describe('a simulated envelope', () => {
     expect(deadline).toEqual({ verdict: 'not-reached', deadlineMs: 10_000, spareMs: 10_000 });
   });
 
-  it('ends when its attempts are made', async () => {
+  it('ends after its last attempt', async () => {
     const { timeline, steps, end } = await once({ maxAttempts: 2, initialDelay: '3s' });
     expect(timeline.slice(0, 2)).toEqual(['0s score 1 retries', '3s score 2 exhausted']);
     expect(steps[1]?.decision).toMatchObject({ ranOut: 'attempts', reason: 'PolicyExhausted' });
     expect(end).toMatchObject({ atMs: 3_000, reason: 'PolicyExhausted' });
   });
 
-  it('ends when its time at the actor is over', async () => {
+  it('ends after maxDuration', async () => {
     const policy = { maxAttempts: 'unlimited', maxDuration: '10s', backoff: 'constant', initialDelay: '4s' };
     const { timeline, steps } = await once(policy);
     expect(timeline.slice(0, 4)).toEqual([
@@ -59,7 +59,7 @@ describe('a simulated envelope', () => {
     expect(steps[0]?.decision).not.toHaveProperty('by.maxAttempts');
   });
 
-  it('ends when what it tells of is too old', async () => {
+  it('ends after expireAfter', async () => {
     const policy = { maxAttempts: 'unlimited', expireAfter: '1h', backoff: 'constant', initialDelay: '10s' };
     const headers = { event_time: '2025-12-31T23:00:15Z' };
     const { timeline, steps } = await once(policy, { headers });
@@ -71,7 +71,7 @@ describe('a simulated envelope', () => {
     expect(steps[2]?.decision).toMatchObject({ ranOut: 'expireAfter', limitMs: 3_600_000 });
   });
 
-  it('is not retried where a rule says so', async () => {
+  it('is not retried by noRetry', async () => {
     const { timeline, steps, end } = await once(
       { maxAttempts: 5 },
       { rules: [{ errors: ['ValueError'], policy: 'noRetry' }] },
@@ -81,7 +81,7 @@ describe('a simulated envelope', () => {
     expect(end).toMatchObject({ reason: 'NonRetryableFailure' });
   });
 
-  it('goes where onExhausted sends it, and ends well there', async () => {
+  it('follows onExhausted, and succeeds there', async () => {
     const { timeline, end } = await once({ onExhausted: ['recover', 'review'] }, { next: ['store'] });
     expect(timeline).toEqual([
       '0s score 1 exhausted',
@@ -99,44 +99,44 @@ describe('a simulated envelope', () => {
     expect(requests).toEqual({ sends: 4, receives: 3, deletes: 3 });
   });
 
-  it('is dropped, with its record alone', async () => {
+  it('is dropped, and only recorded at x-sink', async () => {
     const { end, requests } = await once({ onExhausted: { action: 'drop' } });
     expect(end).toMatchObject({ reason: 'Dropped', went: ['x-sink'] });
     expect(requests).toEqual({ sends: 2, receives: 2, deletes: 2 });
   });
 
-  it('goes where its _on_error header says', async () => {
+  it('follows its _on_error header', async () => {
     const { steps, end } = await once({ maxAttempts: 5 }, { headers: { _on_error: 'review' } });
     expect(steps[0]?.decision).toEqual({ kind: 'routed', to: 'review' });
     expect(end).toMatchObject({ phase: 'succeeded', actor: 'review' });
   });
 
-  it('is not acked where it is sent to a queue that is not there', async () => {
+  it('is not acknowledged if a target queue is missing', async () => {
     const { end, requests } = await once({}, { headers: { _on_error: 'nobody' } });
     expect(end).toEqual({ kind: 'released', atMs: 0, problem: 'there is no queue "nobody"' });
     expect(requests).toEqual({ sends: 1, receives: 1, deletes: 0 });
   });
 
-  it('does not enter where it is too large', async () => {
+  it('is refused if it is too large', async () => {
     const { end, steps } = await simulated({ payload: 'x'.repeat(1024 * 1024) });
     expect(steps).toEqual([]);
     expect(end).toMatchObject({ kind: 'released', problem: expect.stringContaining('1048576') });
   });
 
-  it('is not acked where it grows too large on its way', async () => {
+  it('is not acknowledged if it grows too large', async () => {
     const { steps, end } = await simulated({ payload: 'x'.repeat(1024 * 1024 - 160) });
     expect(steps).toHaveLength(1);
     expect(end).toMatchObject({ kind: 'released', problem: expect.stringContaining('1048576') });
   });
 
-  it('is left off where no end is in sight', async () => {
+  it('ends as endless after the maximum number of deliveries', async () => {
     const policy = { maxAttempts: 'unlimited', maxDuration: '1h' };
     const { end, steps } = await once(policy, { maxDeliveries: 50 });
     expect(end).toEqual({ kind: 'endless', atMs: 0, deliveries: 50 });
     expect(steps).toHaveLength(50);
   });
 
-  it('comes back to its rescuer until the hops are spent', async () => {
+  it('returns to its rescue actor until the hop budget is used up', async () => {
     const { steps, end } = await once({ onExhausted: ['score'] }, { actor: { maxHops: 2 } });
     expect(steps.map(({ decision }) => decision.kind)).toEqual([
       'exhausted',
@@ -153,7 +153,7 @@ describe('a simulated envelope', () => {
 describe('a simulated timeout', () => {
   const hangs = { score: [failing(TIMEOUT, 1)] };
 
-  it('is not retried by the default', async () => {
+  it('is not retried by the default policy', async () => {
     const { steps, end, timeline } = await once(
       { maxAttempts: 5 },
       { fail: hangs, actor: { timeoutMs: 30_000 } },
@@ -163,7 +163,7 @@ describe('a simulated timeout', () => {
     expect(end).toMatchObject({ reason: 'ActorTimeout', atMs: 30_000 });
   });
 
-  it('is retried where a rule takes it', async () => {
+  it('is retried if a rule matches it', async () => {
     const { timeline, steps } = await simulated({
       policies: { again: { maxAttempts: 2, initialDelay: '5s' } },
       rules: [{ errors: ['TimeoutError'], policy: 'again' }],
@@ -173,7 +173,7 @@ describe('a simulated timeout', () => {
     expect(steps[0]?.decision).toMatchObject({ by: { rule: 0, pattern: 'TimeoutError' } });
   });
 
-  it('comes of itself where a call takes longer than it may', async () => {
+  it('happens if a call takes longer than its timeout', async () => {
     const { steps } = await simulated({ takesMs: { score: 300_001 } });
     expect(steps[0]?.call).toMatchObject({ outcome: 'timeout', tookMs: 300_000 });
     expect((await simulated({ takesMs: { score: 300_000 } })).end).toMatchObject({ phase: 'succeeded' });
@@ -181,7 +181,7 @@ describe('a simulated timeout', () => {
 });
 
 describe('a simulated deadline', () => {
-  it('cuts a call off', async () => {
+  it('ends a call', async () => {
     const { steps, end, deadline } = await simulated({ timeoutMs: 8_000, takesMs: { score: 9_000 } });
     expect(steps[0]?.decision).toEqual({ kind: 'cut-off' });
     expect(steps[0]?.call).toMatchObject({ outcome: 'timeout', tookMs: 8_000 });
@@ -189,7 +189,7 @@ describe('a simulated deadline', () => {
     expect(deadline).toEqual({ verdict: 'missed', deadlineMs: 8_000, how: 'cut-off' });
   });
 
-  it('is passed on arrival with less than a second left', async () => {
+  it('counts as passed with less than a second left on arrival', async () => {
     const { steps, deadline } = await simulated({
       next: ['store'],
       timeoutMs: 8_000,
@@ -200,7 +200,7 @@ describe('a simulated deadline', () => {
     expect(deadline).toMatchObject({ verdict: 'missed', how: 'expired' });
   });
 
-  it('keeps a retry from being sent that would come too late', async () => {
+  it('prevents a retry that would arrive too late', async () => {
     const staging = { timeoutMs: 10_000, takesMs: { score: 500 } };
     const { timeline, steps, deadline, end } = await once({ maxAttempts: 9, initialDelay: '3s' }, staging);
     expect(timeline.slice(0, 2)).toEqual(['0s score 1 retries', '3.5s score 2 retries-too-late']);
@@ -209,13 +209,13 @@ describe('a simulated deadline', () => {
     expect(end).toMatchObject({ reason: 'Timeout', errorType: 'ValueError', atMs: 4_000 });
   });
 
-  it('is passed by the whole seconds of SQS too', async () => {
+  it('accounts for the whole seconds of SQS', async () => {
     const { timeline } = await once({ maxAttempts: 2, initialDelay: '8200ms' }, { timeoutMs: 9_500 });
     expect(timeline.slice(0, 2)).toEqual(['0s score 1 retries', '9s score 2 expired']);
   });
 });
 
-it('has one error follow another', async () => {
+it('simulates different errors in a row', async () => {
   const { steps } = await once(
     { maxAttempts: 9 },
     { fail: { score: [failing('A', 2), failing(faultEnd({ type: 'B' }), 1)] } },

@@ -49,7 +49,7 @@ function simulatedFrom(given: Case) {
   return simulate(scenario);
 }
 
-/** The same by hand: each delivery decoded, admitted and decided, with a transport that can delay for any time. */
+/** A reference simulation that calls decode, admit and decide directly, with a transport without a maximum delay. */
 function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'atMs' | 'phase' | 'reason'> & {
   readonly actor: string | undefined;
 } {
@@ -84,7 +84,7 @@ function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'at
 }
 
 describe('for any policy', () => {
-  it('a simulated retry begins when the delay of its attempt is over', async () => {
+  it('a simulated retry starts after the delay of its attempt', async () => {
     let seen = 0;
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
@@ -109,7 +109,7 @@ describe('for any policy', () => {
     expect(seen).toBeGreaterThan(200);
   });
 
-  it('a simulated envelope ends as deciding step by step ends it', async () => {
+  it('a simulated envelope ends like the reference simulation', async () => {
     const reasons = new Set<string>();
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { faultEnd, UNREACHABLE } from '../../core/a-delivery.ts';
 import { failing, type Staging, simulated } from '../a-scenario.ts';
 
-/** When each attempt at `score` began, in seconds. */
+/** When each attempt at `score` started, in seconds. */
 async function attemptsAt(policy: unknown, staging: Staging = {}): Promise<readonly number[]> {
   const { steps } = await simulated({
     policies: { default: policy },
@@ -26,12 +26,12 @@ describe('a simulated retry', () => {
     expect(await attemptsAt(policy)).toEqual([0, 1, 6, 11]);
   });
 
-  it('is capped, and begins after the call before it', async () => {
+  it('is capped, and starts after the previous call', async () => {
     const policy = { maxAttempts: 4, initialDelay: '2s', maxInterval: '3s' };
     expect(await attemptsAt(policy, { takesMs: { score: 500 } })).toEqual([0, 2.5, 6, 9.5]);
   });
 
-  it('has the jitter that the dice say, in whole seconds of SQS', async () => {
+  it('has random jitter, in whole seconds of SQS', async () => {
     const policy = { maxAttempts: 2, initialDelay: '20s', jitter: true };
     expect(await attemptsAt(policy, { randomValue: 0 })).toEqual([0, 20]);
     expect(await attemptsAt(policy, { randomValue: 0.5 })).toEqual([0, 21]);
@@ -45,7 +45,7 @@ describe('a simulated retry', () => {
     expect(steps[0]?.sends).toEqual([{ to: 'score', type: 'retry', delayMs: 21_500, arrivesMs: 22_000 }]);
   });
 
-  it('waits as long as the runtime asks, and no longer than the cap', async () => {
+  it('waits for retry_after, at most maxInterval', async () => {
     const asks = { score: [failing(faultEnd({ httpStatus: 429, retryAfter: 7 }), 1)] };
     const policy = { maxAttempts: 2, initialDelay: '2s' };
     expect(await attemptsAt(policy, { fail: asks })).toEqual([0, 7]);
@@ -59,7 +59,7 @@ describe('a simulated retry', () => {
     });
   });
 
-  it('is sent in pieces where SQS cannot delay it for so long', async () => {
+  it('is resent if SQS cannot delay it long enough', async () => {
     const { timeline, requests, steps } = await simulated({
       policies: { default: { maxAttempts: 2, initialDelay: '40m' } },
       fail: { score: [failing('ValueError', 1)] },
@@ -75,7 +75,7 @@ describe('a simulated retry', () => {
     expect(requests).toEqual({ sends: 5, receives: 5, deletes: 5 });
   });
 
-  it('tells the policy, the rule and the word in it', async () => {
+  it('reports the policy, the rule and the pattern', async () => {
     const { steps } = await simulated({
       policies: { slow: { maxAttempts: 3, initialDelay: '1s' } },
       rules: [
@@ -93,7 +93,7 @@ describe('a simulated retry', () => {
     expect(steps[0]?.call).toMatchObject({ outcome: 'error', tookMs: 0, timeoutMs: 300_000 });
   });
 
-  it('is built in where a runtime is lost and nobody says otherwise', async () => {
+  it('uses the built-in policy for a lost connection', async () => {
     const { timeline, end, steps } = await simulated({ fail: { score: [failing(UNREACHABLE)] } });
     expect(timeline).toEqual([
       '0s score 1 retries',
