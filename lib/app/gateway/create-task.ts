@@ -115,13 +115,13 @@ async function storeAndSend(
   deps: GatewayDeps,
 ): Promise<Created | GatewayRefusal> {
   const { tasks } = deps;
-  const kept = await tasks.create(task);
-  if (kept.ok) return armAndSend(task, body, claimed, deps);
+  const stored = await tasks.create(task);
+  if (stored.ok) return armAndSend(task, body, claimed, deps);
   // Another request with the same key was faster.
-  const there = claimed.key === undefined ? undefined : await tasks.get(task.id);
-  if (there?.ok && there.task !== undefined) return { ok: true, task: there.task, isNew: false };
+  const existing = claimed.key === undefined ? undefined : await tasks.get(task.id);
+  if (existing?.ok && existing.task !== undefined) return { ok: true, task: existing.task, isNew: false };
   await releaseKey(claimed, deps);
-  return unavailable('the task could not be stored', kept.problem, deps);
+  return unavailable('the task could not be stored', stored.problem, deps);
 }
 
 async function armAndSend(

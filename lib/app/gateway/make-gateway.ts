@@ -93,9 +93,9 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       if (!found.ok) return found;
       const { task } = found;
       if (!isFinal(task.state) || task.archiveKey === undefined) return { ok: true, result: { task } };
-      const kept = await readArchived(task.archiveKey, deps);
-      if (!kept.ok) return unavailable('the result could not be read', kept.problem, deps);
-      const payload = kept.envelope?.payload;
+      const archived = await readArchived(task.archiveKey, deps);
+      if (!archived.ok) return unavailable('the result could not be read', archived.problem, deps);
+      const payload = archived.envelope?.payload;
       return { ok: true, result: { task, ...defined({ payload }) } };
     },
     waitUntilEnded: async (caller, id, withinMs, signal) => {

@@ -76,11 +76,12 @@ async function endFromArchive(task: Task, deps: GatewayDeps): Promise<EndFound> 
   if (!found.ok) return found;
   const record = originalEnd(found.records);
   if (record === undefined) return { ok: true };
-  const kept = await readArchived(record.archiveKey, deps);
-  if (!kept.ok) return kept;
+  const archived = await readArchived(record.archiveKey, deps);
+  if (!archived.ok) return archived;
   const now = deps.clock.now();
-  if (kept.isMissing && !isOverdue(task, now) && now - record.atMs < ARCHIVED_WITHIN_MS) return { ok: true };
-  const report = kept.envelope && finalReportOf(kept.envelope, record.archiveKey);
+  if (archived.isMissing && !isOverdue(task, now) && now - record.atMs < ARCHIVED_WITHIN_MS)
+    return { ok: true };
+  const report = archived.envelope && finalReportOf(archived.envelope, record.archiveKey);
   const { end: state, reason, actor, archiveKey } = record;
   const why = reason === '' ? {} : { reason };
   return {
