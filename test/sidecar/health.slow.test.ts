@@ -33,7 +33,10 @@ describe.concurrent('health', () => {
     expect(await get(port, '/healthz')).toEqual({ status: 200, text: 'ok\n' });
     expect(await get(port, '/readyz')).toEqual({ status: 200, text: 'ok\n' });
     expect((await get(port, '/metrics')).status).toBe(200);
-    expect(await get(port, '/')).toEqual({ status: 404, text: 'there are /healthz, /readyz and /metrics\n' });
+    expect(await get(port, '/')).toEqual({
+      status: 404,
+      text: 'not found; available: /healthz, /readyz, /metrics\n',
+    });
   });
 
   test('is alive but not ready while the queue is missing', async () => {
