@@ -134,7 +134,7 @@ describe('a dead letter with invalid JSON', () => {
     expect(shown).toContain('{"raw":"not {JSON"}');
     const plain = await runAsya('replay', envelopeId, '--go');
     expect(plain.status).toBe(1);
-    expect(plain.err).toContain('put a right payload in its place with --patch');
+    expect(plain.err).toContain('Set a valid payload with --patch');
     const patch = '[{"op":"replace","path":"","value":{"n":1,"fix_file":"/"}}]';
     const patched = await runAsya('replay', envelopeId, '--patch', patch, '--go');
     expect(patched.err).toContain('done: 1 sent, 1 succeeded, 0 failed again, 0 skipped, 0 left');
