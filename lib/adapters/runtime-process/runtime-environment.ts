@@ -1,12 +1,12 @@
-/** Variables with which a handler could use the sidecar's permissions. */
-const CREDENTIALS = [
+import { CREDENTIAL_VARIABLES } from '../../config/settings/settings.ts';
+
+/** Variables of the cloud providers with which a handler could use the sidecar's permissions. */
+const CLOUD_CREDENTIALS = [
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN)$/,
   /^AWS_(CONTAINER_|WEB_IDENTITY_|ROLE_|CREDENTIAL_|SHARED_CREDENTIALS_FILE$|CONFIG_FILE$)/,
   /^AWS_(DEFAULT_)?PROFILE$/,
   /^AWS_LAMBDA_RUNTIME_API$/,
   /^(GOOGLE_APPLICATION_CREDENTIALS|GOOGLE_OAUTH_ACCESS_TOKEN)$/,
-  /^ASYA_RABBITMQ_URL$/,
-  /^ASYA_.*(SECRET|TOKEN|KEY)/,
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,5 +20,6 @@ export function runtimeEnvironment(own: Environment, passed: readonly string[]):
 }
 
 function isPassed(name: string, passed: readonly string[]): boolean {
-  return passed.includes(name) || !CREDENTIALS.some((pattern) => pattern.test(name));
+  if (passed.includes(name)) return true;
+  return !CREDENTIAL_VARIABLES.includes(name) && !CLOUD_CREDENTIALS.some((pattern) => pattern.test(name));
 }

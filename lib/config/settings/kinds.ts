@@ -9,8 +9,10 @@ export interface Kind<T> {
   /** The value, or a sentence on what would be valid. */
   read(text: string): KindReading<T>;
   write(value: T): string;
-  /** The value never appears in a message. */
+  /** The value never appears in a message, and handlers do not receive the variable. */
   readonly isSecret?: boolean;
+  /** The value may contain a password. Messages hide that part, and handlers do not receive the variable. */
+  readonly hasPassword?: boolean;
 }
 
 type KindReading<T> = { readonly value: T } | { readonly problem: string };
@@ -112,6 +114,11 @@ export function url(...schemes: readonly string[]): Kind<string> {
     },
     write: (value) => value,
   };
+}
+
+/** A URL such as `amqp://user:password@host`. */
+export function urlWithPassword(...schemes: readonly string[]): Kind<string> {
+  return { ...url(...schemes), hasPassword: true };
 }
 
 /** Comma-separated items; an empty text is an empty list. */

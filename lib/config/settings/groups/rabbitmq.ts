@@ -1,4 +1,4 @@
-import { oneOf, text, url, wholeNumber } from '../kinds.ts';
+import { oneOf, text, urlWithPassword, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { transportSettings } from '../transport-settings.ts';
 
@@ -6,7 +6,7 @@ import { transportSettings } from '../transport-settings.ts';
 export const RABBITMQ = transportSettings({
   title: 'RabbitMQ',
   settings: {
-    url: setting('ASYA_RABBITMQ_URL', url('amqp', 'amqps'), {
+    url: setting('ASYA_RABBITMQ_URL', urlWithPassword('amqp', 'amqps'), {
       about: 'URL of the broker.',
       default: 'amqp://guest:guest@localhost:5672/',
     }),
