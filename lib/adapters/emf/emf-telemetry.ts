@@ -23,12 +23,12 @@ const UNITS = {
 } as const satisfies Readonly<Record<Metric['kind'], string>>;
 
 /** For Lambda: collects metrics during an invocation and prints them in CloudWatch's embedded metric format. */
-export function emfTelemetry(place: MetricSource): EmfTelemetry {
+export function emfTelemetry(source: MetricSource): EmfTelemetry {
   let collected: Measurement[] = [];
   return {
-    received: (count, waitedMs) => collected.push(...measurementsOfReceive(count, waitedMs, place)),
+    received: (count, waitedMs) => collected.push(...measurementsOfReceive(count, waitedMs, source)),
     began: () => {},
-    ended: (report) => collected.push(...measurementsOfDelivery(report, place)),
+    ended: (report) => collected.push(...measurementsOfDelivery(report, source)),
     warn: () => {},
     step: () => {},
     publish: () => {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import {
+  initialMeasurements,
   METRICS,
   type Measurement,
   type Metric,
@@ -23,7 +24,7 @@ export interface PrometheusTelemetry extends Telemetry {
 type Instrument = (labels: Readonly<Record<string, string>>, value: number) => void;
 
 /** For long-running hosts: keeps the metrics in memory for Prometheus to scrape. */
-export function prometheusTelemetry(place: MetricSource): PrometheusTelemetry {
+export function prometheusTelemetry(source: MetricSource): PrometheusTelemetry {
   const registry = new Registry();
   const instruments = new Map(
     Object.entries(METRICS).map(([name, metric]) => [name, instrument(name, metric, registry)] as const),
@@ -33,13 +34,14 @@ export function prometheusTelemetry(place: MetricSource): PrometheusTelemetry {
   const measureAll = (measurements: readonly Measurement[]) => {
     for (const { name, labels, value } of measurements) measure(name, labels, value);
   };
-  const { queue } = place;
+  const { queue } = source;
+  measureAll(initialMeasurements(source));
   return {
-    received: (count, waitedMs) => measureAll(measurementsOfReceive(count, waitedMs, place)),
+    received: (count, waitedMs) => measureAll(measurementsOfReceive(count, waitedMs, source)),
     began: () => measure('active_messages', { queue }, 1),
     ended: (report) => {
       measure('active_messages', { queue }, -1);
-      measureAll(measurementsOfDelivery(report, place));
+      measureAll(measurementsOfDelivery(report, source));
     },
     warn: () => {},
     step: () => {},

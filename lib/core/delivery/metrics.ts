@@ -1,4 +1,4 @@
-import type { Fact } from './plan.ts';
+import { FAILED_REASONS, type Fact, RESULTS, RUNTIME_ERROR_TYPES } from './plan.ts';
 
 /** All metrics, for Prometheus and CloudWatch. Their namespace is `asya_actor`. `docs/metrics.md` lists them. */
 export const METRICS = {
@@ -20,7 +20,7 @@ export const METRICS = {
   },
   failures_recorded_total: {
     kind: 'count',
-    help: 'Failures added to the index by x-sump',
+    help: 'Failures added to the index by x-sump or x-dlq',
     labels: ['actor', 'reason'],
   },
   runtime_errors_total: {
@@ -84,6 +84,19 @@ export interface MetricSource {
   readonly queueOf: (actor: string) => string;
 }
 
+/** Every counter whose label values are known in advance, at 0: otherwise a monitor would miss its first event. */
+export function initialMeasurements({ queue }: MetricSource): Measurement[] {
+  return [
+    ...RESULTS.map((result) => ({ name: 'messages_total', labels: { queue, result }, value: 0 }) as const),
+    ...FAILED_REASONS.map(
+      (reason) => ({ name: 'messages_failed_total', labels: { queue, reason }, value: 0 }) as const,
+    ),
+    ...RUNTIME_ERROR_TYPES.map(
+      (error_type) => ({ name: 'runtime_errors_total', labels: { queue, error_type }, value: 0 }) as const,
+    ),
+  ];
+}
+
 export function measurementsOfReceive(
   count: number,
   waitedMs: number,
@@ -95,11 +108,11 @@ export function measurementsOfReceive(
   ];
 }
 
-export function measurementsOfDelivery(worked: ProcessedDelivery, place: MetricSource): Measurement[] {
-  const { queue, transport } = place;
+export function measurementsOfDelivery(worked: ProcessedDelivery, source: MetricSource): Measurement[] {
+  const { queue, transport } = source;
   const { facts, receivedBytes, sentBytes, processingMs, runtimeMs, sendMs } = worked;
   return [
-    ...facts.flatMap((fact) => measurementsOfFact(fact, place)),
+    ...facts.flatMap((fact) => measurementsOfFact(fact, source)),
     { name: 'processing_duration_seconds', labels: { queue }, value: processingMs / 1000 },
     ...(runtimeMs === undefined
       ? []

@@ -37,34 +37,39 @@ export type Fact =
   | { readonly fact: 'failure'; readonly actor: string; readonly reason: string }
   | { readonly fact: 'policy'; readonly policy: string; readonly rule?: number };
 
-export type Result =
-  | 'success'
-  | 'empty_response'
-  | 'end_consumed'
-  | 'error'
-  | 'retried'
-  | 'policy_routed'
-  | 'sla_expired'
-  | 'escalated'
-  | 'dropped'
-  | 'canceled'
+export const RESULTS = [
+  'success',
+  'empty_response',
+  'end_consumed',
+  'error',
+  'retried',
+  'policy_routed',
+  'sla_expired',
+  'escalated',
+  'dropped',
+  'canceled',
   /** Not due yet: resent with a delay. */
-  | 'deferred'
+  'deferred',
   /** Resent unchanged: the host had no time left, or the runtime was killed because of another call. */
-  | 'returned';
+  'returned',
+] as const;
+export type Result = (typeof RESULTS)[number];
 
-export type FailedReason =
-  | 'retry_send_failed'
-  | 'policy_exhausted'
-  | 'runtime_error'
-  | 'sla_timeout'
-  | 'timeout'
-  | 'parse_error'
-  | 'validation_error'
-  | 'route_mismatch'
-  | 'transport_error';
+export const FAILED_REASONS = [
+  'retry_send_failed',
+  'policy_exhausted',
+  'runtime_error',
+  'sla_timeout',
+  'timeout',
+  'parse_error',
+  'validation_error',
+  'route_mismatch',
+  'transport_error',
+] as const;
+export type FailedReason = (typeof FAILED_REASONS)[number];
 
-export type RuntimeErrorType = 'execution' | 'timeout' | 'connection';
+export const RUNTIME_ERROR_TYPES = ['execution', 'timeout', 'connection'] as const;
+export type RuntimeErrorType = (typeof RUNTIME_ERROR_TYPES)[number];
 
 export function dispatchOf(to: string, type: DispatchType, envelope: Envelope, delayMs = 0): Dispatch {
   return { to, type, delayMs, envelope, body: encode(envelope) };
