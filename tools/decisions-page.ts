@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 
 const HEAD = `# Decisions
 
-Why the project is built the way it is: one record per decision, newest first. Each record gives the context, the
-decision, its consequences and the alternatives that were considered.
+Why the project is built the way it is: one record per decision, newest first. Each record gives the context and
+the decision and, where there are any, its consequences and the alternatives that were considered.
 
 To find the records about one topic, search for its area, for example:
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { COLUMNS_FOLDER, isKept, readColumns, tableText } from './contract-table.ts';
 
 /**
- * `npm run test:transports`: tries the transport contract on every subject and prints what holds where. Words after
- * `--` choose test files, as with vitest. Where the environment names a folder of verdicts, what the same run of CI has
- * found there already is not tried again.
+ * `npm run test:transports`: runs the transport contract on every transport and prints the results as a table.
+ * Arguments after `--` select test files, as with vitest. If the environment names a folder with results of the same CI
+ * run, tests that already have a result there are not run again.
  */
 const ROOT = join(import.meta.dirname, '..');
 const words = process.argv.slice(2);
@@ -32,6 +32,6 @@ if (given === undefined) rmSync(folder, { recursive: true });
 console.log(`\n${tableText(columns)}`);
 const isGood = status === 0 && isKept(columns);
 console.log(
-  `\ntransports: ${isGood ? 'every law holds, or is skipped for the reason given' : 'NOT all is well'}`,
+  `\ntransports: ${isGood ? 'every law holds, or is skipped for the reason given' : 'some laws are broken, see above'}`,
 );
 process.exitCode = isGood ? 0 : 1;

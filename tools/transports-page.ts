@@ -20,7 +20,7 @@ at-least-once delivery, no guaranteed order. The tables show all differences.
 `;
 
 const TAIL = `
-- If a result is too large for the transport, the envelope goes to x-sink as \`PayloadTooLarge\`, with its original
+- If a result is too large for the transport, the envelope fails with the error type \`PayloadTooLarge\`, with its original
   payload.
 - A delay that is longer than one send allows is split into several sends, with the header \`x-asya-not-before\`.
 - If a retry cannot be delayed, because the transport has no delays or the body is too large for them, the envelope goes

@@ -22,10 +22,11 @@ export interface MeshPlan {
   readonly functions: readonly FunctionPlan[];
 }
 
-/** How much longer the visibility timeout is than the function's timeout (SPEC.md). */
+/** How much longer the visibility timeout is than the function's timeout. */
 const VISIBILITY_MARGIN_SECONDS = 30;
 /** HTTP passes the envelope's id, the attempt and the deadline to a handler. The plain socket protocol does not. */
 const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', resource: '/invoke' } as const;
+
 export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   const edges = edgesOf(manifest);
   const nameOf = (actor: string) => queueName(actor, settings.namespace);

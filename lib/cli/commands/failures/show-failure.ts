@@ -61,7 +61,7 @@ export async function showFailure(
       {
         ...failureJson(failure),
         ...('problem' in archived
-          ? { trouble: archived.problem }
+          ? { problem: archived.problem }
           : { route: archived.envelope.route, status: archived.envelope.status }),
         replays: replaysJson(failure, ends),
         ...(events.length === 0 ? {} : { taskEvents: events }),
