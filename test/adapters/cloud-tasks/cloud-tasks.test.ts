@@ -45,14 +45,14 @@ describe('a publication', () => {
     ]);
   });
 
-  it('that was scheduled before is accepted', async () => {
+  it('is accepted again if it was scheduled before', async () => {
     const { service, engine } = await anEngine();
     await engine.schedule(aPublication());
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: false });
     expect(service.tasks).toHaveLength(1);
   });
 
-  it('that Cloud Tasks can never accept is refused as hopeless', async () => {
+  it('is refused permanently if Cloud Tasks can never accept it', async () => {
     const { engine } = await anEngine();
     expect(await engine.schedule(aPublication({ dueMs: Date.now() + 40 * 86_400_000 }))).toEqual({
       ok: false,
@@ -75,7 +75,7 @@ describe('a temporary failure', () => {
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: true });
   });
 
-  it('a missing queue, until it is created', async () => {
+  it('a queue that is missing until it is created', async () => {
     const { service, engine } = await anEngine();
     const elsewhere = aPublication({ queue: `${QUEUE}-2` });
     const missing = await engine.schedule(elsewhere);
@@ -123,9 +123,9 @@ describe('the access token', () => {
     expect(metadata.requests).toHaveLength(2);
   });
 
-  it('that is refused is renewed once', async () => {
-    let made = 0;
-    const metadata = await anHttpServer(() => answering(`token-${++made}`, 3_600));
+  it('is renewed once if it is rejected', async () => {
+    let issued = 0;
+    const metadata = await anHttpServer(() => answering(`token-${++issued}`, 3_600));
     const { service, engine } = await anEngine(metadataAccessToken({ host: metadata.host, now: () => 0 }));
     service.tokens.add('token-2');
     expect(await engine.schedule(aPublication())).toEqual({ ok: true, isNew: true });
@@ -134,7 +134,7 @@ describe('the access token', () => {
       ok: false,
       problem: expect.stringContaining('the access token was rejected'),
     });
-    expect(made).toBe(3);
+    expect(issued).toBe(3);
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('the access token', () => {
     ['an answer without a token', { status: 200, body: '{}' }, 'the response has no access_token'],
     ['invalid JSON', { status: 200, body: 'hello' }, 'JSON'],
     ['a closed connection', undefined, 'token'],
-  ])('is not available: %s', async (_, answer, message) => {
+  ])('is requested again after a failure: %s', async (_, answer, message) => {
     let answers = [answer];
     const metadata = await anHttpServer(() =>
       answers.length > 0 ? answers.pop() : answering('good', 3_600),

@@ -17,7 +17,8 @@ afterAll(() => embedded.close());
 type Fields = Readonly<Record<string, unknown>>;
 
 const recordFor = (changes: Fields): NewRecord => recordOf(aFailed(changes), NOW, deriveId);
-const noted = ({ place: _place, alternativeKey: _alternativeKey, ...record }: NewRecord): EndRecord => record;
+const storedRecord = ({ place: _place, alternativeKey: _alternativeKey, ...record }: NewRecord): EndRecord =>
+  record;
 const atHop = (hop: number) => ({ route: { prev: Array(hop).fill('fetch'), curr: 'score', next: [] } });
 const replayed = (replay: string) => ({ headers: { 'x-asya-replay': replay } });
 
@@ -29,10 +30,10 @@ describe('a claim', () => {
     for (const again of [record, later, later]) {
       expect(await records.claim(again)).toEqual({ ok: true, isFirst: false, archiveKey: record.archiveKey });
     }
-    expect(await records.find(record)).toEqual({ ok: true, record: noted(record) });
+    expect(await records.find(record)).toEqual({ ok: true, record: storedRecord(record) });
   });
 
-  it('of another hop gets its own key, in either order', async () => {
+  it('for another hop gets its own key, in either order', async () => {
     const hops = [1, 0, 2].map((hop) => recordFor({ id: 'hops', ...atHop(hop) }));
     const keys = ['hops', 'hops@0', 'hops@2'].map((name) => `failed/2026-01-01/score/${name}.json`);
     expect(new Set(hops.map(({ archiveKey }) => archiveKey))).toEqual(new Set([keys[0]]));
@@ -41,7 +42,7 @@ describe('a claim', () => {
         expect(await records.claim(record)).toEqual({ ok: true, isFirst, archiveKey: keys[at] });
         expect(await records.find(record)).toEqual({
           ok: true,
-          record: { ...noted(record), archiveKey: keys[at] },
+          record: { ...storedRecord(record), archiveKey: keys[at] },
         });
       }
     }
@@ -49,7 +50,7 @@ describe('a claim', () => {
     expect(ends.ok && new Set(ends.records.map(({ archiveKey }) => archiveKey))).toEqual(new Set(keys));
   });
 
-  it('of eight concurrent hops: each gets its own key, and one the plain key', async () => {
+  it('for each of eight concurrent hops gets its own key, and one of them the plain key', async () => {
     const hops = Array.from({ length: 8 }, (_, hop) => recordFor({ id: 'crowd', ...atHop(hop) }));
     const claims = await Promise.all(hops.map((record) => records.claim(record)));
     const keys = claims.map((claim) => claim.ok && claim.isFirst && claim.archiveKey);
@@ -57,7 +58,7 @@ describe('a claim', () => {
     expect(keys).toContain('failed/2026-01-01/score/crowd.json');
   });
 
-  it('of twenty concurrent ones is first for one, and all get the same key', async () => {
+  it('is first once of twenty concurrent ones, and all get the same key', async () => {
     const record = recordFor({ id: 'contended' });
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, at) => records.claim({ ...record, archiveKey: `key-${at}` })),
@@ -89,7 +90,7 @@ describe('a record', () => {
     const record = recordFor({ id: 'found', ...replayed('r-found') });
     expect(await records.find(record)).toEqual({ ok: true, record: undefined });
     await records.claim(record);
-    expect(await records.find(record)).toEqual({ ok: true, record: noted(record) });
+    expect(await records.find(record)).toEqual({ ok: true, record: storedRecord(record) });
     const elsewhere = recordFor({ id: 'found', ...replayed('r-found'), ...atHop(4) });
     expect(await records.find(elsewhere)).toEqual({ ok: true, record: undefined });
   });
@@ -101,7 +102,10 @@ describe('a record', () => {
     }));
     for (const end of ends) await records.claim(end);
     await records.claim(recordFor({ id: 'thrice-not' }));
-    expect(await records.ofEnvelope('thrice')).toEqual({ ok: true, records: ends.toReversed().map(noted) });
+    expect(await records.ofEnvelope('thrice')).toEqual({
+      ok: true,
+      records: ends.toReversed().map(storedRecord),
+    });
   });
 
   it('is found by its replay, children included', async () => {
@@ -113,7 +117,7 @@ describe('a record', () => {
     expect(await records.ofReplay('r-none', 0)).toEqual({ ok: true, records: [] });
   });
 
-  it('is found with all its pages', async () => {
+  it('is found on any page', async () => {
     const long = 'n'.repeat(2_000);
     const many = Array.from({ length: 200 }, (_, at) => ({
       ...recordFor({ id: `page-${at}`, ...replayed('r-pages') }),
@@ -130,19 +134,19 @@ describe('a record', () => {
   });
 });
 
-describe('a refusal has a message', () => {
+describe('a refused call returns a message', () => {
   const refused = { ok: false, problem: expect.stringContaining('table "') };
-  const askAll = (asked: EndRecords) =>
+  const callAll = (target: EndRecords) =>
     Promise.all([
-      asked.claim(recordFor({ id: 'refused' })),
-      asked.find(recordFor({ id: 'refused' })),
-      asked.ofEnvelope('refused'),
-      asked.ofReplay('r-1', 0),
+      target.claim(recordFor({ id: 'refused' })),
+      target.find(recordFor({ id: 'refused' })),
+      target.ofEnvelope('refused'),
+      target.ofReplay('r-1', 0),
     ]);
 
   it('if the table is missing', async () => {
     const { records: nowhere } = embedded.storesWith({ table: 'no-such-table' });
-    for (const reply of await askAll(nowhere)) {
+    for (const reply of await callAll(nowhere)) {
       expect(reply).toEqual({ ...refused, problem: expect.stringContaining('ResourceNotFoundException') });
     }
   });
@@ -150,7 +154,7 @@ describe('a refusal has a message', () => {
   it('if the store is down; it works again once the store is back', async () => {
     await embedded.dynamoDb.goDown();
     try {
-      for (const reply of await askAll(records)) expect(reply).toEqual(refused);
+      for (const reply of await callAll(records)) expect(reply).toEqual(refused);
     } finally {
       await embedded.dynamoDb.recover();
     }

@@ -85,9 +85,9 @@ describe('a failure', () => {
   it('is stored with any text', async () => {
     const huge = 'x'.repeat(500_000);
     const half = '\ud800';
-    for (const words of [huge, half, '']) {
-      const changes = { actor: words, reason: words, errorType: words, errorMessage: words, task: words };
-      await entered({ ...changes, flow: words, replay: words });
+    for (const text of [huge, half, '']) {
+      const changes = { actor: text, reason: text, errorType: text, errorMessage: text, task: text };
+      await entered({ ...changes, flow: text, replay: text });
     }
     expect((await listed({ reason: half.toWellFormed() })).failures).toHaveLength(1);
   });
@@ -139,13 +139,13 @@ describe('a list', () => {
     expect(await numbers({ actor: 'a-1', sinceMs: at(0) })).toEqual([1, 3, 0]);
     expect(await numbers({ reason: 'Escalated', sinceMs: at(0) })).toEqual([3, 2]);
     expect(await numbers({ flow: 'f-1', sinceMs: at(0) })).toEqual([1, 3]);
-    expect(await numbers({ group: 'no such' })).toEqual([]);
+    expect(await numbers({ group: 'missing' })).toEqual([]);
   });
 
   it('is split into pages, with each failure on one of them', async () => {
     const long = 'm'.repeat(2_000);
-    const words = { errorMessage: long, errorType: long, flow: long, task: long, replay: long, reason: long };
-    const many = Array.from({ length: 150 }, () => aFailure({ ...words, fingerprint: 'many' }));
+    const texts = { errorMessage: long, errorType: long, flow: long, task: long, replay: long, reason: long };
+    const many = Array.from({ length: 150 }, () => aFailure({ ...texts, fingerprint: 'many' }));
     for (let at = 0; at < many.length; at += 20) {
       const entries = await Promise.all(many.slice(at, at + 20).map((failure) => index.enter(failure)));
       expect(entries.filter(({ ok }) => !ok)).toEqual([]);
@@ -232,21 +232,21 @@ describe('the note of a replay', () => {
   });
 });
 
-describe('a refusal has a message', () => {
-  const askAll = (asked: FailureIndex) =>
+describe('a refused call returns a message', () => {
+  const callAll = (target: FailureIndex) =>
     Promise.all([
-      asked.enter(aFailure()),
-      asked.list({}),
-      asked.list({ group: 'g', actor: 'a', sinceMs: NOW }),
-      asked.ofEnvelope('e-1'),
-      asked.noteReplay('identity', note('r-1'), false),
-      asked.withdrawReplay('identity', 'r-1'),
-      asked.remove('identity'),
+      target.enter(aFailure()),
+      target.list({}),
+      target.list({ group: 'g', actor: 'a', sinceMs: NOW }),
+      target.ofEnvelope('e-1'),
+      target.noteReplay('identity', note('r-1'), false),
+      target.withdrawReplay('identity', 'r-1'),
+      target.remove('identity'),
     ]);
 
   it('if the table is missing', async () => {
     const { failures } = embedded.storesWith({ table: 'no-such-table' });
-    for (const reply of await askAll(failures)) {
+    for (const reply of await callAll(failures)) {
       expect(reply).toEqual({ ok: false, problem: expect.stringContaining('ResourceNotFoundException') });
     }
   });
@@ -254,7 +254,7 @@ describe('a refusal has a message', () => {
   it('if the store is down; it works again once the store is back', async () => {
     await embedded.dynamoDb.goDown();
     try {
-      for (const reply of await askAll(index)) {
+      for (const reply of await callAll(index)) {
         expect(reply).toEqual({ ok: false, problem: expect.stringContaining('table "failures"') });
       }
     } finally {

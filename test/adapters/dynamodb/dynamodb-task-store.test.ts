@@ -36,7 +36,7 @@ async function stored(id: string): Promise<Task | undefined> {
 }
 
 describe('a task', () => {
-  it('is read as it was stored, and created once', async () => {
+  it('is returned unchanged, and created once', async () => {
     const task = applyReport(aTask({ id: 'once' }), aStep('received', 0), NOW);
     expect(await store.create(task)).toEqual({ ok: true });
     expect(await stored('once')).toEqual(task);
@@ -45,9 +45,9 @@ describe('a task', () => {
   });
 
   it('is created once if the first answer was lost', async () => {
-    const deaf = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+    const lossy = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
     let answers = 0;
-    deaf.middlewareStack.add(
+    lossy.middlewareStack.add(
       (next) => async (args) => {
         const answer = await next(args);
         if (answers++ > 0) return answer;
@@ -55,11 +55,11 @@ describe('a task', () => {
       },
       { step: 'deserialize', priority: 'high' },
     );
-    const other = dynamoDbTaskStore({ client: deaf, name: 'tasks' }, systemClock, systemRandom);
-    expect(await other.create(aTask({ id: 'unheard' }))).toEqual({ ok: true });
+    const other = dynamoDbTaskStore({ client: lossy, name: 'tasks' }, systemClock, systemRandom);
+    expect(await other.create(aTask({ id: 'answer-lost' }))).toEqual({ ok: true });
     expect(answers).toBe(2);
-    expect(await other.create(aTask({ id: 'unheard' }))).toMatchObject({ ok: false });
-    deaf.destroy();
+    expect(await other.create(aTask({ id: 'answer-lost' }))).toMatchObject({ ok: false });
+    lossy.destroy();
   });
 
   it('is undefined if it does not exist', async () => {
@@ -117,15 +117,15 @@ describe('a list of tasks', () => {
     for (let nth = 0; nth < 60; nth++)
       await store.create(aTask({ id: `l-${nth}`, owner: 'lister', createdMs: NOW + nth }));
     const first = await store.list('lister');
-    if (!first?.ok || first.next === undefined) throw new Error('there is a second page');
+    if (!first?.ok || first.next === undefined) throw new Error('expected a second page');
     expect(first.tasks.map(({ id }) => id).slice(0, 2)).toEqual(['l-59', 'l-58']);
     const second = await store.list('lister', first.next);
-    if (!second?.ok) throw new Error('it can be read');
+    if (!second?.ok) throw new Error('expected to read the second page');
     expect([first.tasks.length + second.tasks.length, second.tasks.at(-1)?.id]).toEqual([60, 'l-0']);
     expect(await store.list('somebody else')).toEqual({ ok: true, tasks: [] });
   });
 
-  it.each(['', 'no cursor', Buffer.from('["failure#1",1]').toString('base64url')])(
+  it.each(['', 'not a cursor', Buffer.from('["failure#1",1]').toString('base64url')])(
     'is undefined for an invalid cursor: "%s"',
     async (cursor) => {
       expect(await store.list('lister', cursor)).toBeUndefined();
@@ -139,7 +139,7 @@ describe('a list of tasks', () => {
   });
 });
 
-describe('an API key', () => {
+describe('an idempotency key', () => {
   it('belongs to the first claim', async () => {
     expect(await store.claimKey('k', CLAIM)).toEqual({ ok: true, isFirst: true, claim: CLAIM });
     const second = await store.claimKey('k', { ...CLAIM, taskId: 't-2' });

@@ -28,17 +28,17 @@ describe('the table', () => {
 
   it('is ready after ensureTable, even if creation is slow', async () => {
     const slow = await startEmbeddedDynamoDb(300);
-    const reaching = dynamoDbClient({ region: 'us-east-1', endpoint: slow.endpoint }, {});
-    await ensureTable({ client: reaching, name: 'made' });
-    await reaching.send(new PutItemCommand({ TableName: 'made', Item: { pk: text('one') } }));
-    reaching.destroy();
+    const slowClient = dynamoDbClient({ region: 'us-east-1', endpoint: slow.endpoint }, {});
+    await ensureTable({ client: slowClient, name: 'made' });
+    await slowClient.send(new PutItemCommand({ TableName: 'made', Item: { pk: text('one') } }));
+    slowClient.destroy();
     await slow.close();
   });
 
   it('is not treated as missing if it cannot be reached', async () => {
-    const nobody = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
-    await expect(ensureTable({ client: nobody, name: 'made' })).rejects.toThrow('ECONNREFUSED');
-    nobody.destroy();
+    const unreachable = dynamoDbClient({ region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }, {});
+    await expect(ensureTable({ client: unreachable, name: 'made' })).rejects.toThrow('ECONNREFUSED');
+    unreachable.destroy();
   });
 });
 

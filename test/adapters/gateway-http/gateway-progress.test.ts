@@ -43,7 +43,7 @@ describe('a progress report', () => {
     expect(requests.map(({ length }) => length)).toEqual([100, 100, 50]);
   });
 
-  it('lets one envelope wait for a hanging gateway, and no other for 30 s', async () => {
+  it('waits for a hanging gateway once, and not again for 30 s', async () => {
     const { clock, progress, requests } = progressWith(never);
     const startedAt = clock.now();
     expect(await clock.passUntilSettled(progress.arrived(aStep('received', 0)))).toBe(false);
@@ -85,10 +85,10 @@ describe('a progress report', () => {
     await clock.passUntilSettled(progress.arrived(aStep('received', 0)));
     release(FINE);
     await clock.pass(2_500);
-    const asking = progress.arrived(aStep('received', 1));
+    const arriving = progress.arrived(aStep('received', 1));
     await new Promise((resolve) => setImmediate(resolve));
     release({ canceled: new Set(['t-1']) });
-    expect(await asking).toBe(true);
+    expect(await arriving).toBe(true);
   });
 
   it('uses a late answer for later envelopes', async () => {

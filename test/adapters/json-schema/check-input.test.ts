@@ -35,13 +35,13 @@ describe('an input', () => {
       { url: 'a', [EVIL]: EVIL },
       { place: '/*', problem: 'is not allowed here' },
     ],
-  ])('is invalid: %j, with the place and rule of each error', (value, fault) => {
-    const faults = checkInput(SCHEMA, value);
-    expect(faults).toContainEqual(fault);
-    expect(JSON.stringify(faults)).not.toContain(EVIL);
+  ])('is invalid: %j, with the place and rule of each error', (value, error) => {
+    const errors = checkInput(SCHEMA, value);
+    expect(errors).toContainEqual(error);
+    expect(JSON.stringify(errors)).not.toContain(EVIL);
   });
 
-  it('is reported with a limited number of errors', () => {
+  it('is invalid with a limited number of errors', () => {
     const sizes = Array<number>(500).fill(0);
     expect(checkInput(SCHEMA, { url: 'a', sizes }).length).toBeLessThanOrEqual(20);
   });

@@ -24,7 +24,7 @@ describe('a push', () => {
   });
 
   it.each([false, true])(
-    'that is refused: the answer names the value received (signature removed: %s)',
+    'is refused with the received value in the answer (signature removed: %s)',
     async (isStripped) => {
       const { issuer, check } = await aCheck(isStripped);
       const make = isStripped ? issuer.stripped : issuer.token;
@@ -71,7 +71,7 @@ describe('a push', () => {
     ['10,000 characters', 401, () => 'x'.repeat(10_000)],
   ];
 
-  it.each(refused)('whose token has %s is refused with %s', async (_, status, make) => {
+  it.each(refused)('with %s in its token is refused with %s', async (_, status, make) => {
     const { issuer, check } = await aCheck();
     expect(await check(`Bearer ${await make(issuer)}`)).toEqual({
       status,
@@ -94,7 +94,7 @@ describe('a push', () => {
     ['return an error', { status: 500, body: 'no' }],
     ['are invalid', { status: 200, body: '{"keys":"none"}' }],
     ['cannot be reached', undefined],
-  ])('is to be redelivered if the keys %s', async (_, answer) => {
+  ])('is answered with 503 if the keys %s', async (_, answer) => {
     const issuer = await aTokenIssuer();
     const broken = await anHttpServer(() => answer);
     const check = pushTokenCheck({ ...RULES, jwksUrl: broken.url });
@@ -125,7 +125,7 @@ describe("Google's keys", () => {
 });
 
 /** A token whose expiry is text and compares as later than any time. */
-const NEVER_OVER = [
+const NEVER_EXPIRING = [
   { alg: 'RS256' },
   { iss: 'accounts.google.com', aud: AUDIENCE, email: PUSHER, email_verified: true, exp: '9e99' },
 ]
@@ -152,7 +152,7 @@ describe('a token whose signature Cloud Run removed', () => {
     expect(await statusOf(issuer.stripped({ issuer: 'https://accounts.example.com' }))).toBe(401);
     expect(await statusOf(issuer.stripped({ audience: 'https://other.example.com' }))).toBe(401);
     expect(await statusOf(issuer.stripped({ expiresInSeconds: -120 }))).toBe(401);
-    expect(await statusOf(Promise.resolve(NEVER_OVER))).toBe(401);
+    expect(await statusOf(Promise.resolve(NEVER_EXPIRING))).toBe(401);
     expect(await check('Bearer nonsense.SIGNATURE_REMOVED_BY_GOOGLE')).toMatchObject({ status: 401 });
     expect(issuer.requests, 'no key was needed').toEqual([]);
   });

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { jsonLog } from '../../../lib/adapters/log/json-log.ts';
 
-/** What is written for this text, as a stream of bytes that ends each line with `\n`. */
+/** The output of a log with this text: each line ends with `\n`. */
 function logged(text: string): string {
   const lines: string[] = [];
   const log = jsonLog({ level: 'info', actor: 'score', now: () => 0, write: (line) => lines.push(line) });

@@ -1,9 +1,10 @@
 import type { PullStream, ReceivedMessage } from '../../../lib/adapters/pubsub/pull-stream.ts';
 
-/** A stream that brings and ends what the test says. */
+/** A stream whose messages and end the test controls. */
 export interface FakeStream extends PullStream {
-  readonly did: string[];
-  bring(...bodies: readonly string[]): void;
+  /** The calls of `stop` and `cancel`, in order. */
+  readonly calls: string[];
+  deliver(...bodies: readonly string[]): void;
   endWith(error?: unknown): void;
 }
 
@@ -12,21 +13,21 @@ export function fakeStream(
   onMessages: (messages: readonly ReceivedMessage[], stream: PullStream) => void,
   onEnd: (error: unknown, stream: PullStream) => void,
 ): FakeStream {
-  let noteEnd = () => {};
+  let resolveEnded = () => {};
   const stream: FakeStream = {
     window,
     openedAtMs: performance.now(),
     unsettled: 0,
-    did: [],
-    stop: () => stream.did.push('left'),
+    calls: [],
+    stop: () => stream.calls.push('stop'),
     cancel: () => {
-      stream.did.push('cancelled');
+      stream.calls.push('cancel');
       stream.endWith();
     },
     ended: new Promise((resolve) => {
-      noteEnd = resolve;
+      resolveEnded = resolve;
     }),
-    bring: (...bodies) =>
+    deliver: (...bodies) =>
       onMessages(
         bodies.map((body) => ({
           ackId: `ack-${body}`,
@@ -35,7 +36,7 @@ export function fakeStream(
         stream,
       ),
     endWith: (error) => {
-      noteEnd();
+      resolveEnded();
       onEnd(error, stream);
     },
   };

@@ -4,7 +4,7 @@ import { type Lease, leases } from '../../../lib/adapters/pubsub/leases.ts';
 import type { Delivery, Receipt } from '../../../lib/ports/transport.ts';
 import { errorOf, type FakeStream, fakeStream } from './a-stream.ts';
 
-/** Streams that obey, so that what is asked of them can be seen: the emulator knows no windows. */
+/** With fake streams, because the emulator ignores the window of a stream. */
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -17,10 +17,10 @@ const UNAVAILABLE = 14;
 const NOT_FOUND = 5;
 const never = new AbortController().signal;
 
-function anIntake() {
+function makeConsumer() {
   const streams: FakeStream[] = [];
   const released: string[] = [];
-  const held = leases({
+  const manager = leases({
     visibilityMs: 600_000,
     minFirstMs: 10_000,
     setDeadline: async (ackId, seconds) => {
@@ -30,7 +30,7 @@ function anIntake() {
   });
   const { receive, close } = queueConsumer({
     queue: 'q',
-    leases: held,
+    leases: manager,
     waitMs: 20_000,
     open: (window, onMessages, onEnd) => {
       const stream = fakeStream(window, onMessages, onEnd);
@@ -39,7 +39,7 @@ function anIntake() {
     },
   });
   const last = () => streams.at(-1) as FakeStream;
-  return { receive, close, held, streams, last, released };
+  return { receive, close, manager, streams, last, released };
 }
 
 function bodiesOf(receipt: Receipt): readonly string[] {
@@ -51,82 +51,82 @@ function leaseOf({ handle }: Delivery): Lease {
   return handle as Lease;
 }
 
-describe('the window is what the host can work on', () => {
-  test('what it asks for, at first; and the stream is kept as long as that fits', async () => {
-    const { receive, held, streams, last } = anIntake();
-    for (let turn = 0; turn < 5; turn++) {
+describe('a stream', () => {
+  test('has the first request as its window, and is kept while requests fit', async () => {
+    const { receive, manager, streams, last } = makeConsumer();
+    for (let round = 0; round < 5; round++) {
       const receiving = receive(2, never);
-      last().bring(`a${turn}`, `b${turn}`);
+      last().deliver(`a${round}`, `b${round}`);
       const receipt = await receiving;
-      expect(bodiesOf(receipt)).toEqual([`a${turn}`, `b${turn}`]);
-      if (receipt.ok) for (const delivery of receipt.deliveries) held.end(leaseOf(delivery));
+      expect(bodiesOf(receipt)).toEqual([`a${round}`, `b${round}`]);
+      if (receipt.ok) for (const delivery of receipt.deliveries) manager.end(leaseOf(delivery));
     }
     expect(streams.map(({ window }) => window)).toEqual([2]);
-    held.stop();
+    manager.stop();
   });
 
-  test('what it holds and what it asks for besides, once it can do more', async () => {
-    const { receive, held, streams, last } = anIntake();
+  test('is replaced by a wider one when the host can process more', async () => {
+    const { receive, manager, streams, last } = makeConsumer();
     const first = receive(2, never);
-    last().bring('a', 'b');
+    last().deliver('a', 'b');
     await first;
     receive(5, never);
-    expect(streams.map(({ window, did }) => [window, did])).toEqual([
-      [2, ['left']],
+    expect(streams.map(({ window, calls }) => [window, calls])).toEqual([
+      [2, ['stop']],
       [7, []],
     ]);
-    held.stop();
+    manager.stop();
   });
 
-  test('deliveries that rest after a release do not block the others', async () => {
-    const { receive, held, streams, last } = anIntake();
+  test('is replaced if its window is full of released deliveries that wait for their pause', async () => {
+    const { receive, manager, streams, last } = makeConsumer();
     const receiving = receive(1, never);
-    last().bring('poison');
+    last().deliver('poison');
     const receipt = await receiving;
-    if (receipt.ok) for (const delivery of receipt.deliveries) held.release(leaseOf(delivery), 600);
+    if (receipt.ok) for (const delivery of receipt.deliveries) manager.release(leaseOf(delivery), 600);
     const next = receive(1, never);
     expect(streams.map(({ window }) => window)).toEqual([1, 1]);
-    last().bring('good');
+    last().deliver('good');
     expect(bodiesOf(await next)).toEqual(['good']);
-    held.stop();
+    manager.stop();
   });
 
-  test('narrower again when it can do much less, but not at once', async () => {
-    const { receive, held, streams, last } = anIntake();
-    const ask = async (most: number) => {
+  test('is replaced by a narrower one when the host requests much less, but not at once', async () => {
+    const { receive, manager, streams, last } = makeConsumer();
+    const receiveAndSettle = async (most: number) => {
       const receiving = receive(most, never);
-      last().bring('x');
+      last().deliver('x');
       const receipt = await receiving;
-      if (receipt.ok) for (const delivery of receipt.deliveries) held.end(leaseOf(delivery));
+      if (receipt.ok) for (const delivery of receipt.deliveries) manager.end(leaseOf(delivery));
     };
-    await ask(100);
-    await ask(10);
+    await receiveAndSettle(100);
+    await receiveAndSettle(10);
     expect(streams.map(({ window }) => window)).toEqual([100]);
     await vi.advanceTimersByTimeAsync(6_000);
-    await ask(10);
+    await receiveAndSettle(10);
     expect(streams.map(({ window }) => window)).toEqual([100, 10]);
-    held.stop();
+    manager.stop();
   });
 
-  test('what a stream still brings after it was left is handed out too', async () => {
-    const { receive, held, streams } = anIntake();
+  test('still delivers late messages after it was replaced', async () => {
+    const { receive, manager, streams } = makeConsumer();
     const first = receive(1, never);
-    streams[0]?.bring('a');
+    streams[0]?.deliver('a');
     await first;
     const second = receive(1, never);
     expect(streams).toHaveLength(2);
-    streams[0]?.bring('late');
+    streams[0]?.deliver('late');
     expect(bodiesOf(await second)).toEqual(['late']);
     streams[0]?.endWith();
-    held.stop();
+    manager.stop();
   });
 });
 
-describe('what nobody is given goes back', () => {
-  test('when the host stops asking, and when it was on its way', async () => {
-    const { receive, held, last, released } = anIntake();
+describe('messages that are not handed out', () => {
+  test('are released if they arrive after the host stopped receiving', async () => {
+    const { receive, manager, last, released } = makeConsumer();
     const first = receive(1, never);
-    last().bring('a', 'b', 'c');
+    last().deliver('a', 'b', 'c');
     expect(bodiesOf(await first)).toEqual(['a']);
     expect(bodiesOf(await receive(1, never))).toEqual(['b']);
     const stop = new AbortController();
@@ -134,72 +134,72 @@ describe('what nobody is given goes back', () => {
     const stopped = receive(1, stop.signal);
     stop.abort();
     expect(bodiesOf(await stopped)).toEqual([]);
-    expect(last().did).toEqual(['left']);
-    last().bring('d');
+    expect(last().calls).toEqual(['stop']);
+    last().deliver('d');
     expect(released).toEqual(['ack-d']);
-    held.stop();
+    manager.stop();
   });
 
-  test('when it is closed; what is in hand is left alone', async () => {
-    const { receive, close, held, last, released } = anIntake();
+  test('are released on close(), unlike the handed-out ones', async () => {
+    const { receive, close, manager, last, released } = makeConsumer();
     const first = receive(1, never);
-    last().bring('a', 'b', 'c');
+    last().deliver('a', 'b', 'c');
     await first;
     const closing = close();
-    expect(last().did).toEqual(['left']);
+    expect(last().calls).toEqual(['stop']);
     await vi.advanceTimersByTimeAsync(3_000);
     await closing;
-    expect(last().did).toEqual(['left', 'cancelled']);
+    expect(last().calls).toEqual(['stop', 'cancel']);
     expect(released).toEqual(['ack-b', 'ack-c']);
     expect(bodiesOf(await receive(1, never))).toEqual([]);
-    held.stop();
+    manager.stop();
   });
 
-  test('a receive that waits longer than it may gets nothing, and the stream goes on', async () => {
-    const { receive, held, streams, last, released } = anIntake();
+  test('are not released when a receive times out, and the stream stays open', async () => {
+    const { receive, manager, streams, last, released } = makeConsumer();
     const receiving = receive(1, never);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(bodiesOf(await receiving)).toEqual([]);
-    last().bring('a');
+    last().deliver('a');
     expect(bodiesOf(await receive(1, never))).toEqual(['a']);
     expect({ streams: streams.length, released }).toEqual({ streams: 1, released: [] });
-    held.stop();
+    manager.stop();
   });
 });
 
 describe('the end of a stream', () => {
   test.each([
-    ['plainly', undefined],
-    ['because the service ends it now and then', errorOf(UNAVAILABLE)],
-  ])('%s, after a while: another takes its place, and nobody is told', async (_, error) => {
-    const { receive, held, streams, last } = anIntake();
+    ['without an error', undefined],
+    ['with a transient error', errorOf(UNAVAILABLE)],
+  ])('%s, after a while: another stream replaces it, and no problem is reported', async (_, error) => {
+    const { receive, manager, streams, last } = makeConsumer();
     const receiving = receive(3, never);
     await vi.advanceTimersByTimeAsync(6_000);
     last().endWith(error);
     expect(streams.map(({ window }) => window)).toEqual([3, 3]);
-    last().bring('a');
+    last().deliver('a');
     expect(bodiesOf(await receiving)).toEqual(['a']);
-    held.stop();
+    manager.stop();
   });
 
-  test('at once: told, and the next receive tries again', async () => {
-    const { receive, held, streams, last } = anIntake();
+  test('at once: the receive is refused, and the next one opens another stream', async () => {
+    const { receive, manager, streams, last } = makeConsumer();
     const receiving = receive(1, never);
     last().endWith(errorOf(UNAVAILABLE));
     expect(await receiving).toEqual({ ok: false, problem: expect.stringContaining('SOMETHING') });
     const again = receive(1, never);
-    last().bring('a');
+    last().deliver('a');
     expect(bodiesOf(await again)).toEqual(['a']);
     expect(streams).toHaveLength(2);
-    held.stop();
+    manager.stop();
   });
 
-  test('because the subscription is gone: told as such, however long it lived', async () => {
-    const { receive, held, last } = anIntake();
+  test('because the subscription is missing: the receive reports a missing queue, at any age of the stream', async () => {
+    const { receive, manager, last } = makeConsumer();
     const receiving = receive(1, never);
     await vi.advanceTimersByTimeAsync(15_000);
     last().endWith(errorOf(NOT_FOUND));
     expect(await receiving).toEqual({ ok: false, problem: expect.any(String), isQueueMissing: true });
-    held.stop();
+    manager.stop();
   });
 });

@@ -7,7 +7,7 @@ withoutRequestTimeouts();
 
 const TOPIC = 'projects/shop/topics/orders';
 
-test('what nobody would hear is not published; once somebody does, it is not asked again for every one', async () => {
+test('publishes nothing without a subscription, and checks a topic only until it has one', async () => {
   let subscriptions = '{}';
   const server = await anHttpServer(({ method }) => ({
     status: 200,
@@ -30,22 +30,22 @@ test('what nobody would hear is not published; once somebody does, it is not ask
   ]);
 });
 
-test('a topic that went away is asked after again', async () => {
-  let isThere = true;
+test('checks a topic again after it was deleted', async () => {
+  let exists = true;
   const server = await anHttpServer(({ method }) =>
-    isThere
+    exists
       ? { status: 200, body: method === 'GET' ? '{"subscriptions":["s"]}' : '{}' }
       : { status: 404, body: 'no such topic' },
   );
   const publish = publishIfSubscribed({ endpoint: server.url });
   expect(await publish(TOPIC, '{}')).toEqual({ ok: true });
-  isThere = false;
+  exists = false;
   expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
   expect(await publish(TOPIC, '{}')).toMatchObject({ ok: false, isQueueMissing: true });
   expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'GET']);
 });
 
-test('who may not look is told the right that it takes, and nothing is published', async () => {
+test('names the missing role if the check is denied, and publishes nothing', async () => {
   const server = await anHttpServer(() => ({ status: 403, body: 'PERMISSION_DENIED' }));
   const publish = publishIfSubscribed({ endpoint: server.url });
   expect(await publish(TOPIC, '{}')).toMatchObject({

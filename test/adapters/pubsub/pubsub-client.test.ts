@@ -5,7 +5,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it('without credentials says so in words, and what to do; no stack hides them', async () => {
+it('rejects missing credentials with a message that says what to set, without a stack', async () => {
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere/key.json');
   const thrown: unknown = await pubsubClient({ projectId: 'shop' }).catch((error) => error);
   expect(thrown).toMatchObject({

@@ -5,13 +5,13 @@ import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 
 const NOT_FOUND = Object.assign(new Error('5 NOT_FOUND'), { code: 5 });
 
-/** Topics of which only one is there, and how often the client was asked to make each. */
+/** A client with one existing topic. `made` lists the topic objects that it created. */
 function aClient() {
   const made: string[] = [];
   const topic = (name: string) => {
     made.push(name);
     const getSubscriptions = async () => {
-      if (name === 'there') return [['a subscription']];
+      if (name === 'existing') return [['a subscription']];
       throw NOT_FOUND;
     };
     return { name, getSubscriptions };
@@ -20,11 +20,11 @@ function aClient() {
   return { made, queues: pubsubQueues(client, queuePlan(60)) };
 }
 
-it('a queue that is not there is not kept in mind, one that is there is', async () => {
+it('caches an existing queue, but not a missing one', async () => {
   const { made, queues } = aClient();
   for (let n = 0; n < 2; n++) {
-    expect(await queues.checkSubscribed('there')).toEqual({ ok: true });
+    expect(await queues.checkSubscribed('existing')).toEqual({ ok: true });
     expect(await queues.checkSubscribed('missing')).toMatchObject({ ok: false, isQueueMissing: true });
   }
-  expect(made).toEqual(['there', 'missing', 'missing']);
+  expect(made).toEqual(['existing', 'missing', 'missing']);
 });

@@ -7,13 +7,13 @@ import type { Transport } from '../../../lib/ports/transport.ts';
 import { CLOCK_SLACK_MS, receiveOne, receiveSome, textOf } from '../../contract/law.ts';
 import { PROJECT, PUBSUB_ABSENCE, startPubsub } from '../../support/pubsub.ts';
 
-/** What the contract does not ask, because it is Pub/Sub's alone. */
+/** Behaviour that is specific to Pub/Sub and not part of the transport contract. */
 
-if (PUBSUB_ABSENCE !== undefined) console.log(`Pub/Sub's own ways: left out, because ${PUBSUB_ABSENCE}`);
+if (PUBSUB_ABSENCE !== undefined) console.log(`the Pub/Sub transport: skipped, because ${PUBSUB_ABSENCE}`);
 
 const OK = { ok: true };
 
-describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, () => {
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('the Pub/Sub transport', { timeout: 120_000 }, () => {
   let emulator: PubsubEmulator;
   let client: PubsubClient;
   beforeAll(async () => {
@@ -39,13 +39,13 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
     return transport;
   }
 
-  async function deadlineSet(subscription: string): Promise<number | null | undefined> {
+  async function ackDeadlineOf(subscription: string): Promise<number | null | undefined> {
     const name = `projects/${PROJECT}/subscriptions/${subscription}`;
     return (await client.subscriber.getSubscription({ subscription: name }))[0].ackDeadlineSeconds;
   }
 
   describe('a delayed send', () => {
-    test('goes to the delayer, with what it needs to know', async () => {
+    test('is published to the delayer with its delay and its topic', async () => {
       const [queue, delayer] = [newName(), newName()];
       const transport = await transportWith(delayer);
       await transport.ensureQueue(queue);
@@ -64,7 +64,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
       ]);
     });
 
-    test('of no delay is a plain one, and needs no delayer', async () => {
+    test('with a delay of 0 is sent directly, without a delayer', async () => {
       const queue = newName();
       const transport = await transportWith();
       await transport.ensureQueue(queue);
@@ -72,7 +72,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
       expect(textOf(await receiveOne(transport, queue))).toBe('"now"');
     });
 
-    test('without a delayer is refused: the queue is there, the way to it is not', async () => {
+    test('is refused without a delayer, but not as a missing queue', async () => {
       const [queue, delayer] = [newName(), newName()];
       const transport = await transportWith(delayer);
       await transport.ensureQueue(queue);
@@ -81,19 +81,19 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
         problem: expect.stringMatching(`^the delayer is not available.*"${delayer}"`),
       };
       expect(await transport.sendWithDelay(queue, '1', 1_000)).toEqual(refused);
-      // A topic that nobody hears is no delayer either.
+      // A delayer topic without a subscription is not enough.
       await client.publisher.topic(delayer).create();
       expect(await transport.sendWithDelay(queue, '1', 1_000)).toEqual(refused);
     });
 
-    test('to a missing queue is refused as such', async () => {
+    test('reports a missing queue', async () => {
       const delayer = newName();
       const transport = await transportWith(delayer);
       await transport.ensureQueue(delayer);
       expect(await transport.sendWithDelay(newName(), '1', 1_000)).toMatchObject({ isQueueMissing: true });
     });
 
-    test('of more than a task of Cloud Tasks holds is refused, though Pub/Sub would take it', async () => {
+    test('is refused if it is too large for Cloud Tasks, even if Pub/Sub would accept it', async () => {
       const [queue, delayer] = [newName(), newName()];
       const transport = await transportWith(delayer);
       await transport.ensureQueue(queue);
@@ -107,8 +107,8 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
     });
   });
 
-  describe('a topic that nobody hears', () => {
-    test('would drop what is sent to it, so the send is refused, until somebody does', async () => {
+  describe('a send to a topic', () => {
+    test('is refused until the topic has a subscription, because Pub/Sub would drop the message', async () => {
       const queue = newName();
       const transport = await transportWith();
       await client.publisher.topic(queue).create();
@@ -118,11 +118,11 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
         isQueueMissing: true,
       });
       expect(await transport.ensureQueue(queue)).toEqual(OK);
-      expect(await transport.send(queue, '"heard"')).toEqual(OK);
-      expect(textOf(await receiveOne(transport, queue))).toBe('"heard"');
+      expect(await transport.send(queue, '"received"')).toEqual(OK);
+      expect(textOf(await receiveOne(transport, queue))).toBe('"received"');
     });
 
-    test("is heard also by a subscription of another name: a topic to escalate to is somebody else's", async () => {
+    test('is accepted if the subscription has another name, as for an escalation topic', async () => {
       const [topic, subscription] = [newName(), newName()];
       await client.publisher.topic(topic).create();
       await client.publisher.topic(topic).createSubscription(subscription);
@@ -131,7 +131,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
     });
   });
 
-  test('a subscription whose topic was deleted is no queue, and is not made another', async () => {
+  test('reports a subscription whose topic was deleted as a missing queue, and does not replace it', async () => {
     const queue = newName();
     const transport = await transportWith();
     await transport.ensureQueue(queue);
@@ -141,29 +141,29 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
     expect(await transport.ensureQueue(queue)).toEqual({ ok: false, problem });
   });
 
-  test('a released delivery rests for its pause', async () => {
+  test('redelivers a released delivery after its pause', async () => {
     const queue = newName();
     const transport = await transportWith();
     await transport.ensureQueue(queue);
-    await transport.send(queue, '"rests"');
+    await transport.send(queue, '"paused"');
     const first = await receiveOne(transport, queue);
     const releasedAt = Date.now();
     expect(await transport.nack(first, 2_500)).toEqual(OK);
-    expect(textOf(await receiveOne(transport, queue))).toBe('"rests"');
+    expect(textOf(await receiveOne(transport, queue))).toBe('"paused"');
     expect(Date.now() - releasedAt).toBeGreaterThanOrEqual(2_500 - CLOCK_SLACK_MS);
   });
 
-  test('while one rests, others go on', async () => {
+  test('delivers other messages during the pause of a released one', async () => {
     const queue = newName();
     const transport = await transportWith();
     await transport.ensureQueue(queue);
-    await transport.send(queue, '"rests"');
+    await transport.send(queue, '"paused"');
     expect(await transport.nack(await receiveOne(transport, queue), 600_000)).toEqual(OK);
-    await transport.send(queue, '"goes on"');
-    expect(textOf(await receiveOne(transport, queue))).toBe('"goes on"');
+    await transport.send(queue, '"other"');
+    expect(textOf(await receiveOne(transport, queue))).toBe('"other"');
   });
 
-  test('a pause longer than Pub/Sub knows is as long as it can be', async () => {
+  test('accepts a pause above the limit of Pub/Sub', async () => {
     const queue = newName();
     const transport = await transportWith();
     await transport.ensureQueue(queue);
@@ -171,17 +171,19 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
     expect(await transport.nack(await receiveOne(transport, queue), 900_000)).toEqual(OK);
   });
 
-  test('the ack deadline of a queue keeps to what Pub/Sub takes', async () => {
-    const make = async (visibilityMs: number) => {
+  test('creates queues with an ack deadline within the limits of Pub/Sub', async () => {
+    const deadlineWith = async (visibilityMs: number) => {
       const queue = newName();
       const transport = pubsubTransport({ client, visibilityMs, delayerTopic: 'none' });
       await transport.ensureQueue(queue);
-      return deadlineSet(queue);
+      return ackDeadlineOf(queue);
     };
-    expect([await make(2_000), await make(77_500), await make(3_600_000)]).toEqual([10, 78, 600]);
+    expect([await deadlineWith(2_000), await deadlineWith(77_500), await deadlineWith(3_600_000)]).toEqual([
+      10, 78, 600,
+    ]);
   });
 
-  test('bytes that are no text arrive as they are', async () => {
+  test('delivers bytes that are not UTF-8 unchanged', async () => {
     const queue = newName();
     const transport = await transportWith();
     await transport.ensureQueue(queue);
@@ -191,7 +193,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('Pub/Sub', { timeout: 120_000 }, (
     expect(Buffer.from(delivery?.body as Uint8Array)).toEqual(bytes);
   });
 
-  test('a closed transport refuses, and throws nothing', async () => {
+  test('refuses all calls after close(), without throwing', async () => {
     const queue = newName();
     const transport = await transportWith();
     await transport.ensureQueue(queue);

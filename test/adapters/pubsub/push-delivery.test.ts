@@ -19,8 +19,8 @@ function messageOf(data: string | Uint8Array, more: object = {}): object {
   };
 }
 
-describe('what a push subscription posts', () => {
-  test('is a delivery', () => {
+describe('a push', () => {
+  test('is read as a delivery', () => {
     const reading = deliveryFromPush(pushOf(messageOf('{"n":1}'), { deliveryAttempt: 3 }));
     expect(reading).toEqual({
       delivery: {
@@ -33,11 +33,11 @@ describe('what a push subscription posts', () => {
     });
   });
 
-  test('counts as the first where Pub/Sub does not count', () => {
+  test('has a receive count of 1 without a delivery attempt', () => {
     expect(deliveryFromPush(pushOf(messageOf('1')))).toMatchObject({ delivery: { receiveCount: 1 } });
   });
 
-  test('counts on where the message was dead-lettered', () => {
+  test('adds the delivery attempts from before the message was dead-lettered', () => {
     const attributes = { CloudPubSubDeadLetterSourceDeliveryCount: '5' };
     const push = pushOf(messageOf('1', { attributes }), { deliveryAttempt: 2 });
     expect(deliveryFromPush(push)).toMatchObject({ delivery: { receiveCount: 7 } });
@@ -47,12 +47,12 @@ describe('what a push subscription posts', () => {
     });
   });
 
-  test('is an empty body where the message has attributes alone', () => {
+  test('has an empty body if the message has only attributes', () => {
     const push = pushOf({ messageId: '1', attributes: { a: 'b' } });
     expect(deliveryFromPush(push)).toMatchObject({ delivery: { body: Buffer.from('') } });
   });
 
-  test('keeps every byte', () => {
+  test('preserves every byte', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const reading = deliveryFromPush(pushOf(messageOf(bytes)));
@@ -63,16 +63,16 @@ describe('what a push subscription posts', () => {
   });
 });
 
-describe('what is no push is told in words, without the payload', () => {
+describe('an invalid push is refused with a message that does not contain the payload', () => {
   test.each([
-    ['no JSON', 'secret', /6 characters.*not a JSON object/],
+    ['not JSON', 'secret', /6 characters.*not a JSON object/],
     ['an array', '["secret"]', /not a JSON object/],
     [
       'an envelope, because payload unwrapping is on',
       '{"payload":"secret"}',
       /"message".*payload unwrapping/,
     ],
-    ['a message that is none', pushOf(['secret']), /no object "message"/],
+    ['a message that is not an object', pushOf(['secret']), /no object "message"/],
     ['no id', pushOf({ data: 'secret==' }), /"messageId"/],
     ['an empty id', pushOf(messageOf('secret', { messageId: '' })), /"messageId"/],
     [
@@ -89,13 +89,13 @@ describe('what is no push is told in words, without the payload', () => {
     ['data that is not base64', pushOf(messageOf('', { data: 'secret!!' })), /not base64/],
     ['data that was cut off', pushOf(messageOf('', { data: 'secret' })), /not base64/],
     [
-      'a count that is none',
+      'an invalid delivery attempt',
       pushOf(messageOf('secret'), { deliveryAttempt: 0 }),
       /is 0; expected a whole number from 1/,
     ],
-  ])('%s', (_, text, words) => {
+  ])('%s', (_, text, message) => {
     const reading = deliveryFromPush(text);
-    expect(reading).toEqual({ problem: expect.stringMatching(words) });
+    expect(reading).toEqual({ problem: expect.stringMatching(message) });
     expect(JSON.stringify(reading)).not.toContain('secret');
   });
 });

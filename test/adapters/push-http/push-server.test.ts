@@ -12,27 +12,27 @@ const servers: PushServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 async function aServer(options: Partial<PushServerOptions> = {}) {
-  const troubles: string[] = [];
+  const warnings: string[] = [];
   const server = await pushServer({
     host: '127.0.0.1',
     port: 0,
     refuse: async () => undefined,
     take: async () => ({ status: 204 }),
     liveness: () => undefined,
-    onWarning: (what) => troubles.push(what),
+    onWarning: (what) => warnings.push(what),
     ...options,
   });
   servers.push(server);
   const url = `http://127.0.0.1:${server.port}/`;
   const post = async (body: string | Uint8Array<ArrayBuffer>) =>
     (await fetch(url, { method: 'POST', body })).status;
-  return { server, url, post, troubles };
+  return { server, url, post, warnings };
 }
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe('what is pushed to', () => {
-  it('counts the time that a push took to be checked', async () => {
+describe('the push server', () => {
+  it('measures how long the authorization of a push took', async () => {
     const arrivals: Arrival[] = [];
     const { post } = await aServer({
       refuse: () => sleep(100).then(() => undefined),
@@ -45,40 +45,40 @@ describe('what is pushed to', () => {
     expect(arrivals[0]?.tookMs).toBeGreaterThanOrEqual(95);
   });
 
-  it('refuses what is too large, and hears it to its end', async () => {
+  it('refuses a body that is too large, and reads it to its end', async () => {
     const { post } = await aServer();
     expect(await post(new Uint8Array(16 * 1024 * 1024 + 1))).toBe(413);
   });
 
-  it('answers a bug with 500, and lives on', async () => {
-    const { post, troubles } = await aServer({
+  it('answers 500 if the handler throws, and keeps running', async () => {
+    const { post, warnings } = await aServer({
       take: async (body) => {
         if (body === 'bug') throw new Error('unexpected');
         return { status: 204 };
       },
     });
     expect(await post('bug')).toBe(500);
-    expect(troubles).toContain('internal error');
+    expect(warnings).toContain('internal error');
     expect(await post('fine')).toBe(204);
   });
 
-  it('lives on where a caller goes in the middle of a body', async () => {
-    const heard = Promise.withResolvers<undefined>();
+  it('keeps running if a caller disconnects in the middle of a body', async () => {
+    const authorizing = Promise.withResolvers<undefined>();
     const { server, post } = await aServer({
       refuse: async () => {
-        heard.resolve(undefined);
+        authorizing.resolve(undefined);
         return undefined;
       },
     });
     const socket = connect(server.port, '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf');
-    await heard.promise;
+    await authorizing.promise;
     socket.destroy();
     await once(socket, 'close');
     expect(await post('fine')).toBe(204);
   });
 
-  it('takes no more while it drains, and waits for what is under way', async () => {
+  it('refuses new pushes while it drains, and waits for those in flight', async () => {
     const entered = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const { server, post } = await aServer({

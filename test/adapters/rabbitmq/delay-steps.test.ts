@@ -16,11 +16,11 @@ it.each([
   [90_001, 95_000],
   [3_600_000, 3_600_000],
   [86_400_000, 90_000_000],
-])('%i ms wait in the queue of %i ms', (delayMs, stepMs) => {
+])('a delay of %i ms uses the queue of %i ms', (delayMs, stepMs) => {
   expect(delayStepMs(delayMs)).toBe(stepMs);
 });
 
-it('is never sooner than asked for, and at most a tenth later', () => {
+it('the step is never shorter than the delay, and at most a tenth longer', () => {
   fc.assert(
     fc.property(fc.double({ min: 0.001, max: 86_400_000, noNaN: true }), (delayMs) => {
       const stepMs = delayStepMs(delayMs);
@@ -33,7 +33,7 @@ it('is never sooner than asked for, and at most a tenth later', () => {
   );
 });
 
-it('keeps the queues few, whatever jitter makes of a delay', () => {
+it('delays with jitter share a few queues', () => {
   const jittered = Array.from({ length: 1_000 }, (_, n) => delayStepMs(30_000 * (1 + n / 10_000)));
   expect(new Set(jittered).size).toBe(3);
 });

@@ -9,10 +9,10 @@ import { OK, receiveOne, receiveRefusal, sendAll, textOf, untilAccepted } from '
 import { type RabbitMqBroker, rabbitMqAbsence, startRabbitMq } from '../../support/rabbitmq-broker.ts';
 import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
-/** Whoever is refused is told why, and what was refused once is not refused for ever. */
+/** What RabbitMQ refuses: each refusal has a message and is not permanent. */
 
 const absence = rabbitMqAbsence();
-if (absence !== undefined) console.log(`refusals of RabbitMQ: left out, because ${absence}`);
+if (absence !== undefined) console.log(`refusals of RabbitMQ: skipped, because ${absence}`);
 
 describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_000 }, () => {
   let broker: RabbitMqBroker;
@@ -31,7 +31,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     return made;
   }
 
-  async function byHand(work: (channel: ConfirmChannel) => Promise<unknown>): Promise<void> {
+  async function onChannel(work: (channel: ConfirmChannel) => Promise<unknown>): Promise<void> {
     const connection = await connect(broker.url);
     const channel = await connection.createConfirmChannel();
     await work(channel);
@@ -39,9 +39,9 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     await connection.close();
   }
 
-  const refusal = (words: string) => ({ ok: false, problem: expect.stringContaining(words) });
+  const refusal = (problem: string) => ({ ok: false, problem: expect.stringContaining(problem) });
 
-  test('a virtual host that is not there is named', async () => {
+  test('names a missing virtual host', async () => {
     const one = transport({ url: `${broker.url}not%2Fthere` });
     const reply = await receiveRefusal(one, 'anything');
     expect(reply).toEqual(
@@ -50,10 +50,10 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     expect(reply).toEqual(refusal('the user "guest" has no permissions in it'));
   });
 
-  test('a name and a password may have any letters', async () => {
+  test('accepts any characters in the user name and the password', async () => {
     const [user, password] = ['jürgen', 'pä/ss@%'];
     const binary = (text: string) => `<<${[...Buffer.from(text)].join(',')}>>`;
-    // By number, because how it reads text depends on the machine.
+    // As bytes, because the encoding of text depends on the machine.
     await broker.evaluate(
       `rabbit_auth_backend_internal:add_user(${binary(user)}, ${binary(password)}, <<"test">>), ` +
         `rabbit_auth_backend_internal:set_permissions(${binary(user)}, <<"/">>, <<"">>, <<".*">>, <<".*">>, <<"test">>)`,
@@ -66,27 +66,27 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
   });
 
   test.each(['fanout', 'headers'])(
-    'an exchange of type %s, which gives everybody a copy, is not used',
+    'refuses an exchange of type %s, which would copy messages to all queues',
     async (type) => {
-      await byHand((channel) => channel.assertExchange(`a-${type}`, type));
+      await onChannel((channel) => channel.assertExchange(`a-${type}`, type));
       const one = transport({ exchange: `a-${type}` });
-      const words = `the exchange "a-${type}" has type ${type}, but envelopes need a topic exchange`;
-      expect(await one.ensureQueue('anything')).toEqual(refusal(words));
-      expect(await one.send('anything', '1')).toEqual(refusal(words));
+      const problem = `the exchange "a-${type}" has type ${type}, but envelopes need a topic exchange`;
+      expect(await one.ensureQueue('anything')).toEqual(refusal(problem));
+      expect(await one.send('anything', '1')).toEqual(refusal(problem));
     },
   );
 
-  test('a topic exchange that somebody made in their own way is used', async () => {
-    await byHand((channel) => channel.assertExchange('own-way', 'topic', { durable: false }));
-    const one = transport({ exchange: 'own-way' });
+  test('uses an existing topic exchange with other options', async () => {
+    await onChannel((channel) => channel.assertExchange('not-durable', 'topic', { durable: false }));
+    const one = transport({ exchange: 'not-durable' });
     const queue = await newQueue(one);
     expect(await one.send(queue, '1')).toEqual(OK);
   });
 
-  test('a full queue is told as such, and takes messages again when it has room', async () => {
+  test('reports a full queue, and sends to it again once it has room', async () => {
     const queue = `q-${randomUUID().slice(0, 8)}`;
     const limits = { 'x-queue-type': 'quorum', 'x-max-length': 1, 'x-overflow': 'reject-publish' };
-    await byHand((channel) => channel.assertQueue(queue, { arguments: limits }));
+    await onChannel((channel) => channel.assertQueue(queue, { arguments: limits }));
     const one = transport();
     expect(await one.ensureQueue(queue)).toEqual({
       ok: true,
@@ -100,11 +100,11 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     await untilAccepted(() => one.send(queue, '1'));
   });
 
-  test('a channel that is closed before anybody listens is replaced', async () => {
+  test('replaces a channel that is closed before it has listeners', async () => {
     const queue = await newQueue(transport());
     const connection = connectionTo({ url: broker.url, name: 'test' });
     let isFirst = true;
-    const unlucky = {
+    const closing = {
       ...connection,
       confirmChannel: async () => {
         const channel = await connection.confirmChannel();
@@ -113,35 +113,35 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
         return channel;
       },
     };
-    const { publish } = publisherOn(unlucky, async () => {});
+    const { publish } = publisherOn(closing, async () => {});
     expect(await publish('asya', queue, Buffer.from('1'), queue)).toMatchObject({ ok: false });
     expect(await publish('asya', queue, Buffer.from('1'), queue)).toEqual(OK);
     await connection.close();
   });
 
-  test('a count that another sender wrote is none', async () => {
+  test('ignores an invalid delivery count in the headers of another sender', async () => {
     const one = transport();
     const queue = await newQueue(one);
-    await byHand(async (channel) =>
+    await onChannel(async (channel) =>
       channel.publish('', queue, Buffer.from('1'), { headers: { 'x-delivery-count': 'many' } }),
     );
     expect((await receiveOne(one, queue)).receiveCount).toBe(1);
   });
 
-  test('with a hundred at rest, the first that is done makes room for another', async () => {
+  test('receives another delivery when one of a hundred paused ones is released', async () => {
     const one = transport({ prefetch: 1 });
     const queue = await newQueue(one);
     const bodies = Array.from({ length: 101 }, (_, n) => String(n));
     await sendAll(one, queue, bodies);
-    const resting: Delivery[] = [];
+    const paused: Delivery[] = [];
     for (const body of bodies.slice(0, 100)) {
       const delivery = await receiveOne(one, queue);
       expect(textOf(delivery)).toBe(body);
       expect(await one.nack(delivery, 600_000)).toEqual(OK);
-      resting.push(delivery);
+      paused.push(delivery);
     }
-    // Not the last, which is the one that its consumer waits for.
-    expect(await one.nack(resting[0] as Delivery, 0)).toEqual(OK);
+    // Not the last one, which its consumer waits for.
+    expect(await one.nack(paused[0] as Delivery, 0)).toEqual(OK);
     expect(['0', '100']).toContain(textOf(await receiveOne(one, queue)));
   });
 });

@@ -18,29 +18,29 @@ import { type RabbitMqBroker, rabbitMqAbsence, startRabbitMq } from '../../suppo
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { aRabbitMqTransport, newQueue } from './a-rabbitmq-transport.ts';
 
-/** What RabbitMQ alone does, beyond the contract of every transport. */
+/** Behaviour that is specific to RabbitMQ and not part of the transport contract. */
 
 const absence = rabbitMqAbsence();
-if (absence !== undefined) console.log(`the RabbitMQ transport: left out, because ${absence}`);
+if (absence !== undefined) console.log(`the RabbitMQ transport: skipped, because ${absence}`);
 
-/** Longer than the broker takes to start, if it can be. */
-const PATIENT_FOR_MS = 20_000;
-/** Longer than what comes in it may take on a busy machine; whoever waits for its end does so beside the patient one. */
-const REST_MS = 12_000;
+/** Longer than the broker usually takes to start. */
+const DELAY_MS = 20_000;
+/** Longer than the steps of a test take on a busy machine. The tests that wait for its end run concurrently. */
+const PAUSE_MS = 12_000;
 
 describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_000 }, () => {
   let broker: RabbitMqBroker;
   let admin: RabbitMqAdmin;
-  let patient: Promise<{ readonly bodies: readonly string[]; readonly afterMs: number }>;
+  let delayedArrival: Promise<{ readonly bodies: readonly string[]; readonly afterMs: number }>;
   const transports: Transport[] = [];
   beforeAll(async () => {
     broker = await startRabbitMq();
     admin = rabbitMqAdmin(broker.url);
-    // Begun now, because it waits for as long as all the others take.
+    // Started now, because it takes as long as all the other tests.
     const sent = await sendBeforeACrash();
-    patient = arrivalOf(sent);
-    // Whoever waits for it is told.
-    patient.catch(() => {});
+    delayedArrival = arrivalOf(sent);
+    // The test that awaits it reports the rejection.
+    delayedArrival.catch(() => {});
   }, 360_000);
   afterAll(async () => {
     await Promise.all(transports.map((transport) => transport.close()));
@@ -58,24 +58,24 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
     const one = transport({ delay: 'ttl' });
     const queue = await newQueue(one);
     const sentAt = Date.now();
-    expect(await one.sendWithDelay(queue, '"patient"', PATIENT_FOR_MS)).toEqual(OK);
+    expect(await one.sendWithDelay(queue, '"delayed"', DELAY_MS)).toEqual(OK);
     await broker.kill();
     await broker.start();
     return { queue, sentAt };
   }
 
   async function arrivalOf({ queue, sentAt }: { readonly queue: string; readonly sentAt: number }) {
-    // What falls due while the broker starts may take three minutes more: only then does it try again.
-    for (const until = Date.now() + 240_000; Date.now() < until; await nothingFor(200)) {
+    // A message that expires while the broker starts may take three more minutes, until the broker retries.
+    for (const until = Date.now() + 240_000; Date.now() < until; await pause(200)) {
       const bodies = await admin.take(queue);
       if (bodies.length > 0) return { bodies, afterMs: Date.now() - sentAt };
     }
-    throw new Error(`nothing came in ${queue}`);
+    throw new Error(`no message arrived in ${queue}`);
   }
 
-  // Most of their time is waiting, and each has a queue of its own.
-  describe.concurrent('side by side', () => {
-    test('a pause is held here, and keeps nobody else waiting, though only one is held at a time', async () => {
+  // They mostly wait, and each has its own queue.
+  describe.concurrent('concurrent', () => {
+    test('delivers other messages during the pause of a released one, even with a prefetch of 1', async () => {
       const one = transport({ prefetch: 1 });
       const queue = await newQueue(one);
       await sendAll(one, queue, ['"a"', '"b"', '"c"', '"d"']);
@@ -83,7 +83,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       for (const body of ['"a"', '"b"', '"c"']) {
         const delivery = await receiveOne(one, queue);
         expect(textOf(delivery)).toBe(body);
-        expect(await one.nack(delivery, REST_MS)).toEqual(OK);
+        expect(await one.nack(delivery, PAUSE_MS)).toEqual(OK);
       }
       const last = await receiveOne(one, queue);
       expect(textOf(last)).toBe('"d"');
@@ -91,7 +91,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       const again: string[] = [];
       while (again.length < 3) {
         const delivery = await receiveOne(one, queue);
-        expect(Date.now() - releasedAt).toBeGreaterThanOrEqual(REST_MS - CLOCK_SLACK_MS);
+        expect(Date.now() - releasedAt).toBeGreaterThanOrEqual(PAUSE_MS - CLOCK_SLACK_MS);
         expect(delivery.receiveCount).toBe(2);
         expect(await one.ack(delivery)).toEqual(OK);
         again.push(textOf(delivery));
@@ -99,17 +99,17 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       expect(again.toSorted()).toEqual(['"a"', '"b"', '"c"']);
     });
 
-    test('a delivery in its pause can be acked, and then does not come again', async () => {
+    test('does not redeliver a paused delivery that was acknowledged', async () => {
       const one = transport();
       const queue = await newQueue(one);
       await sendAll(one, queue, ['"settled twice"']);
       const delivery = await receiveOne(one, queue);
-      expect(await one.nack(delivery, REST_MS)).toEqual(OK);
+      expect(await one.nack(delivery, PAUSE_MS)).toEqual(OK);
       expect(await one.ack(delivery)).toEqual(OK);
-      await receiveNothing(one, queue, REST_MS + 1_000);
+      await receiveNothing(one, queue, PAUSE_MS + 1_000);
     });
 
-    test('told to stop, it gives back what nobody took, and what was taken can still be settled', async () => {
+    test('returns prefetched messages when a receive is aborted, and can still settle received ones', async () => {
       const [one, other] = [transport({ waitMs: 60_000 }), transport()];
       const queue = await newQueue(one);
       await sendAll(one, queue, ['1', '2', '3', '4']);
@@ -119,7 +119,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       stop.abort();
       const others = await receiveSome(other, queue, 3);
       expect(others.map(textOf).toSorted()).toEqual(['2', '3', '4']);
-      if (first === undefined) throw new Error('nothing came');
+      if (first === undefined) throw new Error('no delivery was received');
       expect(await one.ack(first)).toEqual(OK);
       await Promise.all(others.map((delivery) => other.ack(delivery)));
       await one.close();
@@ -127,7 +127,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       expect(await admin.depth(queue)).toBe(0);
     });
 
-    test('messages of other senders come as they are, under an id that stays the same', async () => {
+    test('delivers messages of other senders unchanged, with a stable id', async () => {
       const one = transport();
       const queue = await newQueue(one);
       const bytes = new Uint8Array([0x7b, 0xff, 0x00, 0x7d]);
@@ -139,7 +139,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       expect((await receiveOne(one, queue)).messageId).toBe(first.messageId);
     });
 
-    test('a delay whose queue somebody deleted is kept all the same', async () => {
+    test('sends a delayed message after its delay queue was deleted', async () => {
       const one = transport({ delay: 'ttl' });
       const queue = await newQueue(one);
       expect(await one.sendWithDelay(queue, '"before"', 100)).toEqual(OK);
@@ -149,14 +149,14 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       expect(textOf(await receiveOne(one, queue))).toBe('"after"');
     });
 
-    test('without delays one is refused, with what to set', async () => {
+    test('refuses a delayed send if delays are off, and names the setting', async () => {
       const one = transport();
       const queue = await newQueue(one);
       const reply = await one.sendWithDelay(queue, '1', 1);
       expect(reply).toEqual({ ok: false, problem: expect.stringContaining('ASYA_RABBITMQ_DELAY=ttl') });
     });
 
-    test('an exchange that is deleted comes back, and its queues with ensureQueue', async () => {
+    test('reports missing queues after the exchange was deleted, until ensureQueue restores them', async () => {
       const one = transport({ exchange: 'short-lived' });
       const queue = await newQueue(one);
       await sendAll(one, queue, ['1']);
@@ -171,7 +171,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       expect((await receiveSome(one, queue, 2)).map(textOf)).toEqual(['1', '3']);
     });
 
-    test('close() does not wait for a silent network', async () => {
+    test('close() does not wait for a dead connection', async () => {
       const proxy = await startTcpProxy(broker.port);
       const one = transport({ url: `amqp://guest:guest@127.0.0.1:${proxy.port}/` });
       const queue = await newQueue(one);
@@ -184,7 +184,7 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
       await proxy.close();
     });
 
-    test('who may not enter is told why, without the password', async () => {
+    test('reports why a login was refused, without the password', async () => {
       const url = broker.url.replace('guest:guest', 'guest:not-the-password');
       const reply = await receiveRefusal(transport({ url }), 'anything');
       expect(reply).toEqual({ ok: false, problem: expect.stringMatching(/ACCESS.REFUSED/) });
@@ -192,46 +192,46 @@ describe.skipIf(absence !== undefined)('the RabbitMQ transport', { timeout: 120_
     });
   });
 
-  test('a broker that is short of memory refuses sends, and acks go on', async () => {
+  test('refuses sends while the broker is low on memory, and still acknowledges', async () => {
     const one = transport();
     const queue = await newQueue(one);
     await sendAll(one, queue, ['"before"']);
     const delivery = await receiveOne(one, queue);
-    await broker.evaluate(memoryFor(0.00001));
+    await broker.evaluate(memoryLimit(0.00001));
     try {
-      // The first that is sent then tells the broker whom to tell.
+      // The broker reports the alarm only to connections that publish.
       const waiting = one.send(queue, '"meanwhile"');
       let problem = '';
       for (
         const until = Date.now() + 60_000;
         !problem.includes('accepts no messages') && Date.now() < until;
       ) {
-        const reply = await Promise.race([one.send(queue, '"refused"'), nothingFor(200)]);
+        const reply = await Promise.race([one.send(queue, '"refused"'), pause(200)]);
         problem = reply === undefined || reply.ok ? '' : reply.problem;
       }
       expect(problem).toContain('accepts no messages');
       expect(await one.ack(delivery)).toEqual(OK);
-      await broker.evaluate(memoryFor(0.9));
+      await broker.evaluate(memoryLimit(0.9));
       await waiting;
     } finally {
-      await broker.evaluate(memoryFor(0.9));
+      await broker.evaluate(memoryLimit(0.9));
     }
-    // The broker tells later than it takes messages again.
+    // The broker reports the end of the alarm after it accepts messages again.
     await untilAccepted(() => one.send(queue, '"after"'));
   });
 
-  test('what waits for its delay survives the broker', { timeout: 400_000 }, async () => {
-    const { bodies, afterMs } = await patient;
-    expect(bodies).toEqual(['"patient"']);
-    expect(afterMs).toBeGreaterThanOrEqual(PATIENT_FOR_MS - CLOCK_SLACK_MS);
+  test('keeps a delayed message when the broker crashes', { timeout: 400_000 }, async () => {
+    const { bodies, afterMs } = await delayedArrival;
+    expect(bodies).toEqual(['"delayed"']);
+    expect(afterMs).toBeGreaterThanOrEqual(DELAY_MS - CLOCK_SLACK_MS);
   });
 });
 
-/** The part of the machine's memory that the broker may use. */
-function memoryFor(part: number): string {
+/** An Erlang expression that sets the fraction of the machine's memory that the broker may use. */
+function memoryLimit(part: number): string {
   return `vm_memory_monitor:set_vm_memory_high_watermark(${part.toFixed(5)})`;
 }
 
-function nothingFor(milliseconds: number): Promise<undefined> {
+function pause(milliseconds: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), milliseconds));
 }

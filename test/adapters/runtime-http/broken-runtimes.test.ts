@@ -214,7 +214,7 @@ test('an interruption ends the calls in flight, and later calls work', async () 
   expect(valueIn(await runtime.call(requestWith('on')))).toBe('on');
 });
 
-test('does not send a call that ends while it waits for a connection', async () => {
+test('a call that ends while it waits for a connection is not sent', async () => {
   const { server, runtime } = await start((socket, { body }) =>
     setTimeout(() => socket.write(responseOf(200, body)), 1_000),
   );

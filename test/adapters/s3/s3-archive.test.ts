@@ -74,14 +74,14 @@ describe('encryption', () => {
   });
 
   function headersOfPut(key: string): string {
-    const asked = embedded.s3.received();
-    const request = asked.slice(asked.lastIndexOf(`PUT /${embedded.bucket}/${key}`));
+    const received = embedded.s3.received();
+    const request = received.slice(received.lastIndexOf(`PUT /${embedded.bucket}/${key}`));
     expect(request).toMatch(/^PUT /);
     return request.slice(0, request.indexOf('\r\n\r\n')).replaceAll('\r\n', '\n');
   }
 });
 
-describe('a refusal has a message', () => {
+describe('a refused call returns a message', () => {
   it('if the bucket is missing', async () => {
     const { archive: nowhere } = embedded.storesWith({ bucket: 'no-such-bucket' });
     for (const reply of [await nowhere.put('k', '1'), await nowhere.get('k')]) {

@@ -5,13 +5,13 @@ import type { Delivery, Transport } from '../../../lib/ports/transport.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../../support/embedded-sqs.ts';
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
 
-/** An engine for the file; a proxy, a transport through it and a queue of its own for each test. */
+/** One engine for the test file. Each test has its own queue, proxy and transport through the proxy. */
 export interface ProxiedSqs {
   readonly engine: EmbeddedSqs;
   readonly proxy: FaultyProxy;
   readonly transport: Transport;
   readonly queue: string;
-  /** Another one, closed after the test. */
+  /** Another transport through the proxy, closed after the test. */
   makeTransport(options?: Partial<SqsTransportOptions>): Transport;
   receive(count: number): Promise<readonly Delivery[]>;
 }
@@ -51,7 +51,7 @@ export function useProxiedSqs(): () => ProxiedSqs {
           const most = Math.min(count - deliveries.length, 10);
           const receipt = await transport.receive(queue, most, AbortSignal.timeout(60_000));
           if (!receipt.ok || receipt.deliveries.length === 0)
-            throw new Error(`${deliveries.length} of ${count} came, then ${JSON.stringify(receipt)}`);
+            throw new Error(`received ${deliveries.length} of ${count}, then ${JSON.stringify(receipt)}`);
           deliveries.push(...receipt.deliveries);
         }
         return deliveries;
@@ -65,7 +65,7 @@ export function useProxiedSqs(): () => ProxiedSqs {
   });
 
   return () => {
-    if (current === undefined) throw new Error('only inside a test');
+    if (current === undefined) throw new Error('not inside a test');
     return current;
   };
 }

@@ -2,18 +2,18 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Stands between a client and an SQS engine, writes down what passes, and misbehaves when told to. */
+/** A proxy between a client and an SQS engine that records requests and injects faults. */
 export interface FaultyProxy {
   readonly endpoint: string;
-  /** What came so far, in order. */
+  /** The requests so far, in order of arrival. */
   readonly requests: readonly ProxiedRequest[];
-  /** How many TCP connections were opened so far. */
+  /** The number of TCP connections opened so far. */
   readonly connections: number;
-  /** How many of them are open now. */
+  /** The number of open connections. */
   readonly openConnections: number;
   requestsOf(action: string): readonly ProxiedRequest[];
-  /** From now on, until the returned function is called. The first fault with something to say counts. */
-  inject(fault: Fault): () => void;
+  /** Injects faults until the returned function is called. If several injectors return a fault, the first one applies. */
+  inject(injector: FaultInjector): () => void;
   close(): Promise<void>;
 }
 
@@ -21,11 +21,11 @@ export interface ProxiedRequest {
   /** The AWS action, like `SendMessageBatch`. */
   readonly action: string;
   readonly input: SqsInput;
-  /** The number of the connection it came on, from 1. */
+  /** The number of its connection, from 1. */
   readonly connection: number;
 }
 
-/** As much of the requests' bodies as the tests look at. */
+/** The fields of request bodies that the tests use. */
 interface SqsInput {
   readonly QueueUrl?: string;
   readonly QueueName?: string;
@@ -40,38 +40,38 @@ interface SqsEntry {
   readonly VisibilityTimeout?: number;
 }
 
-export type Fault = (request: ProxiedRequest) => Misdeed | undefined;
+export type FaultInjector = (request: ProxiedRequest) => Fault | undefined;
 
-export type Misdeed =
-  /** Passed on, but so much later. */
+export type Fault =
+  /** Forwards the request after this time. */
   | { readonly kind: 'delay'; readonly milliseconds: number }
-  /** Half open: the engine never hears of it, and nobody is told. */
-  | { readonly kind: 'silence' }
-  /** The connection breaks, and the engine never hears of it. */
+  /** A half-open connection: the request does not reach the engine, and is never answered. */
+  | { readonly kind: 'hang' }
+  /** Closes the connection. The request does not reach the engine. */
   | { readonly kind: 'drop' }
-  /** The engine does it, and the connection breaks before the answer. */
+  /** Forwards the request, and closes the connection instead of answering. */
   | { readonly kind: 'drop-answer' }
-  /** Answered here, as a service in trouble does. */
+  /** Answers with an error of the service. The request does not reach the engine. */
   | { readonly kind: 'refuse'; readonly status: number; readonly code: string }
-  /** Answered here with success and these words, and the engine never hears of it. */
-  | { readonly kind: 'pretend'; readonly output: Readonly<Record<string, unknown>> }
-  /** These entries are kept from the engine and answered as failed; the others are passed on. */
+  /** Answers with success and this output. The request does not reach the engine. */
+  | { readonly kind: 'fake-success'; readonly output: Readonly<Record<string, unknown>> }
+  /** Answers these entries as failed, and forwards the others. */
   | { readonly kind: 'fail-entries'; readonly isChosen: (entry: SqsEntry) => boolean };
 
-export const OVERLOADED: Misdeed = { kind: 'refuse', status: 500, code: 'InternalFailure' };
-export const THROTTLED: Misdeed = { kind: 'refuse', status: 400, code: 'RequestThrottled' };
+export const OVERLOADED: Fault = { kind: 'refuse', status: 500, code: 'InternalFailure' };
+export const THROTTLED: Fault = { kind: 'refuse', status: 400, code: 'RequestThrottled' };
 
-/** The fault for one action, for so many requests of it; for good where no number is given. */
-export function onAction(action: string, misdeed: Misdeed, times = Number.POSITIVE_INFINITY): Fault {
+/** Injects a fault into the first `times` requests of one action. Default: into all of them. */
+export function onAction(action: string, fault: Fault, times = Number.POSITIVE_INFINITY): FaultInjector {
   let left = times;
-  return (one) => (one.action === action && left-- > 0 ? misdeed : undefined);
+  return (proxied) => (proxied.action === action && left-- > 0 ? fault : undefined);
 }
 
 export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
   const { hostname, port } = new URL(upstream);
   const agent = new Agent({ keepAlive: true });
   const requests: ProxiedRequest[] = [];
-  const faults = new Set<Fault>();
+  const injectors = new Set<FaultInjector>();
   const connections = new Map<Duplex, number>();
   let opened = 0;
 
@@ -85,59 +85,59 @@ export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await textOf(incoming);
-    const one: ProxiedRequest = {
+    const proxied: ProxiedRequest = {
       action: String(incoming.headers['x-amz-target'] ?? '').replace(/^AmazonSQS\./, ''),
       input: JSON.parse(body === '' ? '{}' : body) as SqsInput,
       connection: connections.get(incoming.socket) ?? 0,
     };
-    requests.push(one);
-    const misdeed = [...faults].map((fault) => fault(one)).find((found) => found !== undefined);
-    switch (misdeed?.kind) {
+    requests.push(proxied);
+    const fault = [...injectors].map((injector) => injector(proxied)).find((found) => found !== undefined);
+    switch (fault?.kind) {
       case undefined:
-        return give(response, await passOn(incoming, body, response));
+        return respond(response, await forward(incoming, body, response));
       case 'delay':
-        await new Promise((resolve) => setTimeout(resolve, misdeed.milliseconds));
-        return give(response, await passOn(incoming, body, response));
-      case 'silence':
+        await new Promise((resolve) => setTimeout(resolve, fault.milliseconds));
+        return respond(response, await forward(incoming, body, response));
+      case 'hang':
         return;
       case 'drop':
         incoming.socket.destroy();
         return;
       case 'drop-answer':
-        await passOn(incoming, body, response);
+        await forward(incoming, body, response);
         incoming.socket.destroy();
         return;
       case 'refuse':
-        return give(response, refusal(misdeed.status, misdeed.code));
-      case 'pretend':
-        return give(response, jsonAnswer(200, misdeed.output));
+        return respond(response, refusal(fault.status, fault.code));
+      case 'fake-success':
+        return respond(response, jsonAnswer(200, fault.output));
       case 'fail-entries':
-        return give(response, await failEntries(one, misdeed.isChosen, incoming, response));
+        return respond(response, await failEntries(proxied, fault.isChosen, incoming, response));
     }
   }
 
   async function failEntries(
-    one: ProxiedRequest,
+    proxied: ProxiedRequest,
     isChosen: (entry: SqsEntry) => boolean,
     incoming: IncomingMessage,
     response: ServerResponse,
   ): Promise<Answer> {
-    const { Entries = [] } = one.input;
+    const { Entries = [] } = proxied.input;
     const Failed = Entries.filter(isChosen).map(({ Id }) => ({
       Id,
       Code: 'InternalError',
-      Message: 'one entry failed, as the test wished',
+      Message: 'injected failure of one entry',
       SenderFault: false,
     }));
     const kept = Entries.filter((entry) => !isChosen(entry));
     // An engine refuses a batch without entries.
     if (kept.length === 0) return jsonAnswer(200, { Successful: [], Failed });
-    const passed = await passOn(incoming, JSON.stringify({ ...one.input, Entries: kept }), response);
+    const passed = await forward(incoming, JSON.stringify({ ...proxied.input, Entries: kept }), response);
     return jsonAnswer(passed.status, { ...JSON.parse(passed.text), Failed });
   }
 
-  /** A client that goes away takes its request to the engine with it. */
-  function passOn(incoming: IncomingMessage, body: string, response: ServerResponse): Promise<Answer> {
+  /** Forwards a request to the engine. Aborts it when the client disconnects. */
+  function forward(incoming: IncomingMessage, body: string, response: ServerResponse): Promise<Answer> {
     const bytes = Buffer.from(body);
     const headers = { ...incoming.headers, host: `${hostname}:${port}`, 'content-length': bytes.length };
     return new Promise((resolve, reject) => {
@@ -169,10 +169,10 @@ export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
     get openConnections() {
       return connections.size;
     },
-    requestsOf: (action) => requests.filter((one) => one.action === action),
-    inject: (fault) => {
-      faults.add(fault);
-      return () => faults.delete(fault);
+    requestsOf: (action) => requests.filter((proxied) => proxied.action === action),
+    inject: (injector) => {
+      injectors.add(injector);
+      return () => injectors.delete(injector);
     },
     close: async () => {
       for (const socket of connections.keys()) socket.destroy();
@@ -188,7 +188,7 @@ interface Answer {
   readonly headers: IncomingMessage['headers'];
 }
 
-function give(response: ServerResponse, { status, text, headers }: Answer): void {
+function respond(response: ServerResponse, { status, text, headers }: Answer): void {
   const { connection: _connection, 'transfer-encoding': _encoding, ...kept } = headers;
   response.writeHead(status, { ...kept, 'content-length': Buffer.byteLength(text) }).end(text);
 }
@@ -198,7 +198,7 @@ function jsonAnswer(status: number, body: unknown): Answer {
 }
 
 function refusal(status: number, code: string): Answer {
-  return jsonAnswer(status, { __type: `com.amazonaws.sqs#${code}`, message: 'as the test wished' });
+  return jsonAnswer(status, { __type: `com.amazonaws.sqs#${code}`, message: 'injected fault' });
 }
 
 async function textOf(message: IncomingMessage): Promise<string> {

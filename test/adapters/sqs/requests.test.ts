@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sqsClient } from '../../../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../../../lib/adapters/sqs/sqs-transport.ts';
 import { useProxiedSqs } from './a-proxied-sqs.ts';
-import { type Misdeed, OVERLOADED, onAction, THROTTLED } from './faulty-proxy.ts';
+import { type Fault, OVERLOADED, onAction, THROTTLED } from './faulty-proxy.ts';
 
 const sqs = useProxiedSqs();
 
@@ -20,7 +20,7 @@ function withoutAwsEnvironment(): void {
 }
 
 describe('requests', () => {
-  it('of a hop for ten envelopes are three: receive, send, delete', async () => {
+  it('for a hop of ten envelopes are three: receive, send, delete', async () => {
     const { engine, transport, queue, proxy, receive } = sqs();
     await engine.createQueue(`${queue}-next`);
     for (let index = 0; index < 10; index++) await engine.send(queue, `${index}`);
@@ -31,7 +31,7 @@ describe('requests', () => {
     expect(actions).toEqual(['ReceiveMessage', 'SendMessageBatch', 'DeleteMessageBatch']);
   });
 
-  it('one after the other share one connection', async () => {
+  it('that are sequential share one connection', async () => {
     const { transport, queue, proxy, receive } = sqs();
     for (let index = 0; index < 15; index++) await transport.send(queue, `${index}`);
     for (const delivery of await receive(15)) await transport.ack(delivery);
@@ -39,7 +39,7 @@ describe('requests', () => {
     expect(proxy.connections).toBe(1);
   });
 
-  it('at the same time share a few connections, which are kept', async () => {
+  it('that are concurrent share a few connections, which are reused', async () => {
     const { transport, queue, proxy } = sqs();
     const sendMany = () =>
       Promise.all(Array.from({ length: 60 }, (_, index) => transport.send(queue, `${index}`)));
@@ -52,7 +52,7 @@ describe('requests', () => {
     expect(proxy.connections).toBeLessThanOrEqual(6);
   });
 
-  it('of a large fan-out wait for their turn here, and not for one of the connections, where they would time out', async () => {
+  it('of a large fan-out are queued before they need a connection, so that they do not time out', async () => {
     const { transport, queue, proxy } = sqs();
     const bodies = Array.from({ length: 2_000 }, (_, index) => `${index}`);
     expect(await Promise.all(bodies.map((body) => transport.send(queue, body)))).toEqual(
@@ -73,27 +73,32 @@ describe('close()', () => {
   });
 });
 
-describe('the address of a queue', () => {
+describe('the URL of a queue', () => {
   const MISSING = { ok: false, problem: expect.any(String), isQueueMissing: true };
 
-  it.each(['send', 'receive'] as const)('is asked for again once a %s has found it wrong', async (what) => {
-    const { transport, queue, proxy, engine } = sqs();
-    const use = () =>
-      what === 'send' ? transport.send(queue, '1') : transport.receive(queue, 1, AbortSignal.timeout(60_000));
-    await use();
-    await engine.client.send(
-      new DeleteQueueCommand({ QueueUrl: `${engine.endpoint}/000000000000/${queue}` }),
-    );
-    expect(await use()).toEqual(MISSING);
-    expect(proxy.requestsOf('GetQueueUrl')).toHaveLength(1);
-    await engine.createQueue(queue);
-    expect(await use()).toMatchObject(OK);
-    expect(proxy.requestsOf('GetQueueUrl')).toHaveLength(2);
-  });
+  it.each(['send', 'receive'] as const)(
+    'is requested again after a %s found the queue missing',
+    async (what) => {
+      const { transport, queue, proxy, engine } = sqs();
+      const use = () =>
+        what === 'send'
+          ? transport.send(queue, '1')
+          : transport.receive(queue, 1, AbortSignal.timeout(60_000));
+      await use();
+      await engine.client.send(
+        new DeleteQueueCommand({ QueueUrl: `${engine.endpoint}/000000000000/${queue}` }),
+      );
+      expect(await use()).toEqual(MISSING);
+      expect(proxy.requestsOf('GetQueueUrl')).toHaveLength(1);
+      await engine.createQueue(queue);
+      expect(await use()).toMatchObject(OK);
+      expect(proxy.requestsOf('GetQueueUrl')).toHaveLength(2);
+    },
+  );
 });
 
 describe('an abort', () => {
-  it('ends a receive also while the address of its queue is still to come', async () => {
+  it('ends a receive that is waiting for the URL of its queue', async () => {
     const { transport, queue, proxy } = sqs();
     proxy.inject(onAction('GetQueueUrl', { kind: 'delay', milliseconds: 2_500 }));
     const stop = new AbortController();
@@ -106,48 +111,48 @@ describe('an abort', () => {
   });
 });
 
-describe('trouble on the way', () => {
-  it.each<[string, Misdeed]>([
-    ['a connection that breaks', { kind: 'drop' }],
-    ['an answer that is lost', { kind: 'drop-answer' }],
-    ['an error of the service', OVERLOADED],
-    ['being throttled', THROTTLED],
+describe('faults of the network or the service', () => {
+  it.each<[string, Fault]>([
+    ['a broken connection', { kind: 'drop' }],
+    ['a lost answer', { kind: 'drop-answer' }],
+    ['a service error', OVERLOADED],
+    ['throttling', THROTTLED],
     ['a slow answer', { kind: 'delay', milliseconds: 300 }],
-  ])('%s, once, is got over', async (_what, misdeed) => {
+  ])('do not fail a request if they occur once: %s', async (_what, fault) => {
     const { transport, queue, proxy, receive } = sqs();
-    proxy.inject(onAction('SendMessageBatch', misdeed, 1));
-    proxy.inject(onAction('DeleteMessageBatch', misdeed, 1));
+    proxy.inject(onAction('SendMessageBatch', fault, 1));
+    proxy.inject(onAction('DeleteMessageBatch', fault, 1));
     expect(await transport.send(queue, '1')).toEqual(OK);
     const [delivery] = await receive(1);
-    if (delivery === undefined) throw new Error('one was received');
+    if (delivery === undefined) throw new Error('expected one delivery');
     expect(await transport.ack(delivery)).toEqual(OK);
   });
 
-  it('a receive whose answer is lost loses nothing: what it took comes again', async () => {
+  it('lose no message if the answer to a receive is lost', async () => {
     const { makeTransport, queue, proxy, engine } = sqs();
     await engine.send(queue, '"not lost"');
     proxy.inject(onAction('ReceiveMessage', { kind: 'drop-answer' }, 1));
-    // It comes as soon as it is visible again, however long the poll may take.
-    const impatient = makeTransport({ visibilitySeconds: 1, waitSeconds: 20 });
-    const receipt = await impatient.receive(queue, 1, AbortSignal.timeout(60_000));
+    // The poll returns the message as soon as it is visible again.
+    const receiver = makeTransport({ visibilitySeconds: 1, waitSeconds: 20 });
+    const receipt = await receiver.receive(queue, 1, AbortSignal.timeout(60_000));
     expect(receipt.ok && receipt.deliveries.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
       ['"not lost"', 2],
     ]);
   });
 
-  it.each<[string, Misdeed]>([
-    ['breaking connections', { kind: 'drop' }],
-    ['errors of the service', OVERLOADED],
-    ['being throttled', THROTTLED],
-  ])('%s, for good, refuse every send of the batch, and not as a missing queue', async (_what, misdeed) => {
+  it.each<[string, Fault]>([
+    ['broken connections', { kind: 'drop' }],
+    ['service errors', OVERLOADED],
+    ['throttling', THROTTLED],
+  ])('refuse every send of a batch if they persist, but not as a missing queue: %s', async (_what, fault) => {
     const { transport, queue, proxy } = sqs();
-    proxy.inject(onAction('SendMessageBatch', misdeed));
+    proxy.inject(onAction('SendMessageBatch', fault));
     const replies = await Promise.all(['1', '2', '3'].map((body) => transport.send(queue, body)));
     expect(replies).toEqual([REFUSED, REFUSED, REFUSED]);
     for (const reply of replies) expect(!reply.ok && reply.problem).toContain(queue);
   });
 
-  it('at GetQueueUrl is not remembered', async () => {
+  it('are not cached for the URL of a queue', async () => {
     const { transport, queue, proxy } = sqs();
     const stop = proxy.inject(onAction('GetQueueUrl', { kind: 'drop' }));
     expect(await transport.send(queue, '1')).toEqual(REFUSED);
@@ -157,7 +162,7 @@ describe('trouble on the way', () => {
     expect(await transport.reach(queue)).toEqual(OK);
   });
 
-  it('with one queue leaves the others alone', async () => {
+  it('of one queue do not affect other queues', async () => {
     const { transport, queue, proxy, engine } = sqs();
     await engine.createQueue(`${queue}-other`);
     proxy.inject(({ input }) => (input.QueueUrl?.endsWith(queue) ? OVERLOADED : undefined));
@@ -167,17 +172,17 @@ describe('trouble on the way', () => {
 });
 
 describe('the client', () => {
-  it('goes to the endpoint it is given, whatever the queue URLs say', async () => {
+  it('uses the given endpoint, even if queue URLs have another host', async () => {
     const { transport, queue, proxy } = sqs();
     await transport.send(queue, '1');
     const [request] = proxy.requestsOf('SendMessageBatch');
-    // The engine's own idea of its address, which nobody here can reach.
+    // The engine puts its own address in queue URLs, not the proxy's.
     expect(new URL(request?.input.QueueUrl ?? '').host).not.toBe(new URL(proxy.endpoint).host);
   });
 
   it.each(['127.0.0.1', 'localhost'])('needs no credentials for %s', async (host) => {
     withoutAwsEnvironment();
-    // Where the SDK would look next; there is nothing.
+    // Without a home directory, the SDK finds no credentials in files either.
     vi.stubEnv('HOME', '/nonexistent');
     const { engine, queue } = sqs();
     const endpoint = `http://${host}:${new URL(engine.endpoint).port}`;
@@ -187,7 +192,7 @@ describe('the client', () => {
     await transport.close();
   });
 
-  it('takes the credentials of the environment where there are some', async () => {
+  it('uses the credentials of the environment if there are any', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'mine');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     vi.stubEnv('AWS_SESSION_TOKEN', undefined);
@@ -196,7 +201,7 @@ describe('the client', () => {
     client.destroy();
   });
 
-  it('hands out no made-up credentials for an endpoint elsewhere', async () => {
+  it('does not use dummy credentials for a remote endpoint', async () => {
     withoutAwsEnvironment();
     vi.stubEnv('HOME', '/nonexistent');
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
@@ -205,7 +210,7 @@ describe('the client', () => {
     client.destroy();
   });
 
-  it('without an endpoint is the region’s own', async () => {
+  it('uses the endpoint of the region by default', async () => {
     const client = sqsClient({ region: 'eu-central-1' }, {});
     expect(await client.config.region()).toBe('eu-central-1');
     expect(client.config.endpoint).toBeUndefined();

@@ -13,26 +13,26 @@ async function received(count: number) {
 }
 
 describe('acks', () => {
-  it('made together are deleted together: 12 are 2 requests', async () => {
+  it('are sent in batches: 12 acks are 2 requests', async () => {
     const deliveries = await received(12);
     const { transport, engine, queue, proxy } = sqs();
     const replies = await Promise.all(deliveries.map((delivery) => transport.ack(delivery)));
     expect(replies).toEqual(deliveries.map(() => OK));
     const sizes = proxy.requestsOf('DeleteMessageBatch').map(({ input }) => input.Entries?.length);
-    // Made at the same time, they come in any order.
+    // Concurrent requests arrive in any order.
     expect(new Set(sizes)).toEqual(new Set([10, 2]));
     expect(sizes).toHaveLength(2);
     expect(await engine.counts(queue)).toEqual({ visible: 0, hidden: 0, delayed: 0 });
   });
 
-  it('of which one fails: exactly that one is refused', async () => {
+  it('are refused individually: only the failed one', async () => {
     const deliveries = await received(4);
     const { transport, proxy, engine, queue } = sqs();
-    const unlucky = deliveries[2];
+    const failing = deliveries[2];
     proxy.inject(
       onAction('DeleteMessageBatch', {
         kind: 'fail-entries',
-        isChosen: ({ ReceiptHandle }) => ReceiptHandle === unlucky?.handle,
+        isChosen: ({ ReceiptHandle }) => ReceiptHandle === failing?.handle,
       }),
     );
     const replies = await Promise.all(deliveries.map((delivery) => transport.ack(delivery)));
@@ -46,7 +46,7 @@ describe('nacks and extensions', () => {
     const deliveries = await received(4);
     const { transport, proxy } = sqs();
     const [one, two, three, four] = deliveries;
-    if (!one || !two || !three || !four) throw new Error('four were received');
+    if (!one || !two || !three || !four) throw new Error('expected four deliveries');
     const replies = await Promise.all([
       transport.nack(one, 0),
       transport.nack(two, 1),
@@ -60,19 +60,19 @@ describe('nacks and extensions', () => {
     ]);
   });
 
-  it('never ask for more than the twelve hours that SQS knows', async () => {
+  it('never request more than the twelve hours that SQS allows', async () => {
     const [delivery] = await received(1);
     const { transport, proxy } = sqs();
-    if (delivery === undefined) throw new Error('one was received');
+    if (delivery === undefined) throw new Error('expected one delivery');
     expect(await transport.nack(delivery, 50_000_000)).toEqual(OK);
     const [request] = proxy.requestsOf('ChangeMessageVisibilityBatch');
     expect(request?.input.Entries?.[0]?.VisibilityTimeout).toBe(43_200);
   });
 
-  it('of a delivery that is settled already are refused, not thrown', async () => {
+  it('of a settled delivery are refused, without throwing', async () => {
     const [delivery] = await received(1);
     const { transport } = sqs();
-    if (delivery === undefined) throw new Error('one was received');
+    if (delivery === undefined) throw new Error('expected one delivery');
     await transport.ack(delivery);
     expect(await transport.nack(delivery, 0)).toEqual({ ok: false, problem: expect.any(String) });
     expect(await transport.extend(delivery)).toEqual({ ok: false, problem: expect.any(String) });

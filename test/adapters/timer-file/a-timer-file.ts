@@ -12,15 +12,15 @@ interface Published {
   readonly atMs: number;
 }
 
-/** A file of timers in virtual time, and what it published. */
+/** A timer file in virtual time, and the messages that it published. */
 export interface TimerStage {
   readonly clock: VirtualClock;
   readonly path: string;
   readonly published: Published[];
-  readonly troubles: string[];
-  /** What the broker says; it takes everything unless told otherwise. */
+  readonly warnings: string[];
+  /** How the broker replies. Default: it accepts every message. */
   replies: (published: Published) => Promise<Reply>;
-  /** The timers as they stand in the file; what was open before is closed. */
+  /** Opens the file. If it is open, closes it first. */
   open(): Promise<TimerFile>;
 }
 
@@ -30,7 +30,7 @@ export function aTimerStage(): TimerStage {
     clock,
     path: join(aFolder({}), 'timers.db'),
     published: [],
-    troubles: [],
+    warnings: [],
     replies: async () => ({ ok: true }),
     open: async () => {
       await close();
@@ -43,7 +43,7 @@ export function aTimerStage(): TimerStage {
           if (reply.ok) stage.published.push(published);
           return reply;
         },
-        onWarning: (what) => stage.troubles.push(what),
+        onWarning: (what) => stage.warnings.push(what),
       });
       return current;
     },

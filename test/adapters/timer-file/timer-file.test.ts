@@ -11,7 +11,7 @@ const NEW = { ok: true, isNew: true };
 const KNOWN = { ok: true, isNew: false };
 
 describe('a timer', () => {
-  it('is published when it is due, to the millisecond, after 29 days too', async () => {
+  it('is published exactly when it is due, even after 29 days', async () => {
     const stage = aTimerStage();
     const timers = await stage.open();
     const start = stage.clock.now();
@@ -26,7 +26,7 @@ describe('a timer', () => {
     expect(timers.waiting).toBe(0);
   });
 
-  it('that comes later and is due sooner goes first', async () => {
+  it('is published before one that was scheduled earlier and is due later', async () => {
     const stage = aTimerStage();
     const timers = await stage.open();
     const start = stage.clock.now();
@@ -40,7 +40,7 @@ describe('a timer', () => {
     ]);
   });
 
-  it('of a name that is there, or fired within a day, is not a second one', async () => {
+  it('is not scheduled again if its name is waiting or was published within a day', async () => {
     const stage = aTimerStage();
     let timers = await stage.open();
     const due = { dueMs: stage.clock.now() + 1_000 };
@@ -56,7 +56,7 @@ describe('a timer', () => {
     expect(await timers.schedule(aPublication(due)), 'forgotten after a day').toEqual(NEW);
   });
 
-  it('that was due while nobody was there fires at once, the earliest first', async () => {
+  it('is published when the file is opened if it was due before, earliest first', async () => {
     const stage = aTimerStage();
     const before = await stage.open();
     const start = stage.clock.now();
@@ -72,24 +72,24 @@ describe('a timer', () => {
     expect(after.waiting).toBe(1);
   });
 
-  it('whose publishing is refused is tried again, with a pause that grows to a minute', async () => {
+  it('is retried if it is refused, with a pause that grows to a minute', async () => {
     const stage = aTimerStage();
     const timers = await stage.open();
     const start = stage.clock.now();
-    const tries: number[] = [];
+    const attempts: number[] = [];
     stage.replies = async ({ atMs }) => {
-      tries.push((atMs - start) / 1_000);
-      return tries.length < 10 ? { ok: false, problem: '503' } : { ok: true };
+      attempts.push((atMs - start) / 1_000);
+      return attempts.length < 10 ? { ok: false, problem: '503' } : { ok: true };
     };
     await timers.schedule(aPublication({ dueMs: start }));
     await stage.clock.passUntil(() => stage.published.length === 1);
-    expect(tries).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
-    expect(stage.troubles).toHaveLength(9);
+    expect(attempts).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+    expect(stage.warnings).toHaveLength(9);
     await stage.clock.pass(600_000);
-    expect(tries, 'once it was taken, never again').toHaveLength(10);
+    expect(attempts, 'no attempts after success').toHaveLength(10);
   });
 
-  it('that nobody takes keeps no other one waiting, and survives a restart', async () => {
+  it('does not delay others if it is refused, and survives a restart', async () => {
     const stage = aTimerStage();
     let timers = await stage.open();
     stage.replies = async ({ topic }) => (topic === 'bad' ? { ok: false, problem: 'gone' } : { ok: true });
@@ -107,54 +107,54 @@ describe('a timer', () => {
 });
 
 describe('many timers', () => {
-  it('fire each once, no more than fifty at a time', async () => {
+  it('are published once each, at most fifty at a time', async () => {
     const stage = aTimerStage();
     const timers = await stage.open();
     const start = stage.clock.now();
-    let underWay = 0;
-    let most = 0;
+    let inFlight = 0;
+    let maxInFlight = 0;
     stage.replies = async () => {
-      underWay++;
-      most = Math.max(most, underWay);
+      inFlight++;
+      maxInFlight = Math.max(maxInFlight, inFlight);
       await stage.clock.sleep(20);
-      underWay--;
+      inFlight--;
       return { ok: true };
     };
     const count = 200;
     for (let index = 0; index < count; index++)
       await timers.schedule(aPublication({ name: `t${index}`, body: `${index}`, dueMs: start + 10 }));
-    expect(underWay).toBe(0);
+    expect(inFlight).toBe(0);
     await stage.clock.pass(10);
-    await expect.poll(() => underWay).toBe(50);
+    await expect.poll(() => inFlight).toBe(50);
     await stage.clock.passUntil(() => stage.published.length === count);
     await stage.clock.pass(1_000);
     expect(new Set(stage.published.map(({ body }) => body)).size).toBe(count);
     expect(stage.published).toHaveLength(count);
-    expect(most).toBe(50);
+    expect(maxInFlight).toBe(50);
   });
 });
 
 describe('the file', () => {
-  it('belongs to one at a time', async () => {
+  it('can be open only once', async () => {
     const stage = aTimerStage();
     await stage.open();
     const options = { path: stage.path, publish: async () => ({ ok: true }) as const, onWarning: () => {} };
     expect(() => timerFile({ ...options, clock: virtualClock() })).toThrow(/another process has it open/);
   });
 
-  it('that is something else, or cannot be made, is refused in words', () => {
+  it('is refused with a message if it is not a database or cannot be created', () => {
     const folder = aFolder({});
     writeFileSync(
-      join(folder, 'letter.txt'),
-      'Dear reader, this is no database at all, but a letter of some length.',
+      join(folder, 'plain.txt'),
+      'This file is not a database. It contains a plain text of some length.',
     );
     const open = (path: string) =>
       timerFile({ path, publish: async () => ({ ok: true }), clock: virtualClock(), onWarning: () => {} });
-    expect(() => open(join(folder, 'letter.txt'))).toThrow(/letter\.txt cannot be used: .*not a database/);
+    expect(() => open(join(folder, 'plain.txt'))).toThrow(/plain\.txt cannot be used: .*not a database/);
     expect(() => open(join(folder, 'nowhere/timers.db'))).toThrow(/nowhere\/timers\.db cannot be used/);
   });
 
-  it('takes nothing more once it is told to close, and waits for what is under way', async () => {
+  it('refuses new timers while it closes, and waits for those in flight', async () => {
     const stage = aTimerStage();
     const timers = await stage.open();
     let publish: (reply: { ok: true }) => void = () => {};
