@@ -25,7 +25,7 @@ describe.concurrent('an invalid configuration', () => {
       ASYA_SQS_ENDPOINT: stage.sqs.endpoint,
     });
     expect(await sidecar.untilExit()).toEqual({ code: 2, signal: null });
-    const words = sidecar.errorOutput();
+    const printed = sidecar.errorOutput();
     for (const mistake of [
       'ASYA_ACTOR_NAME',
       'ASYA_CONCURRENCY',
@@ -34,9 +34,9 @@ describe.concurrent('an invalid configuration', () => {
       'slwo',
       '5 mistakes in the configuration',
     ])
-      expect(words).toContain(mistake);
-    expect(words).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
-    expect(sidecar.output()).toBe(words);
+      expect(printed).toContain(mistake);
+    expect(printed).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+    expect(sidecar.output()).toBe(printed);
   });
 
   test('names the required variables if none is set', async () => {

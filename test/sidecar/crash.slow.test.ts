@@ -61,7 +61,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     const againMs = (arrivals[0]?.arrivedAt ?? 0) - killedAt;
     console.log(
       `killed ${point}: runtime gone after ${goneMs} ms, ` +
-        `next envelope processed after ${tookMs} ms, the one in hand after ${againMs} ms`,
+        `next envelope processed after ${tookMs} ms, the one in process after ${againMs} ms`,
     );
     const [first, ...children] = arrivals;
     expect(first?.id).toBe(parent.id);
@@ -74,7 +74,7 @@ describe.concurrent('SIGKILL of the sidecar', () => {
     await until(async () => {
       const { visible, hidden, delayed } = await stage.sqs.counts(actor);
       return visible + hidden + delayed === 0;
-    }, 'everything is acked');
+    }, 'all messages are acknowledged');
     expect((await stage.sqs.counts(`${actor}-dlq`)).visible).toBe(0);
   });
 });

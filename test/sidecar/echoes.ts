@@ -1,11 +1,11 @@
 import { freePort } from './free-port.ts';
 import { startSidecar, until, type Variables } from './sidecar-process.ts';
 
-/** Three actors in a row that return their payload, for ten thousand envelopes. */
+/** A route of three actors that return their payload, for ten thousand envelopes. */
 export const COUNT = 10_000;
 export const ACTORS = ['first', 'second', 'third'] as const;
 /** A busy machine takes minutes. */
-export const PATIENCE_MS = 240_000;
+export const TIMEOUT_MS = 240_000;
 
 interface EchoStage {
   variables(actor: string, more: Variables): Variables;

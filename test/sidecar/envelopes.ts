@@ -50,49 +50,49 @@ export interface Arrived extends Wire {
   readonly arrivedAt: number;
 }
 
-/** Receives envelopes from queues and keeps them by id until a test asks for them. */
+/** Receives envelopes from queues and keeps them until a test requests them. */
 export interface Mailbox {
   /** The next envelope with this id that arrives in this queue. */
   next(queue: string, id: string, withinMs?: number): Promise<Arrived>;
   /** The next envelope that matches. */
   nextWhere(
     queue: string,
-    isIt: (envelope: Arrived) => boolean,
+    matches: (envelope: Arrived) => boolean,
     what: string,
     withinMs?: number,
   ): Promise<Arrived>;
-  /** Every envelope that arrived and no test has asked for. */
+  /** Every envelope that arrived and was not returned to a test. */
   rest(queue: string): Promise<readonly Arrived[]>;
 }
 
-/** Of what this takes out of a queue, for good. */
+/** @param take Receives and deletes everything that is in a queue now. */
 export function mailbox(take: (queue: string) => Promise<readonly string[]>): Mailbox {
   const kept = new Map<string, Arrived[]>();
 
-  async function empty(queue: string): Promise<Arrived[]> {
-    const letters = kept.get(queue) ?? [];
-    kept.set(queue, letters);
+  async function takeArrivals(queue: string): Promise<Arrived[]> {
+    const arrivals = kept.get(queue) ?? [];
+    kept.set(queue, arrivals);
     for (const body of await take(queue)) {
-      letters.push({ ...(JSON.parse(body) as Wire), body, arrivedAt: Date.now() });
+      arrivals.push({ ...(JSON.parse(body) as Wire), body, arrivedAt: Date.now() });
     }
-    return letters;
+    return arrivals;
   }
 
   async function nextWhere(
     queue: string,
-    isIt: (envelope: Arrived) => boolean,
+    matches: (envelope: Arrived) => boolean,
     what: string,
     withinMs = 60_000,
   ): Promise<Arrived> {
     const endsAt = Date.now() + withinMs;
     for (;;) {
-      const letters = await empty(queue);
-      const at = letters.findIndex(isIt);
-      const [found] = at < 0 ? [] : letters.splice(at, 1);
+      const arrivals = await takeArrivals(queue);
+      const at = arrivals.findIndex(matches);
+      const [found] = at < 0 ? [] : arrivals.splice(at, 1);
       if (found !== undefined) return found;
       if (Date.now() > endsAt) {
-        const others = letters.map(({ id, status }) => `${id} (${status?.phase}, ${status?.reason})`);
-        throw new Error(`${what} did not arrive in ${queue} within ${withinMs} ms; there: ${others}`);
+        const others = arrivals.map(({ id, status }) => `${id} (${status?.phase}, ${status?.reason})`);
+        throw new Error(`${what} did not arrive in ${queue} within ${withinMs} ms; others: ${others}`);
       }
       await pause(15);
     }
@@ -101,6 +101,6 @@ export function mailbox(take: (queue: string) => Promise<readonly string[]>): Ma
   return {
     next: (queue, id, withinMs) => nextWhere(queue, (envelope) => envelope.id === id, id, withinMs),
     nextWhere,
-    rest: async (queue) => [...(await empty(queue))],
+    rest: async (queue) => [...(await takeArrivals(queue))],
   };
 }

@@ -31,7 +31,7 @@ const sidecars = new Map<string, RunningProcess>();
 let withoutSink: Promise<void>;
 beforeAll(async () => {
   stage = await setStage('x-sink');
-  withoutSink = playWithoutSink();
+  withoutSink = runWithoutSink();
   withoutSink.catch(() => {});
   await Promise.all(
     TABLE.map(async ([_language, actor, command]) => {
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 /** Started first: a delivery released after a refused send stays hidden for 15 seconds. */
-async function playWithoutSink(): Promise<void> {
+async function runWithoutSink(): Promise<void> {
   const sidecar = await stage.sidecar('orphan', {
     ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
     ASYA_ACTOR_SINK: 'x-late',
@@ -69,7 +69,7 @@ async function playWithoutSink(): Promise<void> {
     expect(line).toMatchObject({ settle: 'release', failed: 'transport_error' });
     expect(line['problem']).toContain('x-late');
   }
-  await until(() => sidecar.lines.filter(saying('released')).length === 3, 'all are released');
+  await until(() => sidecar.lines.filter(saying('released')).length === 3, 'all deliveries are released');
   expect(sidecar.lines.filter(saying('acked'))).toEqual([]);
   // They stay hidden for a while, so that an outage of minutes does not use up their receives.
   expect(await stage.sqs.counts('orphan')).toEqual({ visible: 0, hidden: 3, delayed: 0 });
@@ -77,7 +77,7 @@ async function playWithoutSink(): Promise<void> {
   await stage.sqs.createQueue('x-late');
   for (const { id } of envelopes) await stage.inbox.next('x-late', id);
   await stage.inbox.nextWhere('x-late', ({ payload }) => payload === 4, 'the second item');
-  await until(async () => (await stage.sqs.counts('orphan')).hidden === 0, 'all are acked');
+  await until(async () => (await stage.sqs.counts('orphan')).hidden === 0, 'all deliveries are acknowledged');
   expect((await stage.sqs.counts('orphan-dlq')).visible).toBe(0);
 }
 
@@ -99,10 +99,10 @@ async function send(actor: string, payload: object): Promise<string> {
 }
 
 /** Sends an envelope, and resolves when its call has started. */
-async function begin(actor: string, payload: object): Promise<{ id: string; counter: string }> {
+async function startCall(actor: string, payload: object): Promise<{ id: string; counter: string }> {
   const counter = counterFile();
   const id = await send(actor, { ...payload, counter });
-  await until(() => callsIn(counter) > 0, 'the call has begun');
+  await until(() => callsIn(counter) > 0, 'the call has started');
   return { id, counter };
 }
 
@@ -113,8 +113,8 @@ const firstDelivery = (actor: string, id: string) =>
 const arrival = (id: string): Promise<Arrived> => stage.inbox.next('x-sink', id);
 
 describe('a runtime in Python and in Node', () => {
-  testIn(TABLE, 'killed during a call: the call is retried with the next one', async (actor) => {
-    const { id } = await begin(actor, { do: 'hang', value: 'second life' });
+  testIn(TABLE, 'that is killed during a call is replaced, and the call is retried', async (actor) => {
+    const { id } = await startCall(actor, { do: 'hang', value: 'second life' });
     const pid = runtimePid(actor);
     process.kill(pid, 'SIGKILL');
     expect(await arrival(id)).toMatchObject({
@@ -131,13 +131,13 @@ describe('a runtime in Python and in Node', () => {
 
   testIn(
     TABLE,
-    'hung: killed though it ignores SIGTERM, and the other calls go back unchanged',
+    'that hangs is killed even if it ignores SIGTERM, and the other calls are resent unchanged',
     async (actor) => {
-      const hung = await begin(actor, { do: 'hang', times: 9 });
+      const hung = await startCall(actor, { do: 'hang', times: 9 });
       const pid = runtimePid(actor);
       const others = [
-        await begin(actor, { do: 'hang', value: 'one' }),
-        await begin(actor, { do: 'hang', value: 'two' }),
+        await startCall(actor, { do: 'hang', value: 'one' }),
+        await startCall(actor, { do: 'hang', value: 'two' }),
       ];
       const failed = await arrival(hung.id);
       expect(failed.status).toMatchObject({ phase: 'failed', reason: 'ActorTimeout', attempt: 1 });
@@ -153,16 +153,16 @@ describe('a runtime in Python and in Node', () => {
     },
   );
 
-  testIn(TABLE, 'that spins the CPU is killed too', async (actor) => {
-    const { id } = await begin(actor, { do: 'spin' });
+  testIn(TABLE, 'that spins the CPU is killed', async (actor) => {
+    const { id } = await startCall(actor, { do: 'spin' });
     const pid = runtimePid(actor);
     expect((await arrival(id)).status).toMatchObject({ reason: 'ActorTimeout' });
     await until(() => !isAlive(pid), 'the spinning runtime is gone');
   });
 
-  testIn(TABLE, 'that started a process of its own goes with it', async (actor) => {
+  testIn(TABLE, 'that hangs is killed with the process that it started', async (actor) => {
     const childFile = counterFile();
-    const { id } = await begin(actor, { do: 'grandchild', pid_file: childFile });
+    const { id } = await startCall(actor, { do: 'grandchild', pid_file: childFile });
     await until(() => pidsIn(childFile).length > 0, 'the grandchild');
     const [grandchild = 0] = pidsIn(childFile);
     expect(isAlive(grandchild)).toBe(true);
@@ -170,7 +170,7 @@ describe('a runtime in Python and in Node', () => {
     await until(() => !isAlive(grandchild), 'the grandchild is gone');
   });
 
-  testIn(TABLE, 'is not killed while it answers: three at once, one runtime', async (actor) => {
+  testIn(TABLE, 'is not killed while it answers three concurrent calls', async (actor) => {
     await until(() => isAlive(runtimePid(actor)), 'a runtime');
     // Wait until the runtime is ready: the previous test may have restarted it.
     await arrival(await send(actor, { value: 'ready' }));
@@ -223,9 +223,9 @@ test('a restart that takes longer than the actor timeout fails no delivery', asy
 
 describe.concurrent('a runtime that the sidecar did not start', () => {
   test.each([
-    ['frames', 'alien-frames', () => Promise.resolve(`unix:${stage.folder}/alien.sock`)],
-    ['HTTP', 'alien-http', async () => `http://127.0.0.1:${await freePort()}/invoke`],
-  ])('hangs (%s): the sidecar acks and ends with status 1', async (_what, actor, url) => {
+    ['frames', 'external-frames', () => Promise.resolve(`unix:${stage.folder}/external.sock`)],
+    ['HTTP', 'external-http', async () => `http://127.0.0.1:${await freePort()}/invoke`],
+  ])('hangs (%s): the sidecar acknowledges and exits with status 1', async (_what, actor, url) => {
     const variables = { ASYA_RUNTIME_URL: await url() };
     const runtime = startShell(pythonRuntime('behaviours.handle'), variables);
     const sidecar = await stage.sidecar(actor, {
@@ -234,7 +234,7 @@ describe.concurrent('a runtime that the sidecar did not start', () => {
       ASYA_RESILIENCY_ACTOR_TIMEOUT: `${TIMEOUT_MS}ms`,
       ASYA_LOG_LEVEL: 'debug',
     });
-    const hung = await begin(actor, { do: 'hang', times: 9 });
+    const hung = await startCall(actor, { do: 'hang', times: 9 });
     const other = envelopeAt(actor, { do: 'hang', counter: counterFile(), value: 'later' });
     await stage.send(other);
     await sidecar.untilLine(({ message, envelopeId }) => message === 'call' && envelopeId === other.id);

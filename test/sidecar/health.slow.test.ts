@@ -84,7 +84,7 @@ describe.concurrent('health', () => {
           () => true,
           () => false,
         ),
-      'the queues are made',
+      'the queues exist',
     );
     const envelope = envelopeAt('made', { value: 1 });
     await until(
@@ -93,7 +93,7 @@ describe.concurrent('health', () => {
           () => true,
           () => false,
         ),
-      'the queue is there',
+      'the queue accepts messages',
     );
     expect((await stage.inbox.next('x-sink', envelope.id)).payload).toBe(1);
   });
@@ -102,23 +102,26 @@ describe.concurrent('health', () => {
     ['Python', 'unloadable-py', pythonRuntime('behavoirs.handle'), /module "behavoirs" was not found/],
     ['Node', 'unloadable-js', nodeRuntime('behaviours.ts.handel'), /handel/],
     ['no command', 'unloadable-sh', 'no-such-command --at-all', /no-such-command.*not found/],
-  ])('%s: logs why the runtime cannot be loaded, and is not ready', async (_what, actor, command, words) => {
-    await stage.sqs.createQueue(actor);
-    const sidecar = startSidecar(
-      stage.variables(actor, { ASYA_RUNTIME_COMMAND: command, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
-    );
-    const port = await metricsPort(sidecar);
-    const envelope = envelopeAt(actor, { value: 1 });
-    await stage.send(envelope);
-    const line = await sidecar.untilLine(
-      ({ message, text }) => message === 'runtime' && words.test(String(text)),
-    );
-    expect(line).toMatchObject({ actor, stream: 'stderr' });
-    expect(await sidecar.untilLine(saying('the runtime ended'))).toMatchObject({ level: 'warn' });
-    expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'the runtime is not ready\n' });
-    expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
-    // It receives nothing while the runtime cannot process it.
-    expect(await stage.sqs.counts(actor)).toEqual({ visible: 1, hidden: 0, delayed: 0 });
-    expect(sidecar.lines.find(saying('working'))).toBeUndefined();
-  });
+  ])(
+    '%s: logs why the runtime cannot be loaded, and is not ready',
+    async (_what, actor, command, problem) => {
+      await stage.sqs.createQueue(actor);
+      const sidecar = startSidecar(
+        stage.variables(actor, { ASYA_RUNTIME_COMMAND: command, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
+      );
+      const port = await metricsPort(sidecar);
+      const envelope = envelopeAt(actor, { value: 1 });
+      await stage.send(envelope);
+      const line = await sidecar.untilLine(
+        ({ message, text }) => message === 'runtime' && problem.test(String(text)),
+      );
+      expect(line).toMatchObject({ actor, stream: 'stderr' });
+      expect(await sidecar.untilLine(saying('the runtime ended'))).toMatchObject({ level: 'warn' });
+      expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'the runtime is not ready\n' });
+      expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
+      // It receives nothing while the runtime cannot process it.
+      expect(await stage.sqs.counts(actor)).toEqual({ visible: 1, hidden: 0, delayed: 0 });
+      expect(sidecar.lines.find(saying('working'))).toBeUndefined();
+    },
+  );
 });

@@ -36,13 +36,13 @@ async function stopped(sidecar: RunningProcess): Promise<{ code: number | null }
 }
 
 describe.concurrent('SIGTERM', () => {
-  test('finishes the deliveries in flight and receives no more', async () => {
+  test('finishes the deliveries in flight, and stops receiving', async () => {
     const sidecar = await stage.sidecar('draining', { ...IN_PYTHON, ASYA_CONCURRENCY: '2' });
     const counters = [counterFile(), counterFile()];
     const file = counterFile();
     const inFlight = counters.map((counter) => envelopeAt('draining', { do: 'wait', file, counter }));
     for (const envelope of inFlight) await stage.send(envelope);
-    await until(() => counters.every(callsIn), 'both calls have begun');
+    await until(() => counters.every(callsIn), 'both calls have started');
     const waiting = Array.from({ length: 3 }, (_, n) => envelopeAt('draining', { value: n }));
     for (const envelope of waiting) await stage.send(envelope);
     const stopping = stopped(sidecar);
@@ -65,7 +65,7 @@ describe.concurrent('SIGTERM', () => {
     ['Python', 'hanging-py', pythonRuntime('behaviours.handle')],
     ['Node', 'hanging-js', nodeRuntime('behaviours.ts.handle')],
   ])(
-    'a call in %s that takes longer than the grace period goes back unchanged',
+    'returns a call in %s that takes longer than the grace period, unchanged',
     async (_what, actor, command) => {
       const pidFile = join(stage.folder, `${actor}.pid`);
       const sidecar = await stage.sidecar(actor, {
@@ -84,7 +84,7 @@ describe.concurrent('SIGTERM', () => {
         },
       );
       await stage.send(envelope);
-      await until(() => callsIn(counter) > 0, 'the call has begun');
+      await until(() => callsIn(counter) > 0, 'the call has started');
       const { code } = await stopped(sidecar);
       expect(code).toBe(0);
       const [back] = await stage.sqs.takeUntil(actor, 1);
@@ -111,7 +111,7 @@ describe.concurrent('SIGTERM', () => {
   test.each([
     ['Python', 'polite-py', pythonRuntime('behaviours.handle')],
     ['Node', 'polite-js', nodeRuntime('behaviours.ts.handle')],
-  ])('a runtime in %s that needs a moment to end is given it', async (_what, actor, command) => {
+  ])('waits for a runtime in %s that needs a moment to end', async (_what, actor, command) => {
     const goodbyeFile = counterFile();
     const sidecar = await stage.sidecar(actor, { ASYA_RUNTIME_COMMAND: command, GOODBYE_FILE: goodbyeFile });
     const { code } = await stopped(sidecar);
@@ -119,7 +119,7 @@ describe.concurrent('SIGTERM', () => {
     expect(existsSync(goodbyeFile)).toBe(true);
   });
 
-  test('exits at once with status 1 at the second signal, and so does its runtime', async () => {
+  test('exits at once with status 1 at the second signal, together with its runtime', async () => {
     const pidFile = join(stage.folder, 'impatient.pid');
     const sidecar = await stage.sidecar('impatient', {
       ...IN_PYTHON,
@@ -130,7 +130,7 @@ describe.concurrent('SIGTERM', () => {
     });
     const counter = counterFile();
     await stage.send(envelopeAt('impatient', { do: 'hang', counter }));
-    await until(() => callsIn(counter) > 0, 'the call has begun');
+    await until(() => callsIn(counter) > 0, 'the call has started');
     sidecar.signal('SIGTERM');
     // Two signals at the same time would count as one.
     await sidecar.untilLine(saying('draining'));
@@ -164,16 +164,19 @@ describe.concurrent('SIGTERM', () => {
   });
 
   test('ends while a runtime over HTTP does not answer /healthz', async () => {
-    let isDeaf = false;
+    let isHanging = false;
     const server = await startRawServer((socket) => {
-      if (!isDeaf) socket.write(responseOf(200, '1'));
+      if (!isHanging) socket.write(responseOf(200, '1'));
     });
     try {
-      const sidecar = await stage.sidecar('deaf', { ASYA_RUNTIME_URL: server.url, ASYA_GRACE_PERIOD: '10s' });
-      isDeaf = true;
-      const looks = server.requests.length;
+      const sidecar = await stage.sidecar('unresponsive', {
+        ASYA_RUNTIME_URL: server.url,
+        ASYA_GRACE_PERIOD: '10s',
+      });
+      isHanging = true;
+      const checksBefore = server.requests.length;
       // The sidecar checks it every five seconds.
-      await until(() => server.requests.length > looks, 'the next look at its health');
+      await until(() => server.requests.length > checksBefore, 'the next health check');
       const { code } = await stopped(sidecar);
       expect(code).toBe(0);
     } finally {

@@ -46,7 +46,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     envelopeAt(actor, { do: 'value', value }, more);
 
   test('sends a value to the next actor and advances the route', async () => {
-    const route = { prev: ['fetch'], curr: actor, next: ['store', 'tell'] };
+    const route = { prev: ['fetch'], curr: actor, next: ['store', 'notify'] };
     const deadline = inSeconds(60);
     const envelope = valued(
       { n: 1 },
@@ -55,7 +55,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     const arrived = await outcomeOf(envelope, 'store');
     expect(arrived).toMatchObject({
       parent_id: 'parent',
-      route: { prev: ['fetch', actor], curr: 'store', next: ['tell'] },
+      route: { prev: ['fetch', actor], curr: 'store', next: ['notify'] },
       payload: { n: 1 },
       status: { phase: 'pending', actor, attempt: 1 },
       team: { is: 'kept' },
@@ -125,7 +125,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
   );
 
   test('fails at once without a policy, with message and traceback', async () => {
-    const envelope = envelopeAt(actor, { do: 'raise', error: 'SlowDownError', message: 'no more' });
+    const envelope = envelopeAt(actor, { do: 'raise', error: 'SlowDownError', message: 'overloaded' });
     const { status, payload, route } = await outcomeOf(envelope);
     expect(payload).toEqual(envelope.payload);
     expect(route).toEqual(envelope.route);
@@ -135,7 +135,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
     expect(mro.map((name) => name.split('.').at(-1))).toEqual(
       expect.arrayContaining(['ThrottledError', 'Exception']),
     );
-    expect(message).toBe('no more');
+    expect(message).toBe('overloaded');
     expect(traceback).toContain('behaviours');
   });
 
@@ -160,16 +160,16 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
       'ValidationError',
       /payload is missing/,
     ],
-  ])('a body that is %s fails with all that came', async (_what, body, reason, complaint) => {
+  ])('fails a body that is %s, and keeps the body', async (_what, body, reason, problem) => {
     const text = body.replace('{"id":"', `{"id":"${actor}-`);
     await stage.sqs.send(actor, text);
     const isIt = ({ payload }: Arrived) => (payload as { raw?: string }).raw === text;
-    const arrived = await stage.inbox.nextWhere('x-sink', isIt, 'the unreadable');
+    const arrived = await stage.inbox.nextWhere('x-sink', isIt, 'the unreadable message');
     expect(arrived).toMatchObject({
       route: { prev: [], curr: actor, next: [] },
       status: { phase: 'failed', reason, actor, error: { type: reason } },
     });
-    expect(arrived.status?.error?.message).toMatch(complaint);
+    expect(arrived.status?.error?.message).toMatch(problem);
     expect(arrived.id).toBe(text.includes('no-payload') ? `${actor}-no-payload` : arrived.id);
     expect(arrived.id).not.toBe('');
   });
@@ -207,9 +207,9 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
   });
 
   test.each([
-    ['passed', -5],
-    ['about to pass', 0.9],
-  ])('a deadline %s ends it without a call', async (_what, seconds) => {
+    ['has passed', -5],
+    ['is less than 1 s away', 0.9],
+  ])('fails an envelope whose deadline %s, without a call', async (_what, seconds) => {
     const counter = `${stage.folder}/${randomUUID()}`;
     const status = { deadline_at: inSeconds(seconds) };
     const arrived = await outcomeOf(envelopeAt(actor, { do: 'value', value: 1, counter }, { status }));
@@ -304,7 +304,7 @@ describe('an end actor', () => {
   test('releases a delivery that it cannot read', async () => {
     await stage.sqs.send('archive', 'not JSON');
     await archive.untilLine((line) => line['message'] === 'delivery' && line['failed'] === 'parse_error');
-    await until(async () => (await stage.sqs.counts('archive')).hidden === 2, 'both are kept');
+    await until(async () => (await stage.sqs.counts('archive')).hidden === 2, 'both are hidden');
     expect(await stage.inbox.rest('x-sink')).toEqual([]);
   });
 });

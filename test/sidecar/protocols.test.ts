@@ -6,11 +6,11 @@ import { type Stage, setStage } from './stage.ts';
 
 /** SPEC.md section 7 end to end, beyond plain frames: HTTP over TCP and over a socket, and the envelope protocol. */
 
-const ALLOWED = { ASYA_ROUTE_ALLOW: 'store,tell' };
+const ALLOWED = { ASYA_ROUTE_ALLOW: 'store,notify' };
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await setStage('x-sink', 'store', 'tell', 'elsewhere');
+  stage = await setStage('x-sink', 'store', 'notify', 'elsewhere');
   const polite = JSON.stringify({ default: { maxAttempts: 2, backoff: 'constant' } });
   await Promise.all([
     stage.sidecar('web-py', {
@@ -66,9 +66,9 @@ describe.each([
   });
 
   test('lets a handler rewrite route.next', async () => {
-    const envelope = envelopeAt(actor, { next: ['store', 'tell'] }, { route: through(actor, 'elsewhere') });
+    const envelope = envelopeAt(actor, { next: ['store', 'notify'] }, { route: through(actor, 'elsewhere') });
     const arrived = await outcomeOf(envelope, 'store');
-    expect(arrived.route).toEqual({ prev: ['fetch', actor], curr: 'store', next: ['tell'] });
+    expect(arrived.route).toEqual({ prev: ['fetch', actor], curr: 'store', next: ['notify'] });
   });
 
   test('lets a handler end the route', async () => {
@@ -80,10 +80,10 @@ describe.each([
   });
 
   test.each([
-    ['to an actor that may not follow', ['elsewhere'], /"elsewhere"; ASYA_ROUTE_ALLOW allows /],
-    ["to one of the mesh's own", ['store', 'x-sump'], /"x-sump"; names that start with "x-" are reserved/],
-    ['to what is no name', ['Store'], /"Store"/],
-  ])('but not %s', async (_where, next, complaint) => {
+    ['an actor that is not allowed', ['elsewhere'], /"elsewhere"; ASYA_ROUTE_ALLOW allows /],
+    ['a reserved name', ['store', 'x-sump'], /"x-sump"; names that start with "x-" are reserved/],
+    ['an invalid name', ['Store'], /"Store"/],
+  ])('fails an envelope whose handler sets route.next to %s', async (_what, next, problem) => {
     const envelope = envelopeAt(actor, { next }, { route: through(actor, 'store') });
     const arrived = await outcomeOf(envelope);
     expect(arrived).toMatchObject({
@@ -91,7 +91,7 @@ describe.each([
       payload: envelope.payload,
       status: { phase: 'failed', reason: 'ValidationError', error: { type: 'ValidationError' } },
     });
-    expect(arrived.status?.error?.message).toMatch(complaint);
+    expect(arrived.status?.error?.message).toMatch(problem);
   });
 
   test('ends the route as succeeded for status 204', async () => {

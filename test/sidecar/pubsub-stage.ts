@@ -30,11 +30,11 @@ export interface PubsubStage {
   /** Receives and acknowledges everything that is in a queue now. */
   take(queue: string): Promise<readonly string[]>;
   /** The next envelope in this queue that matches. The others are kept for later calls. */
-  next(queue: string, isIt: (envelope: Wire) => boolean, withinMs?: number): Promise<Wire>;
+  next(queue: string, matches: (envelope: Wire) => boolean, withinMs?: number): Promise<Wire>;
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export async function setPubsubStage(...queues: readonly string[]): Promise<PubsubStage> {
   const emulator = await startPubsub();
@@ -97,17 +97,17 @@ export async function setPubsubStage(...queues: readonly string[]): Promise<Pubs
     send: (envelope) => sendText(envelope.route.curr, JSON.stringify(envelope)),
     sendText,
     take,
-    next: async (queue, isIt, withinMs = PATIENCE_MS) => {
+    next: async (queue, matches, withinMs = TIMEOUT_MS) => {
       const kept = arrived.get(queue) ?? [];
       arrived.set(queue, kept);
       for (const endsAt = Date.now() + withinMs; ; await pause(30)) {
         kept.push(...(await take(queue)).map((text) => JSON.parse(text) as Wire));
-        const at = kept.findIndex(isIt);
+        const at = kept.findIndex(matches);
         const [found] = at < 0 ? [] : kept.splice(at, 1);
         if (found !== undefined) return found;
         if (Date.now() > endsAt) {
           const others = kept.map(({ id, status }) => `${id} (${status?.phase}, ${status?.reason})`);
-          throw new Error(`it did not arrive in ${queue} within ${withinMs} ms; there: ${others}`);
+          throw new Error(`no matching envelope in ${queue} within ${withinMs} ms; others: ${others}`);
         }
       }
     },

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
 import { PUBSUB_ABSENCE } from '../support/pubsub.ts';
-import { ACTORS, COUNT, PATIENCE_MS, startEchoes } from './echoes.ts';
+import { ACTORS, COUNT, startEchoes, TIMEOUT_MS } from './echoes.ts';
 import { envelopeAt, TRACEPARENT, type Wire } from './envelopes.ts';
 import { scrape } from './prometheus-text.ts';
 import { type PubsubStage, setPubsubStage } from './pubsub-stage.ts';
 import { pause } from './sidecar-process.ts';
 
-if (PUBSUB_ABSENCE !== undefined) console.log(`ten thousand on Pub/Sub: left out, because ${PUBSUB_ABSENCE}`);
+if (PUBSUB_ABSENCE !== undefined) console.log(`ten thousand on Pub/Sub: skipped, because ${PUBSUB_ABSENCE}`);
 
 let stage: PubsubStage | undefined;
 afterAll(() => stage?.close());
@@ -21,15 +21,15 @@ async function sendAll({ client }: PubsubStage, envelopes: readonly Wire[]): Pro
 /** Counted by id, because Pub/Sub delivers at least once. */
 async function takeAll({ take }: PubsubStage): Promise<ReadonlyMap<string, Wire>> {
   const taken = new Map<string, Wire>();
-  let told = 0;
-  for (const endsAt = Date.now() + PATIENCE_MS; taken.size < COUNT; ) {
+  let logged = 0;
+  for (const endsAt = Date.now() + TIMEOUT_MS; taken.size < COUNT; ) {
     const some = (await take('x-sink')).map((text) => JSON.parse(text) as Wire);
     for (const envelope of some) taken.set(envelope.id, envelope);
-    if (taken.size - told >= 1_000) {
-      told = taken.size;
-      console.log(`${told} of ${COUNT} at x-sink`);
+    if (taken.size - logged >= 1_000) {
+      logged = taken.size;
+      console.log(`${logged} of ${COUNT} at x-sink`);
     }
-    if (Date.now() > endsAt) throw new Error(`${taken.size} of ${COUNT} within ${PATIENCE_MS} ms`);
+    if (Date.now() > endsAt) throw new Error(`${taken.size} of ${COUNT} within ${TIMEOUT_MS} ms`);
     if (some.length < 100) await pause(50);
   }
   return taken;
@@ -71,5 +71,5 @@ test.skipIf(PUBSUB_ABSENCE !== undefined)(
       expect(failed).toEqual([]);
     }
   },
-  PATIENCE_MS + 120_000,
+  TIMEOUT_MS + 120_000,
 );

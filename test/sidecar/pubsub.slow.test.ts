@@ -16,11 +16,11 @@ import {
 
 /** `asya sidecar` as a process on Google's Pub/Sub emulator. */
 
-if (PUBSUB_ABSENCE !== undefined) console.log(`the sidecar on Pub/Sub: left out, because ${PUBSUB_ABSENCE}`);
+if (PUBSUB_ABSENCE !== undefined) console.log(`the sidecar on Pub/Sub: skipped, because ${PUBSUB_ABSENCE}`);
 
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
-describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeout: 2 * PATIENCE_MS }, () => {
+describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeout: 2 * TIMEOUT_MS }, () => {
   let stage: PubsubStage;
   beforeAll(async () => {
     stage = await setPubsubStage('x-sink', 'after');
@@ -33,7 +33,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
         ASYA_RESILIENCY_RULES: '[{"errors":["ValueError"],"policy":"again"}]',
       }),
     ]);
-  }, 2 * PATIENCE_MS);
+  }, 2 * TIMEOUT_MS);
   afterAll(() => stage.close());
 
   function atDouble(payload: unknown, next: string[] = []): Wire {
@@ -91,7 +91,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     expect(await stage.next('x-sink', withId(quick.id))).toMatchObject({ payload: 1 });
   });
 
-  test('sends a retry to x-sink if there is no delayer', async () => {
+  test('sends a retry to x-sink without a delayer', async () => {
     const sent = envelopeAt('hasty', { do: 'raise', error: 'ValueError', message: 'no' });
     await stage.send(sent);
     expect(await stage.next('x-sink', withId(sent.id))).toMatchObject({
@@ -116,8 +116,8 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     const { publisher } = stage.client;
     await until(
       async () => (await publisher.subscription('made-late').exists())[0],
-      'the queue is made',
-      PATIENCE_MS,
+      'the queue exists',
+      TIMEOUT_MS,
     );
     expect(await publisher.subscription('made-late-dlq').exists()).toEqual([true]);
     const sent = envelopeAt('made-late', { value: 1 });
@@ -134,10 +134,10 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     const slow = envelopeAt('stopped', { do: 'sleep', seconds: 2, value: 'slow' });
     const others = Array.from({ length: 20 }, (_, n) => envelopeAt('stopped', { value: n }));
     await stage.send(slow);
-    await first.untilLine(saying('received'), PATIENCE_MS);
+    await first.untilLine(saying('received'), TIMEOUT_MS);
     for (const other of others) await stage.send(other);
     first.signal('SIGTERM');
-    expect(await first.untilExit(PATIENCE_MS)).toEqual({ code: 0, signal: null });
+    expect(await first.untilExit(TIMEOUT_MS)).toEqual({ code: 0, signal: null });
     await stage.sidecar('stopped', variables);
     for (const { id } of [slow, ...others]) await stage.next('x-sink', withId(id));
   });
@@ -146,7 +146,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
     let stores: EmbeddedStores;
     beforeAll(async () => {
       stores = await startEmbeddedStores();
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     afterAll(() => stores.close());
 
     const FROZEN = [join(import.meta.dirname, 'freeze-at.ts'), 'called'];
@@ -160,7 +160,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
       const sent = envelopeAt('killed', { value: 'survives' });
       await stage.send(sent);
       const doomed = startProcess(FROZEN, variables);
-      await doomed.untilLine(saying('frozen'), PATIENCE_MS);
+      await doomed.untilLine(saying('frozen'), TIMEOUT_MS);
       doomed.signal('SIGKILL');
       // The short actor timeout was only for its lease.
       startSidecar({ ...variables, ASYA_RESILIENCY_ACTOR_TIMEOUT: '30s' });
@@ -194,8 +194,8 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the sidecar on Pub/Sub', { timeou
         const isFrozen = () => sidecar.lines.some(saying('frozen'));
         await until(
           async () => isFrozen() || (await archived()) !== undefined,
-          () => `after ${crashes} crashes it came again or was archived:\n${sidecar.output()}`,
-          PATIENCE_MS,
+          () => `it is redelivered or archived after ${crashes} crashes:\n${sidecar.output()}`,
+          TIMEOUT_MS,
         );
         if (isFrozen()) crashes++;
         sidecar.signal('SIGKILL');

@@ -17,12 +17,12 @@ import {
 /** Outages of the network and the broker while two sidecars work: nothing is lost, and no sidecar restarts. */
 
 const absence = rabbitMqAbsence();
-if (absence !== undefined) console.log(`outages of RabbitMQ: left out, because ${absence}`);
+if (absence !== undefined) console.log(`outages of RabbitMQ: skipped, because ${absence}`);
 
 const COUNT = 300;
 /** How many envelopes pass both actors before the outage. */
 const FIRST = 50;
-const PATIENCE_MS = 150_000;
+const TIMEOUT_MS = 150_000;
 
 interface Pair {
   readonly actors: readonly [string, string];
@@ -61,9 +61,9 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
 
   async function send({ actors: [curr, next] }: Pair, count: number): Promise<readonly Wire[]> {
     // Wrapped twice: the first actor returns the payload for the second one.
-    const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
+    const payload = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
     const route = { prev: [], curr, next: [next] };
-    const envelopes = Array.from({ length: count }, () => envelopeAt(curr, told, { route }));
+    const envelopes = Array.from({ length: count }, () => envelopeAt(curr, payload, { route }));
     await stage.admin.send(curr, ...envelopes.map((envelope) => JSON.stringify(envelope)));
     return envelopes;
   }
@@ -94,10 +94,10 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
       },
       () =>
         `${unique} of ${sent.length} arrived\n${sidecars.map((one) => one.output().slice(-3_000)).join('\n')}`,
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     for (const queue of actors) {
-      await until(async () => (await stage.admin.depth(queue)) === 0, `${queue} is empty`, PATIENCE_MS);
+      await until(async () => (await stage.admin.depth(queue)) === 0, `${queue} is empty`, TIMEOUT_MS);
       expect(await stage.admin.depth(`${queue}-dlq`)).toBe(0);
     }
     for (const { pid } of sidecars) expect(isAlive(pid)).toBe(true);
@@ -105,26 +105,26 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   }
 
   /** Runs an outage while the sidecars process envelopes. Returns when it ended. */
-  async function work(what: string, happens: () => Promise<number>): Promise<void> {
+  async function runOutage(what: string, cause: () => Promise<number>): Promise<void> {
     const [, second] = pair.sidecars as readonly [RunningProcess, RunningProcess];
     const before = acksOf(second);
     const sent = await send(pair, COUNT);
-    await until(() => acksOf(second) - before >= FIRST, 'a part has arrived', PATIENCE_MS);
-    const underWay = COUNT - (acksOf(second) - before);
-    expect(underWay).toBeGreaterThan(0);
-    const restoredAt = await happens();
+    await until(() => acksOf(second) - before >= FIRST, 'the first envelopes have arrived', TIMEOUT_MS);
+    const inFlight = COUNT - (acksOf(second) - before);
+    expect(inFlight).toBeGreaterThan(0);
+    const restoredAt = await cause();
     const { unique, all } = await expectAll(sent, pair);
     const recoveredMs = Math.max(
       ...pair.sidecars.map((sidecar) => firstAckAfter(sidecar, restoredAt) - restoredAt),
     );
     console.log(
-      `${what}: ${COUNT} envelopes through two actors, ${underWay} of them under way, ${unique} arrived, ` +
-        `${all - unique} twice, at work again ${(recoveredMs / 1000).toFixed(1)} s after the end of it`,
+      `${what}: ${COUNT} envelopes through two actors, ${inFlight} of them in flight, ${unique} arrived, ` +
+        `${all - unique} twice, recovered ${(recoveredMs / 1000).toFixed(1)} s after its end`,
     );
   }
 
   test('the broker is killed and restarted with its data', async () => {
-    await work('broker killed and restarted', async () => {
+    await runOutage('broker killed and restarted', async () => {
       await stage.broker.kill();
       await stage.broker.start();
       return Date.now();
@@ -132,7 +132,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   });
 
   test('every connection is reset, three times', async () => {
-    await work('connections reset three times', async () => {
+    await runOutage('connections reset three times', async () => {
       proxy.reset();
       await pause(1_500);
       proxy.reset();
@@ -143,7 +143,7 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   });
 
   test('the broker is unreachable for a while', async () => {
-    await work('broker out of reach for 3 s', async () => {
+    await runOutage('broker unreachable for 3 s', async () => {
       proxy.refuse();
       proxy.reset();
       await pause(3_000);
@@ -155,12 +155,12 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
   // Both mostly wait, so they run concurrently with separate sidecars.
   describe.concurrent('concurrently', () => {
     test('packets are lost while both ends believe that they are connected', async () => {
-      await work('connections half open', async () => {
+      await runOutage('connections half open', async () => {
         const silentAt = Date.now();
         proxy.freeze();
         await Promise.all(
           pair.sidecars.map((sidecar) =>
-            sidecar.untilLine(isAfter(silentAt, saying('receiving failed')), PATIENCE_MS),
+            sidecar.untilLine(isAfter(silentAt, saying('receiving failed')), TIMEOUT_MS),
           ),
         );
         console.log(
@@ -177,19 +177,19 @@ describe.skipIf(absence !== undefined)('outages of RabbitMQ', { timeout: 300_000
       const [third, fourth] = other.sidecars as readonly [RunningProcess, RunningProcess];
       const deletedAt = Date.now();
       await stage.admin.deleteQueue('fourth');
-      await fourth.untilLine(isAfter(deletedAt, saying('receiving failed')), PATIENCE_MS);
+      await fourth.untilLine(isAfter(deletedAt, saying('receiving failed')), TIMEOUT_MS);
       const sent = await send(other, 20);
       await third.untilLine(
         isAfter(deletedAt, (line) => line['settle'] === 'release'),
-        PATIENCE_MS,
+        TIMEOUT_MS,
       );
       expect((await arrivalsOf(sent)).unique).toBe(0);
       await stage.admin.createQueue('fourth');
-      const madeAt = Date.now();
+      const createdAt = Date.now();
       const { unique, all } = await expectAll(sent, other);
       console.log(
-        `queue deleted and made again: ${sent.length} envelopes sent meanwhile, ${unique} arrived, ` +
-          `${all - unique} twice, the last ${((Date.now() - madeAt) / 1000).toFixed(1)} s after it was back`,
+        `queue deleted and created again: ${sent.length} envelopes sent meanwhile, ${unique} arrived, ` +
+          `${all - unique} twice, the last ${((Date.now() - createdAt) / 1000).toFixed(1)} s after it was back`,
       );
     });
   });
@@ -199,8 +199,8 @@ function timeOf(line: LogLine): number {
   return Date.parse(String(line['time']));
 }
 
-function isAfter(ms: number, isIt: (line: LogLine) => boolean): (line: LogLine) => boolean {
-  return (line) => timeOf(line) >= ms && isIt(line);
+function isAfter(ms: number, matches: (line: LogLine) => boolean): (line: LogLine) => boolean {
+  return (line) => timeOf(line) >= ms && matches(line);
 }
 
 function isAck(line: LogLine): boolean {

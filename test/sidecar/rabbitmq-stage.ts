@@ -28,7 +28,7 @@ export interface RabbitMqStage {
 }
 
 /** Long enough for a busy machine. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export async function setRabbitMqStage(...queues: readonly string[]): Promise<RabbitMqStage> {
   const broker = await startRabbitMq();
@@ -55,13 +55,13 @@ export async function setRabbitMqStage(...queues: readonly string[]): Promise<Ra
       return sidecar;
     },
     send: (envelope) => admin.send(envelope.route.curr, JSON.stringify(envelope)),
-    arrival: async (queue, id, withinMs = PATIENCE_MS) => {
-      const letters = arrived.get(queue) ?? [];
-      arrived.set(queue, letters);
+    arrival: async (queue, id, withinMs = TIMEOUT_MS) => {
+      const envelopes = arrived.get(queue) ?? [];
+      arrived.set(queue, envelopes);
       const endsAt = Date.now() + withinMs;
       for (;;) {
-        letters.push(...(await admin.take(queue)).map((body) => JSON.parse(body) as Wire));
-        const found = letters.find((letter) => letter.id === id);
+        envelopes.push(...(await admin.take(queue)).map((body) => JSON.parse(body) as Wire));
+        const found = envelopes.find((envelope) => envelope.id === id);
         if (found !== undefined) return found;
         if (Date.now() > endsAt) throw new Error(`${id} did not arrive in ${queue} within ${withinMs} ms`);
         await pause(50);

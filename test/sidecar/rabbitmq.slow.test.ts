@@ -11,7 +11,7 @@ import { pythonRuntime, saying, startShell, startSidecar, until, untilWorking } 
 /** What is specific to RabbitMQ. The cases in `cases/` cover the outcomes of deliveries. */
 
 const absence = rabbitMqAbsence();
-if (absence !== undefined) console.log(`sidecars on RabbitMQ: left out, because ${absence}`);
+if (absence !== undefined) console.log(`sidecars on RabbitMQ: skipped, because ${absence}`);
 
 const HANDLER = pythonRuntime('behaviours.handle');
 
@@ -68,7 +68,7 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
       stage.variables('maker', { ASYA_RUNTIME_COMMAND: HANDLER, ASYA_QUEUE_AUTO_CREATE: 'true' }),
     );
     await untilWorking(sidecar);
-    await until(async () => (await stage.admin.depth('maker')) !== undefined, 'the queue is there', 60_000);
+    await until(async () => (await stage.admin.depth('maker')) !== undefined, 'the queue exists', 60_000);
     expect(await stage.admin.depth('maker-dlq')).toBe(0);
     expect((await endOf(envelopeAt('maker', { value: 1 }))).payload).toBe(1);
   });
@@ -94,8 +94,8 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
     try {
       await untilWorking(startSidecar(variables));
       const sent = envelopeAt('doomed', { value: 'never done' });
-      const isMade = async () => (await stage.admin.depth('doomed')) !== undefined;
-      await until(isMade, 'the queue is there', 60_000);
+      const exists = async () => (await stage.admin.depth('doomed')) !== undefined;
+      await until(exists, 'the queue exists', 60_000);
       await stage.send(sent);
       for (let count = 1; count <= 5; count++)
         expect(await transport.nack(await receiveOne(transport, 'doomed'), 0)).toEqual(OK);
@@ -107,7 +107,11 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
         payload: sent.payload,
         status: { phase: 'failed', reason: 'DeliveryExhausted' },
       });
-      await until(async () => (await stage.admin.depth('doomed-dlq')) === 0, 'x-dlq has taken it', 60_000);
+      await until(
+        async () => (await stage.admin.depth('doomed-dlq')) === 0,
+        'x-dlq has acknowledged it',
+        60_000,
+      );
     } finally {
       await transport.close();
       await stores.close();

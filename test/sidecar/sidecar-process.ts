@@ -38,7 +38,7 @@ export interface RunningProcess {
   output(): string;
   errorOutput(): string;
   readonly exited: Promise<Exit>;
-  untilLine(isIt: (line: LogLine) => boolean, withinMs?: number): Promise<LogLine>;
+  untilLine(matches: (line: LogLine) => boolean, withinMs?: number): Promise<LogLine>;
   untilExit(withinMs?: number): Promise<Exit>;
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
@@ -112,7 +112,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
   started.push(child);
   const lines: LogLine[] = [];
   const printed: string[] = [];
-  const complaints: string[] = [];
+  const errorLines: string[] = [];
   const listeners = new Set<() => void>();
   const onChange = () => {
     for (const listener of [...listeners]) listener();
@@ -122,7 +122,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
     if (input === null) continue;
     createInterface({ input }).on('line', (line) => {
       printed.push(line);
-      if (stream === 'stderr') complaints.push(line);
+      if (stream === 'stderr') errorLines.push(line);
       const parsed = logLine(line);
       if (parsed !== undefined) lines.push(parsed);
       onChange();
@@ -142,9 +142,9 @@ export function watchProcess(child: ChildProcess): RunningProcess {
     pid: child.pid ?? 0,
     lines,
     output: () => printed.join('\n'),
-    errorOutput: () => complaints.join('\n'),
+    errorOutput: () => errorLines.join('\n'),
     exited,
-    untilLine: (isIt, withinMs = 60_000) =>
+    untilLine: (matches, withinMs = 60_000) =>
       new Promise((resolve, reject) => {
         const finish = (act: () => void) => {
           clearTimeout(timer);
@@ -152,13 +152,12 @@ export function watchProcess(child: ChildProcess): RunningProcess {
           act();
         };
         const look = () => {
-          const line = lines.find(isIt);
+          const line = lines.find(matches);
           if (line !== undefined) finish(() => resolve(line));
-          else if (isGone)
-            finish(() => reject(new Error(`the process ended before the line came:\n${tail()}`)));
+          else if (isGone) finish(() => reject(new Error(`the process ended without the line:\n${tail()}`)));
         };
         const timer = setTimeout(
-          () => finish(() => reject(new Error(`no such line within ${withinMs} ms:\n${tail()}`))),
+          () => finish(() => reject(new Error(`no matching line within ${withinMs} ms:\n${tail()}`))),
           withinMs,
         );
         listeners.add(look);
@@ -197,10 +196,10 @@ export async function metricsPort(sidecar: RunningProcess): Promise<number> {
   return line['port'] as number;
 }
 
-export async function within<T>(promise: Promise<T>, withinMs: number, words: () => string): Promise<T> {
+export async function within<T>(promise: Promise<T>, withinMs: number, message: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${words()} (within ${withinMs} ms)`)), withinMs);
+    timer = setTimeout(() => reject(new Error(`${message()} (within ${withinMs} ms)`)), withinMs);
   });
   try {
     return await Promise.race([promise, late]);
@@ -216,14 +215,16 @@ export function callsIn(counter: string): number {
 
 /** Polls until the condition is true. */
 export async function until(
-  holds: () => boolean | Promise<boolean>,
-  words: string | (() => string),
+  condition: () => boolean | Promise<boolean>,
+  what: string | (() => string),
   withinMs = 60_000,
 ): Promise<void> {
   const endsAt = Date.now() + withinMs;
-  while (!(await holds())) {
+  while (!(await condition())) {
     if (Date.now() > endsAt)
-      throw new Error(`not so within ${withinMs} ms: ${typeof words === 'string' ? words : words()}`);
+      throw new Error(
+        `timed out after ${withinMs} ms waiting for: ${typeof what === 'string' ? what : what()}`,
+      );
     await pause(20);
   }
 }

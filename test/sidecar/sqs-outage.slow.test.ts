@@ -24,9 +24,9 @@ const OUTAGE_MS = 3_000;
 /** How many envelopes pass both actors before the outage. */
 const FIRST = 50;
 /** A poll on a dead connection is aborted after 35 s, and its deliveries are redelivered later. */
-const PATIENCE_MS = 240_000;
+const TIMEOUT_MS = 240_000;
 /** How many sends run at the same time. */
-const LANES = 10;
+const CONCURRENCY = 10;
 const ACTORS = ['first', 'second'] as const;
 
 let sqs: EmbeddedSqs;
@@ -99,19 +99,19 @@ const OUTAGES: readonly Outage[] = [
   },
 ];
 
-test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, begin, end }) => {
+test.each(OUTAGES)('$name', { timeout: TIMEOUT_MS + 60_000 }, async ({ name, begin, end }) => {
   const route = { prev: [], curr: ACTORS[0], next: [ACTORS[1]] };
   // Wrapped twice: the first actor returns the payload for the second one.
-  const told = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
-  const envelopes = Array.from({ length: COUNT }, () => envelopeAt(ACTORS[0], told, { route }));
+  const payload = { do: 'sleep', seconds: 0.05, value: { do: 'sleep', seconds: 0.05, value: 'done' } };
+  const envelopes = Array.from({ length: COUNT }, () => envelopeAt(ACTORS[0], payload, { route }));
   const sent = new Set(envelopes.map(({ id }) => id));
   const [, second] = sidecars as readonly [RunningProcess, RunningProcess];
   const acksBefore = acksOf(second);
-  for (let n = 0; n < COUNT; n += LANES) {
-    const some = envelopes.slice(n, n + LANES);
+  for (let n = 0; n < COUNT; n += CONCURRENCY) {
+    const some = envelopes.slice(n, n + CONCURRENCY);
     await Promise.all(some.map((envelope) => sqs.send(ACTORS[0], JSON.stringify(envelope))));
   }
-  const met = new Map<string, number>();
+  const counts = new Map<string, number>();
   let lastSentAt = 0;
   const takeSome = async () => {
     // Everything: the next test would find what remains and does not expect it.
@@ -119,27 +119,31 @@ test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, be
       for (const { Body = '' } of some) {
         const { id, status } = JSON.parse(Body) as { id: string; status: Record<string, string> };
         expect({ id: sent.has(id), phase: status['phase'] }).toEqual({ id: true, phase: 'succeeded' });
-        met.set(id, (met.get(id) ?? 0) + 1);
+        counts.set(id, (counts.get(id) ?? 0) + 1);
         lastSentAt = Math.max(lastSentAt, Date.parse(status['updated_at'] ?? ''));
       }
     }
-    return met.size;
+    return counts.size;
   };
-  await until(() => acksOf(second) - acksBefore >= FIRST, 'a part has arrived', 60_000);
-  const underWay = COUNT - (acksOf(second) - acksBefore);
-  expect(underWay).toBeGreaterThan(0);
+  await until(() => acksOf(second) - acksBefore >= FIRST, 'the first envelopes have arrived', 60_000);
+  const inFlight = COUNT - (acksOf(second) - acksBefore);
+  expect(inFlight).toBeGreaterThan(0);
   await begin();
   await pause(OUTAGE_MS);
   await end();
   const endedAt = Date.now();
   // Only lines after the outage count.
-  await until(async () => (await takeSome()) > 0 && lastSentAt > endedAt, 'the work goes on', PATIENCE_MS);
+  await until(
+    async () => (await takeSome()) > 0 && lastSentAt > endedAt,
+    'envelopes arrive again',
+    TIMEOUT_MS,
+  );
   const backMs = lastSentAt - endedAt;
   await until(
     async () => (await takeSome()) === COUNT,
     () =>
-      `${met.size} of ${COUNT} have arrived; ${sidecars.map((one) => one.output().slice(-500)).join('\n')}`,
-    PATIENCE_MS,
+      `${counts.size} of ${COUNT} have arrived; ${sidecars.map((one) => one.output().slice(-500)).join('\n')}`,
+    TIMEOUT_MS,
   );
   const allMs = Date.now() - endedAt;
 
@@ -151,14 +155,14 @@ test.each(OUTAGES)('$name', { timeout: PATIENCE_MS + 60_000 }, async ({ name, be
         return visible + hidden + delayed === 0;
       },
       `${actor}'s queue is empty`,
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     expect((await sqs.counts(`${actor}-dlq`)).visible).toBe(0);
   }
   await takeSome();
-  const repeated = [...met.values()].filter((times) => times > 1).length;
+  const repeated = [...counts.values()].filter((times) => times > 1).length;
   console.log(
-    `${name} for ${OUTAGE_MS} ms with ${underWay} of ${COUNT} under way: back ${backMs} ms after its end, ` +
+    `${name} for ${OUTAGE_MS} ms with ${inFlight} of ${COUNT} in flight: back ${backMs} ms after its end, ` +
       `all arrived after ${allMs} ms, ${repeated} of them more than once, 0 lost`,
   );
   expect(sidecars.map(({ pid }) => isAlive(pid))).toEqual([true, true]);

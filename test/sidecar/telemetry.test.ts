@@ -26,7 +26,7 @@ let stage: Stage;
 let counting: RunningProcess;
 let spaced: RunningProcess;
 beforeAll(async () => {
-  stage = await setStage('x-sink', 'store', 'mend', 'alarms', 'asya-prod-spaced', 'asya-prod-x-sink');
+  stage = await setStage('x-sink', 'store', 'repair', 'alarms', 'asya-prod-spaced', 'asya-prod-x-sink');
   const common = {
     ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
     ASYA_METRICS_ADDR: '127.0.0.1:0',
@@ -89,7 +89,7 @@ function rows(): readonly Row[] {
     { what: 'empty', envelope: at({ value: null }), ...ok, results: ['empty_response'], sends: [SINK] },
     {
       what: 'no policy',
-      envelope: raising('UnheardOfError'),
+      envelope: raising('UnmatchedError'),
       ...ok,
       results: ['error'],
       failed: 'runtime_error',
@@ -126,11 +126,11 @@ function rows(): readonly Row[] {
     },
     {
       what: 'routed',
-      envelope: raising('ValueError', {}, { headers: { _on_error: 'mend' } }),
+      envelope: raising('ValueError', {}, { headers: { _on_error: 'repair' } }),
       ...ok,
       results: ['error', 'policy_routed'],
       errors: ['execution'],
-      sends: [['mend', 'routed']],
+      sends: [['repair', 'routed']],
     },
     {
       what: 'escalated',
@@ -158,14 +158,14 @@ function rows(): readonly Row[] {
     },
     { what: 'not JSON', envelope: `{"payload":"${MARKER}`, ...never, failed: 'parse_error', sends: [SINK] },
     {
-      what: 'no envelope',
+      what: 'not an envelope',
       envelope: `{"payload":"${MARKER}"}`,
       ...never,
       failed: 'validation_error',
       sends: [SINK],
     },
     {
-      what: 'for another',
+      what: 'for another actor',
       envelope: at({ value: 1 }, { route: { prev: [], curr: 'other', next: [] } }),
       ...never,
       failed: 'route_mismatch',
@@ -174,7 +174,7 @@ function rows(): readonly Row[] {
   ];
 }
 
-/** Runs alone after all others: a killed runtime may take longer to restart than a call's timeout. */
+/** Runs separately, after all others: a killed runtime may take longer to restart than a call's timeout. */
 const actorTimeout = (): Row => ({
   what: 'actor timeout',
   envelope: at({ do: 'hang' }),
@@ -186,7 +186,7 @@ const actorTimeout = (): Row => ({
   sends: [SINK],
 });
 
-/** Runs alone too: other calls in a runtime that dies would fail with it. */
+/** Runs separately too: other calls would fail with the runtime that dies. */
 const lostConnection = (): Row => ({
   what: 'connection lost',
   envelope: at({ do: 'die' }),
@@ -330,14 +330,14 @@ describe('in a namespace', () => {
   });
 });
 
-describe('what the runtime prints', () => {
+describe("the runtime's output", () => {
   test('is logged with the actor and the envelope id', async () => {
-    const words = `hello ${randomUUID()}`;
-    const envelope = envelopeAt('count', { do: 'say', words });
+    const text = `hello ${randomUUID()}`;
+    const envelope = envelopeAt('count', { do: 'print', text });
     await stage.send(envelope);
     const lines = await Promise.all(
       ['stdout', 'stderr'].map((stream) =>
-        counting.untilLine((line) => line['text'] === words && line['stream'] === stream),
+        counting.untilLine((line) => line['text'] === text && line['stream'] === stream),
       ),
     );
     for (const line of lines)

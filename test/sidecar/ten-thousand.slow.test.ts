@@ -1,13 +1,13 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, expect, test } from 'vitest';
-import { ACTORS, COUNT, PATIENCE_MS, startEchoes } from './echoes.ts';
+import { ACTORS, COUNT, startEchoes, TIMEOUT_MS } from './echoes.ts';
 import { envelopeAt, TRACEPARENT, type Wire } from './envelopes.ts';
 import { scrape } from './prometheus-text.ts';
 import { until } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /** The embedded SQS runs in this process, so more concurrency only makes it slower. */
-const AT_ONCE = 8;
+const SENDERS = 8;
 
 let stage: Stage;
 afterAll(() => stage.close());
@@ -21,17 +21,17 @@ async function sendAll(envelopes: readonly Wire[]): Promise<void> {
       await stage.sqs.client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, sender));
+  await Promise.all(Array.from({ length: SENDERS }, sender));
 }
 
 async function takeAll(): Promise<readonly Wire[]> {
   const taken: Wire[] = [];
-  const endsAt = Date.now() + PATIENCE_MS;
+  const endsAt = Date.now() + TIMEOUT_MS;
   const taker = async () => {
     while (taken.length < COUNT) {
       const some = await stage.sqs.take('x-sink');
       taken.push(...some.map(({ Body = '' }) => JSON.parse(Body) as Wire));
-      if (Date.now() > endsAt) throw new Error(`${taken.length} of ${COUNT} within ${PATIENCE_MS} ms`);
+      if (Date.now() > endsAt) throw new Error(`${taken.length} of ${COUNT} within ${TIMEOUT_MS} ms`);
       if (some.length < 10) await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
@@ -98,5 +98,5 @@ test(
       expect(ofKind('active_messages')).toEqual({ [`asya_actor_active_messages{queue="${actor}"}`]: 0 });
     }
   },
-  PATIENCE_MS + 120_000,
+  TIMEOUT_MS + 120_000,
 );

@@ -1,7 +1,7 @@
 import { type DeliveryCase, inSeconds, toSink } from './delivery-case.ts';
 
 const COMPLETED = { phase: 'succeeded', reason: 'Completed' };
-const BYTES = '{"do":"raise","error":"UnheardOfError","n":12345678901234567890,"twice":1,"twice": 2.50}';
+const BYTES = '{"do":"raise","error":"UnmatchedError","n":12345678901234567890,"twice":1,"twice": 2.50}';
 
 /** SPEC.md section 3, outcomes: what the runtime returns. */
 export const OUTCOME_CASES: readonly DeliveryCase[] = [

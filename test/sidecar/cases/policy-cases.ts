@@ -114,20 +114,20 @@ export const POLICY_CASES: readonly DeliveryCase[] = [
     ends: () => [toSink({ status: failed('Dropped') })],
   },
   {
-    name: 'ends as RuntimeError if no rule matches and there is no default',
+    name: 'ends as RuntimeError if no rule matches and no default is set',
     at: 'score',
-    payload: raising('UnheardOfError'),
+    payload: raising('UnmatchedError'),
     calls: 1,
     ends: ({ payload }) => [toSink({ payload, status: failed('RuntimeError', { attempt: 1 }) })],
   },
   {
     name: 'fails at once without policies, with message and traceback',
     at: 'whole',
-    payload: raising('SlowDownError', { message: 'no more' }),
+    payload: raising('SlowDownError', { message: 'overloaded' }),
     calls: 1,
     ends: ({ payload }) => [
       toSink(
-        { payload, status: failed('RuntimeError', { error: { message: 'no more' } }) },
+        { payload, status: failed('RuntimeError', { error: { message: 'overloaded' } }) },
         { matches: ({ status }) => status?.error?.traceback.includes('behaviours') ?? false },
       ),
     ],
@@ -135,7 +135,7 @@ export const POLICY_CASES: readonly DeliveryCase[] = [
   {
     name: 'applies the default policy if no rule matches',
     at: 'hopeful',
-    payload: raising('UnheardOfError'),
+    payload: raising('UnmatchedError'),
     calls: 2,
     ends: () => [toSink({ status: failed('PolicyExhausted', { attempt: 2 }) })],
     withoutDelays: noRetryWithoutDelays(),

@@ -114,15 +114,15 @@ export function runCases({ name, absence, maxBodyBytes, runtime, start: startBro
     describe.concurrent('deliveries', () => {
       test('resends other calls of a killed runtime unchanged', { timeout: TIMEOUT_MS }, async () => {
         await start('shared', { ASYA_CONCURRENCY: '2', ASYA_RESILIENCY_ACTOR_TIMEOUT: '10s' });
-        const call = async (payload: object) => {
+        const startCall = async (payload: object) => {
           const counter = join(stage.folder, randomUUID());
           const envelope = envelopeAt('shared', { ...payload, counter });
           await stage.send(envelope);
           await until(() => callsIn(counter) > 0, 'the call has started', WAIT_MS);
           return { id: envelope.id, counter };
         };
-        const hung = await call({ do: 'hang', times: 9 });
-        const other = await call({ do: 'hang', value: 'after all' });
+        const hung = await startCall({ do: 'hang', times: 9 });
+        const other = await startCall({ do: 'hang', value: 'after all' });
         const { status } = await stage.inbox.next('x-sink', hung.id, WAIT_MS);
         expect(status).toMatchObject({ phase: 'failed', reason: 'ActorTimeout', attempt: 1 });
         expect(await stage.inbox.next('x-sink', other.id, WAIT_MS)).toMatchObject({
@@ -161,7 +161,7 @@ export function runCases({ name, absence, maxBodyBytes, runtime, start: startBro
       }
     });
 
-    test('no other envelopes arrived, and no messages remain', { timeout: TIMEOUT_MS }, async () => {
+    test('no other envelope arrived, and no message remains', { timeout: TIMEOUT_MS }, async () => {
       for (const queue of [...QUEUES, 'x-late']) {
         const rest = await stage.inbox.rest(queue);
         expect(
@@ -176,8 +176,8 @@ export function runCases({ name, absence, maxBodyBytes, runtime, start: startBro
       ]);
       const isAsExpected = (left: Readonly<Record<string, number>>) =>
         queues.every((queue) => {
-          const [is = Number.NaN, kept = 0] = [left[queue], REMAINING[queue]];
-          return broker.countsHidden ? is === kept : is <= kept;
+          const [actual = Number.NaN, expected = 0] = [left[queue], REMAINING[queue]];
+          return broker.countsHidden ? actual === expected : actual <= expected;
         });
       let left: Readonly<Record<string, number>> = {};
       // A broker's counts may be delayed.

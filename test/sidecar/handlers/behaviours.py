@@ -1,4 +1,4 @@
-"""A handler that does what its payload says: the tests' hands inside a real runtime."""
+"""A handler whose payload defines what it does."""
 
 import atexit
 import os
@@ -15,7 +15,7 @@ if "PID_FILE" in os.environ:
 
 @atexit.register
 def say_goodbye():
-    """What a handler does in its last moment: it gives back what it holds."""
+    """What a handler does before its process ends: it releases its resources."""
     if "GOODBYE_FILE" in os.environ:
         time.sleep(0.3)
         pathlib.Path(os.environ["GOODBYE_FILE"]).write_text("goodbye")
@@ -38,7 +38,7 @@ class CalmDownError(ThrottledError):
     pass
 
 
-class UnheardOfError(Exception):
+class UnmatchedError(Exception):
     pass
 
 
@@ -50,7 +50,7 @@ ERRORS = {
     "ThrottledError": ThrottledError,
     "SlowDownError": SlowDownError,
     "CalmDownError": CalmDownError,
-    "UnheardOfError": UnheardOfError,
+    "UnmatchedError": UnmatchedError,
 }
 
 
@@ -60,7 +60,7 @@ def error_from(payload):
 
 
 def count(payload):
-    """How often it was called with this counter, this time included; it outlives the process."""
+    """How often it was called with this counter, including this call. The count survives the process."""
     # Appended, never rewritten: a process killed while it rewrites the file would leave it empty.
     with open(payload["counter"], "a") as file:
         file.write("x")
@@ -99,13 +99,13 @@ def handle(payload):
         return (item for item in payload["items"])
     if do == "big":
         return payload.get("with", "x") * payload["bytes"]
-    if do == "say":
-        print(payload["words"])
-        print(payload["words"], file=sys.stderr)
-        return "said"
+    if do == "print":
+        print(payload["text"])
+        print(payload["text"], file=sys.stderr)
+        return "printed"
     if do == "environment":
         return dict(os.environ)
-    raise AssertionError(f"the test says {do}")
+    raise AssertionError(f"unknown behaviour: {do}")
 
 
 def rewrite(payload, context):
@@ -125,7 +125,7 @@ def rewrite(payload, context):
 
 
 def tamper(payload, context):
-    """Tries to change what is the sidecar's own."""
+    """Tries to change fields that belong to the sidecar."""
     context.headers.clear()
     context.headers.update({"traceparent": "00-forged", "x-asya-task": "forged", "colour": "red"})
     context.envelope.update({"id": "forged", "parent_id": "forged", "status": {"phase": "canceled"}})
@@ -133,6 +133,6 @@ def tamper(payload, context):
     return "tampered"
 
 
-# Before any thread began, so that none of them ever sees it.
+# Before any thread starts, because threads inherit the signal mask.
 if os.environ.get("IGNORE_SIGTERM") == "1":
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})

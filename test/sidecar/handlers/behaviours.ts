@@ -4,7 +4,7 @@ import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
 
 /** behaviours.py in Node: a handler whose payload defines what it does. */
 
-interface Order {
+interface Behaviour {
   readonly do?: string;
   readonly value?: unknown;
   readonly error?: string;
@@ -16,7 +16,7 @@ interface Order {
   readonly seconds?: number;
   readonly bytes?: number;
   readonly with?: string;
-  readonly words?: string;
+  readonly text?: string;
   readonly status?: number;
   readonly pid_file?: string;
   readonly file?: string;
@@ -42,7 +42,7 @@ class RuntimeError extends Error {}
 class ThrottledError extends Error {
   statusCode: number | undefined;
   retryAfter: number | undefined;
-  constructor(message: string, { status_code, retry_after }: Order) {
+  constructor(message: string, { status_code, retry_after }: Behaviour) {
     super(message);
     this.statusCode = status_code;
     this.retryAfter = retry_after;
@@ -50,9 +50,9 @@ class ThrottledError extends Error {
 }
 class SlowDownError extends ThrottledError {}
 class CalmDownError extends ThrottledError {}
-class UnheardOfError extends Error {}
+class UnmatchedError extends Error {}
 
-type ErrorClass = new (message: string, order: Order) => Error;
+type ErrorClass = new (message: string, behaviour: Behaviour) => Error;
 const ERRORS: Readonly<Record<string, ErrorClass>> = {
   ValueError,
   KeyError,
@@ -61,13 +61,13 @@ const ERRORS: Readonly<Record<string, ErrorClass>> = {
   ThrottledError,
   SlowDownError,
   CalmDownError,
-  UnheardOfError,
+  UnmatchedError,
 };
 
-function errorFrom(order: Order): Error {
-  const { error = '', message = 'as requested' } = order;
+function errorFrom(behaviour: Behaviour): Error {
+  const { error = '', message = 'as requested' } = behaviour;
   const Type = ERRORS[error];
-  return Type === undefined ? new Error(`the test says ${error}`) : new Type(message, order);
+  return Type === undefined ? new Error(`unknown error: ${error}`) : new Type(message, behaviour);
 }
 
 /** How often it was called with this counter, including this call. The count survives the process. */
@@ -77,49 +77,49 @@ function count(path: string): number {
   return statSync(path).size;
 }
 
-const forEver = () => new Promise<void>((resolve) => setTimeout(resolve, 600_000));
+const hang = () => new Promise<void>((resolve) => setTimeout(resolve, 600_000));
 
-export async function handle(order: Order): Promise<unknown> {
-  const { counter, times = 1, seconds = 0 } = order;
-  if (counter !== undefined && count(counter) > times) return order.value ?? 'done';
-  switch (order.do ?? 'value') {
+export async function handle(behaviour: Behaviour): Promise<unknown> {
+  const { counter, times = 1, seconds = 0 } = behaviour;
+  if (counter !== undefined && count(counter) > times) return behaviour.value ?? 'done';
+  switch (behaviour.do ?? 'value') {
     case 'value':
-      return order.value;
+      return behaviour.value;
     case 'raise':
-      throw errorFrom(order);
+      throw errorFrom(behaviour);
     case 'sleep':
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-      return order.value ?? 'slept';
+      return behaviour.value ?? 'slept';
     case 'wait':
-      while (!existsSync(order.file ?? '')) await new Promise((resolve) => setTimeout(resolve, 20));
-      return order.value ?? 'waited';
+      while (!existsSync(behaviour.file ?? '')) await new Promise((resolve) => setTimeout(resolve, 20));
+      return behaviour.value ?? 'waited';
     case 'hang':
-      return forEver();
+      return hang();
     case 'spin':
       for (;;);
     case 'die':
       process.kill(process.pid, 'SIGKILL');
-      return forEver();
+      return hang();
     case 'exit':
-      process.exit(order.status ?? 3);
+      process.exit(behaviour.status ?? 3);
       return undefined;
     case 'grandchild': {
       const { pid } = spawn('sleep', ['600'], { stdio: 'ignore' });
-      writeFileSync(order.pid_file ?? '', `${pid}\n`);
-      return forEver();
+      writeFileSync(behaviour.pid_file ?? '', `${pid}\n`);
+      return hang();
     }
     case 'yield':
-      return each(order.items ?? []);
+      return each(behaviour.items ?? []);
     case 'big':
-      return (order.with ?? 'x').repeat(order.bytes ?? 0);
-    case 'say':
-      console.log(order.words);
-      console.error(order.words);
-      return 'said';
+      return (behaviour.with ?? 'x').repeat(behaviour.bytes ?? 0);
+    case 'print':
+      console.log(behaviour.text);
+      console.error(behaviour.text);
+      return 'printed';
     case 'environment':
       return { ...process.env };
     default:
-      throw new Error(`the test says ${order.do}`);
+      throw new Error(`unknown behaviour: ${behaviour.do}`);
   }
 }
 
@@ -128,18 +128,18 @@ async function* each(items: readonly unknown[]): AsyncGenerator<unknown> {
 }
 
 /** Sets the next actors, and returns what the runtime passed about the call. */
-export function rewrite(order: Order, context: HandlerContext): unknown {
-  if (order.error !== undefined) throw errorFrom(order);
-  if (order.next !== undefined) context.routeNext = order.next;
-  if (order.do === 'empty') return null;
+export function rewrite(behaviour: Behaviour, context: HandlerContext): unknown {
+  if (behaviour.error !== undefined) throw errorFrom(behaviour);
+  if (behaviour.next !== undefined) context.routeNext = behaviour.next;
+  if (behaviour.do === 'empty') return null;
   const { envelopeId, attempt, deadline, traceparent } = context;
   return { envelope_id: envelopeId, attempt, deadline, traceparent };
 }
 
 /** Tries to change fields that belong to the sidecar. */
-export function tamper(order: Order, context: HandlerContext): unknown {
+export function tamper(behaviour: Behaviour, context: HandlerContext): unknown {
   context.headers = { traceparent: '00-forged', 'x-asya-task': 'forged', colour: 'red' };
   Object.assign(context.envelope ?? {}, { id: 'forged', parent_id: 'forged', status: { phase: 'canceled' } });
-  if (order.next !== undefined) context.routeNext = order.next;
+  if (behaviour.next !== undefined) context.routeNext = behaviour.next;
   return 'tampered';
 }
