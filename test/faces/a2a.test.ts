@@ -85,7 +85,7 @@ function polling(params: Sent) {
   return { ...params, configuration };
 }
 
-function holdSlow(): void {
+function addHeldFlow(): void {
   faces.gateway.addFlow({ name: 'slow', a2a: {} }, { kind: 'held' });
 }
 
@@ -109,7 +109,7 @@ describe('the agent card', () => {
   });
 
   it('changes with the flows, and shows a caller only its own', async () => {
-    holdSlow();
+    addHeldFlow();
     const client = await connected('ann:slow');
     expect((await client.getAgentCard()).skills.map(({ id }) => id)).toEqual(['slow']);
     faces.gateway.removeFlow('slow');
@@ -156,7 +156,7 @@ describe('a message', () => {
   });
 
   it('selects its flow by its metadata, which is optional for a single flow', async () => {
-    holdSlow();
+    addHeldFlow();
     const client = await connected('ann');
     const [skill, flow] = [{ skill: 'slow' }, { flow: 'slow' }];
     const both = [data({}, { metadata: skill }), { ...data({}), metadata: flow }];
@@ -189,10 +189,10 @@ describe('a message', () => {
   });
 
   it('returns when its task is paused', async () => {
-    holdSlow();
+    addHeldFlow();
     const client = await connected('ann');
     const answer = send(client, data({}, { metadata: { skill: 'slow' } }));
-    const [id = ''] = await faces.gateway.made(1);
+    const [id = ''] = await faces.gateway.untilCreated(1);
     faces.gateway.advance(id);
     faces.gateway.pause(id);
     expect((await answer).status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
@@ -246,7 +246,7 @@ describe('a message', () => {
   it('returns the current task after the longest wait', async () => {
     await faces.stop();
     faces = await startFaces({ maxWaitMs: 20 });
-    holdSlow();
+    addHeldFlow();
     const task = await send(await connected('ann'), data({}));
     expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
   });
@@ -254,7 +254,7 @@ describe('a message', () => {
 
 describe('a stream', () => {
   it('contains the task, its updates, its result and its end', async () => {
-    holdSlow();
+    addHeldFlow();
     const client = await connected('ann');
     const received: StreamResponse[] = [];
     const params = data({ n: 1 }, { metadata: { skill: 'slow' }, contextId: 'talk-1' });
@@ -262,7 +262,7 @@ describe('a stream', () => {
       received.push(update);
       if (received.length < 6) faces.gateway.advance('task-1');
     }
-    expect(received.map(inShort)).toEqual([
+    expect(received.map(summaryOf)).toEqual([
       'task SUBMITTED',
       'statusUpdate WORKING 0 fetch',
       'statusUpdate WORKING 25 enhance',
@@ -275,13 +275,13 @@ describe('a stream', () => {
   });
 
   it('can be joined later and continues after a pause', async () => {
-    holdSlow();
+    addHeldFlow();
     const client = await connected('ann');
     const { id } = await send(client, polling(data({}, { metadata: { skill: 'slow' } })));
     faces.gateway.advance(id);
     const received: string[] = [];
     for await (const update of client.resubscribeTask({ tenant: '', id })) {
-      received.push(inShort(update));
+      received.push(summaryOf(update));
       if (received.length === 1) faces.gateway.pause(id);
       else if (received.length < 6) faces.gateway.advance(id);
     }
@@ -300,14 +300,14 @@ describe('a stream', () => {
   });
 
   it('stops when the client disconnects, and its task continues', async () => {
-    holdSlow();
+    addHeldFlow();
     const client = await connected('ann');
-    const leaves = new AbortController();
+    const stop = new AbortController();
     const params = data({}, { metadata: { skill: 'slow' } });
-    const stream = client.sendMessageStream(params, { signal: leaves.signal });
+    const stream = client.sendMessageStream(params, { signal: stop.signal });
     await stream.next();
     await expect.poll(() => faces.gateway.listeners()).toBe(1);
-    leaves.abort();
+    stop.abort();
     await expect.poll(() => faces.gateway.listeners()).toBe(0);
     expect(await client.getTask({ tenant: '', id: 'task-1' })).toMatchObject({ status: { state: 1 } });
     expect(faces.bugs).toEqual([]);
@@ -321,7 +321,7 @@ describe('a stream', () => {
 
 describe('a task', () => {
   it('can be read and canceled by its owner only', async () => {
-    holdSlow();
+    addHeldFlow();
     const [ann, bob] = [await connected('ann'), await connected('bob')];
     const { id } = await send(ann, polling(data({}, { metadata: { skill: 'slow' } })));
     const named = { tenant: '', id, metadata: undefined };
@@ -355,7 +355,7 @@ describe('a task', () => {
 });
 
 /** One line of text per update. */
-function inShort({ payload }: StreamResponse): string {
+function summaryOf({ payload }: StreamResponse): string {
   if (payload?.$case === 'artifactUpdate') {
     return `artifactUpdate ${JSON.stringify(payload.value.artifact?.parts[0]?.content?.value)}`;
   }

@@ -17,7 +17,7 @@ export interface FakeGateway extends Gateway {
   addFlow(flow: Partial<Flow> & { readonly name: string }, behavior?: Behavior): void;
   removeFlow(name: string): void;
   /** Resolves with the ids, oldest first, once there are `count` tasks. */
-  made(count: number): Promise<readonly string[]>;
+  untilCreated(count: number): Promise<readonly string[]>;
   /** Advances a held task by one actor; after the last one it succeeds with its own input. */
   advance(id: string): void;
   pause(id: string): void;
@@ -45,12 +45,12 @@ export function fakeGateway(): FakeGateway {
   const changed = new EventTarget();
   let listening = 0;
 
-  function of(caller: Caller, id: string): Entry | undefined {
+  function entryOf(caller: Caller, id: string): Entry | undefined {
     const entry = entries.get(id);
     return entry?.task.owner === caller.id ? entry : undefined;
   }
 
-  function known(id: string): Entry {
+  function entryById(id: string): Entry {
     const entry = entries.get(id);
     if (entry === undefined) throw new Error(`unknown task ${id}`);
     return entry;
@@ -127,7 +127,7 @@ export function fakeGateway(): FakeGateway {
     });
   }
 
-  function made(caller: Caller, flow: Flow, input: Entry['input']): Entry {
+  function createEntry(caller: Caller, flow: Flow, input: Entry['input']): Entry {
     const id = `task-${entries.size + 1}`;
     const entry: Entry = {
       input,
@@ -161,14 +161,14 @@ export function fakeGateway(): FakeGateway {
       if (offered === undefined || caller.flows?.includes(name) === false) {
         return { ok: false, kind: 'not-found', detail: 'flow not found' };
       }
-      const errors = mistakesIn(payload, offered.flow.mcp?.inputSchema);
+      const errors = errorsIn(payload, offered.flow.mcp?.inputSchema);
       if (errors.length > 0) {
         return { ok: false, kind: 'invalid', detail: 'the input does not match the flow', errors };
       }
       const key = idempotencyKey === undefined ? undefined : JSON.stringify([caller.id, idempotencyKey]);
       const before = key === undefined ? undefined : keys.get(key);
-      if (before !== undefined) return { ok: true, task: known(before).task, isNew: false };
-      const entry = made(caller, offered.flow, {
+      if (before !== undefined) return { ok: true, task: entryById(before).task, isNew: false };
+      const entry = createEntry(caller, offered.flow, {
         payload,
         ...defined({ traceparent }),
       });
@@ -177,7 +177,7 @@ export function fakeGateway(): FakeGateway {
       return { ok: true, task: entry.task, isNew: true };
     },
     task: async (caller, id) => {
-      const entry = of(caller, id);
+      const entry = entryOf(caller, id);
       return entry === undefined ? NOT_FOUND : { ok: true, task: entry.task };
     },
     tasks: async (caller) => ({
@@ -185,7 +185,7 @@ export function fakeGateway(): FakeGateway {
       tasks: [...entries.values()].flatMap(({ task }) => (task.owner === caller.id ? [task] : [])).reverse(),
     }),
     cancel: async (caller, id) => {
-      const entry = of(caller, id);
+      const entry = entryOf(caller, id);
       if (entry === undefined) return NOT_FOUND;
       if (isFinal(entry.task.state)) {
         return { ok: false, kind: 'conflict', detail: `the task has ended: ${entry.task.state}` };
@@ -194,7 +194,7 @@ export function fakeGateway(): FakeGateway {
       return { ok: true, task: entry.task };
     },
     result: async (caller, id) => {
-      const entry = of(caller, id);
+      const entry = entryOf(caller, id);
       if (entry === undefined) return NOT_FOUND;
       const { task, result } = entry;
       return { ok: true, result: { task, ...defined({ payload: result }) } };
@@ -203,7 +203,7 @@ export function fakeGateway(): FakeGateway {
       throw new Error('not used by any face');
     },
     events: async (caller, id, afterSeq, signal) => {
-      const entry = of(caller, id);
+      const entry = entryOf(caller, id);
       return entry === undefined ? undefined : eventsAfter(entry, afterSeq, signal);
     },
     report: async () => ({ canceled: [] }),
@@ -213,31 +213,31 @@ export function fakeGateway(): FakeGateway {
       flows.set(flow.name, { flow: whole, behavior });
     },
     removeFlow: (name) => flows.delete(name),
-    made: async (count) => {
+    untilCreated: async (count) => {
       while (entries.size < count) await change(new AbortController().signal);
       return [...entries.keys()];
     },
     advance: (id) => {
-      const entry = known(id);
+      const entry = entryById(id);
       const { current } = entry.task.progress;
       const next = entry.route[current === undefined ? 0 : entry.route.indexOf(current) + 1];
       if (next === undefined) succeed(entry, entry.input.payload);
       else applyEvent(entry, { type: 'received', state: 'running', actor: next });
     },
     pause: (id) => {
-      const { current } = known(id).task.progress;
-      applyEvent(known(id), {
+      const { current } = entryById(id).task.progress;
+      applyEvent(entryById(id), {
         type: 'received',
         state: 'paused',
         ...defined({ actor: current }),
       });
     },
     listeners: () => listening,
-    inputOf: (id) => known(id).input,
+    inputOf: (id) => entryById(id).input,
   };
 }
 
-function mistakesIn(payload: JsonText, schema: Readonly<Record<string, unknown>> | undefined) {
+function errorsIn(payload: JsonText, schema: Readonly<Record<string, unknown>> | undefined) {
   if (schema === undefined) return [];
   const { errors } = new Validator(schema, '2020-12', false).validate(JSON.parse(payload));
   return errors.map(({ instanceLocation, error }) => ({ place: instanceLocation, problem: error }));

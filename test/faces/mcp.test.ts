@@ -120,7 +120,7 @@ describe('a call', () => {
     const call = client.callTool({ name: 'slow', arguments: {} }, undefined, {
       onprogress: (p) => received.push(p),
     });
-    const [id = ''] = await faces.gateway.made(1);
+    const [id = ''] = await faces.gateway.untilCreated(1);
     for (let step = 0; step < 5; step++) {
       await expect.poll(() => received).toHaveLength(Math.max(1, step));
       faces.gateway.advance(id);
@@ -140,13 +140,13 @@ describe('a call', () => {
     faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const params = { name: 'slow', arguments: {} };
     const { body } = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    const [id = ''] = await faces.gateway.made(1);
+    const [id = ''] = await faces.gateway.untilCreated(1);
     let text = '';
-    let hasGoneOn = false;
+    let hasAdvanced = false;
     for await (const chunk of body ?? []) {
       text += Buffer.from(chunk).toString();
-      if (hasGoneOn || !text.includes(': keepalive\n\n')) continue;
-      hasGoneOn = true;
+      if (hasAdvanced || !text.includes(': keepalive\n\n')) continue;
+      hasAdvanced = true;
       for (let step = 0; step < 5; step++) faces.gateway.advance(id);
     }
     expect(text.replaceAll(': keepalive\n\n', '')).toMatch(/^event: message\ndata: \{"result":.*\}\n\n$/);
@@ -177,7 +177,7 @@ describe('a call', () => {
     faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     const call = client.callTool({ name: 'slow' });
-    const [id = ''] = await faces.gateway.made(1);
+    const [id = ''] = await faces.gateway.untilCreated(1);
     await faces.gateway.cancel({ id: 'ann' }, id);
     expect(await call).toMatchObject({ isError: true, content: [{ text: 'task task-1 canceled' }] });
   });
@@ -223,11 +223,11 @@ describe('a call', () => {
 });
 
 describe('a client that disconnects', () => {
-  it('is no longer served, and its task continues', async () => {
+  it('ends its event stream, and its task continues', async () => {
     faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
     const call = client.callTool({ name: 'slow' }).catch((error: unknown) => error);
-    const [id = ''] = await faces.gateway.made(1);
+    const [id = ''] = await faces.gateway.untilCreated(1);
     await expect.poll(() => faces.gateway.listeners()).toBe(1);
     await client.close();
     await call;
@@ -239,10 +239,10 @@ describe('a client that disconnects', () => {
   it('does not cancel its task by canceling the request', async () => {
     faces.gateway.addFlow({ name: 'slow', mcp: { inputSchema: {} } }, { kind: 'held' });
     const client = await connected('ann');
-    const waits = new AbortController();
-    const call = client.callTool({ name: 'slow' }, undefined, { signal: waits.signal });
-    const [id = ''] = await faces.gateway.made(1);
-    waits.abort();
+    const stop = new AbortController();
+    const call = client.callTool({ name: 'slow' }, undefined, { signal: stop.signal });
+    const [id = ''] = await faces.gateway.untilCreated(1);
+    stop.abort();
     await expect(call).rejects.toThrow();
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     expect((await post(cancelled)).status).toBe(202);
@@ -260,9 +260,9 @@ describe('two concurrent clients', () => {
         onprogress: ({ message }) => received.push(`${index} ${message}`),
       }),
     );
-    const made = await faces.gateway.made(2);
+    const created = await faces.gateway.untilCreated(2);
     await expect.poll(() => new Set(received.map((line) => line[0])).size).toBe(2);
-    for (const id of made) for (let step = 0; step < 5; step++) faces.gateway.advance(id);
+    for (const id of created) for (let step = 0; step < 5; step++) faces.gateway.advance(id);
     const results = await Promise.all(calls);
     expect(results.map(({ structuredContent }) => structuredContent)).toEqual([{ index: 0 }, { index: 1 }]);
     const tasks = results.map(({ _meta }) => String(_meta?.['asya/task']));
@@ -292,11 +292,14 @@ describe('a request', () => {
     },
   );
 
-  it.each(['GET', 'DELETE', 'PUT'])('is rejected with method %s: there are no sessions', async (method) => {
-    const response = await fetch(`${faces.url}/mcp`, { method, headers: { accept: 'text/event-stream' } });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('POST');
-  });
+  it.each(['GET', 'DELETE', 'PUT'])(
+    'is rejected with method %s, because sessions are not supported',
+    async (method) => {
+      const response = await fetch(`${faces.url}/mcp`, { method, headers: { accept: 'text/event-stream' } });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+    },
+  );
 
   it('is rejected if it is a batch', async () => {
     expect((await post([LIST, LIST])).status).toBe(400);

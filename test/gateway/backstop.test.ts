@@ -13,7 +13,7 @@ import { anEndOf, aStep } from '../core/a-task.ts';
 import { gatewayFixture, ME, PAYLOAD } from './gateway-fixture.ts';
 import { type MemoryTasks, memoryTasks } from './memory-stores.ts';
 
-function atWork(timeoutSeconds = 120) {
+function makeFixture(timeoutSeconds = 120) {
   const clock = virtualClock();
   const broker = memoryBroker({ clock });
   broker.createQueue(GATEWAY);
@@ -33,31 +33,31 @@ function atWork(timeoutSeconds = 120) {
   };
 
   /** Advances the clock to a time and handles the timers that fire. */
-  async function until(untilMs: number): Promise<void> {
+  async function passTo(untilMs: number): Promise<void> {
     const stop = new AbortController();
-    const parts = { gateway: fixture.gateway, arm, clock, telemetry };
+    const deps = { gateway: fixture.gateway, arm, clock, telemetry };
     const working = (async () => {
       for (const timer of fixture.timers.splice(0)) await arm(timer);
-      await consumeTimers(GATEWAY, counting, parts, stop.signal);
+      await consumeTimers(GATEWAY, counting, deps, stop.signal);
     })();
     await clock.pass(NOW + untilMs - clock.now());
     stop.abort();
     await clock.passUntilSettled(working);
   }
-  return { ...fixture, clock, until, telemetry, fired: () => fired };
+  return { ...fixture, clock, passTo, telemetry, fired: () => fired };
 }
 
 describe('a flow with an SLA of 120 s', () => {
   it('fails at 120 s and ignores a report at 125 s', async () => {
-    const { gateway, tasks, until } = atWork();
+    const { gateway, tasks, passTo } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
-    await until(10_000);
+    await passTo(10_000);
     await gateway.report([aStep('received', 0), aStep('processing', 0), aStep('completed', 0)]);
-    await until(40_000);
+    await passTo(40_000);
     await gateway.report([aStep('received', 1), aStep('processing', 1), aStep('completed', 1)]);
-    await until(119_000);
+    await passTo(119_000);
     expect(tasks.all.get('t-1')?.state).toBe('running');
-    await until(121_000);
+    await passTo(121_000);
     const expired = tasks.all.get('t-1');
     expect(expired).toMatchObject({
       state: 'failed',
@@ -66,18 +66,18 @@ describe('a flow with an SLA of 120 s', () => {
       updatedMs: NOW + 120_000,
       progress: { done: ['fetch', 'score'], current: 'store', percent: 66 },
     });
-    await until(125_000);
+    await passTo(125_000);
     await gateway.report([aStep('received', 2), anEndOf('failed', { reason: 'Timeout' })]);
     expect(tasks.all.get('t-1')).toBe(expired);
   });
 
   it('keeps an end at 119 s when the backstop fires', async () => {
-    const { gateway, tasks, until } = atWork();
+    const { gateway, tasks, passTo } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
-    await until(119_000);
+    await passTo(119_000);
     await gateway.report([anEndOf('succeeded')]);
     const ended = tasks.all.get('t-1');
-    await until(130_000);
+    await passTo(130_000);
     expect(tasks.all.get('t-1')).toBe(ended);
   });
 
@@ -101,22 +101,22 @@ describe('a flow with an SLA of 120 s', () => {
   });
 
   it('chains delays for a timer of an hour', async () => {
-    const { gateway, tasks, until, fired } = atWork(3_600);
+    const { gateway, tasks, passTo, fired } = makeFixture(3_600);
     await gateway.create(ME, 'enhance', PAYLOAD);
-    await until(3_599_000);
+    await passTo(3_599_000);
     expect([tasks.all.get('t-1')?.state, fired()]).toEqual(['pending', 3]);
-    await until(3_602_000);
+    await passTo(3_602_000);
     expect(tasks.all.get('t-1')).toMatchObject({ state: 'failed', updatedMs: NOW + 3_600_000 });
   });
 
   it('reschedules a timer while the store is down', async () => {
-    const { gateway, tasks, until, telemetry } = atWork();
+    const { gateway, tasks, passTo, telemetry } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     tasks.problem = 'down';
     // Far longer than five receives, after which the broker would move it to the dead-letter queue.
-    await until(7_200_000);
+    await passTo(7_200_000);
     delete (tasks as { problem?: string }).problem;
-    await until(7_260_000);
+    await passTo(7_260_000);
     expect(tasks.all.get('t-1')?.state).toBe('failed');
     expect(new Set(telemetry.troubles)).toEqual(
       new Set(['a task could not be expired; its timer will fire again']),
@@ -124,15 +124,15 @@ describe('a flow with an SLA of 120 s', () => {
   });
 
   it('does not acknowledge a timer that can be neither handled nor rescheduled', async () => {
-    const { gateway, tasks, clock, telemetry } = atWork();
+    const { gateway, tasks, clock, telemetry } = makeFixture();
     tasks.problem = 'down';
-    const arm = async () => ({ ok: false, problem: 'the broker said no' }) as const;
+    const arm = async () => ({ ok: false, problem: 'the broker refused' }) as const;
     const body = JSON.stringify({ task: 't-1', due_ms: NOW });
     expect(await handleTimer(body, { gateway, arm, clock, telemetry })).toBe(false);
   });
 
   it('leaves a timer that failed for a day to the dead-letter queue', async () => {
-    const { gateway, tasks, clock, telemetry } = atWork();
+    const { gateway, tasks, clock, telemetry } = makeFixture();
     tasks.problem = 'down';
     const armed: Timer[] = [];
     const arm = async (timer: Timer) => {
@@ -148,29 +148,29 @@ describe('a flow with an SLA of 120 s', () => {
   });
 
   it('finds an unreported end in the archive', async () => {
-    const { gateway, tasks, archive, until } = atWork();
+    const { gateway, tasks, archive, passTo } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     const archiveKey = 'succeeded/t-1.json';
     const record = { identity: 'r', envelopeId: 't-1', end: 'succeeded', actor: 'store' } as const;
     archive.keep({ ...record, hop: 3, reason: 'Completed', atMs: NOW, archiveKey }, 'not an envelope');
-    await until(125_000);
+    await passTo(125_000);
     expect(tasks.all.get('t-1')).toMatchObject({ state: 'succeeded', reason: 'Completed', archiveKey });
   });
 
   it.each(['', '{', '[]', '{"task":7,"due_ms":1}', '{"task":"t"}'])(
     'leaves an invalid timer to the dead-letter queue: %s',
     async (body) => {
-      const { gateway, clock, telemetry } = atWork();
+      const { gateway, clock, telemetry } = makeFixture();
       const arm = async () => ({ ok: true }) as const;
       expect(await handleTimer(body, { gateway, arm, clock, telemetry })).toBe(false);
     },
   );
 });
 
-/** Runs both sides, one step at a time in the order of the script; returns the steps at which both could run. */
-async function play(
-  script: readonly number[],
-  sides: (tasks: MemoryTasks) => readonly (() => Promise<unknown>)[],
+/** Runs all operations, one step at a time in the order of the schedule. `choices` is how many could run at each step. */
+async function runSchedule(
+  schedule: readonly number[],
+  operations: (tasks: MemoryTasks) => readonly (() => Promise<unknown>)[],
 ) {
   const waiting = new Map<number, () => void>();
   let current = -1;
@@ -185,15 +185,15 @@ async function play(
   const fixture = gatewayFixture({ clock: virtualClock(), tasks });
   await fixture.gateway.create(ME, 'enhance', PAYLOAD);
   const open = new Set<number>();
-  for (const [index, side] of sides(tasks).entries()) {
+  for (const [index, operation] of operations(tasks).entries()) {
     open.add(index);
     current = index;
-    void side().finally(() => open.delete(index));
+    void operation().finally(() => open.delete(index));
     await new Promise((resolve) => setImmediate(resolve));
   }
   while (open.size > 0) {
     const ready = [...waiting.keys()].sort();
-    const choice = ready[script[choices.length] ?? 0] ?? 0;
+    const choice = ready[schedule[choices.length] ?? 0] ?? 0;
     choices.push(ready.length);
     const go = waiting.get(choice);
     waiting.delete(choice);
@@ -204,20 +204,20 @@ async function play(
   return { task: tasks.all.get('t-1'), choices };
 }
 
-/** Every possible interleaving of the steps of both sides. */
+/** Runs every possible interleaving of the steps of these operations, and returns how many there are. */
 async function everyOrder(
-  sides: (tasks: MemoryTasks) => readonly (() => Promise<unknown>)[],
-  check: (played: Awaited<ReturnType<typeof play>>) => void,
+  operations: (tasks: MemoryTasks) => readonly (() => Promise<unknown>)[],
+  check: (result: Awaited<ReturnType<typeof runSchedule>>) => void,
 ): Promise<number> {
   let count = 0;
   const todo: (readonly number[])[] = [[]];
-  for (let script = todo.pop(); script !== undefined; script = todo.pop()) {
-    const played = await play(script, sides);
+  for (let schedule = todo.pop(); schedule !== undefined; schedule = todo.pop()) {
+    const result = await runSchedule(schedule, operations);
     count++;
-    check(played);
-    for (let at = script.length; at < played.choices.length; at++) {
-      const taken = [...script, ...Array<number>(at - script.length).fill(0)];
-      for (let other = 1; other < (played.choices[at] ?? 1); other++) todo.push([...taken, other]);
+    check(result);
+    for (let at = schedule.length; at < result.choices.length; at++) {
+      const taken = [...schedule, ...Array<number>(at - schedule.length).fill(0)];
+      for (let other = 1; other < (result.choices[at] ?? 1); other++) todo.push([...taken, other]);
     }
   }
   return count;
@@ -232,7 +232,7 @@ describe('a race between the backstop and a report', () => {
 
   it.each([
     ['one final report', [[anEndOf('succeeded')]]],
-    ['a step and a final report from two places', [[aStep('completed', 2)], [anEndOf('succeeded')]]],
+    ['a step and a final report in separate requests', [[aStep('completed', 2)], [anEndOf('succeeded')]]],
   ] as const)('stores one end in every order of steps: %s', async (name, batches) => {
     const ends = new Map<string, number>();
     const count = await everyOrder(

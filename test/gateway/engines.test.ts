@@ -54,13 +54,13 @@ interface View {
   readonly result?: { readonly of: string };
 }
 
-function ask(caller: string, path: string, init: RequestInit = {}): Promise<Response> {
+function request(caller: string, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { 'x-api-key': `key_of_${caller}`, 'content-type': 'application/json', ...init.headers };
   return fetch(`http://127.0.0.1:${listening.port}${path}`, { ...init, headers });
 }
 
 async function create(caller: string, headers: Record<string, string> = {}): Promise<View> {
-  const response = await ask(caller, '/flows/quick', { method: 'POST', body: '{"n":1}', headers });
+  const response = await request(caller, '/flows/quick', { method: 'POST', body: '{"n":1}', headers });
   return (await response.json()) as View;
 }
 
@@ -69,7 +69,7 @@ async function report(reports: readonly FinalReport[]): Promise<number> {
   const seconds = Math.floor(Date.now() / 1000);
   const mac = createHmac('sha256', SECRET).update(`${seconds}.${body}`).digest('hex');
   const headers = { 'x-asya-signature': `t=${seconds},v1=${mac}` };
-  return (await ask('', '/reports', { method: 'POST', body, headers })).status;
+  return (await request('', '/reports', { method: 'POST', body, headers })).status;
 }
 
 function endOf(id: string): FinalReport {
@@ -101,7 +101,7 @@ describe('a gateway on real stores', () => {
         }),
       );
       expect(await report(ten.map(({ id }) => endOf(id)))).toBe(200);
-      const views = ten.map(async ({ caller, id }) => (await ask(caller, `/tasks/${id}`)).json());
+      const views = ten.map(async ({ caller, id }) => (await request(caller, `/tasks/${id}`)).json());
       results.push(...((await Promise.all(views)) as View[]));
     }
     expect(results.map(({ state, result }) => [state, result?.of])).toEqual(
@@ -110,13 +110,13 @@ describe('a gateway on real stores', () => {
     const foreign = await Promise.all(
       mine.slice(0, 20).map(async ({ caller, id }) => {
         const other = CALLERS[(CALLERS.indexOf(caller) + 1) % CALLERS.length] ?? '';
-        return (await ask(other, `/tasks/${id}`)).status;
+        return (await request(other, `/tasks/${id}`)).status;
       }),
     );
     expect(new Set(foreign)).toEqual(new Set([404]));
     const listed: string[] = [];
     for (let path: string | undefined = '/tasks'; path !== undefined; ) {
-      const page = (await (await ask('ann', path)).json()) as { tasks: View[]; links?: { next: string } };
+      const page = (await (await request('ann', path)).json()) as { tasks: View[]; links?: { next: string } };
       listed.push(...page.tasks.map(({ id }) => id));
       path = page.links?.next;
     }
@@ -129,7 +129,7 @@ describe('a gateway on real stores', () => {
   });
 
   it('rejects an invalid cursor', async () => {
-    const response = await ask('ann', '/tasks?cursor=zzz');
+    const response = await request('ann', '/tasks?cursor=zzz');
     expect([response.status, await response.json()]).toEqual([
       422,
       expect.objectContaining({ detail: expect.stringContaining('links.next') }),
@@ -156,20 +156,20 @@ describe('a gateway on real stores', () => {
 
   it('answers 503 without details if its table is down', async () => {
     await embedded.dynamoDb.goDown();
-    const response = await ask('ann', '/flows/quick', { method: 'POST', body: '{}' });
+    const response = await request('ann', '/flows/quick', { method: 'POST', body: '{}' });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await response.text()).not.toMatch(/ECONN|table/);
     await embedded.dynamoDb.recover();
-    expect((await ask('ann', '/tasks')).status).toBe(200);
+    expect((await request('ann', '/tasks')).status).toBe(200);
   });
 
   it('stores a failed task if the queue is missing', async () => {
     await embedded.sqs.createQueue('one');
-    const gone = { ...FLOWS[0], name: 'nowhere', entrypoint: 'nobody' };
+    const gone = { ...FLOWS[0], name: 'nowhere', entrypoint: 'missing' };
     FLOWS.push(gone as (typeof FLOWS)[0]);
-    const response = await ask('dot', '/flows/nowhere', { method: 'POST', body: '{}' });
+    const response = await request('dot', '/flows/nowhere', { method: 'POST', body: '{}' });
     expect(response.status).toBe(503);
-    const { tasks } = (await (await ask('dot', '/tasks')).json()) as { tasks: View[] };
+    const { tasks } = (await (await request('dot', '/tasks')).json()) as { tasks: View[] };
     expect(tasks[0]).toMatchObject({ flow: 'nowhere', state: 'failed', error: { type: 'Unavailable' } });
   });
 

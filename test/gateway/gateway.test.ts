@@ -6,7 +6,7 @@ import { anEndOf, aStep } from '../core/a-task.ts';
 import { type FixtureOptions, type GatewayFixture, gatewayFixture, ME, PAYLOAD } from './gateway-fixture.ts';
 
 const OTHER = { id: 'somebody else' };
-const DOWN = { ok: false, problem: 'the broker said no' } as const;
+const DOWN = { ok: false, problem: 'the broker refused' } as const;
 const A_RECORD = {
   identity: 'r',
   envelopeId: 't-1',
@@ -78,11 +78,11 @@ describe('creating a task', () => {
     ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
     ['00-broken\n', false],
     ['x'.repeat(9_999), false],
-  ])('copies a valid traceparent to the envelope: %#', async (traceparent, isOne) => {
+  ])('copies a valid traceparent to the envelope: %#', async (traceparent, isCopied) => {
     const { gateway, sent } = makeFixture();
     await gateway.create(ME, 'endless', PAYLOAD, { traceparent });
     const [{ headers }] = sent.map(({ body }) => JSON.parse(body)) as [{ headers: object }];
-    expect('traceparent' in headers).toBe(isOne);
+    expect('traceparent' in headers).toBe(isCopied);
   });
 
   it('arms no timer for a flow without a timeout', async () => {
@@ -140,7 +140,7 @@ describe('creating a task', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('allows another try with a key whose envelope could not be sent', async () => {
+  it('allows a retry with a key whose envelope could not be sent', async () => {
     let isDown = true;
     const { gateway } = makeFixture({ send: async () => (isDown ? DOWN : { ok: true }) });
     const options = { idempotencyKey: 'k' };
@@ -193,7 +193,7 @@ describe('a task', () => {
     const { gateway, tasks } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true });
-    const foreign = [gateway.task, gateway.cancel, gateway.result].map((ask) => ask(OTHER, 't-1'));
+    const foreign = [gateway.task, gateway.cancel, gateway.result].map((method) => method(OTHER, 't-1'));
     for (const reply of await Promise.all(foreign)) expect(reply).toMatchObject({ kind: 'not-found' });
     expect(await gateway.events(OTHER, 't-1', undefined, new AbortController().signal)).toBeUndefined();
     expect(await gateway.waitUntilEnded(OTHER, 't-1', 10)).toMatchObject({ kind: 'not-found' });
@@ -288,21 +288,21 @@ describe('children whose last reports were lost', () => {
     archiveKey: `failed/${envelopeId}.json`,
   });
 
-  /** A task that has ended while its children were running. */
+  /** A task with running children, and the ids that it looks up in the archive. */
   async function fannedOut(count: number) {
     const fixture = makeFixture();
     const { gateway, archive, tasks } = fixture;
     await gateway.create(ME, 'enhance', PAYLOAD);
     await gateway.report(idsOf(count).map((envelope_id) => aStep('received', 1, { envelope_id })));
     const { ofEnvelope } = archive;
-    const asked: string[] = [];
+    const lookups: string[] = [];
     archive.ofEnvelope = (id) => {
-      asked.push(id);
+      lookups.push(id);
       return ofEnvelope(id);
     };
     const stillOpen = () =>
       Object.values(tasks.all.get('t-1')?.children ?? {}).filter(({ state }) => state === 'running').length;
-    return { ...fixture, asked, stillOpen };
+    return { ...fixture, lookups, stillOpen };
   }
 
   it('are reconciled with the archive, without changing the task', async () => {
@@ -325,34 +325,34 @@ describe('children whose last reports were lost', () => {
   });
 
   it('are looked up a few at a time, least recently looked up first', async () => {
-    const { gateway, archive, clock, asked, stillOpen } = await fannedOut(50);
+    const { gateway, archive, clock, lookups, stillOpen } = await fannedOut(50);
     await gateway.report([anEndOf('succeeded')]);
     await gateway.task(ME, 't-1');
-    expect(asked).toEqual([]);
-    for (let look = 0; look < 3; look++) {
+    expect(lookups).toEqual([]);
+    for (let round = 0; round < 3; round++) {
       await clock.pass(5_000);
       for (let read = 0; read < 3; read++) await gateway.task(ME, 't-1');
-      expect(asked).toHaveLength(20 * (look + 1));
+      expect(lookups).toHaveLength(20 * (round + 1));
     }
-    expect(new Set(asked).size).toBe(50);
+    expect(new Set(lookups).size).toBe(50);
     for (const id of idsOf(50)) archive.keep(recordOf(id), 'not an envelope');
     await clock.pass(5_000);
     for (let read = 0; read < 3; read++) await gateway.task(ME, 't-1');
-    expect([stillOpen(), asked.length]).toEqual([0, 110]);
+    expect([stillOpen(), lookups.length]).toEqual([0, 110]);
     await clock.pass(5_000);
     await gateway.task(ME, 't-1');
-    expect(asked).toHaveLength(110);
+    expect(lookups).toHaveLength(110);
   });
 
   it('are not looked up while the task is open or watched', async () => {
-    const { gateway, clock, asked } = await fannedOut(3);
+    const { gateway, clock, lookups } = await fannedOut(3);
     const watching = collect(await gateway.events(ME, 't-1', undefined, new AbortController().signal));
     await clock.pass(20_000);
     await gateway.task(ME, 't-1');
-    expect(new Set(asked)).toEqual(new Set(['t-1']));
+    expect(new Set(lookups)).toEqual(new Set(['t-1']));
     await gateway.report([anEndOf('succeeded')]);
     await clock.passUntilSettled(watching);
-    expect(new Set(asked)).toEqual(new Set(['t-1']));
+    expect(new Set(lookups)).toEqual(new Set(['t-1']));
   });
 
   it('are returned unchanged if the archive is down', async () => {
@@ -409,7 +409,7 @@ describe('a subscriber', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('waits no longer than requested', async () => {
+  it('waits at most as long as requested', async () => {
     const { gateway, clock } = makeFixture();
     await gateway.create(ME, 'endless', PAYLOAD);
     const waited = await clock.passUntilSettled(gateway.waitUntilEnded(ME, 't-1', 3_000));

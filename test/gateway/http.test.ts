@@ -71,12 +71,12 @@ describe('POST /flows/{name}', () => {
   });
 
   it('waits for the end with Prefer: wait', async () => {
-    const asking = served.post('/flows/endless', {}, { prefer: 'respond-async, wait=60' });
+    const creating = served.post('/flows/endless', {}, { prefer: 'respond-async, wait=60' });
     while (served.sent.at(-1)?.body.includes('"payload":{}') !== true)
       await new Promise((resolve) => setTimeout(resolve, 10));
     const { id } = JSON.parse(served.sent.at(-1)?.body ?? '');
     await served.gateway.report([anEndOf('failed', idOf(id))]);
-    const response = await asking;
+    const response = await creating;
     expect([response.status, response.headers.get('preference-applied')]).toEqual([201, 'wait=60']);
     expect(await jsonOf(response)).toMatchObject({ id, state: 'failed', error: { type: 'ValueError' } });
   });
@@ -206,26 +206,26 @@ describe('GET /tasks/{id}/events', () => {
   async function watching(
     id: string,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<{ story: ReturnType<typeof eventsOf> }> {
+  ): Promise<{ events: ReturnType<typeof eventsOf> }> {
     const response = await served.request(`/tasks/${id}/events`, { headers });
     const [first, all] = response.body?.tee() ?? [];
     await eventsOf(new Response(first), 1);
-    return { story: eventsOf(new Response(all)) };
+    return { events: eventsOf(new Response(all)) };
   }
 
   it('streams the same events to a late and to a reconnecting client', async () => {
     const id = await created();
-    const say = (...reports: Parameters<ServedFixture['gateway']['report']>[0]) =>
+    const report = (...reports: Parameters<ServedFixture['gateway']['report']>[0]) =>
       served.gateway.report(reports);
     const early = await watching(id);
     const broken = eventsOf(await served.request(`/tasks/${id}/events`), 2);
-    await say(aStep('received', 0, idOf(id)));
+    await report(aStep('received', 0, idOf(id)));
     const before = await broken;
-    await say(aStep('processing', 0, idOf(id)), aStep('completed', 0, idOf(id)));
+    await report(aStep('processing', 0, idOf(id)), aStep('completed', 0, idOf(id)));
     const late = await watching(id);
     const again = await watching(id, { 'last-event-id': String(before.at(-1)?.id) });
-    await say(aStep('received', 1, idOf(id)), anEndOf('succeeded', idOf(id)));
-    const [whole, part, rest] = await Promise.all([early.story, late.story, again.story]);
+    await report(aStep('received', 1, idOf(id)), anEndOf('succeeded', idOf(id)));
+    const [whole, part, rest] = await Promise.all([early.events, late.events, again.events]);
     expect(whole.map(({ id: seq, event }) => [seq, event])).toEqual([
       [1, 'created'],
       [2, 'received'],

@@ -72,7 +72,7 @@ function eventOf(method: string, path: string, body: string | undefined, headers
   };
 }
 
-function ask(
+function request(
   method: string,
   path: string,
   body?: string,
@@ -90,7 +90,7 @@ function signatureOf(body: string, secret = SECRET): object {
   return { 'x-asya-signature': `t=${seconds},v1=${mac}` };
 }
 
-async function textOf({ stream, done }: ReturnType<typeof ask>): Promise<string> {
+async function textOf({ stream, done }: ReturnType<typeof request>): Promise<string> {
   const [whole] = await Promise.all([text(stream), done]);
   return whole;
 }
@@ -103,21 +103,21 @@ async function fire(): Promise<number> {
 
 describe('the gateway on Lambda', () => {
   it('rejects a request without a key', async () => {
-    const asked = ask('GET', '/flows', undefined, 'wrong');
-    expect(JSON.parse(await textOf(asked))).toMatchObject({ status: 401 });
-    expect(asked.stream.metadata).toMatchObject({
+    const rejected = request('GET', '/flows', undefined, 'wrong');
+    expect(JSON.parse(await textOf(rejected))).toMatchObject({ status: 401 });
+    expect(rejected.stream.metadata).toMatchObject({
       statusCode: 401,
       headers: { 'content-type': 'application/problem+json' },
     });
   });
 
   it('streams events as they happen, until the timer ends the task', async () => {
-    const created = ask('POST', '/flows/quick', '{"n":1}');
+    const created = request('POST', '/flows/quick', '{"n":1}');
     const { id } = JSON.parse(await textOf(created));
     expect(created.stream.metadata).toMatchObject({ statusCode: 201, headers: { location: `/tasks/${id}` } });
     expect((await embedded.sqs.takeUntil('one', 1))[0]?.Body).toContain(id);
     // From the first event: on a busy machine the task may time out before the stream is opened.
-    const events = ask('GET', `/tasks/${id}/events`, undefined, KEY, { 'last-event-id': '0' });
+    const events = request('GET', `/tasks/${id}/events`, undefined, KEY, { 'last-event-id': '0' });
     let seen = '';
     events.stream.on('data', (chunk) => {
       seen += chunk;
@@ -125,14 +125,14 @@ describe('the gateway on Lambda', () => {
     await expect.poll(() => seen).toContain('event: created');
     expect(events.stream.metadata?.headers['content-type']).toBe('text/event-stream');
     expect(await fire()).toBe(0);
-    const task = JSON.parse(await textOf(ask('GET', `/tasks/${id}`)));
+    const task = JSON.parse(await textOf(request('GET', `/tasks/${id}`)));
     expect(task).toMatchObject({ state: 'failed', error: { message: 'envelope timed out' } });
     await events.done;
     await expect.poll(() => seen).toContain('event: ended');
   });
 
   it('reschedules timers while the table is down, and ends a task once', async () => {
-    const { id } = JSON.parse(await textOf(ask('POST', '/flows/quick', '{}')));
+    const { id } = JSON.parse(await textOf(request('POST', '/flows/quick', '{}')));
     const [message] = await embedded.sqs.takeUntil('x-gateway', 1);
     const event = { Records: [{ messageId: 'm', body: message?.Body ?? '' }] } as unknown as SQSEvent;
     await embedded.dynamoDb.goDown();
@@ -140,18 +140,18 @@ describe('the gateway on Lambda', () => {
     expect((await embedded.sqs.counts('x-gateway')).delayed).toBeGreaterThan(0);
     await embedded.dynamoDb.recover();
     for (let time = 0; time < 2; time++) expect((await timer(event)).batchItemFailures).toEqual([]);
-    const task = JSON.parse(await textOf(ask('GET', `/tasks/${id}`)));
+    const task = JSON.parse(await textOf(request('GET', `/tasks/${id}`)));
     expect(task.state).toBe('failed');
   });
 
   it('accepts reports only in the reports function, and nothing else there', async () => {
-    const { id } = JSON.parse(await textOf(ask('POST', '/flows/endless', '{}')));
+    const { id } = JSON.parse(await textOf(request('POST', '/flows/endless', '{}')));
     const body = JSON.stringify({ reports: [aStep('received', 0, { task: id, envelope_id: id })] });
-    const stateNow = async () => JSON.parse(await textOf(ask('GET', `/tasks/${id}`))).state;
+    const stateNow = async () => JSON.parse(await textOf(request('GET', `/tasks/${id}`))).state;
 
-    const withKey = ask('POST', '/reports', body, KEY, signatureOf(body));
+    const withKey = request('POST', '/reports', body, KEY, signatureOf(body));
     expect(JSON.parse(await textOf(withKey))).toMatchObject({ status: 404 });
-    const without = ask('POST', '/reports', body, 'none', signatureOf(body));
+    const without = request('POST', '/reports', body, 'none', signatureOf(body));
     expect(JSON.parse(await textOf(without))).toMatchObject({ status: 401 });
     const forged = await reports(eventOf('POST', '/reports', body, signatureOf(body, 'another secret')));
     expect(forged.statusCode).toBe(401);

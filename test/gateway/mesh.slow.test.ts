@@ -67,19 +67,23 @@ interface TaskView {
   readonly children: Readonly<Record<string, { readonly state: string }>>;
 }
 
-function ask(path: string, init: RequestInit = {}): Promise<Response> {
+function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${mesh.gateway?.key}`, 'content-type': 'application/json' };
   return fetch(`${mesh.gateway?.url}${path}`, { ...init, headers: { ...headers, ...init.headers } });
 }
 
 async function create(flow: string, payload: unknown, waitSeconds = 0): Promise<TaskView> {
   const headers = { prefer: `wait=${waitSeconds}` };
-  const response = await ask(`/flows/${flow}`, { method: 'POST', headers, body: JSON.stringify(payload) });
+  const response = await request(`/flows/${flow}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(payload),
+  });
   return (await response.json()) as TaskView;
 }
 
 async function taskAt(id: string): Promise<TaskView> {
-  return (await (await ask(`/tasks/${id}`)).json()) as TaskView;
+  return (await (await request(`/tasks/${id}`)).json()) as TaskView;
 }
 
 /** Functions are loaded with their first delivery, which may take longer than a request waits. */
@@ -94,10 +98,10 @@ describe('a mesh with a gateway', () => {
   it('processes a request to its result and reports all its events', async () => {
     const task = await ended('two', { n: 1 });
     expect(task).toMatchObject({ state: 'succeeded', result: { n: 1, secrets: [] } });
-    const story = await eventsOf(
-      await ask(`/tasks/${task.id}/events`, { headers: { 'last-event-id': '0' } }),
+    const taskEvents = await eventsOf(
+      await request(`/tasks/${task.id}/events`, { headers: { 'last-event-id': '0' } }),
     );
-    const types = story.map(({ data }) => data.type);
+    const types = taskEvents.map(({ data }) => data.type);
     expect([types.at(0), types.at(-1)]).toEqual(['created', 'ended']);
     // On a busy machine a report may arrive after the end; it is then ignored.
     const steps = [
@@ -137,13 +141,13 @@ describe('a mesh with a gateway', () => {
     // Several envelopes: if the answer comes too late for the first one, the actor knows it for the next ones.
     const task = await create('two', { until: released, many: 10, sleep: 500 });
     await expect.poll(async () => (await taskAt(task.id)).state).toBe('running');
-    expect(await (await ask(`/tasks/${task.id}`, { method: 'DELETE' })).json()).toMatchObject({
+    expect(await (await request(`/tasks/${task.id}`, { method: 'DELETE' })).json()).toMatchObject({
       state: 'canceled',
     });
     writeFileSync(released, '');
-    const said = () => events.flatMap((event) => (event.event === 'line' ? [event] : []));
+    const printed = () => events.flatMap((event) => (event.event === 'line' ? [event] : []));
     await expect
-      .poll(() => said().some(({ actor, line }) => actor === 'two' && /canceled/.test(line)))
+      .poll(() => printed().some(({ actor, line }) => actor === 'two' && /canceled/.test(line)))
       .toBe(true);
     expect((await taskAt(task.id)).state).toBe('canceled');
   });
@@ -167,18 +171,19 @@ describe('a mesh with a gateway', () => {
     await expect.poll(stored).toBe('failed');
     await close();
     const [, ended, ...more] = await eventsOf(
-      await ask(`/tasks/${id}/events`, { headers: { 'last-event-id': '0' } }),
+      await request(`/tasks/${id}/events`, { headers: { 'last-event-id': '0' } }),
     );
     expect([ended?.data.state, ended?.data.type, more]).toEqual(['failed', 'ended', []]);
   });
 
   it('serves the flows of the current manifest', async () => {
-    const flows = async () => ((await (await ask('/flows')).json()) as { flows: { name: string }[] }).flows;
+    const flows = async () =>
+      ((await (await request('/flows')).json()) as { flows: { name: string }[] }).flows;
     expect((await flows()).map(({ name }) => name)).toEqual(['two', 'stuck']);
     writeFileSync(join(folder, 'flows.yaml'), 'flows:\n- {name: other, entrypoint: one}\n');
     await mesh.apply(manifestIn(folder));
     expect((await flows()).map(({ name }) => name)).toEqual(['other']);
-    expect((await ask('/flows/two', { method: 'POST', body: '{}' })).status).toBe(404);
+    expect((await request('/flows/two', { method: 'POST', body: '{}' })).status).toBe(404);
   });
 
   it('never logs its key or its secret', () => {

@@ -54,7 +54,7 @@ export async function serveGateway(
   const server = serve({ fetch: face.app.fetch, port: 0, hostname: '127.0.0.1' });
   await new Promise<void>((resolve) => server.once('listening', () => resolve()));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ask: ServedFixture['request'] = (path, { key = MY_KEY, ...init } = {}) => {
+  const request: ServedFixture['request'] = (path, { key = MY_KEY, ...init } = {}) => {
     const headers = new Headers(init.headers);
     if (key !== '') headers.set('authorization', `Bearer ${key}`);
     return fetch(`${url}${path}`, { ...init, headers });
@@ -63,9 +63,9 @@ export async function serveGateway(
     ...fixture,
     url,
     face,
-    request: ask,
+    request,
     post: (path, body, headers = {}) =>
-      ask(path, {
+      request(path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
