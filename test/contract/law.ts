@@ -21,7 +21,7 @@ export interface Law {
   readonly lacks?: Feature;
   /** No other law may run at the same time, because this one disturbs or fills the broker. */
   readonly isExclusive?: boolean;
-  readonly run: (stage: LawContext) => Promise<void>;
+  readonly run: (context: LawContext) => Promise<void>;
 }
 
 /** A new queue for each law, and transports that are closed after it. */

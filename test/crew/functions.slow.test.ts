@@ -15,22 +15,22 @@ let dlq: LambdaProcess;
 beforeAll(async () => {
   stage = await setCrewStage('x-sink', 'x-sump');
   [sink, sump, dlq] = await Promise.all([
-    stage.function('x-sink', PATIENT_REPORTS),
-    stage.function('x-sump', PATIENT_REPORTS),
-    stage.function('x-dlq', { ...PATIENT_REPORTS, ASYA_NAMESPACE: 'prod' }),
+    stage.function('x-sink', WITHOUT_REPORT_TIMEOUTS),
+    stage.function('x-sump', WITHOUT_REPORT_TIMEOUTS),
+    stage.function('x-dlq', { ...WITHOUT_REPORT_TIMEOUTS, ASYA_NAMESPACE: 'prod' }),
   ]);
 });
 afterAll(() => stage.close());
 
 /** Twenty concurrent records may take long on a busy machine. */
-const PATIENT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_CONCURRENCY: '10' };
+const LONG_TIMEOUT = { ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_CONCURRENCY: '10' };
 /** For tests that expect every report to reach the gateway. */
-const PATIENT_REPORTS = {
-  ...PATIENT,
+const WITHOUT_REPORT_TIMEOUTS = {
+  ...LONG_TIMEOUT,
   NODE_OPTIONS: `--import ${import.meta.dirname}/no-request-timeouts.ts`,
 };
 /** For tests in which every call times out. */
-const SHORT = { ...PATIENT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms' };
+const SHORT_TIMEOUT = { ...LONG_TIMEOUT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '1500ms' };
 const DONE = { batchItemFailures: [] };
 const TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
 
@@ -201,7 +201,7 @@ describe('x-sink', () => {
   });
 
   test("does not acknowledge while x-sump's queue is missing, and forwards once it exists", async () => {
-    const lost = await stage.function('x-sink', { ...PATIENT, ASYA_ACTOR_SUMP: 'x-sump-later' });
+    const lost = await stage.function('x-sink', { ...LONG_TIMEOUT, ASYA_ACTOR_SUMP: 'x-sump-later' });
     const envelope = failed('nowhere to go');
     const fine = ended();
     const record = toSink(envelope);
@@ -399,9 +399,9 @@ describe('a storage outage', () => {
   test('in which DynamoDB hangs: x-sink times out and does not acknowledge', async () => {
     const envelope = ended();
     const record = toSink(envelope);
-    const hurried = await stage.function('x-sink', SHORT);
+    const timingOut = await stage.function('x-sink', SHORT_TIMEOUT);
     await duringOutage(stage.dynamoDb, 'hang', async () => {
-      expect(await hurried.invoke([record])).toEqual(failureOf(record));
+      expect(await timingOut.invoke([record])).toEqual(failureOf(record));
     });
     expect(await sink.invoke([record])).toEqual(DONE);
     await stage.archived(envelope.id);
@@ -416,8 +416,8 @@ describe('a gateway outage', () => {
     const envelope = failed('during a gateway outage', {}, TASK);
     const lost = envelopeAt('score', PAYLOAD, TASK);
     const [sinkInOutage, dlqInOutage] = await Promise.all([
-      stage.function('x-sink', PATIENT),
-      stage.function('x-dlq', { ...PATIENT, ASYA_NAMESPACE: 'prod' }),
+      stage.function('x-sink', LONG_TIMEOUT),
+      stage.function('x-dlq', { ...LONG_TIMEOUT, ASYA_NAMESPACE: 'prod' }),
     ]);
     await duringOutage(stage.gateway, state, async () => {
       const responses = await Promise.all([

@@ -9,14 +9,18 @@ import { type CrewStage, failed, PAYLOAD, SECRET, setCrewStage } from './crew-st
 
 /** The crew as long-running workers on real queues. */
 
-const FREEZING = join(import.meta.dirname, '../sidecar/freeze-at.ts');
-const SHORT = {
+const FREEZE_AT = join(import.meta.dirname, '../sidecar/freeze-at.ts');
+const SHORT_TIMEOUT = {
   ASYA_RESILIENCY_ACTOR_TIMEOUT: '5s',
   ASYA_SQS_VISIBILITY_TIMEOUT: '6',
   ASYA_CONCURRENCY: '10',
 };
 
-const PATIENT = { ...SHORT, ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s', ASYA_SQS_VISIBILITY_TIMEOUT: '21' };
+const LONG_TIMEOUT = {
+  ...SHORT_TIMEOUT,
+  ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s',
+  ASYA_SQS_VISIBILITY_TIMEOUT: '21',
+};
 
 let stage: CrewStage;
 const workers: RunningProcess[] = [];
@@ -60,11 +64,11 @@ describe('SIGKILL of x-sink', () => {
       const namespace = `after-${step}`;
       const [sink, queue] = [`asya-${namespace}-x-sink`, `asya-${namespace}-x-sump`];
       for (const one of [sink, queue]) await stage.sqs.createQueue(one);
-      const settings = { ...SHORT, ASYA_NAMESPACE: namespace };
+      const settings = { ...SHORT_TIMEOUT, ASYA_NAMESPACE: namespace };
       const variables = stage.variablesOf('x-sink', settings);
       const envelope = failed('killed in between');
       await send(sink, envelope);
-      const killed = startProcess([FREEZING, step], variables);
+      const killed = startProcess([FREEZE_AT, step], variables);
       await killed.untilLine(saying('frozen'));
       const { key, envelope: archived } = await stage.archived(envelope.id);
       expect(archived).toEqual(envelope);
@@ -72,12 +76,12 @@ describe('SIGKILL of x-sink', () => {
       killed.signal('SIGKILL');
       await killed.exited;
 
-      const successor = await stage.worker('x-sink', { ...settings, ...PATIENT });
+      const successor = await stage.worker('x-sink', { ...settings, ...LONG_TIMEOUT });
       const messages = await stage.sqs.takeUntil(queue, 1 + alreadySent);
       expect(messages.map(({ Body = '' }) => JSON.parse(Body))).toEqual(
         Array(1 + alreadySent).fill(envelope),
       );
-      await until(() => isEmpty(sink), 'it is acked');
+      await until(() => isEmpty(sink), 'it is acknowledged');
       expect((await stage.archived(envelope.id)).key).toBe(key);
       successor.signal('SIGTERM');
       expect(await successor.untilExit()).toEqual({ code: 0, signal: null });
@@ -88,10 +92,10 @@ describe('SIGKILL of x-sink', () => {
 describe('a running crew', () => {
   beforeAll(async () => {
     const started = await Promise.all([
-      stage.worker('x-sink', PATIENT),
-      stage.worker('x-sump', { ...PATIENT, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
+      stage.worker('x-sink', LONG_TIMEOUT),
+      stage.worker('x-sump', { ...LONG_TIMEOUT, ASYA_METRICS_ADDR: '127.0.0.1:0' }),
       stage.worker('x-dlq', {
-        ...SHORT,
+        ...SHORT_TIMEOUT,
         ASYA_DEAD_LETTERS_OF: 'score,fragile,x-sink,x-sump,not-there-yet',
         ASYA_QUEUE_RETRY_BACKOFF: '100ms',
       }),
@@ -208,7 +212,7 @@ describe('a running crew', () => {
       );
       expect((await stage.archived(envelope.id)).envelope).toEqual(envelope);
     }
-    await until(async () => (await isEmpty('x-sink')) && (await isEmpty('x-sump')), 'they are acked');
+    await until(async () => (await isEmpty('x-sink')) && (await isEmpty('x-sump')), 'they are acknowledged');
   });
 
   test('logs no payload, and exits on SIGTERM', async () => {
@@ -225,7 +229,7 @@ describe('a worker with a wrong configuration reports it and exits', () => {
     ['x-dlq', {}, 'not set: ASYA_DEAD_LETTERS_OF'],
     ['x-dlq', { ASYA_DEAD_LETTERS_OF: 'Score' }, 'ASYA_DEAD_LETTERS_OF: is "Score"'],
   ])('%s with %j', async (name, more, message) => {
-    const misconfigured = startProcess([FREEZING, 'never'], stage.variablesOf(name, more));
+    const misconfigured = startProcess([FREEZE_AT, 'never'], stage.variablesOf(name, more));
     expect((await misconfigured.untilExit()).code).not.toBe(0);
     expect(misconfigured.output()).toContain(message);
   });
@@ -234,7 +238,7 @@ describe('a worker with a wrong configuration reports it and exits', () => {
     ['a bucket', 'ASYA_ARCHIVE_BUCKET'],
     ['a table', 'ASYA_FAILURE_TABLE'],
   ])('x-sink without %s', async (_setting, name) => {
-    const misconfigured = startProcess([FREEZING, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
+    const misconfigured = startProcess([FREEZE_AT, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
     expect((await misconfigured.untilExit()).code).not.toBe(0);
     expect(misconfigured.output()).toContain(`not set: ${name}`);
   });

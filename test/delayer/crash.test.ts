@@ -69,7 +69,7 @@ test('fails to start if another delayer has the timer file open', async () => {
   expect(second.lines.find(saying('failed to start'))?.['problem']).toMatch(/another process has it open/);
 });
 
-test('exits if the port is in use, and closes the timer file', async () => {
+test('exits if the port is in use', async () => {
   const { url } = await aPubSub();
   const variables = {
     DELAYER_PROJECT_ID: 'shop',

@@ -200,7 +200,7 @@ describe.concurrent('the delayer', () => {
       DELAYER_QUEUE: 'two words',
       DELAYER_QUEUES: '{"orders":7}',
       DELAYER_ENGIN: 'timer-file',
-      DELAYER_PUSH_SERVICE_ACCOUNT: 'nobody',
+      DELAYER_PUSH_SERVICE_ACCOUNT: 'not-an-account',
       PORT: 'http',
     });
     expect(await delayer.untilExit()).toEqual({ code: 2, signal: null });
@@ -212,7 +212,7 @@ describe.concurrent('the delayer', () => {
       'DELAYER_QUEUES: is "{\\"orders\\":7}"; "orders" has 7',
       'DELAYER_ENGIN: is not a setting; did you mean "DELAYER_ENGINE"?',
       'DELAYER_TASK_SERVICE_ACCOUNT: is not set',
-      'DELAYER_PUSH_SERVICE_ACCOUNT: is "nobody"',
+      'DELAYER_PUSH_SERVICE_ACCOUNT: is "not-an-account"',
       'DELAYER_PUSH_AUDIENCE: is not set',
       'PORT: is "http"',
     ])

@@ -103,6 +103,6 @@ export function ask(runtime: RuntimeProcess, options: HttpRequest = {}): Promise
   return within(answer, `an answer to ${method} ${path}`, 60_000);
 }
 
-export function keepingAgent(): Agent {
+export function keepAliveAgent(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, keepingAgent } from './clients.ts';
+import { ask, keepAliveAgent } from './clients.ts';
 import { LANGUAGES } from './languages.ts';
 import { endAll, type RuntimeProcess, startForTest, startRuntime, untilBegun } from './runtime-process.ts';
 
@@ -26,7 +26,7 @@ describe.each(LANGUAGES)('$name runtime, HTTP protocol', (language) => {
     ['PUT', 'PUT', '/invoke', 405, 'method_not_allowed', /accepts POST, not PUT/],
     ['POST to /healthz', 'POST', '/healthz', 405, 'method_not_allowed', /accepts GET, not POST/],
   ])('rejects %s and keeps the connection open', async (_title, method, path, status, error, message) => {
-    const agent = keepingAgent();
+    const agent = keepAliveAgent();
     const body = method === 'GET' ? {} : { body: '{"n":1}' };
     const refused = await ask(runtime, { method, path, agent, ...body });
     expect(refused.status).toBe(status);

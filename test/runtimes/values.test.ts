@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMS, VALUES } from './cases.ts';
-import { ask, connectTo, type FramedConnection, keepingAgent } from './clients.ts';
+import { ask, connectTo, type FramedConnection, keepAliveAgent } from './clients.ts';
 import { LANGUAGES, NODE, PYTHON } from './languages.ts';
 import {
   endAll,
@@ -58,7 +58,7 @@ describe.each(LANGUAGES)('$name runtime', (language) => {
 
   describe.each(['http', 'http+unix'] as const)('over %s answers', (over) => {
     let runtime: RuntimeProcess;
-    const agent = keepingAgent();
+    const agent = keepAliveAgent();
     beforeAll(async () => {
       runtime = await startRuntime({ language, handler: language.handler('run'), over });
     });
@@ -102,7 +102,7 @@ describe.each(LANGUAGES)('$name runtime', (language) => {
     expect(answers).toEqual([1, 2]);
   });
 
-  it('passes on what the handler prints, line by line', async () => {
+  it('passes on the output of the handler, line by line', async () => {
     const runtime = await startForTest({ language, handler: language.handler('say') });
     expect(await (await connectTo(runtime.socketPath)).call('häi')).toBe('said');
     await waitFor(() => runtime.stdout() === 'häi\n', 'the line');

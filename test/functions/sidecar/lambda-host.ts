@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Context, SQSEvent } from 'aws-lambda';
 import type { SqsHandler } from '../../../lib/assembly/hosts/lambda.ts';
 
-/** A minimal replacement for Lambda: loads a handler, then calls it with the events that it receives over IPC. */
+/** A minimal replacement for Lambda. Loads a handler, then calls it with the events that it receives over IPC. */
 
 interface Invocation {
   readonly event: SQSEvent;

@@ -156,14 +156,14 @@ function put(target: Fields, path: string, value: unknown): void {
   at[last] = value;
 }
 
-interface Wanted {
+interface Failure {
   readonly kind: string;
   readonly fields?: Fields;
   readonly get?: string;
   readonly value?: unknown;
 }
 
-export function fail(payload: Wanted): never {
+export function fail(payload: Failure): never {
   const { kind } = payload;
   if (kind === 'plain') throw new Error('bad value');
   if (kind === 'empty') throw new Error();
@@ -194,12 +194,12 @@ export function fail(payload: Wanted): never {
   throw error;
 }
 
-export async function faillater(payload: Wanted): Promise<void> {
+export async function faillater(payload: Failure): Promise<void> {
   await pause(0);
   fail(payload);
 }
 
-export function* faileach(payload: Wanted): Generator {
+export function* faileach(payload: Failure): Generator {
   yield 1;
   fail(payload);
 }
