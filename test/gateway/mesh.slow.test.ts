@@ -101,22 +101,16 @@ describe('a mesh with a gateway', () => {
     const taskEvents = await eventsOf(
       await request(`/tasks/${task.id}/events`, { headers: { 'last-event-id': '0' } }),
     );
+    const stepsOf = (name: string) =>
+      taskEvents.filter(({ data }) => data.actor === name).map(({ data }) => data.type);
     const types = taskEvents.map(({ data }) => data.type);
     expect([types.at(0), types.at(-1)]).toEqual(['created', 'ended']);
-    // On a busy machine a report may arrive after the end; it is then ignored.
-    const steps = [
-      'created',
-      'received',
-      'processing',
-      'completed',
-      'received',
-      'processing',
-      'completed',
-      'ended',
-    ];
-    let at = 0;
-    for (const type of types) at = steps.indexOf(type, at) + 1 || Number.NaN;
-    expect(at).toBe(steps.length);
+    // Each actor reports its steps in order. On a busy machine a report may come after the end, and is then ignored.
+    const inOrder = ['received', 'processing', 'completed', 'ended'];
+    for (const actor of ['one', 'two']) {
+      const steps = stepsOf(actor);
+      expect(steps).toEqual(inOrder.filter((step) => steps.includes(step)));
+    }
     expect(types).toContain('received');
   });
 
@@ -188,7 +182,9 @@ describe('a mesh with a gateway', () => {
 
   it('never logs its key or its secret', () => {
     const lines = JSON.stringify(events);
+    expect(events.length).toBeGreaterThan(0);
     expect(lines).not.toContain(mesh.gateway?.key);
-    expect(lines).not.toContain('ASYA_GATEWAY_SECRET');
+    // The secret is 32 random bytes in hexadecimal.
+    expect(lines).not.toMatch(/[0-9a-f]{64}/);
   });
 });

@@ -221,6 +221,11 @@ function expectedSeries(all: readonly Row[]): Map<string, number> {
     add('queue_send_duration_seconds_count', { ...QUEUE, transport: 'sqs' }, deliveries);
   }
   add('active_messages', QUEUE, 0);
+  // These outcomes do not occur in the run. Their series exist nevertheless, so that increase() sees the first one.
+  for (const result of ['canceled', 'deferred', 'end_consumed', 'returned'])
+    add('messages_total', { ...QUEUE, result }, 0);
+  for (const reason of ['retry_send_failed', 'transport_error'])
+    add('messages_failed_total', { ...QUEUE, reason }, 0);
   return series;
 }
 
