@@ -8,13 +8,13 @@ import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
 import type { StartEnd } from '../../lib/ports/runtime.ts';
 import type { DeliveryReport } from '../../lib/ports/telemetry.ts';
 import { actorOf, anEnvelope, deriveId, NOW, type SentEnvelope } from '../core/a-delivery.ts';
-import { fakeRuntime, recordingTelemetry, type Told } from './a-line.ts';
+import { fakeRuntime, type RecordedTelemetry, recordingTelemetry } from './a-line.ts';
 
-/** One delivery down the line: what the runtime says goes in, what is sent and settled comes out. */
+/** Runs one delivery: the answer of the runtime is the input, what is sent and settled is the output. */
 
 export interface Handling {
   readonly body?: string | Uint8Array | Readonly<Record<string, unknown>>;
-  /** How the call ends; not called where the line calls nobody. */
+  /** How the call ends. A function is not called if the runtime is not called. */
   readonly end?: CallEnd | Promise<CallEnd> | ((fanOut: Actor['fanOut']) => CallEnd);
   readonly actor?: Partial<Actor>;
   readonly policies?: unknown;
@@ -26,7 +26,7 @@ export interface Handling {
   readonly clock?: Clock;
   readonly queue?: string;
   readonly receiveCount?: number;
-  /** For as long the runtime loads, in the clock's time. */
+  /** How long the runtime takes to start, on this clock. */
   readonly startsForMs?: number;
   readonly startEndsAs?: StartEnd;
 }
@@ -40,30 +40,34 @@ interface Sent {
 
 export interface HandlingEnd {
   readonly settle: 'ack' | 'release';
-  /** What the host hears as soon as the call is over. */
+  /** What `onCallEnded` reports as soon as the call has ended. */
   readonly hasHung: boolean;
   readonly sends: readonly Sent[];
   readonly calls: readonly { readonly payload: string; readonly timeoutMs: number }[];
   readonly report: DeliveryReport;
-  readonly told: Told;
+  readonly telemetry: RecordedTelemetry;
   /** The results, failure reasons and error types of its facts, in order. */
   readonly facts: readonly string[];
 }
 
 const LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };
 
-/** What a runtime says over the socket. */
-export function says(text: string): (fanOut: Actor['fanOut']) => CallEnd {
+/** An answer of a runtime over the socket. */
+export function socketAnswer(text: string): (fanOut: Actor['fanOut']) => CallEnd {
   return (fanOut) => answerFromSocket(text, fanOut);
 }
 
-/** What a runtime says over HTTP. */
-export function answers(status: number, text: string): (fanOut: Actor['fanOut']) => CallEnd {
+/** An answer of a runtime over HTTP. */
+export function httpAnswer(status: number, text: string): (fanOut: Actor['fanOut']) => CallEnd {
   return (fanOut) => answerFromHttp({ status, text }, fanOut);
 }
 
 export async function handling(given: Handling = {}): Promise<HandlingEnd> {
-  const { body = anEnvelope(), end = says('{"ok":true}'), timeLeftMs = Number.POSITIVE_INFINITY } = given;
+  const {
+    body = anEnvelope(),
+    end = socketAnswer('{"ok":true}'),
+    timeLeftMs = Number.POSITIVE_INFINITY,
+  } = given;
   const actor = actorOf(given);
   const clock = given.clock ?? { now: () => NOW, sleep: () => Promise.resolve() };
   const readyAt = clock.now() + (given.startsForMs ?? 0);
@@ -77,7 +81,7 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
       },
     }),
   };
-  const told = recordingTelemetry();
+  const telemetry = recordingTelemetry();
   const sends: Sent[] = [];
   let hasHung = false;
   const onCallEnded = (hung: boolean) => {
@@ -104,28 +108,28 @@ export async function handling(given: Handling = {}): Promise<HandlingEnd> {
       clock,
       random: () => 0,
       deriveId,
-      telemetry: told,
+      telemetry,
     },
   );
-  const [report, ...more] = told.reports;
+  const [report, ...more] = telemetry.reports;
   if (report === undefined || more.length > 0)
-    throw new Error(`${told.reports.length} reports of one delivery`);
+    throw new Error(`${telemetry.reports.length} reports for one delivery`);
   return {
     ...handled,
     hasHung,
     sends,
     calls: runtime.calls.map(({ envelope, timeoutMs }) => ({ payload: envelope.payload, timeoutMs })),
     report,
-    told,
+    telemetry,
     facts: factsOf(report),
   };
 }
 
 function factsOf({ facts }: DeliveryReport): readonly string[] {
-  return facts.map(wordOf).filter((word) => word !== undefined);
+  return facts.map(labelOf).filter((label) => label !== undefined);
 }
 
-function wordOf(fact: Fact): string | undefined {
+function labelOf(fact: Fact): string | undefined {
   switch (fact.fact) {
     case 'result':
       return fact.result;

@@ -9,17 +9,17 @@ import type { DeliveryReport, Details, Telemetry } from '../../lib/ports/telemet
 import type { Transport } from '../../lib/ports/transport.ts';
 import { anActor, deriveId } from '../core/a-delivery.ts';
 
-/** Setting the stage for the line and the worker: everything but the transport made by hand. */
+/** Test doubles for everything that processes a delivery, except for the transport. */
 
 export interface FakeRuntime extends Runtime {
   readonly calls: readonly RuntimeRequest[];
-  /** Calls under way now, and the most there ever were. */
+  /** Calls in progress, and the largest number of them so far. */
   readonly running: number;
   readonly mostRunning: number;
   readonly interruptions: number;
 }
 
-/** Ends each call as told; a call that takes its time is one whose end is still to come. */
+/** Ends each call with the result of `endOf`. A call lasts until that promise resolves. */
 export function fakeRuntime(
   endOf: (request: RuntimeRequest, nth: number) => CallEnd | Promise<CallEnd>,
   restartsItself = true,
@@ -61,26 +61,26 @@ export function fakeRuntime(
   };
 }
 
-export interface Told extends Telemetry {
+export interface RecordedTelemetry extends Telemetry {
   readonly reports: readonly DeliveryReport[];
-  readonly troubles: readonly string[];
-  /** What was told with each of them. */
-  readonly troubleDetails: readonly Details[];
+  readonly warnings: readonly string[];
+  /** The details of each warning. */
+  readonly warningDetails: readonly Details[];
   readonly steps: readonly string[];
-  /** Everything that was ever told, as text: for whoever looks for what must not be in it. */
+  /** Everything recorded, as text, to check that something is not in it. */
   text(): string;
 }
 
-export function recordingTelemetry(): Told {
+export function recordingTelemetry(): RecordedTelemetry {
   const reports: DeliveryReport[] = [];
-  const troubles: string[] = [];
-  const troubleDetails: Details[] = [];
+  const warnings: string[] = [];
+  const warningDetails: Details[] = [];
   const steps: string[] = [];
   const all: unknown[] = [];
   return {
     reports,
-    troubles,
-    troubleDetails,
+    warnings,
+    warningDetails,
     steps,
     text: () => JSON.stringify(all),
     received: (count, waitedMs) => all.push({ count, waitedMs }),
@@ -90,8 +90,8 @@ export function recordingTelemetry(): Told {
       all.push(report);
     },
     warn: (what, details) => {
-      troubles.push(what);
-      troubleDetails.push(details);
+      warnings.push(what);
+      warningDetails.push(details);
       all.push({ what, details });
     },
     step: (what, details) => {
@@ -101,7 +101,7 @@ export function recordingTelemetry(): Told {
   };
 }
 
-export interface LineParts {
+export interface LineOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly transport: Transport;
@@ -109,8 +109,8 @@ export interface LineParts {
   readonly telemetry?: Telemetry;
 }
 
-/** A line whose actors' queues have the actors' names. */
-export function aLine({ runtime, clock, transport, actor = {}, telemetry }: LineParts): DeliveryLine {
+/** A line where each queue has the name of its actor. */
+export function aLine({ runtime, clock, transport, actor = {}, telemetry }: LineOptions): DeliveryLine {
   return {
     actor: anActor(actor),
     limits: transport.traits,

@@ -8,15 +8,15 @@ import { defined } from '../../lib/core/text/defined.ts';
 import { jsonText } from '../../lib/core/text/json-text.ts';
 import { anActor, at, deriveId, faultEnd, NOW, NOW_TEXT, resiliencyOf } from '../core/a-delivery.ts';
 
-/** A mesh of actors on SQS, and one envelope through it. */
+/** A mesh of actors on SQS, and one envelope that passes through it. */
 
 export interface Staging {
-  /** Of `score`, who is first. */
+  /** For `score`, the first actor. */
   readonly policies?: unknown;
   readonly rules?: unknown;
   readonly actor?: Partial<Actor>;
   readonly next?: readonly string[];
-  /** Of each actor by its name. */
+  /** By the name of the actor. */
   readonly fail?: Readonly<Record<string, Script['failures']>>;
   readonly takesMs?: Readonly<Record<string, number>>;
   readonly timeoutMs?: number;
@@ -28,7 +28,7 @@ export interface Staging {
 
 const OTHERS = ['store', 'recover', 'review'];
 
-/** The error, for so many calls, or for all. */
+/** Fails this number of calls with the error, by default all. */
 export function failing(end: CallEnd | string, times = Number.POSITIVE_INFINITY): Script['failures'][number] {
   return { times, end: typeof end === 'string' ? faultEnd({ type: end }) : end };
 }
@@ -62,7 +62,7 @@ export function aScenario(staging: Staging = {}): Scenario {
   };
 }
 
-/** Each delivery in a line: when, where, which attempt, and what was decided. */
+/** One line per delivery: time, actor, attempt and decision. */
 function timelineOf({ steps }: Simulation): readonly string[] {
   return steps.map(({ atMs, actor, attempt, decision }) =>
     [`${atMs / 1000}s`, actor, ...(attempt === undefined ? [] : [attempt]), decision.kind].join(' '),

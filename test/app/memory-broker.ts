@@ -3,14 +3,14 @@ import { ACCEPTED, type Refusal, type Reply } from '../../lib/ports/reply.ts';
 import type { Delivery, Transport } from '../../lib/ports/transport.ts';
 
 /**
- * A broker whose time is handed in: an outage of twenty minutes takes no longer than a test. It keeps the same
- * contract as the real ones, and the same suite says so.
+ * An in-memory broker that uses the given clock, so a test of a 20-minute outage takes milliseconds. It passes the same
+ * contract tests as the real brokers.
  */
 export interface MemoryBroker {
   transport(times?: { readonly visibilityMs?: number; readonly waitMs?: number }): Transport;
   createQueue(queue: string): void;
   deleteQueue(queue: string): void;
-  /** What is in the queue, hidden or not. */
+  /** The bodies of all messages in the queue, hidden or not. */
   bodiesIn(queue: string): readonly string[];
 }
 
@@ -24,13 +24,13 @@ interface Message {
   readonly body: string;
   visibleAt: number;
   receiveCount: number;
-  /** Who received it last; nobody else's word on it counts. */
+  /** The handle of the last receive. Only this handle can settle the message. */
   handle?: string;
 }
 
 interface Queue {
   readonly messages: Set<Message>;
-  /** Aborted when something changed, for whoever waits here. */
+  /** Aborts when the queue changes, to wake pending receives. */
   change: AbortController;
 }
 
@@ -126,8 +126,8 @@ export function memoryBroker({ clock, maxReceiveCount = 5 }: MemoryBrokerOptions
         visibilityMs,
         countsReceives: true,
       },
-      receive: (...asked) => {
-        const one = receive(...asked);
+      receive: (...args) => {
+        const one = receive(...args);
         receiving.add(one);
         return one.finally(() => receiving.delete(one));
       },

@@ -2,34 +2,34 @@ import type { Clock } from '../../lib/ports/clock.ts';
 import type { Refusal, Reply } from '../../lib/ports/reply.ts';
 import type { Receipt, Transport } from '../../lib/ports/transport.ts';
 
-/** One operation on a transport, as it was asked for and how it ended. */
+/** One operation on a transport: its request and its result. */
 export interface Operation {
   readonly what: 'receive' | 'send' | 'ack' | 'nack' | 'extend' | 'ensureQueue';
   readonly queue: string;
-  /** Of the message that is sent or settled. */
+  /** The body of the message that is sent or settled. */
   readonly body?: string;
   readonly messageId?: string;
-  /** The delay of a send, the pause of a nack. */
+  /** The delay of a send, or the pause of a nack. */
   readonly afterMs?: number;
-  /** How many a receive may bring. */
+  /** How many messages a receive may return. */
   readonly most?: number;
   readonly beganAt: number;
-  /** Its place among all beginnings and ends, which happen at the same time more often than not. */
+  /** Its position among all starts and ends of operations, because many have the same time. */
   readonly beganNth: number;
-  /** Both undefined while it is under way. */
+  /** Both are undefined while the operation is in progress. */
   endedAt?: number;
   endedNth?: number;
-  /** Whether it was accepted; undefined while it is under way. */
+  /** Whether it was accepted. Undefined while the operation is in progress. */
   ok?: boolean;
 }
 
-type Asked = Omit<Operation, 'beganAt' | 'beganNth' | 'endedAt' | 'endedNth' | 'ok'>;
+type OperationRequest = Omit<Operation, 'beganAt' | 'beganNth' | 'endedAt' | 'endedNth' | 'ok'>;
 
 export interface Script {
-  /** Why it is refused; undefined where it is passed on. */
-  readonly refuse?: (asked: Asked) => string | Refusal | undefined;
-  /** How long it takes before that. */
-  readonly takesMs?: (asked: Asked) => number;
+  /** Returns the reason to refuse the operation, or undefined to pass it on. */
+  readonly refuse?: (request: OperationRequest) => string | Refusal | undefined;
+  /** How long the operation takes before that. */
+  readonly takesMs?: (request: OperationRequest) => number;
 }
 
 export interface ScriptedTransport extends Transport {
@@ -38,18 +38,21 @@ export interface ScriptedTransport extends Transport {
   operationsOf(what: Operation['what'], queue?: string): readonly Operation[];
 }
 
-/** Another transport, written down, slowed and refused as the script says. */
+/** Records the operations on another transport, and delays or refuses them according to the script. */
 export function scriptedTransport(inner: Transport, clock: Clock, script: Script = {}): ScriptedTransport {
   const operations: Operation[] = [];
   let events = 0;
 
-  async function act<T extends Reply | Receipt>(asked: Asked, pass: () => Promise<T>): Promise<T | Refusal> {
-    const operation: Operation = { ...asked, beganAt: clock.now(), beganNth: ++events };
+  async function act<T extends Reply | Receipt>(
+    request: OperationRequest,
+    pass: () => Promise<T>,
+  ): Promise<T | Refusal> {
+    const operation: Operation = { ...request, beganAt: clock.now(), beganNth: ++events };
     operations.push(operation);
-    // Never at once: whatever is asked at the same time has begun before the first of it ends.
-    const takesMs = script.takesMs?.(asked) ?? 0;
+    // The operation never ends synchronously, so operations requested at the same time all start before the first ends.
+    const takesMs = script.takesMs?.(request) ?? 0;
     await (takesMs > 0 ? clock.sleep(takesMs) : undefined);
-    const refusal = script.refuse?.(asked);
+    const refusal = script.refuse?.(request);
     const reply = refusal === undefined ? await pass() : refusalOf(refusal);
     operation.endedAt = clock.now();
     operation.endedNth = ++events;

@@ -1,14 +1,14 @@
 import type { Clock } from '../../lib/ports/clock.ts';
 
-/** Time that passes only when told to. Nothing in it may wait for the world outside. */
+/** Time that passes only when the test lets it pass. Code on this clock must not wait for anything else. */
 export interface VirtualClock extends Clock {
-  /** How many wait for a time to come. */
+  /** How many sleeps are pending. */
   readonly sleepers: number;
-  /** So much time passes; who sleeps wakes in order. */
+  /** Lets this time pass. Sleepers wake in order. */
   pass(milliseconds: number): Promise<void>;
-  /** Lets time pass, from one sleeper to the next, until it is so. */
-  passUntil(isSo: () => boolean, within?: number): Promise<void>;
-  /** Lets time pass until the promise is settled, and gives what it gives. */
+  /** Lets time pass, from one sleeper to the next, until the condition is true. */
+  passUntil(condition: () => boolean, within?: number): Promise<void>;
+  /** Lets time pass until the promise is settled, and returns it. */
   passUntilSettled<T>(promise: Promise<T>, within?: number): Promise<T>;
 }
 
@@ -36,15 +36,15 @@ export function virtualClock(start = START): VirtualClock {
     sleeper.wake();
   }
 
-  async function passUntil(isSo: () => boolean, within = A_DAY_MS): Promise<void> {
+  async function passUntil(condition: () => boolean, within = A_DAY_MS): Promise<void> {
     const end = now + within;
     for (;;) {
       await allMicrotasks();
-      if (isSo()) return;
+      if (condition()) return;
       const next = nextSleeper();
-      // A deadlock, told at once instead of by a timeout.
-      if (next === undefined) throw new Error('nobody sleeps any more, and it has not come to pass');
-      if (next.wakesAt > end) throw new Error(`it has not come to pass within ${within} ms`);
+      // A deadlock: fail at once instead of with a timeout.
+      if (next === undefined) throw new Error('no sleeper is left, and the condition is still false');
+      if (next.wakesAt > end) throw new Error(`the condition is still false after ${within} ms`);
       wake(next);
     }
   }
@@ -79,17 +79,17 @@ export function virtualClock(start = START): VirtualClock {
     passUntil,
     passUntilSettled: async (promise, within) => {
       let isSettled = false;
-      const note = () => {
+      const markSettled = () => {
         isSettled = true;
       };
-      promise.then(note, note);
+      promise.then(markSettled, markSettled);
       await passUntil(() => isSettled, within);
       return promise;
     },
   };
 }
 
-/** By then everything that waits for promises alone has gone as far as it can. */
+/** Lets everything run that waits only for promises. */
 function allMicrotasks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,7 +5,7 @@ import type { Flow } from '../../lib/core/task/flow.ts';
 import type { JsonText } from '../../lib/core/text/json-text.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
-import { recordingTelemetry, type Told } from '../app/a-line.ts';
+import { type RecordedTelemetry, recordingTelemetry } from '../app/a-line.ts';
 import { deriveId } from '../core/a-delivery.ts';
 import { type MemoryArchive, type MemoryTasks, memoryArchive, memoryTasks } from './memory-stores.ts';
 
@@ -29,7 +29,7 @@ export interface GatewayFixture {
   readonly archive: MemoryArchive;
   readonly sent: { readonly actor: string; readonly body: string }[];
   readonly timers: Timer[];
-  readonly telemetry: Told;
+  readonly telemetry: RecordedTelemetry;
 }
 
 export interface FixtureOptions {

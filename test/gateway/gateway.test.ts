@@ -113,7 +113,7 @@ describe('creating a task', () => {
     const refused = await gateway.create(ME, 'enhance', PAYLOAD);
     expect(refused).toMatchObject({ ok: false, kind: 'unavailable' });
     expect(JSON.stringify(refused)).not.toContain('broker');
-    expect([tasks.all.get('t-1')?.state, telemetry.troubles, sent]).toEqual([
+    expect([tasks.all.get('t-1')?.state, telemetry.warnings, sent]).toEqual([
       'failed',
       ['the envelope could not be sent'],
       [],
@@ -184,7 +184,7 @@ describe('creating a task', () => {
     const { gateway, telemetry, tasks } = makeFixture({ send: async () => DOWN });
     tasks.releaseKey = async () => ({ ok: false, problem: 'not allowed' });
     await gateway.create(ME, 'endless', PAYLOAD, { idempotencyKey: 'k' });
-    expect(telemetry.troubles).toContain('an idempotency key could not be released');
+    expect(telemetry.warnings).toContain('an idempotency key could not be released');
   });
 });
 
@@ -266,7 +266,7 @@ describe('a task', () => {
     archive.problem = 'down';
     await clock.pass(6_000);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'pending' } });
-    expect(telemetry.troubles).toHaveLength(1);
+    expect(telemetry.warnings).toHaveLength(1);
   });
 
   it('returns a problem to the reporter if the store is down', async () => {
@@ -361,7 +361,7 @@ describe('children whose last reports were lost', () => {
     archive.problem = 'down';
     await clock.pass(5_000);
     expect(await gateway.task(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'succeeded' } });
-    expect([stillOpen(), telemetry.troubles.length]).toEqual([2, 1]);
+    expect([stillOpen(), telemetry.warnings.length]).toEqual([2, 1]);
   });
 });
 

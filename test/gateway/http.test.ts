@@ -275,7 +275,7 @@ describe('GET /tasks/{id}/events', () => {
     const buggy = await serveGateway({ gateway });
     const response = await buggy.request(`/tasks/${await created()}/events`);
     expect(await response.text()).not.toContain('bug');
-    expect(buggy.telemetry.troubles).toEqual(['internal error in the gateway']);
+    expect(buggy.telemetry.warnings).toEqual(['internal error in the gateway']);
     await buggy.close();
   });
 
@@ -379,7 +379,7 @@ describe('other paths', () => {
     };
     const buggy = await serveGateway({ gateway });
     await expectProblem(await buggy.request('/flows'), 500);
-    expect(buggy.telemetry.troubles).toEqual(['internal error in the gateway']);
+    expect(buggy.telemetry.warnings).toEqual(['internal error in the gateway']);
     await buggy.close();
   });
 

@@ -37,7 +37,7 @@ describe('a client that disconnects in the middle of its body', () => {
     ['A2A', '/a2a'],
     ['reports', '/reports'],
   ])('is not logged as an internal error: %s', async (_what, path) => {
-    const before = served.telemetry.troubles.length;
+    const before = served.telemetry.warnings.length;
     const [begunBefore, endedBefore] = [begun, ended];
     const socket = connect(listening.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -52,7 +52,7 @@ describe('a client that disconnects in the middle of its body', () => {
     await expect.poll(() => begun).toBe(begunBefore + 1);
     socket.destroy();
     await expect.poll(() => ended).toBe(endedBefore + 1);
-    expect(served.telemetry.troubles.slice(before)).toEqual([]);
+    expect(served.telemetry.warnings.slice(before)).toEqual([]);
   });
 
   it('does not affect later requests', async () => {

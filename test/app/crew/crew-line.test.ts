@@ -5,7 +5,7 @@ import { at } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailedBody } from '../../core/an-end.ts';
 import { type Handling, handling } from '../a-handling.ts';
 
-/** The crew on the line: what is sent, settled and told once its work is done, or is not. */
+/** What the crew sends, settles and reports after its work succeeded or failed. */
 
 const crew = (name: string, role: Crew): Partial<Actor> => ({ name, isEnd: true, crew: role });
 const SINK = crew('x-sink', { role: 'sink', sump: 'my-sump' });
@@ -49,7 +49,7 @@ describe('x-sink', () => {
     expect(settle).toBe('ack');
   });
 
-  it('resends an envelope that is not due to its own queue', async () => {
+  it('resends an envelope that is not due yet to its own queue', async () => {
     const { sends, calls } = await handling({ ...DONE, actor: SINK, body: early });
     expect([calls, sends.map(({ to, delayMs }) => [to, delayMs])]).toEqual([[], [['x-sink', 60_000]]]);
   });
@@ -61,7 +61,7 @@ describe.each([
 ])('%s', (_name, actor, reason) => {
   const given = { actor, body: aFailedBody(), queue: 'score-dlq', receiveCount: 6 };
 
-  it('sends nothing, acks, and counts the failure by actor and reason', async () => {
+  it('sends nothing, acknowledges, and counts the failure by actor and reason', async () => {
     const { sends, settle, report } = await handling({ ...DONE, ...given });
     expect([sends, settle]).toEqual([[], 'ack']);
     expect(report.facts).toContainEqual({ fact: 'failure', actor: 'score', reason });
@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('x-dlq', () => {
-  it('ignores the due time, because it has no own queue', async () => {
+  it('ignores the due time, because it has no queue to resend to', async () => {
     const { calls, sends, settle } = await handling({ ...DONE, actor: DLQ, body: early });
     expect([calls.length, sends, settle]).toEqual([1, [], 'ack']);
   });
@@ -97,7 +97,7 @@ describe('x-dlq', () => {
 });
 
 describe('x-sump', () => {
-  it('does not ack what it cannot read', async () => {
+  it('does not acknowledge a body that it cannot read', async () => {
     const { calls, settle } = await handling({ ...DONE, actor: SUMP, body: 'nonsense' });
     expect([calls, settle]).toEqual([[], 'release']);
   });

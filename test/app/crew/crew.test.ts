@@ -9,38 +9,38 @@ import { aFailed } from '../../core/an-end.ts';
 import { memoryStores } from '../../replay/memory-stores.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
-/** What the crew keeps and tells, over stores that do what they promise. */
+/** What the crew stores and reports, with stores that work as specified. */
 
 const SINK: Crew = { role: 'sink', sump: 'x-sump' };
 const SUMP: Crew = { role: 'sump' };
 const DLQ: Crew = { role: 'dlq', queuePrefix: '' };
 
-function aShelf() {
+function crewFixture() {
   const stores = memoryStores();
-  const told: (readonly [Failure, boolean])[] = [];
-  const shelf: CrewDeps = {
+  const reported: (readonly [Failure, boolean])[] = [];
+  const deps: CrewDeps = {
     ...stores,
     reports: { report: async () => undefined },
     clock: { now: () => NOW, sleep: () => new Promise(() => {}) },
     deriveId,
     telemetry: { warn: () => {} },
-    onFailure: (failure, isNew) => told.push([failure, isNew]),
+    onFailure: (failure, isNew) => reported.push([failure, isNew]),
   };
-  const hand = (crew: Crew, envelope: Envelope, changes: Partial<CrewDeps> = {}) =>
-    crewRuntime(crew, { ...shelf, ...changes }).call({ envelope, timeoutMs: 1_000 });
-  return { stores, told, hand };
+  const process = (crew: Crew, envelope: Envelope, changes: Partial<CrewDeps> = {}) =>
+    crewRuntime(crew, { ...deps, ...changes }).call({ envelope, timeoutMs: 1_000 });
+  return { stores, reported, process };
 }
 
 const DONE = { kind: 'empty' };
 
-describe('two ends of one id, at one actor and on one day', () => {
+describe('two ends of one envelope, at the same actor and on the same day', () => {
   const earlier = aFailed({ route: { prev: [], curr: 'score', next: [] }, payload: 'earlier' });
   const later = aFailed({ route: { prev: ['fetch'], curr: 'score', next: [] }, payload: 'later' });
 
-  it('are both archived if the hops differ, each with its own failure', async () => {
-    const { stores, hand } = aShelf();
+  it('are both archived if the hops differ, each with its own failure record', async () => {
+    const { stores, process } = crewFixture();
     for (const envelope of [earlier, later, earlier, later]) {
-      for (const crew of [SINK, SUMP]) expect(await hand(crew, envelope)).toEqual(DONE);
+      for (const crew of [SINK, SUMP]) expect(await process(crew, envelope)).toEqual(DONE);
     }
     expect(stores.objects.size).toBe(2);
     const page = await stores.failures.ofEnvelope('e-1');
@@ -49,9 +49,9 @@ describe('two ends of one id, at one actor and on one day', () => {
     expect(payloads.toSorted()).toEqual(['earlier', 'later']);
   });
 
-  it('are one if the hop is the same, because it is a redelivery', async () => {
-    const { stores, hand } = aShelf();
-    for (const payload of ['first', 'second']) await hand(SINK, aFailed({ payload }));
+  it('are stored once if the hop is the same, because it is a redelivery', async () => {
+    const { stores, process } = crewFixture();
+    for (const payload of ['first', 'second']) await process(SINK, aFailed({ payload }));
     expect([...stores.objects.values()].map((text) => JSON.parse(text).payload)).toEqual(['first']);
   });
 });
@@ -59,25 +59,25 @@ describe('two ends of one id, at one actor and on one day', () => {
 describe.each([
   ['x-sump', SUMP],
   ['x-dlq', DLQ],
-])('the line that %s tells of a failure', (_name, crew) => {
-  it('is reported after a crash between indexing and reporting', async () => {
-    const { told, hand } = aShelf();
+])('the failure report of %s', (_name, crew) => {
+  it('is sent after a crash between indexing and reporting', async () => {
+    const { reported, process } = crewFixture();
     const crash = () => {
       throw new Error('crashed');
     };
-    await expect(hand(crew, aFailed(), { onFailure: crash })).rejects.toThrow('crashed');
-    expect(await hand(crew, aFailed())).toEqual(DONE);
-    expect(told).toMatchObject([[{ envelopeId: 'e-1' }, false]]);
+    await expect(process(crew, aFailed(), { onFailure: crash })).rejects.toThrow('crashed');
+    expect(await process(crew, aFailed())).toEqual(DONE);
+    expect(reported).toMatchObject([[{ envelopeId: 'e-1' }, false]]);
   });
 
-  it('reports whether the failure is new, and nothing that could not be indexed', async () => {
-    const { stores, told, hand } = aShelf();
+  it('states whether the failure is new, and is not sent if indexing failed', async () => {
+    const { stores, reported, process } = crewFixture();
     stores.breakDown('enter');
-    expect(await hand(crew, aFailed())).toMatchObject({ kind: 'fault' });
-    expect(told).toEqual([]);
+    expect(await process(crew, aFailed())).toMatchObject({ kind: 'fault' });
+    expect(reported).toEqual([]);
     stores.breakDown(undefined);
-    for (let time = 0; time < 3; time++) await hand(crew, aFailed());
-    expect(told.map(([, isNew]) => isNew)).toEqual([true, false, false]);
+    for (let time = 0; time < 3; time++) await process(crew, aFailed());
+    expect(reported.map(([, isNew]) => isNew)).toEqual([true, false, false]);
   });
 });
 
@@ -85,12 +85,12 @@ describe.each([
   ['x-sink', SINK],
   ['x-dlq', DLQ],
 ])('a gateway that hangs', (name, crew) => {
-  it(`costs ${name} what is left of its time, and no redelivery`, async () => {
-    const { stores, hand } = aShelf();
+  it(`uses the remaining time of ${name}, but does not cause a redelivery`, async () => {
+    const { stores, process } = crewFixture();
     const clock = virtualClock();
     const envelope = aFailed({ headers: { 'x-asya-task': 't-1' } });
-    const handed = hand(crew, envelope, { clock, reports: { report: () => new Promise(() => {}) } });
-    expect(await clock.passUntilSettled(handed, 1_000)).toEqual(DONE);
+    const processed = process(crew, envelope, { clock, reports: { report: () => new Promise(() => {}) } });
+    expect(await clock.passUntilSettled(processed, 1_000)).toEqual(DONE);
     expect(stores.objects.size).toBe(1);
   });
 });

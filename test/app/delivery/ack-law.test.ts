@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import { faultEnd, resiliencyOf, valueEnd } from '../../core/a-delivery.ts';
-import { aWorkshop, idOf, QUEUES, type Workshop } from '../a-workshop.ts';
+import { aConsumer, type ConsumerFixture, idOf, QUEUES } from '../a-consumer.ts';
 import type { Operation } from '../scripted-transport.ts';
 
 const CANARY = 'canary-7f0c';
@@ -33,11 +33,11 @@ const RESILIENCY = resiliencyOf(
 );
 
 interface FailureScript {
-  /** How calls end, one after the other, and then from the start. */
+  /** How calls end, in order; the list repeats. */
   readonly ends: readonly (keyof typeof ENDS)[];
-  /** Which sends are refused, likewise. */
+  /** Which sends are refused; the list repeats. */
   readonly refusals: readonly boolean[];
-  /** How long calls, sends and settlings take; less than any delay, so that no envelope is in two hands. */
+  /** How long calls, sends and settles take. Shorter than any delay, so that no envelope is processed twice at once. */
   readonly durationsMs: readonly number[];
   readonly envelopes: number;
   readonly concurrency: number;
@@ -54,28 +54,28 @@ const scripts: fc.Arbitrary<FailureScript> = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
 });
 
-function around<T>(list: readonly T[]): () => T {
+function cycle<T>(list: readonly T[]): () => T {
   let next = 0;
   return () => list[next++ % list.length] as T;
 }
 
-async function play({
+async function run({
   ends,
   refusals,
   durationsMs,
   envelopes,
   concurrency,
-}: FailureScript): Promise<Workshop> {
-  const [nextEnd, nextRefusal, nextDuration] = [around(ends), around(refusals), around(durationsMs)];
+}: FailureScript): Promise<ConsumerFixture> {
+  const [nextEnd, nextRefusal, nextDuration] = [cycle(ends), cycle(refusals), cycle(durationsMs)];
   let interruptions = 0;
-  const workshop = aWorkshop({
+  const consumer = aConsumer({
     concurrency,
     queues: [...QUEUES, 'errors'],
     actor: { resiliency: RESILIENCY },
     end: async (_id, clock) => {
       await clock.sleep(nextDuration());
       const end = nextEnd();
-      // An interruption is no attempt: what is interrupted for ever goes round for ever.
+      // An interruption does not count as an attempt, so without a limit the envelope could be resent forever.
       return end === 'interrupted' && ++interruptions > MAX_INTERRUPTIONS ? ENDS.value : ENDS[end];
     },
     script: {
@@ -83,79 +83,80 @@ async function play({
       takesMs: ({ what }) => (what === 'receive' ? 0 : nextDuration()),
     },
   });
-  workshop.put(...Array.from({ length: envelopes }, (_, index) => `e-${index}`));
-  const working = workshop.start();
-  await workshop.clock.passUntil(() => workshop.idsIn('score').length === 0);
-  workshop.stop.abort();
-  await workshop.clock.passUntilSettled(working);
-  return workshop;
+  consumer.put(...Array.from({ length: envelopes }, (_, index) => `e-${index}`));
+  const working = consumer.start();
+  await consumer.clock.passUntil(() => consumer.idsIn('score').length === 0);
+  consumer.stop.abort();
+  await consumer.clock.passUntilSettled(working);
+  return consumer;
 }
 
-/** The envelope that a send belongs to: children of a fan-out belong to their parent. */
-function familyOf(operation: Operation): string {
+/** The id of the envelope that a send belongs to. Children of a fan-out belong to their parent. */
+function originOf(operation: Operation): string {
   const { id, parent_id } = JSON.parse(operation.body ?? '{}') as { id: string; parent_id?: string };
   return parent_id ?? id;
 }
 
 interface Settling {
   readonly settled: Operation;
-  /** What was sent for it: since the same envelope was settled the last time. */
+  /** The sends for this envelope since it was last settled. */
   readonly sends: readonly Operation[];
 }
 
-function settlingsIn({ transport }: Workshop): readonly Settling[] {
-  const since = new Map<string, Operation[]>();
+function settlingsIn({ transport }: ConsumerFixture): readonly Settling[] {
+  const sendsByOrigin = new Map<string, Operation[]>();
   const settlings: Settling[] = [];
   for (const operation of transport.operations) {
-    const family = operation.body === undefined ? '' : familyOf(operation);
-    if (operation.what === 'send') since.set(family, [...(since.get(family) ?? []), operation]);
+    const origin = operation.body === undefined ? '' : originOf(operation);
+    if (operation.what === 'send')
+      sendsByOrigin.set(origin, [...(sendsByOrigin.get(origin) ?? []), operation]);
     if (operation.what !== 'ack' && operation.what !== 'nack') continue;
-    settlings.push({ settled: operation, sends: since.get(family) ?? [] });
-    since.delete(family);
+    settlings.push({ settled: operation, sends: sendsByOrigin.get(origin) ?? [] });
+    sendsByOrigin.delete(origin);
   }
   return settlings;
 }
 
-/** What it was: for counting that every kind was met. */
-function expectLawful({ settled, sends }: Settling): string {
-  const told = `${settled.what} of ${idOf(settled)} after ${sends.map(({ queue, ok }) => `${queue}: ${ok}`)}`;
-  for (const send of sends) expect(send.endedNth, told).toBeLessThan(settled.beganNth);
+/** Returns the kind of settle, so that the test can check that every kind occurred. */
+function expectAckLaw({ settled, sends }: Settling): string {
+  const description = `${settled.what} of ${idOf(settled)} after ${sends.map(({ queue, ok }) => `${queue}: ${ok}`)}`;
+  for (const send of sends) expect(send.endedNth, description).toBeLessThan(settled.beganNth);
   const refused = sends.filter(({ ok }) => !ok);
   const lastRefusal = Math.max(0, ...refused.map(({ endedNth = 0 }) => endedNth));
-  const sentInstead = sends.filter(({ beganNth }) => beganNth > lastRefusal);
+  const sendsAfterRefusal = sends.filter(({ beganNth }) => beganNth > lastRefusal);
   if (settled.what === 'nack') {
-    // Nobody told it to stop before it was called: only a refusal that nothing made good releases.
-    if (settled.afterMs === 0) return 'given back';
-    expect(refused.length, told).toBeGreaterThan(0);
-    expect(sentInstead, told).toEqual([]);
+    // With a pause of 0 it was stopped before its call. Otherwise only a refused send without a fallback releases.
+    if (settled.afterMs === 0) return 'released at once';
+    expect(refused.length, description).toBeGreaterThan(0);
+    expect(sendsAfterRefusal, description).toEqual([]);
     return 'released';
   }
-  expect(sentInstead.length, told).toBeGreaterThan(0);
-  for (const send of sentInstead) expect(send.ok, told).toBe(true);
-  return refused.length === 0 ? 'acked' : 'acked after what was sent instead';
+  expect(sendsAfterRefusal.length, description).toBeGreaterThan(0);
+  for (const send of sendsAfterRefusal) expect(send.ok, description).toBe(true);
+  return refused.length === 0 ? 'acked' : 'acked after a fallback';
 }
 
-describe('over random failures', () => {
-  it(`an ack comes only after every send was accepted, nothing is lost, and no payload is told (${RUNS} scripts)`, async () => {
+describe('with random failures', () => {
+  it(`an ack follows only accepted sends, no envelope is lost, and telemetry contains no payload (${RUNS} scripts)`, async () => {
     const met = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(scripts, async (script) => {
-        const workshop = await play(script);
-        for (const settling of settlingsIn(workshop)) {
-          const kind = expectLawful(settling);
+        const consumer = await run(script);
+        for (const settling of settlingsIn(consumer)) {
+          const kind = expectAckLaw(settling);
           met.set(kind, (met.get(kind) ?? 0) + 1);
         }
-        const places = ['score-dlq', 'store', 'x-sink', 'errors'];
-        const found = new Set(places.flatMap((queue) => workshop.idsIn(queue)));
+        const queues = ['score-dlq', 'store', 'x-sink', 'errors'];
+        const found = new Set(queues.flatMap((queue) => consumer.idsIn(queue)));
         for (let index = 0; index < script.envelopes; index++) expect(found).toContain(`e-${index}`);
-        if (workshop.idsIn('score-dlq').length > 0) met.set('dead-lettered', 1);
-        expect(workshop.runtime.mostRunning).toBeLessThanOrEqual(script.concurrency);
-        expect(workshop.told.text()).not.toContain(CANARY);
+        if (consumer.idsIn('score-dlq').length > 0) met.set('dead-lettered', 1);
+        expect(consumer.runtime.mostRunning).toBeLessThanOrEqual(script.concurrency);
+        expect(consumer.telemetry.text()).not.toContain(CANARY);
       }),
       { numRuns: RUNS, seed: 20_260_101 },
     );
-    // A law that never meets the case it is about proves nothing.
-    for (const kind of ['acked', 'acked after what was sent instead', 'released', 'dead-lettered']) {
+    // The test proves something only if every case occurred.
+    for (const kind of ['acked', 'acked after a fallback', 'released', 'dead-lettered']) {
       expect(met.get(kind), kind).toBeGreaterThan(0);
     }
   });

@@ -9,11 +9,17 @@ import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import type { Clock } from '../../../lib/ports/clock.ts';
 import { anEnvelope } from '../../core/a-delivery.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../../support/embedded-sqs.ts';
-import { aLine, type FakeRuntime, fakeRuntime, recordingTelemetry, type Told } from '../a-line.ts';
-import { VALUE } from '../a-workshop.ts';
+import { VALUE } from '../a-consumer.ts';
+import {
+  aLine,
+  type FakeRuntime,
+  fakeRuntime,
+  type RecordedTelemetry,
+  recordingTelemetry,
+} from '../a-line.ts';
 import { type ScriptedTransport, scriptedTransport } from '../scripted-transport.ts';
 
-/** The worker on a real transport and in real time: what virtual time leaves open. */
+/** The consumer with a real transport and in real time, for what virtual time cannot show. */
 
 let sqs: EmbeddedSqs;
 let tests = 0;
@@ -23,51 +29,51 @@ beforeAll(async () => {
 });
 afterAll(() => sqs.close());
 
-interface Shift {
+interface Run {
   readonly actor: string;
   readonly next: string;
   readonly runtime: FakeRuntime;
-  readonly told: Told;
+  readonly telemetry: RecordedTelemetry;
   readonly transport: ScriptedTransport;
-  /** Resolves when the work has ended by itself. */
+  /** Resolves when the consumer has ended without being stopped. */
   readonly over: Promise<ConsumeEnd>;
   put(count: number): Promise<void>;
-  /** The ids that arrived at the next actor, once there are so many. */
+  /** Waits for this number of messages at the next actor, and returns their ids. */
   arrived(count: number): Promise<readonly string[]>;
   end(): Promise<ConsumeEnd>;
 }
 
-interface ShiftOptions {
+interface RunOptions {
   readonly call?: (nth: number) => CallEnd | Promise<CallEnd>;
   readonly concurrency?: number;
   readonly visibilitySeconds?: number;
   readonly waitSeconds?: number;
   readonly clock?: Clock;
   readonly missingQueue?: Partial<MissingQueue>;
-  readonly queues?: 'there' | 'missing';
+  readonly queues?: 'created' | 'missing';
 }
 
-/** Works on `put` envelopes while `during` runs, and ends. */
-async function shift(
-  options: ShiftOptions,
-  during: (shift: Omit<Shift, 'end'>) => Promise<void>,
-): Promise<Shift & { readonly ended: ConsumeEnd }> {
-  const { call = () => VALUE, concurrency = 1, queues = 'there' } = options;
+/** Consumes the queue while `during` runs, and stops afterwards. */
+async function consumeDuring(
+  options: RunOptions,
+  during: (run: Omit<Run, 'end'>) => Promise<void>,
+): Promise<Run & { readonly ended: ConsumeEnd }> {
+  const { call = () => VALUE, concurrency = 1, queues = 'created' } = options;
   const { visibilitySeconds = 30, waitSeconds = 1, clock = systemClock } = options;
   const actor = `score-${++tests}`;
   const next = `store-${tests}`;
   await sqs.createQueue(next);
   await sqs.createQueue(`sink-${tests}`);
-  if (queues === 'there') await sqs.createQueue(actor);
+  if (queues === 'created') await sqs.createQueue(actor);
   const client = sqsClient({ endpoint: sqs.endpoint, region: 'us-east-1' }, {});
   const transport = scriptedTransport(sqsTransport({ client, visibilitySeconds, waitSeconds }), systemClock);
   const runtime = fakeRuntime((_request, nth) => call(nth));
-  const told = recordingTelemetry();
+  const telemetry = recordingTelemetry();
   const line = aLine({
     runtime,
     clock,
     transport,
-    telemetry: told,
+    telemetry,
     actor: { name: actor, sink: `sink-${tests}` },
   });
   const stop = new AbortController();
@@ -77,11 +83,11 @@ async function shift(
     stop.abort();
     return working;
   };
-  const made = {
+  const run = {
     actor,
     next,
     runtime,
-    told,
+    telemetry,
     transport,
     over: working,
     put: async (count: number) => {
@@ -89,7 +95,7 @@ async function shift(
       const ids = Array.from({ length: count }, (_, index) => `e-${index}`);
       const QueueUrl = `${sqs.endpoint}/000000000000/${actor}`;
       for (let from = 0; from < count; from += 10) {
-        // In one request, so that one receive brings them all.
+        // In one request, so that one receive returns all of them.
         const Entries = ids
           .slice(from, from + 10)
           .map((id) => ({ Id: id, MessageBody: JSON.stringify(anEnvelope({ id, route })) }));
@@ -102,8 +108,8 @@ async function shift(
     },
   };
   try {
-    await during(made);
-    return { ...made, end, ended: await end() };
+    await during(run);
+    return { ...run, end, ended: await end() };
   } finally {
     await end();
     await transport.close();
@@ -112,26 +118,29 @@ async function shift(
 
 const NOTHING = { visible: 0, hidden: 0, delayed: 0 };
 
-describe('the worker on SQS', () => {
+describe('the consumer on SQS', () => {
   it('processes 100 envelopes, four at a time, and leaves no messages', async () => {
-    const { actor, runtime, ended, told } = await shift({ concurrency: 4 }, async ({ put, arrived }) => {
-      await put(100);
-      expect(new Set(await arrived(100)).size).toBe(100);
-    });
+    const { actor, runtime, ended, telemetry } = await consumeDuring(
+      { concurrency: 4 },
+      async ({ put, arrived }) => {
+        await put(100);
+        expect(new Set(await arrived(100)).size).toBe(100);
+      },
+    );
     expect(ended).toEqual({ why: 'stopped' });
     expect(await sqs.counts(actor)).toEqual(NOTHING);
     expect(runtime.calls).toHaveLength(100);
     expect(runtime.mostRunning).toBeLessThanOrEqual(4);
-    expect(told.troubles).toEqual([]);
+    expect(telemetry.warnings).toEqual([]);
   });
 
   it('keeps waiting deliveries hidden beyond the visibility timeout, and calls each once', async () => {
-    // The first calls take no time, however busy the machine is: so some are taken ahead, and those are slow.
-    let stoodStillAt: number | undefined = systemClock.now();
-    const { runtime, ended, transport } = await shift(
+    // A frozen clock makes the first calls take no time, so the consumer prefetches the later calls, which are slow.
+    let frozenAt: number | undefined = systemClock.now();
+    const { runtime, ended, transport } = await consumeDuring(
       {
         visibilitySeconds: 3,
-        clock: { ...systemClock, now: () => stoodStillAt ?? systemClock.now() },
+        clock: { ...systemClock, now: () => frozenAt ?? systemClock.now() },
         call: async (nth) => {
           if (nth > 2) await sleep(1_200);
           return VALUE;
@@ -140,7 +149,7 @@ describe('the worker on SQS', () => {
       async ({ put, arrived }) => {
         await put(2);
         await arrived(2);
-        stoodStillAt = undefined;
+        frozenAt = undefined;
         await put(4);
         await arrived(4);
       },
@@ -151,18 +160,21 @@ describe('the worker on SQS', () => {
   });
 
   it('waits for a missing queue, and consumes it once it exists', async () => {
-    const { ended } = await shift({ queues: 'missing' }, async ({ actor, told, put, arrived }) => {
-      await expect.poll(() => told.troubles).toContain('receiving failed');
-      await sqs.createQueue(actor);
-      await put(3);
-      await arrived(3);
-    });
+    const { ended } = await consumeDuring(
+      { queues: 'missing' },
+      async ({ actor, telemetry, put, arrived }) => {
+        await expect.poll(() => telemetry.warnings).toContain('receiving failed');
+        await sqs.createQueue(actor);
+        await put(3);
+        await arrived(3);
+      },
+    );
     expect(ended).toEqual({ why: 'stopped' });
   });
 
   it('ends if the queue stays missing', async () => {
     const missingQueue = { maxAttempts: 3, backoffMs: 10 };
-    const { actor, ended } = await shift({ queues: 'missing', missingQueue }, async ({ over }) => {
+    const { actor, ended } = await consumeDuring({ queues: 'missing', missingQueue }, async ({ over }) => {
       await over;
     });
     expect(ended).toEqual({
@@ -173,7 +185,7 @@ describe('the worker on SQS', () => {
 
   it('creates a missing queue if configured', async () => {
     const missingQueue = { autoCreate: true };
-    const { ended, actor, told } = await shift(
+    const { ended, actor, telemetry } = await consumeDuring(
       { queues: 'missing', missingQueue },
       async ({ actor: queue, put, arrived }) => {
         await expect.poll(() => sqs.counts(queue), { timeout: 60_000 }).toEqual(NOTHING);
@@ -182,14 +194,14 @@ describe('the worker on SQS', () => {
       },
     );
     expect(ended).toEqual({ why: 'stopped' });
-    expect(told.troubles).toEqual([]);
+    expect(telemetry.warnings).toEqual([]);
     expect(await sqs.counts(`${actor}-dlq`)).toEqual(NOTHING);
   });
 
   it('finishes started deliveries when stopped, and releases the rest at once', async () => {
-    const { actor, ended, runtime } = await shift(
+    const { actor, ended, runtime } = await consumeDuring(
       {
-        // No long poll: the engine lets one whose client has gone go on, and take what comes back.
+        // No long poll: the engine continues a poll after its client disconnects, and would return released messages to it.
         waitSeconds: 0,
         call: async (nth) => {
           if (nth > 1) await sleep(500);

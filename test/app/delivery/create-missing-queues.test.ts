@@ -10,11 +10,11 @@ function aTransport(queues: readonly string[], script?: Script) {
   const broker = memoryBroker({ clock });
   for (const queue of queues) broker.createQueue(queue);
   const inner = scriptedTransport(broker.transport(), clock, script);
-  const told = recordingTelemetry();
-  return { broker, inner, told, transport: createMissingQueues(inner, told) };
+  const telemetry = recordingTelemetry();
+  return { broker, inner, telemetry, transport: createMissingQueues(inner, telemetry) };
 }
 
-describe('a send to a queue that is missing', () => {
+describe('a send to a missing queue', () => {
   it.each([
     ['send', (transport: ReturnType<typeof aTransport>['transport']) => transport.send('store', '"a"')],
     [
@@ -23,10 +23,10 @@ describe('a send to a queue that is missing', () => {
         transport.sendWithDelay('store', '"a"', 5_000),
     ],
   ])('%s creates the queue and sends again', async (_name, send) => {
-    const { transport, broker, told } = aTransport(['score']);
+    const { transport, broker, telemetry } = aTransport(['score']);
     expect(await send(transport)).toEqual({ ok: true });
     expect(broker.bodiesIn('store')).toEqual(['"a"']);
-    expect(told.troubles).toEqual(['created a queue that an envelope was sent to']);
+    expect(telemetry.warnings).toEqual(['created a queue that an envelope was sent to']);
   });
 
   it('creates it once for many sends at the same time', async () => {
@@ -52,7 +52,7 @@ describe('a send to a queue that is missing', () => {
 
   it('creates nothing if the send is refused for another reason', async () => {
     const { transport, inner } = aTransport(['store'], {
-      refuse: ({ what }) => (what === 'send' ? 'out of reach' : undefined),
+      refuse: ({ what }) => (what === 'send' ? 'unreachable' : undefined),
     });
     expect(await transport.send('store', '"a"')).toMatchObject({ ok: false });
     expect(inner.operationsOf('ensureQueue')).toEqual([]);

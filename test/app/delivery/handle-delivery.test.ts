@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Dispatch } from '../../../lib/core/delivery/plan.ts';
 import { ACCEPTED, type Reply } from '../../../lib/ports/reply.ts';
 import { anEnvelope, faultEnd, NOW } from '../../core/a-delivery.ts';
-import { type Handling, handling, says } from '../a-handling.ts';
+import { type Handling, handling, socketAnswer } from '../a-handling.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
-const REFUSED: Reply = { ok: false, problem: 'the broker said no' };
+const REFUSED: Reply = { ok: false, problem: 'refused by the broker' };
 const RETRY = { default: { maxAttempts: 3, initialDelay: '2s' } };
 
 function refusing(...to: readonly string[]): (dispatch: Dispatch) => Promise<Reply> {
@@ -15,7 +15,7 @@ function refusing(...to: readonly string[]): (dispatch: Dispatch) => Promise<Rep
 describe('a delivery that arrives while the runtime loads', () => {
   const DEADLINE = { status: { deadline_at: '2026-01-01T00:05:00Z' } };
 
-  /** The delivery, in time that passes as fast as it can. */
+  /** The delivery, in virtual time. */
   async function whileLoading(startsForMs: number, given: Handling = {}) {
     const clock = virtualClock(Date.UTC(2026, 0, 1));
     const end = await clock.passUntilSettled(handling({ clock, startsForMs, ...given }));
@@ -66,14 +66,14 @@ describe('a delivery that arrives while the runtime loads', () => {
 
 describe('a refused send', () => {
   it('prevents the ack, and is reported as a transport error', async () => {
-    const { settle, facts, report, told } = await handling({ send: refusing('store') });
+    const { settle, facts, report, telemetry } = await handling({ send: refusing('store') });
     expect({ settle, facts }).toEqual({ settle: 'release', facts: ['transport_error'] });
-    expect(report.problem).toBe('the broker said no');
-    expect(told.troubles).toEqual(['a send was refused']);
+    expect(report.problem).toBe('refused by the broker');
+    expect(telemetry.warnings).toEqual(['a send was refused']);
   });
 
   it('prevents the ack, also for x-sink', async () => {
-    const { settle, sends } = await handling({ end: says('null'), send: refusing('x-sink') });
+    const { settle, sends } = await handling({ end: socketAnswer('null'), send: refusing('x-sink') });
     expect(settle).toBe('release');
     expect(sends.map(({ to }) => to)).toEqual(['x-sink']);
   });
@@ -81,7 +81,7 @@ describe('a refused send', () => {
   it('of one fan-out item prevents the ack', async () => {
     let nth = 0;
     const { settle, sends, facts } = await handling({
-      end: says('[1,2,3]'),
+      end: socketAnswer('[1,2,3]'),
       send: async () => (++nth === 2 ? REFUSED : ACCEPTED),
     });
     expect(sends).toHaveLength(3);
@@ -124,8 +124,8 @@ describe('a refused send', () => {
 describe('the order', () => {
   it('frees the runtime before the sends, and reports the end after they are accepted', async () => {
     const order: string[] = [];
-    const { told } = await handling({
-      end: says('[1,2]'),
+    const { telemetry } = await handling({
+      end: socketAnswer('[1,2]'),
       onCallEnded: () => order.push('call ended'),
       send: async () => {
         order.push('send');
@@ -135,22 +135,22 @@ describe('the order', () => {
       },
     });
     expect(order).toEqual(['call ended', 'send', 'send', 'accepted', 'accepted']);
-    expect(told.steps).toEqual(['call', 'called', 'sent', 'sent']);
+    expect(telemetry.steps).toEqual(['call', 'called', 'sent', 'sent']);
   });
 
   it('a slow send of a fan-out does not delay the others', async () => {
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    const begun: number[] = [];
+    const started: number[] = [];
     const ending = handling({
-      end: says('[0,1,2]'),
+      end: socketAnswer('[0,1,2]'),
       send: (dispatch) => {
         const { payload } = JSON.parse(dispatch.body) as { payload: number };
-        begun.push(payload);
+        started.push(payload);
         return payload === 0 ? promise : Promise.resolve(ACCEPTED);
       },
     });
     await new Promise((done) => setImmediate(done));
-    expect(begun).toEqual([0, 1, 2]);
+    expect(started).toEqual([0, 1, 2]);
     resolve(ACCEPTED);
     expect((await ending).settle).toBe('ack');
   });
@@ -175,7 +175,7 @@ describe('the report', () => {
     let now = NOW;
     const { report } = await handling({
       body: anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 2 } }),
-      // Each reading is a hundred milliseconds later: on arrival, after the call, after the sends.
+      // Each reading returns a time 100 ms later: on arrival, after the call, after the sends.
       clock: { now: () => (now += 100), sleep: () => Promise.resolve() },
     });
     expect(report).toMatchObject({
@@ -195,14 +195,14 @@ describe('the report', () => {
 
   it.each([
     ['ASCII', 'abc'],
-    ['more than one byte a character', 'äöü ελ 日本'],
-    ['pairs', '\u{1f600}'],
+    ['several bytes per character', 'äöü ελ 日本'],
+    ['surrogate pairs', '\u{1f600}'],
   ])('counts bytes, not characters: %s', async (_what, text) => {
     const body = JSON.stringify(anEnvelope({ payload: text }));
     const sentBytes: number[] = [];
     const { report } = await handling({
       body,
-      end: says(JSON.stringify(text)),
+      end: socketAnswer(JSON.stringify(text)),
       send: async (dispatch) => {
         sentBytes.push(Buffer.byteLength(dispatch.body));
         return ACCEPTED;
@@ -223,36 +223,36 @@ describe('the report', () => {
 
 describe('telemetry never contains the payload', () => {
   const CANARY = 'canary-7f0c';
-  const CAME = anEnvelope({ payload: { secret: CANARY } });
+  const RECEIVED = anEnvelope({ payload: { secret: CANARY } });
 
   it.each([
-    ['a value', says(`"${CANARY}"`)],
-    ['a fan-out', says(`["${CANARY}",{"a":"${CANARY}"}]`)],
-    ['nothing', says('null')],
+    ['a value', socketAnswer(`"${CANARY}"`)],
+    ['a fan-out', socketAnswer(`["${CANARY}",{"a":"${CANARY}"}]`)],
+    ['no result', socketAnswer('null')],
     ['an error', faultEnd()],
     ['a timeout', { kind: 'timeout' } as const],
     ['an interruption', { kind: 'interrupted' } as const],
     ['no connection', { kind: 'unreachable', detail: 'connection refused' } as const],
-    ['an answer that is not JSON', says(`{"a":"${CANARY}"`)],
+    ['an answer that is not JSON', socketAnswer(`{"a":"${CANARY}"`)],
   ])('after %s, accepted or refused', async (_what, end) => {
     for (const send of [refusing(), refusing('store'), refusing('score', 'x-sink', 'store')]) {
-      const { told, sends } = await handling({ body: CAME, end, send });
-      expect(told.text()).not.toContain(CANARY);
+      const { telemetry, sends } = await handling({ body: RECEIVED, end, send });
+      expect(telemetry.text()).not.toContain(CANARY);
       expect(sends.length).toBeGreaterThan(0);
     }
   });
 
-  const envelopeText = JSON.stringify(CAME);
+  const envelopeText = JSON.stringify(RECEIVED);
   it.each([
     ['cut off', envelopeText.slice(0, envelopeText.indexOf(CANARY) + CANARY.length)],
-    ['without an id', JSON.stringify({ ...CAME, id: undefined })],
-    ['with a wrong route', JSON.stringify({ ...CAME, route: 5 })],
-    ['with wrong headers', JSON.stringify({ ...CAME, headers: [] })],
+    ['without an id', JSON.stringify({ ...RECEIVED, id: undefined })],
+    ['with a wrong route', JSON.stringify({ ...RECEIVED, route: 5 })],
+    ['with wrong headers', JSON.stringify({ ...RECEIVED, headers: [] })],
     ['in an array', `[${JSON.stringify({ payload: CANARY })}]`],
-    ['a text', JSON.stringify(CANARY)],
+    ['text', JSON.stringify(CANARY)],
   ])('of an invalid envelope: %s', async (_what, body) => {
-    const { told, sends } = await handling({ body });
+    const { telemetry, sends } = await handling({ body });
     expect(JSON.stringify(sends)).toContain(CANARY);
-    expect(told.text()).not.toContain(CANARY);
+    expect(telemetry.text()).not.toContain(CANARY);
   });
 });

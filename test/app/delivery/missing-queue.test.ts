@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ensured } from '../../../lib/ports/transport.ts';
-import { aWorkshop } from '../a-workshop.ts';
+import { aConsumer } from '../a-consumer.ts';
 
-const ELSEWHERE = ['store', 'x-sink'];
+const OTHER_QUEUES = ['store', 'x-sink'];
 
 describe('a missing queue', () => {
   it('is retried after doubling pauses, until the attempts are used up', async () => {
-    const { start, clock, transport, elapsedMs, told } = aWorkshop({ queues: ELSEWHERE });
+    const { start, clock, transport, elapsedMs, telemetry } = aConsumer({ queues: OTHER_QUEUES });
     const startedAt = clock.now();
     const end = await clock.passUntilSettled(start());
     expect(end).toEqual({
@@ -15,10 +15,10 @@ describe('a missing queue', () => {
         'there is no queue "score": not found after 10 attempts; create it, or set ASYA_QUEUE_AUTO_CREATE=true',
     });
     const seconds = transport.operationsOf('receive').map(({ beganAt }) => (beganAt - startedAt) / 1000);
-    // Doubling from 1 s, and at most 30 s.
+    // Doubling from 1 s, up to 30 s.
     expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 61, 91, 121, 151]);
     expect(elapsedMs()).toBe(151_000);
-    expect(told.troubles).toEqual(Array(10).fill('receiving failed'));
+    expect(telemetry.warnings).toEqual(Array(10).fill('receiving failed'));
     expect(transport.operationsOf('ensureQueue')).toEqual([]);
   });
 
@@ -26,8 +26,8 @@ describe('a missing queue', () => {
     [3, 200, [0, 0.2, 0.6]],
     [1, 1_000, [0]],
   ])('is retried %d times from %d ms on, as configured', async (maxAttempts, backoffMs, expected) => {
-    const { start, clock, transport } = aWorkshop({
-      queues: ELSEWHERE,
+    const { start, clock, transport } = aConsumer({
+      queues: OTHER_QUEUES,
       missingQueue: { maxAttempts, backoffMs },
     });
     const startedAt = clock.now();
@@ -37,8 +37,8 @@ describe('a missing queue', () => {
   });
 
   it('resets the attempts once it exists', async () => {
-    const { start, stop, put, clock, broker, untilAcked, transport, idsIn } = aWorkshop({
-      queues: ELSEWHERE,
+    const { start, stop, put, clock, broker, untilAcked, transport, idsIn } = aConsumer({
+      queues: OTHER_QUEUES,
     });
     const working = start();
     await clock.pass(100_000);
@@ -59,12 +59,12 @@ describe('a missing queue', () => {
 
   it('does not count earlier problems of another kind', async () => {
     let left = 20;
-    const { start, stop, put, clock, broker, untilAcked } = aWorkshop({
-      queues: ELSEWHERE,
-      script: { refuse: ({ what }) => (what === 'receive' && left-- > 0 ? 'out of reach' : undefined) },
+    const { start, stop, put, clock, broker, untilAcked } = aConsumer({
+      queues: OTHER_QUEUES,
+      script: { refuse: ({ what }) => (what === 'receive' && left-- > 0 ? 'unreachable' : undefined) },
     });
     const working = start();
-    // The broker is back, and somebody makes its queues again within the attempts that there are for that.
+    // The broker is reachable again, and the queue is created before the attempts for a missing queue are used up.
     await clock.passUntil(() => left < 0);
     broker.createQueue('score');
     put('e-1');
@@ -74,7 +74,7 @@ describe('a missing queue', () => {
   });
 
   it('lets deliveries in flight finish before the consumer ends', async () => {
-    const { start, put, clock, broker, idsIn } = aWorkshop({
+    const { start, put, clock, broker, idsIn } = aConsumer({
       concurrency: 2,
       end: async (_id, time) => {
         await time.sleep(250_000);
@@ -90,7 +90,7 @@ describe('a missing queue', () => {
   });
 
   it('does not delay a stop', async () => {
-    const { start, stop, clock, elapsedMs } = aWorkshop({ queues: ELSEWHERE });
+    const { start, stop, clock, elapsedMs } = aConsumer({ queues: OTHER_QUEUES });
     const working = start();
     await clock.pass(20_000);
     stop.abort();
@@ -101,9 +101,9 @@ describe('a missing queue', () => {
 
 describe('an unreachable broker', () => {
   it('is retried without limit, at least every 30 s', async () => {
-    let isOut = true;
-    const { start, stop, put, clock, transport, untilAcked } = aWorkshop({
-      script: { refuse: ({ what }) => (what === 'receive' && isOut ? 'out of reach' : undefined) },
+    let isUnreachable = true;
+    const { start, stop, put, clock, transport, untilAcked } = aConsumer({
+      script: { refuse: ({ what }) => (what === 'receive' && isUnreachable ? 'unreachable' : undefined) },
     });
     const working = start();
     await clock.pass(6 * 3_600_000);
@@ -111,7 +111,7 @@ describe('an unreachable broker', () => {
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(pauses.slice(0, 6)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000]);
     expect(Math.max(...pauses)).toBe(30_000);
-    isOut = false;
+    isUnreachable = false;
     put('e-1');
     await untilAcked(1);
     stop.abort();
@@ -121,8 +121,8 @@ describe('an unreachable broker', () => {
 
 describe('with ASYA_QUEUE_AUTO_CREATE', () => {
   it('creates the queue before the first receive', async () => {
-    const { start, stop, clock, put, transport, untilAcked, broker } = aWorkshop({
-      queues: ELSEWHERE,
+    const { start, stop, clock, put, transport, untilAcked, broker } = aConsumer({
+      queues: OTHER_QUEUES,
       missingQueue: { autoCreate: true },
     });
     const working = start();
@@ -136,7 +136,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
   });
 
   it('checks the queue every five minutes', async () => {
-    const { start, stop, clock, transport } = aWorkshop({ missingQueue: { autoCreate: true } });
+    const { start, stop, clock, transport } = aConsumer({ missingQueue: { autoCreate: true } });
     const working = start();
     const startedAt = clock.now();
     await clock.pass(16 * 60_000);
@@ -149,7 +149,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
   });
 
   it('creates a deleted queue again at the next receive', async () => {
-    const { start, stop, clock, put, broker, untilAcked, idsIn } = aWorkshop({
+    const { start, stop, clock, put, broker, untilAcked, idsIn } = aConsumer({
       missingQueue: { autoCreate: true },
     });
     const working = start();
@@ -164,8 +164,8 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
   });
 
   it('ends after the configured attempts if the queue cannot be created', async () => {
-    const { start, clock, transport, told } = aWorkshop({
-      queues: ELSEWHERE,
+    const { start, clock, transport, telemetry } = aConsumer({
+      queues: OTHER_QUEUES,
       missingQueue: { autoCreate: true, maxAttempts: 4 },
       script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
     });
@@ -177,13 +177,13 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     });
     const seconds = transport.operationsOf('ensureQueue').map(({ beganAt }) => (beganAt - startedAt) / 1000);
     expect(seconds).toEqual([0, 1, 3, 7]);
-    expect(told.troubles.filter((what) => what === 'the queue could not be created or checked')).toHaveLength(
-      4,
-    );
+    expect(
+      telemetry.warnings.filter((what) => what === 'the queue could not be created or checked'),
+    ).toHaveLength(4);
   });
 
   it('consumes an existing queue without permission to create or check it', async () => {
-    const { start, stop, clock, put, untilAcked } = aWorkshop({
+    const { start, stop, clock, put, untilAcked } = aConsumer({
       missingQueue: { autoCreate: true, maxAttempts: 1 },
       script: { refuse: ({ what }) => (what === 'ensureQueue' ? 'AccessDenied' : undefined) },
     });
@@ -200,7 +200,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     const RETENTION = 'MessageRetentionPeriod is 60, expected 345600';
     const checks = [[VISIBILITY], [VISIBILITY], [VISIBILITY, RETENTION], [], [VISIBILITY]];
     let check = 0;
-    const { start, stop, clock, told } = aWorkshop({
+    const { start, stop, clock, telemetry } = aConsumer({
       missingQueue: { autoCreate: true },
       wrap: (transport) => ({
         ...transport,
@@ -210,7 +210,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     const working = start();
     await clock.pass(21 * 60_000);
     expect(check).toBe(5);
-    expect(told.troubleDetails.map(({ differences }) => differences)).toEqual([
+    expect(telemetry.warningDetails.map(({ differences }) => differences)).toEqual([
       VISIBILITY,
       `${VISIBILITY}; ${RETENTION}`,
       VISIBILITY,
@@ -221,8 +221,8 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
 
   it('retries to create the queue', async () => {
     let left = 15;
-    const { start, stop, clock, put, untilAcked, told } = aWorkshop({
-      queues: ELSEWHERE,
+    const { start, stop, clock, put, untilAcked, telemetry } = aConsumer({
+      queues: OTHER_QUEUES,
       missingQueue: { autoCreate: true, maxAttempts: 16 },
       script: { refuse: ({ what }) => (what === 'ensureQueue' && left-- > 0 ? 'not allowed' : undefined) },
     });
@@ -230,9 +230,9 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     await clock.passUntil(() => left < 0);
     put('e-1');
     await untilAcked(1);
-    expect(told.troubles.filter((what) => what === 'the queue could not be created or checked')).toHaveLength(
-      15,
-    );
+    expect(
+      telemetry.warnings.filter((what) => what === 'the queue could not be created or checked'),
+    ).toHaveLength(15);
     stop.abort();
     await clock.passUntilSettled(working);
   });

@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import { anEnvelope, at, NOW } from '../../core/a-delivery.ts';
-import { answers, handling, says } from '../a-handling.ts';
+import { handling, httpAnswer, socketAnswer } from '../a-handling.ts';
 
 const LAST = { route: { prev: ['fetch'], curr: 'score', next: [] } };
 const SHIFTED = { prev: ['fetch', 'score'], curr: 'store', next: [] };
 const UNSHIFTED = { prev: ['fetch'], curr: 'score', next: ['store'] };
 
-/** The outcomes' table of SPEC.md, row by row, through the line. */
+/** The table of outcomes in SPEC.md, row by row. */
 describe('one value', () => {
-  it('goes to the next actor, and the status names the actor that finished', async () => {
-    const came = anEnvelope({
+  it('goes to the next actor, with a status that names the actor that finished', async () => {
+    const received = anEnvelope({
       parent_id: 'p-1',
       headers: { traceparent: '00-1-2-01' },
       status: { phase: 'pending', deadline_at: at(60_000) },
       kept: [1],
     });
-    const { settle, hasHung, sends, calls, facts } = await handling({ body: came, end: says('{"m":2}') });
+    const { settle, hasHung, sends, calls, facts } = await handling({
+      body: received,
+      end: socketAnswer('{"m":2}'),
+    });
     expect(sends).toEqual([
       {
         to: 'store',
@@ -45,7 +48,7 @@ describe('one value', () => {
   });
 
   it('goes to x-sink at the end of the route, as succeeded', async () => {
-    const { settle, sends, facts } = await handling({ body: anEnvelope(LAST), end: says('2') });
+    const { settle, sends, facts } = await handling({ body: anEnvelope(LAST), end: socketAnswer('2') });
     expect(sends).toMatchObject([
       {
         to: 'x-sink',
@@ -60,7 +63,7 @@ describe('one value', () => {
   });
 
   it.each(['0', 'false', '""', '{}', '{"error":"in the data"}'])('%s is a value', async (text) => {
-    const { settle, sends, facts } = await handling({ end: says(text) });
+    const { settle, sends, facts } = await handling({ end: socketAnswer(text) });
     expect(sends).toMatchObject([{ to: 'store', envelope: { payload: JSON.parse(text) } }]);
     expect({ settle, facts }).toEqual({ settle: 'ack', facts: ['success'] });
   });
@@ -69,8 +72,8 @@ describe('one value', () => {
 describe('an array', () => {
   it('fans out: each item separately, with the same ids on every redelivery', async () => {
     const [first, again] = [
-      await handling({ end: says('[1,null,[3]]') }),
-      await handling({ end: says('[1,null,[3]]') }),
+      await handling({ end: socketAnswer('[1,null,[3]]') }),
+      await handling({ end: socketAnswer('[1,null,[3]]') }),
     ];
     expect(first.sends).toMatchObject([
       { to: 'store', envelope: { id: 'e-1', payload: 1, route: SHIFTED } },
@@ -84,7 +87,7 @@ describe('an array', () => {
   });
 
   it('fans out to x-sink at the end of the route', async () => {
-    const { sends } = await handling({ body: anEnvelope(LAST), end: says('[1,2]') });
+    const { sends } = await handling({ body: anEnvelope(LAST), end: socketAnswer('[1,2]') });
     expect(sends).toMatchObject([
       { to: 'x-sink', envelope: { payload: 1, status: { phase: 'succeeded' } } },
       { to: 'x-sink', envelope: { payload: 2, status: { phase: 'succeeded' } } },
@@ -92,16 +95,16 @@ describe('an array', () => {
   });
 
   it.each(['[1,2]', '[]'])('%s is one value with ASYA_FANOUT=never', async (text) => {
-    const { sends } = await handling({ end: says(text), actor: { fanOut: 'never' } });
+    const { sends } = await handling({ end: socketAnswer(text), actor: { fanOut: 'never' } });
     expect(sends).toMatchObject([{ to: 'store', envelope: { payload: JSON.parse(text) } }]);
   });
 });
 
-describe('nothing', () => {
+describe('no result', () => {
   it.each([
-    ['null', says('null')],
-    ['[]', says('[]')],
-    ['HTTP 204', answers(204, '')],
+    ['null', socketAnswer('null')],
+    ['[]', socketAnswer('[]')],
+    ['HTTP 204', httpAnswer(204, '')],
   ])('(%s) ends at x-sink as succeeded, with the original payload and route', async (_what, end) => {
     const { settle, sends, facts } = await handling({ end });
     expect(sends).toMatchObject([
@@ -122,7 +125,7 @@ const ERROR = '{"error":"bad","type":"pkg.ValueError","message":"no","mro":["Exc
 
 describe('an error', () => {
   it('without a policy goes to x-sink, with the original payload', async () => {
-    const { settle, sends, facts, report } = await handling({ end: says(ERROR) });
+    const { settle, sends, facts, report } = await handling({ end: socketAnswer(ERROR) });
     expect(sends).toMatchObject([
       {
         to: 'x-sink',
@@ -141,9 +144,9 @@ describe('an error', () => {
     expect(report.problem).toBe('pkg.ValueError: no');
   });
 
-  it('with a policy goes to the own queue with a delay', async () => {
+  it('with a policy goes back to its own queue with a delay', async () => {
     const { settle, sends, facts } = await handling({
-      end: says(ERROR),
+      end: socketAnswer(ERROR),
       policies: { default: { maxAttempts: 3, initialDelay: '2s' } },
     });
     expect(sends).toMatchObject([
@@ -159,7 +162,7 @@ describe('an error', () => {
   it('with `_on_error` goes to that actor', async () => {
     const { settle, sends, facts } = await handling({
       body: anEnvelope({ headers: { _on_error: 'recover' } }),
-      end: answers(503, 'busy'),
+      end: httpAnswer(503, 'busy'),
     });
     expect(sends).toMatchObject([
       {
@@ -177,7 +180,7 @@ describe('an error', () => {
 describe('no answer', () => {
   const TIMEOUT: CallEnd = { kind: 'timeout' };
 
-  it('within the actor timeout: x-sink as ActorTimeout, and the host learns that it hung', async () => {
+  it('within the actor timeout goes to x-sink as ActorTimeout, and reports to the host that it hung', async () => {
     const { settle, hasHung, sends, calls, facts } = await handling({ end: TIMEOUT });
     expect(sends).toMatchObject([
       {
@@ -196,7 +199,7 @@ describe('no answer', () => {
     });
   });
 
-  it('before a shorter deadline: x-sink as Timeout, without rules or `_on_error`', async () => {
+  it('before a shorter deadline goes to x-sink as Timeout, without rules or `_on_error`', async () => {
     const { hasHung, sends, calls, facts } = await handling({
       body: anEnvelope({ headers: { _on_error: 'recover' }, status: { deadline_at: at(5_000) } }),
       end: TIMEOUT,
@@ -216,7 +219,7 @@ describe('no answer', () => {
 describe('no connection, or an unreadable answer', () => {
   it.each([
     ['cannot connect', { kind: 'unreachable', detail: 'connection refused' } as const],
-    ['not JSON', says('oops')],
+    ['not JSON', socketAnswer('oops')],
   ])('(%s) is a RuntimeConnectionError, retried by the built-in policy', async (_what, end) => {
     const { settle, sends, facts } = await handling({ end });
     expect(sends).toMatchObject([
@@ -248,17 +251,22 @@ describe('no connection, or an unreadable answer', () => {
 
 describe('an interrupted call', () => {
   it('is resent unchanged', async () => {
-    const came = anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 2 }, kept: true });
-    const { settle, hasHung, sends, facts } = await handling({ body: came, end: { kind: 'interrupted' } });
-    expect(sends).toEqual([{ to: 'score', type: 'again', delayMs: 0, envelope: { headers: {}, ...came } }]);
+    const received = anEnvelope({ status: { phase: 'retrying', actor: 'score', attempt: 2 }, kept: true });
+    const { settle, hasHung, sends, facts } = await handling({
+      body: received,
+      end: { kind: 'interrupted' },
+    });
+    expect(sends).toEqual([
+      { to: 'score', type: 'again', delayMs: 0, envelope: { headers: {}, ...received } },
+    ]);
     expect({ settle, hasHung, facts }).toEqual({ settle: 'ack', hasHung: false, facts: ['returned'] });
   });
 });
 
-describe('a result too big for the transport', () => {
+describe('a result that is too large for the transport', () => {
   it('ends at x-sink as PayloadTooLarge, with the original payload', async () => {
     const { settle, sends } = await handling({
-      end: says(`"${'x'.repeat(2_000)}"`),
+      end: socketAnswer(`"${'x'.repeat(2_000)}"`),
       limits: { maxBodyBytes: 1_000 },
     });
     expect(sends).toMatchObject([
@@ -285,7 +293,7 @@ describe('without a call', () => {
       'route_mismatch',
     ],
     [
-      'with too many hops behind it',
+      'over its hop limit',
       JSON.stringify(anEnvelope({ route: { prev: Array(100).fill('a'), curr: 'score', next: [] } })),
       'RuntimeError',
       'runtime_error',
@@ -326,9 +334,9 @@ describe('without a call', () => {
   });
 
   it('a canceled envelope goes to x-sink unchanged', async () => {
-    const came = anEnvelope({ status: { phase: 'canceled', actor: 'fetch' } });
-    const { sends, calls } = await handling({ body: came });
-    expect(sends).toMatchObject([{ to: 'x-sink', envelope: came }]);
+    const received = anEnvelope({ status: { phase: 'canceled', actor: 'fetch' } });
+    const { sends, calls } = await handling({ body: received });
+    expect(sends).toMatchObject([{ to: 'x-sink', envelope: received }]);
     expect(calls).toEqual([]);
   });
 });
@@ -336,8 +344,8 @@ describe('without a call', () => {
 describe('an end actor', () => {
   const END = { isEnd: true, name: 'x-sink' };
 
-  it.each(['{"any":1}', '[1,2]', 'null'])('discards the answer %s, and acks', async (text) => {
-    const { settle, sends, facts } = await handling({ end: says(text), actor: END });
+  it.each(['{"any":1}', '[1,2]', 'null'])('discards the answer %s, and acknowledges', async (text) => {
+    const { settle, sends, facts } = await handling({ end: socketAnswer(text), actor: END });
     expect({ settle, sends, facts }).toEqual({ settle: 'ack', sends: [], facts: ['end_consumed'] });
   });
 
@@ -345,19 +353,19 @@ describe('an end actor', () => {
     ['an error', { kind: 'fault', fault: { type: 'E', mro: [], message: '', traceback: '' } }, 'execution'],
     ['no connection', { kind: 'unreachable', detail: 'gone' }, 'connection'],
     ['a timeout', { kind: 'timeout' }, 'timeout'],
-  ])('does not ack after %s', async (_what, end, errorType) => {
+  ])('does not acknowledge after %s', async (_what, end, errorType) => {
     const { settle, sends, facts } = await handling({ end, actor: END });
     expect({ settle, sends, facts }).toEqual({ settle: 'release', sends: [], facts: ['error', errorType] });
   });
 
-  it('does not ack what it cannot decode', async () => {
+  it('does not acknowledge a body that it cannot decode', async () => {
     const { settle, sends, calls } = await handling({ body: 'oops', actor: END });
     expect({ settle, sends, calls }).toEqual({ settle: 'release', sends: [], calls: [] });
   });
 });
 
 describe('the clock', () => {
-  it('is read on arrival and again after the call: the decision uses the second reading', async () => {
+  it('is read on arrival and after the call, and the decision uses the second reading', async () => {
     let now = NOW;
     const { sends } = await handling({
       clock: { now: () => now, sleep: () => Promise.resolve() },

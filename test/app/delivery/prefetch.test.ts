@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prefetchFor } from '../../../lib/app/delivery/prefetch.ts';
 
-function mostAfter(callsMs: readonly number[], concurrency = 1, maxBatch = 10): number {
+function limitAfter(callsMs: readonly number[], concurrency = 1, maxBatch = 10): number {
   const prefetch = prefetchFor(concurrency, maxBatch);
   for (const callMs of callsMs) prefetch.recordCall(callMs);
   return prefetch.limit;
@@ -10,53 +10,56 @@ function mostAfter(callsMs: readonly number[], concurrency = 1, maxBatch = 10): 
 
 describe('the prefetch', () => {
   it('is 0 before the first call', () => {
-    expect(mostAfter([])).toBe(0);
+    expect(limitAfter([])).toBe(0);
   });
 
   it.each([
-    ['what takes no time', [0], 1, 20],
-    ['a millisecond', [1], 1, 20],
+    ['0 ms', [0], 1, 20],
+    ['1 ms', [1], 1, 20],
     ['50 ms', [50], 1, 20],
     ['100 ms', [100], 1, 10],
-    ['100 ms, two at once', [100], 2, 20],
+    ['100 ms, two at a time', [100], 2, 20],
     ['half a second', [500], 1, 2],
     ['a second', [1_000], 1, 1],
     ['a little more than a second', [1_001], 1, 0],
     ['a minute', [60_000], 1, 0],
-    ['a minute, ten at once', [60_000], 10, 0],
-  ])('for calls of %s is what can be processed within a second', (_what, callsMs, concurrency, most) => {
-    expect(mostAfter(callsMs, concurrency)).toBe(most);
-  });
+    ['a minute, ten at a time', [60_000], 10, 0],
+  ])(
+    'for calls of %s is the number that can be processed within a second',
+    (_what, callsMs, concurrency, limit) => {
+      expect(limitAfter(callsMs, concurrency)).toBe(limit);
+    },
+  );
 
   it('is at most two batches', () => {
-    expect(mostAfter([1], 50, 10)).toBe(20);
-    expect(mostAfter([1], 50, 1)).toBe(2);
+    expect(limitAfter([1], 50, 10)).toBe(20);
+    expect(limitAfter([1], 50, 1)).toBe(2);
   });
 
   it('shrinks when calls become slow, and grows again when they become fast', () => {
     const prefetch = prefetchFor(1, 10);
-    const learn = (callMs: number, times: number) => {
+    const record = (callMs: number, times: number) => {
       for (let time = 0; time < times; time++) prefetch.recordCall(callMs);
     };
-    learn(10, 20);
+    record(10, 20);
     expect(prefetch.limit).toBe(20);
-    learn(10_000, 1);
+    record(10_000, 1);
     expect(prefetch.limit).toBe(0);
-    learn(10, 50);
+    record(10, 50);
     expect(prefetch.limit).toBe(20);
   });
 
-  it('is a whole number within its bounds, whatever the calls took', () => {
+  it('is a whole number within its bounds for any call durations', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 30 }),
         fc.integer({ min: 1, max: 100 }),
         fc.integer({ min: 1, max: 10 }),
         (callsMs, concurrency, maxBatch) => {
-          const most = mostAfter(callsMs, concurrency, maxBatch);
-          expect(Number.isInteger(most)).toBe(true);
-          expect(most).toBeGreaterThanOrEqual(0);
-          expect(most).toBeLessThanOrEqual(2 * maxBatch);
+          const limit = limitAfter(callsMs, concurrency, maxBatch);
+          expect(Number.isInteger(limit)).toBe(true);
+          expect(limit).toBeGreaterThanOrEqual(0);
+          expect(limit).toBeLessThanOrEqual(2 * maxBatch);
         },
       ),
       { numRuns: 300, seed: 20_260_101 },

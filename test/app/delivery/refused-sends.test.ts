@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { aWorkshop } from '../a-workshop.ts';
+import { aConsumer } from '../a-consumer.ts';
 
 const TEN_MINUTES_MS = 600_000;
 
 describe('a delivery whose send is refused', () => {
-  it('is released for 15 s, 1 min, 4 min, 15 min; then the dead-letter queue takes it', async () => {
-    const { put, start, stop, clock, transport, idsIn } = aWorkshop({
+  it('is released for 15 s, 1 min, 4 min and 15 min, and then moves to the dead-letter queue', async () => {
+    const { put, start, stop, clock, transport, idsIn } = aConsumer({
       script: { refuse: ({ what, queue }) => (what === 'send' && queue === 'store' ? 'no' : undefined) },
     });
     put('e-1');
@@ -19,19 +19,21 @@ describe('a delivery whose send is refused', () => {
   });
 
   it('survives ten minutes without the next queue', async () => {
-    const workshop = aWorkshop({
+    const consumer = aConsumer({
       script: {
         refuse: ({ what, queue }) =>
-          what === 'send' && queue === 'store' && workshop.elapsedMs() < TEN_MINUTES_MS ? 'out' : undefined,
+          what === 'send' && queue === 'store' && consumer.elapsedMs() < TEN_MINUTES_MS
+            ? 'unreachable'
+            : undefined,
       },
     });
-    const { put, start, stop, clock, untilAcked, transport, runtime, idsIn } = workshop;
+    const { put, start, stop, clock, untilAcked, transport, runtime, idsIn } = consumer;
     put('e-1', 'e-2', 'e-3');
     const working = start();
     await untilAcked(3);
     expect(idsIn('store').toSorted()).toEqual(['e-1', 'e-2', 'e-3']);
     expect(idsIn('score-dlq')).toEqual([]);
-    // Four receives of each went by during the outage, and the fifth came after it.
+    // Each was received four times during the outage, and a fifth time after it.
     expect(runtime.calls).toHaveLength(15);
     expect(transport.operationsOf('nack')).toHaveLength(12);
     stop.abort();
@@ -39,12 +41,12 @@ describe('a delivery whose send is refused', () => {
   });
 
   it('survives ten minutes without a broker, when releases fail too', async () => {
-    let outSince = Number.POSITIVE_INFINITY;
-    const workshop = aWorkshop({
+    let outageStartMs = Number.POSITIVE_INFINITY;
+    const consumer = aConsumer({
       script: {
         refuse: () => {
-          const since = workshop.elapsedMs() - outSince;
-          return since >= 0 && since < TEN_MINUTES_MS ? 'out' : undefined;
+          const since = consumer.elapsedMs() - outageStartMs;
+          return since >= 0 && since < TEN_MINUTES_MS ? 'unreachable' : undefined;
         },
       },
       end: async (_id, clock) => {
@@ -52,23 +54,23 @@ describe('a delivery whose send is refused', () => {
         return { kind: 'empty' };
       },
     });
-    const { put, start, stop, clock, untilAcked, elapsedMs, idsIn, told, runtime } = workshop;
+    const { put, start, stop, clock, untilAcked, elapsedMs, idsIn, telemetry, runtime } = consumer;
     put('e-1');
     const working = start();
     await clock.pass(1_000);
-    outSince = elapsedMs();
+    outageStartMs = elapsedMs();
     await untilAcked(1);
     expect(elapsedMs()).toBeGreaterThan(TEN_MINUTES_MS);
     expect(idsIn('x-sink')).toEqual(['e-1']);
     expect(idsIn('score-dlq')).toEqual([]);
-    expect(told.troubles).toContain('settling failed');
+    expect(telemetry.warnings).toContain('settling failed');
     expect(runtime.calls).toHaveLength(2);
     stop.abort();
     await clock.passUntilSettled(working);
   });
 
   it('does not delay deliveries to other queues', async () => {
-    const { put, start, stop, clock, untilAcked, idsIn, transport } = aWorkshop({
+    const { put, start, stop, clock, untilAcked, idsIn, transport } = aConsumer({
       script: { refuse: ({ what, queue }) => (what === 'send' && queue === 'store' ? 'no' : undefined) },
       end: (id) =>
         id.startsWith('sink') ? { kind: 'empty' } : { kind: 'frames', frames: [{ payload: '1' as never }] },

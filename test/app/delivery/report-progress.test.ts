@@ -12,7 +12,7 @@ const HOSTING: HostContext = { timeLeftMs: Number.POSITIVE_INFINITY };
 const IN_TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
 const VALUE = { kind: 'frames', frames: [{ payload: '1' }] } as unknown as CallEnd;
 
-async function told(envelope: object, end: CallEnd = VALUE, isCanceled = false) {
+async function deliver(envelope: object, end: CallEnd = VALUE, isCanceled = false) {
   const clock = virtualClock();
   const broker = memoryBroker({ clock });
   for (const queue of ['score', 'store', 'x-sink']) broker.createQueue(queue);
@@ -39,7 +39,7 @@ async function told(envelope: object, end: CallEnd = VALUE, isCanceled = false) 
 
 describe('an envelope of a task', () => {
   it('is reported as received, processing and completed, with its new route', async () => {
-    const { reports } = await told(anEnvelope(IN_TASK));
+    const { reports } = await deliver(anEnvelope(IN_TASK));
     expect(
       reports.map(({ event, actor, hop, attempt, route }) => [event, actor, hop, attempt, route.curr]),
     ).toEqual([
@@ -52,12 +52,12 @@ describe('an envelope of a task', () => {
   });
 
   it('is not reported as completed if it fails', async () => {
-    const { reports } = await told(anEnvelope(IN_TASK), faultEnd());
+    const { reports } = await deliver(anEnvelope(IN_TASK), faultEnd());
     expect(reports.map(({ event }) => event)).toEqual(['received', 'processing']);
   });
 
   it('ends as canceled without a call if its task was canceled', async () => {
-    const { reports, runtime, settle, sent } = await told(anEnvelope(IN_TASK), VALUE, true);
+    const { reports, runtime, settle, sent } = await deliver(anEnvelope(IN_TASK), VALUE, true);
     expect([reports.length, runtime.calls.length, settle]).toEqual([1, 0, 'ack']);
     expect(sent('x-sink')).toMatchObject([{ id: 'e-1', status: { phase: 'canceled', actor: 'score' } }]);
     expect(sent('store')).toEqual([]);
@@ -65,14 +65,14 @@ describe('an envelope of a task', () => {
 });
 
 describe('an envelope without a task', () => {
-  it('includes replays, whose tasks have ended', async () => {
+  it('can be a replay, whose task has ended', async () => {
     const headers = { ...IN_TASK.headers, 'x-asya-replay': 'r-1' };
-    const { reports, runtime } = await told(anEnvelope({ headers }), VALUE, true);
+    const { reports, runtime } = await deliver(anEnvelope({ headers }), VALUE, true);
     expect([reports, runtime.calls.length]).toEqual([[], 1]);
   });
 
   it('is not reported', async () => {
-    const { reports, settle } = await told(anEnvelope());
+    const { reports, settle } = await deliver(anEnvelope());
     expect([reports, settle]).toEqual([[], 'ack']);
   });
 });

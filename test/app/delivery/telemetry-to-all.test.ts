@@ -13,36 +13,36 @@ const REPORT: DeliveryReport = {
   sendMs: 1,
 };
 
-function listener(heard: unknown[]): Telemetry {
-  const hear =
+function recordingListener(events: unknown[]): Telemetry {
+  const record =
     (what: string) =>
-    (...words: readonly unknown[]) => {
-      heard.push([what, ...words]);
+    (...args: readonly unknown[]) => {
+      events.push([what, ...args]);
     };
   return {
-    received: hear('received'),
-    began: hear('began'),
-    ended: hear('ended'),
-    warn: hear('trouble'),
-    step: hear('step'),
+    received: record('received'),
+    began: record('began'),
+    ended: record('ended'),
+    warn: record('warn'),
+    step: record('step'),
   };
 }
 
 describe('telemetry to all', () => {
   it.each([0, 1, 3])('passes everything to each of %d listeners, in order', (count) => {
-    const heard: unknown[][] = Array.from({ length: count }, () => []);
-    const telemetry = telemetryToAll(...heard.map(listener));
+    const events: unknown[][] = Array.from({ length: count }, () => []);
+    const telemetry = telemetryToAll(...events.map(recordingListener));
     telemetry.received(2, 30);
     telemetry.began();
     telemetry.ended(REPORT);
     telemetry.warn('gone', { queue: 'q' });
     telemetry.step('sent', { to: 'q' });
-    for (const one of heard) {
+    for (const one of events) {
       expect(one).toEqual([
         ['received', 2, 30],
         ['began'],
         ['ended', REPORT],
-        ['trouble', 'gone', { queue: 'q' }],
+        ['warn', 'gone', { queue: 'q' }],
         ['step', 'sent', { to: 'q' }],
       ]);
     }

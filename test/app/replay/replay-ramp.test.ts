@@ -87,7 +87,7 @@ describe('stages', () => {
     expect(stageSizes(scene)).toEqual([1, 10, 1]);
   });
 
-  it('stops if some have not ended in time, and reports how many', async () => {
+  it('stops if some envelopes have not ended in time, and reports their number', async () => {
     const { scene } = await aGroup(20);
     const failures = await scene.select();
     const silent = new Set([failures[2]?.envelopeId, failures[5]?.envelopeId]);
@@ -141,7 +141,7 @@ describe('stages', () => {
     expect(end).toMatchObject({ why: 'all-sent', failedAgain: [] });
   });
 
-  it('sends all without stages, whatever their ends', async () => {
+  it('sends all envelopes without stages if noRamp is set, whatever their ends', async () => {
     const { scene } = await aGroup(30);
     const end = await scene.replay(await scene.select(), {}, { fate: () => BAD, noRamp: true });
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
@@ -163,7 +163,7 @@ describe('the rate', () => {
     [5, 200],
     [50, 20],
     [0.5, 2_000],
-  ])('%d a second: one every %d ms at the soonest', async (perSecond, gapMs) => {
+  ])('of %d per second sends one at most every %d ms', async (perSecond, gapMs) => {
     const { scene } = await aGroup(30);
     await scene.replay(await scene.select(), { perSecond });
     const gaps = scene.sent.slice(1).map(({ atMs }, at) => atMs - (scene.sent[at]?.atMs ?? 0));
@@ -172,7 +172,7 @@ describe('the rate', () => {
 });
 
 describe('stopped by Ctrl-C', () => {
-  it('between two envelopes: sends nothing more, and reports the rest as left', async () => {
+  it('between two envelopes, it sends nothing more and reports the rest as left', async () => {
     const { scene } = await aGroup(30);
     const failures = await scene.select();
     const stopping = new AbortController();
@@ -186,7 +186,7 @@ describe('stopped by Ctrl-C', () => {
     expect(end.left).toHaveLength(26);
   });
 
-  it('while it waits', async () => {
+  it('while it waits, it sends nothing more', async () => {
     const { scene } = await aGroup(30);
     const stopping = new AbortController();
     scene.clock.after(30_000, () => stopping.abort());
@@ -196,7 +196,7 @@ describe('stopped by Ctrl-C', () => {
     expect(end.left).toHaveLength(29);
   });
 
-  it('before the first: nothing is sent', async () => {
+  it('before the first envelope, it sends nothing', async () => {
     const { scene } = await aGroup(3);
     const end = await scene.replay(await scene.select(), {}, { stop: AbortSignal.abort() });
     expect(end).toMatchObject({ why: 'stopped', sent: [] });
@@ -211,24 +211,24 @@ describe('queues', () => {
     isQueueMissing: true,
   });
 
-  async function aMixture() {
+  async function mixedFailures() {
     const scene = aScene(memoryStores());
     await scene.fail(ids(3, 'gone'), { status: { actor: 'gone' } });
     await scene.fail(ids(13));
     await scene.fail(['nameless'], { status: { actor: 'no name at all' } });
-    const looked: string[] = [];
+    const checked: string[] = [];
     const reach = async (actor: string) => {
       expect(scene.sent).toEqual([]);
-      looked.push(actor);
+      checked.push(actor);
       return actor === 'gone' ? missing(actor) : ACCEPTED;
     };
-    return { scene, looked, reach };
+    return { scene, checked, reach };
   }
 
   it('are checked once per actor before the first send; failures without a queue are skipped', async () => {
-    const { scene, looked, reach } = await aMixture();
+    const { scene, checked, reach } = await mixedFailures();
     const end = await scene.replay(await scene.select(), {}, { reach });
-    expect(looked.toSorted()).toEqual(['gone', 'score']);
+    expect(checked.toSorted()).toEqual(['gone', 'score']);
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
     expect(end.sent).toHaveLength(13);
     expect(
@@ -240,7 +240,7 @@ describe('queues', () => {
   });
 
   it('that are missing are reported even if the replay stops early', async () => {
-    const { scene, reach } = await aMixture();
+    const { scene, reach } = await mixedFailures();
     const end = await scene.replay(await scene.select(), {}, { reach, fate: () => BAD });
     expect(end.why).toBe('failed-again');
     expect(end.skipped.filter(({ target }) => target === 'gone')).toHaveLength(3);
@@ -248,17 +248,17 @@ describe('queues', () => {
   });
 
   it('are not checked for failures replayed before, nor for the original actor with another target', async () => {
-    const { scene, looked, reach } = await aMixture();
+    const { scene, checked, reach } = await mixedFailures();
     await scene.replay(await scene.select({ filter: { actor: 'gone' } }), { to: 'score' });
     scene.sent.length = 0;
     await scene.replay(await scene.select({ filter: { actor: 'gone' } }), {}, { reach });
-    expect(looked).toEqual([]);
+    expect(checked).toEqual([]);
     await scene.replay(await scene.select(), { to: 'other', again: true }, { reach });
-    expect(looked).toEqual(['other']);
+    expect(checked).toEqual(['other']);
   });
 
   it('that cannot be checked stop the replay before the first send', async () => {
-    const { scene } = await aMixture();
+    const { scene } = await mixedFailures();
     const reach = async (): Promise<Reply> => ({ ok: false, problem: 'the broker is down' });
     const end = await scene.replay(await scene.select(), {}, { reach });
     expect(end).toMatchObject({
@@ -334,7 +334,7 @@ describe('one target that the broker refuses', () => {
     expect(end.skipped).toMatchObject([why, why]);
   });
 
-  it('because its queue was deleted, and it was the only target: nothing is left to try', async () => {
+  it('because its queue was deleted, with no other target: all failures are skipped', async () => {
     const scene = await aMeshOf(['store', 'store']);
     const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', GONE) });
     expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
@@ -349,7 +349,7 @@ describe('one target that the broker refuses', () => {
     expect(end.skipped).toHaveLength(2);
   });
 
-  it('as the only one in the last stage: the stage ends at once and its failures are skipped', async () => {
+  it('as the only target in the last stage: the stage ends at once and its failures are skipped', async () => {
     const scene = await aMeshOf(['score', 'store', 'store']);
     const failures = await scene.select();
     const began = scene.clock.now();
@@ -372,7 +372,7 @@ describe('one target that the broker refuses', () => {
     expect(end.left).toHaveLength(1);
   });
 
-  it('leaves what was replayed before to be skipped for that reason', async () => {
+  it('does not change the reason for failures that were replayed before', async () => {
     const scene = await aMeshOf(['store', 'score', 'store']);
     await scene.replay(await scene.select({ envelopeIds: ['store-2'] }), { replay: 'r-old' });
     const end = await scene.replay(await scene.select(), {}, { refuse: refusing('store', DENIED) });
@@ -381,7 +381,7 @@ describe('one target that the broker refuses', () => {
     expect(problems.get('store-2')).toBe('it was replayed before (r-old)');
   });
 
-  it('stops the replay when no other target is left: an outage', async () => {
+  it('stops the replay when no other target is left, because that is an outage', async () => {
     const scene = await aMeshOf(['score', 'store', 'score', 'store', 'audit']);
     const refuse = () => (scene.sent.length < 2 ? ACCEPTED : { ok: false as const, problem: 'broker down' });
     const end = await scene.replay(await scene.select(), {}, { refuse });
@@ -400,7 +400,7 @@ describe('one target that the broker refuses', () => {
     expect(skippedIds(end)).toEqual(['store-1']);
   });
 
-  it('stops the replay when its note cannot be withdrawn: the store is down as well', async () => {
+  it('stops the replay when its note cannot be withdrawn, because the store is down as well', async () => {
     const stores = memoryStores();
     const scene = aScene(stores);
     await scene.fail(['e-1']);
@@ -414,7 +414,7 @@ describe('one target that the broker refuses', () => {
     expect(end.problem).toMatch(/^e-2 could not be sent: AccessDenied: .*the store is down$/);
   });
 
-  it('at the check, with every other one missing: there is nothing to stop', async () => {
+  it('at the check, with all other queues missing: all failures are skipped', async () => {
     const scene = await aMeshOf(['store', 'gone']);
     const reach = async (actor: string): Promise<Reply> =>
       actor === 'gone' ? { ok: false, problem: 'there is no queue "gone"', isQueueMissing: true } : DENIED;

@@ -141,7 +141,7 @@ describe('sent once', () => {
     expect(replays.map(({ replay }) => replay)).toEqual(['r-a', 'r-c']);
   });
 
-  it('two operators at the same time: each envelope is sent by one of them', async () => {
+  it('sends each envelope once if two operators replay at the same time', async () => {
     const scene = await aMesh();
     await scene.fail(ids(14));
     // Both read the group before either sends.
@@ -180,7 +180,7 @@ describe('sent once', () => {
     expect(envelopeIds(await scene.select()).toSorted()).toEqual(['e-1', 'e-2']);
   });
 
-  it('sends an envelope that failed twice once, as it failed last', async () => {
+  it('sends an envelope that failed twice once, in the state of its last failure', async () => {
     const scene = await aMesh();
     await scene.fail(['e-1']);
     await scene.fail(['e-1'], {
@@ -276,16 +276,16 @@ describe('dead letters of the crew', () => {
     async (phase) => {
       const scene = await aMesh();
       const reason = phase === 'failed' ? 'RuntimeError' : 'Completed';
-      // Each ended a month before the one sent before it.
+      // Each ended a month later than the previous one; the replay sends the last one first.
       for (const [month, id] of ids(12).entries()) {
         const endedAt = new Date(Date.UTC(2025, month)).toISOString();
         await scene.fail([id], deadLetter({ phase, reason, actor: 'score', updated_at: endedAt }));
       }
-      const asItWas = async (body: string) => scene.end(envelopeOf(body));
+      const recordSameEnd = async (body: string) => scene.end(envelopeOf(body));
       const end = await scene.replay(
         await scene.select(),
         {},
-        { fate: () => 'none', onSend: ({ body }) => scene.clock.after(50, () => asItWas(body)) },
+        { fate: () => 'none', onSend: ({ body }) => scene.clock.after(50, () => recordSameEnd(body)) },
       );
       expect(end).toMatchObject({ why: 'all-sent', failedAgain: [], left: [] });
       expect(end.endedWell).toHaveLength(12);

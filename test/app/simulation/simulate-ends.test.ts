@@ -112,8 +112,8 @@ describe('a simulated envelope', () => {
   });
 
   it('is not acknowledged if a target queue is missing', async () => {
-    const { end, requests } = await once({}, { headers: { _on_error: 'nobody' } });
-    expect(end).toEqual({ kind: 'released', atMs: 0, problem: 'there is no queue "nobody"' });
+    const { end, requests } = await once({}, { headers: { _on_error: 'missing' } });
+    expect(end).toEqual({ kind: 'released', atMs: 0, problem: 'there is no queue "missing"' });
     expect(requests).toEqual({ sends: 1, receives: 1, deletes: 0 });
   });
 

@@ -18,7 +18,7 @@ import {
 import { policies, rolls, rulesFor } from '../../core/laws/policy-arbitraries.ts';
 import { aScenario, failing } from '../a-scenario.ts';
 
-const MOST = 300;
+const MAX_DELIVERIES = 300;
 
 const cases = fc.record({
   policy: policies,
@@ -43,14 +43,17 @@ function simulatedFrom(given: Case) {
     fail: { score: [failing(end, times)] },
     takesMs: { score: takesMs },
     randomValue,
-    maxDeliveries: MOST,
+    maxDeliveries: MAX_DELIVERIES,
     ...defined({ timeoutMs }),
   });
   return simulate(scenario);
 }
 
 /** A reference simulation that calls decode, admit and decide directly, with a transport without a maximum delay. */
-function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'atMs' | 'phase' | 'reason'> & {
+function referenceEnd(given: Case): Pick<
+  Extract<SimulatedEnd, { kind: 'ended' }>,
+  'atMs' | 'phase' | 'reason'
+> & {
   readonly actor: string | undefined;
 } {
   const { randomValue, takesMs, timeoutMs, times, end } = given;
@@ -66,8 +69,8 @@ function byHand(given: Case): Pick<Extract<SimulatedEnd, { kind: 'ended' }>, 'at
     const isScore = queue === 'score';
     const actor = { name: queue, ...(isScore ? actorOf(given) : {}) };
     const { called, timeoutMs: allowedMs = 0 } = handle(body, valueEnd(1), { actor, now });
-    const told = isScore && called && calls++ < times ? end : valueEnd(1);
-    const callEnd = isScore && takesMs > allowedMs ? TIMEOUT : told;
+    const scripted = isScore && called && calls++ < times ? end : valueEnd(1);
+    const callEnd = isScore && takesMs > allowedMs ? TIMEOUT : scripted;
     const tookMs = !called ? 0 : callEnd === TIMEOUT ? allowedMs : isScore ? takesMs : 0;
     const { sends } = handle(body, callEnd, { actor, now, later: now + tookMs, random: randomValue });
     now += tookMs;
@@ -116,7 +119,7 @@ describe('for any policy', () => {
         const { end } = await simulatedFrom(given);
         if (end.kind !== 'ended') return;
         const { atMs, phase, reason, actor } = end;
-        expect({ atMs, phase, reason, actor }).toEqual(byHand(given));
+        expect({ atMs, phase, reason, actor }).toEqual(referenceEnd(given));
         reasons.add(reason);
       }),
       { numRuns: 1_000, seed: 20_260_101 },

@@ -17,7 +17,7 @@ describe('a simulated retry', () => {
     ['constant', [0, 2, 4, 6]],
     ['linear', [0, 2, 6, 12]],
     ['exponential', [0, 2, 6, 14]],
-  ])('waits as its %s backoff says', async (backoff, expected) => {
+  ])('waits according to its %s backoff', async (backoff, expected) => {
     expect(await attemptsAt({ maxAttempts: 4, backoff, initialDelay: '2s' })).toEqual(expected);
   });
 
@@ -46,12 +46,15 @@ describe('a simulated retry', () => {
   });
 
   it('waits for retry_after, at most maxInterval', async () => {
-    const asks = { score: [failing(faultEnd({ httpStatus: 429, retryAfter: 7 }), 1)] };
+    const retryAfter = { score: [failing(faultEnd({ httpStatus: 429, retryAfter: 7 }), 1)] };
     const policy = { maxAttempts: 2, initialDelay: '2s' };
-    expect(await attemptsAt(policy, { fail: asks })).toEqual([0, 7]);
-    expect(await attemptsAt({ ...policy, maxInterval: '4s' }, { fail: asks })).toEqual([0, 4]);
-    expect(await attemptsAt({ ...policy, initialDelay: '9s' }, { fail: asks })).toEqual([0, 9]);
-    const capped = await simulated({ policies: { default: { ...policy, maxInterval: '4s' } }, fail: asks });
+    expect(await attemptsAt(policy, { fail: retryAfter })).toEqual([0, 7]);
+    expect(await attemptsAt({ ...policy, maxInterval: '4s' }, { fail: retryAfter })).toEqual([0, 4]);
+    expect(await attemptsAt({ ...policy, initialDelay: '9s' }, { fail: retryAfter })).toEqual([0, 9]);
+    const capped = await simulated({
+      policies: { default: { ...policy, maxInterval: '4s' } },
+      fail: retryAfter,
+    });
     expect(capped.steps[0]?.decision).toMatchObject({
       retryAfterMs: 7_000,
       delayMs: 4_000,
@@ -114,7 +117,7 @@ describe('a simulated retry', () => {
     });
   });
 
-  it("is the user's own policy where one is called as the built-in one", async () => {
+  it("prefers a rule's own policy over a built-in policy with the same name", async () => {
     const { steps } = await simulated({
       policies: { connection: { maxAttempts: 2, initialDelay: '50s' } },
       rules: [{ errors: ['ValueError'], policy: 'connection' }],

@@ -5,41 +5,47 @@ import { defined } from '../../lib/core/text/defined.ts';
 import type { RuntimeRequest } from '../../lib/ports/runtime.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
 import { anEnvelope } from '../core/a-delivery.ts';
-import { aLine, type FakeRuntime, fakeRuntime, recordingTelemetry, type Told } from './a-line.ts';
+import {
+  aLine,
+  type FakeRuntime,
+  fakeRuntime,
+  type RecordedTelemetry,
+  recordingTelemetry,
+} from './a-line.ts';
 import { type MemoryBroker, memoryBroker } from './memory-broker.ts';
 import { type Script, type ScriptedTransport, scriptedTransport } from './scripted-transport.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
-/** A worker at its queue `score`, in virtual time. */
-export interface Workshop {
+/** A consumer of the queue `score`, in virtual time. */
+export interface ConsumerFixture {
   readonly clock: VirtualClock;
   readonly broker: MemoryBroker;
   readonly transport: ScriptedTransport;
   readonly runtime: FakeRuntime;
-  readonly told: Told;
+  readonly telemetry: RecordedTelemetry;
   readonly stop: AbortController;
-  /** Since the beginning. */
+  /** Since the start. */
   elapsedMs(): number;
-  /** Into the queue, all at the same time. */
+  /** Sends envelopes with these ids to the queue, all at the same time. */
   put(...ids: readonly string[]): void;
   start(): Promise<ConsumeEnd>;
-  /** Lets time pass until this many were acked, or any settled. */
+  /** Lets time pass until this number of deliveries is acknowledged. */
   untilAcked(count: number): Promise<void>;
-  /** The ids of the envelopes that wait in a queue, hidden or not. */
+  /** The ids of the envelopes in a queue, hidden or not. */
   idsIn(queue: string): readonly string[];
 }
 
-export interface WorkshopOptions {
+export interface ConsumerOptions {
   readonly end?: (id: string, clock: VirtualClock, request: RuntimeRequest) => CallEnd | Promise<CallEnd>;
   readonly restartsItself?: boolean;
-  /** Until there is a runtime to call. */
+  /** Waits until the runtime can be called. */
   readonly untilReady?: (stop: AbortSignal, clock: VirtualClock) => Promise<void>;
   readonly concurrency?: number;
   readonly script?: Script;
   readonly missingQueue?: Partial<MissingQueue>;
   readonly actor?: Partial<Actor>;
   readonly visibilityMs?: number;
-  /** Another transport around the worker's, for what a script cannot say. */
+  /** Wraps the consumer's transport, for behavior that a script cannot express. */
   readonly wrap?: (transport: ScriptedTransport, clock: VirtualClock) => Transport;
   readonly queues?: readonly string[];
 }
@@ -47,7 +53,7 @@ export interface WorkshopOptions {
 export const VALUE: CallEnd = { kind: 'frames', frames: [{ payload: '{"m":2}' as never }] };
 export const QUEUES = ['score', 'store', 'x-sink'];
 
-export function aWorkshop(options: WorkshopOptions = {}): Workshop {
+export function aConsumer(options: ConsumerOptions = {}): ConsumerFixture {
   const { end = () => VALUE, restartsItself = true, concurrency = 1, visibilityMs = 600_000 } = options;
   const { untilReady } = options;
   const clock = virtualClock();
@@ -56,25 +62,25 @@ export function aWorkshop(options: WorkshopOptions = {}): Workshop {
   for (const queue of options.queues ?? QUEUES) broker.createQueue(queue);
   const transport = scriptedTransport(broker.transport({ visibilityMs }), clock, options.script);
   const runtime = fakeRuntime((request) => end(request.envelope.id, clock, request), restartsItself);
-  const told = recordingTelemetry();
+  const telemetry = recordingTelemetry();
   const used = options.wrap?.(transport, clock) ?? transport;
   const line = aLine({
     runtime: untilReady === undefined ? runtime : { ...runtime, untilReady: (end) => untilReady(end, clock) },
     clock,
     transport: used,
-    telemetry: told,
+    telemetry,
     ...defined({ actor: options.actor }),
   });
   const stop = new AbortController();
   const missingQueue = { autoCreate: false, maxAttempts: 10, backoffMs: 1_000, ...options.missingQueue };
-  // Not the worker's own: what is put is not what it did.
+  // A separate transport, so that the operations of the test are not recorded as operations of the consumer.
   const outside = broker.transport();
   return {
     clock,
     broker,
     transport,
     runtime,
-    told,
+    telemetry,
     stop,
     elapsedMs: () => clock.now() - startedAt,
     put: (...ids) => {
@@ -88,7 +94,7 @@ export function aWorkshop(options: WorkshopOptions = {}): Workshop {
   };
 }
 
-/** A call that takes so long and then gives a value. */
+/** A call that takes this long and then returns a value. */
 export async function valueAfter(clock: VirtualClock, milliseconds: number): Promise<CallEnd> {
   await clock.sleep(milliseconds);
   return VALUE;
