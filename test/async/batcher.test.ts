@@ -34,7 +34,7 @@ function packed(items: readonly Sized[], maxItems: number, maxBytes: number): re
   return batches;
 }
 
-/** A service that answers when the test says so. */
+/** A service that answers when the test calls `answer`. */
 function aService<Item>() {
   const requests: Item[][] = [];
   const answers: ((isAccepted: boolean) => void)[] = [];
@@ -51,7 +51,7 @@ function aService<Item>() {
   };
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 afterEach(() => {
   vi.useRealTimers();
@@ -102,7 +102,7 @@ describe('batcher with a linger time', () => {
     expect(service.requests).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('sends what waits when it is flushed', () => {
+  it('sends waiting items when it is flushed', () => {
     vi.useFakeTimers();
     const service = aService<string>();
     const { add, flush } = batcher({ run: service.run, lingerMs: 1_000 });
@@ -122,7 +122,7 @@ describe('batcher with a linger time', () => {
     }
     expect(service.requests).toEqual([['a']]);
     service.answer();
-    await turn();
+    await nextTurn();
     expect(service.requests).toEqual([['a'], ['b', 'c']]);
   });
 
@@ -139,32 +139,32 @@ describe('batcher with a linger time', () => {
 
   it('limits the batches in flight and starts the others in order', async () => {
     const answers: (() => void)[] = [];
-    const begun: number[] = [];
+    const started: number[] = [];
     const made = batcher<number, number>({
       maxItems: 1,
       maxBytes: 100,
       lingerMs: 1,
       maxInFlight: 2,
       run: (items) => {
-        begun.push(...items);
+        started.push(...items);
         return new Promise((resolve) => answers.push(() => resolve(items)));
       },
     });
     const first = [1, 2, 3, 4].map((item) => made.add(item, 1));
-    expect(begun).toEqual([1, 2]);
+    expect(started).toEqual([1, 2]);
     answers[1]?.();
     expect(await first[1]).toBe(2);
-    expect(begun).toEqual([1, 2, 3]);
+    expect(started).toEqual([1, 2, 3]);
     const last = made.add(5, 1);
     const drained = made.drain();
     for (let next = 0; next < 5; next++) {
-      expect(begun.length).toBeGreaterThan(next);
+      expect(started.length).toBeGreaterThan(next);
       answers[next]?.();
       await first[next];
     }
     expect(await last).toBe(5);
     await drained;
-    expect(begun).toEqual([1, 2, 3, 4, 5]);
+    expect(started).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('drains at once if it is empty', async () => {
@@ -180,43 +180,43 @@ describe('batcher with a linger time', () => {
     expect(await results[1]).toBe('dropped');
     for (let answers = 0; answers < 3; answers++) {
       service.answer();
-      await turn();
+      await nextTurn();
     }
     expect(await Promise.all(results)).toEqual(['a', 'dropped', 'c', 'd']);
   });
 });
 
 describe('batcher without a linger time', () => {
-  it('sends a single item at once, and then what arrived meanwhile', async () => {
+  it('sends a single item at once, and then the items that arrived meanwhile', async () => {
     const service = aService<string>();
     const { add } = batcher({ maxItems: 10, run: service.run });
     const first = add('a');
-    await turn();
+    await nextTurn();
     expect(service.requests).toEqual([['a']]);
     const others = [add('b'), add('c')];
-    await turn();
+    await nextTurn();
     expect(service.requests).toEqual([['a']]);
     service.answer();
     expect(await first).toBe('a');
-    await turn();
+    await nextTurn();
     expect(service.requests).toEqual([['a'], ['b', 'c']]);
     service.answer();
     expect(await Promise.all(others)).toEqual(['b', 'c']);
   });
 
-  it('sends items of the same turn together, within the limit', async () => {
+  it('sends items of the same nextTurn together, within the limit', async () => {
     const service = aService<string>();
     const { add } = batcher({ maxItems: 2, run: service.run });
     for (const item of ['a', 'b', 'c', 'd', 'e']) add(item);
     for (let answers = 0; answers < 3; answers++) {
-      await turn();
+      await nextTurn();
       service.answer();
     }
-    await turn();
+    await nextTurn();
     expect(service.requests).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
   });
 
-  it('drains everything that was added', async () => {
+  it('drains all added items', async () => {
     const service = aService<string>();
     const { add, drain } = batcher({ maxItems: 1, run: service.run });
     const results: string[] = [];
@@ -226,9 +226,9 @@ describe('batcher without a linger time', () => {
     const draining = drain().then(() => {
       isDrained = true;
     });
-    await turn();
+    await nextTurn();
     service.answer();
-    await turn();
+    await nextTurn();
     expect(isDrained).toBe(false);
     service.answer();
     await draining;
@@ -240,11 +240,11 @@ describe('batcher without a linger time', () => {
     const service = aService<string>();
     const { add } = batcher({ run: service.run });
     const refused = Promise.allSettled([add('a'), add('b')]);
-    await turn();
+    await nextTurn();
     const next = add('c');
     service.answer(false);
     expect(await refused).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
-    await turn();
+    await nextTurn();
     service.answer();
     expect(await next).toBe('c');
   });
@@ -253,13 +253,13 @@ describe('batcher without a linger time', () => {
     const service = aService<string>();
     const made = batcher({ run: service.run });
     const first = made.add('a');
-    await turn();
+    await nextTurn();
     const second = made.add('b');
     expect(made.size).toBe(2);
     service.answer();
     await first;
     expect(made.size).toBe(1);
-    await turn();
+    await nextTurn();
     service.answer();
     await second;
     expect(made.size).toBe(0);

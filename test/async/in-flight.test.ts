@@ -6,28 +6,28 @@ afterEach(() => {
 });
 
 it('waits for work until it settles, also if it rejects', async () => {
-  const works = inFlight();
+  const tracked = inFlight();
   let fail = (_error: Error) => {};
-  const failing = works.track(
+  const failing = tracked.track(
     new Promise<void>((_resolve, reject) => {
       fail = reject;
     }),
   );
-  expect(await works.track(Promise.resolve(1))).toBe(1);
-  expect(works.size).toBe(1);
-  const settled = works.settled();
+  expect(await tracked.track(Promise.resolve(1))).toBe(1);
+  expect(tracked.size).toBe(1);
+  const settled = tracked.settled();
   fail(new Error('no'));
   await expect(failing).rejects.toThrow('no');
   await settled;
-  expect(works.size).toBe(0);
+  expect(tracked.size).toBe(0);
 });
 
-it('waits no longer than the time limit', async () => {
+it('stops waiting after the time limit', async () => {
   vi.useFakeTimers();
-  const works = inFlight();
-  works.track(new Promise(() => {}));
+  const tracked = inFlight();
+  tracked.track(new Promise(() => {}));
   let isOver = false;
-  const settled = works.settled(5_000).then(() => {
+  const settled = tracked.settled(5_000).then(() => {
     isOver = true;
   });
   await vi.advanceTimersByTimeAsync(4_999);

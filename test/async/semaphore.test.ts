@@ -6,8 +6,8 @@ describe('semaphore', () => {
   it('limits the holders and grants slots in order', async () => {
     const slots = semaphore(2);
     const granted: number[] = [];
-    const ask = (name: number) => slots.acquire().then(() => granted.push(name));
-    for (const name of [1, 2, 3, 4]) ask(name);
+    const acquire = (name: number) => slots.acquire().then(() => granted.push(name));
+    for (const name of [1, 2, 3, 4]) acquire(name);
     await Promise.resolve();
     expect({ granted, running: slots.running, waiting: slots.waiting }).toEqual({
       granted: [1, 2],
@@ -55,7 +55,7 @@ describe('acquireUnlessAborted', () => {
     expect(await acquireUnlessAborted(semaphore(1), new AbortController().signal)).toBe(true);
   });
 
-  it('resolves with false if the signal aborts first, and passes the late slot on', async () => {
+  it('resolves with false if the signal aborts first, and passes on a slot that is granted later', async () => {
     const slots = semaphore(1);
     const stop = new AbortController();
     await slots.acquire();

@@ -15,7 +15,7 @@ afterEach(() => {
 describe.each([0, 1, 1_000, MAX_TIMER_MS, MAX_TIMER_MS + 1, 30 * DAY_MS, 100 * DAY_MS])(
   'a timer of %d ms',
   (milliseconds) => {
-    it('is due after exactly that long', () => {
+    it('is due after exactly that time', () => {
       const onDue = vi.fn();
       startTimer(milliseconds, onDue);
       vi.advanceTimersByTime(Math.max(0, milliseconds - 1));

@@ -8,8 +8,8 @@ const CASES = join(import.meta.dirname, '../../../shared/spec/conformance');
 const files = existsSync(CASES) ? readdirSync(CASES).filter((name) => name.endsWith('.json')) : [];
 
 if (files.length === 0) {
-  console.warn(`conformance: skipped, because there are no case files at ${CASES}`);
-  describe.skip('conformance (no case files beside the project)', () => it('is skipped', () => {}));
+  console.warn(`conformance: skipped, because no case files exist at ${CASES}`);
+  describe.skip('conformance (no case files next to the project)', () => it('is skipped', () => {}));
 } else {
   describe.each(files)('%s', (file) => {
     it.each(runFile(join(CASES, file)).map((result, index) => [index, result.name, result] as const))(

@@ -86,10 +86,10 @@ function decisionOf(given: DecisionCase): Decision {
     noFile,
   );
   if ('mistakes' in reading)
-    throw new Error(`the case's config is refused: ${mistakesText(reading.mistakes)}`);
+    throw new Error(`the config of the case is invalid: ${mistakesText(reading.mistakes)}`);
   const { actor } = reading.config;
   const now = instantMs(given.now);
-  if (now === undefined) throw new Error(`the case's now is ${given.now}`);
+  if (now === undefined) throw new Error(`the case has an invalid "now": ${given.now}`);
   const arrival = decode(JSON.stringify(given.envelope), { actor: actor.name, messageId: 'm-1', deriveId });
   const admission = admit(arrival, actor, now, Number.POSITIVE_INFINITY);
   const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
@@ -116,7 +116,7 @@ function endOf(outcome: DecisionCase['outcome'], fanOut: 'array' | 'never'): Cal
     case 'timeout':
       return { kind: 'timeout' };
     default:
-      throw new Error(`no such outcome: ${outcome.kind}`);
+      throw new Error(`unknown outcome: ${outcome.kind}`);
   }
 }
 
@@ -131,7 +131,7 @@ export function runDecode(given: DecodeCase): Difference[] {
   const body = given.bodyBase64 === undefined ? (given.body ?? '') : Buffer.from(given.bodyBase64, 'base64');
   const reading = readEnvironment({ ASYA_ACTOR_NAME: given.actor }, noFile);
   if ('mistakes' in reading)
-    throw new Error(`the case's actor is refused: ${mistakesText(reading.mistakes)}`);
+    throw new Error(`the actor of the case is invalid: ${mistakesText(reading.mistakes)}`);
   const { actor } = reading.config;
   const now = Date.UTC(2026, 0, 1);
   const admission = admit(decode(body, { actor: actor.name, messageId: 'm-1', deriveId }), actor, now, 1e9);
@@ -164,7 +164,7 @@ interface DelayCase {
 export function runDelay(given: DelayCase): Difference[] {
   const mistakes: Parameters<typeof mistakeCollector>[0] = [];
   const policy = compilePolicy(given.policy, mistakeCollector(mistakes, 'policy'));
-  if (mistakes.length > 0) throw new Error(`the case's policy is refused: ${mistakesText(mistakes)}`);
+  if (mistakes.length > 0) throw new Error(`the policy of the case is invalid: ${mistakesText(mistakes)}`);
   const actual = delayAfterAttempt(policy, given.attempt, given.roll);
   return Math.abs(actual - given.expectMs) <= 1
     ? []
@@ -229,5 +229,5 @@ export function runConfigGood(given: ConfigCase): Difference[] {
   const reading = readEnvironment(given.env, noFile);
   return 'config' in reading
     ? []
-    : [{ path: 'start', expected: 'not refused', actual: mistakesText(reading.mistakes) }];
+    : [{ path: 'start', expected: 'started', actual: mistakesText(reading.mistakes) }];
 }

@@ -11,25 +11,25 @@ import { NO_LIMITS } from '../../core/no-limits.ts';
 import { recordOf } from '../../functions/sidecar/lambda-process.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 
-/** Cases that no event can cause from outside: our own bugs, and a broker that fails while a record is released. */
+/** Cases that no event can cause: bugs, and a broker that fails while a record is released. */
 
-interface Stand {
+interface BatchFixture {
   readonly line: DeliveryLine;
   readonly transport: Transport;
   readonly sent: Dispatch[];
   readonly released: { readonly messageId: string; readonly pauseMs: number }[];
-  readonly troubles: string[];
+  readonly warnings: string[];
 }
 
-function stand(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEPTED): Stand {
+function batchFixture(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEPTED): BatchFixture {
   const sent: Dispatch[] = [];
   const released: { messageId: string; pauseMs: number }[] = [];
-  const troubles: string[] = [];
+  const warnings: string[] = [];
   const telemetry: Telemetry = {
     received: () => {},
     began: () => {},
     ended: () => {},
-    warn: (what, { problem }) => troubles.push(`${what}: ${problem}`),
+    warn: (what, { problem }) => warnings.push(`${what}: ${problem}`),
     step: () => {},
   };
   const line: DeliveryLine = {
@@ -66,33 +66,33 @@ function stand(send: (dispatch: Dispatch) => Promise<Reply>, nack: Reply = ACCEP
       return nack;
     },
   } as unknown as Transport;
-  return { line, transport, sent, released, troubles };
+  return { line, transport, sent, released, warnings };
 }
 
 const recordFor = (payload: unknown) => recordOf('score', envelopeAt('score', payload));
-const batch = (records: ReturnType<typeof recordFor>[], { line, transport }: Stand, concurrency = 1) =>
+const batch = (records: ReturnType<typeof recordFor>[], { line, transport }: BatchFixture, concurrency = 1) =>
   handleBatch(records, { line, transport, concurrency, timeLeftMs: () => 60_000 });
 
 describe.each([1, 3])('with a concurrency of %i', (concurrency) => {
   test('an exception fails only its record, and its slot is released', async () => {
     const records = ['a', 'bug', 'b', 'c'].map(recordFor);
-    const here = stand(({ envelope }) => {
-      if (envelope.payload === '"bug"') throw new Error('a bug of ours');
+    const fixture = batchFixture(({ envelope }) => {
+      if (envelope.payload === '"bug"') throw new Error('a bug in a send');
       return Promise.resolve(ACCEPTED);
     });
-    const response = await batch(records, here, concurrency);
+    const response = await batch(records, fixture, concurrency);
     expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: records[1]?.messageId }] });
-    expect(here.sent.map(({ envelope }) => envelope.payload)).toEqual(['"a"', '"b"', '"c"']);
-    expect(here.troubles.join()).toContain('a bug of ours');
+    expect(fixture.sent.map(({ envelope }) => envelope.payload)).toEqual(['"a"', '"b"', '"c"']);
+    expect(fixture.warnings.join()).toContain('a bug in a send');
   });
 
   test('an unreadable record fails without affecting the others', async () => {
     const records = ['a', 'b', 'c'].map(recordFor);
     const { eventSourceARN: _missing, ...broken } = records[1] ?? recordFor('b');
-    const here = stand(async () => ACCEPTED);
-    const response = await batch([records[0], broken as never, records[2]] as never, here, concurrency);
+    const fixture = batchFixture(async () => ACCEPTED);
+    const response = await batch([records[0], broken as never, records[2]] as never, fixture, concurrency);
     expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
-    expect(here.sent.length).toBe(2);
+    expect(fixture.sent.length).toBe(2);
   });
 
   test('a refused send releases the record with a pause that grows with its receive count', async () => {
@@ -101,21 +101,24 @@ describe.each([1, 3])('with a concurrency of %i', (concurrency) => {
         attributes: { ...recordFor(0).attributes, ApproximateReceiveCount: String(count) },
       }),
     );
-    const here = stand(async () => ({ ok: false, problem: 'down' }));
-    const response = await batch(records, here, concurrency);
+    const fixture = batchFixture(async () => ({ ok: false, problem: 'down' }));
+    const response = await batch(records, fixture, concurrency);
     expect(response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(
       records.map(({ messageId }) => messageId),
     );
-    const [first, second] = here.released.map(({ pauseMs }) => pauseMs);
+    const [first, second] = fixture.released.map(({ pauseMs }) => pauseMs);
     expect(second).toBeGreaterThan(first ?? Number.POSITIVE_INFINITY);
   });
 
   test('a refused release is logged, and the record fails', async () => {
     const record = recordFor(1);
-    const here = stand(async () => ({ ok: false, problem: 'down' }), { ok: false, problem: 'gone' });
-    expect(await batch([record], here, concurrency)).toEqual({
+    const fixture = batchFixture(async () => ({ ok: false, problem: 'down' }), {
+      ok: false,
+      problem: 'gone',
+    });
+    expect(await batch([record], fixture, concurrency)).toEqual({
       batchItemFailures: [{ itemIdentifier: record.messageId }],
     });
-    expect(here.troubles).toContain('settling failed: gone');
+    expect(fixture.warnings).toContain('settling failed: gone');
   });
 });

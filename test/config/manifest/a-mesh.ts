@@ -10,7 +10,7 @@ export function filesOf(texts: Texts): readonly ManifestFile[] {
   return Object.entries(texts).map(([path, text]) => ({ path, text }));
 }
 
-/** Five lines, and then the spec's: the first of these stands in line 6. */
+/** Five lines, followed by the lines of the spec. The first line of the spec is line 6. */
 export function actorText(name: string, ...spec: readonly string[]): string {
   const lines = [
     'apiVersion: asya.sh/v1alpha1',
@@ -44,7 +44,7 @@ export function actorOf(...spec: readonly string[]): ActorSpec {
   return actor;
 }
 
-/** A line for each mistake; empty where there is none. */
+/** One line per mistake. Empty if there are none. */
 export function mistakesIn(texts: Texts): readonly string[] {
   return mistakeLines(readManifest(filesOf(texts)));
 }

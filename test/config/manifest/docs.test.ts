@@ -7,7 +7,7 @@ import { mistakesIn } from './a-mesh.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/manifest.md'), 'utf8');
 
-/** The blocks that begin with a file's name, by that. */
+/** The code blocks that begin with a file name, by that name. */
 const FILES = Object.fromEntries(
   [...PAGE.matchAll(/^```\w+\n(?:#|\/\/) (\S+\.\w+)\n([\s\S]*?)^```/gm)].map(([, path = '', text = '']) => [
     path,

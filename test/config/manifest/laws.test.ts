@@ -10,7 +10,7 @@ import { durationText } from '../../../lib/core/text/duration.ts';
 import { resiliencyOf } from '../../core/a-delivery.ts';
 import { filesOf, mistakeLines, type Texts } from './a-mesh.ts';
 
-/** Writing and reading a mesh takes milliseconds: fewer than other laws have, unless more are asked for. */
+/** Writing and reading a mesh takes milliseconds, so the default number of runs is lower than for other laws. */
 const RUNS = {
   numRuns: Number(process.env['LAW_RUNS'] ?? 200),
   seed: Number(process.env['LAW_SEED'] ?? 20_260_101),
@@ -27,7 +27,7 @@ const identifier = fc.stringMatching(/^[a-z_]{1,6}$/).filter((text) => !['ts', '
 const seconds = fc.integer({ min: 1, max: 3_600 });
 const variable = fc.stringMatching(/^[B-Z][A-Z0-9_]{0,8}$/);
 
-/** In small letters: IAM ignores case, so two labels must not differ in case only. */
+/** In lowercase: IAM ignores case, so two labels must not differ in case only. */
 const label = fc.stringMatching(/^[b-z][a-z0-9 _.:/=+@-]{0,20}$/);
 
 const runtime: fc.Arbitrary<ActorSpec['runtime']> = fc.oneof(
@@ -43,11 +43,11 @@ const policy = record({
   jitter: fc.boolean(),
 });
 
-/** A mesh as it would be compiled, from which its files are written. */
+/** A compiled mesh. Its files are written from it. */
 const manifest: fc.Arbitrary<Manifest> = fc
   .uniqueArray(name, { minLength: 1, maxLength: 4 })
   .chain((names) => {
-    const someone = fc.constantFrom(...names);
+    const anyActor = fc.constantFrom(...names);
     const actor = (own: string): fc.Arbitrary<ActorSpec> =>
       record({
         name: fc.constant(own),
@@ -76,12 +76,12 @@ const manifest: fc.Arbitrary<Manifest> = fc
         }),
         memoryMb: fc.integer({ min: 128, max: 10_240 }),
         environment: fc.dictionary(variable, fc.string({ unit: 'grapheme' }), { noNullPrototype: true }),
-        next: maybe(fc.array(someone, { maxLength: 3 })),
+        next: maybe(fc.array(anyActor, { maxLength: 3 })),
       }).map((spec) => present(spec) as unknown as ActorSpec);
     const flow: fc.Arbitrary<Flow> = record({
       name,
-      entrypoint: someone,
-      routeNext: fc.array(someone, { maxLength: 3 }),
+      entrypoint: anyActor,
+      routeNext: fc.array(anyActor, { maxLength: 3 }),
       description: maybe(fc.string({ minLength: 1 }).filter((text) => text.trim() !== '')),
       timeoutSeconds: maybe(seconds.map((count) => count + 1)),
       mcp: maybe(fc.constant({ inputSchema: { type: 'object' } })),
@@ -158,7 +158,7 @@ it('reads every valid mesh', () => {
   ]);
 });
 
-/** Cuts, doubles and replaces pieces of a good text: what people and merges do. */
+/** Removes and replaces parts of a valid text, like typos and merges do. */
 const mutated = fc
   .tuple(
     manifest,
@@ -205,8 +205,8 @@ const mutated = fc
     ),
   );
 
-/** Puts something else in the place of a value: what belongs elsewhere, or nowhere. */
-const confused = fc
+/** Replaces values with arbitrary other values. */
+const withReplacedValues = fc
   .tuple(
     manifest,
     fc.array(fc.tuple(fc.nat(), fc.jsonValue({ maxDepth: 2 })), { minLength: 1, maxLength: 4 }),
@@ -219,7 +219,7 @@ const confused = fc
     return { 'actors.yaml': texts.join('---\n'), 'flows.yaml': stringify(others) };
   });
 
-/** The value at one of the places below the root, counted through, exchanged for another. */
+/** Replaces the value with this index among all values below the root. */
 function replaced(root: unknown, place: number, value: unknown): unknown {
   const copy = structuredClone(root);
   const places: (readonly [holder: Record<string, unknown>, key: string])[] = [];
@@ -252,11 +252,11 @@ const anything = fc.dictionary(
 );
 
 it('never throws, and locates every mistake in a file', () => {
-  const met = { read: 0, refused: 0 };
+  const counts = { read: 0, refused: 0 };
   fc.assert(
-    fc.property(fc.oneof(mutated, confused, anything), (texts: Texts) => {
+    fc.property(fc.oneof(mutated, withReplacedValues, anything), (texts: Texts) => {
       const reading = readManifest(filesOf(texts));
-      met['manifest' in reading ? 'read' : 'refused']++;
+      counts['manifest' in reading ? 'read' : 'refused']++;
       for (const { place, problem, file, line, column } of 'mistakes' in reading ? reading.mistakes : []) {
         expect(line).toBeGreaterThan(0);
         expect(line).toBeLessThanOrEqual(texts[file]?.split('\n').length ?? 0);
@@ -267,6 +267,6 @@ it('never throws, and locates every mistake in a file', () => {
     }),
     RUNS,
   );
-  expect(met.read).toBeGreaterThan(0);
-  expect(met.refused).toBeGreaterThan(0);
+  expect(counts.read).toBeGreaterThan(0);
+  expect(counts.refused).toBeGreaterThan(0);
 });

@@ -226,7 +226,7 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
     `5:12 metadata.labels.${'k'.repeat(129)}: has a name of 129 characters; an AWS tag's name has at most 128: shorten it by 1`,
   ],
   [
-    "a label with a name of AWS's own",
+    'a label with a reserved name',
     ['labels: {AWS:team: a}'],
     '5:12 metadata.labels["AWS:team"]: has a name that begins with "AWS:"; AWS reserves this prefix: choose another name',
   ],
@@ -241,7 +241,7 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
     '5:12 metadata.labels.team: has 300 characters; the value of an AWS tag has at most 256: shorten it by 44',
   ],
   [
-    "a label with a value of AWS's own",
+    'a label with a reserved value',
     ['labels: {team: "aws:vision"}'],
     '5:12 metadata.labels.team: is "aws:vision", which begins with "aws:"; AWS reserves this prefix: choose another value',
   ],
@@ -256,7 +256,7 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
     '7:5 metadata.labels.team: has the same name as "Team" except for case, which tags of an IAM role ignore; keep one',
   ],
   [
-    'several at once',
+    'several mistakes at once',
     ['labels: {a: 1, "b,": c}', 'annotations: {d: true}'],
     '5:12 metadata.labels.a: is 1; a label is text: write "1"',
     `5:18 metadata.labels["b,"]: has "," in its name; an AWS tag takes ${TAG_CHARACTERS}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { actorText, mistakesIn, python, type Texts } from './a-mesh.ts';
 
-/** Lines of `score`'s spec from line 7 on, and what is said of them. Beside it stands `store`. */
+/** Lines of the spec of `score` from line 7 on, and the reported mistake. The mesh also has the actor `store`. */
 const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], line: string])[] = [
   [
     'an unknown field',
@@ -9,7 +9,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '7:3 spec.resilency: is not a known field; did you mean "resiliency"?',
   ],
   [
-    'an unknown field deeper',
+    'an unknown nested field',
     ['scaling:', '  maxReplica: 3'],
     '8:5 spec.scaling.maxReplica: is not a known field; did you mean "maxReplicas"?',
   ],
@@ -19,7 +19,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '7:16 spec.resiliency.actorTimout: is not a known field; did you mean "actorTimeout"?',
   ],
   [
-    'no duration',
+    'an invalid duration',
     ['resiliency:', '  actorTimeout: 5 minutes'],
     '8:5 spec.resiliency.actorTimeout: is "5 minutes"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "5m"?',
   ],
@@ -29,57 +29,57 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '8:5 spec.resiliency.actorTimeout: is 30; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "30s"?',
   ],
   [
-    'a duration nobody can guess at',
+    'an invalid duration without a suggestion',
     ['resiliency:', '  actorTimeout: soon'],
     '8:5 spec.resiliency.actorTimeout: is "soon"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
   ],
   [
-    'no time at all',
+    'a timeout of 0',
     ['resiliency: {actorTimeout: 0s}'],
     '7:16 spec.resiliency.actorTimeout: is "0s"; it must be above 0 and shorter than 12h, the longest visibility timeout of SQS',
   ],
   [
-    'more time than SQS hides a delivery',
+    'a timeout over the longest visibility timeout of SQS',
     ['resiliency: {actorTimeout: 12h}'],
     '7:16 spec.resiliency.actorTimeout: is "12h"; it must be above 0 and shorter than 12h, the longest visibility timeout of SQS',
   ],
   [
-    "a visibility below the actor's timeout",
+    'a visibility timeout below the actor timeout',
     ['resiliency:', '  actorTimeout: 1m', '  visibilityTimeout: 60s'],
     '9:5 spec.resiliency.visibilityTimeout: is "60s"; it must be longer than the actorTimeout (1m), or the broker redelivers what is still being processed; try "120s"',
   ],
   [
-    'a visibility of a timeout whose double SQS does not allow',
+    'a visibility timeout below an actor timeout of over 6 h',
     ['resiliency: {visibilityTimeout: 8h, actorTimeout: 8h}'],
     '7:16 spec.resiliency.visibilityTimeout: is "8h"; it must be longer than the actorTimeout (8h), or the broker redelivers what is still being processed; try "43200s"',
   ],
   [
-    'a visibility below the default timeout',
+    'a visibility timeout below the default actor timeout',
     ['resiliency: {visibilityTimeout: 2m}'],
     '7:16 spec.resiliency.visibilityTimeout: is "2m"; it must be longer than the actorTimeout (5m), or the broker redelivers what is still being processed; try "600s"',
   ],
   [
-    'a visibility of parts of seconds',
+    'a visibility timeout with fractions of a second',
     ['resiliency: {visibilityTimeout: 1500ms, actorTimeout: 1s}'],
     '7:16 spec.resiliency.visibilityTimeout: is "1500ms"; expected whole seconds, "1s" to "43200s"',
   ],
   [
-    "a policy's mistake",
+    'a mistake in a policy',
     ['resiliency:', '  policies:', '    default:', '      initialDelay: 1sec'],
     '10:9 spec.resiliency.policies.default.initialDelay: is "1sec"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
   ],
   [
-    "a policy's unknown word",
+    'an unknown backoff in a policy',
     ['resiliency:', '  policies:', '    default: {backoff: exponental}'],
     '9:17 spec.resiliency.policies.default.backoff: is "exponental"; expected one of constant, fixed, linear, exponential, schedule; did you mean "exponential"?',
   ],
   [
-    'a rule without its policy',
+    'a rule with an unknown policy',
     ['resiliency:', '  policies: {slow: {}}', '  rules:', '    - errors: [ValueError]', '      policy: slwo'],
     `11:9 spec.resiliency.rules[0].policy: is "slwo"; expected the name of a policy; did you mean "slow"?`,
   ],
   [
-    "a rule's odd error",
+    'an invalid error pattern in a rule',
     ['resiliency:', '  rules:', '    - {errors: [A, "http:5x"], policy: noRetry}'],
     '9:22 spec.resiliency.rules[0].errors[1]: is "http:5x"; expected an error name such as "ValueError", "http:503" or "http:5xx"',
   ],
@@ -95,27 +95,27 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   ],
   ['an empty field', ['resiliency:'], '7:3 spec.resiliency: is null; expected a map of fields'],
   [
-    'onExhausted to nobody',
+    'onExhausted with an unknown actor',
     ['resiliency:', '  policies:', '    default:', '      onExhausted: [store, stroe]'],
     '10:30 spec.resiliency.policies.default.onExhausted[1]: is "stroe", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
-    'onExhausted to the crew',
+    'onExhausted with an actor of the crew',
     ['resiliency: {policies: {default: {onExhausted: [x-sink]}}}'],
     '7:51 spec.resiliency.policies.default.onExhausted[0]: is "x-sink"; expected an actor name such as "recover"; names that start with "x-" are reserved for the mesh',
   ],
   [
-    'onError to nobody',
+    'onError with an unknown actor',
     ['resiliency: {onError: stor}'],
     '7:16 spec.resiliency.onError: is "stor", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
-    'onError to the crew',
+    'onError with an actor of the crew',
     ['resiliency: {onError: x-sump}'],
     `7:16 spec.resiliency.onError: is "x-sump"; a route cannot contain an actor of the mesh itself`,
   ],
   [
-    'onError to itself',
+    'onError with the actor itself',
     ['resiliency: {onError: score}'],
     '7:16 spec.resiliency.onError: is "score", which is this actor: its failures would come back to it; expected another actor',
   ],
@@ -125,23 +125,23 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     `7:16 spec.resiliency.onError: is ["store"]; expected the name of an actor`,
   ],
   [
-    'a follower who is nobody',
+    'next with an unknown actor',
     ['next:', '- store', '- Store'],
     '9:5 spec.next[1]: is "Store", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
-    'followers that are no list',
+    'next that is not a list',
     ['next: store'],
     '7:3 spec.next: is "store"; expected a list ([] for an empty one)',
   ],
-  ['a number as follower', ['next: [1]'], `7:10 spec.next[0]: is 1; expected the name of an actor`],
+  ['next with a number', ['next: [1]'], `7:10 spec.next[0]: is 1; expected the name of an actor`],
   [
     'too few replicas',
     ['scaling: {maxReplicas: 0}'],
     '7:13 spec.scaling.maxReplicas: is 0; expected a whole number from 1 to 1000',
   ],
   [
-    'parts of a replica',
+    'a fraction of a replica',
     ['scaling: {maxReplicas: 1.5}'],
     '7:13 spec.scaling.maxReplicas: is 1.5; expected a whole number from 1 to 1000',
   ],
@@ -151,17 +151,17 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '7:13 spec.scaling.concurrency: is "2"; expected a whole number from 1 to 1000',
   ],
   [
-    'a great batch without a window',
+    'a large batch without a window',
     ['scaling: {batchSize: 11}'],
     '7:13 spec.scaling.batchSize: is 11; more than 10 needs a batchWindow of "1s" or more',
   ],
   [
-    'too long a window',
+    'a window that is too long',
     ['scaling: {batchWindow: 6m}'],
     '7:13 spec.scaling.batchWindow: is "6m"; expected whole seconds, "0s" to "300s"',
   ],
   [
-    'memory in other words',
+    'memory in an unknown unit',
     ['memory: 512MB'],
     '7:3 spec.memory: is "512MB"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240; did you mean "512Mi"?',
   ],
@@ -171,17 +171,17 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '7:3 spec.memory: is "64Mi"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240',
   ],
   [
-    "one of the sidecar's variables",
+    'a reserved variable',
     ['environment:', '  MODEL: a', '  ASYA_LOG_LEVEL: debug'],
     '9:5 spec.environment.ASYA_LOG_LEVEL: is reserved: variables that start with ASYA_ are set from this document',
   ],
   [
-    'a variable that cannot be one',
+    'an invalid variable name',
     ['environment: {2nd: a}'],
     '7:17 spec.environment.2nd: is not a valid variable name; expected a letter, then letters, digits and "_"',
   ],
   [
-    'a variable with more than text',
+    'a variable with a list',
     ['environment: {LIST: [1]}'],
     '7:17 spec.environment.LIST: is [1]; expected text, a number or a flag; use "" for an empty value',
   ],
@@ -191,7 +191,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '8:5 spec.environment.MODEL: is null; expected text, a number or a flag; use "" for an empty value',
   ],
   [
-    'two runtimes, one of them named',
+    'two runtimes, one of them in `runtime`',
     ['runtime: python', 'image: a'],
     '8:3 spec.image: cannot be used with runtime "python", which takes handler; keep one of them',
   ],
@@ -201,18 +201,18 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '6:3 spec.handler: is set together with url; an actor has one runtime, so keep one of them',
   ],
   [
-    'a runtime nobody knows',
+    'an unknown runtime',
     ['runtime: pyton'],
     '7:3 spec.runtime: is "pyton"; expected one of node, python, image, url; did you mean "python"?',
   ],
   [
-    "another language's handler",
+    'a handler of another language',
     ['runtime: node'],
     '6:3 spec.handler: is "module.handle"; a handler for node is FILE.FUNCTION, like "score.ts.score"; or did you mean runtime "python"?',
   ],
 ];
 
-/** Whole specs: their first line is line 6. */
+/** Whole specs. Their first line is line 6. */
 const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
   [
     '{}',
@@ -275,15 +275,15 @@ describe('a mistake in an actor is reported once, with its place', () => {
   });
 });
 
-/** Whole documents; beside them stands `store`, called so by them as well. */
+/** Whole documents. The mesh also has the actor `store`. */
 const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...lines: readonly string[]])[] = [
   [
-    'a kind nobody knows',
+    'an unknown kind',
     python('score').replace('AsyncActor', 'AsynActor'),
     '2:1 kind: is "AsynActor"; expected "AsyncActor"; did you mean "AsyncActor"?',
   ],
   [
-    "somebody else's document",
+    'a document of another tool',
     'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n',
     '1:1 apiVersion: is "apps/v1"; expected "asya.sh/v1alpha1"',
     '2:1 kind: is "Deployment"; expected "AsyncActor"; did you mean "AsyncActor"?',
@@ -299,12 +299,12 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
     '1:1 apiVersion: is "asya.sh/v2"; expected "asya.sh/v1alpha1"',
   ],
   [
-    'a field beside spec',
+    'an unknown field at the top level',
     `${python('score')}status: {}\n`,
     '7:1 status: is not a known field; did you mean "metadata"?',
   ],
   [
-    'a field of metadata',
+    'an unknown field of metadata',
     python('score').replace('{name', '{nmae: a, name'),
     '3:12 metadata.nmae: is not a known field; did you mean "name"?',
   ],
@@ -314,22 +314,22 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
     '1:1 metadata.name: is missing; an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end',
   ],
   [
-    'no DNS label',
+    'a name that is not a DNS label',
     python('scoreImage'),
     '3:12 metadata.name: is "scoreImage"; an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end; did you mean "score-image"?',
   ],
   [
-    'too long a name',
+    'a name that is too long',
     python('a'.repeat(64)),
     `3:12 metadata.name: is "${'a'.repeat(64)}"; an actor's name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end`,
   ],
   [
-    "one of the mesh's own names",
+    'a reserved name',
     python('x-score'),
     '3:12 metadata.name: is "x-score"; names that start with "x-" are reserved for the mesh',
   ],
   [
-    'a wrong name in the spec',
+    'an invalid name in the spec',
     python('score', 'actor: Score'),
     '7:3 spec.actor: is "Score"; an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end; did you mean "score"?',
   ],
@@ -338,9 +338,9 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
     python('score').split('\n').slice(0, 4).join('\n'),
     '1:1 spec: is missing; expected a map of fields',
   ],
-  ['text alone', 'just words', '1:1: is "just words"; expected a document of kind "AsyncActor"'],
+  ['only text', 'just words', '1:1: is "just words"; expected a document of kind "AsyncActor"'],
   [
-    'flows elsewhere',
+    'flows in another file',
     'flows:\n- {name: f, entrypoint: store}\n',
     '1:1 flows: is in "score.yaml"; flows are read from flows.yaml',
   ],
@@ -352,7 +352,7 @@ describe('a mistake in a document', () => {
     expect(mistakesIn(texts)).toEqual(lines.map((line) => `score.yaml:${line}`));
   });
 
-  it('does not cause others at references to the actor', () => {
+  it('does not cause further mistakes at references to the actor', () => {
     for (const wrong of [
       /AsyncActor/,
       /kind: AsyncActor/,
@@ -395,23 +395,23 @@ describe('a duplicate name', () => {
 /** The fields of a flow from line 3 on. */
 const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], line: string])[] = [
   [
-    'an entrypoint that is nobody',
+    'an entrypoint with an unknown actor',
     ['entrypoint: scor'],
     '3:3 flows[0].entrypoint: is "scor", which is not an actor of this mesh; did you mean "score"?',
   ],
   ['no entrypoint', [], '2:3 flows[0].entrypoint: is missing; expected the name of an actor'],
   [
-    'an entrypoint of the crew',
+    'an entrypoint with an actor of the crew',
     ['entrypoint: x-sink'],
     `3:3 flows[0].entrypoint: is "x-sink"; a route cannot contain an actor of the mesh itself`,
   ],
   [
-    'a step that is nobody',
+    'route_next with an unknown actor',
     ['entrypoint: score', 'route_next:', '- store', '- stroe'],
     '6:5 flows[0].route_next[1]: is "stroe", which is not an actor of this mesh; did you mean "store"?',
   ],
   [
-    'steps that are no list',
+    'route_next that is not a list',
     ['entrypoint: score', 'route_next: store'],
     '4:3 flows[0].route_next: is "store"; expected a list ([] for an empty one)',
   ],
@@ -421,17 +421,17 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
     '4:3 flows[0].routeNext: is not a known field; did you mean "route_next"?',
   ],
   [
-    'a timeout in words',
+    'a timeout as a duration',
     ['entrypoint: score', 'timeout: 6m'],
     '4:3 flows[0].timeout: is "6m"; a flow\'s timeout is a whole number of seconds from 2, such as 360; did you mean 360?',
   ],
   [
-    'a timeout of a second in words, which would be refused too',
+    'a timeout as a duration of one second, which is not suggested',
     ['entrypoint: score', 'timeout: 1s'],
     '4:3 flows[0].timeout: is "1s"; a flow\'s timeout is a whole number of seconds from 2, such as 360; did you mean 2?',
   ],
   [
-    'a timeout of parts of seconds',
+    'a timeout with a fraction of a second',
     ['entrypoint: score', 'timeout: 1.5'],
     "4:3 flows[0].timeout: is 1.5; a flow's timeout is a whole number of seconds from 2, such as 360",
   ],
@@ -441,22 +441,22 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
     '4:3 flows[0].timeout: is 1; such a flow can never succeed, because an actor is not called with less than 1 s left; use at least 2',
   ],
   [
-    'a timeout of nothing',
+    'a timeout of 0 seconds',
     ['entrypoint: score', 'timeout: 0'],
     "4:3 flows[0].timeout: is 0; a flow's timeout is a whole number of seconds from 2, such as 360",
   ],
   [
-    'an endless timeout',
+    'an infinite timeout',
     ['entrypoint: score', 'timeout: .inf'],
     "4:3 flows[0].timeout: is Infinity; a flow's timeout is a whole number of seconds from 2, such as 360",
   ],
   [
-    'a description that is no text',
+    'a description that is not text',
     ['entrypoint: score', 'description: [a]'],
     '4:3 flows[0].description: is ["a"]; expected text',
   ],
   [
-    'a schema that is none',
+    'an invalid schema',
     ['entrypoint: score', 'timeout: 900', 'mcp:', '  inputSchema: [object]'],
     '6:5 flows[0].mcp.inputSchema: is ["object"]; expected a JSON Schema like {type: object, properties: {...}}',
   ],
@@ -466,7 +466,7 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
     '4:3 flows[0].mcp.inputSchema: is missing; expected a JSON Schema like {type: object, properties: {...}}',
   ],
   [
-    'a schema of a list',
+    'a schema of an array',
     ['entrypoint: score', 'timeout: 900', 'mcp: {inputSchema: {type: array}}'],
     '5:23 flows[0].mcp.inputSchema.type: is "array"; the input of a tool must be an "object"',
   ],
@@ -476,7 +476,7 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
     '5:26 flows[0].mcp.schema: is not a known field; did you mean "inputSchema"?',
   ],
   [
-    'a2a as a word',
+    'a2a as a flag',
     ['entrypoint: score', 'a2a: true'],
     '4:3 flows[0].a2a: is true; expected a map of fields',
   ],

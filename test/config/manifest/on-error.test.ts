@@ -17,8 +17,8 @@ import { actorOf } from './a-mesh.ts';
 const VALUE_ERROR = faultEnd({ type: 'ValueError' });
 const OTHER_ERROR = faultEnd({ type: 'KeyError' });
 
-/** What becomes of an envelope at an actor with these lines in its resiliency. */
-function fate(lines: readonly string[], end: CallEnd, attempt = 1): unknown {
+/** Where an actor with these lines in its resiliency sends an envelope, with the delay and the reason. */
+function outcomeOf(lines: readonly string[], end: CallEnd, attempt = 1): unknown {
   const { resiliency } = actorOf('resiliency:', ...lines.map((line) => `  ${line}`));
   const status = { phase: 'retrying', actor: 'score', attempt: attempt - 1, created_at: at(-9_000) };
   const envelope = attempt === 1 ? anEnvelope() : anEnvelope({ status });
@@ -34,7 +34,7 @@ describe('onError', () => {
     ['an error that no policy covers', [ON_ERROR], OTHER_ERROR, 1, RESCUED],
     ['a timeout that no policy covers', [ON_ERROR], TIMEOUT, 1, RESCUED],
     [
-      'a timeout, which the default alone does not retry',
+      'a timeout, which the default policy does not retry',
       [ON_ERROR, 'policies: {default: {maxAttempts: 9}}'],
       TIMEOUT,
       1,
@@ -48,52 +48,52 @@ describe('onError', () => {
       ['score', 0, undefined],
     ],
     [
-      'a timeout for which a rule has none left',
+      'a timeout for which a rule has no attempts left',
       [ON_ERROR, 'policies: {p: {maxAttempts: 2}}', 'rules: [{errors: [TimeoutError], policy: p}]'],
       TIMEOUT,
       2,
       RESCUED,
     ],
-    ['a runtime out of reach, at first', [ON_ERROR], UNREACHABLE, 1, ['score', 1_000, undefined]],
-    ['a runtime out of reach, again', [ON_ERROR], UNREACHABLE, 4, ['score', 8_000, undefined]],
-    ['a runtime out of reach, five times', [ON_ERROR], UNREACHABLE, 5, RESCUED],
+    ['an unreachable runtime, first attempt', [ON_ERROR], UNREACHABLE, 1, ['score', 1_000, undefined]],
+    ['an unreachable runtime, fourth attempt', [ON_ERROR], UNREACHABLE, 4, ['score', 8_000, undefined]],
+    ['an unreachable runtime, fifth attempt', [ON_ERROR], UNREACHABLE, 5, RESCUED],
     [
-      'a runtime out of reach, where the default covers it',
+      'an unreachable runtime, covered by the default policy',
       [ON_ERROR, 'policies: {default: {}}'],
       UNREACHABLE,
       1,
       RESCUED,
     ],
     [
-      'a runtime out of reach, where a rule covers it',
+      'an unreachable runtime, covered by a rule',
       [ON_ERROR, 'rules: [{errors: [ConnectionError], policy: noRetry}]'],
       UNREACHABLE,
       1,
       RESCUED,
     ],
     [
-      'the default with an attempt left',
+      'the default policy with an attempt left',
       [ON_ERROR, 'policies: {default: {maxAttempts: 2, initialDelay: 3s}}'],
       OTHER_ERROR,
       1,
       ['score', 3_000, undefined],
     ],
     [
-      'the default with none left',
+      'the default policy without an attempt left',
       [ON_ERROR, 'policies: {default: {maxAttempts: 2}}'],
       OTHER_ERROR,
       2,
       RESCUED,
     ],
     [
-      'what must not be retried',
+      'an error that must not be retried',
       [ON_ERROR, 'rules: [{errors: [ValueError], policy: noRetry}]'],
       VALUE_ERROR,
       1,
       RESCUED,
     ],
     [
-      'a policy that says where to go itself',
+      'a policy with its own onExhausted',
       [ON_ERROR, 'policies: {default: {onExhausted: [score]}}'],
       OTHER_ERROR,
       1,
@@ -114,14 +114,14 @@ describe('onError', () => {
       ['errors', 0, 'Escalated'],
     ],
     [
-      "policies of the user's own by the names that are used here",
+      'user policies with the names that onError uses',
       [ON_ERROR, 'policies: {connection: {maxAttempts: 7}, onError: {maxAttempts: 7}}'],
       UNREACHABLE,
       5,
       RESCUED,
     ],
   ] as const)('%s', (_what, lines, end, attempt, expected) => {
-    expect(fate(lines, end, attempt)).toEqual(expected);
+    expect(outcomeOf(lines, end, attempt)).toEqual(expected);
   });
 
   it('changes nothing if it is omitted', () => {
@@ -136,7 +136,7 @@ describe('onError', () => {
     [[ON_ERROR, 'policies: {default: {maxAttempts: 3, jitter: true}}']],
     [[ON_ERROR, 'rules: [{errors: [A], policy: noRetry}, {errors: ["http:5xx"], policy: nonretryable}]']],
     [[ON_ERROR, 'policies: {connection: {}, onError: {}, onError-: {}}']],
-  ])('is the same once written to a file and read again: %j', (lines) => {
+  ])('is the same after it is written to a file and read again: %j', (lines) => {
     const { resiliency } = actorOf('resiliency:', ...lines.map((line) => `  ${line}`));
     const { policies, rules } = resiliencyInput(resiliency);
     expect(resiliencyOf(policies, rules)).toEqual(resiliency);

@@ -88,7 +88,7 @@ spec:
     ['{image: a, handler: any thing}', { kind: 'image', image: 'a', handler: 'any thing' }],
     ['{runtime: url, url: "https://a.example/x"}', { kind: 'url', url: 'https://a.example/x' }],
     ['url: http://127.0.0.1:8080/invoke', { kind: 'url', url: 'http://127.0.0.1:8080/invoke' }],
-  ])('%s tells its runtime', (spec, runtime) => {
+  ])('has the runtime of %s', (spec, runtime) => {
     expect(manifestOf({ 'a.yaml': actorText('score', spec) }).actors[0]?.runtime).toEqual(runtime);
   });
 
@@ -98,7 +98,7 @@ spec:
     ['512Mi', 512],
     ['1Gi', 1024],
     ['1.5Gi', 1536],
-  ])('takes %s of memory', (text, memoryMb) => {
+  ])('accepts %s of memory', (text, memoryMb) => {
     expect(actorOf(`memory: ${text}`).memoryMb).toBe(memoryMb);
   });
 
@@ -178,12 +178,12 @@ flows:
     ]);
   });
 
-  it.each(['flows.yml', 'deeper/flows.yaml'])('also from %s', (path) => {
+  it.each(['flows.yml', 'deeper/flows.yaml'])('are also read from %s', (path) => {
     const flows = 'flows: [{name: f, entrypoint: upload-image}]';
     expect(manifestOf({ ...TEXTS, [path]: flows }).flows).toHaveLength(1);
   });
 
-  it.each(['flows: []', '', '# none yet'])('may be none: %j', (text) => {
+  it.each(['flows: []', '', '# none yet'])('may be empty: %j', (text) => {
     expect(manifestOf({ ...TEXTS, 'flows.yaml': text }).flows).toEqual([]);
   });
 });
@@ -240,17 +240,17 @@ spec:
 describe("a handler's file", () => {
   it('is checked, and reported at the line of the handler', () => {
     const texts = { 'deep/a.yaml': python('score'), 'b.yaml': actorText('web', 'url: http://a/') };
-    const asked: unknown[] = [];
+    const checked: unknown[] = [];
     const reading = readManifest(filesOf(texts), (runtime, file) => {
-      asked.push([runtime.kind, file]);
-      return runtime.kind === 'python' ? 'is not there' : undefined;
+      checked.push([runtime.kind, file]);
+      return runtime.kind === 'python' ? 'is missing' : undefined;
     });
-    expect(asked).toEqual([
+    expect(checked).toEqual([
       ['python', 'deep/a.yaml'],
       ['url', 'b.yaml'],
     ]);
     expect(reading).toMatchObject({
-      mistakes: [{ place: 'deep/a.yaml:6:3 spec.handler', problem: 'is not there', line: 6, column: 3 }],
+      mistakes: [{ place: 'deep/a.yaml:6:3 spec.handler', problem: 'is missing', line: 6, column: 3 }],
     });
   });
 });

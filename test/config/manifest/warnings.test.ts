@@ -33,7 +33,7 @@ describe('a flow for callers without a timeout', () => {
     ['  mcp: {inputSchema: {}}', 'mcp'],
     ['  a2a: {}', 'a2a'],
     ['  a2a: {}\n  mcp: {inputSchema: {}}', 'mcp'],
-  ])('is warned of: %j', (flow, field) => {
+  ])('gives a warning: %j', (flow, field) => {
     expect(warningsOf(flow)).toEqual([
       expect.stringMatching(
         new RegExp(
@@ -50,7 +50,7 @@ describe('a flow for callers without a timeout', () => {
 });
 
 describe('warnings', () => {
-  it('are reported next to mistakes', () => {
+  it('are reported together with mistakes', () => {
     const texts = {
       ...ACTORS,
       'flows.yaml':
@@ -58,12 +58,12 @@ describe('warnings', () => {
     };
     expect(mistakesIn(texts)).toEqual([]);
     expect(warningsIn(texts)).toHaveLength(2);
-    const wrong = { ...texts, 'wrong.yaml': python('wrong', 'next: [nobody]') };
+    const wrong = { ...texts, 'wrong.yaml': python('wrong', 'next: [missing]') };
     expect(mistakesIn(wrong)).toHaveLength(1);
     expect(warningsIn(wrong)).toHaveLength(2);
   });
 
   it('are not given for an actor outside of flows', () => {
-    expect(warningsIn({ ...ACTORS, 'alone.yaml': python('alone') })).toEqual([]);
+    expect(warningsIn({ ...ACTORS, 'single.yaml': python('single') })).toEqual([]);
   });
 });

@@ -47,21 +47,21 @@ describe('a duplicate key', () => {
 describe('aliases', () => {
   it.each([
     [
-      'of nothing',
+      'without an anchor',
       ['environment: {A: &model a, B: *modle}'],
       '7:33 spec.environment.B: is the alias "*modle", but there is no anchor "&modle" before it; did you mean "model"?',
     ],
     [
-      'of what holds them',
+      'of a node that contains them',
       ['environment: &all', '  A: *all'],
       '8:8 spec.environment.A: is the alias "*all" of a node that contains it',
     ],
     [
-      'merged, of nothing',
+      'merged, but not of a map',
       ['environment: {<<: 3}'],
       '7:17 spec.environment["<<"]: merges something other than a map; expected an alias of a map',
     ],
-  ])('%s are told', (_what, spec, line) => {
+  ])('%s are reported', (_what, spec, line) => {
     expect(mistakesIn({ 'a.yaml': python('score', ...spec) })).toEqual([`a.yaml:${line}`]);
   });
 
@@ -74,7 +74,7 @@ describe('aliases', () => {
     ).toEqual(['a.yaml:1:1: has aliases that repeat more than 100 nodes; write some of them out']);
   });
 
-  it('locate a mistake where it is written', () => {
+  it('do not change the reported place of a mistake', () => {
     const lines = mistakesIn({
       'a.yaml': python(
         'score',
@@ -95,7 +95,7 @@ describe('aliases', () => {
 });
 
 describe('text', () => {
-  it('stays text, whatever version a directive names', () => {
+  it('stays text for any YAML version in a directive', () => {
     expect(actorOf('environment: {A: on, B: yes, C: No}').environment).toEqual({
       A: 'on',
       B: 'yes',
@@ -133,7 +133,7 @@ describe('text', () => {
     expect(mistakesIn({ 'a.yaml': python('score'), 'flows.yaml': flows })).toHaveLength(3);
   });
 
-  it('of several lines is reported in one', () => {
+  it('of several lines is reported in one line', () => {
     expect(
       mistakesIn({ 'a.yaml': python('score', '"two\\nlines": 1', 'memory: "two\\nlines"') }),
     ).toHaveLength(2);

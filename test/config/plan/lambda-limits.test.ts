@@ -4,57 +4,59 @@ import { lambdaMistakes } from '../../../lib/config/plan/lambda-limits.ts';
 import { mistakesText } from '../../../lib/core/text/mistake.ts';
 import { actorText, manifestOf, python } from '../manifest/a-mesh.ts';
 
-/** Each refusal of a mesh that SQS or Lambda would refuse, or would run otherwise than it says. */
+/** Meshes that SQS or Lambda would reject, or would run differently than configured. */
 
 const SETTINGS = { namespace: 'dev-hello', region: 'eu-central-1', storage: {} };
 
-const told = (manifest: Manifest, settings = {}): string =>
+const reportFor = (manifest: Manifest, settings = {}): string =>
   mistakesText(lambdaMistakes(manifest, { ...SETTINGS, ...settings }));
-const toldOf = (...spec: readonly string[]): string =>
-  told(manifestOf({ 'score.yaml': python('score', ...spec) }));
+const reportForSpec = (...spec: readonly string[]): string =>
+  reportFor(manifestOf({ 'score.yaml': python('score', ...spec) }));
 
 test('accepts a mesh that can be deployed', () => {
-  expect(toldOf()).toBe('');
-  expect(toldOf('scaling: {maxReplicas: 2, batchSize: 10}', 'resiliency: {actorTimeout: 14m55s}')).toBe('');
+  expect(reportForSpec()).toBe('');
+  expect(
+    reportForSpec('scaling: {maxReplicas: 2, batchSize: 10}', 'resiliency: {actorTimeout: 14m55s}'),
+  ).toBe('');
 });
 
 test("an actor's timeout over Lambda's limit", () => {
-  const words = toldOf('resiliency: {actorTimeout: 15m}');
-  expect(words).toMatch(
+  const report = reportForSpec('resiliency: {actorTimeout: 15m}');
+  expect(report).toMatch(
     /^score\.yaml "score" spec\.resiliency\.actorTimeout: is 15m; a call may take 14m55s on Lambda/,
   );
-  expect(words).toMatch(/split the work into several actors, or run this one as a long-running worker/);
+  expect(report).toMatch(/split the work into several actors, or run this one as a long-running worker/);
 });
 
 test('a visibility timeout below the time that the function may hold a message, with batch and window', () => {
-  const words = toldOf(
+  const report = reportForSpec(
     'resiliency: {actorTimeout: 10s, visibilityTimeout: 60s}',
     'scaling: {batchSize: 10, batchWindow: 20s, concurrency: 2}',
   );
-  // Five rounds of 10 s, 5 s beside them, and 20 s in which the batch fills.
-  expect(words).toMatch(
+  // Five rounds of 10 s, 5 s of overhead, and 20 s until the batch is full.
+  expect(report).toMatch(
     /visibilityTimeout: is 1m, but the function may hold a message for 1m15s, and Lambda rejects/,
   );
-  expect(words).toMatch(/omit it for 1m45s, or set 1m15s or more$/);
-  expect(toldOf('resiliency: {actorTimeout: 10s, visibilityTimeout: 15s}')).toBe('');
+  expect(report).toMatch(/omit it for 1m45s, or set 1m15s or more$/);
+  expect(reportForSpec('resiliency: {actorTimeout: 10s, visibilityTimeout: 15s}')).toBe('');
 });
 
-test('one replica, with what to do instead', () => {
-  expect(toldOf('scaling: {maxReplicas: 1}')).toMatch(
+test('one replica, with alternatives', () => {
+  expect(reportForSpec('scaling: {maxReplicas: 1}')).toMatch(
     /maxReplicas: is 1; an event source of Lambda needs at least 2, .*: set 2 and make the handler safe .*, or run this actor as one long-running worker/,
   );
 });
 
 test('queue names over 80 characters, with the number to remove', () => {
   const long = 'a'.repeat(63);
-  expect(told(manifestOf({ 'a.yaml': python(long) }))).toMatch(
+  expect(reportFor(manifestOf({ 'a.yaml': python(long) }))).toMatch(
     /^a\.yaml "a+": makes the queue name ".*" 82 characters long; SQS allows 80: shorten .* by 2$/,
   );
 });
 
 test('actors that would share a queue', () => {
   const manifest = manifestOf({ 'a.yaml': python('score'), 'b.yaml': python('score-dlq') });
-  expect(told(manifest)).toBe(
+  expect(reportFor(manifest)).toBe(
     'b.yaml "score-dlq": makes the queue "asya-dev-hello-score-dlq", which is the dead-letter queue of "score"; rename the actor',
   );
 });
@@ -65,8 +67,8 @@ test('references to missing actors in a flow, next and onError, also for a mesh 
     'b.yaml': python('store'),
   });
   const flows = [{ name: 'main', entrypoint: 'scor', routeNext: ['stor'] }];
-  const words = told({ actors: actors.slice(0, 1), flows }).split('\n');
-  expect(words).toEqual([
+  const report = reportFor({ actors: actors.slice(0, 1), flows }).split('\n');
+  expect(report).toEqual([
     'flow "main".entrypoint: is "scor", which is not an actor of this mesh; did you mean "score"?',
     'flow "main".route_next[0]: is "stor", which is not an actor of this mesh; did you mean "score"?',
     'a.yaml "score" spec.next[0]: is "store", which is not an actor of this mesh; did you mean "score"?',
@@ -77,11 +79,15 @@ test('references to missing actors in a flow, next and onError, also for a mesh 
 test('two flows with the same name in a mesh in code', () => {
   const { actors } = manifestOf({ 'a.yaml': python('score') });
   const flow = { name: 'main', entrypoint: 'score', routeNext: [] };
-  expect(told({ actors, flows: [flow, flow] })).toBe('flow "main": is defined twice; rename one of them');
+  expect(reportFor({ actors, flows: [flow, flow] })).toBe(
+    'flow "main": is defined twice; rename one of them',
+  );
 });
 
 const escalating = (topic: string) =>
-  toldOf(`resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${JSON.stringify(topic)}}}}}`);
+  reportForSpec(
+    `resiliency: {policies: {p: {onExhausted: {action: escalate, topic: ${JSON.stringify(topic)}}}}}`,
+  );
 
 test.each(['*', 'night-?', 'asya-*', 'night:shift', 'night.fifo', 'night shift', 'x'.repeat(81)])(
   'an escalation to %s, which cannot be part of a permission',
@@ -103,27 +109,29 @@ test('an escalation to a queue of the crew: only x-sink sends to x-sump', () => 
 });
 
 test('an environment over 4 KB; policies do not count, they are in a file', () => {
-  expect(toldOf(`environment: {PROMPT: ${'x'.repeat(4000)}}`)).toMatch(
+  expect(reportForSpec(`environment: {PROMPT: ${'x'.repeat(4000)}}`)).toMatch(
     /spec\.environment: makes an environment of \d{4} bytes, including the sidecar's variables; Lambda allows 4096 in total: put long values into a file/,
   );
   const many = Array.from({ length: 180 }, (_, n) => `V${n}: ${'x'.repeat(14)}`);
-  // Some 3500 bytes of names and values, and as many quotes again as Lambda counts too.
-  expect(toldOf(`environment: {${many.join(', ')}}`)).toMatch(/makes an environment of 4[5-9]\d\d bytes/);
+  // About 3500 bytes of names and values, plus the quotes, which Lambda counts too.
+  expect(reportForSpec(`environment: {${many.join(', ')}}`)).toMatch(
+    /makes an environment of 4[5-9]\d\d bytes/,
+  );
   const policies = Array.from({ length: 200 }, (_, n) => `p${n}: {maxAttempts: 3, initialDelay: 1s}`);
-  expect(toldOf(`resiliency: {policies: {${policies.join(', ')}}}`)).toBe('');
+  expect(reportForSpec(`resiliency: {policies: {${policies.join(', ')}}}`)).toBe('');
 });
 
 test('an environment that is too large only with the variables for the gateway', () => {
   const manifest = manifestOf({ 'a.yaml': python('score', `environment: {PROMPT: ${'x'.repeat(3700)}}`) });
-  expect(told(manifest)).toBe('');
-  expect(told(manifest, { gateway: { url: '{url}', secret: '{secret}' } })).toMatch(
+  expect(reportFor(manifest)).toBe('');
+  expect(reportFor(manifest, { gateway: { url: '{url}', secret: '{secret}' } })).toMatch(
     /environment of 41\d\d bytes/,
   );
 });
 
 test('reserved variables', () => {
-  const words = toldOf('environment: {AWS_REGION: a, A: b, POWERTOOLS_SERVICE_NAME: c, FINE_ONE: d}');
-  expect(words.split('\n')).toEqual([
+  const report = reportForSpec('environment: {AWS_REGION: a, A: b, POWERTOOLS_SERVICE_NAME: c, FINE_ONE: d}');
+  expect(report.split('\n')).toEqual([
     'score.yaml "score" spec.environment.AWS_REGION: is reserved by Lambda; choose another name',
     'score.yaml "score" spec.environment.A: is not valid on Lambda; expected a letter, then at least one letter, digit or "_"',
     expect.stringContaining('POWERTOOLS_SERVICE_NAME: is set by the mesh'),
@@ -132,33 +140,37 @@ test('reserved variables', () => {
 
 test('a runtime that cannot be reached or started', () => {
   const url = actorText('a', 'url: http://127.0.0.1:8080/invoke');
-  expect(told(manifestOf({ 'a.yaml': url }))).toMatch(
+  expect(reportFor(manifestOf({ 'a.yaml': url }))).toMatch(
     /spec\.url: .*nothing listens there inside a Lambda function/,
   );
   const image = actorText('a', 'image: registry.example/score:1');
-  expect(told(manifestOf({ 'a.yaml': image }))).toMatch(/spec\.handler: is missing; on Lambda the sidecar/);
+  expect(reportFor(manifestOf({ 'a.yaml': image }))).toMatch(
+    /spec\.handler: is missing; on Lambda the sidecar/,
+  );
   const whole = actorText('a', 'image: registry.example/score:1', 'handler: score.score');
-  expect(told(manifestOf({ 'a.yaml': whole }))).toBe('');
+  expect(reportFor(manifestOf({ 'a.yaml': whole }))).toBe('');
 });
 
 test('settings for all queues', () => {
   const manifest = manifestOf({ 'a.yaml': python('score') });
   const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
-  const words = told(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
-  expect(words).toMatch(/^namespace: is "dev\.x"; expected letters/m);
-  expect(words).toMatch(/^maxReceiveCount: is 3; polls that Lambda throttles count .*; expected 5 or more$/m);
-  expect(words).toMatch(
+  const report = reportFor(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
+  expect(report).toMatch(/^namespace: is "dev\.x"; expected letters/m);
+  expect(report).toMatch(
+    /^maxReceiveCount: is 3; polls that Lambda throttles count .*; expected 5 or more$/m,
+  );
+  expect(report).toMatch(
     /^deadLetterRetention: is 24h, which is not longer than the retention of the queues \(24h\): .*; expected more, up to 336h/m,
   );
-  expect(words).toMatch(/^concurrency: is 1; an event source needs at least 2 copies/m);
+  expect(report).toMatch(/^concurrency: is 1; an event source needs at least 2 copies/m);
 });
 
 test.each([
   [{ maxReceiveCount: 1001 }, 'maxReceiveCount: is 1001; expected a whole number from 5 to 1000'],
   [{ maxReceiveCount: 5.5 }, 'maxReceiveCount: is 5.5; expected a whole number from 5 to 1000'],
   [{ retentionSeconds: 30 }, 'retention: is 30s; SQS keeps messages for at least 1m'],
-])('a setting that SQS would reject, %j', (queues, words) => {
-  expect(told(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(words);
+])('a setting that SQS would reject, %j', (queues, report) => {
+  expect(reportFor(manifestOf({ 'a.yaml': python('score') }), { queues })).toBe(report);
 });
 
 test('reports all mistakes at once', () => {

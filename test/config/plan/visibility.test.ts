@@ -16,7 +16,7 @@ describe('the visibility timeout', () => {
     ['6h', 43_200],
     ['7h', 43_200],
     ['11h59m59s999ms', 43_200],
-  ])('is twice a timeout of %s: %d s, but no more than the broker allows', (timeout, seconds) => {
+  ])('is twice a timeout of %s, up to the limit of the broker: %d s', (timeout, seconds) => {
     expect(configOf({ [TIMEOUT]: timeout }).sqs.visibilitySeconds).toBe(seconds);
   });
 
@@ -24,7 +24,7 @@ describe('the visibility timeout', () => {
     ['10s', '11', 11],
     ['9s999ms', '10', 10],
     ['11h59m59s', '43200', 43_200],
-  ])('may be said: timeout %s, visibility %s', (timeout, visibility, seconds) => {
+  ])('can be set: timeout %s, visibility %s', (timeout, visibility, seconds) => {
     expect(configOf({ [TIMEOUT]: timeout, [VISIBILITY]: visibility }).sqs.visibilitySeconds).toBe(seconds);
   });
 

@@ -38,9 +38,9 @@ describe('the keys of the gateway', () => {
       ],
       'contains the id "ci" more than once',
     ],
-  ])('reports mistakes without showing a key or its hash: %j', (value, words) => {
+  ])('reports mistakes without showing a key or its hash: %j', (value, message) => {
     const { mistakes } = reading(value);
-    expect(mistakes.join()).toContain(words);
+    expect(mistakes.join()).toContain(message);
     expect(mistakes.join()).not.toContain('asya_plain-key');
     expect(mistakes.join()).not.toContain(HASH);
   });

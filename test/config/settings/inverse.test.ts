@@ -35,7 +35,7 @@ const record = <T>(model: { [Key in keyof T]: fc.Arbitrary<T[Key]> }) =>
   fc.record(model, { noNullPrototype: true });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
-/** Short, so that with any namespace a queue's name fits; dashes inside, digits in front, the odd `__proto__` not. */
+/** Short, so that the queue name fits with any namespace. May contain dashes and start with a digit. */
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const routable = name.filter((text) => !text.startsWith('x-'));
 const namespace = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9_-]{0,20}[A-Za-z0-9])?$/);
@@ -44,11 +44,11 @@ const milliseconds = fc.oneof(
   fc.constantFrom(0, 1, 999, 1_000, 59_999, 60_000, 3_600_000, 5_400_000, MAX_DURATION_MS),
   fc.integer({ min: 0, max: 100_000_000 }),
 );
-/** A limit of 0 is none. */
+/** At least 1, because 0 is not a valid limit. */
 const limit = milliseconds.map((ms) => Math.max(1, ms));
 const whole = (min: number, max = 1_000_000) => fc.integer({ min, max });
 
-/** What `fc.webUrl` makes too, which takes seconds to get ready. */
+/** Like `fc.webUrl`, which takes seconds to initialize. */
 const url = (...schemes: string[]) =>
   fc
     .tuple(
@@ -91,7 +91,7 @@ const policy: fc.Arbitrary<Policy> = record({
   ...rest,
   exhaustedReason: 'PolicyExhausted' as const,
   ...present({ maxIntervalMs, expireAfterMs }),
-  // Without limit of attempts, only time can end it: one of the two has to be there.
+  // Without a limit of attempts, a policy needs a time limit.
   ...present({
     maxDurationMs:
       rest.maxAttempts === Number.POSITIVE_INFINITY && expireAfterMs === undefined
@@ -113,7 +113,7 @@ const pattern: fc.Arbitrary<Pattern> = fc.oneof(
   whole(1, 5).map((hundreds): Pattern => ({ kind: 'http-class', hundreds })),
 );
 
-/** Names that JSON, objects or maps could stumble over. */
+/** Names that can cause problems in JSON, objects or maps. */
 const policyName = fc.oneof(
   fc.constantFrom(
     'default',
@@ -260,9 +260,9 @@ const config: fc.Arbitrary<FullConfig> = record({
   logLevel: fc.constantFrom('debug' as const, 'info' as const, 'warn' as const, 'error' as const),
   gracePeriodMs: fc.oneof(fc.constant(30_000), milliseconds),
 })
-  // What fails would come back to where it failed.
+  // Otherwise failures would come back to the actor that failed.
   .filter((given) => given.sink !== given.name)
-  // Pub/Sub's names begin with a letter and have three or more, which a namespace sees to.
+  // A name in Pub/Sub begins with a letter and has at least three characters. With a namespace this is always true.
   .filter(
     ({ transport: { transport: named }, namespace, name }) =>
       named !== 'pubsub' || namespace !== undefined || /^(?!goog)[a-z].{2}/.test(name),
@@ -358,7 +358,7 @@ describe('reading is the inverse of writing', () => {
     );
   });
 
-  it('and policies keep their order, as far as JSON does', () => {
+  it('and policies keep their order, as far as JSON keeps it', () => {
     const given = configOf({ ASYA_RESILIENCY_POLICIES: '{"b":{},"a":{}}' });
     expect(
       Object.keys(JSON.parse(writeEnvironment(given).variables['ASYA_RESILIENCY_POLICIES'] ?? '')),
@@ -381,7 +381,7 @@ describe('reading is the inverse of writing', () => {
   });
 });
 
-/** Their defaults hang on other variables, or on the platform's: said once, they mean the same everywhere. */
+/** Always written, because their defaults depend on other variables or on the platform. */
 const ALWAYS = ['ASYA_ACTOR_NAME', 'ASYA_TRANSPORT', 'ASYA_RUNTIME_URL', 'ASYA_AWS_REGION'];
 
 describe('defaults are not written', () => {
@@ -420,18 +420,18 @@ describe('defaults are not written', () => {
   });
 
   it.each([
-    ['metrics that are off are said', { ASYA_METRICS_ADDR: '' }],
-    ['nobody may follow is said', { ASYA_ROUTE_ALLOW: '' }],
-    ['a visibility of its own is said', { ASYA_SQS_VISIBILITY_TIMEOUT: '601' }],
+    ['disabled metrics are written', { ASYA_METRICS_ADDR: '' }],
+    ['an empty list of allowed actors is written', { ASYA_ROUTE_ALLOW: '' }],
+    ['a custom visibility timeout is written', { ASYA_SQS_VISIBILITY_TIMEOUT: '601' }],
   ])('%s', (_what, env) => {
     expect(writeEnvironment(configOf(env)).variables).toMatchObject(env);
   });
 
   it.each([
-    ['a visibility that is the default', { ASYA_SQS_VISIBILITY_TIMEOUT: '600' }],
-    ['metrics at the default', { ASYA_METRICS_ADDR: ':9090' }],
+    ['the default visibility timeout', { ASYA_SQS_VISIBILITY_TIMEOUT: '600' }],
+    ['the default metrics address', { ASYA_METRICS_ADDR: ':9090' }],
     ['no policies', { ASYA_RESILIENCY_POLICIES: '{}', ASYA_RESILIENCY_RULES: '[]' }],
-  ])('%s: not said', (_what, env) => {
+  ])('%s is not written', (_what, env) => {
     expect(Object.keys(writeEnvironment(configOf(env)).variables)).toEqual(
       expect.not.arrayContaining(Object.keys(env)),
     );

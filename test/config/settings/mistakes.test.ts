@@ -27,12 +27,12 @@ describe('an unknown variable', () => {
     ['ASYA_FAN_OUT', 'ASYA_FANOUT'],
     ['ASYA_LOGLEVEL', 'ASYA_LOG_LEVEL'],
     ['ASYA_max_hops', 'ASYA_MAX_HOPS'],
-  ])('%s is rejected, and %s suggested', (name, meant) => {
-    expect(refusalOf({ [name]: 'x' })).toEqual([`${name}: is not a setting; did you mean "${meant}"?`]);
+  ])('%s is rejected, and %s suggested', (name, suggestion) => {
+    expect(refusalOf({ [name]: 'x' })).toEqual([`${name}: is not a setting; did you mean "${suggestion}"?`]);
   });
 
   it.each(['ASYA', 'asya_max_hop', 'MY_ASYA_THING', 'PATH', 'toString', 'ASYAN_TRAVEL'])(
-    '%s is not ours',
+    '%s is ignored',
     (name) => {
       expect(refusalOf({ [name]: 'x' })).toEqual([]);
     },
@@ -79,7 +79,7 @@ describe('all mistakes at once', () => {
     ]);
   });
 
-  it('do not cause others', () => {
+  it('do not cause further mistakes', () => {
     expect(refusalOf({ ASYA_RESILIENCY_ACTOR_TIMEOUT: 'x', ASYA_SQS_VISIBILITY_TIMEOUT: '5' })).toHaveLength(
       1,
     );

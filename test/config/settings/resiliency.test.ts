@@ -56,9 +56,9 @@ describe('policies and rules', () => {
   });
 
   it.each([
-    ['policies alone', `{"policies":${POLICIES}}`, { ...BOTH, rules: [] }],
+    ['only policies', `{"policies":${POLICIES}}`, { ...BOTH, rules: [] }],
     ['neither', '{}', { policies: new Map(), rules: [] }],
-    ['white space around', ' {\n"rules" : [] }\n', { policies: new Map(), rules: [] }],
+    ['surrounding white space', ' {\n"rules" : [] }\n', { policies: new Map(), rules: [] }],
   ])('from a file with %s', (_what, text, resiliency) => {
     expect(configOf(FILE, fileOf(text)).actor.resiliency).toEqual(resiliency);
   });
@@ -94,7 +94,7 @@ describe('invalid variables', () => {
       'ASYA_RESILIENCY_POLICIES.default.maxAttemts: is not a known field; did you mean "maxAttempts"?',
     ],
     [
-      'a policy that is missing',
+      'a missing policy',
       { ASYA_RESILIENCY_POLICIES: '{"slow":{}}', ASYA_RESILIENCY_RULES: '[{"errors":["A"],"policy":"slo"}]' },
       'ASYA_RESILIENCY_RULES[0].policy: is "slo"; expected the name of a policy; did you mean "slow"?',
     ],
@@ -142,7 +142,7 @@ describe('an invalid file', () => {
 });
 
 describe('empty variables', () => {
-  it('are not set', () => {
+  it('count as not set', () => {
     const empty = { ASYA_RESILIENCY_POLICIES: '', ASYA_RESILIENCY_RULES: '', ASYA_RESILIENCY_FILE: '' };
     expect(configOf(empty)).toStrictEqual(configOf());
     expect(refusalOf({ ...empty, ASYA_RESILIENCY_POLICIES: POLICIES })).toEqual([]);
@@ -159,7 +159,7 @@ describe('a file and variables at once', () => {
       { ASYA_RESILIENCY_POLICIES: POLICIES, ASYA_RESILIENCY_RULES: RULES },
       'ASYA_RESILIENCY_POLICIES and ASYA_RESILIENCY_RULES',
     ],
-  ])('are a mistake: %s', (_what, env, named) => {
+  ])('are rejected: %s', (_what, env, named) => {
     expect(refusalOf({ ...FILE, ...env }, good)).toContain(
       `ASYA_RESILIENCY_FILE: is set, but so is ${named}; keep the file or the variables`,
     );

@@ -14,7 +14,7 @@ describe('the transport', () => {
     ['an endpoint of SQS besides RabbitMQ', { ...SQS, ...RABBIT }, 'sqs'],
     ['an endpoint of SQS besides Pub/Sub', { ...SQS, ...PUBSUB }, 'sqs'],
     ['all of them', { ...SQS, ...RABBIT, ...PUBSUB }, 'sqs'],
-    ['ASYA_TRANSPORT, whatever else is set', { ASYA_TRANSPORT: 'sqs', ...RABBIT, ...PUBSUB }, 'sqs'],
+    ['ASYA_TRANSPORT and other settings', { ASYA_TRANSPORT: 'sqs', ...RABBIT, ...PUBSUB }, 'sqs'],
     ['ASYA_TRANSPORT=rabbitmq', { ASYA_TRANSPORT: 'rabbitmq', ...SQS, ...PUBSUB }, 'rabbitmq'],
     ['ASYA_TRANSPORT=pubsub', { ASYA_TRANSPORT: 'pubsub', ...SQS, ...RABBIT, ...PUBSUB }, 'pubsub'],
     ['only an exchange', { ASYA_RABBITMQ_EXCHANGE: 'mesh' }, 'sqs'],
@@ -35,7 +35,7 @@ describe('the transport', () => {
     ]);
   });
 
-  it("uses the emulator of Google's own variable, unless ours names another endpoint", () => {
+  it("uses Google's variable for the emulator unless ours sets another endpoint", () => {
     const env = { ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost:8085' };
     expect(configOf(env).pubsub.endpoint).toBe('localhost:8085');
     expect(configOf({ ...env, ASYA_PUBSUB_ENDPOINT: '127.0.0.1:1' }).pubsub.endpoint).toBe('127.0.0.1:1');

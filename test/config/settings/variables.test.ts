@@ -19,7 +19,7 @@ interface Variable {
   /** Text and a part of the message after the variable and the value. */
   readonly bad: readonly (readonly [string, string])[];
   /** Other variables, so that the text causes one mistake only. */
-  readonly beside?: Readonly<Record<string, string>>;
+  readonly alongside?: Readonly<Record<string, string>>;
 }
 
 /** Section 12 of the specification. */
@@ -232,10 +232,10 @@ const VARIABLES: readonly Variable[] = [
     good: [
       ['', new Set()],
       ['store', new Set(['store'])],
-      ['store, tell', new Set(['store', 'tell'])],
+      ['store, notify', new Set(['store', 'notify'])],
     ],
     bad: [
-      ['store,Tell', `expected a comma-separated list; "Tell" is not valid: ${NAME_RULE}`],
+      ['store,Notify', `expected a comma-separated list; "Notify" is not valid: ${NAME_RULE}`],
       [',', '"" is not valid'],
     ],
   },
@@ -446,7 +446,7 @@ const VARIABLES: readonly Variable[] = [
       ['score, x-sink ,x-sump', ['score', 'x-sink', 'x-sump']],
     ],
     bad: [
-      ['score,Tell', `expected a comma-separated list; "Tell" is not valid: ${NAME_RULE}`],
+      ['score,Notify', `expected a comma-separated list; "Notify" is not valid: ${NAME_RULE}`],
       [',', '"" is not valid'],
     ],
   },
@@ -494,7 +494,7 @@ const VARIABLES: readonly Variable[] = [
   {
     name: 'ASYA_PUBSUB_PROJECT_ID',
     get: ({ pubsub }) => pubsub.projectId,
-    beside: { ASYA_TRANSPORT: 'sqs' },
+    alongside: { ASYA_TRANSPORT: 'sqs' },
     byDefault: undefined,
     good: [['my-project', 'my-project']],
     bad: [],
@@ -624,8 +624,8 @@ const VARIABLES: readonly Variable[] = [
   },
 ];
 
-describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {} }) => {
-  it('unset', () => {
+describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, alongside = {} }) => {
+  it('has its default if it is not set', () => {
     expect(get(configOf())).toEqual(byDefault);
   });
 
@@ -638,26 +638,26 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, beside = {
     else expect(configOf({ [name]: '' })).toStrictEqual(configOf());
   });
 
-  it.each(good)('%j', (text, value) => {
+  it.each(good)('accepts %j', (text, value) => {
     expect(get(configOf({ [name]: text }))).toEqual(value);
   });
 
-  it.each(bad)('rejects %j', (text, right) => {
-    const lines = refusalOf({ [name]: text, ...beside });
+  it.each(bad)('rejects %j', (text, message) => {
+    const lines = refusalOf({ [name]: text, ...alongside });
     expect(lines).toHaveLength(1);
     const isSecret = SETTINGS[name]?.isSecret;
     expect(lines[0]).toContain(
       isSecret ? `${name}: has ${text.length} characters; ` : `${name}: is ${JSON.stringify(text)}; `,
     );
-    expect(lines[0]).toContain(right);
+    expect(lines[0]).toContain(message);
   });
 });
 
 describe('the table above', () => {
   it('contains every variable except those of policies and of the runtime', () => {
-    const theirs = ['ASYA_RESILIENCY_POLICIES', 'ASYA_RESILIENCY_RULES', 'ASYA_RESILIENCY_FILE'];
-    const runtimes = ['ASYA_HANDLER', 'ASYA_RUNTIME_MAX_REQUEST'];
-    expect([...VARIABLES.map(({ name }) => name), ...theirs, ...runtimes].sort()).toEqual(
+    const policyVariables = ['ASYA_RESILIENCY_POLICIES', 'ASYA_RESILIENCY_RULES', 'ASYA_RESILIENCY_FILE'];
+    const runtimeVariables = ['ASYA_HANDLER', 'ASYA_RUNTIME_MAX_REQUEST'];
+    expect([...VARIABLES.map(({ name }) => name), ...policyVariables, ...runtimeVariables].sort()).toEqual(
       Object.keys(SETTINGS).sort(),
     );
   });
@@ -758,27 +758,27 @@ describe('the crew', () => {
     expect(crewOf({ ...env, ...STORAGE })).toStrictEqual(crew);
   });
 
-  it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s with a runtime of its own', (name) => {
+  it.each(['x-sink', 'x-sump', 'x-dlq'])('does not include %s with a custom runtime', (name) => {
     const env = { ASYA_ACTOR_NAME: name, ...STORAGE };
     expect(crewOf({ ...env, ASYA_RUNTIME_COMMAND: 'python3 -m app' })).toBeUndefined();
     expect(crewOf({ ...env, ASYA_RUNTIME_URL: 'unix:/run/a.sock' })).toBeUndefined();
   });
 
-  it.each(['x-sink', 'x-sump', 'x-dlq'])('is not %s without storage: an ordinary end actor', (name) => {
-    const { actor, runtime } = configOf({ ASYA_ACTOR_NAME: name, ASYA_IS_END_ACTOR: 'true' });
-    expect(actor).toMatchObject({ name, isEnd: true });
-    expect(actor).not.toHaveProperty('crew');
-    expect(runtime.address).toEqual({ kind: 'socket', path: '/tmp/sockets/app.sock' });
-  });
-
-  it.each(Object.entries(STORAGE))(
-    'with half of its storage is not an ordinary end actor: %s',
-    (name, text) => {
-      expect(crewOf({ ASYA_ACTOR_NAME: 'x-sink', [name]: text })).toBeDefined();
+  it.each(['x-sink', 'x-sump', 'x-dlq'])(
+    'does not include %s without storage, which is an ordinary end actor',
+    (name) => {
+      const { actor, runtime } = configOf({ ASYA_ACTOR_NAME: name, ASYA_IS_END_ACTOR: 'true' });
+      expect(actor).toMatchObject({ name, isEnd: true });
+      expect(actor).not.toHaveProperty('crew');
+      expect(runtime.address).toEqual({ kind: 'socket', path: '/tmp/sockets/app.sock' });
     },
   );
 
-  it.each(['score', 'x-other', 'sink', 'x-sink-2'])('is not %s', (name) => {
+  it.each(Object.entries(STORAGE))('includes x-sink with only a part of its storage: %s', (name, text) => {
+    expect(crewOf({ ASYA_ACTOR_NAME: 'x-sink', [name]: text })).toBeDefined();
+  });
+
+  it.each(['score', 'x-other', 'sink', 'x-sink-2'])('does not include %s', (name) => {
     expect(crewOf({ ASYA_ACTOR_NAME: name, ...STORAGE })).toBeUndefined();
   });
 });
@@ -792,13 +792,13 @@ describe('the variables that a runtime reads', () => {
       { ASYA_RUNTIME_MAX_REQUEST: '0' },
       ['ASYA_RUNTIME_MAX_REQUEST: is "0"; expected a whole number from 1 to 1000000000'],
     ],
-  ])('are checked like any other: %j', (env, lines) => {
+  ])('are validated like all others: %j', (env, lines) => {
     expect(refusalOf(env)).toEqual(lines);
   });
 });
 
 describe('the runtime', () => {
-  it('listens where the URL says, whatever the socket path', () => {
+  it('has the address of its URL, even if a socket path is set', () => {
     const config = configOf({ ASYA_RUNTIME_URL: 'http://127.0.0.1:8080/', ASYA_SOCKET_PATH: '/run/a.sock' });
     expect(config.runtime.address).toEqual({ kind: 'http', url: 'http://127.0.0.1:8080/' });
   });
@@ -806,10 +806,10 @@ describe('the runtime', () => {
 
 describe('the region', () => {
   it.each([
-    ['its own variable first', { ASYA_AWS_REGION: 'eu-west-1', AWS_REGION: 'eu-west-2' }, 'eu-west-1'],
-    ["then the platform's", { AWS_REGION: 'eu-west-2' }, 'eu-west-2'],
-    ['then us-east-1', {}, 'us-east-1'],
-    ["which an empty one of the platform's is as good as", { AWS_REGION: '' }, 'us-east-1'],
+    ['from ASYA_AWS_REGION first', { ASYA_AWS_REGION: 'eu-west-1', AWS_REGION: 'eu-west-2' }, 'eu-west-1'],
+    ['then from AWS_REGION', { AWS_REGION: 'eu-west-2' }, 'eu-west-2'],
+    ['us-east-1 by default', {}, 'us-east-1'],
+    ['us-east-1 if AWS_REGION is empty', { AWS_REGION: '' }, 'us-east-1'],
   ])('%s', (_what, env, region) => {
     expect(configOf(env).sqs.region).toBe(region);
   });
