@@ -78,9 +78,9 @@ export async function endDevs(): Promise<void> {
   await Promise.all(
     started.splice(0).map(async (child) => {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = new Promise((resolve) => child.once('exit', resolve));
+      const exited = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGKILL');
-      await gone;
+      await exited;
     }),
   );
 }

@@ -39,11 +39,11 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     await outside.send(['slow'], 'two');
     await dev.untilPrinted('working for ten minutes');
     await outside.close();
-    const family = descendantsOf(dev.pid);
-    expect(family.length).toBeGreaterThanOrEqual(5);
+    const processes = descendantsOf(dev.pid);
+    expect(processes.length).toBeGreaterThanOrEqual(5);
     dev.signal(signal);
     expect(await dev.exited).toEqual({ code: 0, signal: null });
-    await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
     expect(readdirSync(join(cwd, '.asya', 'five')).sort()).toEqual(['data', 'log.jsonl']);
   });
 
@@ -55,11 +55,11 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     // The folder for the runtimes' sockets exists, but the mesh is not announced yet.
     const hasSocketFolder = () => readdirSync(sockets).some((name) => name.startsWith('asya-'));
     await expect.poll(hasSocketFolder, { timeout: 60_000, interval: 5 }).toBe(true);
-    const family = descendantsOf(dev.pid);
+    const processes = descendantsOf(dev.pid);
     dev.signal(signal);
     expect(await dev.exited).toEqual({ code: 0, signal: null });
     expect(readdirSync(sockets)).toEqual(['.keep']);
-    await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
     expect(existsSync(join(cwd, '.asya', 'five', 'mesh.json'))).toBe(false);
   });
 });
@@ -76,11 +76,11 @@ test('after SIGKILL during work, a restart with the same data ends every envelop
   const ids = Array.from({ length: 40 }, (_, n) => `e-${n}`);
   for (const id of ids) await before.send(['a', 'b', 'c'], id, id === 'e-7' ? { fail: 'b' } : {});
   await before.untilEnded('e-0', 60_000);
-  const family = descendantsOf(first.pid);
+  const processes = descendantsOf(first.pid);
   first.signal('SIGKILL');
   await first.exited;
   await before.close();
-  await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
 
   const second = startDevIn(cwd, env, 'five');
   const after = outsideOf((await second.untilRunning()).variables);
@@ -198,14 +198,14 @@ describe('reports in one line, without a stack trace', () => {
       writeFive(join(cwd, 'five'), ['a']);
       const dev = startDev(cwd, 'five', '--transport', 'pubsub');
       await dev.untilRunning();
-      const family = descendantsOf(dev.pid);
+      const processes = descendantsOf(dev.pid);
       process.kill(descendantNamed(dev.pid, 'java'), 'SIGKILL');
       await dev.untilPrinted('emulator was ended by SIGKILL', 60_000);
       writeFileSync(join(cwd, 'five', 'b.yaml'), actorYaml('b'));
       await dev.untilPrinted('the manifest was not applied: 14 UNAVAILABLE', 90_000);
       dev.signal('SIGINT');
       expect(await dev.exited).toEqual({ code: 0, signal: null });
-      await expect.poll(() => family.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+      await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
       noTrace(dev.output());
     },
   );

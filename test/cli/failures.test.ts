@@ -38,7 +38,7 @@ describe('asya failures', () => {
     expect(more).toEqual([]);
   });
 
-  it('prints an empty result if there are no failures', async () => {
+  it('prints an empty result without failures', async () => {
     const { cli } = await backend.newMesh();
     expect(await cli('failures')).toMatchObject({ status: 0, out: 'no failures' });
     expect(await cli('failures', 'list')).toMatchObject({ status: 0, out: 'no failures' });
@@ -102,7 +102,7 @@ describe('asya failures', () => {
     ]);
   });
 
-  it('rejects wrong calls with a helpful message', async () => {
+  it('rejects usage errors with a helpful message', async () => {
     const { cli } = await backend.newMesh();
     const refusals: readonly (readonly [readonly string[], RegExp])[] = [
       [['failures', '--since', 'yesterday'], /--since is "yesterday".*"1h30m".*7d.*2026-01-01T00:00:00Z/],
@@ -198,7 +198,7 @@ describe('asya failures show', () => {
       { decided_by: undefined, reason: 'RuntimeError', error: { type: 'HopBudgetExceeded', message: 'no' } },
       'admission: the envelope passed the maximum number of actors',
     ],
-  ])('prints what decided: %j', async (status, decidedBy) => {
+  ])('prints what made the decision: %j', async (status, decidedBy) => {
     const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1'], { status });
     expect((await cli('failures', 'show', 'e-1')).out).toContain(`decided by  ${decidedBy}`);

@@ -182,7 +182,7 @@ describe('asya watch', () => {
     });
   });
 
-  it('prints a hint if there are no log lines yet, and waits until it is stopped', async () => {
+  it('prints a hint without log lines, and waits until it is stopped', async () => {
     const { asya } = await localMesh();
     const stop = new AbortController();
     const watching = asya(['watch', 'e-missing'], { stop: stop.signal, onPrintError: () => stop.abort() });

@@ -81,7 +81,7 @@ describe('text from users and handlers', () => {
       '[{"op":"test","path":"/secret","value":1}]',
       '[{"op":"add","path":"/secret/x","value":1}]',
     ];
-    const silent = [
+    const withoutPayload = [
       ['failures'],
       ['failures', '--json'],
       ['failures', 'list', '--json'],
@@ -94,7 +94,7 @@ describe('text from users and handlers', () => {
         ['replay', '--all', '--patch', patch, '--go'],
       ]),
     ];
-    for (const argv of silent) expect((await cli(...argv)).raw, argv.join(' ')).not.toContain(SECRET);
+    for (const argv of withoutPayload) expect((await cli(...argv)).raw, argv.join(' ')).not.toContain(SECRET);
     await backend.engines.s3.goDown();
     expect((await asya(['replay', '--all'], { env: variables })).raw).not.toContain(SECRET);
     await backend.engines.s3.recover();

@@ -13,8 +13,8 @@ describe('oneLine', () => {
     ['a flag, which is two code points', 'ab🇩🇪cd', 4, 'ab…'],
     ['a heart with an emoji selector', '❤️❤️❤️', 5, '❤️❤️…'],
     ['a letter with a combining mark', 'e\u0301e\u0301e\u0301', 3, 'e\u0301e\u0301e\u0301'],
-  ])('cuts %s at its display width', (_, text, most, expected) => {
-    expect(oneLine(text, most)).toBe(expected);
+  ])('cuts %s at its display width', (_, text, columns, expected) => {
+    expect(oneLine(text, columns)).toBe(expected);
   });
 });
 
@@ -31,8 +31,8 @@ describe('cutTo', () => {
   it.each([
     ['abc', 0],
     ['漢字', 1],
-  ])('leaves nothing of %s in %d columns', (line, most) => {
-    expect(cutTo(line, most)).toBe('');
+  ])('leaves nothing of %s in %d columns', (line, columns) => {
+    expect(cutTo(line, columns)).toBe('');
   });
 });
 

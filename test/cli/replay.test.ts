@@ -172,7 +172,7 @@ describe('asya replay', () => {
       });
     });
 
-    it('at the send, the others are sent; it reports what was not, and exits with 1', async () => {
+    it('at the send, the others are sent; it reports the failures that were not sent, and exits with 1', async () => {
       const { scene, cli } = await meshWithFailures(['SendMessageBatch', 'locked']);
       const { status, err } = await cli('replay', '--all', '--go', '--no-ramp');
       expect(err).toContain(`not sent: 3 for "locked" (${DENIED}sqs:SendMessageBatch on resource: locked`);
@@ -255,7 +255,7 @@ describe('asya replay', () => {
     );
   });
 
-  it('rejects wrong calls with a helpful message', async () => {
+  it('rejects usage errors with a helpful message', async () => {
     const { scene, cli } = await backend.newMesh();
     await scene.fail(['e-1']);
     const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
@@ -301,7 +301,7 @@ describe('asya replay', () => {
 });
 
 describe('asya purge', () => {
-  it('asks for confirmation, and does nothing if the answer is no', async () => {
+  it('requests confirmation, and does nothing without it', async () => {
     const { scene, variables } = await backend.newMesh();
     await scene.fail(ids(3));
     const no = await asya(['purge', '--all'], { env: variables, answers: false });
@@ -334,12 +334,12 @@ describe('asya purge', () => {
     const keys = await Promise.all(
       ids(2).map(async (id) => (await scene.entriesOf(id))[0]?.archiveKey ?? ''),
     );
-    const areThere = () => Promise.all(keys.map(async (key) => scene.stores.archive.has(key)));
+    const archiveStates = () => Promise.all(keys.map(async (key) => scene.stores.archive.has(key)));
     await cli('purge', 'e-0', '--yes');
-    expect(await areThere()).toMatchObject([{ exists: true }, { exists: true }]);
+    expect(await archiveStates()).toMatchObject([{ exists: true }, { exists: true }]);
     const run = await cli('purge', 'e-1', '--yes', '--archive');
     expect(run.err).toBe('purged 1 failure and the archived envelopes');
-    expect(await areThere()).toMatchObject([{ exists: true }, { exists: false }]);
+    expect(await archiveStates()).toMatchObject([{ exists: true }, { exists: false }]);
   });
 
   it('reports unknown envelopes, and where it stopped', async () => {

@@ -28,7 +28,7 @@ const MESHES = {
 };
 const REGION = 'eu-central-1';
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
-// Started, not looked up: a version manager leaves an executable on the path for a program that is not installed.
+// Starts the program instead of looking it up, because a version manager may put a stub for it on the PATH.
 const isInstalled = spawnSync('moto_server', ['--help'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
 if (!isInstalled)
   console.log('skipped: moto_server is not installed; install it with: pip install "moto[server]"');
@@ -44,11 +44,11 @@ describe.skipIf(!isInstalled)('a mesh on moto', { timeout: 180_000 }, () => {
     endpoint = moto.endpoint;
     stop = moto.stop;
     sqs = new SQSClient({ endpoint, region: REGION, credentials: CREDENTIALS, useQueueUrlAsEndpoint: false });
-    const made = await anApp({ '@aws-cdk/core:bootstrapQualifier': 'localhost' });
-    outdir = made.outdir;
+    const created = await anApp({ '@aws-cdk/core:bootstrapQualifier': 'localhost' });
+    outdir = created.outdir;
     for (const [meshName, folder] of Object.entries(MESHES)) {
       stackOf(withoutImages(manifestIn(folder)), {
-        app: made.app,
+        app: created.app,
         id: `asya-dev-${meshName}`,
         meshName,
         folder,
@@ -56,7 +56,7 @@ describe.skipIf(!isInstalled)('a mesh on moto', { timeout: 180_000 }, () => {
         environment: { ...DEV, concurrency: 4 },
       });
     }
-    made.app.synth();
+    created.app.synth();
     await cdk('bootstrap', `aws://123456789012/${REGION}`, '--qualifier', 'localhost');
     await cdk('deploy', '--all', '--require-approval', 'never');
   }, 180_000);
@@ -89,15 +89,15 @@ describe.skipIf(!isInstalled)('a mesh on moto', { timeout: 180_000 }, () => {
 
   test.each(Object.entries(MESHES))('%s has its queues, each with a redrive policy', async (mesh, folder) => {
     const { actors } = withoutImages(manifestIn(folder));
-    const hidden = new Map(actors.map((spec) => [spec.name, visibilityOf(spec)]));
-    for (const actor of [...hidden.keys(), 'x-sink', 'x-sump']) {
+    const visibilities = new Map(actors.map((spec) => [spec.name, visibilityOf(spec)]));
+    for (const actor of [...visibilities.keys(), 'x-sink', 'x-sump']) {
       const name = `asya-dev-${mesh}-${actor}`;
       const { QueueArn, MessageRetentionPeriod } = await attributesOf(`${name}-dlq`);
       const { RedrivePolicy = '{}', VisibilityTimeout } = await attributesOf(name);
       const { deadLetterTargetArn, maxReceiveCount } = JSON.parse(RedrivePolicy);
       expect(deadLetterTargetArn).toBe(QueueArn);
       expect(Number(maxReceiveCount)).toBe(5);
-      expect(Number(VisibilityTimeout)).toBe(hidden.get(actor) ?? CREW_VISIBILITY_SECONDS);
+      expect(Number(VisibilityTimeout)).toBe(visibilities.get(actor) ?? CREW_VISIBILITY_SECONDS);
       expect(MessageRetentionPeriod).toBe('1209600');
     }
   });
@@ -111,7 +111,7 @@ describe.skipIf(!isInstalled)('a mesh on moto', { timeout: 180_000 }, () => {
       EventSourceArn.includes('asya-dev-plain-'),
     );
     const sources = new Map(ofPlain.map((mapping) => [mapping.EventSourceArn.split(':').at(-1), mapping]));
-    const queues = ['double', 'tell', 'x-sink', 'x-sump'].flatMap((name) => [name, `${name}-dlq`]);
+    const queues = ['double', 'notify', 'x-sink', 'x-sump'].flatMap((name) => [name, `${name}-dlq`]);
     expect([...sources.keys()].sort()).toEqual(queues.map((name) => `asya-dev-plain-${name}`).sort());
     for (const { FunctionResponseTypes, ScalingConfig } of sources.values()) {
       expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);

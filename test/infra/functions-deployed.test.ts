@@ -5,7 +5,7 @@ import type { MeshCode } from '../../infra/code/mesh-code.ts';
 import { ROOT } from '../sidecar/sidecar-process.ts';
 import { DEV_WITH_GATEWAY, LETTERS, manifestIn, STUB_CODE, stackOf } from './a-mesh-stack.ts';
 
-/** Deployed with Google's own tools, as described in these pages. */
+/** Deployed with Google's tools, as these pages describe. */
 const ON_GOOGLE_CLOUD: Readonly<Record<string, string>> = {
   'cloud-run': 'docs/cloud-run.md',
   'pubsub-delayer': 'docs/pubsub-delayer.md',

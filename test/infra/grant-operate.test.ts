@@ -24,7 +24,7 @@ function anOperatedMesh() {
   return { mesh, stack, operator: operatorIn(stack) };
 }
 
-/** Queues and other resources on which the operator's role allows the action. */
+/** The queues and other resources on which the operator's role allows the action. */
 function operatorMay(template: TemplateJson, action: string): readonly string[] {
   const role = resourcesOf(template, 'AWS::IAM::Role').find(({ id }) => id.startsWith('Operator'));
   return permissionsOfRole(template, role?.id ?? '')

@@ -20,8 +20,8 @@ const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 let folder: string;
 const inApp = (...parts: readonly string[]) => join(folder, 'node_modules', ...parts);
 
-function run(...words: readonly string[]): string {
-  return execFileSync(process.execPath, [...words], {
+function run(...args: readonly string[]): string {
+  return execFileSync(process.execPath, [...args], {
     cwd: folder,
     encoding: 'utf8',
     env: { PATH: process.env['PATH'], CDK_OUTDIR: join(folder, 'cdk.out'), CDK_VALIDATION: 'false' },

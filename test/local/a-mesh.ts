@@ -13,7 +13,7 @@ import { LOCAL_REGION } from '../../lib/local/engines/engines.ts';
 
 export const FIVE = ['a', 'b', 'c', 'd', 'e'];
 
-/** Appends its name to the path, or fails if the payload asks for it. */
+/** Appends its name to the path, or fails if the payload requests it. */
 const STEP = `
 export function step(payload: { path?: string[]; fail?: string }) {
   const name = process.env.STEP ?? '';
@@ -57,11 +57,11 @@ export interface Outside {
   send(route: readonly string[], id: string, payload?: unknown, timeoutSeconds?: number): Promise<void>;
   untilEnded(id: string, withinMs?: number): Promise<EndRecord>;
   payloadOf(record: EndRecord): Promise<unknown>;
-  envelopeOf(record: EndRecord): Promise<KeptEnvelope>;
+  envelopeOf(record: EndRecord): Promise<ArchivedEnvelope>;
   close(): Promise<void>;
 }
 
-interface KeptEnvelope {
+interface ArchivedEnvelope {
   readonly payload: unknown;
   readonly status: { readonly attempt?: number };
 }
@@ -82,12 +82,12 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
   const { config } = reading;
   const opening = transportFromConfig(config, {});
   /** Waits, because an end is recorded before the envelope is archived. */
-  async function envelopeOf({ archiveKey }: EndRecord): Promise<KeptEnvelope> {
-    const givesUpAt = Date.now() + 60_000;
+  async function envelopeOf({ archiveKey }: EndRecord): Promise<ArchivedEnvelope> {
+    const deadline = Date.now() + 60_000;
     for (;;) {
-      const kept = await stores.archive.get(archiveKey);
-      if (kept.ok && kept.text !== undefined) return JSON.parse(kept.text) as KeptEnvelope;
-      if (Date.now() > givesUpAt) throw new Error(`the archive has no object ${archiveKey}`);
+      const archived = await stores.archive.get(archiveKey);
+      if (archived.ok && archived.text !== undefined) return JSON.parse(archived.text) as ArchivedEnvelope;
+      if (Date.now() > deadline) throw new Error(`the archive has no object ${archiveKey}`);
       await pause(50);
     }
   }
@@ -103,12 +103,12 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
       if (!reply.ok) throw new Error(reply.problem);
     },
     untilEnded: async (id, withinMs = 60_000) => {
-      const givesUpAt = Date.now() + withinMs;
+      const deadline = Date.now() + withinMs;
       for (;;) {
         const ends = await stores.records.ofEnvelope(id);
         if (!ends.ok) throw new Error(ends.problem);
         if (ends.records[0] !== undefined) return ends.records[0];
-        if (Date.now() > givesUpAt) throw new Error(`envelope ${id} did not end within ${withinMs} ms`);
+        if (Date.now() > deadline) throw new Error(`envelope ${id} did not end within ${withinMs} ms`);
         await pause(50);
       }
     },

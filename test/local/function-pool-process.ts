@@ -3,7 +3,7 @@ import { functionPool } from '../../lib/local/functions/function-pool.ts';
 /** Runs two instances of a function, one of them busy, until it is killed. */
 const [file = '', variables = '{}'] = process.argv.slice(2);
 const pool = functionPool({
-  name: 'held',
+  name: 'started',
   file,
   memoryMb: 128,
   maxInstances: 2,
@@ -13,4 +13,4 @@ const pool = functionPool({
   onWarning: (text) => console.error(text),
 });
 void pool.invoke({ act: 'spin' });
-console.log(JSON.stringify({ message: 'held', problem: await pool.start(), pids: pool.pids() }));
+console.log(JSON.stringify({ message: 'pool started', problem: await pool.start(), pids: pool.pids() }));

@@ -92,7 +92,7 @@ test.each([
   ['HTTP/1.1 without a Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ['CONNECT', 'CONNECT evil.example:80 HTTP/1.1\r\nHost: evil.example:80\r\n\r\n'],
   ['an unknown Expect', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: b\r\nConnection: close\r\n\r\n'],
-  ['what is not HTTP', 'hello\r\n\r\n'],
+  ['text that is not HTTP', 'hello\r\n\r\n'],
 ])('does not let %s through', async (_what, bytes) => {
   const { port, reached } = await guarded();
   const { status, head } = await answerTo(port, bytes);

@@ -44,9 +44,9 @@ const TABLE = {
 };
 
 async function receive({ sqs }: Pick<Clients, 'sqs'>, QueueUrl: string, VisibilityTimeout?: number) {
-  const asked = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] };
+  const request = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] };
   const hidden = defined({ VisibilityTimeout });
-  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ ...asked, ...hidden }));
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ ...request, ...hidden }));
   return Messages;
 }
 
@@ -115,8 +115,8 @@ describe('persistent data', () => {
   test('survives a SIGKILL, and is locked while its process lives', async () => {
     const dataDir = await temporaryFolder();
     const holder = startProcess([join(import.meta.dirname, '../engines-process.ts'), dataDir], {});
-    const told = await holder.untilLine(({ message }) => message === 'started');
-    const clients = clientsOf(told as never);
+    const started = await holder.untilLine(({ message }) => message === 'started');
+    const clients = clientsOf(started as never);
     await fill(clients);
 
     const second = await startEngines({ dataDir });
@@ -133,20 +133,20 @@ describe('persistent data', () => {
   });
 
   test('that cannot be read is reported', async () => {
-    const noFolder = join(await temporaryFolder(), 'file');
-    writeFileSync(noFolder, '');
-    expect(await startEngines({ dataDir: noFolder })).toEqual({
+    const notAFolder = join(await temporaryFolder(), 'file');
+    writeFileSync(notAFolder, '');
+    expect(await startEngines({ dataDir: notAFolder })).toEqual({
       problem: expect.stringMatching(/^cannot use the data in .*file: EEXIST.*; repair or remove/),
     });
-    const garbled = await temporaryFolder();
-    mkdirSync(join(garbled, 'sqs'));
-    writeFileSync(join(garbled, 'sqs/fauxqs.db'), 'this is not a database'.repeat(99));
-    expect(await startEngines({ dataDir: garbled })).toEqual({
+    const corrupted = await temporaryFolder();
+    mkdirSync(join(corrupted, 'sqs'));
+    writeFileSync(join(corrupted, 'sqs/fauxqs.db'), 'this is not a database'.repeat(99));
+    expect(await startEngines({ dataDir: corrupted })).toEqual({
       problem: expect.stringMatching(/^cannot use the data in .*: file is not a database; repair or remove/),
     });
-    const halfGarbled = await temporaryFolder();
-    writeFileSync(join(halfGarbled, 'dynamodb'), '');
-    expect(await startEngines({ dataDir: halfGarbled })).toEqual({
+    const partlyCorrupted = await temporaryFolder();
+    writeFileSync(join(partlyCorrupted, 'dynamodb'), '');
+    expect(await startEngines({ dataDir: partlyCorrupted })).toEqual({
       problem: expect.stringMatching(/^cannot use the data in .*: .*; repair or remove/),
     });
   });
@@ -189,7 +189,7 @@ test('a client that disconnects during a request does not affect others', async 
     await new Promise((resolve) => setTimeout(resolve, 50));
     socket.destroy();
   }
-  await until(async () => (await fetch(local.engines.dynamodbEndpoint)).ok, 'it still answers');
+  await until(async () => (await fetch(local.engines.dynamodbEndpoint)).ok, 'the engine still answers');
   await local.close();
 });
 
@@ -236,7 +236,7 @@ describe('requests of a web page in a browser on this machine', () => {
       case 'sqs':
         return JSON.stringify(await sqs.send(new ListQueuesCommand())).includes('made');
       case 'sns': {
-        const { text } = await ask('sns', fromProgram('sns', form('ListTopics')));
+        const { text } = await sendRequest('sns', fromProgram('sns', form('ListTopics')));
         expect(text).toContain('ListTopicsResult');
         return text.includes('made');
       }
@@ -247,12 +247,13 @@ describe('requests of a web page in a browser on this machine', () => {
     }
   }
 
-  const ask = (service: Service, request: RawRequest) => rawAnswer(Number(endpointOf(service).port), request);
+  const sendRequest = (service: Service, request: RawRequest) =>
+    rawAnswer(Number(endpointOf(service).port), request);
 
   describe.each(['sqs', 'sns', 's3', 'dynamodb'] as const)('cannot use %s', (service) => {
     test.each([...FOREIGN_EVERYWHERE, ...FROM_ANY_BROWSER])('with $what', async ({ change }) => {
       const { host } = endpointOf(service);
-      const answer = await ask(service, change(fromProgram(service, CREATE[service]), host));
+      const answer = await sendRequest(service, change(fromProgram(service, CREATE[service]), host));
       expect(answer).toMatchObject({ status: 403, head: expect.stringContaining('connection: close') });
       expect(answer.text).toContain(`local engines serve programs on this machine at ${host} only\n`);
       expect(answer.head).not.toContain('access-control-');
@@ -260,7 +261,7 @@ describe('requests of a web page in a browser on this machine', () => {
     });
 
     test('are accepted from a program', async () => {
-      const { status } = await ask(service, fromProgram(service, CREATE[service]));
+      const { status } = await sendRequest(service, fromProgram(service, CREATE[service]));
       expect([status, await created(service)]).toEqual([200, true]);
     });
   });

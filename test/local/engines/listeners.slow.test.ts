@@ -11,7 +11,7 @@ import { FOREIGN_EVERYWHERE } from '../foreign-requests.ts';
 afterAll(endDevs);
 
 const emulator = findPubsubEmulator(process.env);
-if ('absence' in emulator) console.log(`servers of a mesh on Pub/Sub: left out, because ${emulator.absence}`);
+if ('absence' in emulator) console.log(`servers of a mesh on Pub/Sub: skipped, because ${emulator.absence}`);
 const TRANSPORTS = ['absence' in emulator ? [] : (['pubsub'] as const), ['sqs'] as const].flat();
 
 describe.skipIf(process.platform !== 'linux').each(TRANSPORTS)('asya dev on %s', (transport) => {

@@ -10,7 +10,7 @@ import { actorYaml, outsideOf } from '../a-mesh.ts';
 afterAll(endDevs);
 
 const emulator = findPubsubEmulator(process.env);
-if ('absence' in emulator) console.log(`files of a mesh on Pub/Sub: left out, because ${emulator.absence}`);
+if ('absence' in emulator) console.log(`files of a mesh on Pub/Sub: skipped, because ${emulator.absence}`);
 const TRANSPORTS = ['absence' in emulator ? [] : (['pubsub'] as const), ['sqs'] as const].flat();
 
 /** The handler fails on request, and writes a file and a folder next to its document. */

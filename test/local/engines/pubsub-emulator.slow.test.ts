@@ -6,7 +6,8 @@ import { endProcesses, saying, startProcess, until } from '../../sidecar/sidecar
 import { isAlive } from '../../support/pids.ts';
 import { PUBSUB_ABSENCE, startPubsub } from '../../support/pubsub.ts';
 
-if (PUBSUB_ABSENCE !== undefined) console.log(`the emulator's life: left out, because ${PUBSUB_ABSENCE}`);
+if (PUBSUB_ABSENCE !== undefined)
+  console.log(`start and end of the emulator: skipped, because ${PUBSUB_ABSENCE}`);
 
 afterAll(endProcesses);
 
@@ -24,7 +25,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the emulator', { timeout: 240_000
     const { pid } = await owner.untilLine(saying('started'), 60_000);
     expect(isAlive(Number(pid))).toBe(true);
     owner.signal('SIGKILL');
-    await until(() => !isAlive(Number(pid)), 'the emulator is gone');
+    await until(() => !isAlive(Number(pid)), 'the emulator has ended');
   });
 });
 

@@ -7,29 +7,29 @@ const failing = (...ids: unknown[]) => ({ batchItemFailures: ids.map((id) => ({ 
 
 describe('failed messages of a batch', () => {
   test.each([
-    ['nothing', undefined],
+    ['no response', undefined],
     ['null', null],
     ['an empty response', {}],
     ['null instead of a list', { batchItemFailures: null }],
     ['an empty list', failing()],
-  ])('are none: %s', (_what, response) => {
+  ])('are empty for %s', (_what, response) => {
     expect(resultOf(response)).toEqual({ failed: new Set() });
   });
 
-  test('are those that are listed', () => {
+  test('are the listed ones', () => {
     expect(resultOf(failing('c', 'a', 'c'))).toEqual({ failed: new Set(['c', 'a']) });
   });
 
   test.each([
-    ['an unknown id', failing('a', 'nobody')],
+    ['an unknown id', failing('a', 'unknown')],
     ['an empty id', failing('a', '')],
     ['an id that is null', failing(null)],
     ['another key for the id', { batchItemFailures: [{ messageId: 'a' }] }],
     ['an entry that is null', { batchItemFailures: [null] }],
     ['a string instead of a list', { batchItemFailures: 'a' }],
-    ['a text', 'done'],
-    ['a list itself', []],
-  ])('are all messages, with the reason: %s', (_what, response) => {
+    ['text', 'done'],
+    ['a list', []],
+  ])('are all messages, with the reason, for %s', (_what, response) => {
     const { failed, problem } = resultOf(response);
     expect(failed).toEqual(new Set(IDS));
     expect(problem).toMatch(/batchItemFailures/);

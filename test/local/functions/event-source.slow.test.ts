@@ -26,15 +26,15 @@ let invocations: SQSRecord[][];
 let reports: BatchReport[];
 let warnings: string[];
 
-async function onFloor(made: TestEngines): Promise<void> {
-  local = made;
+async function useEngines(started: TestEngines): Promise<void> {
+  local = started;
   // Messages do not become visible again during a test, even on a busy machine.
   pair = await ensurePair(local.sqs, 'score', { ...queuePlan(600), maxReceiveCount: 2 });
 }
 
 beforeEach(async () => {
   [sources, invocations, reports, warnings] = [[], [], [], []];
-  await onFloor(await startTestEngines());
+  await useEngines(await startTestEngines());
 });
 afterEach(async () => {
   // Long polls would each take a second to end.
@@ -119,7 +119,7 @@ test('invokes the function with an SQS event, and deletes processed messages', a
     ],
   ]);
   expect(Number(invocations[0]?.[0]?.attributes.SentTimestamp)).toBeGreaterThanOrEqual(sentAt);
-  await until(() => reports.length > 0, 'it is told');
+  await until(() => reports.length > 0, 'the batch is reported');
   expect(reports).toMatchObject([{ queue: 'score', messages: 1, failed: new Set() }]);
 });
 
@@ -151,7 +151,7 @@ describe('a batch', () => {
     await inFlight(2);
     expect(invocations.length).toBe(1);
     await send('5');
-    await until(() => invocations.length === 2, 'it is full');
+    await until(() => invocations.length === 2, 'the batch is full');
     expect(bodies()).toEqual([
       ['1', '2'],
       ['3', '4', '5'],
@@ -170,24 +170,24 @@ describe('a batch', () => {
 });
 
 test('limits concurrent invocations', async () => {
-  let [running, most] = [0, 0];
+  let [running, mostRunning] = [0, 0];
   const release = Promise.withResolvers<void>();
   await send('1', '2', '3', '4', '5', '6');
   listen(
     async () => {
-      most = Math.max(most, ++running);
+      mostRunning = Math.max(mostRunning, ++running);
       await release.promise;
       running--;
       return DONE;
     },
     { batchSize: 1, maximumConcurrency: 3 },
   );
-  await until(() => running === 3, 'three run');
+  await until(() => running === 3, 'three invocations run');
   await pause(300);
   expect(await depths()).toMatchObject({ visible: 3, inFlight: 3 });
   release.resolve();
   await untilEmpty();
-  expect(most).toBe(3);
+  expect(mostRunning).toBe(3);
   expect(invocations.length).toBe(6);
 });
 
@@ -214,7 +214,7 @@ describe('failed messages are delivered again', () => {
     await send('1', '2');
     const ends: InvocationEnd[] = [
       { ok: false, problem: 'it was killed' },
-      { ok: true, response: { batchItemFailures: [{ itemIdentifier: 'nobody' }] } },
+      { ok: true, response: { batchItemFailures: [{ itemIdentifier: 'unknown' }] } },
     ];
     listen(
       async (records) => {
@@ -235,14 +235,14 @@ describe('failed messages are delivered again', () => {
   });
 });
 
-test('several queues can share a function, which sees the source of each message', async () => {
+test('several queues can share a function, which receives the source of each message', async () => {
   listen(() => DONE);
   listen(() => DONE, { queue: sqsEventQueue(local.sqs, pair.deadLetterQueue) });
   await send('alive');
   await local.send(pair.deadLetterQueue.url, 'dead');
   await untilEmpty();
-  const cameFrom = invocations.flat().map(({ body, eventSourceARN }) => [body, eventSourceARN]);
-  expect(Object.fromEntries(cameFrom)).toEqual({
+  const sourceOf = invocations.flat().map(({ body, eventSourceARN }) => [body, eventSourceARN]);
+  expect(Object.fromEntries(sourceOf)).toEqual({
     alive: pair.queue.arn,
     dead: pair.deadLetterQueue.arn,
   });
@@ -262,15 +262,15 @@ test('does not poll while the function cannot be loaded', async () => {
 test('warns once while the queue does not respond, and continues afterwards', async () => {
   const [dataDir, sqsPort] = [await temporaryFolder(), await freePort()];
   await local.close();
-  await onFloor(await startTestEngines({ dataDir, sqsPort }));
+  await useEngines(await startTestEngines({ dataDir, sqsPort }));
   await send('kept');
   await local.engines.close();
   listen(() => DONE);
-  await until(() => warnings.length > 0, 'it is told');
+  await until(() => warnings.length > 0, 'there is a warning');
   await pause(500);
   expect(warnings).toEqual([expect.stringMatching(/^queue "score" does not respond: .*ECONNREFUSED/)]);
   local.sqs.destroy();
-  await onFloor(await startTestEngines({ dataDir, sqsPort }));
+  await useEngines(await startTestEngines({ dataDir, sqsPort }));
   await untilEmpty();
   expect(bodies()).toEqual([['kept']]);
   expect(warnings.length).toBe(1);
@@ -281,7 +281,7 @@ describe('stopping', () => {
     const release = Promise.withResolvers<void>();
     const source = listen(() => release.promise.then(() => DONE));
     await send('1');
-    await until(() => source.running === 1, 'it runs');
+    await until(() => source.running === 1, 'the invocation runs');
     const stopped = source.stop(LONG_MS);
     setTimeout(() => release.resolve(), 200);
     expect(await stopped).toBe(0);
@@ -290,10 +290,10 @@ describe('stopping', () => {
     expect(await depths()).toEqual({ ...EMPTY, visible: 1 });
   });
 
-  test('waits no longer than the grace period', async () => {
+  test('stops waiting after the grace period', async () => {
     const source = listen(() => new Promise<InvocationEnd>(() => {}));
     await send('1');
-    await until(() => source.running === 1, 'it runs');
+    await until(() => source.running === 1, 'the invocation runs');
     expect(await source.stop(100)).toBe(1);
   });
 

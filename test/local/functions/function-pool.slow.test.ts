@@ -9,7 +9,7 @@ import {
 } from '../../../lib/local/functions/function-pool.ts';
 import { endProcesses, pause, temporaryFolder, until } from '../../sidecar/sidecar-process.ts';
 import { isAlive } from '../../support/pids.ts';
-import type { Play } from './programs/playing.ts';
+import type { Command } from './programs/playing.ts';
 
 /** Functions in child processes, including all ways to crash. */
 
@@ -43,20 +43,20 @@ afterEach(async () => {
   await endProcesses();
 });
 
-const play = (pool: FunctionPool, act: Play['act'], more: Omit<Play, 'act'> = {}) =>
+const invoke = (pool: FunctionPool, act: Command['act'], more: Omit<Command, 'act'> = {}) =>
   pool.invoke({ act, ...more });
 
-interface Described {
+interface InstanceDescription {
   readonly pid: number;
   readonly invocations: number;
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly context: Record<string, unknown>;
 }
-async function describeInstance(pool: FunctionPool): Promise<Described> {
-  const end = await play(pool, 'tell');
+async function describeInstance(pool: FunctionPool): Promise<InstanceDescription> {
+  const end = await invoke(pool, 'describe');
   if (!end.ok) throw new Error(end.problem);
-  return end.response as Described;
+  return end.response as InstanceDescription;
 }
 
 describe('an instance', () => {
@@ -91,9 +91,9 @@ describe('an instance', () => {
     expect(first.context['awsRequestId']).not.toBe(second.context['awsRequestId']);
   });
 
-  test('is joined by others on demand, up to the maximum', async () => {
+  test('is added on demand, up to the maximum', async () => {
     const pool = aPool({ maxInstances: 2 });
-    const ends = await Promise.all([1, 2, 3, 4].map(() => play(pool, 'wait', { ms: 300 })));
+    const ends = await Promise.all([1, 2, 3, 4].map(() => invoke(pool, 'wait', { ms: 300 })));
     const pids = new Set(ends.map((end) => end.ok && end.response));
     expect(pids.size).toBe(2);
     expect(pool.pids().length).toBe(2);
@@ -101,20 +101,20 @@ describe('an instance', () => {
 
   test('ends after the idle time, except the last one', async () => {
     const pool = aPool({ maxInstances: 3, idleMs: 200 });
-    await Promise.all([1, 2, 3].map(() => play(pool, 'wait', { ms: 300 })));
-    await until(() => pool.pids().length === 1, 'one is left');
+    await Promise.all([1, 2, 3].map(() => invoke(pool, 'wait', { ms: 300 })));
+    await until(() => pool.pids().length === 1, 'one instance is left');
     expect(warnings).toEqual([]);
   });
 
   test('is replaced after renew()', async () => {
     const pool = aPool();
     const { pid } = await describeInstance(pool);
-    const atWork = play(pool, 'wait', { ms: 500 });
+    const inProgress = invoke(pool, 'wait', { ms: 500 });
     await pause(100);
     pool.renew();
-    expect(await atWork).toEqual({ ok: true, response: pid });
+    expect(await inProgress).toEqual({ ok: true, response: pid });
     expect((await describeInstance(pool)).pid).not.toBe(pid);
-    await until(() => !isAlive(pid), 'the old one is gone');
+    await until(() => !isAlive(pid), 'the old instance has ended');
   });
 });
 
@@ -122,13 +122,13 @@ describe('an invocation', () => {
   test('returns the response or the error', async () => {
     const pool = aPool();
     for (const value of [null, { batchItemFailures: [] }, 'text \ud800 \u{1f600}', 0])
-      expect(await play(pool, 'answer', { value })).toEqual({ ok: true, response: value });
-    expect(await play(pool, 'answer')).toEqual({ ok: true, response: undefined });
-    expect(await play(pool, 'throw', { value: 'on request' })).toEqual({
+      expect(await invoke(pool, 'answer', { value })).toEqual({ ok: true, response: value });
+    expect(await invoke(pool, 'answer')).toEqual({ ok: true, response: undefined });
+    expect(await invoke(pool, 'throw', { value: 'on request' })).toEqual({
       ok: false,
       problem: 'TypeError: on request',
     });
-    expect(await play(pool, 'circle')).toMatchObject({
+    expect(await invoke(pool, 'circle')).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/circular/),
     });
@@ -144,11 +144,11 @@ describe('an invocation', () => {
     async (act, problem) => {
       const pool = aPool();
       const { pid } = await describeInstance(pool);
-      expect(await play(pool, act)).toEqual({ ok: false, problem });
+      expect(await invoke(pool, act)).toEqual({ ok: false, problem });
       expect(isAlive(pid)).toBe(false);
       expect((await describeInstance(pool)).pid).not.toBe(pid);
       if (act === 'exit')
-        await until(() => lines.includes('score stderr these were my last words'), 'its output is forwarded');
+        await until(() => lines.includes('score stderr exiting on request'), 'its output is forwarded');
     },
   );
 
@@ -159,7 +159,7 @@ describe('an invocation', () => {
       // No further invocation here, because it could take a second on a busy machine too.
       expect(await pool.start()).toBeUndefined();
       const [pid = 0] = pool.pids();
-      expect(await play(pool, act)).toEqual({
+      expect(await invoke(pool, act)).toEqual({
         ok: false,
         problem: 'the invocation exceeded its timeout of 1 s, and the process was killed',
       });
@@ -184,7 +184,7 @@ describe('an invocation', () => {
 
 describe('a function that cannot be loaded', () => {
   test('is reported once, and loading is retried until it succeeds', async () => {
-    const switchFile = join(await temporaryFolder(), 'mended');
+    const switchFile = join(await temporaryFolder(), 'fixed');
     const file = join(FUNCTIONS, 'refusing.ts');
     const pool = aPool({ file, variables: () => ({ LOADS_IF: switchFile }) });
     const problem = `2 mistakes in the configuration: ${switchFile} is missing`;
@@ -195,13 +195,16 @@ describe('a function that cannot be loaded', () => {
     ]);
     writeFileSync(switchFile, '');
     await pool.untilUsable(new AbortController().signal);
-    expect(await pool.invoke({})).toEqual({ ok: true, response: 'loaded after all' });
+    expect(await pool.invoke({})).toEqual({ ok: true, response: 'loaded' });
     expect(warnings.length).toBe(1);
   });
 
   test.each([
     ['handlerless.ts', 'the module does not export a function "handler"; its exports are: handle, other'],
-    ['exiting.ts', 'the process exited with status 7 while loading the handler; last output: no such luck'],
+    [
+      'exiting.ts',
+      'the process exited with status 7 while loading the handler; last output: exiting while loading',
+    ],
     ['missing.ts', /^Cannot find module .*missing.ts/],
   ])('is reported with the reason: %s', async (file, problem) => {
     const found = await aPool({ file: join(FUNCTIONS, file) }).start();
@@ -211,15 +214,15 @@ describe('a function that cannot be loaded', () => {
 });
 
 test('close() kills instances that ignore SIGTERM', async () => {
-  const pool = aPool({ variables: () => ({ DEAF: '1' }) });
+  const pool = aPool({ variables: () => ({ IGNORE_SIGTERM: '1' }) });
   const { pid } = await describeInstance(pool);
-  const running = play(pool, 'hang');
-  await until(() => lines.includes('score stdout hanging'), 'it is at work');
+  const running = invoke(pool, 'hang');
+  await until(() => lines.includes('score stdout hanging'), 'the invocation has started');
   await pool.close(200);
   expect(await running).toEqual({
     ok: false,
     problem: 'the process was ended by SIGKILL during an invocation',
   });
   expect(isAlive(pid)).toBe(false);
-  expect(await play(pool, 'tell')).toEqual({ ok: false, problem: 'the function is shutting down' });
+  expect(await invoke(pool, 'describe')).toEqual({ ok: false, problem: 'the function is shutting down' });
 });

@@ -82,18 +82,18 @@ async function run(actor: string): Promise<Running> {
 
 async function take(
   queue: string,
-  isIt: (envelope: Wire) => boolean,
+  isMatch: (envelope: Wire) => boolean,
 ): Promise<{ body: string; envelope: Wire }> {
   const QueueUrl = `http://localhost/000000000000/${queue}`;
   for (const endsAt = Date.now() + 60_000; Date.now() < endsAt; ) {
-    const asked = { QueueUrl, VisibilityTimeout: 1, WaitTimeSeconds: 1 };
-    const { Messages = [] } = await local.sqs.send(new ReceiveMessageCommand(asked));
+    const request = { QueueUrl, VisibilityTimeout: 1, WaitTimeSeconds: 1 };
+    const { Messages = [] } = await local.sqs.send(new ReceiveMessageCommand(request));
     for (const { Body = '' } of Messages) {
       const envelope = JSON.parse(Body) as Wire;
-      if (isIt(envelope)) return { body: Body, envelope };
+      if (isMatch(envelope)) return { body: Body, envelope };
     }
   }
-  throw new Error(`it did not come to ${queue}`);
+  throw new Error(`the envelope did not arrive at ${queue}`);
 }
 
 test('an envelope passes queue, function and runtime, and all processes end', async () => {
@@ -103,9 +103,9 @@ test('an envelope passes queue, function and runtime, and all processes end', as
   const { envelope: ended } = await take('x-sink', ({ id }) => id === envelope.id);
   expect(ended).toMatchObject({ payload: 42, status: { phase: 'succeeded', reason: 'Completed' } });
 
-  const telling = envelopeAt('double', { act: 'tell' });
-  await local.send(url, JSON.stringify(telling));
-  const { payload } = (await take('x-sink', ({ id }) => id === telling.id)).envelope;
+  const describing = envelopeAt('double', { act: 'describe' });
+  await local.send(url, JSON.stringify(describing));
+  const { payload } = (await take('x-sink', ({ id }) => id === describing.id)).envelope;
   const { runtime, parent, fn } = payload as { runtime: number; parent: number; fn: string };
   expect(pool.pids()).toEqual([Number(fn)]);
   // The runtime's parent is a shell, so a handler needs FUNCTION_PID to kill its function.
@@ -119,15 +119,15 @@ test('an envelope passes queue, function and runtime, and all processes end', as
     deadLettered: 0,
   });
   await stop();
-  await until(() => ![runtime, parent].some(isAlive), 'the runtime is gone too');
+  await until(() => ![runtime, parent].some(isAlive), 'the runtime has ended too');
 });
 
 test('a function that is always killed uses up five receives', {
   timeout: 300_000,
 }, async () => {
   const { url, reports, stop } = await run('doomed');
-  const diary = join(folder, 'doomed.diary');
-  const envelope = envelopeAt('doomed', { act: 'kill the function', diary }, { extra: 'ünchanged' });
+  const pidLog = join(folder, 'doomed.pids');
+  const envelope = envelopeAt('doomed', { act: 'kill the function', pidLog }, { extra: 'ünchanged' });
   const body = JSON.stringify(envelope);
   await local.send(url, body);
   await until(
@@ -138,23 +138,23 @@ test('a function that is always killed uses up five receives', {
   expect((await take('doomed-dlq', () => true)).body).toBe(body);
   const killed = 'the process was ended by SIGKILL during an invocation';
   expect(reports.map(({ problem }) => problem)).toEqual(Array(5).fill(killed));
-  const pids = readFileSync(diary, 'utf8')
+  const pids = readFileSync(pidLog, 'utf8')
     .trim()
     .split('\n')
     .flatMap((line) => line.split(' ').map(Number));
   expect(new Set(pids).size).toBe(10);
   await stop();
-  await until(() => !pids.some(isAlive), 'functions and runtimes are gone');
+  await until(() => !pids.some(isAlive), 'functions and runtimes have ended');
 });
 
 test('reports all mistakes of a configuration', async () => {
   const pool = functionPool({
-    name: 'mistaken',
+    name: 'invalid',
     file: SIDECAR,
     memoryMb: 128,
     maxInstances: 1,
     timeoutMs: 10_000,
-    variables: () => ({ ASYA_ACTOR_NAME: 'mistaken', ASYA_CONCURENCY: '3', ASYA_FANOUT: 'maybe' }),
+    variables: () => ({ ASYA_ACTOR_NAME: 'invalid', ASYA_CONCURENCY: '3', ASYA_FANOUT: 'maybe' }),
     onLine: () => {},
     onWarning: () => {},
   });
@@ -182,8 +182,8 @@ describe('all processes end when the mesh is killed with SIGKILL', () => {
       [join(import.meta.dirname, '../function-pool-process.ts'), file, JSON.stringify(variables)],
       {},
     );
-    const held = await holder.untilLine(({ message }) => message === 'held');
-    const pids = [...(held['pids'] as number[])];
+    const started = await holder.untilLine(({ message }) => message === 'pool started');
+    const pids = [...(started['pids'] as number[])];
     if (file === SIDECAR) {
       await until(() => pidsIn(pidFile).length === 2, 'both runtimes are started');
       pids.push(...pidsIn(pidFile));
@@ -191,6 +191,6 @@ describe('all processes end when the mesh is killed with SIGKILL', () => {
     expect(pids.length).toBeGreaterThan(1);
     expect(pids.every(isAlive)).toBe(true);
     holder.signal('SIGKILL');
-    await until(() => !pids.some(isAlive), 'all are gone');
+    await until(() => !pids.some(isAlive), 'all processes have ended');
   });
 });

@@ -23,9 +23,9 @@ spec:
     policies: {default: {maxAttempts: 2, backoff: constant, initialDelay: 500ms}}
 `,
   'work.mjs': `import { writeFileSync } from 'node:fs';
-export async function work({ fail, takesMs, begun, done }) {
-  if (fail) throw new Error('told to');
-  writeFileSync(begun, '');
+export async function work({ fail, takesMs, started, done }) {
+  if (fail) throw new Error('requested failure');
+  writeFileSync(started, '');
   await new Promise((resolve) => setTimeout(resolve, takesMs));
   writeFileSync(done, '');
   return {};
@@ -79,9 +79,9 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     await second.outside.send(['work'], 'two', { fail: true });
     expect(await second.outside.untilEnded('two')).toMatchObject({ reason: 'PolicyExhausted' });
 
-    const [begun, done] = [join(folder, 'begun'), join(folder, 'done')];
-    await second.outside.send(['work'], 'three', { takesMs: 25_000, begun, done });
-    await expect.poll(() => existsSync(begun), { timeout: 60_000 }).toBe(true);
+    const [started, done] = [join(folder, 'started'), join(folder, 'done')];
+    await second.outside.send(['work'], 'three', { takesMs: 25_000, started, done });
+    await expect.poll(() => existsSync(started), { timeout: 60_000 }).toBe(true);
     second.mesh.renew('work');
     await second.end();
     expect(existsSync(done), 'a call on a renewed instance must not outlive the grace period').toBe(false);
@@ -93,7 +93,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
   }, async () => {
     const folder = aFolder({
       ...FILES,
-      'data/timers.db': 'no database, and longer than its header would be',
+      'data/timers.db': 'not a database, and longer than the header of one',
     });
     const manifest = manifestIn(folder);
     const dataDir = join(folder, 'data');

@@ -1,2 +1,2 @@
-console.error('no such luck');
+console.error('exiting while loading');
 process.exit(7);

@@ -1,21 +1,21 @@
 import type { Context } from 'aws-lambda';
 
-/** Does what its event says, as functions do and as they should not. */
-export interface Play {
-  readonly act: 'tell' | 'wait' | 'throw' | 'exit' | 'kill' | 'hang' | 'spin' | 'answer' | 'circle';
+/** Behaves as its event requests, including ways in which a function can fail. */
+export interface Command {
+  readonly act: 'describe' | 'wait' | 'throw' | 'exit' | 'kill' | 'hang' | 'spin' | 'answer' | 'circle';
   readonly value?: unknown;
   readonly ms?: number;
 }
 
 let invocations = 0;
 console.log('loaded');
-// No default action: it has to be killed.
-if (process.env['DEAF'] === '1') process.on('SIGTERM', () => {});
+// A listener replaces the default action, so that only SIGKILL ends the process.
+if (process.env['IGNORE_SIGTERM'] === '1') process.on('SIGTERM', () => {});
 
-export async function handler({ act, value, ms = 0 }: Play, context: Context): Promise<unknown> {
+export async function handler({ act, value, ms = 0 }: Command, context: Context): Promise<unknown> {
   invocations++;
   switch (act) {
-    case 'tell': {
+    case 'describe': {
       const { functionName, memoryLimitInMB, awsRequestId } = context;
       const leftMs = context.getRemainingTimeInMillis();
       return {
@@ -32,7 +32,7 @@ export async function handler({ act, value, ms = 0 }: Play, context: Context): P
     case 'throw':
       throw new TypeError(String(value));
     case 'exit':
-      console.error('these were my last words');
+      console.error('exiting on request');
       process.exit(3);
       break;
     case 'kill':
