@@ -192,8 +192,8 @@ export function faultEnd(changes: Partial<Fault> = {}): CallEnd {
 export const TIMEOUT: CallEnd = { kind: 'timeout' };
 export const UNREACHABLE: CallEnd = { kind: 'unreachable', detail: 'connection refused' };
 
-/** The facts of a plan, by the label that they are counted with. */
-export function toldBy(plan: Plan): {
+/** The labels of a plan's facts, as the metrics count them. */
+export function factLabelsOf(plan: Plan): {
   readonly result: readonly string[];
   readonly failed: readonly string[];
   readonly errorType: readonly string[];

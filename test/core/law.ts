@@ -25,7 +25,7 @@ function numberFromEnvironment(name: string, otherwise: number): number {
 
 /**
  * A property that holds for every generated value. `classify` returns the classes of a value, and `mustMeet` lists the
- * classes that have to occur: a law that never meets the case it is about proves nothing.
+ * classes that have to occur. Otherwise a law could pass without testing the case that it is about.
  */
 export function law<T>(
   name: string,

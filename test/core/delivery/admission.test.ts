@@ -57,7 +57,7 @@ describe('step 1: route.curr is another actor', () => {
 describe('step 2: not due yet', () => {
   const headers = { 'x-asya-not-before': at(60_000), a: 1 };
 
-  it('is resent to the own queue with the remaining delay and an unchanged status', () => {
+  it('is resent to its own queue with the remaining delay and an unchanged status', () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: at(-9) };
     const { called, sends, sent, plan } = handled({ headers, status });
     expect(called).toBe(false);
@@ -68,7 +68,7 @@ describe('step 2: not due yet', () => {
     expect(plan.settle).toBe('ack');
   });
 
-  it('adds no status if there is none', () => {
+  it('adds no status to an envelope without one', () => {
     expect(handled({ headers }).sent).not.toHaveProperty('status');
   });
 
@@ -167,16 +167,16 @@ describe('step 5: effective timeout', () => {
 });
 
 describe('step 6: not enough time left on the host', () => {
-  it('resends the envelope unchanged without delay, and acks', () => {
-    const came = anEnvelope({
+  it('resends the envelope unchanged without delay, and acknowledges', () => {
+    const received = anEnvelope({
       headers: { 'x-asya-not-before': at(-5), a: 1 },
       status: { phase: 'retrying', attempt: 2 },
     });
-    const { called, sends, sent, plan } = handle(came, valueEnd(1), { hostTimeLeftMs: 299_999 });
+    const { called, sends, sent, plan } = handle(received, valueEnd(1), { hostTimeLeftMs: 299_999 });
     expect(called).toBe(false);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'score', type: 'again', delayMs: 0 });
-    expect(sent).toEqual(came);
+    expect(sent).toEqual(received);
     expect(plan.settle).toBe('ack');
   });
 
@@ -197,15 +197,15 @@ describe('step 6: not enough time left on the host', () => {
 
 describe('a canceled envelope', () => {
   it('goes to x-sink unchanged', () => {
-    const came = anEnvelope({
+    const received = anEnvelope({
       headers: { a: 1 },
       status: { phase: 'canceled', actor: 'fetch', attempt: 3, error: 1 },
     });
-    const { called, sends, sent, plan } = handle(came, valueEnd(1));
+    const { called, sends, sent, plan } = handle(received, valueEnd(1));
     expect(called).toBe(false);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
-    expect(sent).toEqual(came);
+    expect(sent).toEqual(received);
     expect(plan.settle).toBe('ack');
   });
 });

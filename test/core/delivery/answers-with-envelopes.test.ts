@@ -6,7 +6,7 @@ import {
   nextFromHeader,
 } from '../../../lib/core/delivery/answer-envelope.ts';
 
-const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store', 'tell'] };
+const ROUTE = { prev: ['fetch'], curr: 'score', next: ['store', 'notify'] };
 const UNREADABLE = "the runtime's answer cannot be read: ";
 
 function framed(...frames: readonly unknown[]): string {
@@ -54,7 +54,7 @@ describe('frames', () => {
     });
   });
 
-  it('have no route or headers if there are none', () => {
+  it('have no route or headers if the answer has none', () => {
     expect(answerFromFrames(framed({ payload: 1 }), ROUTE)).toStrictEqual({
       kind: 'frames',
       frames: [{ payload: '1' }],
@@ -69,11 +69,11 @@ describe('frames', () => {
   });
 
   it.each([
-    ['a frame that is a text', framed('x'), 'frame 0 is not an object'],
+    ['a frame that is text', framed('x'), 'frame 0 is not an object'],
     ['a frame that is a list', framed([1]), 'frame 0 is not an object'],
     ['a second frame without a payload', framed({ payload: 1 }, { headers: {} }), 'frame 1 has no payload'],
     [
-      'headers that are a text',
+      'headers that are text',
       framed({ payload: 1, headers: 'x' }),
       'frame 0 has headers that are not an object',
     ],
@@ -88,14 +88,14 @@ describe('frames', () => {
       'frame 0 has a route without prev, curr and next',
     ],
     [
-      'a route that is a text',
+      'a route that is text',
       framed({ payload: 1, route: 'x' }),
       'frame 0 has a route without prev, curr and next',
     ],
     ['no prev', framed({ payload: 1, route: { curr: 'a', next: [] } }), 'frame 0 has a route without prev'],
     ['no curr', framed({ payload: 1, route: { prev: [], next: [] } }), 'frame 0 has a route without prev'],
     ['no next', framed({ payload: 1, route: { prev: [], curr: 'a' } }), 'frame 0 has a route without prev'],
-    ['frames that are a text', '{"frames":"x"}', 'expected {"frames":[...]}, null or an error object'],
+    ['frames that are text', '{"frames":"x"}', 'expected {"frames":[...]}, null or an error object'],
     ['a value', '{"a":1}', 'expected {"frames":[...]}'],
     ['a list', '[1]', 'expected {"frames":[...]}'],
     ['an empty list', '[]', 'expected {"frames":[...]}'],
@@ -178,7 +178,7 @@ describe('an event stream', () => {
   });
 
   it.each([
-    ['nothing', ''],
+    ['an empty stream', ''],
     ['frames only', stream(['downstream', '{"payload":1}'])],
     ['done without a blank line after it', 'event: done\ndata: {}\n'],
     ['an event with another name', stream(['finished', '{}'])],

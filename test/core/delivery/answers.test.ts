@@ -7,12 +7,12 @@ import {
   nextProblem,
 } from '../../../lib/core/delivery/answer.ts';
 
-const ways: readonly (readonly [string, (text: string, fanOut: 'array' | 'never') => Answer])[] = [
+const transports: readonly (readonly [string, (text: string, fanOut: 'array' | 'never') => Answer])[] = [
   ['the socket', (text, fanOut) => answerFromSocket(text, fanOut)],
   ['HTTP', (text, fanOut) => answerFromHttp({ status: 200, text }, fanOut)],
 ];
 
-describe.each(ways)('over %s', (_way, answer) => {
+describe.each(transports)('over %s', (_transport, answer) => {
   it.each([
     ['0'],
     ['false'],
@@ -104,7 +104,7 @@ describe('over HTTP, only the status identifies an error', () => {
     });
   });
 
-  it('204 is empty whatever its body is', () => {
+  it('204 is empty for any body', () => {
     expect(answerFromHttp({ status: 204, text: '' }, 'array')).toEqual({ kind: 'empty' });
     expect(answerFromHttp({ status: 204, text: '{"a":1}' }, 'never')).toEqual({ kind: 'empty' });
   });
@@ -168,16 +168,16 @@ describe('over HTTP, only the status identifies an error', () => {
   );
 
   it('uses the Retry-After header unless the error object contains retry_after', () => {
-    const wishOf = (text: string) => {
+    const retryAfterOf = (text: string) => {
       const answer = answerFromHttp({ status: 503, text, retryAfter: '7' }, 'array');
       return answer.kind === 'fault' && answer.fault.retryAfter;
     };
-    expect(wishOf('')).toBe('7');
-    expect(wishOf('{"error":"e"}')).toBe('7');
-    expect(wishOf('{"error":"e","message":"m","type":"t"}')).toBe('7');
-    expect(wishOf('{"error":"e","retry_after":9}')).toBe(9);
-    expect(wishOf('{"error":"e","retry_after":null}')).toBe('7');
-    expect(wishOf('{"error":"e","details":{"retry_after":null},"retry_after":null}')).toBe('7');
+    expect(retryAfterOf('')).toBe('7');
+    expect(retryAfterOf('{"error":"e"}')).toBe('7');
+    expect(retryAfterOf('{"error":"e","message":"m","type":"t"}')).toBe('7');
+    expect(retryAfterOf('{"error":"e","retry_after":9}')).toBe(9);
+    expect(retryAfterOf('{"error":"e","retry_after":null}')).toBe('7');
+    expect(retryAfterOf('{"error":"e","details":{"retry_after":null},"retry_after":null}')).toBe('7');
     const without = answerFromHttp({ status: 503, text: '' }, 'array');
     expect(without.kind === 'fault' && without.fault).not.toHaveProperty('retryAfter');
   });
@@ -280,7 +280,7 @@ describe('an error object', () => {
     expect(faultFromErrorObject({ error: 'code', ...fields }).type).toBe('code');
   });
 
-  it('uses the code as the message if there is none, and keeps an empty message', () => {
+  it('uses the code as the message if the message is missing, and keeps an empty message', () => {
     expect(faultFromErrorObject({ error: 'code' }).message).toBe('code');
     expect(faultFromErrorObject({ error: 'code', message: '' }).message).toBe('');
   });

@@ -41,7 +41,7 @@ describe('an unreachable runtime without a matching policy', () => {
     });
   });
 
-  it('also fails if rules match other errors only', () => {
+  it('is also retried if rules match only other errors', () => {
     const setting: Setting = { policies: { slow: {} }, rules: [{ errors: ['ValueError'], policy: 'slow' }] };
     expect(handle(anEnvelope(), UNREACHABLE, setting).sent.status).toMatchObject({
       phase: 'retrying',
@@ -51,13 +51,13 @@ describe('an unreachable runtime without a matching policy', () => {
 });
 
 describe('a connection error that the runtime reports', () => {
-  it('has the built-in policy and counts as an execution error', () => {
+  it('uses the built-in policy and counts as an execution error', () => {
     const { sends, plan } = handle(anEnvelope(), faultEnd({ type: 'RuntimeConnectionError' }));
     expect(sends[0]).toMatchObject({ to: 'score', type: 'retry', delayMs: 1_000 });
     expect(plan.facts).toContainEqual({ fact: 'runtime-error', errorType: 'execution' });
   });
 
-  it('does not have the built-in policy if only its last name is the same', () => {
+  it('does not use the built-in policy if only its last name is the same', () => {
     expect(handle(anEnvelope(), faultEnd({ type: 'ConnectionError' })).sends[0]?.to).toBe('x-sink');
   });
 });

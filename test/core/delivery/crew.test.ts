@@ -19,7 +19,7 @@ const READABLE = body(anEnvelope());
 const SOURCE = { queue: 'score', receiveCount: 6 };
 
 /** Decoded and normalized, as for a real delivery. */
-function welcomed(text: string | Uint8Array, actor: Actor, source = SOURCE): Envelope {
+function normalized(text: string | Uint8Array, actor: Actor, source = SOURCE): Envelope {
   const origin = { ...ORIGIN, actor: sourceActor(actor, source.queue) };
   const arrival = normalizeForCrew(decode(text, origin), actor, source, NOW);
   expect(arrival.kind).toBe('readable');
@@ -55,15 +55,15 @@ describe('normalizeForCrew returns the arrival unchanged', () => {
 });
 
 const NOT_ENVELOPES: readonly (readonly [string, string | Uint8Array, string, unknown])[] = [
-  ['no JSON', 'nonsense \u0001 "', 'ParseError', { raw: 'nonsense \u0001 "' }],
-  ['nothing', '', 'ParseError', { raw: '' }],
-  ['JSON that is no envelope', '{"id":"e-9"}', 'ValidationError', { raw: '{"id":"e-9"}' }],
-  ['no UTF-8', new Uint8Array([0xff, 0x00, 0xfe]), 'ParseError', { raw_base64: '/wD+' }],
+  ['text that is not JSON', 'nonsense \u0001 "', 'ParseError', { raw: 'nonsense \u0001 "' }],
+  ['an empty body', '', 'ParseError', { raw: '' }],
+  ['JSON that is not an envelope', '{"id":"e-9"}', 'ValidationError', { raw: '{"id":"e-9"}' }],
+  ['bytes that are not UTF-8', new Uint8Array([0xff, 0x00, 0xfe]), 'ParseError', { raw_base64: '/wD+' }],
 ];
 
 describe('x-sink records an unreadable message as a failed envelope', () => {
   it.each(NOT_ENVELOPES)('%s', (_what, text, reason, payload) => {
-    const envelope = welcomed(text, SINK);
+    const envelope = normalized(text, SINK);
     expect(JSON.parse(envelope.payload)).toEqual(payload);
     expect(envelope.status).toMatchObject({
       phase: 'failed',
@@ -77,25 +77,25 @@ describe('x-sink records an unreadable message as a failed envelope', () => {
 
   it('that x-sump and readers of the archive can decode', () => {
     for (const [, text] of NOT_ENVELOPES) {
-      const envelope = welcomed(text, SINK);
+      const envelope = normalized(text, SINK);
       expect(envelope.route).toEqual({ prev: [], curr: '', next: [] });
       expect(readAgain(envelope)).toEqual(envelope);
     }
   });
 
   it('with its original id, or a derived one that is the same on redelivery', () => {
-    expect(welcomed('{"id":"e-9"}', SINK).id).toBe('e-9');
-    expect(welcomed('nonsense', SINK).id).toBe(welcomed('nonsense', SINK).id);
+    expect(normalized('{"id":"e-9"}', SINK).id).toBe('e-9');
+    expect(normalized('nonsense', SINK).id).toBe(normalized('nonsense', SINK).id);
   });
 });
 
 describe('x-dlq records a dead-lettered message as failed', () => {
   it('with its queue, its receive count and its previous status', () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 2, created_at: at(-5_000), more: [1] };
-    const came = anEnvelope({ status, parent_id: 'p-1', headers: { a: 1 }, extra: { kept: true } });
-    const envelope = welcomed(body(came), DLQ, { queue: 'score-dlq', receiveCount: 6 });
+    const received = anEnvelope({ status, parent_id: 'p-1', headers: { a: 1 }, extra: { kept: true } });
+    const envelope = normalized(body(received), DLQ, { queue: 'score-dlq', receiveCount: 6 });
     expect(JSON.parse(encode(envelope))).toEqual({
-      ...came,
+      ...received,
       status: {
         ...status,
         phase: 'failed',
@@ -114,15 +114,15 @@ describe('x-dlq records a dead-lettered message as failed', () => {
     });
   });
 
-  it('without a previous status if there was none', () => {
-    const { status } = welcomed(READABLE, DLQ, { queue: 'score-dlq', receiveCount: 6 });
+  it('without a previous status if the envelope had none', () => {
+    const { status } = normalized(READABLE, DLQ, { queue: 'score-dlq', receiveCount: 6 });
     expect(status).not.toHaveProperty('before');
     expect(status).not.toHaveProperty('unreadable');
   });
 
   it('with only the latest previous status, if it is dead-lettered twice', () => {
-    const once = welcomed(body(aFailedBody()), DLQ, { queue: 'x-sink-dlq', receiveCount: 6 });
-    const twice = welcomed(encode(once), DLQ, { queue: 'x-sink-dlq', receiveCount: 7 });
+    const once = normalized(body(aFailedBody()), DLQ, { queue: 'x-sink-dlq', receiveCount: 6 });
+    const twice = normalized(encode(once), DLQ, { queue: 'x-sink-dlq', receiveCount: 7 });
     expect(once.status?.['before']).toEqual(A_FAILURE);
     expect(twice.status?.['before']).toMatchObject({ reason: 'DeliveryExhausted', receive_count: 6 });
     expect(twice.status?.['before']).not.toHaveProperty('before');
@@ -131,11 +131,11 @@ describe('x-dlq records a dead-lettered message as failed', () => {
   it('with the bytes of its payload', () => {
     const payload = '{"n":9007199254740993,"a":1,"a":2}';
     const text = `{"id":"e-1","route":{"prev":[],"curr":"score","next":[]},"payload":${payload}}`;
-    expect(welcomed(text, DLQ, { queue: 'score-dlq', receiveCount: 6 }).payload).toBe(payload);
+    expect(normalized(text, DLQ, { queue: 'score-dlq', receiveCount: 6 }).payload).toBe(payload);
   });
 
-  it.each(NOT_ENVELOPES)('readable or not: %s', (_what, text, _reason, payload) => {
-    const envelope = welcomed(text, DLQ, { queue: 'score-dlq', receiveCount: 6 });
+  it.each(NOT_ENVELOPES)('even if it is unreadable: %s', (_what, text, _reason, payload) => {
+    const envelope = normalized(text, DLQ, { queue: 'score-dlq', receiveCount: 6 });
     expect(JSON.parse(envelope.payload)).toEqual(payload);
     expect(envelope.route).toEqual({ prev: [], curr: 'score', next: [] });
     expect(envelope.status).toMatchObject({
@@ -153,7 +153,7 @@ describe('x-dlq records a dead-lettered message as failed', () => {
 
   it('with a readable envelope if the queue belongs to the crew', () => {
     for (const queue of ['x-sink-dlq', 'x-sump-dlq', 'Not_An_Actor-dlq', '-dlq', 'q'.repeat(90)]) {
-      const envelope = welcomed('nonsense', DLQ, { queue, receiveCount: 6 });
+      const envelope = normalized('nonsense', DLQ, { queue, receiveCount: 6 });
       expect(envelope.route.curr).toBe('');
       readAgain(envelope);
     }

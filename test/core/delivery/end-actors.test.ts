@@ -4,11 +4,11 @@ import { planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
 import {
   anEnvelope,
   at,
+  factLabelsOf,
   faultEnd,
   handle,
   type Setting,
   TIMEOUT,
-  toldBy,
   UNREACHABLE,
   valueEnd,
 } from '../a-delivery.ts';
@@ -69,19 +69,19 @@ describe('an end actor defers', () => {
   });
 
   it('an envelope if the host has no time left', () => {
-    const came = anEnvelope({ headers: { 'x-asya-not-before': at(0) } });
-    const { called, sends, sent } = handle(came, valueEnd(1), { ...END, hostTimeLeftMs: 299_999 });
+    const received = anEnvelope({ headers: { 'x-asya-not-before': at(0) } });
+    const { called, sends, sent } = handle(received, valueEnd(1), { ...END, hostTimeLeftMs: 299_999 });
     expect(called).toBe(false);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 0 });
-    expect(sent).toEqual(came);
+    expect(sent).toEqual(received);
   });
 });
 
-describe('an end actor discards the answer and acks', () => {
+describe('an end actor discards the answer and acknowledges', () => {
   it.each([
     ['a value', valueEnd({ a: 1 })],
-    ['many', valueEnd(1, 2, 3)],
-    ['nothing', { kind: 'empty' }],
+    ['several values', valueEnd(1, 2, 3)],
+    ['an empty answer', { kind: 'empty' }],
   ] as readonly (readonly [string, CallEnd])[])('%s', (_what, end) => {
     const { plan } = handle(anEnvelope(), end, END);
     expect(plan).toEqual({
@@ -92,7 +92,7 @@ describe('an end actor discards the answer and acks', () => {
   });
 });
 
-describe('an end actor does not ack', () => {
+describe('an end actor does not acknowledge', () => {
   it.each([
     ['an error', faultEnd(), 'execution'],
     ['a timeout', TIMEOUT, 'timeout'],
@@ -102,7 +102,7 @@ describe('an end actor does not ack', () => {
     const { plan } = handle(anEnvelope({ headers: { _on_error: 'recover' } }), end, setting);
     expect(plan.settle).toBe('release');
     expect(plan.dispatches).toEqual([]);
-    expect(toldBy(plan)).toEqual({ result: ['error'], failed: [], errorType: [errorType] });
+    expect(factLabelsOf(plan)).toEqual({ result: ['error'], failed: [], errorType: [errorType] });
   });
 
   it.each([
@@ -115,10 +115,10 @@ describe('an end actor does not ack', () => {
   });
 
   it('but resends the envelope after a call that was interrupted by another', () => {
-    const came = anEnvelope({ headers: { 'x-asya-not-before': at(-1) } });
-    const { sends, sent, plan } = handle(came, { kind: 'interrupted' }, END);
+    const received = anEnvelope({ headers: { 'x-asya-not-before': at(-1) } });
+    const { sends, sent, plan } = handle(received, { kind: 'interrupted' }, END);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'again', delayMs: 0 });
-    expect(sent).toEqual(came);
+    expect(sent).toEqual(received);
     expect(plan.settle).toBe('ack');
     expect(planAfterRefusal(plan).settle).toBe('release');
   });

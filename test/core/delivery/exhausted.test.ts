@@ -17,21 +17,21 @@ const FAILED = {
   decided_by: { policy: 'default' },
   error: ERROR,
 };
-const CAME = anEnvelope({ parent_id: 'p', headers: { a: 1 }, more: 2 });
+const RECEIVED = anEnvelope({ parent_id: 'p', headers: { a: 1 }, more: 2 });
 
 describe('an exhausted policy without onExhausted', () => {
   it('goes to x-sink as PolicyExhausted', () => {
-    const { sends, sent } = handle(CAME, faultEnd(), ending());
+    const { sends, sent } = handle(RECEIVED, faultEnd(), ending());
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
-    expect(sent).toEqual({ ...CAME, status: { ...FAILED, reason: 'PolicyExhausted' } });
+    expect(sent).toEqual({ ...RECEIVED, status: { ...FAILED, reason: 'PolicyExhausted' } });
   });
 
   it.each(['noRetry', 'nonretryable'])('with %s goes to x-sink as NonRetryableFailure', (policy) => {
-    const { sends, sent } = handle(CAME, faultEnd(), { rules: [{ errors: ['ValueError'], policy }] });
+    const { sends, sent } = handle(RECEIVED, faultEnd(), { rules: [{ errors: ['ValueError'], policy }] });
     expect(sends[0]?.to).toBe('x-sink');
     expect(sent).toEqual({
-      ...CAME,
+      ...RECEIVED,
       status: { ...FAILED, reason: 'NonRetryableFailure', decided_by: { policy, rule: 0 } },
     });
   });
@@ -39,52 +39,52 @@ describe('an exhausted policy without onExhausted', () => {
 
 describe('an exhausted policy with actors in onExhausted', () => {
   it('routes to the first actor as failed and PolicyRouted, with the others next', () => {
-    const { sends, sent, plan } = handle(CAME, faultEnd(), ending(['recover', 'tell', 'end']));
+    const { sends, sent, plan } = handle(RECEIVED, faultEnd(), ending(['recover', 'notify', 'end']));
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'recover', type: 'routed', delayMs: 0 });
     expect(sent).toEqual({
-      ...CAME,
-      route: { prev: ['fetch', 'score'], curr: 'recover', next: ['tell', 'end'] },
+      ...RECEIVED,
+      route: { prev: ['fetch', 'score'], curr: 'recover', next: ['notify', 'end'] },
       status: { ...FAILED, reason: 'PolicyRouted' },
     });
     expect(plan.settle).toBe('ack');
   });
 
   it('keeps the deadline', () => {
-    const came = anEnvelope({ status: { deadline_at: at(60_000) } });
-    expect(handle(came, faultEnd(), ending(['recover'])).sent.status?.deadline_at).toBe(at(60_000));
+    const received = anEnvelope({ status: { deadline_at: at(60_000) } });
+    expect(handle(received, faultEnd(), ending(['recover'])).sent.status?.deadline_at).toBe(at(60_000));
   });
 
-  it('does not ack if the send is refused', () => {
-    expect(planAfterRefusal(handle(CAME, faultEnd(), ending(['recover'])).plan).settle).toBe('release');
+  it('does not acknowledge if the send is refused', () => {
+    expect(planAfterRefusal(handle(RECEIVED, faultEnd(), ending(['recover'])).plan).settle).toBe('release');
   });
 });
 
 describe('an exhausted policy with escalate', () => {
   it('goes to the topic and to x-sink, both as Escalated', () => {
-    const { sends, plan } = handle(CAME, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
+    const { sends, plan } = handle(RECEIVED, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
     expect(sends.map(({ to, type, delayMs }) => [to, type, delayMs])).toEqual([
       ['on-call', 'escalation', 0],
       ['x-sink', 'sink', 0],
     ]);
     for (const { envelope } of sends) {
-      expect(envelope).toEqual({ ...CAME, status: { ...FAILED, reason: 'Escalated' } });
+      expect(envelope).toEqual({ ...RECEIVED, status: { ...FAILED, reason: 'Escalated' } });
     }
     expect(plan.settle).toBe('ack');
   });
 
-  it('does not ack if the send is refused', () => {
-    const { plan } = handle(CAME, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
+  it('does not acknowledge if the send is refused', () => {
+    const { plan } = handle(RECEIVED, faultEnd(), ending({ action: 'escalate', topic: 'on-call' }));
     expect(planAfterRefusal(plan).settle).toBe('release');
   });
 });
 
 describe('an exhausted policy with drop', () => {
   it('goes to x-sink as Dropped', () => {
-    const { sends, sent, plan } = handle(CAME, faultEnd(), ending({ action: 'drop' }));
+    const { sends, sent, plan } = handle(RECEIVED, faultEnd(), ending({ action: 'drop' }));
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
-    expect(sent).toEqual({ ...CAME, status: { ...FAILED, reason: 'Dropped' } });
+    expect(sent).toEqual({ ...RECEIVED, status: { ...FAILED, reason: 'Dropped' } });
     expect(plan.settle).toBe('ack');
   });
 });
@@ -97,6 +97,6 @@ describe('the sidecar never sends to x-sump', () => {
     ['dropped', ending({ action: 'drop' })],
     ['without a policy', {}],
   ])('%s', (_what, setting) => {
-    expect(handle(CAME, faultEnd(), setting).sends.map(({ to }) => to)).not.toContain('x-sump');
+    expect(handle(RECEIVED, faultEnd(), setting).sends.map(({ to }) => to)).not.toContain('x-sump');
   });
 });

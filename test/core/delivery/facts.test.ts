@@ -4,11 +4,11 @@ import { type Plan, planAfterRefusal } from '../../../lib/core/delivery/plan.ts'
 import {
   anEnvelope,
   at,
+  factLabelsOf,
   faultEnd,
   handle,
   type Setting,
   TIMEOUT,
-  toldBy,
   UNREACHABLE,
   valueEnd,
 } from '../a-delivery.ts';
@@ -113,7 +113,7 @@ const TABLE: readonly Row[] = [
   ['actor timeout, routed by _on_error', onError, TIMEOUT, {}, ['error', 'policy_routed'], [], ['timeout']],
   ['connection failure, retried', {}, UNREACHABLE, {}, ['error', 'retried'], [], ['connection']],
   [
-    'connection failure, at its end',
+    'connection failure, after the last attempt',
     lastConnection,
     UNREACHABLE,
     {},
@@ -131,7 +131,7 @@ const TABLE: readonly Row[] = [
     ['connection'],
   ],
   ['not JSON', 'nonsense', valueEnd(1), {}, [], ['parse_error'], []],
-  ['no envelope', '{}', valueEnd(1), {}, [], ['validation_error'], []],
+  ['not an envelope', '{}', valueEnd(1), {}, [], ['validation_error'], []],
   ['mismatch', { route: { prev: [], curr: 'other', next: [] } }, valueEnd(1), {}, [], ['route_mismatch'], []],
   [
     'escalated',
@@ -152,7 +152,7 @@ const TABLE: readonly Row[] = [
     ['execution'],
   ],
   [
-    'a rewrite that is not allowed',
+    'a route change that is not allowed',
     {},
     { kind: 'frames', frames: [{ payload: '1' as never, next: ['x-sump'] }] },
     {},
@@ -161,7 +161,7 @@ const TABLE: readonly Row[] = [
     [],
   ],
   [
-    'a result too large',
+    'a result that is too large',
     {},
     valueEnd('x'.repeat(999)),
     { limits: { maxBodyBytes: 500 } },
@@ -169,39 +169,39 @@ const TABLE: readonly Row[] = [
     ['runtime_error'],
     [],
   ],
-  ['hops spent', {}, valueEnd(1), { actor: { maxHops: 1 } }, [], ['runtime_error'], []],
+  ['hop budget used up', {}, valueEnd(1), { actor: { maxHops: 1 } }, [], ['runtime_error'], []],
   ['canceled', { status: { phase: 'canceled' } }, valueEnd(1), {}, ['canceled'], [], []],
-  ['sent back for want of time', {}, valueEnd(1), { hostTimeLeftMs: 1 }, ['returned'], [], []],
-  ['sent back after a kill', {}, { kind: 'interrupted' }, {}, ['returned'], [], []],
+  ['resent because the host has no time left', {}, valueEnd(1), { hostTimeLeftMs: 1 }, ['returned'], [], []],
+  ['resent after an interruption', {}, { kind: 'interrupted' }, {}, ['returned'], [], []],
   ['not due', { headers: { 'x-asya-not-before': at(9) } }, valueEnd(1), {}, ['deferred'], [], []],
 ];
 
 function planOf(envelope: object | string, callEnd: CallEnd, setting: Setting): Plan {
-  const came = typeof envelope === 'string' ? envelope : anEnvelope(envelope as Record<string, unknown>);
-  return handle(came, callEnd, setting).plan;
+  const received = typeof envelope === 'string' ? envelope : anEnvelope(envelope as Record<string, unknown>);
+  return handle(received, callEnd, setting).plan;
 }
 
 describe('the facts of a plan', () => {
   it.each(TABLE)('%s', (_outcome, envelope, callEnd, setting, result, failed, errorType) => {
-    expect(toldBy(planOf(envelope, callEnd, setting))).toEqual({ result, failed, errorType });
+    expect(factLabelsOf(planOf(envelope, callEnd, setting))).toEqual({ result, failed, errorType });
   });
 
   it('a retry that could not be sent', () => {
-    const told = { result: ['error'], failed: ['retry_send_failed'], errorType: ['execution'] };
+    const labels = { result: ['error'], failed: ['retry_send_failed'], errorType: ['execution'] };
     const retried = planOf({}, faultEnd(), byDefault({ maxAttempts: 3 }));
-    expect(toldBy(planAfterRefusal(retried))).toEqual(told);
+    expect(factLabelsOf(planAfterRefusal(retried))).toEqual(labels);
     const undelayed = planOf({}, faultEnd(), { ...byDefault({ maxAttempts: 3 }), limits: { maxDelayMs: 0 } });
-    expect(toldBy(undelayed)).toEqual(told);
+    expect(factLabelsOf(undelayed)).toEqual(labels);
   });
 
   it.each(TABLE.filter(([, , callEnd]) => callEnd.kind === 'frames'))(
-    'a refused send, not acked: %s',
+    'a refused send is not acknowledged: %s',
     (_outcome, envelope, callEnd, setting) => {
       const { otherwise, ...plan } = planOf(envelope, callEnd, setting);
       const refused = planAfterRefusal(otherwise ?? plan);
       expect(refused.settle).toBe('release');
       expect(refused.dispatches).toEqual([]);
-      expect(toldBy(refused)).toEqual({ result: [], failed: ['transport_error'], errorType: [] });
+      expect(factLabelsOf(refused)).toEqual({ result: [], failed: ['transport_error'], errorType: [] });
     },
   );
 });
@@ -239,8 +239,8 @@ describe('a plan also contains facts about', () => {
       policy: 'noRetry',
       rule: 0,
     });
-    const byDefaultAlone = planOf({}, faultEnd({ type: 'Odd' }), setting).facts;
-    expect(byDefaultAlone.find(({ fact }) => fact === 'policy')).toStrictEqual({
+    const withoutRule = planOf({}, faultEnd({ type: 'Odd' }), setting).facts;
+    expect(withoutRule.find(({ fact }) => fact === 'policy')).toStrictEqual({
       fact: 'policy',
       policy: 'default',
     });
@@ -251,8 +251,8 @@ describe('a plan also contains facts about', () => {
   it('no keys without a value', () => {
     for (const [, envelope, callEnd, setting] of TABLE) {
       const { facts, dispatches } = planOf(envelope, callEnd, setting);
-      for (const said of [...facts, ...dispatches.map((dispatch) => dispatch.envelope.status ?? {})]) {
-        expect(Object.values(said)).not.toContain(undefined);
+      for (const fields of [...facts, ...dispatches.map((dispatch) => dispatch.envelope.status ?? {})]) {
+        expect(Object.values(fields)).not.toContain(undefined);
       }
     }
   });

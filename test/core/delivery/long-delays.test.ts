@@ -68,8 +68,8 @@ describe('an envelope that is not due', () => {
   });
 
   it('goes to x-sink as RuntimeError if the resend is refused', () => {
-    const instead = planAfterRefusal(handle(waiting, valueEnd(1)).plan);
-    const [send] = sendsOf(instead);
+    const fallback = planAfterRefusal(handle(waiting, valueEnd(1)).plan);
+    const [send] = sendsOf(fallback);
     expect(send).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
     expect(send?.envelope.status).toMatchObject({
       phase: 'failed',
@@ -86,7 +86,7 @@ describe('an envelope that is not due', () => {
       traceback: '',
     });
     expect(send?.envelope.payload).toEqual({ n: 1 });
-    expect(instead.settle).toBe('ack');
+    expect(fallback.settle).toBe('ack');
   });
 
   it('goes to x-sink immediately on a transport without delays', () => {
@@ -97,7 +97,7 @@ describe('an envelope that is not due', () => {
     expect(plan).not.toHaveProperty('otherwise');
   });
 
-  it.each([0, 900_000])('is not acked at an end actor (longest delay %d ms)', (maxDelayMs) => {
+  it.each([0, 900_000])('is not acknowledged at an end actor (longest delay %d ms)', (maxDelayMs) => {
     const setting: Setting = { actor: { name: 'x-sink', isEnd: true }, limits: { maxDelayMs } };
     const { plan } = handle(waiting, valueEnd(1), setting);
     expect(maxDelayMs === 0 ? plan : planAfterRefusal(plan)).toEqual({

@@ -12,7 +12,7 @@ import {
   valueEnd,
 } from '../a-delivery.ts';
 
-const CAME = anEnvelope({ parent_id: 'p', headers: { _on_error: 'recover', a: 1 }, more: 2 });
+const RECEIVED = anEnvelope({ parent_id: 'p', headers: { _on_error: 'recover', a: 1 }, more: 2 });
 const RETRIED: Setting = {
   policies: { default: { maxAttempts: 9, onExhausted: ['elsewhere'] } },
   rules: [{ errors: ['Exception'], policy: 'default' }],
@@ -29,11 +29,11 @@ describe.each(ENDS)('%s with an _on_error header', (_what, end, type, message) =
     ['without a policy', {}],
     ['with a policy that would retry', RETRIED],
   ])('is routed to that actor %s', (_with, setting) => {
-    const { sends, sent, plan } = handle(CAME, end, setting);
+    const { sends, sent, plan } = handle(RECEIVED, end, setting);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'recover', type: 'routed', delayMs: 0 });
     expect(sent).toEqual({
-      ...CAME,
+      ...RECEIVED,
       headers: { a: 1 },
       route: { prev: ['fetch', 'score'], curr: 'recover', next: [] },
       status: {
@@ -50,27 +50,27 @@ describe.each(ENDS)('%s with an _on_error header', (_what, end, type, message) =
   });
 
   it('is counted as an error', () => {
-    expect(handle(CAME, end).plan.facts).toContainEqual({ fact: 'result', result: 'error' });
+    expect(handle(RECEIVED, end).plan.facts).toContainEqual({ fact: 'result', result: 'error' });
   });
 });
 
 describe('the _on_error header', () => {
   it('is ignored if the deadline determined the timeout', () => {
-    const came = { ...CAME, status: { deadline_at: at(5_000) } };
-    const { sends, sent } = handle(came, TIMEOUT);
+    const received = { ...RECEIVED, status: { deadline_at: at(5_000) } };
+    const { sends, sent } = handle(received, TIMEOUT);
     expect(sends[0]?.to).toBe('x-sink');
     expect(sent.status?.reason).toBe('Timeout');
     expect(sent.headers).toEqual({ _on_error: 'recover', a: 1 });
   });
 
   it('is kept after a success', () => {
-    const { sends, sent } = handle(CAME, valueEnd(1));
+    const { sends, sent } = handle(RECEIVED, valueEnd(1));
     expect(sends[0]?.to).toBe('store');
     expect(sent.headers).toEqual({ _on_error: 'recover', a: 1 });
   });
 
   it('is ignored if the deadline has passed on arrival', () => {
-    const { sends } = handle({ ...CAME, status: { deadline_at: at(-1) } }, valueEnd(1));
+    const { sends } = handle({ ...RECEIVED, status: { deadline_at: at(-1) } }, valueEnd(1));
     expect(sends[0]?.to).toBe('x-sink');
   });
 });

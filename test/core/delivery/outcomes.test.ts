@@ -79,7 +79,7 @@ describe('one value', () => {
 });
 
 describe('max_attempts', () => {
-  it('is sent on, and removed on arrival at the next actor', () => {
+  it('is kept in the sent status, also after an empty answer', () => {
     const status = { phase: 'retrying', actor: 'score', attempt: 1, max_attempts: 3, created_at: at(-9) };
     const expected = { ...PENDING, attempt: 2, max_attempts: 3, created_at: at(-9) };
     expect(handle(anEnvelope({ status }), valueEnd(1)).sent.status).toEqual(expected);
@@ -92,10 +92,10 @@ describe('max_attempts', () => {
 });
 
 describe('fan-out', () => {
-  const came = anEnvelope({ headers: { a: 1 }, more: 2 });
+  const received = anEnvelope({ headers: { a: 1 }, more: 2 });
 
   it('sends each item separately', () => {
-    const { sends, plan } = handle(came, valueEnd('zero', 'one', 'two'));
+    const { sends, plan } = handle(received, valueEnd('zero', 'one', 'two'));
     expect(sends.map(({ to, type, delayMs }) => ({ to, type, delayMs }))).toEqual(
       Array.from({ length: 3 }, () => ({ to: 'store', type: 'next', delayMs: 0 })),
     );
@@ -112,7 +112,7 @@ describe('fan-out', () => {
   });
 
   it('item 0 keeps the id; the others have an id derived from id, actor, hop and index', () => {
-    const { sends } = handle(came, valueEnd('zero', 'one', 'two'));
+    const { sends } = handle(received, valueEnd('zero', 'one', 'two'));
     expect(sends.map(({ envelope }) => envelope.id)).toEqual([
       'e-1',
       deriveId('fan-out', 'e-1', 'score', 1, 1),
@@ -129,7 +129,7 @@ describe('fan-out', () => {
   it('derives other ids at another hop', () => {
     const later = anEnvelope({ route: { prev: ['fetch', 'score'], curr: 'score', next: [] } });
     const ids = (envelope: object) => handle({ ...envelope }, valueEnd(0, 1)).sends[1]?.envelope.id;
-    expect(ids(came)).not.toBe(ids(later));
+    expect(ids(received)).not.toBe(ids(later));
   });
 
   it('at the end of the route goes to x-sink, item by item', () => {
@@ -165,7 +165,7 @@ describe('an empty answer', () => {
   });
 });
 
-describe('a handler rewrites the route', () => {
+describe('a handler changes the route', () => {
   it('to other actors', () => {
     const { sends, sent } = handle(anEnvelope(), frames({ next: ['a', 'b'] }));
     expect(sends[0]?.to).toBe('a');
@@ -189,16 +189,16 @@ describe('a handler rewrites the route', () => {
   });
 
   const refused: readonly (readonly [string, readonly string[], Setting, string])[] = [
-    ['a bad name', ['A'], {}, 'the handler\'s route.next[0] is "A"; an actor\'s name'],
-    ["one of the mesh's own", ['a', 'x-sump'], {}, 'the handler\'s route.next[1] is "x-sump"'],
+    ['an invalid name', ['A'], {}, 'the handler\'s route.next[0] is "A"; an actor\'s name'],
+    ['a reserved name', ['a', 'x-sump'], {}, 'the handler\'s route.next[1] is "x-sump"'],
     [
-      'who is not allowed',
+      'an actor that is not allowed',
       ['b'],
       { actor: { routeAllow: new Set(['a']) } },
       'is "b"; ASYA_ROUTE_ALLOW allows a',
     ],
     [
-      'more than planned, not allowed',
+      'an additional actor that is not allowed',
       ['store', 'b'],
       { actor: { routeAllow: new Set(['store']) } },
       'next[1] is "b"',
@@ -220,16 +220,16 @@ describe('a handler rewrites the route', () => {
   );
 
   const allowed: readonly (readonly [string, readonly string[], readonly string[]])[] = [
-    ['who is allowed', ['a'], ['a', 'b']],
-    ['the route as it was planned, whoever is allowed', ['store'], ['a']],
-    ['nobody, where nobody is allowed', [], []],
+    ['an allowed actor', ['a'], ['a', 'b']],
+    ['the planned route, even if its actors are not allowed', ['store'], ['a']],
+    ['an empty route if no actor is allowed', [], []],
   ];
   it.each(allowed)('accepts %s', (_what, next, names) => {
     const { sends } = handle(anEnvelope(), frames({ next }), { actor: { routeAllow: new Set(names) } });
     expect(sends[0]?.to).toBe(next[0] ?? 'x-sink');
   });
 
-  it('treats another order as a rewrite', () => {
+  it('treats another order as a change', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['b', 'a'] }), {
       actor: { routeAllow: new Set(['b']) },
@@ -237,7 +237,7 @@ describe('a handler rewrites the route', () => {
     expect(sent.status?.reason).toBe('ValidationError');
   });
 
-  it('treats one different name as a rewrite', () => {
+  it('treats one different name as a change', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['a', 'c'] }), {
       actor: { routeAllow: new Set(['a']) },
@@ -245,7 +245,7 @@ describe('a handler rewrites the route', () => {
     expect(sent.status?.reason).toBe('ValidationError');
   });
 
-  it('treats a shorter list as a rewrite', () => {
+  it('treats a shorter list as a change', () => {
     const route = { prev: [], curr: 'score', next: ['a', 'b'] };
     const { sent } = handle(anEnvelope({ route }), frames({ next: ['a'] }), {
       actor: { routeAllow: new Set(['b']) },
@@ -302,7 +302,7 @@ describe('a handler returns headers', () => {
     expect(sent.headers['_on_error']).toBe(JSON.parse(text));
   });
 
-  it.each([['"Nobody"'], ['"x-sump"'], ['7'], ['null']])(
+  it.each([['"Recover"'], ['"x-sump"'], ['7'], ['null']])(
     'rejects an invalid _on_error, %s: ValidationError',
     (text) => {
       const { sends, sent } = handle(anEnvelope(), frames({}, { headers: new Map([['_on_error', text]]) }));
@@ -315,7 +315,7 @@ describe('a handler returns headers', () => {
     },
   );
 
-  it('cannot change headers of the sidecar', () => {
+  it('cannot change the id, the parent, the status or the previous actors', () => {
     const forged = { id: 'forged', parent_id: 'forged', status: { phase: 'failed' }, prev: [] };
     const { sent } = handle(anEnvelope({ parent_id: 'p' }), frames(forged));
     expect(sent).toMatchObject({ id: 'e-1', parent_id: 'p', status: PENDING });
@@ -325,14 +325,14 @@ describe('a handler returns headers', () => {
 
 describe('a runtime killed because of another call', () => {
   it('resends the envelope unchanged', () => {
-    const came = anEnvelope({
+    const received = anEnvelope({
       headers: { 'x-asya-not-before': at(-5) },
       status: { phase: 'retrying', actor: 'score', attempt: 2 },
     });
-    const { sends, sent, plan } = handle(came, { kind: 'interrupted' }, { later: NOW + 1_000 });
+    const { sends, sent, plan } = handle(received, { kind: 'interrupted' }, { later: NOW + 1_000 });
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'score', type: 'again', delayMs: 0 });
-    expect(sent).toEqual(came);
+    expect(sent).toEqual(received);
     expect(plan.settle).toBe('ack');
   });
 });

@@ -12,18 +12,18 @@ const retryingAt = (attempt: number) => ({
 });
 
 describe('a retry', () => {
-  it('goes to the own queue with a delay, the same attempt and the error', () => {
-    const came = anEnvelope({
+  it('goes to its own queue with a delay, the same attempt and the error', () => {
+    const received = anEnvelope({
       parent_id: 'p',
       headers: { a: 1 },
       more: 1,
       status: { deadline_at: at(60_000) },
     });
-    const { sends, sent, plan } = handle(came, faultEnd(), THREE);
+    const { sends, sent, plan } = handle(received, faultEnd(), THREE);
     expect(sends).toHaveLength(1);
     expect(sends[0]).toMatchObject({ to: 'score', type: 'retry', delayMs: 2_000 });
     expect(sent).toEqual({
-      ...came,
+      ...received,
       status: {
         phase: 'retrying',
         actor: 'score',
@@ -132,17 +132,17 @@ describe('a retry and the deadline', () => {
 describe('a retry that cannot be sent', () => {
   it('goes to x-sink as RuntimeError if the send is refused', () => {
     const { plan } = handle(anEnvelope(), faultEnd(), THREE);
-    const instead = planAfterRefusal(plan);
-    expect(sendsOf(instead)).toHaveLength(1);
-    expect(sendsOf(instead)[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
-    expect(sendsOf(instead)[0]?.envelope).toMatchObject({
+    const fallback = planAfterRefusal(plan);
+    expect(sendsOf(fallback)).toHaveLength(1);
+    expect(sendsOf(fallback)[0]).toMatchObject({ to: 'x-sink', type: 'sink', delayMs: 0 });
+    expect(sendsOf(fallback)[0]?.envelope).toMatchObject({
       payload: { n: 1 },
       status: { phase: 'failed', reason: 'RuntimeError', attempt: 1, max_attempts: 3, error: ERROR },
     });
-    expect(instead.settle).toBe('ack');
+    expect(fallback.settle).toBe('ack');
   });
 
-  it('is not acked if that send is refused too', () => {
+  it('is not acknowledged if that send is refused too', () => {
     const { plan } = handle(anEnvelope(), faultEnd(), THREE);
     expect(planAfterRefusal(planAfterRefusal(plan))).toEqual({
       dispatches: [],

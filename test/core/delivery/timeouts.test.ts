@@ -11,9 +11,9 @@ const ERROR = {
 describe('an actor timeout', () => {
   it.each([
     ['without a policy', {}],
-    ['with a default policy alone', { policies: { default: { maxAttempts: 9 } } }],
+    ['with only a default policy', { policies: { default: { maxAttempts: 9 } } }],
     [
-      'with a rule for others',
+      'with a rule for other errors',
       { policies: { default: { maxAttempts: 9 } }, rules: [{ errors: ['ValueError'], policy: 'default' }] },
     ],
   ] as readonly (readonly [string, Setting])[])('%s goes to x-sink as ActorTimeout', (_what, setting) => {
@@ -77,7 +77,7 @@ describe('a timeout that the deadline determined', () => {
     later: NOW + 5_000,
   };
 
-  it('goes to x-sink as Timeout whatever the rules are', () => {
+  it('goes to x-sink as Timeout for any rules', () => {
     const { sends, sent, plan } = handle(
       anEnvelope({ status: { deadline_at: at(5_000) } }),
       TIMEOUT,

@@ -5,10 +5,10 @@ import { anEnvelope, faultEnd, handle, type Setting, valueEnd } from '../a-deliv
 const bytesOf = (setting: Setting, end = valueEnd('é'.repeat(100))) =>
   utf8Bytes(handle(anEnvelope(), end, setting).sends[0]?.body ?? '');
 
-describe('an answer too large to be read (ASYA_RUNTIME_MAX_RESPONSE)', () => {
+describe('an answer over ASYA_RUNTIME_MAX_RESPONSE', () => {
   const end = { kind: 'too-large', detail: "the runtime's answer has 11 bytes; 10 are allowed" } as const;
 
-  it('goes to x-sink as PayloadTooLarge with the original payload, whatever policies and headers are set', () => {
+  it('goes to x-sink as PayloadTooLarge with the original payload, for any policies and headers', () => {
     const catchAll = {
       policies: { default: { maxAttempts: 9 }, all: { maxAttempts: 9, onExhausted: ['review'] } },
       rules: [{ errors: ['PayloadTooLarge', 'RuntimeConnectionError', 'Exception'], policy: 'all' }],
@@ -37,7 +37,7 @@ describe('an answer too large to be read (ASYA_RUNTIME_MAX_RESPONSE)', () => {
   });
 });
 
-describe('a result too large for the transport', () => {
+describe('a result that is too large for the transport', () => {
   const end = valueEnd('é'.repeat(100));
 
   it('is sent if it just fits', () => {
@@ -135,8 +135,8 @@ describe('an error that does not fit next to its payload', () => {
     ['then by mro and the end of the message', { mro: ['Exception'], message: 'é'.repeat(2_000) }, SHORT],
     ['then to the type', { mro: [], message: 'é'.repeat(512) }, { ...SHORT, message: '' }],
     ['and not further', { mro: [], message: '' }, { ...SHORT, message: '' }],
-  ])('is shortened: %s', (_what, tooBig, error) => {
-    expect(errorBelow(tooBig)).toEqual(error);
+  ])('is shortened: %s', (_what, tooLarge, error) => {
+    expect(errorBelow(tooLarge)).toEqual(error);
   });
 
   it.each([

@@ -12,11 +12,11 @@ const CUT = '\n... cut ...\n';
 describe('a traceback', () => {
   it.each([
     ['that is empty', ''],
-    ['of a line', 'at line 1'],
+    ['of one line', 'at line 1'],
     ['of 8 KB', 'x'.repeat(8_192)],
-    ['of 8 KB in two bytes each', 'é'.repeat(4_096)],
-    ['of 8 KB in three bytes each, nearly', '€'.repeat(2_730)],
-    ['of 8 KB in pairs', '\u{1f600}'.repeat(2_048)],
+    ['of 8 KB in characters of two bytes', 'é'.repeat(4_096)],
+    ['of nearly 8 KB in characters of three bytes', '€'.repeat(2_730)],
+    ['of 8 KB in surrogate pairs', '\u{1f600}'.repeat(2_048)],
   ])('%s is kept', (_what, traceback) => {
     expect(capTraceback(traceback)).toBe(traceback);
   });
@@ -39,7 +39,7 @@ describe('a traceback', () => {
     ['one byte too long', 'x'.repeat(8_193)],
     ['one character of two bytes too long', 'é'.repeat(4_097)],
     ['characters of three bytes', '€'.repeat(2_731)],
-    ['pairs', '\u{1f600}'.repeat(2_049)],
+    ['surrogate pairs', '\u{1f600}'.repeat(2_049)],
     ['very long', 'é€\u{1f600}'.repeat(100_000)],
   ])('%s is cut between characters', (_what, traceback) => {
     const capped = capTraceback(traceback);

@@ -19,7 +19,7 @@ describe('isActorName', () => {
   });
 
   it.each([
-    ['an empty text', ''],
+    ['empty text', ''],
     ['64 characters', 'a'.repeat(64)],
     ['an uppercase letter', 'Fetch'],
     ['a dash at the beginning', '-fetch'],

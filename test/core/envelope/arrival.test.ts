@@ -17,7 +17,7 @@ function arrivedStatus(status?: object): object {
 const FRESH = { phase: 'pending', actor: 'score', attempt: 1, created_at: NOW_TEXT, updated_at: NOW_TEXT };
 
 describe('arrive', () => {
-  it('creates a status if there is none', () => {
+  it('creates a missing status', () => {
     expect(arrivedStatus()).toEqual(FRESH);
   });
 
@@ -106,7 +106,7 @@ describe('the status that a handler sees', () => {
   it('starts with attempt 1 after routing, and removes the error after a success', () => {
     const { admission, sent } = handle(
       anEnvelope({ status: { phase: 'failed', reason: 'PolicyRouted', actor: 'fetch', error: ERROR } }),
-      valueEnd('dealt with'),
+      valueEnd('handled'),
     );
     expect(admission.kind === 'call' && admission.envelope.status.error).toEqual(ERROR);
     expect(sent.status).toEqual({ ...FRESH, phase: 'pending' });

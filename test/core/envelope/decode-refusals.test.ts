@@ -5,7 +5,7 @@ import { anEnvelope, deriveId, handle, NOW_TEXT, ORIGIN, valueEnd } from '../a-d
 function refusal(body: string | Uint8Array | object) {
   const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const arrival = decode(text, ORIGIN);
-  if (arrival.kind !== 'unreadable') throw new Error('it was read');
+  if (arrival.kind !== 'unreadable') throw new Error('the body is readable');
   return arrival;
 }
 
@@ -15,7 +15,7 @@ const route = { prev: [], curr: 'score', next: [] };
 
 describe('a body that is not UTF-8 JSON is a ParseError', () => {
   it.each([
-    ['nothing', '', 'the body is not JSON: the text ends at line 1, column 1'],
+    ['an empty body', '', 'the body is not JSON: the text ends at line 1, column 1'],
     ['a word', 'hello', 'the body is not JSON: unexpected "h" at line 1, column 1'],
     [
       'an incomplete envelope',
@@ -51,7 +51,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
     ['null', 'null', 'the body is a single value; expected an object'],
     ['an array', '[1]', 'the body is an array; expected an object'],
     [
-      'a text; the message does not contain it, because it may be a payload',
+      'text; the message does not contain it, because it may be a payload',
       `"${long}"`,
       'the body is a single value; expected an object',
     ],
@@ -67,7 +67,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
     ['an empty parent_id', anEnvelope({ parent_id: '' }), 'parent_id is ""; expected a non-empty string'],
     ['no payload', { id: 'e', route }, 'payload is missing'],
     ['no route', { id: 'e', payload: 1 }, 'route is missing'],
-    ['a route that is a text', anEnvelope({ route: 'score' }), 'route is "score"; expected an object'],
+    ['a route that is text', anEnvelope({ route: 'score' }), 'route is "score"; expected an object'],
     ['a route that is null', anEnvelope({ route: null }), 'route is null; expected an object'],
     ['a route that is an array', anEnvelope({ route: ['a'] }), 'route is ["a"]; expected an object'],
     ['an empty route', anEnvelope({ route: {} }), 'route.prev is missing'],
@@ -76,7 +76,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
     ['no next', anEnvelope({ route: { prev: [], curr: 'a' } }), 'route.next is missing'],
     ['curr without prev and next', anEnvelope({ route: { curr: 'a' } }), 'route.prev is missing'],
     [
-      'prev that is a text',
+      'prev that is text',
       anEnvelope({ route: { ...route, prev: 'a' } }),
       'route.prev is "a"; expected an array of actor names',
     ],
@@ -118,7 +118,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
       'route.next[0] is "x-dlq"',
     ],
     [
-      'actors that is a text',
+      'actors that is text',
       anEnvelope({ route: { actors: 'a', current: 0 } }),
       'route.actors is "a"; expected an array',
     ],
@@ -152,14 +152,10 @@ describe('JSON that is not an envelope is a ValidationError', () => {
       anEnvelope({ route: { actors: ['a', 'b'], current: 0.5 } }),
       'route.current is 0.5',
     ],
-    [
-      'current that is a text',
-      anEnvelope({ route: { actors: ['a'], current: '0' } }),
-      'route.current is "0"',
-    ],
+    ['current that is text', anEnvelope({ route: { actors: ['a'], current: '0' } }), 'route.current is "0"'],
     ['current without actors', anEnvelope({ route: { current: 0 } }), 'route.prev is missing'],
     ['headers that are an array', anEnvelope({ headers: [1] }), 'headers is [1]; expected an object'],
-    ['headers that are a text', anEnvelope({ headers: 'a' }), 'headers is "a"; expected an object'],
+    ['headers that are text', anEnvelope({ headers: 'a' }), 'headers is "a"; expected an object'],
     [
       'an invalid deadline header',
       anEnvelope({ headers: { deadline_at: 'soon' } }),
@@ -186,7 +182,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
       anEnvelope({ headers: { _on_error: 'x-sump' } }),
       'headers._on_error is "x-sump"; an actor\'s name',
     ],
-    ['a status that is a text', anEnvelope({ status: 'good' }), 'status is "good"; expected an object'],
+    ['a status that is text', anEnvelope({ status: 'good' }), 'status is "good"; expected an object'],
     ['a status that is an array', anEnvelope({ status: [] }), 'status is []; expected an object'],
     [
       'attempt 0',
@@ -326,7 +322,7 @@ describe('the envelope of an unreadable message keeps', () => {
   });
 });
 
-describe('an unreadable message goes to x-sink as failed and is acked', () => {
+describe('an unreadable message goes to x-sink as failed and is acknowledged', () => {
   it.each([
     ['{"id":"e-9","parent_id":"p-1"}', 'ValidationError', 'payload is missing', 'validation_error'],
     ['not JSON', 'ParseError', 'the body is not JSON: unexpected "n" at line 1, column 1', 'parse_error'],

@@ -104,7 +104,7 @@ describe('the payload', () => {
     ['escapes', '"\\u0061\\/"'],
     ['null', 'null'],
     ['false', 'false'],
-    ['an empty text', '""'],
+    ['empty text', '""'],
     ['ten thousand brackets', '['.repeat(10_000) + ']'.repeat(10_000)],
   ])('keeps %s', (_what, payload) => {
     const body = `{"id":"e","payload": ${payload} ,"route":{"prev":[],"curr":"score","next":[]}}`;

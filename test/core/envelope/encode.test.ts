@@ -3,7 +3,7 @@ import { decode } from '../../../lib/core/envelope/decode.ts';
 import { encode } from '../../../lib/core/envelope/encode.ts';
 import { ORIGIN } from '../a-delivery.ts';
 
-function again(body: string): string {
+function reencoded(body: string): string {
   const arrival = decode(body, ORIGIN);
   if (arrival.kind !== 'readable') throw new Error(arrival.problem);
   return encode(arrival.envelope);
@@ -11,7 +11,7 @@ function again(body: string): string {
 
 const ROUTE = '"route":{"prev":["fetch"],"curr":"score","next":["store"]}';
 
-describe('encode writes what decode has read', () => {
+describe('encode writes the same text that decode read', () => {
   it.each([
     ['the required fields', `{"id":"e",${ROUTE},"headers":{},"payload":1}`],
     ['a parent', `{"id":"e","parent_id":"p",${ROUTE},"headers":{},"payload":1}`],
@@ -26,17 +26,17 @@ describe('encode writes what decode has read', () => {
     ['quotes in the ids', `{"id":"e\\"","parent_id":"\\n",${ROUTE},"headers":{},"payload":1}`],
     ['a key called __proto__', `{"id":"e",${ROUTE},"headers":{},"payload":1,"__proto__":7}`],
   ])('with %s', (_what, body) => {
-    expect(again(body)).toBe(body);
+    expect(reencoded(body)).toBe(body);
   });
 
   it('writes only the new route shape', () => {
-    expect(again('{"id":"e","route":{"actors":["a","b"],"current":1},"payload":1}')).toBe(
+    expect(reencoded('{"id":"e","route":{"actors":["a","b"],"current":1},"payload":1}')).toBe(
       '{"id":"e","route":{"prev":["a"],"curr":"b","next":[]},"headers":{},"payload":1}',
     );
   });
 
   it('removes white space around a payload, but not inside it', () => {
-    expect(again(`{"id":"e",${ROUTE},"payload":\n [ 1, 2 ]\n}`)).toBe(
+    expect(reencoded(`{"id":"e",${ROUTE},"payload":\n [ 1, 2 ]\n}`)).toBe(
       `{"id":"e",${ROUTE},"headers":{},"payload":[ 1, 2 ]}`,
     );
   });

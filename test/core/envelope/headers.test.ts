@@ -12,7 +12,7 @@ const headersOf = (fields: Readonly<Record<string, string>>): Headers =>
   new Map(Object.entries(fields)) as never;
 
 describe('headerText, withHeader and withoutHeader', () => {
-  it('reads a text, and undefined for any other value', () => {
+  it('read text, and return undefined for any other value', () => {
     const headers = headersOf({ a: '"x"', b: '7' });
     expect(headerText(headers, 'a')).toBe('x');
     expect(headerText(headers, 'b')).toBeUndefined();
@@ -54,7 +54,7 @@ describe('headers that belong to the sidecar', () => {
     expect(isSidecarHeader(name)).toBe(isOwn);
   });
 
-  it('are kept whatever a handler returns', () => {
+  it('are kept for any answer of a handler', () => {
     const given = headersOf({ traceparent: '"t"', 'x-asya-task': '"k"', mine: '1' });
     const answered = headersOf({ traceparent: '"forged"', 'x-asya-flow': '"forged"', theirs: '2' });
     expect([...headersFromHandler(given, answered)]).toEqual([

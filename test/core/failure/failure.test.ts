@@ -50,7 +50,7 @@ describe('failureOf', () => {
     expect(errorMessage.isWellFormed()).toBe(true);
   });
 
-  it('has the same fingerprint whatever values the message contains', () => {
+  it('has the same fingerprint for different values in the message', () => {
     const groupOf = (message: string, actor = 'score') =>
       failureOf(aFailed({ status: { ...A_FAILURE, actor, error: { ...AN_ERROR, message } } }), NOW, hashed)
         .fingerprint;
@@ -78,7 +78,7 @@ describe('errorOf', () => {
     });
   });
 
-  it('uses a text as the message', () => {
+  it('uses text as the message', () => {
     const { errorType, errorMessage, fingerprint } = failureOf(
       aFailed({ status: { ...A_FAILURE, error: 'no such user: 17' } }),
       NOW,

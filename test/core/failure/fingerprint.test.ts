@@ -52,7 +52,7 @@ describe('the fingerprint of another cause is different', () => {
   it.each<[string, Partial<FingerprintInput>]>([
     ['actor', { actor: 'store' }],
     ['type', { errorType: 'KeyError' }],
-    ['words', { message: 'yes' }],
+    ['message', { message: 'yes' }],
     ['frames', { traceback }],
     ['frame', { traceback: traceback.replace('in score', 'in other') }],
     ['file', { traceback: traceback.replace('score.py', 'other.py') }],
@@ -103,7 +103,7 @@ describe('topFrames', () => {
     ['Python, innermost first', python(10), ['check.py:<module>', 'parse.py:parse', 'score.py:score']],
     ['Node', node(10), ['parse.ts:parse', 'score.ts:async Worker.score', 'top.ts:']],
     [
-      'Python, raised while another was handled',
+      'Python, raised while another exception was handled',
       `${python(1)}\n\nDuring handling of the above exception, another exception occurred:\n\n${python(50).replaceAll('parse', 'again')}`,
       ['check.py:<module>', 'again.py:again', 'score.py:score'],
     ],
@@ -117,8 +117,8 @@ describe('topFrames', () => {
       `${node(3)} {\n  [cause]: Error: deep\n      at deep (/app/deep.ts:1:1)\n}`,
       ['parse.ts:parse', 'score.ts:async Worker.score', 'top.ts:'],
     ],
-    ['none', 'no frames in here', []],
-    ['nothing', '', []],
+    ['no frames', 'no frames in here', []],
+    ['an empty traceback', '', []],
   ])('%s', (_what, traceback, frames) => {
     expect(topFrames(traceback)).toEqual(frames);
   });
@@ -137,7 +137,7 @@ describe('topFrames', () => {
 describe('a fingerprint takes linear time', () => {
   const SIZE = 8_192;
   const HUGE = 1_048_576;
-  const words = (text: string, length = SIZE) =>
+  const repeated = (text: string, length = SIZE) =>
     text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
   it.each([
@@ -162,7 +162,7 @@ describe('a fingerprint takes linear time', () => {
     ' ',
     '\n',
   ])('for a message that repeats %j', (text) => {
-    expect(normalizeMessage(words(text)).length).toBeLessThanOrEqual(500);
+    expect(normalizeMessage(repeated(text)).length).toBeLessThanOrEqual(500);
   });
 
   it.each([
@@ -178,6 +178,6 @@ describe('a fingerprint takes linear time', () => {
     '|',
   ])('for a traceback of 1 MB that repeats %j', (text) => {
     // Quadratic time for a megabyte would exceed the test's timeout.
-    expect(topFrames(words(text, HUGE)).length).toBeLessThanOrEqual(3);
+    expect(topFrames(repeated(text, HUGE)).length).toBeLessThanOrEqual(3);
   });
 });

@@ -123,10 +123,10 @@ describe('the archive key of an envelope', () => {
       'e-1=r%2F1',
       'e-1@2=r%2F1',
     ],
-  ])('%s, and the alternative one', (_what, changes, name, spare) => {
+  ])('%s, and the alternative key', (_what, changes, name, alternative) => {
     const { archiveKey, alternativeKey } = recordOf(aFailed(changes), NOW, deriveId);
     expect(archiveKey).toBe(`failed/2026-01-01/score/${name}.json`);
-    expect(alternativeKey).toBe(`failed/2026-01-01/score/${spare}.json`);
+    expect(alternativeKey).toBe(`failed/2026-01-01/score/${alternative}.json`);
   });
 
   it('differs from that of an envelope with a similar id', () => {
@@ -188,7 +188,7 @@ describe('an end', () => {
     expect(endActorOf(envelopeOf(aFailedBody(changes)))).toBe(actor);
   });
 
-  it('has a record without invented values', () => {
+  it('has a record with only the values of the envelope', () => {
     expect(recordOf(aFailed(replayed('r-1')), NOW, deriveId)).toStrictEqual({
       identity: 'record|e-1|failed|score|1|r-1',
       envelopeId: 'e-1',

@@ -119,7 +119,7 @@ describe('replayOf an envelope that was dead-lettered at the crew', () => {
     expect(sent(replayOf(failed, { ...OPTIONS, deadlineMs: NOW })).body['status']).toEqual(before);
   });
 
-  it('has no status if there was none before', () => {
+  it('has no status if the envelope had none before', () => {
     expect(sent(replayOf(aFailed({ route, status: lost }), OPTIONS)).body).not.toHaveProperty('status');
   });
 

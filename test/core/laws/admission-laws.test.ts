@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { law } from '../law.ts';
 import { type Delivery, deliveries } from './delivery.ts';
-import { dispatchesOf, kindOf, play } from './play.ts';
+import { dispatchesOf, kindOf, processDelivery } from './process-delivery.ts';
 
 const MIN_TIME_MS = 1_000;
 
 /** The first check that fails, in the specified order. */
-function obstacle({ written, actor, now, hostTimeLeftMs }: Delivery): string | undefined {
+function firstFailedCheck({ written, actor, now, hostTimeLeftMs }: Delivery): string | undefined {
   if (written.flaw !== undefined) return 'unreadable';
   const isDue = (written.notBeforeMs ?? now) <= now;
   if (actor.isEnd) {
@@ -28,9 +28,9 @@ describe('admission', () => {
     "calls the runtime exactly if all checks pass, within the actor's timeout and the deadline",
     deliveries(),
     (delivery) => {
-      const { admission } = play(delivery);
+      const { admission } = processDelivery(delivery);
       const { written, actor, now } = delivery;
-      const kind = obstacle(delivery);
+      const kind = firstFailedCheck(delivery);
       expect(admission.kind).toBe(kind ?? (actor.isEnd ? 'end-call' : 'call'));
       if (admission.kind === 'end-call') expect(admission.timeoutMs).toBe(actor.timeoutMs);
       if (admission.kind !== 'call') return;
@@ -43,10 +43,10 @@ describe('admission', () => {
       const { written, actor, now } = delivery;
       const leftMs = (written.deadlineMs ?? Number.POSITIVE_INFINITY) - now;
       return [
-        play(delivery).admission.kind,
+        processDelivery(delivery).admission.kind,
         ...(leftMs === MIN_TIME_MS ? ['1 s left'] : []),
         ...(leftMs === MIN_TIME_MS - 1 ? ['999 ms left'] : []),
-        ...(leftMs === actor.timeoutMs ? ['deadline and timeout at once'] : []),
+        ...(leftMs === actor.timeoutMs ? ['deadline and timeout at the same time'] : []),
         ...(written.notBeforeMs === now ? ['due now'] : []),
         ...(written.prev.length === actor.maxHops - 1 ? ['one hop left'] : []),
       ];
@@ -63,7 +63,7 @@ describe('admission', () => {
       'host-out-of-time',
       '1 s left',
       '999 ms left',
-      'deadline and timeout at once',
+      'deadline and timeout at the same time',
       'due now',
       'one hop left',
     ],
@@ -73,7 +73,7 @@ describe('admission', () => {
     'starts a new status at every actor, and keeps an error only if the envelope was routed there',
     deliveries({ flaw: fc.constant(undefined), hasError: fc.constant(true) }),
     (delivery) => {
-      const { admission } = play(delivery);
+      const { admission } = processDelivery(delivery);
       if (admission.kind !== 'call') return;
       const { status } = admission.envelope;
       const { written } = delivery;
@@ -86,17 +86,17 @@ describe('admission', () => {
       expect('error' in status).toBe(written.phase === 'failed');
     },
     (delivery) => {
-      const { admission } = play(delivery);
+      const { admission } = processDelivery(delivery);
       if (admission.kind !== 'call') return 'not called';
-      return delivery.written.attempt > 1 ? 'a retry' : `anew from ${delivery.written.phase}`;
+      return delivery.written.attempt > 1 ? 'a retry' : `a first attempt after ${delivery.written.phase}`;
     },
     [
       'a retry',
-      'anew from failed',
-      'anew from retrying',
-      'anew from pending',
-      'anew from undefined',
-      'anew from 7',
+      'a first attempt after failed',
+      'a first attempt after retrying',
+      'a first attempt after pending',
+      'a first attempt after undefined',
+      'a first attempt after 7',
     ],
   );
 
@@ -104,7 +104,7 @@ describe('admission', () => {
     'an end actor leaves the status unchanged and sends to its own queue only',
     deliveries({ isEnd: fc.constant(true), bodyRoom: fc.constant(undefined) }),
     (delivery) => {
-      const { arrival, plan } = play(delivery);
+      const { arrival, plan } = processDelivery(delivery);
       for (const { type, to, envelope } of dispatchesOf(plan)) {
         expect(envelope.status).toEqual(arrival.envelope.status);
         expect([type, to]).toEqual(['again', delivery.actor.name]);

@@ -7,8 +7,8 @@ import { law } from '../law.ts';
 import { faults } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';
 import { anyTexts, documentTexts, jsonTexts, mutatedTexts, parses } from './json-arbitraries.ts';
-import { dispatchesOf, originAt, playAfresh } from './play.ts';
 import { errorObjects } from './policy-arbitraries.ts';
+import { dispatchesOf, originAt, processUncached } from './process-delivery.ts';
 
 const routeTexts = fc.constantFrom(
   '{"prev":["fetch"],"curr":"score","next":["store"]}',
@@ -82,7 +82,7 @@ describe('answers of a runtime', () => {
           if (reader !== 'stream') expect(text.includes(payload)).toBe(true);
         }
       }
-      const { plan } = playAfresh({ ...delivery, end: answer });
+      const { plan } = processUncached({ ...delivery, end: answer });
       expect([plan.settle, plan.dispatches.length > 0]).toEqual(['ack', true]);
       for (const { body } of dispatchesOf(plan)) {
         const arrival = decode(body, originAt(delivery.actor.name));

@@ -79,9 +79,9 @@ const frames = fc
   .tuple(jsonTexts, oneIn(3, nextNames), oneIn(2, handlerHeaders))
   .map(([payload, next, headers]) => ({ payload, next, headers }));
 
-const kinds = <K extends string>(...words: readonly K[]) => fc.record({ kind: fc.constantFrom(...words) });
+const kinds = <K extends string>(...names: readonly K[]) => fc.record({ kind: fc.constantFrom(...names) });
 
-/** An answer with up to this many values, possibly none. */
+/** An answer with this number of values. */
 export function framesOf(lengths: { readonly minLength?: number; readonly maxLength: number }) {
   return fc.record({ kind: fc.constant('frames' as const), frames: fc.array(frames, lengths) });
 }
@@ -119,7 +119,7 @@ const deadlines = fc.record({
 
 export const NEVER = Number.POSITIVE_INFINITY;
 
-export const knobs = {
+export const deliveryParams = {
   now: fc.nat({ max: 100_000 }).map((ms) => Date.UTC(2026, 0, 1) + ms),
   elapsedMs: fc.constantFrom(0, 0, 1, 999, 1_000, 5_000, 300_000),
   /** The host's remaining time minus the actor's timeout. */
@@ -205,7 +205,9 @@ export const knobs = {
   asBytes: fc.boolean(),
 } as const;
 
-export type Knobs = { readonly [K in keyof typeof knobs]: ValueOf<(typeof knobs)[K]> };
+export type DeliveryParams = {
+  readonly [K in keyof typeof deliveryParams]: ValueOf<(typeof deliveryParams)[K]>;
+};
 
 /** Parameters of deliveries that reach the runtime and fail there. */
 export const faults = {

@@ -1,5 +1,5 @@
 import type { Actor } from '../../../lib/core/delivery/actor.ts';
-import type { Knobs } from './arbitraries.ts';
+import type { DeliveryParams } from './arbitraries.ts';
 import { DEEP } from './json-arbitraries.ts';
 import { instantText, type Written, wireAttempt } from './written.ts';
 
@@ -23,7 +23,7 @@ function listOrNull(names: readonly string[], nulls: boolean): readonly string[]
   return nulls && names.length === 0 ? null : names;
 }
 
-export function bodyText(given: Knobs, actor: Actor, written: Written): string {
+export function bodyText(given: DeliveryParams, actor: Actor, written: Written): string {
   const { flaw, gap } = given;
   if (flaw === 'not-object') return `[${given.payload}]`;
   const status = flaw === 'status-array' ? '[]' : statusText(given, actor, written);
@@ -49,7 +49,10 @@ export function bodyText(given: Knobs, actor: Actor, written: Written): string {
   return given.decoys ? text.replace('{', '{"payload":0,"id":5,"route":null,"headers":[],') : text;
 }
 
-function routeText({ shape, flaw, routeExtra, gap, nulls }: Knobs, { prev, curr, next }: Written): string {
+function routeText(
+  { shape, flaw, routeExtra, gap, nulls }: DeliveryParams,
+  { prev, curr, next }: Written,
+): string {
   if (flaw === 'bad-name') return '{"prev":[],"curr":"Bad Name","next":[]}';
   if (flaw === 'crew-name') return '{"prev":[],"curr":"score","next":["x-sink"]}';
   if (flaw === 'bad-current') return '{"actors":["a"],"current":2}';
@@ -60,7 +63,7 @@ function routeText({ shape, flaw, routeExtra, gap, nulls }: Knobs, { prev, curr,
   return objectText(new Map([...routeExtra, ...present(fields)]), gap);
 }
 
-function headersText(given: Knobs, written: Written): string {
+function headersText(given: DeliveryParams, written: Written): string {
   const { event, eventJunk, notBefore, flaw, deadline, deadlineIn, hasStatus } = given;
   const { eventMs, notBeforeMs, deadlineMs } = written;
   const isDeadlineHere = deadlineIn === 'header' || !hasStatus;
@@ -86,7 +89,7 @@ function headersText(given: Knobs, written: Written): string {
   return objectText(members, given.gap);
 }
 
-function statusText(given: Knobs, actor: Actor, written: Written): string | undefined {
+function statusText(given: DeliveryParams, actor: Actor, written: Written): string | undefined {
   const { flaw, statusActor, deadline, deadlineIn, created, mainPolicy, now, elapsedMs } = given;
   const isNeeded =
     flaw === 'bad-attempt' || flaw === 'bad-created' || flaw === 'deep-status' || flaw === 'bad-deadline';

@@ -14,7 +14,7 @@ import {
   mutatedTexts,
   parses,
 } from './json-arbitraries.ts';
-import { membersOf, originAt, parsed, play } from './play.ts';
+import { membersOf, originAt, parsed, processDelivery } from './process-delivery.ts';
 import { ACTOR } from './written.ts';
 
 const whole = fc.constant(undefined);
@@ -121,13 +121,13 @@ describe('unreadable bodies', () => {
     (body) => {
       const arrival = decode(body, originAt(ACTOR));
       if (arrival.kind === 'readable') return 'readable';
-      const kind = typeof body === 'string' ? (body.isWellFormed() ? 'text' : 'halves of pairs') : 'bytes';
+      const kind = typeof body === 'string' ? (body.isWellFormed() ? 'text' : 'lone surrogates') : 'bytes';
       return `${arrival.reason} of ${kind}${arrival.envelope.payload.startsWith('{"raw_') ? ' in base64' : ''}`;
     },
     [
       'readable',
       'ParseError of text',
-      'ParseError of halves of pairs',
+      'ParseError of lone surrogates',
       'ParseError of bytes',
       'ParseError of bytes in base64',
       'ValidationError of text',
@@ -172,7 +172,7 @@ describe('unreadable bodies', () => {
     deliveries({ isEnd: fc.constant(false), flaw: fc.oneof(fc.constant(undefined), flaws) }),
     (delivery) => {
       const { body, written } = delivery;
-      const { arrival, plan } = play(delivery);
+      const { arrival, plan } = processDelivery(delivery);
       expect(arrival.kind).toBe(written.flaw === undefined ? 'readable' : 'unreadable');
       if (written.flaw === undefined) return;
       const [sink, ...others] = plan.dispatches;

@@ -14,12 +14,12 @@ import { recordOf } from '../../../lib/core/failure/record.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import { law } from '../law.ts';
 import { type Delivery, deliveries } from './delivery.ts';
-import { deriveId, dispatchesOf, originAt } from './play.ts';
+import { deriveId, dispatchesOf, originAt } from './process-delivery.ts';
 
 const SUMP = 'x-sump';
 
 const CREW: Readonly<Record<string, Partial<Actor> & { readonly crew?: Crew }>> = {
-  nobody: {},
+  user: {},
   sink: { name: 'x-sink', isEnd: true, crew: { role: 'sink', sump: SUMP } },
   sump: { name: SUMP, isEnd: true, crew: { role: 'sump' } },
   dlq: { name: 'x-dlq', isEnd: true, crew: { role: 'dlq', queuePrefix: 'asya-prod-' } },
@@ -38,7 +38,7 @@ interface CrewDelivery extends Delivery {
 const crewDeliveries: fc.Arbitrary<CrewDelivery> = fc
   .tuple(
     deliveries({ hasStatus: fc.constant(true) }),
-    fc.constantFrom('nobody', 'sink', 'sink', 'sump', 'dlq'),
+    fc.constantFrom('user', 'sink', 'sink', 'sump', 'dlq'),
     ends,
     reasons,
     fc.constantFrom(...QUEUES),
@@ -50,7 +50,7 @@ const crewDeliveries: fc.Arbitrary<CrewDelivery> = fc
     queue,
     actor: { ...delivery.actor, ...CREW[role] },
     body: withEnd(delivery.body, phase, reason),
-    end: isKept && role !== 'nobody' ? { kind: 'empty' } : delivery.end,
+    end: isKept && role !== 'user' ? { kind: 'empty' } : delivery.end,
   }));
 
 function withEnd(body: string | Uint8Array, phase: unknown, reason: unknown): string | Uint8Array {
@@ -61,7 +61,7 @@ function withEnd(body: string | Uint8Array, phase: unknown, reason: unknown): st
   return encode({ ...arrival.envelope, status: end } as Envelope);
 }
 
-function play(delivery: CrewDelivery) {
+function processDelivery(delivery: CrewDelivery) {
   const { actor, limits, now, elapsedMs, random, queue } = delivery;
   const decoded = decode(delivery.body, originAt(sourceActor(actor, queue)));
   const arrival = normalizeForCrew(decoded, actor, { queue, receiveCount: 6 }, now);
@@ -73,7 +73,7 @@ function play(delivery: CrewDelivery) {
 }
 
 function kindOf(delivery: CrewDelivery): string {
-  const { decoded, admission, plan } = play(delivery);
+  const { decoded, admission, plan } = processDelivery(delivery);
   const sends = plan.dispatches.map(({ type }) => type).join('+') || 'nothing';
   return `${delivery.role} ${decoded.kind}: ${admission.kind}, ${plan.settle} after ${sends}`;
 }
@@ -83,7 +83,7 @@ describe('the crew', () => {
     'only x-sink sends to x-sump: failed envelopes that were not dropped, after recording them, unchanged',
     crewDeliveries,
     (delivery) => {
-      const { admission, plan } = play(delivery);
+      const { admission, plan } = processDelivery(delivery);
       const toSump = dispatchesOf(plan).filter(({ to, type }) => to === SUMP && type !== 'again');
       const isKept =
         delivery.role === 'sink' &&
@@ -104,15 +104,15 @@ describe('the crew', () => {
       'sink unreadable: end-call, ack after sump',
       'sump readable: end-call, ack after nothing',
       'dlq readable: end-call, ack after nothing',
-      'nobody readable: call, ack after sink',
+      'user readable: call, ack after sink',
     ],
   );
 
   law(
-    'x-sink and x-dlq reject nothing, and what they store is readable',
+    'x-sink and x-dlq accept every message and store it as a readable envelope',
     crewDeliveries.filter(({ role }) => role === 'sink' || role === 'dlq'),
     (delivery) => {
-      const { decoded, arrival, admission } = play(delivery);
+      const { decoded, arrival, admission } = processDelivery(delivery);
       expect(arrival.kind).toBe('readable');
       expect(admission.kind).not.toBe('unreadable');
       const { envelope } = arrival;
@@ -120,15 +120,15 @@ describe('the crew', () => {
       const kept = decode(encode(envelope), originAt(SUMP));
       expect(kept.kind === 'readable' ? '' : kept.problem).toBe('');
     },
-    (delivery) => `${delivery.role} ${play(delivery).decoded.kind}`,
+    (delivery) => `${delivery.role} ${processDelivery(delivery).decoded.kind}`,
     ['sink readable', 'sink unreadable', 'dlq readable', 'dlq unreadable'],
   );
 
   law(
-    'x-sump adds the same record and failure as x-sink stored',
+    'x-sump adds the same record and failure that x-sink stored',
     crewDeliveries.filter(({ role }) => role === 'sink'),
     (delivery) => {
-      const { admission, plan } = play(delivery);
+      const { admission, plan } = processDelivery(delivery);
       if (admission.kind !== 'end-call') return;
       for (const { body } of plan.dispatches.filter(({ type }) => type === 'sump')) {
         const arrival = decode(body, originAt(SUMP));
@@ -141,7 +141,8 @@ describe('the crew', () => {
         );
       }
     },
-    (delivery) => (play(delivery).plan.dispatches.some(({ type }) => type === 'sump') ? 'forwarded' : 'not'),
+    (delivery) =>
+      processDelivery(delivery).plan.dispatches.some(({ type }) => type === 'sump') ? 'forwarded' : 'not',
     ['forwarded', 'not'],
   );
 });

@@ -4,7 +4,7 @@ import { answerFromHttp, answerFromSocket, type Frame } from '../../../lib/core/
 import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import type { JsonText } from '../../../lib/core/text/json-text.ts';
-import { type Flaw, type Knobs, knobs, SINK } from './arbitraries.ts';
+import { type DeliveryParams, deliveryParams, type Flaw, SINK } from './arbitraries.ts';
 import { bodyText } from './body-text.ts';
 import { faultFrom, retryAfterFrom } from './policy-arbitraries.ts';
 import { ACTOR, type Written, writtenFrom } from './written.ts';
@@ -24,12 +24,12 @@ export interface Delivery {
 
 /** Deliveries of all kinds. `narrowed` restricts some parameters. */
 export function deliveries(
-  narrowed: { readonly [K in keyof Knobs]?: fc.Arbitrary<Knobs[K]> } = {},
+  narrowed: { readonly [K in keyof DeliveryParams]?: fc.Arbitrary<DeliveryParams[K]> } = {},
 ): fc.Arbitrary<Delivery> {
-  return fc.record({ ...knobs, ...narrowed } as typeof knobs).map(deliveryFrom);
+  return fc.record({ ...deliveryParams, ...narrowed } as typeof deliveryParams).map(deliveryFrom);
 }
 
-function deliveryFrom(drawn: Knobs): Delivery {
+function deliveryFrom(drawn: DeliveryParams): Delivery {
   const given = { ...drawn, ...consequencesOf(drawn.flaw) };
   const actor = actorFrom(given);
   const written = writtenFrom(given, actor);
@@ -52,7 +52,7 @@ function deliveryFrom(drawn: Knobs): Delivery {
 }
 
 /** A defect may affect other fields: for example, an invalid status cannot contain a deadline. */
-function consequencesOf(flaw: Flaw | undefined): Partial<Knobs> {
+function consequencesOf(flaw: Flaw | undefined): Partial<DeliveryParams> {
   switch (flaw) {
     case undefined:
       return {};
@@ -70,7 +70,7 @@ function consequencesOf(flaw: Flaw | undefined): Partial<Knobs> {
   }
 }
 
-function actorFrom(given: Knobs): Actor {
+function actorFrom(given: DeliveryParams): Actor {
   const { isEnd, endActor, timeoutMs, maxHops, fanOut, routeAllow, mainName, mainPolicy, otherPolicy } =
     given;
   const policies = new Map([
@@ -89,7 +89,7 @@ function actorFrom(given: Knobs): Actor {
   };
 }
 
-function endFrom({ end, fanOut, now, elapsedMs }: Knobs): CallEnd {
+function endFrom({ end, fanOut, now, elapsedMs }: DeliveryParams): CallEnd {
   switch (end.kind) {
     case 'frames':
       return { kind: 'frames', frames: end.frames.map(frameFrom) };
@@ -114,7 +114,7 @@ function frameFrom({
   payload,
   next,
   headers,
-}: Extract<Knobs['end'], { kind: 'frames' }>['frames'][0]): Frame {
+}: Extract<DeliveryParams['end'], { kind: 'frames' }>['frames'][0]): Frame {
   return {
     payload: payload as JsonText,
     ...defined({ next }),

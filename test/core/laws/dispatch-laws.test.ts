@@ -6,6 +6,7 @@ import { encode } from '../../../lib/core/envelope/encode.ts';
 import { law } from '../law.ts';
 import { framesOf } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';
+import { TOPIC } from './policy-arbitraries.ts';
 import {
   dispatchesOf,
   EVERY_END,
@@ -14,20 +15,19 @@ import {
   originAt,
   parsed,
   plansOf,
-  play,
-  playAfresh,
   policyOf,
+  processDelivery,
+  processUncached,
   resultsOf,
-} from './play.ts';
-import { TOPIC } from './policy-arbitraries.ts';
+} from './process-delivery.ts';
 import { ACTOR } from './written.ts';
 
-describe('what a plan sends', () => {
+describe('the sends of a plan', () => {
   law(
-    'acks only with a send, except for end actors',
+    'acknowledges only with a send, except for end actors',
     deliveries(),
     (delivery) => {
-      for (const plan of plansOf(play(delivery).plan)) {
+      for (const plan of plansOf(processDelivery(delivery).plan)) {
         if (plan.settle === 'release' || resultsOf(plan).includes('end_consumed')) continue;
         expect(plan.dispatches).not.toEqual([]);
       }
@@ -40,12 +40,12 @@ describe('what a plan sends', () => {
     'ids are distinct at each destination and the same on redelivery, and children have a parent_id',
     deliveries({ elapsedMs: fc.constant(0) }),
     (delivery) => {
-      const { plan } = play(delivery);
+      const { plan } = processDelivery(delivery);
       for (const { dispatches } of plansOf(plan)) {
         const identities = dispatches.map(({ to, body }) => JSON.stringify([to, parsed(body).id]));
         expect(new Set(identities).size).toBe(dispatches.length);
       }
-      const again = playAfresh({ ...delivery, random: 0.25 }).plan;
+      const again = processUncached({ ...delivery, random: 0.25 }).plan;
       // Another random value may lead to another plan. The same plan has the same ids.
       if (again.dispatches.length === plan.dispatches.length)
         expect(idsOf(again.dispatches)).toEqual(idsOf(plan.dispatches));
@@ -58,7 +58,7 @@ describe('what a plan sends', () => {
       }
     },
     (delivery) => {
-      const { plan } = play(delivery);
+      const { plan } = processDelivery(delivery);
       return isSuccess(plan) ? `success with ${plan.dispatches.length}` : resultsOf(plan).join() || 'failed';
     },
     ['success with 1', 'success with 2', 'success with 5', 'error,escalated', 'error,retried', 'failed'],
@@ -76,22 +76,23 @@ describe('what a plan sends', () => {
       fc.constantFrom('hop', 'actor', 'parent'),
     ),
     ([delivery, difference]) => {
-      const [, ...children] = play(delivery).plan.dispatches;
-      const [, ...others] = playAfresh(elsewhere(delivery, difference)).plan.dispatches;
+      const [, ...children] = processDelivery(delivery).plan.dispatches;
+      const [, ...others] = processUncached(elsewhere(delivery, difference)).plan.dispatches;
       const ids = [...idsOf(children), ...idsOf(others)];
       expect(new Set(ids).size).toBe(ids.length);
     },
-    ([delivery, difference]) => (isSuccess(play(delivery).plan) ? `another ${difference}` : 'no children'),
+    ([delivery, difference]) =>
+      isSuccess(processDelivery(delivery).plan) ? `another ${difference}` : 'no children',
     ['another hop', 'another actor', 'another parent'],
   );
 
   law(
-    'sends go to route.curr, the own queue, x-sink or the topic, and never to x-sump',
+    "sends go to route.curr, the actor's own queue, x-sink or the topic, and never to x-sump",
     deliveries(),
     (delivery) => {
       const { written, actor } = delivery;
-      const { arrival, plan } = play(delivery);
-      const homes: Partial<Record<DispatchType, string>> = {
+      const { arrival, plan } = processDelivery(delivery);
+      const destinations: Partial<Record<DispatchType, string>> = {
         retry: actor.name,
         again: actor.name,
         sink: actor.sink,
@@ -101,7 +102,7 @@ describe('what a plan sends', () => {
         for (const { to, type, body } of one.dispatches) {
           const { route } = parsed(body);
           expect(to).not.toBe('x-sump');
-          expect(to).toBe(homes[type] ?? route.curr);
+          expect(to).toBe(destinations[type] ?? route.curr);
           if (type === 'routed') expect([route.curr, ...route.next]).toEqual(rescuersOf(delivery));
           if (arrival.kind === 'unreadable') {
             expect(route).toEqual({ prev: [], curr: actor.name, next: [] });
@@ -115,7 +116,7 @@ describe('what a plan sends', () => {
         }
       }
     },
-    (delivery) => dispatchesOf(play(delivery).plan).map(({ type }) => type),
+    (delivery) => dispatchesOf(processDelivery(delivery).plan).map(({ type }) => type),
     ['next', 'routed', 'retry', 'again', 'sink', 'escalation'],
   );
 
@@ -125,7 +126,7 @@ describe('what a plan sends', () => {
       end: framesOf({ maxLength: 5 }),
     }),
     (delivery) => {
-      const { plan } = play(delivery);
+      const { plan } = processDelivery(delivery);
       if (!isSuccess(plan)) return;
       const { written, actor, end } = delivery;
       for (const [index, { body }] of plan.dispatches.entries()) {
@@ -150,7 +151,7 @@ describe('what a plan sends', () => {
 function rescuersOf(delivery: Delivery): readonly string[] {
   const { onError } = delivery.written;
   if (onError !== undefined) return [onError];
-  const onExhausted = policyOf(play(delivery))?.onExhausted;
+  const onExhausted = policyOf(processDelivery(delivery))?.onExhausted;
   return onExhausted?.action === 'route' ? onExhausted.actors : [];
 }
 

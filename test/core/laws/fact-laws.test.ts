@@ -14,20 +14,24 @@ import {
   originAt,
   parsed,
   plansOf,
-  play,
+  processDelivery,
   resultsOf,
-} from './play.ts';
+} from './process-delivery.ts';
 
-interface Saying {
+interface ExpectedStatus {
   readonly phase: string;
   readonly reasons: readonly unknown[];
   readonly types: readonly DispatchType[];
 }
 
-const failedAs = (...reasons: readonly string[]): Saying => ({ phase: 'failed', reasons, types: ['sink'] });
+const failedAs = (...reasons: readonly string[]): ExpectedStatus => ({
+  phase: 'failed',
+  reasons,
+  types: ['sink'],
+});
 
 /** The expected phase and reason in the status, by the end of a plan. */
-const SAYINGS: Readonly<Record<string, Saying>> = {
+const EXPECTED_STATUS: Readonly<Record<string, ExpectedStatus>> = {
   success: { phase: 'succeeded', reasons: ['Completed'], types: ['next', 'sink'] },
   empty_response: { phase: 'succeeded', reasons: ['Completed'], types: ['sink'] },
   retried: { phase: 'retrying', reasons: [undefined], types: ['retry'] },
@@ -67,7 +71,7 @@ describe('facts', () => {
     'a plan has one end, a fact for each send, and no sends if it releases',
     deliveries(),
     (delivery) => {
-      for (const plan of plansOf(play(delivery).plan)) {
+      for (const plan of plansOf(processDelivery(delivery).plan)) {
         const sent = plan.facts.filter((fact) => fact.fact === 'sent');
         expect(sent).toEqual(plan.dispatches.map(({ to, type }) => ({ fact: 'sent', to, type })));
         const results = resultsOf(plan);
@@ -82,9 +86,10 @@ describe('facts', () => {
         expect(isCounted).toBe(results.filter((result) => result === 'error').length);
         const failed = plan.dispatches.filter(({ body }) => parsed(body).status?.phase === 'failed');
         const hasFailedSink = failed.some(({ type }) => type === 'sink');
-        const isTold = failures.length > 0 || results.includes('dropped') || results.includes('escalated');
+        const isReported =
+          failures.length > 0 || results.includes('dropped') || results.includes('escalated');
         if (plan.settle === 'ack' && !results.includes('returned') && !results.includes('deferred'))
-          expect(hasFailedSink).toBe(isTold);
+          expect(hasFailedSink).toBe(isReported);
       }
     },
     kindOf,
@@ -95,39 +100,39 @@ describe('facts', () => {
     'the sent status agrees with the facts, and resent envelopes are unchanged',
     deliveries(),
     (delivery) => {
-      const { arrival, plan: first } = play(delivery);
+      const { arrival, plan: first } = processDelivery(delivery);
       for (const plan of plansOf(first)) {
         const end = endOf(plan);
-        const saying = SAYINGS[end];
-        expect(saying !== undefined || UNCHANGED.includes(end)).toBe(true);
-        if (saying === undefined || plan.settle === 'release') {
+        const expected = EXPECTED_STATUS[end];
+        expect(expected !== undefined || UNCHANGED.includes(end)).toBe(true);
+        if (expected === undefined || plan.settle === 'release') {
           for (const { envelope } of plan.dispatches)
             expect(isDeepStrictEqual(envelope, arrival.envelope)).toBe(true);
           continue;
         }
         for (const { type, body } of plan.dispatches) {
           const { phase, reason, actor, error } = parsed(body).status ?? {};
-          expect(saying.types).toContain(type);
-          expect(phase).toBe(type === 'next' ? 'pending' : saying.phase);
-          expect(type === 'next' ? [undefined] : saying.reasons).toContain(reason);
+          expect(expected.types).toContain(type);
+          expect(phase).toBe(type === 'next' ? 'pending' : expected.phase);
+          expect(type === 'next' ? [undefined] : expected.reasons).toContain(reason);
           expect(actor).toBe(delivery.actor.name);
-          expect(error === undefined).toBe(saying.phase === 'succeeded');
+          expect(error === undefined).toBe(expected.phase === 'succeeded');
         }
       }
     },
-    (delivery) => plansOf(play(delivery).plan).map(endOf),
-    [...Object.keys(SAYINGS), ...UNCHANGED],
+    (delivery) => plansOf(processDelivery(delivery).plan).map(endOf),
+    [...Object.keys(EXPECTED_STATUS), ...UNCHANGED],
   );
 
   law(
-    'a timeout that the deadline determined ends as Timeout, whatever rules and _on_error are set',
+    'a timeout that the deadline determined ends as Timeout, for any rules and _on_error',
     deliveries({
       ...calledOnly,
       end: fc.constant({ kind: 'timeout' as const }),
       onError: fc.constantFrom(undefined, 'review'),
     }),
     (delivery) => {
-      const { admission, plan } = play(delivery);
+      const { admission, plan } = processDelivery(delivery);
       if (admission.kind !== 'call') return;
       const reasons = plan.dispatches.map(({ body }) => parsed(body).status?.reason);
       if (admission.boundBy === 'deadline')
@@ -138,7 +143,7 @@ describe('facts', () => {
       expect(decidedBy === undefined || decidedBy.rule !== undefined).toBe(true);
     },
     (delivery) => {
-      const { admission } = play(delivery);
+      const { admission } = processDelivery(delivery);
       const onError = delivery.written.onError === undefined ? '' : ' with _on_error';
       return `${admission.kind === 'call' ? admission.boundBy : 'not called'}${onError}`;
     },
@@ -151,7 +156,7 @@ describe('sent bodies', () => {
     'every sent body is the readable envelope of its dispatch',
     deliveries(),
     (delivery) => {
-      for (const { body, envelope } of dispatchesOf(play(delivery).plan)) {
+      for (const { body, envelope } of dispatchesOf(processDelivery(delivery).plan)) {
         const arrival = decode(body, originAt(delivery.actor.name));
         expect(arrival.kind === 'readable' ? 'readable' : arrival.problem).toBe('readable');
         expect(isDeepStrictEqual(arrival.envelope, envelope)).toBe(true);
@@ -159,10 +164,12 @@ describe('sent bodies', () => {
     },
     (delivery) => [
       kindOf(delivery),
-      ...(delivery.written.attempt > Number.MAX_SAFE_INTEGER ? ['attempts without number'] : []),
-      ...(hasWrongOnError(delivery) ? ['a wrong _on_error from the handler'] : []),
+      ...(delivery.written.attempt > Number.MAX_SAFE_INTEGER
+        ? ['attempts above the largest safe integer']
+        : []),
+      ...(hasWrongOnError(delivery) ? ['an invalid _on_error from the handler'] : []),
     ],
-    [...EVERY_END, 'attempts without number', 'a wrong _on_error from the handler'],
+    [...EVERY_END, 'attempts above the largest safe integer', 'an invalid _on_error from the handler'],
   );
 
   function hasWrongOnError({ end }: Delivery): boolean {
@@ -176,12 +183,12 @@ describe('size limits', () => {
     "no result exceeds the transport's limit, and the error of a failure is shortened before it does",
     deliveries({ bodyRoom: fc.constantFrom(-1, 0, 1, 50, 150, 300, 500, 1_500, 10_000) }),
     (delivery) => {
-      for (const plan of plansOf(play(delivery).plan)) {
+      for (const plan of plansOf(processDelivery(delivery).plan)) {
         for (const { body } of plan.dispatches) {
-          const isTooBig = Buffer.byteLength(body, 'utf8') > delivery.limits.maxBodyBytes;
-          if (isSuccess(plan)) expect(isTooBig).toBe(false);
+          const isTooLarge = Buffer.byteLength(body, 'utf8') > delivery.limits.maxBodyBytes;
+          if (isSuccess(plan)) expect(isTooLarge).toBe(false);
           const { status } = parsed(body);
-          if (!isTooBig || status?.phase !== 'failed' || resultsOf(plan).includes('returned')) continue;
+          if (!isTooLarge || status?.phase !== 'failed' || resultsOf(plan).includes('returned')) continue;
           if (resultsOf(plan).includes('deferred')) continue;
           expect(status.error).toMatchObject({ mro: [], traceback: '' });
           expect(Buffer.byteLength(status.error?.message ?? '', 'utf8')).toBeLessThanOrEqual(1_024);
@@ -189,10 +196,10 @@ describe('size limits', () => {
       }
     },
     (delivery) =>
-      dispatchesOf(play(delivery).plan).map(({ body, type }) => {
-        const isTooBig = Buffer.byteLength(body, 'utf8') > delivery.limits.maxBodyBytes;
-        return `${type} ${isTooBig ? 'too big' : 'fits'}`;
+      dispatchesOf(processDelivery(delivery).plan).map(({ body, type }) => {
+        const isTooLarge = Buffer.byteLength(body, 'utf8') > delivery.limits.maxBodyBytes;
+        return `${type} ${isTooLarge ? 'too large' : 'fits'}`;
       }),
-    ['next fits', 'sink fits', 'sink too big', 'retry fits'],
+    ['next fits', 'sink fits', 'sink too large', 'retry fits'],
   );
 });

@@ -29,14 +29,14 @@ describe('delays', () => {
     ({ policy, attempt, random, pause }) => {
       const cap = policy.maxIntervalMs ?? MAX_DURATION_MS;
       const own = delayAfterAttempt(policy, attempt, random);
-      const asked = delayWithRetryAfter(policy, own, retryAfterFrom(pause, NOW), NOW);
-      for (const delayMs of [own, asked]) {
+      const requested = delayWithRetryAfter(policy, own, retryAfterFrom(pause, NOW), NOW);
+      for (const delayMs of [own, requested]) {
         expect(Number.isSafeInteger(delayMs)).toBe(true);
         expect(delayMs).toBeGreaterThanOrEqual(0);
         expect(delayMs).toBeLessThanOrEqual(Math.round(cap * JITTER_SHARE));
       }
-      expect(asked).toBeGreaterThanOrEqual(own);
-      expect(asked).toBeLessThanOrEqual(Math.max(own, cap));
+      expect(requested).toBeGreaterThanOrEqual(own);
+      expect(requested).toBeLessThanOrEqual(Math.max(own, cap));
       const plain = delayAfterAttempt({ ...policy, jitter: false }, attempt, random);
       expect(plain).toBeLessThanOrEqual(cap);
       expect(own).toBeGreaterThanOrEqual(plain);
@@ -44,11 +44,11 @@ describe('delays', () => {
     },
     ({ policy, attempt, random, pause }) => {
       const own = delayAfterAttempt(policy, attempt, random);
-      const asked = delayWithRetryAfter(policy, own, retryAfterFrom(pause, NOW), NOW);
+      const requested = delayWithRetryAfter(policy, own, retryAfterFrom(pause, NOW), NOW);
       return [
         policy.backoff.kind,
         `pause as ${pause.form}`,
-        ...(asked > own ? ['the pause counts'] : []),
+        ...(requested > own ? ['retry_after decides'] : []),
         ...(own === policy.maxIntervalMs ? ['at the cap'] : []),
         ...(own > (policy.maxIntervalMs ?? MAX_DURATION_MS) ? ['over the cap by jitter'] : []),
       ];
@@ -58,7 +58,7 @@ describe('delays', () => {
       'linear',
       'exponential',
       'schedule',
-      'the pause counts',
+      'retry_after decides',
       'at the cap',
       'over the cap by jitter',
       'pause as seconds',
@@ -78,8 +78,8 @@ describe('delays', () => {
       if (pause.form === 'none') expect(delayMs).toBe(ownMs);
       else if (pause.form !== 'value') {
         // An HTTP date has no fractions of a second.
-        const askedMs = pause.form === 'http-date' ? Math.floor(pause.ms / 1000) * 1000 : pause.ms;
-        expect(delayMs).toBe(Math.max(ownMs, askedMs));
+        const requestedMs = pause.form === 'http-date' ? Math.floor(pause.ms / 1000) * 1000 : pause.ms;
+        expect(delayMs).toBe(Math.max(ownMs, requestedMs));
       } else if (pause.value !== Number.POSITIVE_INFINITY && pause.value !== '9'.repeat(400))
         expect(delayMs).toBe(ownMs);
     },
@@ -127,9 +127,9 @@ describe('durations and instants', () => {
       expect(durationMs(`${ms}ms`)).toBe(ms);
       expect(durationMs(`${Math.floor(ms / 1000)}s${ms % 1000}ms`)).toBe(ms);
       expect(durationMs(`${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}s`)).toBe(ms);
-      const spoilt = [`${junk}${durationText(ms)}`, `${durationText(ms)}${junk}`];
+      const invalid = [`${junk}${durationText(ms)}`, `${durationText(ms)}${junk}`];
       if (junk !== '' && junk !== '1' && junk !== '.')
-        expect(spoilt.map(durationMs)).toEqual([undefined, undefined]);
+        expect(invalid.map(durationMs)).toEqual([undefined, undefined]);
     },
     ([, junk]) => junk || 'nothing',
     ['nothing', '-', ' ', 'd'],
@@ -164,8 +164,8 @@ describe('durations and instants', () => {
       expect(instantMs(text)).toBe(Date.parse(text));
       expect(instantMsFromHttpDate(new Date(ms).toUTCString())).toBe(Math.floor(ms / 1000) * 1000);
     },
-    (ms) => (timestampText(ms).includes('.') ? 'parts of a second' : 'whole second'),
-    ['parts of a second', 'whole second'],
+    (ms) => (timestampText(ms).includes('.') ? 'fraction of a second' : 'whole second'),
+    ['fraction of a second', 'whole second'],
   );
 
   law(
@@ -237,13 +237,13 @@ describe('durations and instants', () => {
     },
     (text) => {
       const named = instantNamedBy(text);
-      return named === undefined ? 'no time' : named === 'leap' ? 'a leap second' : 'a time';
+      return named === undefined ? 'not a time' : named === 'leap' ? 'a leap second' : 'a time';
     },
-    ['a time', 'no time'],
+    ['a time', 'not a time'],
   );
 });
 
-/** Computed with JavaScript's Date. Undefined for leap seconds, which Date does not support. */
+/** Computed with JavaScript's Date. 'leap' for leap seconds, which Date does not support. */
 function instantNamedBy(text: string): number | 'leap' | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i.exec(
     text,

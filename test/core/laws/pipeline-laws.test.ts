@@ -56,8 +56,8 @@ describe('the pipeline error module', () => {
       const action = decidePipeline(happened, settings);
       const { length } = settings.delaysSeconds;
       const hasDelayLeft = happened.retryCount < length;
-      const isRetryOwed = !isPermanent && !isExpired && (isService || (isClient && hasDelayLeft));
-      expect(action.action === 'retry').toBe(isRetryOwed);
+      const mustRetry = !isPermanent && !isExpired && (isService || (isClient && hasDelayLeft));
+      expect(action.action === 'retry').toBe(mustRetry);
       if (action.action !== 'retry') return;
       expect(action.nextCount).toBe(hasDelayLeft ? happened.retryCount + 1 : 1);
       expect(action.nextCount).toBeGreaterThanOrEqual(1);
@@ -74,9 +74,9 @@ describe('the pipeline error module', () => {
     ({ happened, settings, isExpired, isPermanent, isService, isClient }) => {
       const action = decidePipeline(happened, settings);
       if (action.action === 'retry') return;
-      const isSpent = isClient && !isService;
+      const isExhausted = isClient && !isService;
       if (isPermanent) expect(action).toEqual({ action: 'drop', escalate: false });
-      else if (isExpired || isSpent)
+      else if (isExpired || isExhausted)
         expect(action).toEqual({ action: 'drop', escalate: !happened.isNormal, expired: true });
       else expect(action).toEqual({ action: 'escalate' });
     },
@@ -85,7 +85,7 @@ describe('the pipeline error module', () => {
   );
 
   law(
-    'a message that fails again and again is only ended by its age',
+    'a message that keeps failing ends only because of its age',
     cases,
     ({ happened, settings, isService, isPermanent }) => {
       let count = 0;

@@ -29,7 +29,7 @@ const topic = fc.oneof(
   fc.constantFrom('orders', 'slow-orders', 'projects/other/topics/orders', 'goog-x', ''),
   fc.string({ maxLength: 20 }),
 );
-const asked = fc.record({ [DELAY]: delay, [DELAYED_TOPIC]: topic }, { requiredKeys: [] });
+const delayAttributes = fc.record({ [DELAY]: delay, [DELAYED_TOPIC]: topic }, { requiredKeys: [] });
 const others = fc.dictionary(fc.string({ maxLength: 10 }), fc.string({ unit: 'binary', maxLength: 10 }), {
   maxKeys: 110,
   noNullPrototype: true,
@@ -48,7 +48,9 @@ const message: fc.Arbitrary<MessageToDelay> = fc.record({
     { weight: 20, arbitrary: fc.base64String({ maxLength: 40 }) },
     { weight: 1, arbitrary: data },
   ),
-  attributes: fc.tuple(others, asked).map(([kept, ask]) => ({ ...kept, ...ask }) as Record<string, string>),
+  attributes: fc
+    .tuple(others, delayAttributes)
+    .map(([kept, delay]) => ({ ...kept, ...delay }) as Record<string, string>),
   publishMs: fc.integer({ min: 0, max: 4_000_000_000_000 }),
 });
 

@@ -6,7 +6,7 @@ import { patternFromText } from '../../../lib/core/policy/policy-match.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import { MAX_DURATION_MS } from '../../../lib/core/text/duration.ts';
 
-/** The rare value once in this many cases. A counterexample shrinks to the usual value. */
+/** The rare value once in `odds` cases. A counterexample shrinks to the usual value. */
 export function oneIn<R, U = undefined>(
   odds: number,
   rare: fc.Arbitrary<R>,

@@ -7,7 +7,7 @@ import type { Outcome } from '../../../lib/core/delivery/outcome.ts';
 import { decode } from '../../../lib/core/envelope/decode.ts';
 import { law } from '../law.ts';
 import { deliveries } from './delivery.ts';
-import { EVERY_END, kindOf, originAt, play, playAfresh } from './play.ts';
+import { EVERY_END, kindOf, originAt, processDelivery, processUncached } from './process-delivery.ts';
 
 describe('purity', () => {
   law(
@@ -24,8 +24,8 @@ describe('purity', () => {
       const admitted = serialize(outcome);
       const { deriveId } = originAt(actor.name);
       const context = { actor, limits, now: isCalled ? now + elapsedMs : now, random, deriveId };
-      const plans = [decide(outcome, context), decide(outcome, context), playAfresh(delivery).plan];
-      for (const plan of plans) expect(isDeepStrictEqual(plan, play(delivery).plan)).toBe(true);
+      const plans = [decide(outcome, context), decide(outcome, context), processUncached(delivery).plan];
+      for (const plan of plans) expect(isDeepStrictEqual(plan, processDelivery(delivery).plan)).toBe(true);
       expect(serialize([given, arrival]).equals(before)).toBe(true);
       expect(serialize(outcome).equals(admitted)).toBe(true);
     },

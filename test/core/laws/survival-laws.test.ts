@@ -3,7 +3,15 @@ import { describe, expect } from 'vitest';
 import { instantMs } from '../../../lib/core/text/timestamp.ts';
 import { law } from '../law.ts';
 import { deliveries } from './delivery.ts';
-import { EVERY_END, isSuccess, kindOf, membersOf, parsed, plansOf, play } from './play.ts';
+import {
+  EVERY_END,
+  isSuccess,
+  kindOf,
+  membersOf,
+  parsed,
+  plansOf,
+  processDelivery,
+} from './process-delivery.ts';
 import { TRACE } from './written.ts';
 
 describe('survival', () => {
@@ -12,7 +20,7 @@ describe('survival', () => {
     deliveries(),
     (delivery) => {
       const { written, end } = delivery;
-      const { arrival, plan } = play(delivery);
+      const { arrival, plan } = processDelivery(delivery);
       for (const one of plansOf(plan)) {
         for (const [index, { body }] of one.dispatches.entries()) {
           const { status, parent_id } = parsed(body);
@@ -61,7 +69,7 @@ describe('unusual keys', () => {
       ),
     }),
     (delivery) => {
-      const { plan } = play(delivery);
+      const { plan } = processDelivery(delivery);
       for (const one of plansOf(plan)) {
         for (const { body } of one.dispatches) {
           const sent = parsed(body);

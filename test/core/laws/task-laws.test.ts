@@ -8,10 +8,10 @@ import { NOW } from '../a-delivery.ts';
 import { anEndOf, aStep, aTask } from '../a-task.ts';
 import { law } from '../law.ts';
 
-type Happening = { readonly report: Report } | 'cancel' | 'expire';
+type TaskChange = { readonly report: Report } | 'cancel' | 'expire';
 
 const id = fc.constantFrom('t-1', 't-1', 't-1', 'c-1', 'c-2');
-const happening: fc.Arbitrary<Happening> = fc.oneof(
+const taskChange: fc.Arbitrary<TaskChange> = fc.oneof(
   {
     weight: 12,
     arbitrary: fc
@@ -31,7 +31,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constantFrom('cancel' as const, 'expire' as const) },
 );
-const happenings = fc.array(happening, { maxLength: 25 });
+const taskChanges = fc.array(taskChange, { maxLength: 25 });
 
 const RANKS: Readonly<Record<TaskState, number>> = {
   pending: 0,
@@ -42,19 +42,19 @@ const RANKS: Readonly<Record<TaskState, number>> = {
   canceled: 2,
 };
 
-function next(task: Task, what: Happening, now: number): Task {
+function next(task: Task, what: TaskChange, now: number): Task {
   if (what === 'cancel') return cancelTask(task, now);
   return what === 'expire' ? expireTask(task, now) : applyReport(task, what.report, now);
 }
 
-function storyOf(all: readonly Happening[]): readonly Task[] {
-  const story = [aTask()];
-  for (const [index, what] of all.entries()) story.push(next(story.at(-1) as Task, what, NOW + index));
-  return story;
+function historyOf(all: readonly TaskChange[]): readonly Task[] {
+  const history = [aTask()];
+  for (const [index, what] of all.entries()) history.push(next(history.at(-1) as Task, what, NOW + index));
+  return history;
 }
 
-function lastOf(all: readonly Happening[]): Task {
-  return storyOf(all).at(-1) as Task;
+function lastOf(all: readonly TaskChange[]): Task {
+  return historyOf(all).at(-1) as Task;
 }
 
 /** Children may end after the root. */
@@ -62,7 +62,7 @@ function withoutChildren({ children, version, ...rest }: Task): Omit<Task, 'chil
   return rest;
 }
 
-function kindsOf(all: readonly Happening[]): readonly string[] {
+function kindsOf(all: readonly TaskChange[]): readonly string[] {
   const last = lastOf(all);
   const ends = all.filter((what) => typeof what === 'string' || what.report.event === 'final').length;
   return [last.state, ...(ends > 1 && isFinal(last.state) ? ['more than one end'] : [])];
@@ -73,11 +73,11 @@ const KINDS = ['pending', 'running', 'succeeded', 'failed', 'canceled', 'more th
 describe('reports in any order', () => {
   law(
     'a task only moves forward, and an end is final',
-    happenings,
+    taskChanges,
     (all) => {
-      const story = storyOf(all);
-      for (const [index, task] of story.entries()) {
-        const before = story[index - 1];
+      const history = historyOf(all);
+      for (const [index, task] of history.entries()) {
+        const before = history[index - 1];
         if (before === undefined) continue;
         expect(RANKS[task.state]).toBeGreaterThanOrEqual(RANKS[before.state]);
         expect(task.progress.percent).toBeGreaterThanOrEqual(before.progress.percent);
@@ -93,16 +93,16 @@ describe('reports in any order', () => {
 
   law(
     'every change is one version and, until the end, one event',
-    happenings,
+    taskChanges,
     (all) => {
-      const story = storyOf(all);
-      for (const [index, task] of story.entries()) {
-        const before = story[index - 1];
+      const history = historyOf(all);
+      for (const [index, task] of history.entries()) {
+        const before = history[index - 1];
         if (before === undefined || task === before) continue;
         expect(task.version).toBe(before.version + 1);
         expect(task.events.length).toBe(before.events.length + (isFinal(before.state) ? 0 : 1));
       }
-      const { events, state } = story.at(-1) as Task;
+      const { events, state } = history.at(-1) as Task;
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
       expect(events.at(-1)?.state).toBe(state);
     },
@@ -112,7 +112,7 @@ describe('reports in any order', () => {
 
   law(
     'only the root ends its task, and duplicates change nothing',
-    happenings,
+    taskChanges,
     (all) => {
       const ends = all.filter(
         (what) =>

@@ -7,7 +7,15 @@ import { delayAfterAttempt } from '../../../lib/core/policy/policy-delay.ts';
 import { law } from '../law.ts';
 import { faultEnds, faults, NEVER } from './arbitraries.ts';
 import { type Delivery, deliveries } from './delivery.ts';
-import { isRetried, kindOf, membersOf, type Played, play, playAfresh, policyOf } from './play.ts';
+import {
+  isRetried,
+  kindOf,
+  membersOf,
+  type ProcessedDelivery,
+  policyOf,
+  processDelivery,
+  processUncached,
+} from './process-delivery.ts';
 
 describe('long delays', () => {
   const MAX_SEND_MS = 900_000;
@@ -36,13 +44,14 @@ describe('long delays', () => {
     maxDelayMs: fc.constant(MAX_SEND_MS),
     phase: fc.constantFrom('retrying', 'pending'),
   });
-  const delayOf = (delivery: Delivery) => delayAfterAttempt(policyOf(play(delivery)) as Policy, 1, 0);
+  const delayOf = (delivery: Delivery) =>
+    delayAfterAttempt(policyOf(processDelivery(delivery)) as Policy, 1, 0);
 
   law(
-    'a delay that is too long for one send is done in steps, is not early, and counts as one attempt',
+    'a delay that is too long for one send is split into steps, is not early, and counts as one attempt',
     fc.tuple(delayed, lateness),
     ([delivery, latenessMs]) => {
-      const first = play(delivery);
+      const first = processDelivery(delivery);
       expect(isRetried(first)).toBe(true);
       const dueAtMs = first.context.now + delayOf(delivery);
       const sentStatus = membersOf(first.plan.dispatches[0]?.body).get('status');
@@ -78,7 +87,7 @@ describe('long delays', () => {
       lateness,
     ),
     ([delivery, latenessMs]) => {
-      const first = play(delivery);
+      const first = processDelivery(delivery);
       if (first.outcome.kind !== 'not-due') return;
       const { envelope } = first.arrival;
       const { notBeforeMs = 0 } = delivery.written;
@@ -103,14 +112,14 @@ describe('long delays', () => {
 
 interface WaitingHop {
   readonly sent: Dispatch;
-  readonly arrived: Played;
+  readonly arrived: ProcessedDelivery;
   readonly arrivedMs: number;
 }
 
 /** Delivers a delayed send, with its delay and the broker's lateness, until the envelope is due. */
 function waitingHops(
   delivery: Delivery,
-  first: Played,
+  first: ProcessedDelivery,
   latenessMs: readonly number[],
 ): readonly WaitingHop[] {
   const hops: WaitingHop[] = [];
@@ -120,7 +129,7 @@ function waitingHops(
     const [sent] = arrived.plan.dispatches;
     if (sent === undefined) break;
     arrivedMs += sent.delayMs + (latenessMs[hops.length % latenessMs.length] ?? 0);
-    arrived = playAfresh({ ...delivery, body: sent.body, now: arrivedMs });
+    arrived = processUncached({ ...delivery, body: sent.body, now: arrivedMs });
     hops.push({ sent, arrived, arrivedMs });
   } while (arrived.outcome.kind === 'not-due' && hops.length < 20);
   return hops;

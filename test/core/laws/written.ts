@@ -1,6 +1,6 @@
 import type { Actor } from '../../../lib/core/delivery/actor.ts';
 import { delayAfterAttempt, delayWithRetryAfter } from '../../../lib/core/policy/policy-delay.ts';
-import type { Flaw, InstantForm, Knobs } from './arbitraries.ts';
+import type { DeliveryParams, Flaw, InstantForm } from './arbitraries.ts';
 import { retryAfterFrom } from './policy-arbitraries.ts';
 
 export const ACTOR = 'score';
@@ -27,7 +27,7 @@ export interface Written {
   readonly flaw: Flaw | undefined;
 }
 
-export function writtenFrom(given: Knobs, actor: Actor): Written {
+export function writtenFrom(given: DeliveryParams, actor: Actor): Written {
   const { mainPolicy, now, elapsedMs, hops, curr, created, event } = given;
   const decisionMs = now + elapsedMs;
   const isRetry = given.hasStatus && given.phase === 'retrying' && given.statusActor === 'own';
@@ -54,13 +54,13 @@ export function writtenFrom(given: Knobs, actor: Actor): Written {
   };
 }
 
-export function wireAttempt({ attempt, mainPolicy }: Knobs): number | undefined {
+export function wireAttempt({ attempt, mainPolicy }: DeliveryParams): number | undefined {
   if (attempt.from === 'none') return attempt.count;
   const most = Number.isFinite(mainPolicy.maxAttempts) ? mainPolicy.maxAttempts : 3;
   return Math.max(1, most + (attempt.count ?? 0));
 }
 
-function deadlineBase(given: Knobs, attempt: number): number {
+function deadlineBase(given: DeliveryParams, attempt: number): number {
   const { deadline, now, elapsedMs, timeoutMs, mainPolicy, end, random } = given;
   const decisionMs = now + elapsedMs;
   switch (deadline?.from) {

@@ -43,7 +43,7 @@ const RETRIABLE: readonly Case[] = [
 ];
 
 describe('the presets', () => {
-  it('are those of the module', () => {
+  it('are the documented ones', () => {
     expect(PIPELINE_DEFAULTS).toEqual({ delaysSeconds: [1, 1, 2, 3, 7, 30], expireAfterHours: 36 });
     expect(DEFAULT_ERRORS_TOPIC).toBe('sending-mg-errors');
   });

@@ -35,7 +35,7 @@ function aMessage(changes: Partial<MessageToDelay> = {}): MessageToDelay {
   };
 }
 
-const asking = (delay: string, topic = 'orders') => ({ [DELAY]: delay, [DELAYED_TOPIC]: topic });
+const delayAttributes = (delay: string, topic = 'orders') => ({ [DELAY]: delay, [DELAYED_TOPIC]: topic });
 
 describe('delayMsFromText', () => {
   it.each([
@@ -109,15 +109,17 @@ describe('planDelay', () => {
   });
 
   it('refuses a message with neither data nor attributes', () => {
-    expect(planDelay(aMessage({ dataBase64: '', attributes: asking('1s') }), RULES)).toMatchObject({
+    expect(planDelay(aMessage({ dataBase64: '', attributes: delayAttributes('1s') }), RULES)).toMatchObject({
       kind: 'refuse',
       reason: 'empty',
     });
-    expect(planDelay(aMessage({ attributes: asking('1s') }), RULES)).toMatchObject({ kind: 'schedule' });
+    expect(planDelay(aMessage({ attributes: delayAttributes('1s') }), RULES)).toMatchObject({
+      kind: 'schedule',
+    });
   });
 
   it('accepts a topic of another project', () => {
-    const attributes = asking('1s', 'projects/other-shop/topics/orders');
+    const attributes = delayAttributes('1s', 'projects/other-shop/topics/orders');
     expect(planDelay(aMessage({ attributes }), RULES)).toMatchObject({
       publication: { topic: 'projects/other-shop/topics/orders' },
     });
@@ -144,15 +146,17 @@ describe('planDelay', () => {
     'projects/p/topics/a/b',
     'x'.repeat(256),
   ])('refuses the topic %j', (topic) =>
-    expect(planDelay(aMessage({ attributes: asking('1s', topic) }), RULES)).toMatchObject({
+    expect(planDelay(aMessage({ attributes: delayAttributes('1s', topic) }), RULES)).toMatchObject({
       kind: 'refuse',
       reason: 'unreadable',
     }),
   );
 
   it('refuses delays above 30 days', () => {
-    expect(planDelay(aMessage({ attributes: asking('30d') }), RULES)).toMatchObject({ kind: 'schedule' });
-    expect(planDelay(aMessage({ attributes: asking('30d1ms') }), RULES)).toMatchObject({
+    expect(planDelay(aMessage({ attributes: delayAttributes('30d') }), RULES)).toMatchObject({
+      kind: 'schedule',
+    });
+    expect(planDelay(aMessage({ attributes: delayAttributes('30d1ms') }), RULES)).toMatchObject({
       kind: 'refuse',
       reason: 'too-far-ahead',
       problem: expect.stringContaining('720h1ms'),
@@ -161,7 +165,7 @@ describe('planDelay', () => {
 
   it('refuses a message that is one byte too large for a task', () => {
     const roomFor = (dataBase64: string) =>
-      planDelay(aMessage({ dataBase64, attributes: { ...asking('1s'), name: '\u00fc' } }), RULES);
+      planDelay(aMessage({ dataBase64, attributes: { ...delayAttributes('1s'), name: '\u00fc' } }), RULES);
     const empty = '{"messages":[{"data":"","attributes":{"name":"\u00fc"}}]}';
     const largest = 'A'.repeat(MAX_PUBLISH_BYTES - utf8Bytes(empty));
     expect(roomFor(largest)).toMatchObject({ kind: 'schedule' });

@@ -43,7 +43,7 @@ describe('compilePolicy', () => {
         maxDuration: '1h',
         expireAfter: '36h',
         jitter: true,
-        onExhausted: ['recover', 'tell'],
+        onExhausted: ['recover', 'notify'],
       }),
     ).toEqual({
       maxAttempts: 5,
@@ -52,7 +52,7 @@ describe('compilePolicy', () => {
       maxDurationMs: 3_600_000,
       expireAfterMs: 129_600_000,
       jitter: true,
-      onExhausted: { action: 'route', actors: ['recover', 'tell'] },
+      onExhausted: { action: 'route', actors: ['recover', 'notify'] },
       exhaustedReason: 'PolicyExhausted',
     });
   });
@@ -201,10 +201,10 @@ describe('a mistake in a policy contains the location, the value and what is val
       { backoff: 'linear', delays: ['1s'] },
       'p.delays requires "backoff":"schedule"',
     ],
-    ['jitter that is a text', { jitter: 'yes' }, 'p.jitter is "yes"; expected true or false'],
+    ['jitter that is text', { jitter: 'yes' }, 'p.jitter is "yes"; expected true or false'],
     ['jitter that is null', { jitter: null }, 'p.jitter is null; expected true or false'],
     [
-      'onExhausted that is a text',
+      'onExhausted that is text',
       { onExhausted: 'recover' },
       'p.onExhausted is "recover"; expected a list of actors, {"action":"escalate","topic":"..."} or {"action":"drop"}',
     ],
@@ -374,7 +374,7 @@ describe('compileResiliency', () => {
     ]);
   });
 
-  it('applies the defaults to an empty policy', () => {
+  it('accepts empty policies and rules', () => {
     expect(resiliencyOf({}, [])).toEqual({ policies: new Map(), rules: [] });
   });
 });
@@ -383,7 +383,7 @@ describe('a mistake in policies or rules', () => {
   const slow = { slow: {} };
   it.each([
     [
-      'policies that are a text',
+      'policies that are text',
       'x',
       [],
       'policies is "x"; expected an object of policies like {"default":{"maxAttempts":3}}',
@@ -400,7 +400,7 @@ describe('a mistake in policies or rules', () => {
     ],
     ['rules that are null', slow, null, 'rules is null; expected a list of rules'],
     [
-      'a rule that is a text',
+      'a rule that is text',
       slow,
       ['x'],
       'rules[0] is "x"; expected a rule like {"errors":["ValueError"],"policy":"noRetry"}',
@@ -420,7 +420,7 @@ describe('a mistake in policies or rules', () => {
       'rules[0].errors is missing; expected a list of errors like ["ValueError","http:503"]',
     ],
     [
-      'errors that are a text',
+      'errors that are text',
       slow,
       [{ errors: 'A', policy: 'slow' }],
       'rules[0].errors is "A"; expected a list of errors',

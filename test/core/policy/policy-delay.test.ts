@@ -129,7 +129,7 @@ describe('delayWithRetryAfter', () => {
     ['a negative requested delay', free, 1_000, -7, 1_000],
     ['an infinite requested delay', free, 1_000, Number.POSITIVE_INFINITY, MAX_DURATION_MS],
     ['a requested delay of 0', free, 1_000, 0, 1_000],
-  ])('%s', (_what, input, delayMs, wish, expected) => {
-    expect(delayWithRetryAfter(policyOf(input), delayMs, wish, NOW)).toBe(expected);
+  ])('%s', (_what, input, delayMs, retryAfter, expected) => {
+    expect(delayWithRetryAfter(policyOf(input), delayMs, retryAfter, NOW)).toBe(expected);
   });
 });

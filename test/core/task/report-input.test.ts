@@ -33,7 +33,7 @@ describe('reportsFromValue', () => {
 describe('the signature of a report', () => {
   const MAC = 'ab'.repeat(32);
 
-  it('is read as it was written', () => {
+  it('is read back from its text', () => {
     const signature = { seconds: 1_767_225_600, mac: MAC };
     expect(signatureFromText(signatureText(signature))).toEqual(signature);
   });

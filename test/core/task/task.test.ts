@@ -7,7 +7,7 @@ import { applyReport, MAX_CHILDREN } from '../../../lib/core/task/task-report.ts
 import { NOW } from '../a-delivery.ts';
 import { anEndOf, aStep, aTask } from '../a-task.ts';
 
-function told(reports: readonly Report[], task: Task = aTask()): Task {
+function applyReports(reports: readonly Report[], task: Task = aTask()): Task {
   return reports.reduce((one, report, index) => applyReport(one, report, NOW + index + 1), task);
 }
 
@@ -24,7 +24,7 @@ describe('createTask', () => {
 
 describe('reports about the root', () => {
   it('advance the task', () => {
-    const task = told([aStep('received', 0), aStep('processing', 0), aStep('completed', 0)]);
+    const task = applyReports([aStep('received', 0), aStep('processing', 0), aStep('completed', 0)]);
     expect(task).toMatchObject({
       state: 'running',
       progress: { done: ['fetch'], current: 'score', left: ['store'], percent: 33 },
@@ -39,7 +39,7 @@ describe('reports about the root', () => {
   });
 
   it('change nothing if they are late or duplicated', () => {
-    const task = told([aStep('processing', 1)]);
+    const task = applyReports([aStep('processing', 1)]);
     for (const late of [
       aStep('received', 1),
       aStep('processing', 1),
@@ -51,32 +51,32 @@ describe('reports about the root', () => {
   });
 
   it('of another attempt at the same actor are applied', () => {
-    const task = told([aStep('processing', 1), aStep('received', 1, { attempt: 2 })]);
+    const task = applyReports([aStep('processing', 1), aStep('received', 1, { attempt: 2 })]);
     expect(task.events.map(({ type }) => type)).toEqual(['created', 'processing', 'received']);
   });
 
   it('never decrease the progress if a handler makes the route longer', () => {
     const longer = { prev: ['fetch'], curr: 'score', next: Array<string>(20).fill('again') };
-    const task = told([aStep('completed', 0), aStep('received', 1, { route: longer })]);
+    const task = applyReports([aStep('completed', 0), aStep('received', 1, { route: longer })]);
     expect(task.progress).toMatchObject({ current: 'score', percent: 33 });
     expect(task.progress.left).toHaveLength(20);
   });
 
   it('end the task, and the first end counts', () => {
-    const ended = told([aStep('processing', 2), anEndOf('succeeded')]);
+    const ended = applyReports([aStep('processing', 2), anEndOf('succeeded')]);
     expect(ended).toMatchObject({
       state: 'succeeded',
       reason: 'Completed',
       archiveKey: 'succeeded/t-1.json',
       progress: { done: ['fetch', 'score', 'store'], left: [], percent: 100 },
     });
-    expect(told([anEndOf('failed'), aStep('processing', 2)], ended)).toBe(ended);
+    expect(applyReports([anEndOf('failed'), aStep('processing', 2)], ended)).toBe(ended);
     expect(cancelTask(ended, NOW)).toBe(ended);
     expect(expireTask(ended, NOW)).toBe(ended);
   });
 
   it('contain why and where it failed', () => {
-    expect(told([aStep('processing', 1), anEndOf('failed', { actor: 'score' })])).toMatchObject({
+    expect(applyReports([aStep('processing', 1), anEndOf('failed', { actor: 'score' })])).toMatchObject({
       state: 'failed',
       reason: 'RuntimeError',
       error: { type: 'ValueError', message: 'no' },
@@ -86,7 +86,7 @@ describe('reports about the root', () => {
 
   it('are stored with a truncated error', () => {
     const error = { type: 't'.repeat(9_999), message: 'm'.repeat(9_999) };
-    const task = told([anEndOf('failed', { error, reason: 'r'.repeat(9_999) })]);
+    const task = applyReports([anEndOf('failed', { error, reason: 'r'.repeat(9_999) })]);
     expect([task.error?.type.length, task.error?.message.length, task.reason?.length]).toEqual([
       256, 1024, 256,
     ]);
@@ -97,20 +97,23 @@ describe('a fan-out', () => {
   const child = { envelope_id: 'c-1' };
 
   it('has children with their own states', () => {
-    const task = told([aStep('received', 1, child), anEndOf('failed', child)]);
+    const task = applyReports([aStep('received', 1, child), anEndOf('failed', child)]);
     expect(task).toMatchObject({ state: 'running', children: { 'c-1': { state: 'failed' } } });
     expect(task.events.at(-1)).toMatchObject({ type: 'ended', child: 'c-1', state: 'running' });
   });
 
   it('has children with final states', () => {
-    const task = told([anEndOf('failed', child)]);
+    const task = applyReports([anEndOf('failed', child)]);
     expect(applyReport(task, anEndOf('succeeded', child), NOW)).toBe(task);
     expect(applyReport(task, aStep('processing', 9, child), NOW)).toBe(task);
   });
 
-  it('ends with the root for its task, while children still end separately', () => {
-    const task = told([aStep('processing', 1, child), anEndOf('succeeded')]);
-    const later = told([anEndOf('failed', child), aStep('received', 1, { envelope_id: 'c-2' })], task);
+  it('ends its task with the root, and children can still end later', () => {
+    const task = applyReports([aStep('processing', 1, child), anEndOf('succeeded')]);
+    const later = applyReports(
+      [anEndOf('failed', child), aStep('received', 1, { envelope_id: 'c-2' })],
+      task,
+    );
     expect(later).toEqual({ ...task, children: later.children, version: task.version + 2 });
     expect(later.children).toMatchObject({
       'c-1': { state: 'failed', reason: 'RuntimeError' },
@@ -123,8 +126,8 @@ describe('a fan-out', () => {
     const many = Array.from({ length: MAX_CHILDREN }, (_, nth) =>
       anEndOf('succeeded', { envelope_id: `c-${nth}` }),
     );
-    const task = told([...many, anEndOf('succeeded')]);
-    expect(told([anEndOf('failed', { envelope_id: 'one more' })], task)).toEqual({
+    const task = applyReports([...many, anEndOf('succeeded')]);
+    expect(applyReports([anEndOf('failed', { envelope_id: 'one more' })], task)).toEqual({
       ...task,
       unlisted: 1,
       version: task.version + 1,
@@ -135,16 +138,16 @@ describe('a fan-out', () => {
     const reports = Array.from({ length: MAX_CHILDREN + 5 }, (_, nth) =>
       anEndOf('succeeded', { envelope_id: `c-${nth}` }),
     );
-    const task = told([...reports, aStep('received', 1, { envelope_id: 'one more' })]);
+    const task = applyReports([...reports, aStep('received', 1, { envelope_id: 'one more' })]);
     expect(Object.keys(task.children)).toHaveLength(MAX_CHILDREN);
     expect(task.unlisted).toBe(5);
   });
 
   it('may have children with unusual ids', () => {
-    const task = told([aStep('received', 1, { envelope_id: '__proto__' })]);
+    const task = applyReports([aStep('received', 1, { envelope_id: '__proto__' })]);
     expect(Object.keys(task.children)).toEqual(['__proto__']);
     expect(
-      Object.hasOwn(told([aStep('received', 1, { envelope_id: 'toString' })]).children, 'toString'),
+      Object.hasOwn(applyReports([aStep('received', 1, { envelope_id: 'toString' })]).children, 'toString'),
     ).toBe(true);
   });
 });
@@ -170,7 +173,7 @@ describe('a task without a reported end', () => {
 describe('the events of a task', () => {
   it('are limited to the latest ones, which keep their numbers', () => {
     const reports = Array.from({ length: MAX_EVENTS + 50 }, (_, hop) => aStep('received', hop));
-    const { events } = told(reports);
+    const { events } = applyReports(reports);
     expect([events.length, events[0]?.seq, events.at(-1)?.seq]).toEqual([MAX_EVENTS, 52, MAX_EVENTS + 51]);
   });
 

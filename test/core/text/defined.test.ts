@@ -7,7 +7,7 @@ describe('defined', () => {
     expect(Object.keys(copy)).toEqual(['last', 'first']);
   });
 
-  it('keeps null, false, zero and the empty text', () => {
+  it('keeps null, false, 0 and empty text', () => {
     const properties = { none: null, off: false, zero: 0, empty: '' };
     expect(defined(properties)).toEqual(properties);
   });

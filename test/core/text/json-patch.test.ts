@@ -169,7 +169,7 @@ describe('JSON Patch follows RFC 6902', () => {
       '"/a" has a different value',
     ],
     [
-      'test of a text against a number',
+      'test of text against a number',
       { a: '10' },
       '[{"op":"test","path":"/a","value":10}]',
       '"/a" has a different value',
@@ -193,9 +193,9 @@ describe('JSON Patch follows RFC 6902', () => {
       '[{"op":"test","path":"","value":{}}]',
       'has a different value',
     ],
-  ])('rejects: %s', (_what, document, patch, words) => {
+  ])('rejects: %s', (_what, document, patch, message) => {
     expect(problemOf(JSON.stringify(document), patch)).toMatch(/^operation 1 of the patch \(\w+\): /);
-    expect(problemOf(JSON.stringify(document), patch)).toContain(words);
+    expect(problemOf(JSON.stringify(document), patch)).toContain(message);
   });
 
   it.each([
@@ -216,8 +216,8 @@ describe('JSON Patch follows RFC 6902', () => {
     ['[{"op":"copy","path":"/a","from":7}]', 'from is 7'],
     ['[{"op":"add","path":"/a"}]', 'value is missing'],
     ['[{"op":"test","path":"/a"}]', 'value is missing'],
-  ])('rejects the patch %s', (patch, words) => {
-    expect(problemOf('{"a":1}', patch)).toContain(words);
+  ])('rejects the patch %s', (patch, message) => {
+    expect(problemOf('{"a":1}', patch)).toContain(message);
   });
 
   it('accepts null as a value', () => {
@@ -252,7 +252,7 @@ describe('values that a patch does not touch keep their bytes', () => {
     expect(result).toEqual({ text: `{"a":${ODD}}` });
   });
 
-  it('with an empty patch', () => {
+  it('with a patch that only tests', () => {
     expect(patched(` ${ODD}`, '[{"op":"test","path":"/f","value":1.1}]')).toEqual({ text: ` ${ODD}` });
   });
 });
@@ -313,7 +313,8 @@ function modelApply(document: Model, { op, path, from, value }: ModelOperation):
       return modelPut(document, path, structuredClone(modelGet(document, from)), false);
     case 'move': {
       const moved = structuredClone(modelGet(document, from));
-      if (path.length > from.length && from.every((step, at) => step === path[at])) throw new Error('inside');
+      if (path.length > from.length && from.every((step, at) => step === path[at]))
+        throw new Error('the target is inside the source');
       return modelPut(modelRemove(document, from), path, moved, false);
     }
     default:
@@ -328,7 +329,7 @@ function modelGet(document: Model, path: readonly string[]): Model {
       return at[Number(step)] as Model;
     if (at !== null && typeof at === 'object' && !Array.isArray(at) && Object.hasOwn(at, step))
       return at[step] as Model;
-    throw new Error('nothing there');
+    throw new Error('no value at this path');
   }, document);
 }
 
@@ -339,16 +340,16 @@ function modelPut(document: Model, path: readonly string[], value: Model, isRepl
   const holder = modelGet(copy, path.slice(0, -1));
   if (Array.isArray(holder)) {
     const at = step === '-' ? holder.length : /^(0|[1-9]\d*)$/.test(step) ? Number(step) : Number.NaN;
-    if (!(at <= holder.length)) throw new Error('no place');
+    if (!(at <= holder.length)) throw new Error('not an index');
     holder.splice(at, isReplaced ? 1 : 0, value);
   } else if (holder !== null && typeof holder === 'object') holder[step] = value;
-  else throw new Error('holds nothing');
+  else throw new Error('not a container');
   return copy;
 }
 
 function modelRemove(document: Model, path: readonly string[]): Model {
   const step = path.at(-1);
-  if (step === undefined) throw new Error('everything');
+  if (step === undefined) throw new Error('the document cannot be removed');
   modelGet(document, path);
   const copy = structuredClone(document);
   const holder = modelGet(copy, path.slice(0, -1));

@@ -217,7 +217,7 @@ describe('readJson rejects invalid JSON', () => {
   it.each(BAD.flatMap((text) => [[`[${text},1]`], [`{"k":${text},"l":1}`]]))(
     'inside other values: %j',
     (text) => {
-      // Skips combinations that are valid JSON, such as "[" + "" + "1]".
+      // Some of the combinations are valid JSON.
       if (parsed(text) === undefined) expect(readJson(text).kind).toBe('invalid');
       else expect(readJson(text).kind).not.toBe('invalid');
     },
@@ -422,7 +422,7 @@ describe('describeJsonError', () => {
     ['\n\n', 2, 'the text ends at line 3, column 1'],
     ['\u{1f600}', 0, 'unexpected "\u{1f600}" at line 1, column 1'],
     ['"', 0, 'unexpected "\\"" at line 1, column 1'],
-  ])('%j at %d: %s', (text, at, words) => {
-    expect(describeJsonError(text, at)).toBe(words);
+  ])('%j at %d: %s', (text, at, message) => {
+    expect(describeJsonError(text, at)).toBe(message);
   });
 });

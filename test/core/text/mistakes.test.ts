@@ -50,7 +50,7 @@ describe('mistakeCollector', () => {
   });
 });
 
-describe('describeValue and describeReceived', () => {
+describe('excerpt, describeValue and describeReceived', () => {
   it.each([
     ['x'.repeat(120), 'x'.repeat(120)],
     ['x'.repeat(121), `${'x'.repeat(120)}...`],

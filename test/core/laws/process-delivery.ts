@@ -15,7 +15,7 @@ export function originAt(actor: string): Origin {
   return { actor, messageId: 'm-1', deriveId };
 }
 
-export interface Played {
+export interface ProcessedDelivery {
   readonly arrival: Arrival;
   readonly admission: Admission;
   readonly outcome: Outcome;
@@ -24,7 +24,7 @@ export interface Played {
 }
 
 /** Processes a delivery without I/O. The runtime's result is part of the generated delivery. */
-export function playAfresh(delivery: Delivery): Played {
+export function processUncached(delivery: Delivery): ProcessedDelivery {
   const { actor, limits, now, elapsedMs, random } = delivery;
   const arrival = decode(delivery.body, originAt(actor.name));
   const admission = admit(arrival, actor, now, delivery.hostTimeLeftMs);
@@ -34,14 +34,14 @@ export function playAfresh(delivery: Delivery): Played {
   return { arrival, admission, outcome, context, plan: decide(outcome, context) };
 }
 
-const played = new WeakMap<Delivery, Played>();
+const processed = new WeakMap<Delivery, ProcessedDelivery>();
 
 /** The same, cached: a law and its classification use the same plan. */
-export function play(delivery: Delivery): Played {
-  const before = played.get(delivery);
+export function processDelivery(delivery: Delivery): ProcessedDelivery {
+  const before = processed.get(delivery);
   if (before !== undefined) return before;
-  const now = playAfresh(delivery);
-  played.set(delivery, now);
+  const now = processUncached(delivery);
+  processed.set(delivery, now);
   return now;
 }
 
@@ -66,12 +66,12 @@ export function isSuccess(plan: Plan): boolean {
   return resultsOf(plan).includes('success');
 }
 
-export function isRetried({ plan }: Played): boolean {
+export function isRetried({ plan }: ProcessedDelivery): boolean {
   return resultsOf(plan).includes('retried');
 }
 
 /** The policy that decided, according to the plan's facts. */
-export function policyOf({ plan, context }: Played): Policy | undefined {
+export function policyOf({ plan, context }: ProcessedDelivery): Policy | undefined {
   const decidedBy = plan.facts.find((fact) => fact.fact === 'policy');
   if (decidedBy === undefined) return undefined;
   const { policies } = context.actor.resiliency;
@@ -80,13 +80,13 @@ export function policyOf({ plan, context }: Played): Policy | undefined {
 
 /** The class of a delivery: its rejection or the end of its call, and the result. */
 export function kindOf(delivery: Delivery): string {
-  const { outcome, plan } = play(delivery);
+  const { outcome, plan } = processDelivery(delivery);
   const end =
     outcome.kind === 'called'
       ? `${outcome.call.kind === 'end-call' ? 'end ' : ''}${outcome.end.kind}`
       : outcome.kind;
-  const became = [...resultsOf(plan).filter((result) => result !== 'error'), ...failuresOf(plan)].join('+');
-  return `${end} -> ${became || plan.settle}`;
+  const result = [...resultsOf(plan).filter((one) => one !== 'error'), ...failuresOf(plan)].join('+');
+  return `${end} -> ${result || plan.settle}`;
 }
 
 /** A body as its receiver parses it. */
