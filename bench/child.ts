@@ -6,10 +6,10 @@ import { join } from 'node:path';
 export async function startChild(
   script: string,
   ...args: readonly string[]
-): Promise<{ child: ChildProcess; said: unknown }> {
+): Promise<{ child: ChildProcess; firstMessage: unknown }> {
   const child = fork(join(import.meta.dirname, script), args);
-  const [said] = await once(child, 'message');
-  return { child, said };
+  const [firstMessage] = await once(child, 'message');
+  return { child, firstMessage };
 }
 
 export async function stopChild(child: ChildProcess): Promise<void> {

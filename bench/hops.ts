@@ -24,8 +24,8 @@ const ROUNDS = 15;
 
 /** Moves envelopes from one queue to the next over a real SQS API: receive, send, delete. */
 export async function benchHops(): Promise<readonly Row[]> {
-  const { child, said } = await startChild('peers/sqs-engine.ts');
-  const endpoint = String(said);
+  const { child, firstMessage } = await startChild('peers/sqs-engine.ts');
+  const endpoint = String(firstMessage);
   const client = sqsClient({ endpoint, region: 'us-east-1' }, {});
   const from = `${endpoint}/000000000000/score`;
   const to = `${endpoint}/000000000000/store`;

@@ -14,8 +14,8 @@ const ROUNDS = 31;
 
 /** Envelopes of a task with a gateway that accepts reports but never answers, compared with no gateway. */
 export async function benchHungGateway(): Promise<readonly Row[]> {
-  const { child, said } = await startChild('peers/sqs-engine.ts');
-  const endpoint = String(said);
+  const { child, firstMessage } = await startChild('peers/sqs-engine.ts');
+  const endpoint = String(firstMessage);
   const client = sqsClient({ endpoint, region: 'us-east-1' }, {});
   for (const QueueName of ['score', 'store']) await client.send(new CreateQueueCommand({ QueueName }));
   const queues = { from: `${endpoint}/000000000000/score`, to: `${endpoint}/000000000000/store` };

@@ -19,15 +19,15 @@ export async function benchImport(): Promise<readonly Row[]> {
     "import { SQSClient, SendMessageBatchCommand } from '@aws-sdk/client-sqs';\nglobalThis.kept = [SQSClient, SendMessageBatchCommand];\n",
   );
   const ours = join(folder, 'sidecar.cjs');
-  const sdkAlone = join(folder, 'sdk.cjs');
+  const sdkOnly = join(folder, 'sdk.cjs');
   const withoutSdk = join(folder, 'without-sdk.cjs');
   await bundle(join(ROOT, 'functions/sidecar/index.ts'), ours, []);
-  await bundle(sdkSource, sdkAlone, []);
+  await bundle(sdkSource, sdkOnly, []);
   await bundle(join(ROOT, 'functions/sidecar/index.ts'), withoutSdk, ['@aws-sdk/*']);
   const times = { ours: [] as number[], sdk: [] as number[] };
   for (let round = 0; round < ROUNDS; round++) {
     times.ours.push(importMs(ours));
-    times.sdk.push(importMs(sdkAlone));
+    times.sdk.push(importMs(sdkOnly));
   }
   const ratios = times.ours.map((own, index) => own / (times.sdk[index] ?? Number.NaN));
   const bytes = statSync(withoutSdk).size;
@@ -35,7 +35,7 @@ export async function benchImport(): Promise<readonly Row[]> {
   rmSync(folder, { recursive: true });
   return [
     {
-      group: 'import of the Lambda bundle / @aws-sdk/client-sqs alone',
+      group: 'import of the Lambda bundle / only @aws-sdk/client-sqs',
       name: 'cold start',
       subjectUs: median(times.ours) * 1000,
       peerUs: median(times.sdk) * 1000,
@@ -45,7 +45,7 @@ export async function benchImport(): Promise<readonly Row[]> {
     { group: 'Lambda bundle without the SDK', name: 'minified', ratio: bytes / 1024, unit: 'KB', atMost: 60 },
     {
       group: 'Lambda bundle without the SDK',
-      name: 'zipped, as it is uploaded',
+      name: 'zipped, as uploaded',
       ratio: zipped / 1024,
       unit: 'KB',
     },

@@ -55,8 +55,8 @@ export async function benchSocket(): Promise<readonly Row[]> {
 }
 
 export async function benchHttp(): Promise<readonly Row[]> {
-  const { child, said } = await startChild('peers/echo-server.ts', 'http', '0');
-  const url = `http://127.0.0.1:${said}/invoke`;
+  const { child, firstMessage } = await startChild('peers/echo-server.ts', 'http', '0');
+  const url = `http://127.0.0.1:${firstMessage}/invoke`;
   const payload = PAYLOADS.text(1024);
   const runtime = await httpRuntime({ ...COMMON, url, connections: 1 });
   const bare = bareHttp(url);

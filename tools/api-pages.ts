@@ -43,7 +43,7 @@ const options: TypeDocOptions = {
   excludeInternal: true,
   // `npm run types` checks them.
   skipErrorChecking: true,
-  // Exports are whole folders, whose files keep some types of their functions to themselves.
+  // Whole folders are exported, and their files do not export every type that their functions use.
   validation: { notExported: false },
   treatWarningsAsErrors: true,
 };

@@ -30,7 +30,7 @@ export function readColumns(folder: string): readonly Column[] {
 }
 
 /** Whether every law holds, or is skipped for a reason. */
-export function isKept(columns: readonly Column[]): boolean {
+export function isFulfilled(columns: readonly Column[]): boolean {
   const verdicts = columns.flatMap(({ laws }) => laws.map(([, verdict]) => verdict));
   return (
     verdicts.length > 0 && verdicts.every((verdict) => verdict === 'holds' || typeof verdict === 'object')

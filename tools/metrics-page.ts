@@ -14,13 +14,13 @@ const TYPES: Readonly<Record<Metric['kind'], string>> = {
   level: 'gauge; not on Lambda',
 };
 
-/** `docs/metrics.md` with its table made from `METRICS`; the rest of the page is written by a person. */
+/** `docs/metrics.md` with a table generated from `METRICS`. The rest of the page is not generated. */
 export function metricsPage(root: string): string {
   const page = readFileSync(join(root, PAGE), 'utf8');
   const [before, rest = ''] = page.split(BEGIN);
   const [, after] = rest.split(END);
   if (after === undefined)
-    throw new Error(`${PAGE} has no place for its table: expected ${BEGIN} and ${END}`);
+    throw new Error(`${PAGE} has no markers for its table: expected ${BEGIN} and ${END}`);
   return `${before}${BEGIN}\n${metricsTable()}${END}${after}`;
 }
 

@@ -14,7 +14,7 @@ export interface Room {
 
 const CORE = 'lib/core';
 const PORTS = 'lib/ports';
-/** Small pieces of concurrency that every adapter would otherwise write again. */
+/** Small concurrency helpers that several adapters share. */
 const ASYNC = 'lib/async';
 const APP = 'lib/app';
 const CONFIG = 'lib/config';
@@ -113,7 +113,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [CORE, PORTS, ASYNC, APP, CONFIG, ADAPTERS],
     packages: ['yaml', 'node:*'],
   },
-  // What differs between Lambda, Cloud Run and the worker: how a delivery arrives, and how long the process lives.
+  // The parts that differ between Lambda, Cloud Run and the worker: how a delivery arrives, and how long the process lives.
   {
     room: `${ASSEMBLY}/hosts`,
     rooms: [CORE, PORTS, ASYNC, APP, CONFIG, ADAPTERS, `${ASSEMBLY}/from-config`],
@@ -178,7 +178,7 @@ export const ROOMS: readonly Room[] = [
   { room: 'runtimes', rooms: [], packages: ['node:*'] },
   // Users copy these, so they use nothing of ours.
   { room: 'examples', rooms: [], packages: ['node:*'] },
-  // The example of the library: its import is what it shows.
+  // This example shows how to import the library.
   { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
   { room: 'templates', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
@@ -189,5 +189,5 @@ export const ROOMS: readonly Room[] = [
   },
 ];
 
-/** Rooms whose folders never import each other, such as one function another. */
+/** Rooms whose folders never import each other: for example, no function imports another function. */
 export const APART: readonly string[] = ['functions', ADAPTERS];

@@ -103,7 +103,7 @@ export async function findViolations(
     to,
     why: rulesFromTable(rooms).find(({ name }) => name === rule.name)?.comment ?? '',
   }));
-  const homeless = ours
+  const withoutRoom = ours
     .filter(({ source }) => !rooms.some(({ room }) => source.startsWith(`${room}/`)))
     .map(({ source }) => ({
       rule: 'no-room',
@@ -112,7 +112,7 @@ export async function findViolations(
       why: 'every source file belongs to a room of tools/rooms-table.ts',
     }));
   return {
-    violations: [...imported, ...homeless],
+    violations: [...imported, ...withoutRoom],
     modules: ours.length,
     imports: ours.reduce((sum, { dependencies }) => sum + dependencies.length, 0),
   };

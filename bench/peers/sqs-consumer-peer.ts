@@ -8,8 +8,8 @@ import { Consumer } from 'sqs-consumer';
 
 /**
  * sqs-consumer with its fastest settings: batches of ten, no pause between polls, the same parsing and routing. Neither
- * side uses long polling: the embedded engine continues a poll whose client has left, and it would receive messages of
- * the next round.
+ * side uses long polling: the embedded engine continues a poll after its client disconnects, and the poll would receive
+ * messages of the next round.
  */
 export function consumerPeer(
   client: SQSClient,

@@ -13,7 +13,7 @@ export function succeeds(payload: object) {
   return { ...payload, isDone: true };
 }
 
-/** A temporary error: the policy has enough attempts to succeed in the end. */
+/** A temporary error: the policy has enough attempts for a success. */
 export function failsTwice(payload: object, { attempt = 1 }: Context) {
   if (attempt < 3) throw new Flaky(`attempt ${attempt} fails; the third succeeds`);
   return { ...payload, attempt };

@@ -87,7 +87,7 @@ describe('batcher with a linger time', () => {
     expect(service.requests).toEqual([['a', 'b']]);
   });
 
-  it('starts the linger time anew for the batch after a full one', async () => {
+  it('restarts the linger time for the batch after a full one', async () => {
     vi.useFakeTimers();
     const service = aService<string>();
     const { add } = batcher({ run: service.run, lingerMs: 4, maxItems: 2, maxInFlight: 2 });

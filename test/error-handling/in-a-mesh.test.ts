@@ -30,7 +30,7 @@ function sidecarAction({ sends: [first] }: Handled): string {
   return first?.envelope.status?.reason === 'Dropped' ? 'drop' : `?${JSON.stringify(first)}`;
 }
 
-/** An envelope that is at this attempt at its actor. */
+/** An envelope at this attempt of its actor. */
 function atAttempt(attempt: number, ageMs: number) {
   const status = { phase: 'retrying', actor: 'score', attempt: attempt - 1, created_at: at(-1) };
   return anEnvelope({ headers: { event_time: at(-ageMs) }, ...(attempt === 1 ? {} : { status }) });

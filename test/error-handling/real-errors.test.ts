@@ -26,7 +26,7 @@ function actionFor(thrown: unknown): string {
 
 let server: Server;
 let url: string;
-/** An address that refuses connections. Not a port that was free a moment ago: another test may be using it by now. */
+/** An address that refuses connections. A port that was free a moment ago may be in use by another test. */
 const REFUSING_URL = 'http://127.0.0.1:2';
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-describe("Node's own HTTP/2", () => {
+describe("Node's HTTP/2", () => {
   /** The error that ended the stream of a request. */
   const requestError = (session: ReturnType<typeof connect>, headers = {}) =>
     thrownBy(
@@ -301,10 +301,10 @@ describe("the AWS SDK's errors", () => {
 
   it('for a service that is down or unreachable', async () => {
     const down = clientOf(url);
-    const gone = clientOf(REFUSING_URL);
+    const unreachable = clientOf(REFUSING_URL);
     expect(classifyError(await thrownBy(send(down, url))).fault.httpStatus).toBe(503);
-    expect(classifyError(await thrownBy(send(gone, REFUSING_URL))).fault.httpStatus).toBe(503);
+    expect(classifyError(await thrownBy(send(unreachable, REFUSING_URL))).fault.httpStatus).toBe(503);
     down.destroy();
-    gone.destroy();
+    unreachable.destroy();
   });
 });

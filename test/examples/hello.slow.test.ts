@@ -33,7 +33,7 @@ describe.each(LANGUAGES)("hello's handlers in $name", (language) => {
     expect((answer as { type: string }).type.split('.').at(-1)).toBe('NoName');
   });
 
-  it('return it in upper case', async () => {
+  it('return the greeting in upper case', async () => {
     const { answer } = await call('shout', { greeting: 'Hello, you' });
     expect(answer).toEqual({ greeting: 'HELLO, YOU!' });
   });

@@ -100,12 +100,12 @@ describe('download-image', () => {
   it('reads file:, data: and http: URLs', async () => {
     const png = pngFrom(generated(12, 8));
     const folder = aFolder({ 'a picture.png': png });
-    const places = [
+    const urls = [
       pathToFileURL(join(folder, 'a picture.png')).href,
       `data:image/png;base64,${png.toString('base64')}`,
       await startServer(200, png),
     ];
-    for (const url of places)
+    for (const url of urls)
       expect(await downloadImage({ url })).toEqual({
         url,
         width: 12,

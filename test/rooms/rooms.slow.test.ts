@@ -74,7 +74,7 @@ const PLANTED: readonly (readonly [string, string, string])[] = [
     "export * from '../../adapters/planted/thing.ts';",
   ],
   [
-    'a use case imports one that its row does not name',
+    'a use case imports another one that its row does not name',
     'lib/app/crew/planted.ts',
     "export * from '../replay/planted-app.ts';",
   ],
@@ -111,7 +111,7 @@ const PLANTED: readonly (readonly [string, string, string])[] = [
     'lib/elsewhere/planted.ts',
     "export { isActorName } from '../core/envelope/actor-name.ts';",
   ],
-  ['a file beside the layers of core', 'lib/core/planted.ts', 'export const x = 1;'],
+  ['a file in core outside its layers', 'lib/core/planted.ts', 'export const x = 1;'],
   [
     'two files import each other',
     'lib/core/text/planted.ts',
@@ -120,7 +120,7 @@ const PLANTED: readonly (readonly [string, string, string])[] = [
   ['a file that does not exist', 'lib/core/text/planted.ts', "export * from './nowhere.ts';"],
 ];
 
-const SCENERY: Readonly<Record<string, string>> = {
+const IMPORTED_FILES: Readonly<Record<string, string>> = {
   'lib/ports/planted-port.ts': 'export type X = 1;',
   'lib/config/plan/planted-plan.ts': 'export type X = 1;',
   'lib/app/replay/planted-app.ts': 'export const x = 1;',
@@ -132,9 +132,9 @@ const SCENERY: Readonly<Record<string, string>> = {
   'lib/core/text/planted-too.ts': "import type { B } from './planted.ts';\nexport type A = B | 2;",
 };
 
-/** One file each, so that a single run finds them all. */
+/** A separate file for each violation, so that one run finds them all. */
 const placeOf = (index: number) => PLANTED[index]?.[1].replace('planted', `planted-${index}`) ?? '';
-const CIRCLE = PLANTED.findIndex(([what]) => what.includes('import each other'));
+const CYCLE = PLANTED.findIndex(([what]) => what.includes('import each other'));
 
 describe('rooms', () => {
   let copy = '';
@@ -146,8 +146,8 @@ describe('rooms', () => {
       cpSync(join(PROJECT, folder), join(copy, folder), { recursive: true });
     symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
     before = (await findViolations(copy)).violations;
-    for (const [place, text] of Object.entries(SCENERY))
-      plant(place, text.replace('planted.ts', basename(placeOf(CIRCLE))));
+    for (const [place, text] of Object.entries(IMPORTED_FILES))
+      plant(place, text.replace('planted.ts', basename(placeOf(CYCLE))));
     for (const [index, [, , text]] of PLANTED.entries()) plant(placeOf(index), text);
     found = (await findViolations(copy)).violations;
   });

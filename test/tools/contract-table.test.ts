@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Column, isKept, readColumns, tableText, writeColumn } from '../../tools/contract-table.ts';
+import { type Column, isFulfilled, readColumns, tableText, writeColumn } from '../../tools/contract-table.ts';
 import { aFolder } from '../support/a-folder.ts';
 
 const GOOD: Column = {
@@ -10,7 +10,7 @@ const GOOD: Column = {
     ['it waits', { skippedBecause: 'it cannot wait' }],
   ],
 };
-const POOR: Column = {
+const BROKEN: Column = {
   subject: 'two',
   testFile: 'test/contract/two.test.ts',
   laws: [
@@ -20,8 +20,8 @@ const POOR: Column = {
 };
 
 describe('the table of transports', () => {
-  it('has the laws down, the subjects across, and each reason once below', () => {
-    expect(tableText([GOOD, POOR]).split('\n')).toEqual([
+  it('has a row per law and a column per subject, and lists each reason once below', () => {
+    expect(tableText([GOOD, BROKEN]).split('\n')).toEqual([
       '| law        | one (engine) | two      |',
       '| ---------- | ------------ | -------- |',
       '| it arrives | holds        | BROKEN   |',
@@ -30,17 +30,17 @@ describe('the table of transports', () => {
     ]);
   });
 
-  it('is gathered from what each subject wrote, by whichever process', () => {
+  it('is read from the files that the subjects wrote', () => {
     const folder = aFolder({});
-    writeColumn(folder, POOR);
+    writeColumn(folder, BROKEN);
     writeColumn(folder, GOOD);
-    expect(readColumns(folder)).toEqual([GOOD, POOR]);
+    expect(readColumns(folder)).toEqual([GOOD, BROKEN]);
   });
 
-  it('is good only where something ran, and everything that ran holds', () => {
-    expect(isKept([GOOD])).toBe(true);
-    expect(isKept([GOOD, POOR])).toBe(false);
-    expect(isKept([{ ...GOOD, laws: [['it arrives', 'not run']] }])).toBe(false);
-    expect(isKept([])).toBe(false);
+  it('passes only if a law ran, and every law that ran holds', () => {
+    expect(isFulfilled([GOOD])).toBe(true);
+    expect(isFulfilled([GOOD, BROKEN])).toBe(false);
+    expect(isFulfilled([{ ...GOOD, laws: [['it arrives', 'not run']] }])).toBe(false);
+    expect(isFulfilled([])).toBe(false);
   });
 });

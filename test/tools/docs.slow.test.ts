@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PAGES } from '../../tools/write-docs.ts';
 
-describe('pages made from code', () => {
-  it.each(Object.entries(PAGES))('%s is as `npm run docs` would write it', (path, page) => {
+describe('generated pages', () => {
+  it.each(Object.entries(PAGES))('%s matches the output of `npm run docs`', (path, page) => {
     expect(readFileSync(join(import.meta.dirname, '../..', path), 'utf8')).toBe(page());
   });
 });

@@ -15,7 +15,7 @@ describe('CHANGELOG.md', () => {
     expect(headings[0]).toBe('[Unreleased]');
   });
 
-  it('gives every other version a date, newest first', () => {
+  it('has a date for every other version, newest first', () => {
     const versions = headings.slice(1);
     for (const heading of versions) expect(heading).toMatch(/^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$/);
     const dates = versions.map((heading) => heading.slice(-10));
@@ -41,7 +41,7 @@ describe('CHANGELOG.md', () => {
 });
 
 describe('package.json', () => {
-  it('says where the project is', () => {
+  it('contains the URLs of the project', () => {
     expect(PACKAGE.homepage).toBe(`${repositoryUrl()}#readme`);
     expect(PACKAGE.bugs.url).toBe(`${repositoryUrl()}/issues`);
     expect(PACKAGE.keywords.length).toBeGreaterThan(5);

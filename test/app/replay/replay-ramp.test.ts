@@ -141,7 +141,7 @@ describe('stages', () => {
     expect(end).toMatchObject({ why: 'all-sent', failedAgain: [] });
   });
 
-  it('sends all envelopes without stages if noRamp is set, whatever their ends', async () => {
+  it('sends all envelopes without stages if noRamp is set, even if they fail again', async () => {
     const { scene } = await aGroup(30);
     const end = await scene.replay(await scene.select(), {}, { fate: () => BAD, noRamp: true });
     expect(end).toMatchObject({ why: 'all-sent', left: [] });

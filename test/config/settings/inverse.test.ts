@@ -39,7 +39,7 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: und
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const routable = name.filter((text) => !text.startsWith('x-'));
 const namespace = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9_-]{0,20}[A-Za-z0-9])?$/);
-const words = fc.stringMatching(/^[^\s,]([^,]{0,12}[^\s,])?$/);
+const trimmedText = fc.stringMatching(/^[^\s,]([^,]{0,12}[^\s,])?$/);
 const milliseconds = fc.oneof(
   fc.constantFrom(0, 1, 999, 1_000, 59_999, 60_000, 3_600_000, 5_400_000, MAX_DURATION_MS),
   fc.integer({ min: 0, max: 100_000_000 }),
@@ -167,9 +167,9 @@ const listening: fc.Arbitrary<FullConfig['metrics']> = fc.oneof(
 
 const transport: fc.Arbitrary<Pick<FullConfig, 'transport' | 'pubsub'>> = record({
   transport: fc.constantFrom('sqs', 'pubsub', 'rabbitmq'),
-  projectId: maybe(words),
+  projectId: maybe(trimmedText),
   endpoint: maybe(whole(1, 65_535).map((port) => `localhost:${port}`)),
-  delayerTopic: fc.oneof(fc.constant('me-pubsub-delayer'), words),
+  delayerTopic: fc.oneof(fc.constant('me-pubsub-delayer'), trimmedText),
 }).map(({ transport: named, projectId, endpoint, delayerTopic }) => ({
   transport: named,
   pubsub: {
@@ -205,14 +205,14 @@ const config: fc.Arbitrary<FullConfig> = record({
   protocol: fc.constantFrom('payload' as const, 'envelope' as const),
   command: maybe(fc.string({ minLength: 1 })),
   startupTimeoutMs: maybe(limit),
-  passEnv: fc.array(words, { maxLength: 3 }),
+  passEnv: fc.array(trimmedText, { maxLength: 3 }),
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
   gatewaySecret: maybe(fc.string({ minLength: 32 })),
   push: record({
     auth: fc.constantFrom('oidc' as const, 'iam' as const, 'none' as const),
-    audience: maybe(words),
+    audience: maybe(trimmedText),
     serviceAccount: maybe(fc.constantFrom('push@shop.iam.gserviceaccount.com')),
     jwksUrl: maybe(fc.constantFrom('https://issuer/jwks')),
     ackDeadlineSeconds: whole(10, 600),
@@ -220,11 +220,11 @@ const config: fc.Arbitrary<FullConfig> = record({
   }).map(({ auth, ackDeadlineSeconds, ...optional }) => ({ auth, ackDeadlineSeconds, ...present(optional) })),
   gateway: record({
     keys: maybe(fc.string({ minLength: 32 })),
-    keysFile: maybe(words),
-    issuer: maybe(words),
-    audience: maybe(words),
+    keysFile: maybe(trimmedText),
+    issuer: maybe(trimmedText),
+    audience: maybe(trimmedText),
     jwksUrl: maybe(url('https')),
-    flowsFile: maybe(words),
+    flowsFile: maybe(trimmedText),
     publicUrl: maybe(url('http', 'https')),
     origins: fc.uniqueArray(fc.constantFrom('https://a.example', 'http://localhost:3000'), { maxLength: 2 }),
     port: fc.oneof(fc.constant(8_080), whole(0, 65_535)),
@@ -236,9 +236,9 @@ const config: fc.Arbitrary<FullConfig> = record({
     ratePerSecond,
   })),
   storage: record({
-    bucket: maybe(words),
-    kmsKey: maybe(words),
-    table: maybe(words),
+    bucket: maybe(trimmedText),
+    kmsKey: maybe(trimmedText),
+    table: maybe(trimmedText),
     s3Endpoint: maybe(url('http', 'https')),
     dynamoDbEndpoint: maybe(url('http', 'https')),
   }).map(present),
