@@ -12,10 +12,17 @@ const out = process.argv[2] ?? join(ROOT, 'reports/api');
 
 interface Package {
   readonly name: string;
+  readonly version: string;
+  readonly homepage: string;
   readonly exports: Readonly<Record<string, { readonly types: string }>>;
 }
 
-const { name: PACKAGE, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package;
+const {
+  name: PACKAGE,
+  version,
+  homepage,
+  exports,
+} = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package;
 
 /** Source files by the path that they are imported with. In package.json, a star also matches slashes. */
 const modules = new Map(
@@ -37,6 +44,10 @@ const options: TypeDocOptions = {
   tsconfig: join(ROOT, 'tsconfig.build.json'),
   out,
   readme: 'none',
+  // Links to sources come from package.json, so that a checkout without a remote produces the same pages.
+  disableGit: true,
+  displayBasePath: ROOT,
+  sourceLinkTemplate: `${homepage.replace(/#.*$/, '')}/blob/v${version}/{path}#L{line}`,
   includeVersion: true,
   // Members that constructs inherit from the CDK are documented there.
   excludeExternals: true,

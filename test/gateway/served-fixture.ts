@@ -81,7 +81,12 @@ export async function serveGateway(
 export interface ServerEvent {
   readonly id: number;
   readonly event: string;
-  readonly data: { readonly state: string; readonly type: string; readonly seq: number };
+  readonly data: {
+    readonly state: string;
+    readonly type: string;
+    readonly seq: number;
+    readonly actor?: string;
+  };
 }
 
 /** The events of a stream until it ends, or the first `most` ones. */
