@@ -11,9 +11,14 @@ test.skipIf(status !== 0)('cfn-lint finds no error', { timeout: 240_000 }, async
   const { outdir } = await anApp();
   const file = join(outdir, 'template.json');
   writeFileSync(file, JSON.stringify(templateOf(manifestIn(LETTERS), { environment: DEV_WITH_GATEWAY })));
-  const { stdout } = spawnSync('cfn-lint', ['--non-zero-exit-code', 'error', '--format', 'parseable', file], {
-    encoding: 'utf8',
-  });
+  const { stdout, stderr, status } = spawnSync(
+    'cfn-lint',
+    ['--non-zero-exit-code', 'error', '--format', 'parseable', file],
+    {
+      encoding: 'utf8',
+    },
+  );
   const errors = stdout.split('\n').filter((line) => /:E\d{4}:/.test(line));
   expect(errors).toEqual([]);
+  expect(status, stderr).toBe(0);
 });

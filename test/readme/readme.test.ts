@@ -41,6 +41,7 @@ describe('the README', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const named = [...README.matchAll(/npm (?:run )?(start|test|[a-z:]+)\b/g)].map(([, name = '']) => name);
     const known = [...Object.keys(scripts), 'ci', 'run'];
+    expect(named).toEqual(expect.arrayContaining(['start', 'test', 'demo']));
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 });

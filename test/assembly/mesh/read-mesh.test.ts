@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMesh } from '../../../lib/assembly/mesh/read-mesh.ts';
@@ -73,9 +73,7 @@ describe("a mesh's folder", () => {
     const folder = aFolder({
       'bad.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
       'score.yaml': actorText('score', 'handler: gone.ts.score'),
-      'locked.yaml': NODE,
     });
-    chmodSync(join(folder, 'locked.yaml'), 0);
     const lines = mistakesIn(folder);
     expect(lines[0]).toMatch(/^bad\.yaml: cannot be read: /);
     expect(lines.at(-1)).toMatch(

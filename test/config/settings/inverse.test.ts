@@ -432,9 +432,6 @@ describe('defaults are not written', () => {
     ['the default metrics address', { ASYA_METRICS_ADDR: ':9090' }],
     ['no policies', { ASYA_RESILIENCY_POLICIES: '{}', ASYA_RESILIENCY_RULES: '[]' }],
   ])('%s is not written', (_what, env) => {
-    expect(Object.keys(writeEnvironment(configOf(env)).variables)).toEqual(
-      expect.not.arrayContaining(Object.keys(env)),
-    );
     for (const variable of Object.keys(env))
       expect(writeEnvironment(configOf(env)).variables).not.toHaveProperty(variable);
   });
