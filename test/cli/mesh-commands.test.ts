@@ -79,12 +79,18 @@ describe('asya send', () => {
   });
 
   it.each([
-    [['--wait', '--timeout', 'soon'], '--timeout is "soon"; a duration is text like'],
+    [['--wait', '--timeout', 'soon'], '--timeout is "soon"; expected a duration such as'],
     [['--id', ''], '--id is empty; omit it to get a new id'],
     [['--payload', 'folder'], '--payload: folder cannot be read: EISDIR'],
-    [['--payload', '{"n":'], '--payload: neither JSON nor a file: the text ends at line 1, column 6'],
+    [
+      ['--payload', '{"n":'],
+      '--payload: neither JSON nor a file: unexpected end of text at line 1, column 6',
+    ],
     [['--payload', 'folder/latin1.json'], '--payload: folder/latin1.json cannot be read: The encoded data'],
-    [['--payload', 'folder/broken.json'], '--payload: folder/broken.json is not JSON: the text ends'],
+    [
+      ['--payload', 'folder/broken.json'],
+      '--payload: folder/broken.json is not JSON: unexpected end of text',
+    ],
   ])('rejects %j before anything is sent', async (options, message) => {
     const mesh = await localMesh({
       'folder/broken.json': '[',

@@ -226,8 +226,8 @@ describe('usage errors of asya simulate', () => {
     [['score', '--fail', 'score:A<'], '"" is not an error type'],
     [['score', '--fail', 'score:A', '--fail', 'score:B'], '--fail "score:B" is never reached'],
     [['score', '--take', 'scor=1s'], '--take "scor=1s": the mesh has no actor "scor"; did you mean "score"?'],
-    [['score', '--take', 'score=fast'], '--take is "score=fast"; expected ACTOR=DURATION; a duration is'],
-    [['score', '--at', 'noon'], '--at is "noon"; a time is RFC 3339 text like'],
+    [['score', '--take', 'score=fast'], '--take is "score=fast"; expected ACTOR=DURATION or DURATION'],
+    [['score', '--at', 'noon'], '--at is "noon"; expected an RFC 3339 time such as'],
     [['score', '--seed', 'x'], '--seed is "x"; expected a whole number of at most 9 digits, e.g. 7'],
     [['score', '--header', 'event_time'], '--header is "event_time"; expected NAME=VALUE'],
     [

@@ -22,7 +22,7 @@ import {
   resultFact,
 } from './plan.ts';
 
-/** A fault, the envelope that it faultCase to, and the facts so far. */
+/** A fault, the envelope that it belongs to, and the facts so far. */
 interface FaultCase {
   readonly envelope: ArrivedEnvelope;
   readonly fault: Fault;

@@ -91,7 +91,7 @@ describe('what is no push is told in words, without the payload', () => {
     [
       'a count that is none',
       pushOf(messageOf('secret'), { deliveryAttempt: 0 }),
-      /is 0; expected a whole number from 1/,
+      /is 0; expected a whole number, 1 or more/,
     ],
   ])('%s', (_, text, words) => {
     const reading = deliveryFromPush(text);

@@ -21,17 +21,17 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'no duration',
     ['resiliency:', '  actorTimeout: 5 minutes'],
-    '8:5 spec.resiliency.actorTimeout: is "5 minutes"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "5m"?',
+    '8:5 spec.resiliency.actorTimeout: is "5 minutes"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"; did you mean "5m"?',
   ],
   [
     'a number for a duration',
     ['resiliency:', '  actorTimeout: 30'],
-    '8:5 spec.resiliency.actorTimeout: is 30; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "30s"?',
+    '8:5 spec.resiliency.actorTimeout: is 30; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"; did you mean "30s"?',
   ],
   [
     'a duration nobody can guess at',
     ['resiliency:', '  actorTimeout: soon'],
-    '8:5 spec.resiliency.actorTimeout: is "soon"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
+    '8:5 spec.resiliency.actorTimeout: is "soon"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"',
   ],
   [
     'no time at all',
@@ -66,7 +66,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     "a policy's mistake",
     ['resiliency:', '  policies:', '    default:', '      initialDelay: 1sec'],
-    '10:9 spec.resiliency.policies.default.initialDelay: is "1sec"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
+    '10:9 spec.resiliency.policies.default.initialDelay: is "1sec"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"',
   ],
   [
     "a policy's unknown word",
@@ -163,12 +163,12 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'memory in other words',
     ['memory: 512MB'],
-    '7:3 spec.memory: is "512MB"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240; did you mean "512Mi"?',
+    '7:3 spec.memory: is "512MB"; expected text such as "512Mi" or "1Gi", or a number of MB, from 128 to 10240; did you mean "512Mi"?',
   ],
   [
     'too little memory',
     ['memory: 64Mi'],
-    '7:3 spec.memory: is "64Mi"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240',
+    '7:3 spec.memory: is "64Mi"; expected text such as "512Mi" or "1Gi", or a number of MB, from 128 to 10240',
   ],
   [
     "one of the sidecar's variables",

@@ -6,7 +6,7 @@ import { configOf, refusalOf } from '../an-environment.ts';
 type Get = (config: FullConfig) => unknown;
 
 const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
-const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+const DURATION_RULE = 'expected a duration such as "300ms", "1.5s", "5m" or "1h30m"';
 const RUNTIME_RULE =
   '"unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
 
