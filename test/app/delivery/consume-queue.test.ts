@@ -87,7 +87,7 @@ describe('consuming a queue', () => {
     workshop.put('e-1', 'e-2');
     const working = workshop.start();
     await workshop.untilAcked(1);
-    expect(workshop.told.troubles).toContain('settling failed');
+    expect(workshop.told.troubles).toContain('a delivery could not be acknowledged');
     workshop.stop.abort();
     await workshop.clock.passUntilSettled(working);
     expect(workshop.idsIn('score')).toEqual(['e-1']);

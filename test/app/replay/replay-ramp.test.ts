@@ -453,7 +453,7 @@ describe('a refusal', () => {
     };
     const end = await scene.replay(await scene.select(), {}, { refuse });
     expect(end.problem).toMatch(
-      /no such queue; removing the note of its replay failed too: .*the store is down/,
+      /no such queue; removing the replay from the failure index failed too: .*the store is down/,
     );
   });
 

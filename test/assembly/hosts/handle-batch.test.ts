@@ -116,6 +116,6 @@ describe.each([1, 3])('with a concurrency of %i', (concurrency) => {
     expect(await batch([record], here, concurrency)).toEqual({
       batchItemFailures: [{ itemIdentifier: record.messageId }],
     });
-    expect(here.troubles).toContain('settling failed: gone');
+    expect(here.troubles).toContain('a delivery could not be released: gone');
   });
 });
