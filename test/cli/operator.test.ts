@@ -159,7 +159,7 @@ describe('a mesh in the environment variables', () => {
     const { ASYA_ARCHIVE_BUCKET: _bucket, ...env } = crew.variables;
     expect(await asya(['failures'], { env })).toMatchObject({
       status: 2,
-      err: 'asya: not set: ASYA_ARCHIVE_BUCKET, the bucket for archived envelopes',
+      err: 'asya: ASYA_ARCHIVE_BUCKET is not set; expected the S3 bucket for archived envelopes',
     });
     const mistyped = { ...crew.variables, ASYA_NAMESPAC: 'x' };
     expect(await asya(['failures'], { env: mistyped })).toMatchObject({

@@ -222,7 +222,7 @@ describe('a running crew', () => {
 
 describe('a worker with a wrong configuration reports it and exits', () => {
   test.each([
-    ['x-dlq', {}, 'not set: ASYA_DEAD_LETTERS_OF'],
+    ['x-dlq', {}, 'ASYA_DEAD_LETTERS_OF is not set'],
     ['x-dlq', { ASYA_DEAD_LETTERS_OF: 'Score' }, 'ASYA_DEAD_LETTERS_OF: is "Score"'],
   ])('%s with %j', async (name, more, message) => {
     const misconfigured = startProcess([FREEZING, 'never'], stage.variablesOf(name, more));
