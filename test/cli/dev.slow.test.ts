@@ -200,7 +200,7 @@ describe('reports in one line, without a stack trace', () => {
       await dev.untilRunning();
       const family = descendantsOf(dev.pid);
       process.kill(descendantNamed(dev.pid, 'java'), 'SIGKILL');
-      await dev.untilPrinted('emulator was ended by SIGKILL', 60_000);
+      await dev.untilPrinted('emulator was terminated by SIGKILL', 60_000);
       writeFileSync(join(cwd, 'five', 'b.yaml'), actorYaml('b'));
       await dev.untilPrinted('the manifest was not applied: 14 UNAVAILABLE', 90_000);
       dev.signal('SIGINT');

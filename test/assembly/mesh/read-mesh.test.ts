@@ -50,7 +50,9 @@ describe("a mesh's folder", () => {
     expect(mistakesIn(join(folder, 'mehs'))).toEqual([
       `${join(folder, 'mehs')}: is not an existing folder; did you mean "mesh"?`,
     ]);
-    expect(mistakesIn(join(folder, 'no/where'))).toEqual([`${join(folder, 'no/where')}: is not an existing folder`]);
+    expect(mistakesIn(join(folder, 'no/where'))).toEqual([
+      `${join(folder, 'no/where')}: is not an existing folder`,
+    ]);
   });
 
   it('that is a file is reported', () => {
