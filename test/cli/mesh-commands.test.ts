@@ -84,7 +84,7 @@ describe('asya send', () => {
     [['--payload', 'folder'], '--payload: folder cannot be read: EISDIR'],
     [
       ['--payload', '{"n":'],
-      '--payload: neither JSON nor a file: unexpected end of text at line 1, column 6',
+      '--payload is "{"n":", which is neither JSON (unexpected end of text at line 1, column 6) nor a file',
     ],
     [['--payload', 'folder/latin1.json'], '--payload: folder/latin1.json cannot be read: The encoded data'],
     [
@@ -195,7 +195,7 @@ describe('asya watch', () => {
     expect(await watching).toMatchObject({
       status: 130,
       out: '',
-      err: 'no log lines of e-missing yet: it is waiting in a queue, or it was never sent; Ctrl-C stops waiting',
+      err: 'no log lines for e-missing yet: it is waiting in a queue, or it was never sent; press Ctrl-C to stop waiting',
     });
   });
 });
@@ -224,7 +224,7 @@ describe('asya status and asya queues', () => {
     expect(await asya(['queues', '--actors', 'score, scroe'])).toMatchObject({
       status: 1,
       out: expect.stringContaining('\nscore '),
-      err: 'asya: no queue for scroe',
+      err: 'asya: no queue exists for scroe',
     });
   });
 });

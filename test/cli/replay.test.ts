@@ -276,7 +276,7 @@ describe('asya replay', () => {
       [['e-1', '--patch', '{"op":"add"}'], 2, /--patch: expected a JSON array like/],
       [['e-1', '--patch', '[{"op":"put"}]'], 2, /--patch: operation 1 of the patch: op is "put"/],
       [['e-1', '--patch', 'missing.json'], 2, /--patch: ENOENT.*missing\.json/],
-      [['e-1', 'missing', '--go'], 1, /no failures for "missing"; nothing was sent/],
+      [['e-1', 'missing', '--go'], 1, /no failures found for "missing"; nothing was sent/],
       [['--group', 'ffffffffffff', '--go'], 1, /no failures match; `asya failures` lists/],
     ];
     for (const [argv, status, message] of refusals) {
@@ -351,7 +351,7 @@ describe('asya purge', () => {
     });
     expect(await cli('purge', 'missing', 'e-1', '--yes')).toMatchObject({
       status: 1,
-      err: 'asya: no failures for "missing"; nothing was purged',
+      err: 'asya: no failures found for "missing"; nothing was purged',
     });
     expect(await cli('purge', '--actor', 'none', '--yes')).toMatchObject({
       status: 1,

@@ -92,7 +92,7 @@ describe('asya simulate', () => {
       't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retry in 21s (with jitter)',
     );
     expect(printed).toContain(
-      'note | jitter is half of its maximum, 5% of the delay; --seed N draws it at random',
+      'note | jitter is simulated as 5% of the delay, half of its maximum; --seed N draws it at random',
     );
     expect(printed).toContain('SLA | none: only flows have a timeout');
     expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain('retry in 1m (retry_after)');

@@ -32,7 +32,7 @@ async function purge(
   if (!selected.ok) return fail(selected.problem);
   const { failures, unknown } = selected;
   if (unknown.length > 0)
-    return fail(`no failures for ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
+    return fail(`no failures found for ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
   if (failures.length === 0) return fail('no failures match; nothing was purged');
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the archived envelopes' : ''}`;
   if (options.yes !== true) {

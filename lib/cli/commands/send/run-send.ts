@@ -149,8 +149,12 @@ function payloadFrom(given: string, cwd: string): JsonText {
   const text = isFile ? readText(isPiped ? 0 : resolve(cwd, given), given) : given;
   const json = readJson(text);
   if (json.kind !== 'invalid') return json.text;
-  const what = isFile ? `${isPiped ? 'stdin' : given} is not JSON` : 'neither JSON nor a file';
-  throw new UsageError(`asya: --payload: ${what}: ${describeJsonError(text, json.at)}`);
+  const problem = describeJsonError(text, json.at);
+  throw new UsageError(
+    isFile
+      ? `asya: --payload: ${isPiped ? 'stdin' : given} is not JSON: ${problem}`
+      : `asya: --payload is "${oneLine(given, 100)}", which is neither JSON (${problem}) nor a file`,
+  );
 }
 
 function readText(file: string | number, given: string): string {
