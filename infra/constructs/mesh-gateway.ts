@@ -100,7 +100,7 @@ export class MeshGateway extends Construct implements IGrantable {
       );
     const kept = defined({ encryptionKey, removalPolicy: props.removalPolicy });
     const reportSecret = new Secret(this, 'Reports', {
-      description: 'Secret that the functions of the mesh sign their reports to the gateway with',
+      description: 'Secret with which the functions of the mesh sign their reports to the gateway',
       generateSecretString: { excludePunctuation: true, passwordLength: 48 },
       ...kept,
     });
