@@ -178,7 +178,7 @@ describe('reports in one line, without a stack trace', () => {
     const dev = startDevIn(cwd, { ...process.env, PATH: join(cwd, 'bin') }, 'five');
     const outside = outsideOf((await dev.untilRunning()).variables);
     await dev.untilPrinted(
-      '! actor "p" was not started: its handler needs Python 3.9 or later, but python3 is not on the PATH; install it',
+      '! actor "p" was not started: its handler needs Python 3.9 or later, which was not found on the PATH; install it',
     );
     await outside.send(['a'], 'one');
     expect(await outside.untilEnded('one', 60_000)).toMatchObject({ end: 'succeeded' });

@@ -134,7 +134,7 @@ describe('asya send', () => {
     });
     expect(await asya(['send', 'score', '--id', 'n-1', '--wait', '--timeout', '10ms'])).toMatchObject({
       status: 1,
-      err: 'asya: n-1: not ended yet; asya watch n-1 follows it, a longer --timeout waits longer',
+      err: 'asya: n-1: not ended yet; follow it with asya watch n-1, or pass a longer --timeout',
     });
     await backend.engines.sqs.takeUntil('score', 2);
   });

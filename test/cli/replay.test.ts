@@ -68,7 +68,7 @@ describe('asya replay', () => {
     const { status, err } = await cli('replay', '--all', '--go', '--wait', '0s');
     expect(status).toBe(3);
     expect(err).toContain(
-      'stopped: 1 of the envelopes sent have not ended within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
+      'stopped: 1 of the sent envelopes did not end within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
     );
     await backend.engines.sqs.takeUntil('score', 1);
   });

@@ -130,7 +130,9 @@ describe('a dead letter with invalid JSON', () => {
     const [{ envelopeId, reason }] = (await listed()) as [{ envelopeId: string; reason: string }];
     expect(reason).toBe('DeliveryExhausted');
     const shown = (await runAsya('failures', 'show', envelopeId, '--payload')).out;
-    expect(shown).toContain('decided by  the broker: received the maximum number of times without an acknowledgement');
+    expect(shown).toContain(
+      'decided by  the broker: received the maximum number of times without an acknowledgement',
+    );
     expect(shown).toContain('{"raw":"not {JSON"}');
     const plain = await runAsya('replay', envelopeId, '--go');
     expect(plain.status).toBe(1);
