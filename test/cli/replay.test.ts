@@ -307,7 +307,7 @@ describe('asya purge', () => {
     const no = await asya(['purge', '--all'], { env: variables, answers: false });
     expect(no).toMatchObject({ status: 1, err: 'asya: nothing was purged' });
     expect(no.questions).toEqual([
-      'Purge 3 failures, 3 of them never replayed? They cannot be replayed after that.',
+      'Purge 3 failures (3 never replayed)? They cannot be replayed after that.',
     ]);
     expect(await scene.select()).toHaveLength(3);
     const yes = await asya(['purge', 'e-1'], { env: variables, answers: true });

@@ -37,7 +37,7 @@ async function purge(
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the archived envelopes' : ''}`;
   if (options.yes !== true) {
     const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
-    const summary = `${what}${unreplayed === 0 ? '' : `, ${unreplayed} of them never replayed`}`;
+    const summary = `${what}${unreplayed === 0 ? '' : ` (${unreplayed} never replayed)`}`;
     if (!terminal.isInteractive)
       throw new UsageError(`asya: this would purge ${summary}; pass --yes when not running interactively`);
     if (!(await terminal.confirm(`Purge ${summary}? They cannot be replayed after that.`)))
