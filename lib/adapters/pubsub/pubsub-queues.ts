@@ -152,7 +152,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       try {
         const state = await stateOf(queue);
         if (typeof state === 'object') {
-          // The dead-letter queue may have been deleted. Messages would then be delivered again for ever.
+          // The dead-letter queue may have been deleted. Messages would then be delivered again forever.
           if (state.deadLetterPolicy != null && (await stateOf(deadLetterQueue)) === 'missing')
             await create(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
           return ensured(differencesOf(state, topicOf(deadLetterQueue).name));

@@ -45,7 +45,7 @@ export function delayerConfigFrom(env: Environment): DelayerReading {
   const variables = setVariables(DELAYER_SETTINGS, env);
   reportUnknownVariables('DELAYER_', DELAYER_SETTINGS, variables, found);
   const config = configFrom(readGroup(DELAYER, variables, found), found);
-  // A variable whose value is not valid is not missing as well.
+  // A variable with an invalid value is not also reported as missing.
   const mistakes = found.filter(
     ({ place, problem }, index) =>
       !problem.startsWith('is not set') || found.findIndex((one) => one.place === place) === index,

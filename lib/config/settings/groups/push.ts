@@ -58,7 +58,7 @@ export const PUSH = {
   }),
 };
 
-/** Whose pushes a host accepts. */
+/** Which pushes a host accepts. */
 export type PushTrust =
   | {
       /** `iam`: Cloud Run has verified the signature. */
