@@ -236,7 +236,7 @@ describe('a worker with a wrong configuration reports it and exits', () => {
   ])('x-sink without %s', async (_setting, name) => {
     const misconfigured = startProcess([FREEZING, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
     expect((await misconfigured.untilExit()).code).not.toBe(0);
-    expect(misconfigured.output()).toContain(`not set: ${name}`);
+    expect(misconfigured.output()).toContain(`${name} is not set`);
   });
 });
 
