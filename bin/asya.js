@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 24) {
   process.stderr.write(
-    `asya needs Node 24 or newer, and this is ${process.version}. Run npx asya, which uses the installed Node 24.\n`,
+    `asya requires Node.js 24 or newer, but this is ${process.version}; run \`npx asya\`, which uses the Node.js 24 in node_modules\n`,
   );
   process.exit(1);
 }

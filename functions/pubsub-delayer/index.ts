@@ -7,15 +7,15 @@ import { startDelayer } from './delayer.ts';
 
 /** The delayer as an HTTP server, for Cloud Run. The push subscription of the delayer's topic calls it. */
 const EXIT_FAILED = 1;
-const EXIT_MISTAKEN = 2;
+const EXIT_INVALID_CONFIG = 2;
 
 const reading = delayerConfigFrom(process.env);
 if ('mistakes' in reading) {
   const { mistakes } = reading;
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
   const indented = mistakesText(mistakes).replace(/^/gm, '  ');
   process.stderr.write(`pubsub-delayer: ${count} in the configuration\n${indented}\n`);
-  process.exit(EXIT_MISTAKEN);
+  process.exit(EXIT_INVALID_CONFIG);
 }
 const { config } = reading;
 const write = (line: string) => process.stdout.write(`${line}\n`);

@@ -176,7 +176,7 @@ export class Actor extends Construct implements IGrantable {
     return this.meshFunction.metricConcurrency({ period: METRIC_PERIOD, ...options });
   }
 
-  /** Invocations that Lambda refused because of a concurrency limit. */
+  /** Invocations that Lambda throttled because of a concurrency limit. */
   metricThrottles(options: MetricOptions = {}): Metric {
     return this.meshFunction.metricThrottles({ period: METRIC_PERIOD, ...options });
   }
@@ -200,21 +200,21 @@ export class Actor extends Construct implements IGrantable {
   private addAlarms(): void {
     deadLetterAlarm(this, this.plan.queue?.name ?? '', this.deadLetterQueue, this.alarmTopic);
     this.addAlarm('FailedAlarm', 'failed', {
-      description: `At least ${FAILED_PERCENT}% of the deliveries have failed, for 15 minutes.`,
+      description: `At least ${FAILED_PERCENT}% of deliveries have failed for 15 minutes.`,
       metric: this.metricFailedPercent(),
       threshold: FAILED_PERCENT,
       periods: 3,
     });
     this.addAlarm('ThrottledAlarm', 'throttled', {
       description:
-        "Lambda has refused invocations for 15 minutes, because the account's concurrency is used up.",
+        "Lambda has throttled invocations for 15 minutes, because the account's concurrency is used up.",
       metric: this.metricThrottles(),
       threshold: 1,
       periods: 3,
     });
     const timeoutSeconds = this.plan.config.actor.timeoutMs / 1000;
     this.addAlarm('SlowAlarm', 'slow', {
-      description: `One call in 100 has taken ${SLOW_SHARE * 100}% of its timeout of ${timeoutSeconds} s or more, for 15 minutes.`,
+      description: `For 15 minutes, the slowest 1% of calls have taken at least ${SLOW_SHARE * 100}% of their timeout of ${timeoutSeconds} s.`,
       metric: this.metricDuration('p99'),
       threshold: timeoutSeconds * SLOW_SHARE,
       periods: 3,

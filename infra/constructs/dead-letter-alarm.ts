@@ -20,7 +20,7 @@ export function deadLetterAlarm(
   return meshAlarm(scope, 'DeadLettersAlarm', {
     name: `${queueName}-dead-letters`,
     description:
-      'Messages were delivered repeatedly without an acknowledgement: the function crashes, or its sends are refused. x-dlq stores them.',
+      'Messages were moved to the dead-letter queue after repeated deliveries without an acknowledgement: the function crashes, or its sends are refused. x-dlq stores them; `asya failures` lists them.',
     metric: new MathExpression({
       expression: 'FILL(visible, 0) + FILL(received, 0)',
       usingMetrics: {

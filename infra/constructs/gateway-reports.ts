@@ -83,7 +83,7 @@ export class GatewayReports extends Construct {
     meshAlarm(this, 'LostAlarm', {
       name: `${queueName(GATEWAY, settings.namespace)}-reports-lost`,
       description:
-        'Reports to the gateway have been refused or failed for 15 minutes. Tasks do not show their progress.',
+        'Reports to the gateway have been throttled or have failed for 15 minutes. Tasks may not show their progress.',
       metric: this.metricLost(),
       threshold: 1,
       periods: 3,

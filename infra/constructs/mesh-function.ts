@@ -122,7 +122,7 @@ export class MeshFunction extends Construct implements IGrantable {
     return this.function.metric(name, { statistic: 'Sum', period: METRIC_PERIOD, ...options });
   }
 
-  /** Invocations that Lambda refused because of a concurrency limit. */
+  /** Invocations that Lambda throttled because of a concurrency limit. */
   metricThrottles(options: MetricOptions = {}) {
     return this.function.metricThrottles({ statistic: 'Sum', ...options });
   }

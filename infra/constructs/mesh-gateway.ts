@@ -100,7 +100,7 @@ export class MeshGateway extends Construct implements IGrantable {
       );
     const kept = defined({ encryptionKey, removalPolicy: props.removalPolicy });
     const reportSecret = new Secret(this, 'Reports', {
-      description: 'Secret that the functions of the mesh sign their reports to the gateway with',
+      description: 'Secret with which the functions of the mesh sign their reports to the gateway',
       generateSecretString: { excludePunctuation: true, passwordLength: 48 },
       ...kept,
     });
@@ -163,7 +163,7 @@ export class MeshGateway extends Construct implements IGrantable {
     meshAlarm(this, 'ThrottledAlarm', {
       name: `${timerPlan.queue.name}-throttled`,
       description:
-        'Lambda has refused callers of the gateway for 15 minutes, because a concurrency limit is reached.',
+        'Lambda has throttled requests to the gateway for 15 minutes, because a concurrency limit was reached.',
       metric: this.function.metricThrottles({ period: METRIC_PERIOD }),
       threshold: 1,
       periods: 3,

@@ -103,12 +103,12 @@ function findLocalMesh(cwd: string, meshName: string | undefined): RunningMesh {
   if (first !== undefined && others.length === 0) return first;
   if (first !== undefined) {
     throw new UsageError(
-      `asya: ${names.length} meshes run here: ${names.join(', ')}; choose one with --mesh NAME`,
+      `asya: ${names.length} meshes are running in this folder: ${names.join(', ')}; choose one with --mesh NAME`,
     );
   }
   throw new UsageError(
     meshName === undefined || names.length === 0
-      ? 'asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET to use one on AWS'
-      : `asya: no mesh "${meshName}" runs here${suggestion(meshName, names)}`,
+      ? 'asya: no mesh is running in this folder; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE and ASYA_ARCHIVE_BUCKET to use one on AWS'
+      : `asya: no mesh "${meshName}" is running in this folder${suggestion(meshName, names)}`,
   );
 }

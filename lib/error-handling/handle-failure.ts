@@ -13,15 +13,20 @@ import { factsOf, type PipelineFact } from './pipeline-fact.ts';
 import type { ErrorHandlingSettings } from './policy.ts';
 
 export interface ErrorHandlingOptions<Data> {
+  /** Delays, expiry and errors topic: `DEFAULT_SETTINGS`, or the result of `settingsFromEnvironment(process.env)`. */
   readonly settings: ErrorHandlingSettings;
-  /** The topic that the consumer reads from. Retries are published to it. */
+  /** The topic that the consumer reads from. The delayer publishes retries to it. */
   readonly topic: string;
+  /** Publishes retries to the delayer's topic and escalated messages to the errors topic. */
   readonly publish: Publish<Data>;
-  /** `Date` works as a clock. */
+  /** The current time. `Date` works as a clock. */
   readonly clock: Pick<Clock, 'now'>;
   /** Receives facts for logs and metrics. Errors that it throws are ignored. */
   readonly onFact: (fact: PipelineFact) => void;
-  /** @default `me-pubsub-delayer` */
+  /**
+   * The topic of the delayer, which publishes a message again after a delay.
+   * @default `me-pubsub-delayer`
+   */
   readonly delayerTopic?: string;
 }
 

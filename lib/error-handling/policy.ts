@@ -4,6 +4,7 @@ import { type Mistake, type MistakeCollector, mistakeCollector } from '../core/t
 
 /** What an operator can configure. `lib/core/pipeline/pipeline.ts` contains the decisions. */
 export interface ErrorHandlingSettings extends PipelineSettings {
+  /** The topic that escalated messages are published to. */
   readonly errorsTopic: string;
 }
 

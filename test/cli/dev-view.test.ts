@@ -21,7 +21,7 @@ const isVisible = ({ visible }: Screen, text: string) =>
   visible().join(' ').replace(/\s+/g, ' ').includes(text);
 
 const MISTAKES =
-  'the manifest was not applied:\na.yaml:8:5 spec.resiliency.actorTimeout: is "10 seconds"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "10s"?\nflows.yaml:5:3 flows[0].timeout: is "5m"; did you mean 300?';
+  'the manifest was not applied:\na.yaml:8:5 spec.resiliency.actorTimeout: is "10 seconds"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"; did you mean "10s"?\nflows.yaml:5:3 flows[0].timeout: is "5m"; did you mean 300?';
 
 describe('screenView', () => {
   it('redraws in place after a warning of several lines', () => {

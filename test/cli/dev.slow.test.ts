@@ -107,7 +107,7 @@ describe('reports in one line, without a stack trace', () => {
     const cwd = aFolder({ 'm/a.yaml': 'apiVersion: asya.sh/v1alpha1\nkind: AsyncActr\n' });
     const dev = startDev(cwd, 'm');
     expect((await dev.exited).code).toBe(2);
-    expect(dev.output()).toMatch(/a\.yaml:2:1 kind: is "AsyncActr".*did you mean "AsyncActor"/);
+    expect(dev.output()).toMatch(/a\.yaml:2:1 kind: is "AsyncActr"; expected "AsyncActor"/);
     noTrace(dev.output());
   });
 
@@ -178,7 +178,7 @@ describe('reports in one line, without a stack trace', () => {
     const dev = startDevIn(cwd, { ...process.env, PATH: join(cwd, 'bin') }, 'five');
     const outside = outsideOf((await dev.untilRunning()).variables);
     await dev.untilPrinted(
-      '! actor "p" was not started: its handler needs Python 3.9 or later, but python3 is not on the PATH; install it',
+      '! actor "p" was not started: its handler needs Python 3.9 or later, which was not found on the PATH; install it',
     );
     await outside.send(['a'], 'one');
     expect(await outside.untilEnded('one', 60_000)).toMatchObject({ end: 'succeeded' });
@@ -200,7 +200,7 @@ describe('reports in one line, without a stack trace', () => {
       await dev.untilRunning();
       const processes = descendantsOf(dev.pid);
       process.kill(descendantNamed(dev.pid, 'java'), 'SIGKILL');
-      await dev.untilPrinted('emulator was ended by SIGKILL', 60_000);
+      await dev.untilPrinted('emulator was terminated by SIGKILL', 60_000);
       writeFileSync(join(cwd, 'five', 'b.yaml'), actorYaml('b'));
       await dev.untilPrinted('the manifest was not applied: 14 UNAVAILABLE', 90_000);
       dev.signal('SIGINT');

@@ -38,7 +38,7 @@ describe('asya dev', () => {
     const run = await asya(['dev', 'five', '--fresh'], { cwd });
     expect(run).toMatchObject({
       status: 2,
-      err: `asya: the mesh "five" is already running as process ${process.ppid}; stop it first, or start this one from another folder (if that process is something else, delete .asya/five/mesh.json)`,
+      err: `asya: the mesh "five" is already running as process ${process.ppid}; stop it first, or start this one from another folder (if that process is not a mesh, delete .asya/five/mesh.json)`,
     });
     expect(existsSync(kept)).toBe(true);
   });

@@ -191,9 +191,12 @@ describe('asya failures show', () => {
     ],
     [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none matched the error'],
     [{ decided_by: undefined, reason: 'Timeout' }, 'the deadline (SLA)'],
-    [{ decided_by: undefined, reason: 'DeliveryExhausted' }, 'the broker: received too often'],
-    [{ decided_by: undefined, reason: 'PolicyExhausted' }, 'unknown: the envelope does not contain it'],
-    [{ decided_by: undefined, reason: 'toString' }, 'unknown: the envelope does not contain it'],
+    [
+      { decided_by: undefined, reason: 'DeliveryExhausted' },
+      'the broker: received the maximum number of times',
+    ],
+    [{ decided_by: undefined, reason: 'PolicyExhausted' }, 'unknown: the envelope has no status.decided_by'],
+    [{ decided_by: undefined, reason: 'toString' }, 'unknown: the envelope has no status.decided_by'],
     [
       { decided_by: undefined, reason: 'RuntimeError', error: { type: 'HopBudgetExceeded', message: 'no' } },
       'admission: the envelope passed the maximum number of actors',
@@ -255,7 +258,7 @@ describe('asya failures show', () => {
     expect(await cli('failures', 'show', 'missing')).toMatchObject({
       status: 1,
       out: '',
-      err: 'asya: envelope "missing" has no failure; `asya failures list --json` prints the full ids',
+      err: 'asya: no failure of envelope "missing" was found; `asya failures list --json` prints the full ids',
     });
   });
 

@@ -79,12 +79,18 @@ describe('asya send', () => {
   });
 
   it.each([
-    [['--wait', '--timeout', 'soon'], '--timeout is "soon"; a duration is text like'],
+    [['--wait', '--timeout', 'soon'], '--timeout is "soon"; expected a duration such as'],
     [['--id', ''], '--id is empty; omit it to get a new id'],
     [['--payload', 'folder'], '--payload: folder cannot be read: EISDIR'],
-    [['--payload', '{"n":'], '--payload: neither JSON nor a file: the text ends at line 1, column 6'],
+    [
+      ['--payload', '{"n":'],
+      '--payload is "{"n":", which is neither JSON (unexpected end of text at line 1, column 6) nor a file',
+    ],
     [['--payload', 'folder/latin1.json'], '--payload: folder/latin1.json cannot be read: The encoded data'],
-    [['--payload', 'folder/broken.json'], '--payload: folder/broken.json is not JSON: the text ends'],
+    [
+      ['--payload', 'folder/broken.json'],
+      '--payload: folder/broken.json is not JSON: unexpected end of text',
+    ],
   ])('rejects %j before anything is sent', async (options, message) => {
     const mesh = await localMesh({
       'folder/broken.json': '[',
@@ -128,7 +134,7 @@ describe('asya send', () => {
     });
     expect(await asya(['send', 'score', '--id', 'n-1', '--wait', '--timeout', '10ms'])).toMatchObject({
       status: 1,
-      err: 'asya: n-1: not ended yet; asya watch n-1 follows it, a longer --timeout waits longer',
+      err: 'asya: n-1: not ended yet; follow it with asya watch n-1, or pass a longer --timeout',
     });
     await backend.engines.sqs.takeUntil('score', 2);
   });
@@ -189,7 +195,7 @@ describe('asya watch', () => {
     expect(await watching).toMatchObject({
       status: 130,
       out: '',
-      err: 'no log lines of e-missing yet: it is waiting in a queue, or it was never sent; Ctrl-C stops waiting',
+      err: 'no log lines for e-missing yet: it is waiting in a queue, or it was never sent; press Ctrl-C to stop waiting',
     });
   });
 });
@@ -218,7 +224,7 @@ describe('asya status and asya queues', () => {
     expect(await asya(['queues', '--actors', 'score, scroe'])).toMatchObject({
       status: 1,
       out: expect.stringContaining('\nscore '),
-      err: 'asya: no queue for scroe',
+      err: 'asya: no queue exists for scroe',
     });
   });
 });

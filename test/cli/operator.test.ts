@@ -46,7 +46,8 @@ function writeMeshFile(folder: string, name: string, mesh: MeshFile | string = {
   writeFileSync(join(folder, '.asya', name, 'mesh.json'), text);
 }
 
-const NO_MESH = /^asya: no mesh runs here; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE/;
+const NO_MESH =
+  /^asya: no mesh is running in this folder; start one with `npx asya dev`, or set ASYA_FAILURE_TABLE/;
 
 describe('a mesh on this machine', () => {
   it('is found in the current folder, or in the nearest parent', async () => {
@@ -104,7 +105,7 @@ describe('a mesh on this machine', () => {
     writeMeshFile(folder, 'ended', { pid: exitedPid });
     expect(await asya(['failures'], { cwd: folder })).toMatchObject({
       status: 2,
-      err: 'asya: 2 meshes run here: pictures, scores; choose one with --mesh NAME',
+      err: 'asya: 2 meshes are running in this folder: pictures, scores; choose one with --mesh NAME',
     });
     expect((await asya(['failures', 'list', '--mesh', 'scores'], { cwd: folder })).out).toContain('e-1');
     expect((await asya(['failures', 'show', 'e-1', '--mesh', 'scores'], { cwd: folder })).status).toBe(0);
@@ -112,7 +113,7 @@ describe('a mesh on this machine', () => {
     expect((await asya(['replay', 'e-1', '--mesh', 'scores'], { cwd: folder })).status).toBe(0);
     expect(await asya(['purge', '--all', '--mesh', 'picture'], { cwd: folder })).toMatchObject({
       status: 2,
-      err: 'asya: no mesh "picture" runs here; did you mean "pictures"?',
+      err: 'asya: no mesh "picture" is running in this folder; did you mean "pictures"?',
     });
   });
 
@@ -159,7 +160,7 @@ describe('a mesh in the environment variables', () => {
     const { ASYA_ARCHIVE_BUCKET: _bucket, ...env } = crew.variables;
     expect(await asya(['failures'], { env })).toMatchObject({
       status: 2,
-      err: 'asya: not set: ASYA_ARCHIVE_BUCKET, the bucket for archived envelopes',
+      err: 'asya: ASYA_ARCHIVE_BUCKET is not set; expected the S3 bucket for archived envelopes',
     });
     const mistyped = { ...crew.variables, ASYA_NAMESPAC: 'x' };
     expect(await asya(['failures'], { env: mistyped })).toMatchObject({

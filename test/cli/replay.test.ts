@@ -68,7 +68,7 @@ describe('asya replay', () => {
     const { status, err } = await cli('replay', '--all', '--go', '--wait', '0s');
     expect(status).toBe(3);
     expect(err).toContain(
-      'stopped: 1 of the envelopes sent have not ended within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
+      'stopped: 1 of the sent envelopes did not end within 0s; 1 sent, 0 succeeded, 0 failed again, 0 skipped, 2 left',
     );
     await backend.engines.sqs.takeUntil('score', 1);
   });
@@ -276,7 +276,7 @@ describe('asya replay', () => {
       [['e-1', '--patch', '{"op":"add"}'], 2, /--patch: expected a JSON array like/],
       [['e-1', '--patch', '[{"op":"put"}]'], 2, /--patch: operation 1 of the patch: op is "put"/],
       [['e-1', '--patch', 'missing.json'], 2, /--patch: ENOENT.*missing\.json/],
-      [['e-1', 'missing', '--go'], 1, /no failures for "missing"; nothing was sent/],
+      [['e-1', 'missing', '--go'], 1, /no failures found for "missing"; nothing was sent/],
       [['--group', 'ffffffffffff', '--go'], 1, /no failures match; `asya failures` lists/],
     ];
     for (const [argv, status, message] of refusals) {
@@ -307,7 +307,7 @@ describe('asya purge', () => {
     const no = await asya(['purge', '--all'], { env: variables, answers: false });
     expect(no).toMatchObject({ status: 1, err: 'asya: nothing was purged' });
     expect(no.questions).toEqual([
-      'Purge 3 failures, 3 of them never replayed? They cannot be replayed after that.',
+      'Purge 3 failures (3 never replayed)? They cannot be replayed after that.',
     ]);
     expect(await scene.select()).toHaveLength(3);
     const yes = await asya(['purge', 'e-1'], { env: variables, answers: true });
@@ -351,7 +351,7 @@ describe('asya purge', () => {
     });
     expect(await cli('purge', 'missing', 'e-1', '--yes')).toMatchObject({
       status: 1,
-      err: 'asya: no failures for "missing"; nothing was purged',
+      err: 'asya: no failures found for "missing"; nothing was purged',
     });
     expect(await cli('purge', '--actor', 'none', '--yes')).toMatchObject({
       status: 1,

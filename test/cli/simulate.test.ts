@@ -92,7 +92,7 @@ describe('asya simulate', () => {
       't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retry in 21s (with jitter)',
     );
     expect(printed).toContain(
-      'note | jitter is half of its maximum, 5% of the delay; --seed N draws it at random',
+      'note | jitter is simulated as 5% of the delay, half of its maximum; --seed N draws it at random',
     );
     expect(printed).toContain('SLA | none: only flows have a timeout');
     expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain('retry in 1m (retry_after)');
@@ -226,8 +226,8 @@ describe('usage errors of asya simulate', () => {
     [['score', '--fail', 'score:A<'], '"" is not an error type'],
     [['score', '--fail', 'score:A', '--fail', 'score:B'], '--fail "score:B" is never reached'],
     [['score', '--take', 'scor=1s'], '--take "scor=1s": the mesh has no actor "scor"; did you mean "score"?'],
-    [['score', '--take', 'score=fast'], '--take is "score=fast"; expected ACTOR=DURATION; a duration is'],
-    [['score', '--at', 'noon'], '--at is "noon"; a time is RFC 3339 text like'],
+    [['score', '--take', 'score=fast'], '--take is "score=fast"; expected ACTOR=DURATION or DURATION'],
+    [['score', '--at', 'noon'], '--at is "noon"; expected an RFC 3339 time such as'],
     [['score', '--seed', 'x'], '--seed is "x"; expected a whole number of at most 9 digits, e.g. 7'],
     [['score', '--header', 'event_time'], '--header is "event_time"; expected NAME=VALUE'],
     [

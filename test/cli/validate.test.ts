@@ -62,7 +62,7 @@ describe('asya validate', () => {
 
   it('uses the singular for one mistake', async () => {
     const { status, err } = await validate(aFolder({}), 'nowhere');
-    expect([status, err]).toEqual([2, 'asya: 1 mistake in the mesh\n  nowhere: is not a folder\n']);
+    expect([status, err]).toEqual([2, 'asya: 1 mistake in the mesh\n  nowhere: is not an existing folder\n']);
   });
 
   it('prints JSON', async () => {

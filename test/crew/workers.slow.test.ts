@@ -226,7 +226,7 @@ describe('a running crew', () => {
 
 describe('a worker with a wrong configuration reports it and exits', () => {
   test.each([
-    ['x-dlq', {}, 'not set: ASYA_DEAD_LETTERS_OF'],
+    ['x-dlq', {}, 'ASYA_DEAD_LETTERS_OF is not set'],
     ['x-dlq', { ASYA_DEAD_LETTERS_OF: 'Score' }, 'ASYA_DEAD_LETTERS_OF: is "Score"'],
   ])('%s with %j', async (name, more, message) => {
     const misconfigured = startProcess([FREEZE_AT, 'never'], stage.variablesOf(name, more));
@@ -240,7 +240,7 @@ describe('a worker with a wrong configuration reports it and exits', () => {
   ])('x-sink without %s', async (_setting, name) => {
     const misconfigured = startProcess([FREEZE_AT, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
     expect((await misconfigured.untilExit()).code).not.toBe(0);
-    expect(misconfigured.output()).toContain(`not set: ${name}`);
+    expect(misconfigured.output()).toContain(`${name} is not set`);
   });
 });
 

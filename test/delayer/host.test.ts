@@ -210,7 +210,7 @@ describe.concurrent('the delayer', () => {
       'DELAYER_PROJECT_ID: is not set',
       'DELAYER_QUEUE: is "two words"',
       'DELAYER_QUEUES: is "{\\"orders\\":7}"; "orders" has 7',
-      'DELAYER_ENGIN: is not a setting; did you mean "DELAYER_ENGINE"?',
+      'DELAYER_ENGIN: is not a known setting; did you mean "DELAYER_ENGINE"?',
       'DELAYER_TASK_SERVICE_ACCOUNT: is not set',
       'DELAYER_PUSH_SERVICE_ACCOUNT: is "not-an-account"',
       'DELAYER_PUSH_AUDIENCE: is not set',

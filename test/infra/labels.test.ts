@@ -71,6 +71,6 @@ test('rejects labels in code that are not valid AWS tags', () => {
   expect(() =>
     mesh.addActor('score', { handler: 'score.ts.score', labels: { 'aws:team': 'a', unit: 'b,c' } }),
   ).toThrow(
-    /2 mistakes in the deployment of mesh "dev-hand"\n.*actor "score"\.metadata\.labels\.aws:team: has a name that begins with "aws:".*\n.*actor "score"\.metadata\.labels\.unit: is "b,c", with ","; an AWS tag takes/,
+    /2 mistakes in the deployment of mesh "dev-hand"\n.*actor "score"\.metadata\.labels\.aws:team: has a name that begins with "aws:".*\n.*actor "score"\.metadata\.labels\.unit: is "b,c", with ","; an AWS tag may contain/,
   );
 });

@@ -52,7 +52,7 @@ async function asya(cwd: string, ...args: readonly string[]): Promise<string> {
     try {
       return (await run(process.execPath, [ASYA, ...args], { cwd })).stdout.trim();
     } catch (error) {
-      if (tries === 200 || !String(error).includes('no mesh runs here')) throw error;
+      if (tries === 200 || !String(error).includes('no mesh is running in this folder')) throw error;
       await pause(500);
     }
   }
@@ -66,7 +66,7 @@ describe("the README's commands", () => {
     const args = command.replaceAll("'", '').split(' ');
     expect(args).toEqual(['send', 'hello', '--payload', '{"name":"you"}', '--wait']);
     expect(await asya(ROOT, ...args)).toBe(printed);
-    expect(await asya(ROOT, 'status')).toMatch(/^hello: runs as process \d+/);
+    expect(await asya(ROOT, 'status')).toMatch(/^hello: running as process \d+/);
     const { gateway } = JSON.parse(readFileSync(join(ROOT, '.asya/hello/mesh.json'), 'utf8')) as RunningMesh;
     const [create = '', list = '', watch = ''] = (BLOCKS.find((text) => text.startsWith('curl')) ?? '').split(
       '\n',

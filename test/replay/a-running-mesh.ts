@@ -51,7 +51,7 @@ export async function startMesh(): Promise<RunningMesh> {
     }),
   ];
   const logged = (message: string) => lines.filter((line) => line['message'] === message);
-  await until(() => logged('working').length === ends.length, 'the mesh works', 110_000);
+  await until(() => logged('receiving deliveries').length === ends.length, 'the mesh works', 110_000);
   return {
     engines,
     variables: engines.variables,

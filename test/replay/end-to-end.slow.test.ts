@@ -130,7 +130,9 @@ describe('a dead letter with invalid JSON', () => {
     const [{ envelopeId, reason }] = (await listed()) as [{ envelopeId: string; reason: string }];
     expect(reason).toBe('DeliveryExhausted');
     const shown = (await runAsya('failures', 'show', envelopeId, '--payload')).out;
-    expect(shown).toContain('decided by  the broker: received too often without an acknowledgement');
+    expect(shown).toContain(
+      'decided by  the broker: received the maximum number of times without an acknowledgement',
+    );
     expect(shown).toContain('{"raw":"not {JSON"}');
     const plain = await runAsya('replay', envelopeId, '--go');
     expect(plain.status).toBe(1);
@@ -155,7 +157,7 @@ describe('the real command', () => {
     const replay = startProcess([ASYA, 'replay', '--all', '--go'], mesh.variables);
     expect(await replay.untilExit()).toEqual({ code: 3, signal: null });
     expect(replay.errorOutput()).toMatch(
-      /stopped, because some failed again: 1 sent, .* 1 left; nothing more was sent/,
+      /stopped because some envelopes failed again: 1 sent, .* 1 left; nothing more was sent/,
     );
     const purge = startProcess([ASYA, 'purge', '--all'], mesh.variables);
     expect(await purge.untilExit()).toEqual({ code: 2, signal: null });

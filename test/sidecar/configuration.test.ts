@@ -54,7 +54,7 @@ describe.concurrent('an invalid configuration', () => {
         stage.variables('portless', { ...IN_PYTHON, ASYA_METRICS_ADDR: `127.0.0.1:${port}` }),
       );
       expect(await sidecar.untilExit()).toMatchObject({ code: 1 });
-      expect(String(sidecar.lines.find(saying('failed'))?.['problem'])).toContain('EADDRINUSE');
+      expect(String(sidecar.lines.find(saying('sidecar failed'))?.['problem'])).toContain('EADDRINUSE');
     } finally {
       await server.close();
     }

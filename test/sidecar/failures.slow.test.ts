@@ -240,7 +240,7 @@ describe.concurrent('a runtime that the sidecar did not start', () => {
     await sidecar.untilLine(({ message, envelopeId }) => message === 'call' && envelopeId === other.id);
     expect((await arrival(hung.id)).status).toMatchObject({ reason: 'ActorTimeout' });
     expect(await sidecar.untilExit()).toEqual({ code: 1, signal: null });
-    expect(sidecar.lines.find(saying('ended'))).toMatchObject({ why: 'hung', level: 'error' });
+    expect(sidecar.lines.find(saying('sidecar ended'))).toMatchObject({ why: 'hung', level: 'error' });
     const [back] = await stage.sqs.takeUntil(actor, 1);
     expect(JSON.parse(back?.Body ?? '')).toEqual(other);
     expect(isAlive(runtime.pid)).toBe(true);

@@ -68,7 +68,7 @@ describe.concurrent('health', () => {
       }),
     );
     expect(await sidecar.untilExit()).toEqual({ code: 1, signal: null });
-    expect(sidecar.lines.find(saying('ended'))).toMatchObject({
+    expect(sidecar.lines.find(saying('sidecar ended'))).toMatchObject({
       why: 'queue-missing',
       problem: expect.stringMatching(/there is no queue "abandoned": .* set ASYA_QUEUE_AUTO_CREATE=true/),
     });
@@ -121,7 +121,7 @@ describe.concurrent('health', () => {
       expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
       // It receives nothing while the runtime cannot process it.
       expect(await stage.sqs.counts(actor)).toEqual({ visible: 1, hidden: 0, delayed: 0 });
-      expect(sidecar.lines.find(saying('working'))).toBeUndefined();
+      expect(sidecar.lines.find(saying('receiving deliveries'))).toBeUndefined();
     },
   );
 });

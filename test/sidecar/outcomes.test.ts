@@ -155,7 +155,7 @@ describe.each(TABLE)('with a runtime in %s', (_language, actor) => {
   });
 
   test.each([
-    ['not JSON', '{"id":"a"', 'ParseError', /the text ends at line 1, column \d+/],
+    ['not JSON', '{"id":"a"', 'ParseError', /unexpected end of text at line 1, column \d+/],
     ['not an object', '[1]', 'ValidationError', /the body is an array; expected an object/],
     [
       'without a payload',

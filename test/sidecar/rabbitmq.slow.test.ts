@@ -48,7 +48,10 @@ describe.skipIf(absence !== undefined)('a sidecar on RabbitMQ', { timeout: 120_0
       payload: { answer: 42 },
       status: { phase: 'succeeded', reason: 'Completed' },
     });
-    expect(sidecar.lines.find(saying('working'))).toMatchObject({ transport: 'rabbitmq', queue: 'quick' });
+    expect(sidecar.lines.find(saying('receiving deliveries'))).toMatchObject({
+      transport: 'rabbitmq',
+      queue: 'quick',
+    });
     sidecar.signal('SIGTERM');
     expect(await sidecar.untilExit(60_000)).toMatchObject({ code: 0 });
     expect(sidecar.output()).not.toContain('guest');

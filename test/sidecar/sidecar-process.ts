@@ -187,7 +187,7 @@ export function saying(message: string): (line: LogLine) => boolean {
 const START_WITHIN_MS = 110_000;
 
 export function untilWorking(sidecar: RunningProcess): Promise<LogLine> {
-  return sidecar.untilLine(saying('working'), START_WITHIN_MS);
+  return sidecar.untilLine(saying('receiving deliveries'), START_WITHIN_MS);
 }
 
 /** The port that the sidecar chose and logged. */

@@ -45,7 +45,7 @@ test('a lost runtime fails the health check after a minute, until it is back', a
   expect(watch.liveness()).toBeUndefined();
   await clock.pass(20_000);
   expect(watch.liveness()).toMatch(
-    /^no runtime at unix:\/tmp\/sockets\/app\.sock for \d\d s: connect ENOENT$/,
+    /^the runtime at unix:\/tmp\/sockets\/app\.sock has not been ready for \d\d s: connect ENOENT$/,
   );
   problem = undefined;
   await clock.pass(6_000);
@@ -57,7 +57,9 @@ test('a runtime that never starts fails the health check after a minute', async 
   await clock.pass(59_000);
   expect(watch.liveness()).toBeUndefined();
   await clock.pass(2_000);
-  expect(watch.liveness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 61 s: connect ENOENT');
+  expect(watch.liveness()).toBe(
+    'the runtime at unix:/tmp/sockets/app.sock has not been ready for 61 s: connect ENOENT',
+  );
 });
 
 test('the health check waits for the startup timeout', async () => {
@@ -65,7 +67,9 @@ test('the health check waits for the startup timeout', async () => {
   await clock.pass(600_000);
   expect(watch.liveness()).toBeUndefined();
   await clock.pass(1_000);
-  expect(watch.liveness()).toBe('no runtime at unix:/tmp/sockets/app.sock for 601 s: loading');
+  expect(watch.liveness()).toBe(
+    'the runtime at unix:/tmp/sockets/app.sock has not been ready for 601 s: loading',
+  );
 });
 
 test('logs the address, the problem and the time waited', async () => {

@@ -68,7 +68,7 @@ export function pushTokenCheck(rules: PushTokenRules): RefusePush {
 
 const WITHOUT_SIGNATURE =
   "the token's signature was removed, as Cloud Run does if it requires authentication; " +
-  'set PUSH_AUTH=iam, or allow unauthenticated invocations so that this service checks the token';
+  'set ASYA_PUSH_AUTH=iam (DELAYER_PUSH_AUTH=iam for the delayer), or allow unauthenticated invocations so that this service checks the token';
 
 /** Cloud Run has verified the signature; checks the claims. Throws like `jwtVerify`. */
 function verifiedClaims(token: string, audience: string, nowMs: number): JWTPayload {
@@ -88,7 +88,7 @@ function problemOfToken(error: unknown): string {
     return errorText(error);
   const { iss, aud, exp } = error.payload;
   if (error.claim === 'aud')
-    return `the token is for ${describeValue(aud)}, not for this service; set the audience of the push subscription to the value of PUSH_AUDIENCE`;
+    return `the token is for ${describeValue(aud)}, not for this service; set the audience of the push subscription to the value of ASYA_PUSH_AUDIENCE (DELAYER_PUSH_AUDIENCE for the delayer)`;
   if (error.claim === 'iss') return `the token was issued by ${describeValue(iss)}, not by Google`;
   if (error.claim === 'exp') return `the token has expired: its "exp" is ${describeValue(exp)}`;
   return errorText(error);
@@ -97,7 +97,7 @@ function problemOfToken(error: unknown): string {
 function refusalOfAccount(claims: JWTPayload, serviceAccount: string): PushRefusal | undefined {
   const { email, email_verified: isVerified } = claims;
   if (email !== serviceAccount) {
-    const problem = `the token belongs to ${describeValue(email)}, which may not push here; configure the subscription to push as the account in PUSH_SERVICE_ACCOUNT`;
+    const problem = `the token belongs to ${describeValue(email)}, which may not push here; configure the subscription to push as the account in ASYA_PUSH_SERVICE_ACCOUNT (DELAYER_PUSH_SERVICE_ACCOUNT for the delayer)`;
     return { status: 403, problem };
   }
   return isVerified === true

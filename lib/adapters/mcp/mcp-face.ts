@@ -57,7 +57,7 @@ function refusal({ headers, method }: Request, allowedOrigins: readonly string[]
   const origin = headers.get('origin');
   if (origin !== null && !allowedOrigins.includes(origin)) return rpcRefusal(403, 'origin not allowed');
   if (method === 'POST') return undefined;
-  const refused = rpcRefusal(405, 'only POST is supported: there are no sessions to listen to or to delete');
+  const refused = rpcRefusal(405, 'only POST is supported: this server has no sessions');
   refused.headers.set('allow', 'POST');
   return refused;
 }

@@ -104,7 +104,7 @@ export function queueConsumer({ queue, leases, waitMs, open }: ConsumerOptions):
       openFor(stream.window);
       return;
     }
-    const refusal = refusalOf(error ?? new Error('Pub/Sub ended the stream of messages at once'), queue);
+    const refusal = refusalOf(error ?? new Error('Pub/Sub closed the message stream immediately'), queue);
     for (const { give } of waiters) give(refusal);
   }
 

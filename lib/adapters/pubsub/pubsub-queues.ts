@@ -62,7 +62,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
     }
   }
 
-  function hear(queue: string): Promise<Reply> {
+  function checkSubscribed(queue: string): Promise<Reply> {
     const known = subscribed.get(queue);
     if (known !== undefined && performance.now() < known.untilMs) return known.reply;
     const reply = checkSubscriptions(queue);
@@ -136,7 +136,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
   return {
     topicOf,
     subscriptionOf,
-    checkSubscribed: hear,
+    checkSubscribed,
     forget,
     check: async (queue) => {
       try {
@@ -152,7 +152,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
       try {
         const state = await stateOf(queue);
         if (typeof state === 'object') {
-          // The dead-letter queue may have been deleted. Messages would then be delivered again for ever.
+          // The dead-letter queue may have been deleted. Messages would then be delivered again forever.
           if (state.deadLetterPolicy != null && (await stateOf(deadLetterQueue)) === 'missing')
             await create(deadLetterQueue, plan.deadLetterVisibilitySeconds, plan.deadLetterRetentionSeconds);
           return ensured(differencesOf(state, topicOf(deadLetterQueue).name));
@@ -173,7 +173,7 @@ export function pubsubQueues(client: PubsubClient, plan: QueuePlan): PubsubQueue
 }
 
 const WITHOUT_TOPIC =
-  "its subscription's topic was deleted, and a subscription cannot get another topic; drain it, then delete the subscription";
+  "its subscription's topic was deleted, and a subscription cannot be moved to another topic; drain the subscription, then delete it";
 
 async function unlessExists(creation: Promise<unknown>): Promise<void> {
   try {

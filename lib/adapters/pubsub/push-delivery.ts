@@ -31,7 +31,7 @@ export function deliveryFromPush(text: string): PushReading {
     return { problem: `the data of the pushed message ${messageId} is not base64` };
   }
   if (!isCount(deliveryAttempt)) {
-    const problem = `"deliveryAttempt" of the pushed message ${messageId} is ${JSON.stringify(deliveryAttempt)}; expected a whole number from 1`;
+    const problem = `"deliveryAttempt" of the pushed message ${messageId} is ${JSON.stringify(deliveryAttempt)}; expected a whole number, 1 or more`;
     return { problem };
   }
   return {

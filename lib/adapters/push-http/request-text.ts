@@ -21,7 +21,9 @@ export function textWithin(request: IncomingMessage, maxBytes: number): Promise<
           : { status: 413, problem: `the body has ${bytes} bytes; at most ${maxBytes} are accepted` },
       ),
     );
-    request.once('close', () => resolve({ status: 400, problem: 'the request ended before its body did' }));
+    request.once('close', () =>
+      resolve({ status: 400, problem: 'the connection was closed before the body was complete' }),
+    );
   });
 }
 

@@ -48,7 +48,7 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       killGroup(child);
-      resolve(signal === null ? `exited with status ${code}` : `was ended by ${signal}`);
+      resolve(signal === null ? `exited with status ${code}` : `was terminated by ${signal}`);
     });
   });
   return {

@@ -85,7 +85,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     if (startupTimeoutMs === undefined) return;
     await clock.sleep(startupTimeoutMs, readyOrOver);
     if (readyOrOver.aborted) return;
-    self.exitReason = `did not become ready within ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT)`;
+    self.exitReason = `exceeded its startup timeout of ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed`;
     onWarning('the runtime did not become ready in time; killing it', { pid: child.pid, startupTimeoutMs });
     child.kill();
   }
@@ -219,7 +219,10 @@ function notReadyDetail(failedStart: Instance | undefined): string {
   const message = 'the runtime did not become ready';
   if (failedStart === undefined) return message;
   const { exitReason, lastStderrLine } = failedStart;
-  const lastLine = lastStderrLine === undefined ? '' : `; ${lastStderrLine.slice(0, MAX_STDERR_CHARACTERS)}`;
+  const lastLine =
+    lastStderrLine === undefined
+      ? ''
+      : `; last line on stderr: ${lastStderrLine.slice(0, MAX_STDERR_CHARACTERS)}`;
   return `${message}: it ${exitReason}${lastLine}`;
 }
 

@@ -108,7 +108,7 @@ function openWithSchema(path: string): DatabaseSync {
     db?.close();
     const { message } = error as Error;
     const reason = message.includes('locked')
-      ? 'another process has it open; end that process'
+      ? 'another process has it open; stop that process'
       : `${message}; repair or remove it`;
     throw new Error(`the timer file ${path} cannot be used: ${reason}, or configure another file`);
   }

@@ -144,7 +144,7 @@ function receiverFor({ queue, transport, line, missingQueue }: ConsumerDeps): Re
 
   function whatToDo(): string {
     if (!missingQueue.autoCreate) return 'create it, or set ASYA_QUEUE_AUTO_CREATE=true';
-    return `creating it failed (${notCreated ?? 'the broker does not find it yet'}); create it, or grant the permission`;
+    return `creating it failed (${notCreated ?? 'the broker does not find it yet'}); create it, or grant the permission to create it`;
   }
 
   return {

@@ -80,7 +80,11 @@ async function settle(
   const reply =
     pauseMs === undefined ? await transport.ack(delivery) : await transport.nack(delivery, pauseMs);
   const { messageId } = delivery;
-  const what = pauseMs === undefined ? 'acked' : 'released';
-  if (reply.ok) line.telemetry.step(what, { messageId, pauseMs });
-  else line.telemetry.warn('settling failed', { messageId, what, problem: reply.problem });
+  const isAck = pauseMs === undefined;
+  if (reply.ok) line.telemetry.step(isAck ? 'acked' : 'released', { messageId, pauseMs });
+  else
+    line.telemetry.warn(`a delivery could not be ${isAck ? 'acknowledged' : 'released'}`, {
+      messageId,
+      problem: reply.problem,
+    });
 }

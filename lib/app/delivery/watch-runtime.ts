@@ -71,7 +71,7 @@ export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
     liveness: () => {
       const forMs = missingMs();
       if (problem === undefined || forMs <= notAliveAfterMs) return undefined;
-      return `no runtime at ${address} for ${Math.round(forMs / 1000)} s: ${problem}`;
+      return `the runtime at ${address} has not been ready for ${Math.round(forMs / 1000)} s: ${problem}`;
     },
     close: async () => {
       closing.abort();

@@ -23,7 +23,8 @@ export async function consumeTimers(
     const reply = isDone
       ? await transport.ack(delivery)
       : await transport.nack(delivery, releasePauseMs(receiveCount));
-    if (!reply.ok) telemetry.warn('settling a timer failed', { messageId, problem: reply.problem });
+    if (!reply.ok)
+      telemetry.warn('a timer message could not be settled', { messageId, problem: reply.problem });
   }
 
   while (!stop.aborted) {

@@ -94,7 +94,7 @@ async function claim(
     return {
       ok: false,
       kind: 'conflict',
-      detail: 'this Idempotency-Key was used for another request; use a new one',
+      detail: 'this Idempotency-Key was already used for a different request; use a new key',
     };
   }
   const known = await tasks.get(taskId);

@@ -67,7 +67,7 @@ export async function replayOne(
       case undefined: {
         // The note may be stored even though the reply was lost. If it stayed, no later replay would send the failure.
         const { ok } = await failures.withdrawReplay(failure.identity, options.replay);
-        const also = ok ? '' : `; ${failure.envelopeId} was not sent, but may be noted as replayed`;
+        const also = ok ? '' : `; ${failure.envelopeId} was not sent, but the index may list it as replayed`;
         return { kind: 'refused', problem: `${problem}${also}` };
       }
     }
@@ -76,7 +76,7 @@ export async function replayOne(
   if (reply.ok) return { kind: 'sent', to: prepared.to };
   const withdrawn = await failures.withdrawReplay(failure.identity, options.replay);
   if (withdrawn.ok) return { kind: 'target-refused', target: unreachableTarget(prepared.to, reply) };
-  const also = `; removing the note of its replay failed too: ${withdrawn.problem}`;
+  const also = `; removing the replay from the failure index failed too: ${withdrawn.problem}`;
   return { kind: 'refused', problem: notSentText(failure, `${reply.problem}${also}`) };
 }
 

@@ -193,7 +193,7 @@ async function untilEnded(
     if (missing === 0) return { why: 'ended' };
     if (stop.aborted) return { why: 'stopped' };
     if (clock.now() >= givesUpAt)
-      return { why: 'no-end', problem: `${missing} of the envelopes sent have not ended` };
+      return { why: 'no-end', problem: `${missing} of the sent envelopes did not end` };
     await clock.sleep(CHECK_ENDS_MS, stop);
   }
 }

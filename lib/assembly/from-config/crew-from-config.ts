@@ -21,7 +21,7 @@ export function crewFromConfig(name: string): MakeRuntime {
   return async (config, env, log) => {
     const { actor } = config;
     if (actor.name !== name)
-      throw new Error(`asya: this is ${name}, and ASYA_ACTOR_NAME is "${actor.name}"; set it to ${name}`);
+      throw new Error(`asya: ASYA_ACTOR_NAME is "${actor.name}", but this is ${name}; set it to ${name}`);
     // First: without storage `actor.crew` is undefined too, and this error names what is missing.
     const deps = crewDepsFromConfig(config, env, log);
     if (actor.crew === undefined) {
@@ -55,10 +55,14 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
   const { bucket, table, kmsKey, s3Endpoint, dynamoDbEndpoint } = storage;
   if (bucket === undefined || table === undefined) {
     const missing = [
-      ...(bucket === undefined ? ['ASYA_ARCHIVE_BUCKET, the bucket for archived envelopes'] : []),
-      ...(table === undefined ? ['ASYA_FAILURE_TABLE, the table for ends and failures'] : []),
+      ...(bucket === undefined
+        ? ['ASYA_ARCHIVE_BUCKET is not set; expected the S3 bucket for archived envelopes']
+        : []),
+      ...(table === undefined
+        ? ['ASYA_FAILURE_TABLE is not set; expected the DynamoDB table for ends and failures']
+        : []),
     ];
-    throw new Error(`asya: not set: ${missing.join('; ')}`);
+    throw new Error(`asya: ${missing.join('. ')}`);
   }
   const endpointOf = (endpoint: string | undefined) => defined({ endpoint });
   const archive = s3Archive({ bucket, region, ...endpointOf(s3Endpoint), ...defined({ kmsKey }) }, env);

@@ -33,8 +33,8 @@ export function deliveryLineFromConfig(
 function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<DeliveryLine, 'progress'> {
   const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
   if (gateway === undefined) return {};
-  const onTrouble = (problem: string) => telemetry.warn('reporting to the gateway failed', { problem });
-  return { progress: gatewayProgress(gateway, { clock: systemClock, onProblem: onTrouble }) };
+  const onProblem = (problem: string) => telemetry.warn('reporting to the gateway failed', { problem });
+  return { progress: gatewayProgress(gateway, { clock: systemClock, onProblem }) };
 }
 
 /** Sends to an actor's queue. An escalation goes to a topic of exactly that name, without the namespace. */

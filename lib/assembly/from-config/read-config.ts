@@ -23,6 +23,6 @@ export function configFromEnvironment<Config>(
 }
 
 export function mistakesMessage(mistakes: readonly Mistake[]): string {
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
   return `asya: ${count} in the configuration\n${mistakesText(mistakes).replace(/^/gm, '  ')}`;
 }

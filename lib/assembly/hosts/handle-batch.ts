@@ -29,12 +29,12 @@ export async function handleBatch(records: readonly SQSRecord[], host: BatchHost
 }
 
 /** False if SQS has to redeliver the record. Never throws: a bug fails only this record. */
-async function handleRecord(record: SQSRecord, giveTurn: () => void, host: BatchHost): Promise<boolean> {
+async function handleRecord(record: SQSRecord, releaseSlot: () => void, host: BatchHost): Promise<boolean> {
   const { line, transport, timeLeftMs } = host;
-  let hasTurn = true;
+  let hasSlot = true;
   const onCallEnded = () => {
-    if (hasTurn) giveTurn();
-    hasTurn = false;
+    if (hasSlot) releaseSlot();
+    hasSlot = false;
   };
   try {
     const delivery = deliveryFromRecord(record);
@@ -42,7 +42,10 @@ async function handleRecord(record: SQSRecord, giveTurn: () => void, host: Batch
     if (settle === 'ack') return true;
     const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
     if (!reply.ok)
-      line.telemetry.warn('settling failed', { messageId: delivery.messageId, problem: reply.problem });
+      line.telemetry.warn('a delivery could not be released', {
+        messageId: delivery.messageId,
+        problem: reply.problem,
+      });
   } catch (error) {
     const problem = stackText(error);
     line.telemetry.warn('internal error in the sidecar', { messageId: record.messageId, problem });

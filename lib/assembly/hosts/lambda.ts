@@ -51,8 +51,8 @@ export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHa
     wasLongEnough ||= timeLeftMs >= neededMs;
     if (wasLongEnough) return;
     throw new Error(
-      `asya: the function has ${timeLeftMs} ms left, and a call may take ${config.actor.timeoutMs} ms; ` +
-        `set the timeout to ${Math.ceil(neededMs / 1000) + 1} s or more, or lower ASYA_RESILIENCY_ACTOR_TIMEOUT`,
+      `asya: the function has ${timeLeftMs} ms left, but a call may take ${config.actor.timeoutMs} ms; ` +
+        `set the function's timeout to ${Math.ceil(neededMs / 1000) + 1} s or more, or lower ASYA_RESILIENCY_ACTOR_TIMEOUT`,
     );
   }
 

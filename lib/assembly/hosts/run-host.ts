@@ -25,7 +25,7 @@ export type HostEnd =
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
-const EXIT_MISTAKEN = 2;
+const EXIT_INVALID_CONFIG = 2;
 
 type LogSettings = Pick<SidecarConfig, 'logLevel' | 'actor'>;
 
@@ -41,17 +41,17 @@ export async function runHost<Config extends LogSettings>(
   const reading = readConfig(env);
   if ('message' in reading) {
     printError(reading.message);
-    return EXIT_MISTAKEN;
+    return EXIT_INVALID_CONFIG;
   }
   const { config } = reading;
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
   try {
     const end = await serve(config, log);
     const isStopped = end.why === 'stopped';
-    log.line(isStopped ? 'info' : 'error', 'ended', { ...end });
+    log.line(isStopped ? 'info' : 'error', 'sidecar ended', { ...end });
     return isStopped ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    log.line('error', 'failed', { problem: failureText(error) });
+    log.line('error', 'sidecar failed', { problem: failureText(error) });
     return EXIT_FAILED;
   }
 }

@@ -47,7 +47,7 @@ async function work(config: SidecarConfig, log: JsonLog, worker: WorkerProcess):
     ...(observer === undefined ? {} : { observer }),
   };
   return withHost(options, async (host) => {
-    log.line('info', 'working', { queue: queues.join(','), transport });
+    log.line('info', 'receiving deliveries', { queue: queues.join(','), transport });
     const consumers = await consumersOf(queues, config, host);
     const { interrupt } = host.line.runtime;
     const end = await withinGracePeriod(consumeAll(consumers, stop), {
@@ -78,7 +78,9 @@ function queuesOf({ actor, namespace, deadLettersOf }: SidecarConfig): readonly 
   if (actor.crew?.role !== 'dlq') return [queueName(actor.name, namespace)];
   if (deadLettersOf.length > 0)
     return deadLettersOf.map((name) => deadLetterQueueName(queueName(name, namespace)));
-  throw new Error('asya: not set: ASYA_DEAD_LETTERS_OF, the actors whose dead-letter queues x-dlq drains');
+  throw new Error(
+    'asya: ASYA_DEAD_LETTERS_OF is not set; expected the actors whose dead-letter queues x-dlq drains',
+  );
 }
 
 async function consumersOf(

@@ -6,7 +6,7 @@ import { suggestion } from '../../core/text/nearest.ts';
 import { isFile, isFolder, namesIn } from './path-kind.ts';
 
 /** Checks that the file of a handler exists, relative to the folder of the document that names it. */
-export function handlerCheckIn(meshFolder: string, where = 'beside this document'): HandlerCheck {
+export function handlerCheckIn(meshFolder: string, where = 'next to this document'): HandlerCheck {
   return (runtime, document) => {
     const folder = join(meshFolder, dirname(document));
     switch (runtime.kind) {
@@ -26,7 +26,7 @@ function nodeProblem(handler: string, folder: string, where: string): string | u
   const path = join(folder, file);
   if (isFile(path)) return undefined;
   const there = namesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
-  return `is ${describeValue(handler)}, and there is no file ${describeValue(file)} ${where}${suggestion(basename(file), there)}`;
+  return `is ${describeValue(handler)}, but there is no file ${describeValue(file)} ${where}${suggestion(basename(file), there)}`;
 }
 
 /** Finds a module like Python does: packages and modules first; the remaining names are inside the last module. */
@@ -41,14 +41,14 @@ function pythonProblem(handler: string, folder: string, where: string): string |
       const module = parts.slice(0, index + 1).join('.');
       const file = `${parts.slice(0, index + 1).join('/')}.py`;
       const meant = suggestion(part, modulesIn(here));
-      return `is ${describeValue(handler)}, and there is no module "${module}" ("${file}") ${where}${meant}`;
+      return `is ${describeValue(handler)}, but there is no module "${module}" ("${file}") ${where}${meant}`;
     }
     here = join(here, part);
   }
   if (isFile(join(here, '__init__.py'))) return undefined;
   const last = handler.split('.').at(-1);
   const within = modulesIn(here).map((module) => [...parts, module, last].join('.'));
-  return `is ${describeValue(handler)}, and "${parts.join('/')}" is a folder without "__init__.py"; name the module in it too${suggestion(handler, within)}`;
+  return `is ${describeValue(handler)}, but "${parts.join('/')}" is a folder without "__init__.py"; add the name of the module${suggestion(handler, within)}`;
 }
 
 function modulesIn(folder: string): readonly string[] {

@@ -40,15 +40,15 @@ export function readMesh(folder: string): MeshReading {
 
 function folderProblem(folder: string): string | undefined {
   if (isFolder(folder)) return undefined;
-  if (isFile(folder)) return 'is a file; expected the folder that contains it';
+  if (isFile(folder)) return 'is a file; expected the folder of a mesh';
   const path = resolve(folder);
   const beside = namesIn(dirname(path)).filter((name) => isFolder(join(dirname(path), name)));
-  return `is not a folder${suggestion(basename(path), beside)}`;
+  return `is not an existing folder${suggestion(basename(path), beside)}`;
 }
 
 function emptyProblem(files: readonly ManifestFile[]): string {
   const paths = files.map(({ path }) => path).join(', ');
-  const found = paths === '' ? 'it has no .yaml file' : `there is none in ${excerpt(paths)}`;
+  const found = paths === '' ? 'it has no .yaml files' : `there is none in ${excerpt(paths)}`;
   return `contains no document of kind "${ACTOR_KIND}": ${found}`;
 }
 

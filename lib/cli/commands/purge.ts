@@ -5,7 +5,7 @@ export const addPurge = defineCommand({
   name: 'purge',
   description: 'remove failures from the index permanently, after confirmation',
   declare: (command) =>
-    addFilterOptions(command.argument('[ids...]', "envelopes' ids"))
+    addFilterOptions(command.argument('[ids...]', 'ids of envelopes'))
       .option('--all', 'all failures')
       .option('--archive', 'also delete the archived envelopes; by default they stay in the archive')
       .option('--yes', 'do not ask for confirmation'),

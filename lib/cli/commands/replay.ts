@@ -5,7 +5,7 @@ export const addReplay = defineCommand({
   name: 'replay',
   description: 'send failed envelopes again, as a first attempt with their original payload',
   declare: (command) =>
-    addFilterOptions(command.argument('[ids...]', "envelopes' ids"))
+    addFilterOptions(command.argument('[ids...]', 'ids of envelopes'))
       .option('--all', 'all failures')
       .option('--go', 'send; without it, only print what would be sent')
       .option('--dry-run', 'print what would be sent (the default without --go)')

@@ -3,14 +3,14 @@ import { addMeshOption } from '../options/filter-options.ts';
 
 export const addSend = defineCommand({
   name: 'send',
-  description: 'send an envelope; with --wait, print the payload it ends with',
+  description: 'send an envelope; with --wait, print its final payload',
   declare: (command) =>
     addMeshOption(
       command
         .argument('<FLOW|ACTOR>', 'a flow, or a single actor')
         .option('--payload <payload>', 'JSON, the name of a JSON file, or - to read stdin', '{}')
         .option('--id <id>', "the envelope's id (default: a new one)")
-        .option('--wait', 'wait for the end, then print the final payload')
+        .option('--wait', 'wait until the envelope ends, then print its final payload')
         .option('--timeout <duration>', 'how long --wait waits', '1m'),
     ),
   help: `Examples:

@@ -41,6 +41,14 @@ export function selectionFrom(
 function sinceOption(text: string, now: number): number {
   return (
     instantMs(text) ??
-    Math.max(0, now - durationOption('--since', text, ', 7d, or a time like 2026-01-01T00:00:00Z'))
+    Math.max(
+      0,
+      now -
+        durationOption(
+          '--since',
+          text,
+          '; also valid: days such as "7d", or a time such as "2026-01-01T00:00:00Z"',
+        ),
+    )
   );
 }

@@ -14,7 +14,7 @@ export function decidedByText(envelope: Envelope | undefined, failure: Failure):
   const known = BY_REASON.get(reason);
   if (known !== undefined) return known;
   if (envelope === undefined) return 'unknown: the envelope cannot be read';
-  if (reason !== 'RuntimeError') return 'unknown: the envelope does not contain it';
+  if (reason !== 'RuntimeError') return 'unknown: the envelope has no status.decided_by';
   return BY_ERROR.get(errorType) ?? 'no policy: none matched the error';
 }
 
@@ -38,7 +38,7 @@ const BY_REASON: ReadonlyMap<string, string> = new Map([
   ['ParseError', 'admission: the message is not valid JSON'],
   ['ValidationError', 'validation: the envelope, or what the handler returned, is not valid'],
   ['RouteMismatch', 'admission: the envelope reached the wrong actor'],
-  ['DeliveryExhausted', 'the broker: received too often without an acknowledgement'],
+  ['DeliveryExhausted', 'the broker: received the maximum number of times without an acknowledgement'],
 ]);
 
 const BY_ERROR: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,6 @@
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
-import { suggestion } from '../../core/text/nearest.ts';
 import { readActorResiliency } from './actor-resiliency.ts';
 import { readAnnotations, readLabels } from './labels.ts';
 import type { ActorSpec, RuntimeSpec } from './manifest.ts';
@@ -76,8 +75,7 @@ export function checkKind(value: Fields, notes: MistakeCollector): void {
     notes.at('apiVersion').add(`${describeReceived(apiVersion)}; expected "${API_VERSION}"`);
   }
   if (kind !== ACTOR_KIND) {
-    const meant = typeof kind === 'string' ? suggestion(kind, [ACTOR_KIND]) : '';
-    notes.at('kind').add(`${describeReceived(kind)}; expected "${ACTOR_KIND}"${meant}`);
+    notes.at('kind').add(`${describeReceived(kind)}; expected "${ACTOR_KIND}"`);
   }
 }
 
@@ -181,6 +179,8 @@ function readEnvironmentOf(
 function variableText(content: unknown, written: string | undefined, notes: MistakeCollector): string {
   if (typeof content === 'string') return content;
   if (typeof content === 'number' || typeof content === 'boolean') return written ?? String(content);
-  notes.add(`is ${describeValue(content)}; expected text, a number or a flag; use "" for an empty value`);
+  notes.add(
+    `is ${describeValue(content)}; expected text, a number, true or false; use "" for an empty value`,
+  );
   return '';
 }

@@ -77,7 +77,7 @@ function readTimes(fields: Fields, notes: MistakeCollector): Pick<Times, 'timeou
     notes
       .at('visibilityTimeout')
       .add(
-        `is ${describeValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers what is still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
+        `is ${describeValue(visibilityTimeout)}; it must be longer than the actorTimeout (${durationText(boundMs)}), or the broker redelivers messages that are still being processed; try "${defaultVisibilitySeconds(boundMs)}s"`,
       );
   }
   return { timeoutMs: boundMs, ...defined({ visibilitySeconds }) };
@@ -89,7 +89,7 @@ const readTimeoutMs: ReadField<number> = (value, notes) => {
   if (milliseconds > 0 && milliseconds < MAX_VISIBILITY_SECONDS * 1000) return milliseconds;
   const longest = durationText(MAX_VISIBILITY_SECONDS * 1000);
   notes.add(
-    `${describeReceived(value)}; it must be above 0 and shorter than ${longest}, the longest visibility timeout of SQS`,
+    `${describeReceived(value)}; expected a duration above 0 and below ${longest}, the maximum visibility timeout of SQS`,
   );
   return undefined;
 };

@@ -93,9 +93,7 @@ const readTimeoutSeconds: ReadField<number> = (value, notes) => {
     meantMs === undefined || meantMs < 1000
       ? ''
       : `; did you mean ${Math.max(2, Math.round(meantMs / 1000))}?`;
-  notes.add(
-    `${describeReceived(value)}; a flow's timeout is a whole number of seconds from 2, such as 360${meant}`,
-  );
+  notes.add(`${describeReceived(value)}; expected a whole number of seconds, 2 or more, such as 360${meant}`);
   return undefined;
 };
 

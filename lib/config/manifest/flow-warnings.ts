@@ -12,7 +12,7 @@ export function addFlowWarnings(
   const { timeoutSeconds, mcp, a2a } = flow;
   if (timeoutSeconds !== undefined) warnOfShortTimeout(flow, timeoutSeconds * 1000, actors, notes);
   else if (mcp !== undefined || a2a !== undefined) {
-    const problem = `offers "${flow.name}" to callers, but the flow has no timeout: they may wait forever`;
+    const problem = 'offers the flow to callers, but the flow has no timeout: they may wait forever';
     notes.at(mcp === undefined ? 'a2a' : 'mcp').add(problem);
   }
 }
@@ -29,7 +29,7 @@ function warnOfShortTimeout(
   const received = `is ${timeoutMs / 1000} (${durationText(timeoutMs)})`;
   if (slowest !== undefined && timeoutMs < slowest.timeoutMs) {
     const limit = durationText(slowest.timeoutMs);
-    const problem = `${received}, below the actorTimeout of "${slowest.name}" (${limit}): a call there can never have its full time`;
+    const problem = `${received}, below the actorTimeout of "${slowest.name}" (${limit}): a call of that actor can never use its whole timeout`;
     notes.at('timeout').add(problem);
   } else if (timeoutMs < sumMs) {
     const parts = visited.map(({ name, timeoutMs: own }) => `${name} ${durationText(own)}`).join(', ');

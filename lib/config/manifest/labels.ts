@@ -16,7 +16,7 @@ const OTHER_TAGS = 10;
 const MAX_LABELS = MAX_TAGS - OTHER_TAGS;
 const RESERVED_PREFIX = /^aws:/i;
 const NOT_IN_A_TAG = /[^\p{L}\p{N} _.:/=+\-@]/gu;
-const TAG_CHARACTERS = 'an AWS tag takes letters, digits, spaces and _ . : / = + - @';
+const TAG_CHARACTERS = 'an AWS tag may contain letters, digits, spaces and _ . : / = + - @';
 
 /** Labels become AWS tags, so a label that AWS would refuse is a mistake here and not a failed deployment. */
 export function readLabels(value: unknown, written: WrittenValue, notes: MistakeCollector): Texts {
@@ -24,7 +24,7 @@ export function readLabels(value: unknown, written: WrittenValue, notes: Mistake
   const count = Object.keys(labels).length;
   if (count > MAX_LABELS) {
     notes.add(
-      `has ${count} labels, and at most ${MAX_LABELS} can become AWS tags: AWS allows ${MAX_TAGS} per resource, and ${OTHER_TAGS} are left for other tags; remove ${count - MAX_LABELS}`,
+      `has ${count} labels, and at most ${MAX_LABELS} can become AWS tags: AWS allows ${MAX_TAGS} per resource, and ${OTHER_TAGS} are reserved for other tags; remove ${count - MAX_LABELS}`,
     );
   }
   const seen = new Map<string, string>();
@@ -61,7 +61,7 @@ function readTexts(
 }
 
 function notTextProblem(what: 'label' | 'annotation', content: unknown, written: string | undefined): string {
-  const rule = what === 'label' ? 'a label is text' : 'an annotation is text';
+  const rule = what === 'label' ? 'a label must be text' : 'an annotation must be text';
   if (content === null) return `is null; ${rule}: write "" for an empty one`;
   if (typeof content !== 'number' && typeof content !== 'boolean')
     return `is ${describeValue(content)}; ${rule}, such as "vision"`;

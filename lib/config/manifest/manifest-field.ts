@@ -145,7 +145,7 @@ export function checkReference({ name, notes }: Reference, known: ReadonlySet<st
 function referenceProblem(name: unknown, known: ReadonlySet<string> | undefined): string | undefined {
   if (typeof name !== 'string') return `${describeReceived(name)}; expected the name of an actor`;
   if (isActorName(name) && isCrewName(name))
-    return `is "${name}"; a route cannot contain an actor of the mesh itself`;
+    return `is "${name}"; a route cannot contain a crew actor, whose name starts with "x-"`;
   if (known === undefined)
     return isActorName(name) ? undefined : `is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;
   if (known.has(name)) return undefined;

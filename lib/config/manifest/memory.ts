@@ -14,7 +14,7 @@ export function readMemoryMb(value: unknown, notes: MistakeCollector): number | 
   const megabytes = typeof value === 'number' ? value : Number(count) * (UNIT_MB[unit] ?? Number.NaN);
   if (Number.isInteger(megabytes) && megabytes >= MIN_MB && megabytes <= MAX_MB) return megabytes;
   notes.add(
-    `${describeReceived(value)}; memory is text like "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${memorySuggestion(value)}`,
+    `${describeReceived(value)}; expected text such as "512Mi" or "1Gi", or a number of MB, from ${MIN_MB} to ${MAX_MB}${memorySuggestion(value)}`,
   );
   return undefined;
 }

@@ -49,8 +49,8 @@ export function readManifest(
   const flows = parts.flatMap(({ document, flows: some = [] }) =>
     some.map((flow) => ({ ...flow, document })),
   );
-  reportDuplicates(actors, ({ actor }) => actor.name, 'an actor has one document');
-  reportDuplicates(flows, ({ flow }) => flow.name, 'a flow has one entry');
+  reportDuplicates(actors, ({ actor }) => actor.name, 'actor names must be unique');
+  reportDuplicates(flows, ({ flow }) => flow.name, 'flow names must be unique');
   const known = knownNames(parts);
   for (const { references } of [...actors, ...flows]) {
     for (const reference of references) checkReference(reference, known);
@@ -109,7 +109,8 @@ function reportDuplicates<T extends { readonly named: MistakeCollector }>(
     const name = nameOf(reading);
     const first = firsts.get(name);
     if (first === undefined) firsts.set(name, reading);
-    else if (name !== '') reading.named.add(`is "${name}", and so is ${first.named.place}; ${rule}`);
+    else if (name !== '')
+      reading.named.add(`is "${name}", which is already used at ${first.named.place}; ${rule}`);
   }
 }
 

@@ -75,10 +75,11 @@ function readDocument(
   for (const { code, message, pos } of firstPerLine(document.errors, at)) {
     note(pos[0], [], SYNTAX_MESSAGES[code] ?? `is not valid YAML: ${message}`);
   }
-  for (const { message, pos } of document.warnings) note(pos[0], [], `has no meaning here: ${message}`);
+  for (const { message, pos } of document.warnings) note(pos[0], [], `is not supported: ${message}`);
   const faults = document.errors.length > 0 ? [] : yamlFaults(document.contents);
   for (const { offset, path, problem, firstOffset } of faults) {
-    const first = firstOffset === undefined ? '' : `, first in line ${at(firstOffset).line}; keep one`;
+    const first =
+      firstOffset === undefined ? '' : `, first defined on line ${at(firstOffset).line}; keep one`;
     note(offset, path, problem + first);
   }
   const start = document.contents?.range[0] ?? 0;
@@ -96,7 +97,7 @@ function readDocument(
 
 const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: 'is nested too deeply to be read',
-  NON_STRING_KEY: 'is the name of a field, but not text',
+  NON_STRING_KEY: 'is a key that is not text; expected text',
 };
 
 function firstPerLine(
@@ -116,7 +117,7 @@ function plainValue(document: Document.Parsed): { value: unknown } | { problem: 
     const message = oneLine(error);
     return {
       problem: /alias count/.test(message)
-        ? `has aliases that repeat more than ${MAX_ALIASES} nodes; write some of them out`
+        ? `has aliases that expand to more than ${MAX_ALIASES} nodes; write some of them out`
         : `cannot be read: ${message}`,
     };
   }

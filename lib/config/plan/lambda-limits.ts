@@ -61,7 +61,7 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
     notes
       .at('deadLetterRetention')
       .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}, which is not longer than the retention of the queues (${secondsText(retentionSeconds)}): a dead-lettered message keeps its age and could expire at once; expected more, up to ${secondsText(MAX_RETENTION_SECONDS)}, or a lower retention`,
+        `is ${secondsText(deadLetterRetentionSeconds)}, which is not longer than the retention of the queues (${secondsText(retentionSeconds)}): a dead-lettered message keeps its age and could expire immediately; expected more, up to ${secondsText(MAX_RETENTION_SECONDS)}, or a lower retention`,
       );
   } else if (deadLetterRetentionSeconds > MAX_RETENTION_SECONDS) {
     notes
@@ -71,7 +71,9 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
       );
   }
   if (mostReplicas !== undefined && mostReplicas < MIN_REPLICAS)
-    notes.at('concurrency').add(`is ${mostReplicas}; an event source needs at least ${MIN_REPLICAS} copies`);
+    notes
+      .at('concurrency')
+      .add(`is ${mostReplicas}; expected ${MIN_REPLICAS} or more, the minimum of an SQS event source`);
   return mistakes;
 }
 
@@ -163,7 +165,7 @@ function checkTimes(spec: ActorSpec, notes: MistakeCollector): void {
     notes
       .at('actorTimeout')
       .add(
-        `is ${durationText(timeoutMs)}; a call may take ${durationText(MAX_ACTOR_TIMEOUT_MS)} on Lambda, which ends a function after 15m: ` +
+        `is ${durationText(timeoutMs)}; a call may take at most ${durationText(MAX_ACTOR_TIMEOUT_MS)} on Lambda, which stops a function after 15m: ` +
           'split the work into several actors, or run this one as a long-running worker (`asya sidecar`)',
       );
     return;
@@ -187,7 +189,7 @@ function checkReplicas({ scaling }: ActorSpec, notes: MistakeCollector): void {
     notes
       .at('maxReplicas')
       .add(
-        `is ${maxReplicas}; an event source of Lambda needs at least ${MIN_REPLICAS}, and a limit by reserved concurrency would throttle polls until messages are dead-lettered: ` +
+        `is ${maxReplicas}; a Lambda event source needs at least ${MIN_REPLICAS}, and a limit by reserved concurrency would throttle polls until messages are dead-lettered: ` +
           'set 2 and make the handler safe for two calls at once (a conditional write, a lock), or run this actor as one long-running worker (`asya sidecar`)',
       );
   }
@@ -224,7 +226,9 @@ function checkEnvironment(spec: ActorSpec, bytes: number, notes: MistakeCollecto
     else if (!/^[A-Za-z][A-Za-z0-9_]+$/.test(name))
       notes.at(name).add('is not valid on Lambda; expected a letter, then at least one letter, digit or "_"');
     else if (name === 'POWERTOOLS_SERVICE_NAME')
-      notes.at(name).add('is set by the mesh: it keeps the metrics of two meshes apart; choose another name');
+      notes
+        .at(name)
+        .add('is set by the mesh: it separates the metrics of different meshes; choose another name');
   }
   if (bytes > MAX_ENVIRONMENT_BYTES) {
     notes.add(

@@ -46,7 +46,7 @@ export const listenAddress: Kind<ListenAddress | undefined> = {
     const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
     if (digits === '' || port > 65_535)
-      return { problem: 'expected ":9090" or "127.0.0.1:9090"; an empty value switches it off' };
+      return { problem: 'expected ":9090" or "127.0.0.1:9090"; an empty value turns it off' };
     return { value: host === '' ? { port } : { host, port } };
   },
   write: (address) => (address === undefined ? '' : `${address.host ?? ''}:${address.port}`),
@@ -58,7 +58,9 @@ export const hostAndPort: Kind<string> = {
   read: (text) => {
     const [, digits = ''] = /^[^\s:/]+:(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
-    return port >= 1 && port <= 65_535 ? { value: text } : { problem: 'expected "127.0.0.1:8085"' };
+    return port >= 1 && port <= 65_535
+      ? { value: text }
+      : { problem: 'expected host:port, such as "127.0.0.1:8085"' };
   },
   write: (text) => text,
 };
@@ -71,7 +73,9 @@ export const keysUrl: Kind<string> = {
   read: (text) => {
     const reading = HTTPS.read(text);
     if ('problem' in reading || /^https:/i.test(text) || isOnThisMachine(text)) return reading;
-    return { problem: 'expected "https:", because keys over plain HTTP could be replaced on the way' };
+    return {
+      problem: 'expected an "https:" URL, because keys fetched over plain HTTP could be replaced in transit',
+    };
   },
   write: (text) => text,
 };

@@ -52,11 +52,11 @@ function readApiKey(item: unknown, notes: MistakeCollector): ApiKey | undefined 
   }
   // Someone may have entered the key itself, so the message does not show the value.
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) {
-    notes.at('sha256').add('is not a SHA-256 in hex (64 digits); never enter the key itself');
+    notes.at('sha256').add('is not a SHA-256 hash in hex (64 digits); never enter the key itself');
     return undefined;
   }
   if (flows !== undefined && !(Array.isArray(flows) && flows.every((flow) => typeof flow === 'string')))
-    notes.at('flows').add('is not a list of names of flows');
+    notes.at('flows').add('is not a list of flow names');
   const expiresMs = instantMs(expires_at);
   if (expires_at !== undefined && expiresMs === undefined)
     notes.at('expires_at').add(`is ${describeValue(expires_at)}; ${TIMESTAMP_RULE}`);

@@ -45,7 +45,7 @@ export function delayerConfigFrom(env: Environment): DelayerReading {
   const variables = setVariables(DELAYER_SETTINGS, env);
   reportUnknownVariables('DELAYER_', DELAYER_SETTINGS, variables, found);
   const config = configFrom(readGroup(DELAYER, variables, found), found);
-  // A variable whose value is not valid is not missing as well.
+  // A variable with an invalid value is not also reported as missing.
   const mistakes = found.filter(
     ({ place, problem }, index) =>
       !problem.startsWith('is not set') || found.findIndex((one) => one.place === place) === index,
@@ -57,7 +57,7 @@ export function delayerConfigFrom(env: Environment): DelayerReading {
 /** If there are mistakes, the configuration contains placeholders and must not be used. */
 function configFrom(values: DelayerValues, mistakes: Mistake[]): DelayerConfig {
   const { accessToken, metadataHost, pubSubEndpoint, gracePeriodMs, logLevel, port } = values;
-  const project = required('project', values, 'for example "my-project"', mistakes);
+  const project = required('project', values, 'expected a project such as "my-project"', mistakes);
   return {
     project,
     engine: engineFrom(values, mistakes),
@@ -73,10 +73,10 @@ function configFrom(values: DelayerValues, mistakes: Mistake[]): DelayerConfig {
 
 function engineFrom(values: DelayerValues, mistakes: Mistake[]): DelayerEngine {
   if (values.engine === 'timer-file') {
-    const path = required('timerFile', values, 'and DELAYER_ENGINE is "timer-file"', mistakes);
+    const path = required('timerFile', values, 'DELAYER_ENGINE=timer-file requires it', mistakes);
     return { kind: 'timer-file', path };
   }
-  const example = 'for example "delayer@my-project.iam.gserviceaccount.com"';
+  const example = 'expected an email address such as "delayer@my-project.iam.gserviceaccount.com"';
   const serviceAccount = required('taskServiceAccount', values, example, mistakes);
   return { kind: 'cloud-tasks', serviceAccount, ...defined({ endpoint: values.tasksEndpoint }) };
 }
@@ -118,6 +118,6 @@ function required(
   mistakes: Mistake[],
 ): string {
   const value = values[key];
-  if (value === undefined) mistakes.push({ place: DELAYER[key].variable, problem: `is not set, ${reason}` });
+  if (value === undefined) mistakes.push({ place: DELAYER[key].variable, problem: `is not set; ${reason}` });
   return value ?? '';
 }

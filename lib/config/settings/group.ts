@@ -65,7 +65,10 @@ export function reportUnknownVariables(
 ): void {
   for (const name of Object.keys(env)) {
     if (name.startsWith(prefix) && !Object.hasOwn(settings, name)) {
-      mistakes.push({ place: name, problem: `is not a setting${suggestion(name, Object.keys(settings))}` });
+      mistakes.push({
+        place: name,
+        problem: `is not a known setting${suggestion(name, Object.keys(settings))}`,
+      });
     }
   }
 }

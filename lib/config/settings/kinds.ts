@@ -141,8 +141,9 @@ export function listOf(item: Kind<string>): Kind<readonly string[]> {
 
 /** A relative path would depend on the working directory of the process. */
 export const absolutePath: Kind<string> = {
-  takes: 'a path from `/`',
-  read: (value) => (value.startsWith('/') ? { value } : { problem: 'expected a path that begins with "/"' }),
+  takes: 'an absolute path',
+  read: (value) =>
+    value.startsWith('/') ? { value } : { problem: 'expected an absolute path, which starts with "/"' },
   write: (value) => value,
 };
 
@@ -154,6 +155,9 @@ export const namespace: Kind<string> = {
   read: (value) =>
     NAMESPACE.test(value)
       ? { value }
-      : { problem: 'expected letters, digits, "-" and "_", for example "prod"' },
+      : {
+          problem:
+            'expected letters, digits, "-" and "_", starting and ending with a letter or digit, such as "prod"',
+        },
   write: (value) => value,
 };

@@ -23,7 +23,7 @@ export function readResiliency(texts: ResiliencyTexts, readFile: ReadFile, mista
   const both = [policies === undefined ? [] : [POLICIES], rules === undefined ? [] : [RULES]].flat();
   if (file === undefined || both.length > 0) {
     if (file !== undefined) {
-      const problem = `is set, but so is ${both.join(' and ')}; keep the file or the variables`;
+      const problem = `is set together with ${both.join(' and ')}; keep either the file or the variables`;
       mistakes.push({ place: FILE, problem });
       readResiliencyFile(file, readFile, mistakes);
     }
@@ -47,7 +47,7 @@ function readResiliencyFile(path: string, readFile: ReadFile, mistakes: Mistake[
   const input = parseJson(content.text, notes.place, mistakes);
   if (input === NOT_JSON) return NO_RESILIENCY;
   if (!isFields(input)) {
-    notes.add(`holds ${describeValue(input)}, not {"policies":{...},"rules":[...]}`);
+    notes.add(`contains ${describeValue(input)}; expected {"policies":{...},"rules":[...]}`);
     return NO_RESILIENCY;
   }
   addUnknownKeys(notes, input, ['policies', 'rules']);

@@ -20,12 +20,12 @@ export const METRICS = {
   },
   failures_recorded_total: {
     kind: 'count',
-    help: 'Failures added to the index by x-sump or x-dlq',
+    help: 'Failures added to the index by x-sump and x-dlq',
     labels: ['actor', 'reason'],
   },
   runtime_errors_total: {
     kind: 'count',
-    help: 'Calls of the runtime that failed',
+    help: 'Calls to the runtime that failed',
     labels: ['queue', 'error_type'],
   },
   processing_duration_seconds: {

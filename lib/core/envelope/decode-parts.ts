@@ -83,7 +83,7 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
   const fields = withoutNulls(read);
   const attempt = fields['attempt'];
   if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
-    return `status.attempt is ${describeValue(attempt)}; expected a whole number from 1`;
+    return `status.attempt is ${describeValue(attempt)}; expected a whole number, 1 or more`;
   }
   for (const key of ['created_at', 'deadline_at'] as const) {
     const value = fields[key];

@@ -30,7 +30,7 @@ export function replayOf(failed: Envelope, options: ReplayOptions): ReplayResult
   if (isCrewName(to)) return replayToCrew(failed, to, options);
   if (!isRoutableName(to))
     return {
-      problem: `"${to}" is not the name of an actor that it can be sent to; set another one with --to`,
+      problem: `"${to}" is not a valid actor name; choose another actor with --to`,
     };
   if (failed.status?.['unreadable'] === true && options.payload === undefined) {
     return {
@@ -56,9 +56,9 @@ export function replayOf(failed: Envelope, options: ReplayOptions): ReplayResult
  */
 function replayToCrew(failed: Envelope, to: string, { replay, payload }: ReplayOptions): ReplayResult {
   if (to !== endActorOf(failed))
-    return { problem: `"${to}" is reserved for the mesh; only its own failures can be replayed to it` };
+    return { problem: `"${to}" is a crew actor; only its own failures can be replayed to it` };
   if (payload !== undefined)
-    return { problem: `it failed at "${to}" after its end; its payload cannot be changed` };
+    return { problem: `it had already ended when it failed at "${to}"; its payload cannot be changed` };
   if (failed.status?.['unreadable'] === true)
     return { problem: 'the original message could not be decoded, so there is nothing to replay' };
   const before = failed.status?.['before'];

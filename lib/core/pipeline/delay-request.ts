@@ -33,7 +33,7 @@ export function readDelayRequest(attributes: Attributes): DelayRequest | { reado
 }
 
 const MS_PER_DAY = 86_400_000;
-const DELAY_RULE = 'a delay is text like "1m32s", "500s", "12000ms" or "1d12h"';
+const DELAY_RULE = 'expected a delay such as "1m32s", "500s", "12000ms" or "1d12h"';
 
 /** Reads a duration that may start with days: "1d12h". */
 export function delayMsFromText(text: string | undefined): number | undefined {
@@ -43,7 +43,7 @@ export function delayMsFromText(text: string | undefined): number | undefined {
   return restMs === undefined ? undefined : Number(days) * MS_PER_DAY + restMs;
 }
 
-const TOPIC_RULE = 'a topic is a name like "orders" or "projects/my-project/topics/orders"';
+const TOPIC_RULE = 'expected a topic name such as "orders" or "projects/my-project/topics/orders"';
 /** Pub/Sub's rules, so that an invalid topic is rejected before the message is scheduled. */
 const TOPIC = /^(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/;
 const FULL_TOPIC = /^projects\/([a-z0-9.:-]{1,100})\/topics\/([^/]+)$/;

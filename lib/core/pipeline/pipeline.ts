@@ -7,7 +7,9 @@ import { matches, patternFromText } from '../policy/policy-match.ts';
 /** The decisions of the error module for Pub/Sub pipelines: the same policy engine, with its own patterns and schedule. */
 
 export interface PipelineSettings {
+  /** The delay before each retry, in seconds: `[1, 1, 2, 3, 7, 30]`. An empty list means no retries. */
   readonly delaysSeconds: readonly number[];
+  /** How long after its event time a message expires. An expired message is not retried. */
   readonly expireAfterHours: number;
 }
 

@@ -72,7 +72,7 @@ function compileMaxAttempts(fields: PolicyFields, mistakes: MistakeCollector): n
     return Number.POSITIVE_INFINITY;
   }
   if (!Number.isSafeInteger(maxAttempts) || (maxAttempts as number) < 0) {
-    mistakes.add(`is ${describeValue(maxAttempts)}; expected a whole number from 0, or "unlimited"`);
+    mistakes.add(`is ${describeValue(maxAttempts)}; expected a whole number, 0 or more, or "unlimited"`);
     return 1;
   }
   return Math.max(1, maxAttempts as number);

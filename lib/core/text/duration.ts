@@ -16,7 +16,7 @@ const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 /** The longest duration that Go can represent, about 292 years. Computed delays are capped at it. */
 export const MAX_DURATION_MS = 9_223_372_036_855;
 
-export const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+export const DURATION_RULE = 'expected a duration such as "300ms", "1.5s", "5m" or "1h30m"';
 
 /** The duration in milliseconds, rounded to the nearest one. Undefined if the value is not a duration. */
 export function durationMs(value: unknown): number | undefined {

@@ -117,7 +117,7 @@ export function textFromMembers(members: ReadonlyMap<string, JsonText>): JsonTex
 /** What is wrong with invalid JSON, and where: `unexpected "}" at line 1, column 7`. */
 export function describeJsonError(source: string, at: number): string {
   const found =
-    at >= source.length ? 'the text ends' : `unexpected ${JSON.stringify(characterAt(source, at))}`;
+    at >= source.length ? 'unexpected end of text' : `unexpected ${JSON.stringify(characterAt(source, at))}`;
   const line = source.slice(0, at).split('\n').length;
   const column = at - source.lastIndexOf('\n', at - 1);
   return `${found} at line ${line}, column ${column}`;

@@ -8,7 +8,7 @@ const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[
 /** Text that is in UTC already and needs no conversion. Leap seconds are converted, so they do not match. */
 const IN_UTC = /^[\d-]{10}T\d\d:\d\d:[0-5]\d(?:\.\d+)?Z$/;
 
-export const TIMESTAMP_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
+export const TIMESTAMP_RULE = 'expected an RFC 3339 time such as "2026-01-01T00:00:00Z"';
 
 /** RFC 3339 has four digits for the year: other instants cannot be written in UTC. */
 const YEAR_0_MS = -62_167_219_200_000;

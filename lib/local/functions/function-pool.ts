@@ -95,7 +95,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
   function noteProblem(found: string): void {
     if (found !== problem)
       onWarning(
-        `cannot load function "${name}" from ${file}: ${found}; fix the problem, loading is retried automatically`,
+        `cannot load function "${name}" from ${file}: ${found}; fix the problem; loading is retried automatically`,
       );
     problem = found;
     recovery ??= recover();

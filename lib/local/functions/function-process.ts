@@ -141,7 +141,7 @@ function untilGone(child: ChildProcess): Promise<string> {
       if (child.pid === undefined) resolve(`could not be started: ${error.message}`);
     });
     child.once('exit', (code, signal) => {
-      const how = signal === null ? `exited with status ${code}` : `was ended by ${signal}`;
+      const how = signal === null ? `exited with status ${code}` : `was terminated by ${signal}`;
       const timer = setTimeout(() => resolve(how), LAST_OUTPUT_MS);
       child.once('close', () => {
         clearTimeout(timer);

@@ -23,7 +23,7 @@ export function runtimeCommand(
       return python === undefined
         ? {
             problem:
-              'its handler needs Python 3.9 or later, but python3 is not on the PATH; install it and start the mesh again',
+              'its handler needs Python 3.9 or later, which was not found on the PATH; install it and start the mesh again',
           }
         : { command: commandOf(python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
     case 'url':

@@ -31,7 +31,7 @@ describe('a push', () => {
       const problemOf = async (changes: TokenChanges) =>
         (await check(`Bearer ${await make(changes)}`))?.problem ?? '';
       const audience = await problemOf({ audience: 'https://other.example.com' });
-      expect(audience).toMatch(/is for "https:\/\/other\.example\.com", .* PUSH_AUDIENCE/);
+      expect(audience).toMatch(/is for "https:\/\/other\.example\.com", .* ASYA_PUSH_AUDIENCE/);
       const account = await problemOf({ claims: { email: 'eve@shop.iam.gserviceaccount.com' } });
       expect(account).toMatch(/belongs to "eve@shop\..*PUSH_SERVICE_ACCOUNT/);
       expect(audience + account, 'the answer does not reveal the expected value').not.toMatch(

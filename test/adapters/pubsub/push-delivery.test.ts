@@ -91,7 +91,7 @@ describe('an invalid push is refused with a message that does not contain the pa
     [
       'an invalid delivery attempt',
       pushOf(messageOf('secret'), { deliveryAttempt: 0 }),
-      /is 0; expected a whole number from 1/,
+      /is 0; expected a whole number, 1 or more/,
     ],
   ])('%s', (_, text, message) => {
     const reading = deliveryFromPush(text);

@@ -45,7 +45,7 @@ it('reports how a failed start ended, with its last line on stderr', async () =>
   const runtime = started('echo first >&2; echo "module not found" >&2; exit 7');
   await expect
     .poll(async () => detailOf(await runtime.call(requestWith(1, 50))))
-    .toBe('the runtime did not become ready: it exited with status 7; module not found');
+    .toBe('the runtime did not become ready: it exited with status 7; last line on stderr: module not found');
 });
 
 it('reports that a runtime which is still starting is not ready', async () => {
@@ -61,10 +61,11 @@ it('kills and restarts a runtime that does not become ready in time', async () =
       warnings.push(reason === undefined ? message : `${message}: ${reason}`),
   });
   const late = 'the runtime did not become ready in time; killing it';
-  const ended = 'the runtime ended: did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)';
+  const ended =
+    'the runtime ended: exceeded its startup timeout of 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed';
   await expect.poll(() => warnings.slice(0, 4)).toEqual([late, ended, late, ended]);
   expect(detailOf(await runtime.call(requestWith(1, 10)))).toBe(
-    'the runtime did not become ready: it did not become ready within 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT)',
+    'the runtime did not become ready: it exceeded its startup timeout of 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed',
   );
 });
 
@@ -133,7 +134,7 @@ it('fails a call at once after a failed start, however long its timeout is', asy
   expect(runtime.isStarting?.()).toBe(false);
   const timeoutMs = 86_400_000;
   expect(detailOf(await runtime.call(requestWith(1, timeoutMs)))).toBe(
-    'the runtime did not become ready: it exited with status 7; module not found',
+    'the runtime did not become ready: it exited with status 7; last line on stderr: module not found',
   );
   expect(sleeps).not.toContain(timeoutMs);
 });

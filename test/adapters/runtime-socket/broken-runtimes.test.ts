@@ -52,7 +52,11 @@ const BROKEN: readonly (readonly [string, Behaviour, RegExp])[] = [
     (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1'),
     /does not start with a frame length; if the runtime speaks HTTP, use http\+unix:/,
   ],
-  ['answers with invalid JSON', (socket) => socket.write(frameOf('{"a":')), /not JSON: the text ends/],
+  [
+    'answers with invalid JSON',
+    (socket) => socket.write(frameOf('{"a":')),
+    /not JSON: unexpected end of text/,
+  ],
   ['answers with two values in a frame', (socket) => socket.write(frameOf('1 2')), /not JSON/],
   ['answers with NaN, as Python would', (socket) => socket.write(frameOf('{"n":NaN}')), /not JSON/],
   ['answers with an empty frame', (socket) => socket.write(frameOf('')), /not JSON/],

@@ -84,7 +84,7 @@ describe('consuming a queue', () => {
     consumer.put('e-1', 'e-2');
     const working = consumer.start();
     await consumer.untilAcked(1);
-    expect(consumer.telemetry.warnings).toContain('settling failed');
+    expect(consumer.telemetry.warnings).toContain('a delivery could not be acknowledged');
     consumer.stop.abort();
     await consumer.clock.passUntilSettled(working);
     expect(consumer.idsIn('score')).toEqual(['e-1']);

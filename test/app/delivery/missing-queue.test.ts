@@ -173,7 +173,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     expect(await clock.passUntilSettled(start())).toEqual({
       why: 'queue-missing',
       problem:
-        'there is no queue "score": not found after 4 attempts; creating it failed (AccessDenied); create it, or grant the permission',
+        'there is no queue "score": not found after 4 attempts; creating it failed (AccessDenied); create it, or grant the permission to create it',
     });
     const seconds = transport.operationsOf('ensureQueue').map(({ beganAt }) => (beganAt - startedAt) / 1000);
     expect(seconds).toEqual([0, 1, 3, 7]);

@@ -63,7 +63,7 @@ describe('a delivery whose send is refused', () => {
     expect(elapsedMs()).toBeGreaterThan(TEN_MINUTES_MS);
     expect(idsIn('x-sink')).toEqual(['e-1']);
     expect(idsIn('score-dlq')).toEqual([]);
-    expect(telemetry.warnings).toContain('settling failed');
+    expect(telemetry.warnings).toContain('a delivery could not be released');
     expect(runtime.calls).toHaveLength(2);
     stop.abort();
     await clock.passUntilSettled(working);

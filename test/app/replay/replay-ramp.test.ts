@@ -97,7 +97,7 @@ describe('stages', () => {
       { waitMs: 60_000 },
       { fate: (id) => (silent.has(id) ? 'none' : GOOD) },
     );
-    expect(end).toMatchObject({ why: 'no-end', problem: '2 of the envelopes sent have not ended' });
+    expect(end).toMatchObject({ why: 'no-end', problem: '2 of the sent envelopes did not end' });
     expect(end.sent).toHaveLength(11);
     expect(end.endedWell).toHaveLength(9);
     expect(end.left).toHaveLength(9);
@@ -453,7 +453,7 @@ describe('a refusal', () => {
     };
     const end = await scene.replay(await scene.select(), {}, { refuse });
     expect(end.problem).toMatch(
-      /no such queue; removing the note of its replay failed too: .*the store is down/,
+      /no such queue; removing the replay from the failure index failed too: .*the store is down/,
     );
   });
 

@@ -119,6 +119,6 @@ describe.each([1, 3])('with a concurrency of %i', (concurrency) => {
     expect(await batch([record], fixture, concurrency)).toEqual({
       batchItemFailures: [{ itemIdentifier: record.messageId }],
     });
-    expect(fixture.warnings).toContain('settling failed: gone');
+    expect(fixture.warnings).toContain('a delivery could not be released: gone');
   });
 });

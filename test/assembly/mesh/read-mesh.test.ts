@@ -48,20 +48,22 @@ describe("a mesh's folder", () => {
   it('that does not exist is reported, with the most similar name', () => {
     const folder = aFolder({ 'mesh/score.yaml': NODE });
     expect(mistakesIn(join(folder, 'mehs'))).toEqual([
-      `${join(folder, 'mehs')}: is not a folder; did you mean "mesh"?`,
+      `${join(folder, 'mehs')}: is not an existing folder; did you mean "mesh"?`,
     ]);
-    expect(mistakesIn(join(folder, 'no/where'))).toEqual([`${join(folder, 'no/where')}: is not a folder`]);
+    expect(mistakesIn(join(folder, 'no/where'))).toEqual([
+      `${join(folder, 'no/where')}: is not an existing folder`,
+    ]);
   });
 
   it('that is a file is reported', () => {
     const file = join(aFolder({ 'score.yaml': NODE }), 'score.yaml');
-    expect(mistakesIn(file)).toEqual([`${file}: is a file; expected the folder that contains it`]);
+    expect(mistakesIn(file)).toEqual([`${file}: is a file; expected the folder of a mesh`]);
   });
 
   it('without an actor is reported', () => {
     const empty = aFolder({});
     expect(mistakesIn(empty)).toEqual([
-      `${empty}: contains no document of kind "AsyncActor": it has no .yaml file`,
+      `${empty}: contains no document of kind "AsyncActor": it has no .yaml files`,
     ]);
     const flows = aFolder({ 'flows.yaml': 'flows: []' });
     expect(mistakesIn(flows)).toEqual([
@@ -77,7 +79,7 @@ describe("a mesh's folder", () => {
     const lines = mistakesIn(folder);
     expect(lines[0]).toMatch(/^bad\.yaml: cannot be read: /);
     expect(lines.at(-1)).toMatch(
-      /^score\.yaml:6:3 spec\.handler: is "gone\.ts\.score", and there is no file/,
+      /^score\.yaml:6:3 spec\.handler: is "gone\.ts\.score", but there is no file/,
     );
   });
 });
@@ -109,23 +111,23 @@ describe("a handler's file", () => {
   });
 
   it.each([
-    ['scores.ts.score', 'and there is no file "scores.ts" beside this document; did you mean "score.ts"?'],
+    ['scores.ts.score', 'but there is no file "scores.ts" next to this document; did you mean "score.ts"?'],
     [
       'handlers/store.mjs.s',
-      'and there is no file "handlers/store.mjs" beside this document; did you mean "Store.mjs"?',
+      'but there is no file "handlers/store.mjs" next to this document; did you mean "Store.mjs"?',
     ],
-    ['nowhere/store.ts.s', 'and there is no file "nowhere/store.ts" beside this document'],
+    ['nowhere/store.ts.s', 'but there is no file "nowhere/store.ts" next to this document'],
     [
       'stroe.store',
-      'and there is no module "stroe" ("stroe.py") beside this document; did you mean "store"?',
+      'but there is no module "stroe" ("stroe.py") next to this document; did you mean "store"?',
     ],
     [
       'bare.iner.handle',
-      'and there is no module "bare.iner" ("bare/iner.py") beside this document; did you mean "inner"?',
+      'but there is no module "bare.iner" ("bare/iner.py") next to this document; did you mean "inner"?',
     ],
     [
       'bare.handle',
-      'and "bare" is a folder without "__init__.py"; name the module in it too; did you mean "bare.inner.handle"?',
+      'but "bare" is a folder without "__init__.py"; add the name of the module; did you mean "bare.inner.handle"?',
     ],
   ])('does not exist: %s', (handler, message) => {
     const folder = aFolder({ ...HERE, ...PACKAGES, 'a.yaml': actorText('a', `handler: ${handler}`) });

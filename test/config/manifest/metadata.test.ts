@@ -139,7 +139,7 @@ describe('labels', () => {
     ];
     expect(Object.keys(labelsOf(...some(40)) ?? {})).toHaveLength(40);
     expect(mistakesIn({ 'score.yaml': withMetadata(...some(42)) })).toEqual([
-      'score.yaml:5:3 metadata.labels: has 42 labels, and at most 40 can become AWS tags: AWS allows 50 per resource, and 10 are left for other tags; remove 2',
+      'score.yaml:5:3 metadata.labels: has 42 labels, and at most 40 can become AWS tags: AWS allows 50 per resource, and 10 are reserved for other tags; remove 2',
     ]);
   });
 
@@ -188,32 +188,32 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
   [
     'a label that is a number',
     ['labels:', '  team: vision', '  version: 1.10'],
-    '7:5 metadata.labels.version: is 1.10; a label is text: write "1.10"',
+    '7:5 metadata.labels.version: is 1.10; a label must be text: write "1.10"',
   ],
   [
     'a label that is a flag',
     ['labels: {canary: true}'],
-    '5:12 metadata.labels.canary: is true; a label is text: write "true"',
+    '5:12 metadata.labels.canary: is true; a label must be text: write "true"',
   ],
   [
     'a label without a value',
     ['labels:', '  team:'],
-    '6:5 metadata.labels.team: is null; a label is text: write "" for an empty one',
+    '6:5 metadata.labels.team: is null; a label must be text: write "" for an empty one',
   ],
   [
     'a label with several values',
     ['labels: {team: [a, b]}'],
-    '5:12 metadata.labels.team: is ["a","b"]; a label is text, such as "vision"',
+    '5:12 metadata.labels.team: is ["a","b"]; a label must be text, such as "vision"',
   ],
   [
     'an annotation that is a number',
     ['annotations:', '  revision: 3'],
-    '6:5 metadata.annotations.revision: is 3; an annotation is text: write "3"',
+    '6:5 metadata.annotations.revision: is 3; an annotation must be text: write "3"',
   ],
   [
     'an annotation without a value',
     ['annotations: {note: }'],
-    '5:17 metadata.annotations.note: is null; an annotation is text: write "" for an empty one',
+    '5:17 metadata.annotations.note: is null; an annotation must be text: write "" for an empty one',
   ],
   [
     'a label without a name',
@@ -233,7 +233,7 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
   [
     'a label with other characters in its name',
     ['labels: {"team,unit!": a}'],
-    `5:12 metadata.labels["team,unit!"]: has "," and "!" in its name; an AWS tag takes ${TAG_CHARACTERS}`,
+    `5:12 metadata.labels["team,unit!"]: has "," and "!" in its name; an AWS tag may contain ${TAG_CHARACTERS}`,
   ],
   [
     'a label with a long value',
@@ -248,7 +248,7 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
   [
     'a label with other characters in its value',
     ['labels: {team: "vision, audio\\n"}'],
-    `5:12 metadata.labels.team: is "vision, audio\\n", with "," and "\\n"; an AWS tag takes ${TAG_CHARACTERS}`,
+    `5:12 metadata.labels.team: is "vision, audio\\n", with "," and "\\n"; an AWS tag may contain ${TAG_CHARACTERS}`,
   ],
   [
     'two labels that differ in case only',
@@ -258,9 +258,9 @@ const MISTAKES: readonly (readonly [what: string, lines: readonly string[], ...m
   [
     'several mistakes at once',
     ['labels: {a: 1, "b,": c}', 'annotations: {d: true}'],
-    '5:12 metadata.labels.a: is 1; a label is text: write "1"',
-    `5:18 metadata.labels["b,"]: has "," in its name; an AWS tag takes ${TAG_CHARACTERS}`,
-    '6:17 metadata.annotations.d: is true; an annotation is text: write "true"',
+    '5:12 metadata.labels.a: is 1; a label must be text: write "1"',
+    `5:18 metadata.labels["b,"]: has "," in its name; an AWS tag may contain ${TAG_CHARACTERS}`,
+    '6:17 metadata.annotations.d: is true; an annotation must be text: write "true"',
   ],
 ];
 

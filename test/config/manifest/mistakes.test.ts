@@ -21,42 +21,42 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'an invalid duration',
     ['resiliency:', '  actorTimeout: 5 minutes'],
-    '8:5 spec.resiliency.actorTimeout: is "5 minutes"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "5m"?',
+    '8:5 spec.resiliency.actorTimeout: is "5 minutes"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"; did you mean "5m"?',
   ],
   [
     'a number for a duration',
     ['resiliency:', '  actorTimeout: 30'],
-    '8:5 spec.resiliency.actorTimeout: is 30; a duration is text like "300ms", "1.5s", "5m" or "1h30m"; did you mean "30s"?',
+    '8:5 spec.resiliency.actorTimeout: is 30; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"; did you mean "30s"?',
   ],
   [
     'an invalid duration without a suggestion',
     ['resiliency:', '  actorTimeout: soon'],
-    '8:5 spec.resiliency.actorTimeout: is "soon"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
+    '8:5 spec.resiliency.actorTimeout: is "soon"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"',
   ],
   [
     'a timeout of 0',
     ['resiliency: {actorTimeout: 0s}'],
-    '7:16 spec.resiliency.actorTimeout: is "0s"; it must be above 0 and shorter than 12h, the longest visibility timeout of SQS',
+    '7:16 spec.resiliency.actorTimeout: is "0s"; expected a duration above 0 and below 12h, the maximum visibility timeout of SQS',
   ],
   [
     'a timeout over the longest visibility timeout of SQS',
     ['resiliency: {actorTimeout: 12h}'],
-    '7:16 spec.resiliency.actorTimeout: is "12h"; it must be above 0 and shorter than 12h, the longest visibility timeout of SQS',
+    '7:16 spec.resiliency.actorTimeout: is "12h"; expected a duration above 0 and below 12h, the maximum visibility timeout of SQS',
   ],
   [
     'a visibility timeout below the actor timeout',
     ['resiliency:', '  actorTimeout: 1m', '  visibilityTimeout: 60s'],
-    '9:5 spec.resiliency.visibilityTimeout: is "60s"; it must be longer than the actorTimeout (1m), or the broker redelivers what is still being processed; try "120s"',
+    '9:5 spec.resiliency.visibilityTimeout: is "60s"; it must be longer than the actorTimeout (1m), or the broker redelivers messages that are still being processed; try "120s"',
   ],
   [
     'a visibility timeout below an actor timeout of over 6 h',
     ['resiliency: {visibilityTimeout: 8h, actorTimeout: 8h}'],
-    '7:16 spec.resiliency.visibilityTimeout: is "8h"; it must be longer than the actorTimeout (8h), or the broker redelivers what is still being processed; try "43200s"',
+    '7:16 spec.resiliency.visibilityTimeout: is "8h"; it must be longer than the actorTimeout (8h), or the broker redelivers messages that are still being processed; try "43200s"',
   ],
   [
     'a visibility timeout below the default actor timeout',
     ['resiliency: {visibilityTimeout: 2m}'],
-    '7:16 spec.resiliency.visibilityTimeout: is "2m"; it must be longer than the actorTimeout (5m), or the broker redelivers what is still being processed; try "600s"',
+    '7:16 spec.resiliency.visibilityTimeout: is "2m"; it must be longer than the actorTimeout (5m), or the broker redelivers messages that are still being processed; try "600s"',
   ],
   [
     'a visibility timeout with fractions of a second',
@@ -66,7 +66,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'a mistake in a policy',
     ['resiliency:', '  policies:', '    default:', '      initialDelay: 1sec'],
-    '10:9 spec.resiliency.policies.default.initialDelay: is "1sec"; a duration is text like "300ms", "1.5s", "5m" or "1h30m"',
+    '10:9 spec.resiliency.policies.default.initialDelay: is "1sec"; expected a duration such as "300ms", "1.5s", "5m" or "1h30m"',
   ],
   [
     'an unknown backoff in a policy',
@@ -112,7 +112,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'onError with an actor of the crew',
     ['resiliency: {onError: x-sump}'],
-    `7:16 spec.resiliency.onError: is "x-sump"; a route cannot contain an actor of the mesh itself`,
+    `7:16 spec.resiliency.onError: is "x-sump"; a route cannot contain a crew actor, whose name starts with "x-"`,
   ],
   [
     'onError with the actor itself',
@@ -163,12 +163,12 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'memory in an unknown unit',
     ['memory: 512MB'],
-    '7:3 spec.memory: is "512MB"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240; did you mean "512Mi"?',
+    '7:3 spec.memory: is "512MB"; expected text such as "512Mi" or "1Gi", or a number of MB, from 128 to 10240; did you mean "512Mi"?',
   ],
   [
     'too little memory',
     ['memory: 64Mi'],
-    '7:3 spec.memory: is "64Mi"; memory is text like "512Mi" or "1Gi", or a number of MB, from 128 to 10240',
+    '7:3 spec.memory: is "64Mi"; expected text such as "512Mi" or "1Gi", or a number of MB, from 128 to 10240',
   ],
   [
     'a reserved variable',
@@ -183,12 +183,12 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'a variable with a list',
     ['environment: {LIST: [1]}'],
-    '7:17 spec.environment.LIST: is [1]; expected text, a number or a flag; use "" for an empty value',
+    '7:17 spec.environment.LIST: is [1]; expected text, a number, true or false; use "" for an empty value',
   ],
   [
     'a variable without a value',
     ['environment:', '  MODEL:'],
-    '8:5 spec.environment.MODEL: is null; expected text, a number or a flag; use "" for an empty value',
+    '8:5 spec.environment.MODEL: is null; expected text, a number, true or false; use "" for an empty value',
   ],
   [
     'two runtimes, one of them in `runtime`',
@@ -280,13 +280,13 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     'an unknown kind',
     python('score').replace('AsyncActor', 'AsynActor'),
-    '2:1 kind: is "AsynActor"; expected "AsyncActor"; did you mean "AsyncActor"?',
+    '2:1 kind: is "AsynActor"; expected "AsyncActor"',
   ],
   [
     'a document of another tool',
     'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n',
     '1:1 apiVersion: is "apps/v1"; expected "asya.sh/v1alpha1"',
-    '2:1 kind: is "Deployment"; expected "AsyncActor"; did you mean "AsyncActor"?',
+    '2:1 kind: is "Deployment"; expected "AsyncActor"',
   ],
   [
     'no kind',
@@ -380,14 +380,14 @@ describe('a duplicate name', () => {
     expect(
       mistakesIn({ 'a.yaml': `${python('one')}---\n${python('two')}`, 'b.yaml': python('b', 'actor: two') }),
     ).toEqual([
-      'b.yaml:7:3 spec.actor: is "two", and so is a.yaml:10:12 metadata.name; an actor has one document',
+      'b.yaml:7:3 spec.actor: is "two", which is already used at a.yaml:10:12 metadata.name; actor names must be unique',
     ]);
   });
 
   it('is reported with both places: flows', () => {
     const flows = 'flows:\n- {name: f, entrypoint: one}\n- {name: f, entrypoint: one}\n';
     expect(mistakesIn({ 'a.yaml': python('one'), 'flows.yaml': flows })).toEqual([
-      'flows.yaml:3:4 flows[1].name: is "f", and so is flows.yaml:2:4 flows[0].name; a flow has one entry',
+      'flows.yaml:3:4 flows[1].name: is "f", which is already used at flows.yaml:2:4 flows[0].name; flow names must be unique',
     ]);
   });
 });
@@ -403,7 +403,7 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'an entrypoint with an actor of the crew',
     ['entrypoint: x-sink'],
-    `3:3 flows[0].entrypoint: is "x-sink"; a route cannot contain an actor of the mesh itself`,
+    `3:3 flows[0].entrypoint: is "x-sink"; a route cannot contain a crew actor, whose name starts with "x-"`,
   ],
   [
     'route_next with an unknown actor',
@@ -423,17 +423,17 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'a timeout as a duration',
     ['entrypoint: score', 'timeout: 6m'],
-    '4:3 flows[0].timeout: is "6m"; a flow\'s timeout is a whole number of seconds from 2, such as 360; did you mean 360?',
+    '4:3 flows[0].timeout: is "6m"; expected a whole number of seconds, 2 or more, such as 360; did you mean 360?',
   ],
   [
     'a timeout as a duration of one second, which is not suggested',
     ['entrypoint: score', 'timeout: 1s'],
-    '4:3 flows[0].timeout: is "1s"; a flow\'s timeout is a whole number of seconds from 2, such as 360; did you mean 2?',
+    '4:3 flows[0].timeout: is "1s"; expected a whole number of seconds, 2 or more, such as 360; did you mean 2?',
   ],
   [
     'a timeout with a fraction of a second',
     ['entrypoint: score', 'timeout: 1.5'],
-    "4:3 flows[0].timeout: is 1.5; a flow's timeout is a whole number of seconds from 2, such as 360",
+    '4:3 flows[0].timeout: is 1.5; expected a whole number of seconds, 2 or more, such as 360',
   ],
   [
     'a timeout of one second, which no envelope can meet',
@@ -443,12 +443,12 @@ const FLOW_MISTAKES: readonly (readonly [what: string, flow: readonly string[], 
   [
     'a timeout of 0 seconds',
     ['entrypoint: score', 'timeout: 0'],
-    "4:3 flows[0].timeout: is 0; a flow's timeout is a whole number of seconds from 2, such as 360",
+    '4:3 flows[0].timeout: is 0; expected a whole number of seconds, 2 or more, such as 360',
   ],
   [
     'an infinite timeout',
     ['entrypoint: score', 'timeout: .inf'],
-    "4:3 flows[0].timeout: is Infinity; a flow's timeout is a whole number of seconds from 2, such as 360",
+    '4:3 flows[0].timeout: is Infinity; expected a whole number of seconds, 2 or more, such as 360',
   ],
   [
     'a description that is not text',

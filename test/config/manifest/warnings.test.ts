@@ -13,7 +13,7 @@ function warningsOf(flow: string): readonly string[] {
 describe("a flow's timeout", () => {
   it('gives one warning if it is below the slowest actor', () => {
     expect(warningsOf('  route_next: [slow, quick]\n  timeout: 119')).toEqual([
-      'flows.yaml:5:3 flows[0].timeout: is 119 (1m59s), below the actorTimeout of "slow" (2m): a call there can never have its full time',
+      'flows.yaml:5:3 flows[0].timeout: is 119 (1m59s), below the actorTimeout of "slow" (2m): a call of that actor can never use its whole timeout',
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('a flow for callers without a timeout', () => {
     expect(warningsOf(flow)).toEqual([
       expect.stringMatching(
         new RegExp(
-          `^flows\\.yaml:\\d:3 flows\\[0\\]\\.${field}: offers "f" to callers, but the flow has no timeout`,
+          `^flows\\.yaml:\\d:3 flows\\[0\\]\\.${field}: offers the flow to callers, but the flow has no timeout`,
         ),
       ),
     ]);

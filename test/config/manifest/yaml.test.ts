@@ -7,8 +7,8 @@ describe('invalid YAML', () => {
     ['a tab', 'a:\n\t- b', '2:1: is not valid YAML: Tabs are not allowed as indentation'],
     ['two colons', 'a: b: c', '1:4: is not valid YAML: Nested mappings'],
     ['a quote that does not end', 'a: "b\nc', '2:2: is not valid YAML: '],
-    ['a name that is a list', '? [a]\n: 1', '1:3: is the name of a field, but not text'],
-    ['a tag', 'a: !Ref b', '1:4: has no meaning here: Unresolved tag: !Ref'],
+    ['a name that is a list', '? [a]\n: 1', '1:3: is a key that is not text; expected text'],
+    ['a tag', 'a: !Ref b', '1:4: is not supported: Unresolved tag: !Ref'],
     ['excessive nesting', '['.repeat(5_000), '1:'],
   ])('%s is reported with its line', (_what, text, line) => {
     const lines = mistakesIn({ 'a.yaml': text });
@@ -31,7 +31,7 @@ describe('invalid YAML', () => {
 describe('a duplicate key', () => {
   it('is reported together with other mistakes', () => {
     expect(mistakesIn({ 'a.yaml': python('score', 'memory: 1Gi', 'memory: much') })).toEqual([
-      'a.yaml:8:3 spec.memory: is a duplicate key, first in line 7; keep one',
+      'a.yaml:8:3 spec.memory: is a duplicate key, first defined on line 7; keep one',
       expect.stringMatching(/^a\.yaml:8:3 spec\.memory: is "much"/),
     ]);
   });
@@ -39,7 +39,7 @@ describe('a duplicate key', () => {
   it('is reported inside a flow', () => {
     const flows = 'flows:\n- name: f\n  entrypoint: a\n  timeout: 300\n  mcp: {inputSchema: {a: 1, a: 2}}';
     expect(mistakesIn({ 'a.yaml': python('a'), 'flows.yaml': flows })).toEqual([
-      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: is a duplicate key, first in line 5; keep one',
+      'flows.yaml:5:29 flows[0].mcp.inputSchema.a: is a duplicate key, first defined on line 5; keep one',
     ]);
   });
 });
@@ -71,7 +71,7 @@ describe('aliases', () => {
     );
     expect(
       mistakesIn({ 'a.yaml': python('score', 'environment:', ...bomb.map((line) => `  ${line}`)) }),
-    ).toEqual(['a.yaml:1:1: has aliases that repeat more than 100 nodes; write some of them out']);
+    ).toEqual(['a.yaml:1:1: has aliases that expand to more than 100 nodes; write some of them out']);
   });
 
   it('do not change the reported place of a mistake', () => {

@@ -23,7 +23,7 @@ test('accepts a mesh that can be deployed', () => {
 test("an actor's timeout over Lambda's limit", () => {
   const report = reportForSpec('resiliency: {actorTimeout: 15m}');
   expect(report).toMatch(
-    /^score\.yaml "score" spec\.resiliency\.actorTimeout: is 15m; a call may take 14m55s on Lambda/,
+    /^score\.yaml "score" spec\.resiliency\.actorTimeout: is 15m; a call may take at most 14m55s on Lambda/,
   );
   expect(report).toMatch(/split the work into several actors, or run this one as a long-running worker/);
 });
@@ -43,7 +43,7 @@ test('a visibility timeout below the time that the function may hold a message, 
 
 test('one replica, with alternatives', () => {
   expect(reportForSpec('scaling: {maxReplicas: 1}')).toMatch(
-    /maxReplicas: is 1; an event source of Lambda needs at least 2, .*: set 2 and make the handler safe .*, or run this actor as one long-running worker/,
+    /maxReplicas: is 1; a Lambda event source needs at least 2, .*: set 2 and make the handler safe .*, or run this actor as one long-running worker/,
   );
 });
 
@@ -162,7 +162,7 @@ test('settings for all queues', () => {
   expect(report).toMatch(
     /^deadLetterRetention: is 24h, which is not longer than the retention of the queues \(24h\): .*; expected more, up to 336h/m,
   );
-  expect(report).toMatch(/^concurrency: is 1; an event source needs at least 2 copies/m);
+  expect(report).toMatch(/^concurrency: is 1; expected 2 or more, the minimum of an SQS event source/m);
 });
 
 test.each([

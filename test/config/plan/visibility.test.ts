@@ -49,7 +49,7 @@ describe('the visibility timeout', () => {
 
   it.each(['12h', '12h1s'])('cannot be longer than a timeout of %s', (timeout) => {
     expect(refusalOf({ [TIMEOUT]: timeout })).toEqual([
-      `${TIMEOUT}: is ${timeout}; it must be shorter than 12h, the longest visibility timeout of SQS`,
+      `${TIMEOUT}: is ${timeout}; expected less than 12h, the maximum visibility timeout of SQS`,
     ]);
   });
 

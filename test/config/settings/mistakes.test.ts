@@ -28,7 +28,9 @@ describe('an unknown variable', () => {
     ['ASYA_LOGLEVEL', 'ASYA_LOG_LEVEL'],
     ['ASYA_max_hops', 'ASYA_MAX_HOPS'],
   ])('%s is rejected, and %s suggested', (name, suggestion) => {
-    expect(refusalOf({ [name]: 'x' })).toEqual([`${name}: is not a setting; did you mean "${suggestion}"?`]);
+    expect(refusalOf({ [name]: 'x' })).toEqual([
+      `${name}: is not a known setting; did you mean "${suggestion}"?`,
+    ]);
   });
 
   it.each(['ASYA', 'asya_max_hop', 'MY_ASYA_THING', 'PATH', 'toString', 'ASYAN_TRAVEL'])(
@@ -126,7 +128,7 @@ describe('ASYA_ROUTE_ALLOW', () => {
   it.each(['x-sink', 'store,x-sump'])('rejects actors of the mesh itself: %s', (names) => {
     const crew = names.split(',').at(-1);
     expect(refusalOf({ ASYA_ROUTE_ALLOW: names })).toEqual([
-      `ASYA_ROUTE_ALLOW: is "${names}"; expected a comma-separated list; "${crew}" is not valid: a route cannot contain an actor of the mesh itself`,
+      `ASYA_ROUTE_ALLOW: is "${names}"; expected a comma-separated list; "${crew}" is not valid: a route cannot contain a crew actor, whose name starts with "x-"`,
     ]);
   });
 });

@@ -113,9 +113,9 @@ describe('an invalid file', () => {
   it.each([
     ['not JSON', '{"policies":', `${PLACE}: is not JSON: `],
     ['empty', '', `${PLACE}: is not JSON: `],
-    ['a list', '[1]', `${PLACE}: holds [1], not {"policies":{...},"rules":[...]}`],
-    ['null', 'null', `${PLACE}: holds null, not {"policies":{...},"rules":[...]}`],
-    ['text', '"x"', `${PLACE}: holds "x", not`],
+    ['a list', '[1]', `${PLACE}: contains [1]; expected {"policies":{...},"rules":[...]}`],
+    ['null', 'null', `${PLACE}: contains null; expected {"policies":{...},"rules":[...]}`],
+    ['text', '"x"', `${PLACE}: contains "x"; expected`],
     ['an unknown key', '{"rule":[]}', `${PLACE}.rule: is not a known field; did you mean "rules"?`],
     [
       'another unknown key',
@@ -161,7 +161,7 @@ describe('a file and variables at once', () => {
     ],
   ])('are rejected: %s', (_what, env, named) => {
     expect(refusalOf({ ...FILE, ...env }, good)).toContain(
-      `ASYA_RESILIENCY_FILE: is set, but so is ${named}; keep the file or the variables`,
+      `ASYA_RESILIENCY_FILE: is set together with ${named}; keep either the file or the variables`,
     );
   });
 

@@ -42,7 +42,7 @@ describe('the transport', () => {
     expect(configOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: '' }).pubsub.endpoint).toBeUndefined();
     expect(configOf({ PUBSUB_EMULATOR_HOST: 'whatever' }).pubsub.endpoint).toBeUndefined();
     expect(refusalOf({ ...PUBSUB, PUBSUB_EMULATOR_HOST: 'localhost' })).toEqual([
-      'PUBSUB_EMULATOR_HOST: is "localhost"; expected "127.0.0.1:8085"',
+      'PUBSUB_EMULATOR_HOST: is "localhost"; expected host:port, such as "127.0.0.1:8085"',
     ]);
   });
 

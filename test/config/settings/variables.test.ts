@@ -6,7 +6,7 @@ import { configOf, refusalOf } from '../an-environment.ts';
 type Get = (config: FullConfig) => unknown;
 
 const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
-const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+const DURATION_RULE = 'expected a duration such as "300ms", "1.5s", "5m" or "1h30m"';
 const RUNTIME_RULE =
   '"unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
 
@@ -68,8 +68,8 @@ const VARIABLES: readonly Variable[] = [
     byDefault: { kind: 'socket', path: '/tmp/sockets/app.sock' },
     good: [['/run/a.sock', { kind: 'socket', path: '/run/a.sock' }]],
     bad: [
-      ['run/a.sock', 'expected a path that begins with "/"'],
-      ['./a.sock', 'expected a path that begins with "/"'],
+      ['run/a.sock', 'expected an absolute path, which starts with "/"'],
+      ['./a.sock', 'expected an absolute path, which starts with "/"'],
     ],
   },
   {
@@ -318,8 +318,8 @@ const VARIABLES: readonly Variable[] = [
     ],
     bad: [
       ['issuer', 'a URL like "https:'],
-      ['http://issuer/jwks', 'expected "https:"'],
-      ['http://localhost.issuer/jwks', 'expected "https:"'],
+      ['http://issuer/jwks', 'expected an "https:" URL'],
+      ['http://localhost.issuer/jwks', 'expected an "https:" URL'],
     ],
   },
   {
@@ -380,8 +380,8 @@ const VARIABLES: readonly Variable[] = [
     ],
     bad: [
       ['issuer', 'a URL like "https:'],
-      ['http://issuer/jwks', 'expected "https:"'],
-      ['http://localhost.issuer/jwks', 'expected "https:"'],
+      ['http://issuer/jwks', 'expected an "https:" URL'],
+      ['http://localhost.issuer/jwks', 'expected an "https:" URL'],
     ],
   },
   {
@@ -508,10 +508,10 @@ const VARIABLES: readonly Variable[] = [
       ['europe-west1-pubsub.googleapis.com:443', 'europe-west1-pubsub.googleapis.com:443'],
     ],
     bad: [
-      ['127.0.0.1', 'expected "127.0.0.1:8085"'],
-      ['http://127.0.0.1:8085', 'expected "127.0.0.1:8085"'],
-      ['127.0.0.1:0', 'expected "127.0.0.1:8085"'],
-      ['127.0.0.1:65536', 'expected "127.0.0.1:8085"'],
+      ['127.0.0.1', 'expected host:port, such as "127.0.0.1:8085"'],
+      ['http://127.0.0.1:8085', 'expected host:port, such as "127.0.0.1:8085"'],
+      ['127.0.0.1:0', 'expected host:port, such as "127.0.0.1:8085"'],
+      ['127.0.0.1:65536', 'expected host:port, such as "127.0.0.1:8085"'],
     ],
   },
   {
@@ -595,7 +595,7 @@ const VARIABLES: readonly Variable[] = [
       ['[::1]:65535', { host: '[::1]', port: 65_535 }],
     ],
     bad: [
-      ['9090', 'expected ":9090" or "127.0.0.1:9090"; an empty value switches it off'],
+      ['9090', 'expected ":9090" or "127.0.0.1:9090"; an empty value turns it off'],
       [':65536', '":9090"'],
       [':', '":9090"'],
       [':metrics', '":9090"'],
@@ -723,8 +723,8 @@ describe('service links of Kubernetes', () => {
   it.each([
     ['ASYA_GATEWAY_PORT', 'http://10.0.0.7', 'expected a whole number from 0 to 65535'],
     ['ASYA_GATEWAY_PORTS', 'tcp://10.0.0.7:8080', 'did you mean "ASYA_GATEWAY_PORT"?'],
-    ['ASYA_GATEWAY_SERVICE', '10.0.0.7', 'is not a setting'],
-    ['ASYA_METRICS_ADDR_SERVICE_HOSTS', '10.0.0.7', 'is not a setting'],
+    ['ASYA_GATEWAY_SERVICE', '10.0.0.7', 'is not a known setting'],
+    ['ASYA_METRICS_ADDR_SERVICE_HOSTS', '10.0.0.7', 'is not a known setting'],
   ])('are not mistaken for others: %s=%s', (name, text, problem) => {
     expect(refusalOf({ [name]: text })[0]).toContain(problem);
   });

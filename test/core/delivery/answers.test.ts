@@ -51,9 +51,9 @@ describe.each(transports)('over %s', (_transport, answer) => {
   });
 
   it.each([
-    ['', 'the text ends at line 1, column 1'],
+    ['', 'unexpected end of text at line 1, column 1'],
     ['oops', 'unexpected "o" at line 1, column 1'],
-    ['{"a":1', 'the text ends at line 1, column 7'],
+    ['{"a":1', 'unexpected end of text at line 1, column 7'],
   ])('an answer that is not JSON counts as unreachable: %j', (text, place) => {
     expect(answer(text, 'array')).toEqual({
       kind: 'unreachable',

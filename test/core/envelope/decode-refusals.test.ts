@@ -10,17 +10,17 @@ function refusal(body: string | Uint8Array | object) {
 }
 
 const NAME_RULE = 'an actor\'s name is 1 to 63 characters of a-z, 0-9 and "-"';
-const TIME_RULE = 'a time is RFC 3339 text like "2026-01-01T00:00:00Z"';
+const TIME_RULE = 'expected an RFC 3339 time such as "2026-01-01T00:00:00Z"';
 const route = { prev: [], curr: 'score', next: [] };
 
 describe('a body that is not UTF-8 JSON is a ParseError', () => {
   it.each([
-    ['an empty body', '', 'the body is not JSON: the text ends at line 1, column 1'],
+    ['an empty body', '', 'the body is not JSON: unexpected end of text at line 1, column 1'],
     ['a word', 'hello', 'the body is not JSON: unexpected "h" at line 1, column 1'],
     [
       'an incomplete envelope',
       '{"id":"e",\n "route"',
-      'the body is not JSON: the text ends at line 2, column 9',
+      'the body is not JSON: unexpected end of text at line 2, column 9',
     ],
     ['text after the envelope', '{} {}', 'the body is not JSON: unexpected "{" at line 1, column 4'],
     ['a lone surrogate', '"\ud800"', 'the body is not UTF-8'],
@@ -164,7 +164,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
     [
       'a deadline header that is null',
       anEnvelope({ headers: { deadline_at: null } }),
-      'headers.deadline_at is null; a time',
+      'headers.deadline_at is null; expected an RFC 3339 time',
     ],
     [
       'an invalid x-asya-not-before',
@@ -187,7 +187,7 @@ describe('JSON that is not an envelope is a ValidationError', () => {
     [
       'attempt 0',
       anEnvelope({ status: { attempt: 0 } }),
-      'status.attempt is 0; expected a whole number from 1',
+      'status.attempt is 0; expected a whole number, 1 or more',
     ],
     ['attempt -1', anEnvelope({ status: { attempt: -1 } }), 'status.attempt is -1'],
     ['attempt 1.5', anEnvelope({ status: { attempt: 1.5 } }), 'status.attempt is 1.5'],

@@ -130,8 +130,8 @@ describe('planDelay', () => {
       kind: 'refuse',
       reason: 'unreadable',
       problem:
-        'me-pubsub-delayer/delay is "soon"; a delay is text like "1m32s", "500s", "12000ms" or "1d12h". ' +
-        'me-pubsub-delayer/topic is missing; a topic is a name like "orders" or "projects/my-project/topics/orders"',
+        'me-pubsub-delayer/delay is "soon"; expected a delay such as "1m32s", "500s", "12000ms" or "1d12h". ' +
+        'me-pubsub-delayer/topic is missing; expected a topic name such as "orders" or "projects/my-project/topics/orders"',
     });
   });
 

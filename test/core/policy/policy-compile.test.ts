@@ -105,7 +105,7 @@ describe('compilePolicy', () => {
   });
 });
 
-const DURATION_RULE = 'a duration is text like "300ms", "1.5s", "5m" or "1h30m"';
+const DURATION_RULE = 'expected a duration such as "300ms", "1.5s", "5m" or "1h30m"';
 
 describe('a mistake in a policy contains the location, the value and what is valid', () => {
   it.each([
@@ -122,7 +122,7 @@ describe('a mistake in a policy contains the location, the value and what is val
     [
       'attempts below 0',
       { maxAttempts: -1 },
-      'p.maxAttempts is -1; expected a whole number from 0, or "unlimited"',
+      'p.maxAttempts is -1; expected a whole number, 0 or more, or "unlimited"',
     ],
     [
       'a fractional number of attempts',

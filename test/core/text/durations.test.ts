@@ -80,7 +80,7 @@ describe('durationMs', () => {
   });
 
   it('is described by DURATION_RULE', () => {
-    expect(DURATION_RULE).toBe('a duration is text like "300ms", "1.5s", "5m" or "1h30m"');
+    expect(DURATION_RULE).toBe('expected a duration such as "300ms", "1.5s", "5m" or "1h30m"');
   });
 });
 

@@ -412,14 +412,14 @@ describe('textFromMembers', () => {
 
 describe('describeJsonError', () => {
   it.each([
-    ['', 0, 'the text ends at line 1, column 1'],
-    ['abc', 3, 'the text ends at line 1, column 4'],
+    ['', 0, 'unexpected end of text at line 1, column 1'],
+    ['abc', 3, 'unexpected end of text at line 1, column 4'],
     ['abc', 0, 'unexpected "a" at line 1, column 1'],
     ['abc', 2, 'unexpected "c" at line 1, column 3'],
     ['{\n  x}', 4, 'unexpected "x" at line 2, column 3'],
     ['\n\nx', 2, 'unexpected "x" at line 3, column 1'],
     ['a\nb', 1, 'unexpected "\\n" at line 1, column 2'],
-    ['\n\n', 2, 'the text ends at line 3, column 1'],
+    ['\n\n', 2, 'unexpected end of text at line 3, column 1'],
     ['\u{1f600}', 0, 'unexpected "\u{1f600}" at line 1, column 1'],
     ['"', 0, 'unexpected "\\"" at line 1, column 1'],
   ])('%j at %d: %s', (text, at, message) => {

@@ -121,7 +121,7 @@ describe('instantMs rejects other values', () => {
   );
 
   it('is described by TIMESTAMP_RULE', () => {
-    expect(TIMESTAMP_RULE).toBe('a time is RFC 3339 text like "2026-01-01T00:00:00Z"');
+    expect(TIMESTAMP_RULE).toBe('expected an RFC 3339 time such as "2026-01-01T00:00:00Z"');
   });
 });
 

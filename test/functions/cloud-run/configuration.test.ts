@@ -51,7 +51,7 @@ describe.concurrent('a host with a wrong configuration', () => {
 
   test('reports mistakes in the settings of the actor, like every host', async () => {
     expect(await startupError({ ...PUSH_AUTH, ASYA_PUSH_AUDIENC: 'x' })).toContain(
-      'ASYA_PUSH_AUDIENC: is not a setting; did you mean "ASYA_PUSH_AUDIENCE"?',
+      'ASYA_PUSH_AUDIENC: is not a known setting; did you mean "ASYA_PUSH_AUDIENCE"?',
     );
   });
 });

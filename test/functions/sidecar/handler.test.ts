@@ -179,7 +179,7 @@ test('rejects an invocation whose time is below the actor timeout, and accepts a
   const one = recordOf('brief', envelopeAt('brief', { value: 1 }));
   for (let time = 0; time < 2; time++) {
     // Sending the record again each time would keep it from the dead-letter queue.
-    await expect(brief.invoke([one], 60_000)).rejects.toThrow(/set the timeout to 303 s or more/);
+    await expect(brief.invoke([one], 60_000)).rejects.toThrow(/set the function's timeout to 303 s or more/);
   }
   // After a crash, loading counts towards an invocation's time; the next invocation may have enough.
   expect(await brief.invoke([one], 400_000)).toEqual(DONE);

@@ -36,7 +36,7 @@ describe('failed messages of a batch', () => {
   });
 
   test('are all messages after an error', () => {
-    const problem = 'the process was ended by SIGKILL';
+    const problem = 'the process was terminated by SIGKILL';
     expect(batchResult({ ok: false, problem }, IDS)).toEqual({ failed: new Set(IDS), problem });
   });
 });

@@ -138,7 +138,7 @@ describe('an invocation', () => {
 
   test.each([
     ['exit', 'the process exited with status 3 during an invocation'],
-    ['kill', 'the process was ended by SIGKILL during an invocation'],
+    ['kill', 'the process was terminated by SIGKILL during an invocation'],
   ] as const)(
     'that ends its process (%s) is an error, and the next one gets another',
     async (act, problem) => {
@@ -176,7 +176,7 @@ describe('an invocation', () => {
     process.kill(pid, 'SIGKILL');
     await until(() => warnings.length > 0, 'a warning');
     expect(warnings).toEqual([
-      'an idle process of function "score" was ended by SIGKILL; the next invocation starts a new one',
+      'an idle process of function "score" was terminated by SIGKILL; the next invocation starts a new one',
     ]);
     expect((await describeInstance(pool)).pid).not.toBe(pid);
   });
@@ -191,7 +191,7 @@ describe('a function that cannot be loaded', () => {
     expect(await pool.start()).toBe(problem);
     for (let time = 0; time < 3; time++) expect(await pool.invoke({})).toEqual({ ok: false, problem });
     expect(warnings).toEqual([
-      `cannot load function "score" from ${file}: ${problem}; fix the problem, loading is retried automatically`,
+      `cannot load function "score" from ${file}: ${problem}; fix the problem; loading is retried automatically`,
     ]);
     writeFileSync(switchFile, '');
     await pool.untilUsable(new AbortController().signal);
@@ -221,7 +221,7 @@ test('close() kills instances that ignore SIGTERM', async () => {
   await pool.close(200);
   expect(await running).toEqual({
     ok: false,
-    problem: 'the process was ended by SIGKILL during an invocation',
+    problem: 'the process was terminated by SIGKILL during an invocation',
   });
   expect(isAlive(pid)).toBe(false);
   expect(await invoke(pool, 'describe')).toEqual({ ok: false, problem: 'the function is shutting down' });

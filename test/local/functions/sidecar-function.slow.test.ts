@@ -136,7 +136,7 @@ test('a function that is always killed uses up five receives', {
     200_000,
   );
   expect((await take('doomed-dlq', () => true)).body).toBe(body);
-  const killed = 'the process was ended by SIGKILL during an invocation';
+  const killed = 'the process was terminated by SIGKILL during an invocation';
   expect(reports.map(({ problem }) => problem)).toEqual(Array(5).fill(killed));
   const pids = readFileSync(pidLog, 'utf8')
     .trim()

@@ -71,7 +71,7 @@ describe.skipIf('absence' in emulator)('a mesh on Pub/Sub', () => {
     process.kill(descendantNamed(process.pid, 'java'), 'SIGKILL');
     await expect
       .poll(() => first.warnings, { timeout: 60_000 })
-      .toContainEqual(expect.stringMatching(/emulator was ended by SIGKILL.*start it again/));
+      .toContainEqual(expect.stringMatching(/emulator was terminated by SIGKILL.*start it again/));
     await first.end();
 
     // The new emulator counts its messages from 1 again, and the earlier timers still exist.

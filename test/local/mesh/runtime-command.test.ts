@@ -18,7 +18,7 @@ describe('the command of a local runtime', () => {
   it('is a problem without Python and for images', () => {
     expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, undefined)).toEqual({
       problem:
-        'its handler needs Python 3.9 or later, but python3 is not on the PATH; install it and start the mesh again',
+        'its handler needs Python 3.9 or later, which was not found on the PATH; install it and start the mesh again',
     });
     expect(runtimeCommand({ kind: 'image', image: 'example/a:1' }, undefined)).toEqual({
       problem:

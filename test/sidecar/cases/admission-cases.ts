@@ -30,7 +30,7 @@ export const ADMISSION_CASES: readonly DeliveryCase[] = [
     at: 'score',
     payload: null,
     body: notJson,
-    ends: unreadable('ParseError', /the text ends at line 1/, (sent) => ({ raw: notJson(sent) })),
+    ends: unreadable('ParseError', /unexpected end of text at line 1/, (sent) => ({ raw: notJson(sent) })),
   },
   {
     name: 'fails a body that is not UTF-8, and keeps the body in base64',

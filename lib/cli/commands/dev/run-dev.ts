@@ -59,7 +59,7 @@ function rejectSecondRun({ name, meshFile }: MeshState, cwd: string): void {
   const running = runningMeshes(cwd).find((mesh) => mesh.name === name && mesh.pid !== process.pid);
   if (running === undefined) return;
   throw new UsageError(
-    `asya: the mesh "${name}" is already running as process ${running.pid}; stop it first, or start this one from another folder (if that process is something else, delete ${relative(cwd, meshFile)})`,
+    `asya: the mesh "${name}" is already running as process ${running.pid}; stop it first, or start this one from another folder (if that process is not a mesh, delete ${relative(cwd, meshFile)})`,
   );
 }
 

@@ -112,7 +112,9 @@ async function printOne(
   }
   const [newest, ...earlier] = selected.failures;
   if (newest === undefined) {
-    printError(`asya: envelope "${id}" has no failure; \`asya failures list --json\` prints the full ids`);
+    printError(
+      `asya: no failure of envelope "${id}" was found; \`asya failures list --json\` prints the full ids`,
+    );
     return EXIT.failed;
   }
   const shown = await showFailure(newest, earlier, stores, now(), options.payload === true);

@@ -32,12 +32,12 @@ async function purge(
   if (!selected.ok) return fail(selected.problem);
   const { failures, unknown } = selected;
   if (unknown.length > 0)
-    return fail(`no failures for ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
+    return fail(`no failures found for ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
   if (failures.length === 0) return fail('no failures match; nothing was purged');
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the archived envelopes' : ''}`;
   if (options.yes !== true) {
     const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;
-    const summary = `${what}${unreplayed === 0 ? '' : `, ${unreplayed} of them never replayed`}`;
+    const summary = `${what}${unreplayed === 0 ? '' : ` (${unreplayed} never replayed)`}`;
     if (!terminal.isInteractive)
       throw new UsageError(`asya: this would purge ${summary}; pass --yes when not running interactively`);
     if (!(await terminal.confirm(`Purge ${summary}? They cannot be replayed after that.`)))

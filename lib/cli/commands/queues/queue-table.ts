@@ -41,7 +41,9 @@ interface QueueRow extends QueueDepths {
 export function actorsFrom({ actors }: QueueOptions, { mesh }: Operator): readonly string[] {
   const names = actors?.split(',').map((name) => name.trim()) ?? mesh?.actors;
   if (names === undefined)
-    throw new UsageError('asya: no actors given; name them with --actors, e.g. --actors a,b');
+    throw new UsageError(
+      'asya: --actors is missing; a mesh that does not run on this machine requires it, e.g. --actors score,store',
+    );
   return names;
 }
 

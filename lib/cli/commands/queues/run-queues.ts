@@ -18,6 +18,6 @@ async function printQueues(
   print(options.json ? JSON.stringify(rows, null, 2) : queueTable(rows));
   const missing = actorsFrom(options, operator).filter((name) => rows.every(({ actor }) => actor !== name));
   if (missing.length === 0) return EXIT.ok;
-  printError(`asya: no queue for ${missing.map((name) => oneLine(name)).join(', ')}`);
+  printError(`asya: no queue exists for ${missing.map((name) => oneLine(name)).join(', ')}`);
   return EXIT.failed;
 }

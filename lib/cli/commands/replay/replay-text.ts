@@ -20,7 +20,7 @@ function whyLines(end: ReplayEnd, { waitMs, stages }: ReplayOptions): readonly s
       return [`${sent.length === 0 ? 'nothing was sent' : 'done'}: ${counts}`];
     case 'failed-again':
       return [
-        `stopped, because some failed again: ${counts}; nothing more was sent`,
+        `stopped because some envelopes failed again: ${counts}; nothing more was sent`,
         'for details run asya failures show ID',
       ];
     case 'no-end':

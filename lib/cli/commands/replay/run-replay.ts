@@ -61,7 +61,7 @@ async function replay(
   }
   if (selected.unknown.length > 0) {
     terminal.printError(
-      `asya: no failures for ${selected.unknown.map((id) => `"${id}"`).join(', ')}; nothing was sent`,
+      `asya: no failures found for ${selected.unknown.map((id) => `"${id}"`).join(', ')}; nothing was sent`,
     );
     return EXIT.failed;
   }

@@ -26,7 +26,7 @@ interface SendOptions {
   readonly mesh?: string;
 }
 
-/** `asya send`: sends an envelope, and with `--wait` prints the payload it ends with. */
+/** `asya send`: sends an envelope, and with `--wait` prints its final payload. */
 export function runSend(terminal: Terminal, options: SendOptions, target: string): Promise<number> {
   const payload = payloadFrom(options.payload, terminal.cwd);
   const waitMs = durationOption('--timeout', options.timeout);
@@ -125,7 +125,7 @@ async function untilEnded(id: string, deadline: number, { stores }: Operator): P
     }
     if (isLate) {
       return {
-        problem: `not ended yet; asya watch ${shellWord(oneLine(id))} follows it, a longer --timeout waits longer`,
+        problem: `not ended yet; follow it with asya watch ${shellWord(oneLine(id))}, or pass a longer --timeout`,
       };
     }
     await systemClock.sleep(POLL_INTERVAL_MS);
@@ -149,8 +149,12 @@ function payloadFrom(given: string, cwd: string): JsonText {
   const text = isFile ? readText(isPiped ? 0 : resolve(cwd, given), given) : given;
   const json = readJson(text);
   if (json.kind !== 'invalid') return json.text;
-  const what = isFile ? `${isPiped ? 'stdin' : given} is not JSON` : 'neither JSON nor a file';
-  throw new UsageError(`asya: --payload: ${what}: ${describeJsonError(text, json.at)}`);
+  const problem = describeJsonError(text, json.at);
+  throw new UsageError(
+    isFile
+      ? `asya: --payload: ${isPiped ? 'stdin' : given} is not JSON: ${problem}`
+      : `asya: --payload is "${oneLine(given, 100)}", which is neither JSON (${problem}) nor a file`,
+  );
 }
 
 function readText(file: string | number, given: string): string {

@@ -27,7 +27,7 @@ function callText({ outcome, tookMs, fault }: SimulatedCall): string {
     case 'value':
       return `value${after(tookMs)}`;
     case 'timeout':
-      return `no answer in ${spanText(tookMs)}, runtime killed`;
+      return `no answer within ${spanText(tookMs)}, runtime killed`;
     case 'connection':
       return `connection lost${after(tookMs)}`;
     case 'error': {

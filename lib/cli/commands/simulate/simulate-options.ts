@@ -5,6 +5,7 @@ import { withHeader } from '../../../core/envelope/headers.ts';
 import { describeJsonError, type JsonText, readJson } from '../../../core/text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE } from '../../../core/text/timestamp.ts';
 import type { Random } from '../../../ports/clock.ts';
+import { oneLine } from '../../output/plain-text.ts';
 import { UsageError } from '../../usage-error.ts';
 
 /** The start time: `--at`, or now in whole seconds. */
@@ -51,7 +52,7 @@ export function payloadFrom(text: string | undefined, cwd: string): JsonText {
   const content = readJsonFile(resolve(cwd, text ?? ''));
   if (content === undefined)
     throw new UsageError(
-      `asya: --payload is "${text}", which is neither JSON (${describeJsonError(text ?? '', json.at)}) nor a file`,
+      `asya: --payload is "${oneLine(text ?? '', 100)}", which is neither JSON (${describeJsonError(text ?? '', json.at)}) nor a file`,
     );
   const inside = readJson(content);
   if (inside.kind !== 'invalid') return inside.text;

@@ -1,7 +1,7 @@
 import type { Script, ScriptedFailure } from '../../../app/simulation/scripted-runtime.ts';
 import type { ActorSpec } from '../../../config/manifest/manifest.ts';
 import { defined } from '../../../core/text/defined.ts';
-import { DURATION_RULE, durationMs } from '../../../core/text/duration.ts';
+import { durationMs } from '../../../core/text/duration.ts';
 import { UsageError } from '../../usage-error.ts';
 import { actorNamed, failureFrom } from './simulate-fail.ts';
 
@@ -60,6 +60,8 @@ function takeFrom(
   const actor = name === undefined ? undefined : actorNamed(name, actors, `--take "${text}"`).name;
   const takesMs = durationMs(duration);
   if (takesMs === undefined)
-    throw new UsageError(`asya: --take is "${text}"; expected ACTOR=DURATION; ${DURATION_RULE}`);
+    throw new UsageError(
+      `asya: --take is "${text}"; expected ACTOR=DURATION or DURATION, e.g. "score=2s" or "500ms"`,
+    );
   return { ...defined({ actor }), takesMs };
 }

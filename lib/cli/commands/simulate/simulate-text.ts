@@ -102,6 +102,6 @@ function hasJitter({ decision }: SimulatedStep): boolean {
 
 function jitterText(seed: number | undefined): string {
   return seed === undefined
-    ? 'jitter is half of its maximum, 5% of the delay; --seed N draws it at random'
+    ? 'jitter is simulated as 5% of the delay, half of its maximum; --seed N draws it at random'
     : `jitter is drawn at random from seed ${seed}`;
 }

@@ -32,7 +32,7 @@ async function printStatus(
     print(JSON.stringify({ ...mesh, queues: rows, failures }, null, 2));
     return EXIT.ok;
   }
-  print(`${mesh.name}: runs as process ${mesh.pid} from ${mesh.folder}`);
+  print(`${mesh.name}: running as process ${mesh.pid}, from ${mesh.folder}`);
   print(`flows: ${mesh.flows.map(({ name }) => name).join(', ') || 'none'}`);
   print(`\n${hasDepths ? queueTable(rows) : SQS_ONLY}\n`);
   const count = failures === 1 ? '1 failure' : `${failures} failures`;

@@ -48,7 +48,7 @@ async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal)
       }
       if (hasNoLines && polls === POLLS_BEFORE_HINT)
         printError(
-          `no log lines of ${oneLine(id)} yet: it is waiting in a queue, or it was never sent; Ctrl-C stops waiting`,
+          `no log lines for ${oneLine(id)} yet: it is waiting in a queue, or it was never sent; press Ctrl-C to stop waiting`,
         );
       await systemClock.sleep(POLL_INTERVAL_MS, stop);
     }

@@ -9,7 +9,7 @@ const routableActor: Kind<string> = {
   read: (text) => {
     const reading = actorName.read(text);
     if ('problem' in reading || isRoutableName(text)) return reading;
-    return { problem: 'a route cannot contain an actor of the mesh itself' };
+    return { problem: 'a route cannot contain a crew actor, whose name starts with "x-"' };
   },
 };
 const routableActors = listOf(routableActor);
@@ -43,7 +43,7 @@ export const ACTOR = {
     default: 'array',
   }),
   maxHops: setting('ASYA_MAX_HOPS', wholeNumber(1), {
-    about: 'How many actors an envelope may pass. The limit ends loops.',
+    about: 'Maximum number of actors that an envelope may visit. The limit stops loops.',
     default: '100',
   }),
   routeAllow: optional('ASYA_ROUTE_ALLOW', routableActorSet, {

@@ -46,11 +46,11 @@ export const DELAYER = {
     unset: 'from the metadata server',
   }),
   tasksEndpoint: optional('DELAYER_TASKS_ENDPOINT', url('http', 'https'), {
-    about: 'Endpoint of Cloud Tasks, for tests.',
+    about: 'Custom Cloud Tasks endpoint, for tests.',
     unset: "Google's",
   }),
   pubSubEndpoint: optional('DELAYER_PUBSUB_ENDPOINT', url('http', 'https'), {
-    about: 'Endpoint of another Pub/Sub, such as an emulator. The delayer sends it no token.',
+    about: 'Custom Pub/Sub endpoint, such as an emulator. The delayer sends it no token.',
     unset: "Google's",
   }),
   gracePeriodMs: setting('DELAYER_GRACE_PERIOD', duration, {

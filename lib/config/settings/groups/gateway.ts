@@ -5,7 +5,7 @@ import { optional, setting } from '../setting.ts';
 /** In the configuration: at the top level. Sidecars, the crew and the gateway read them. */
 export const REPORTING = {
   gatewayUrl: optional('ASYA_GATEWAY_URL', url('http', 'https'), {
-    about: 'URL of the gateway that receives reports of progress.',
+    about: 'URL of the gateway that receives progress reports.',
     unset: 'progress is not reported',
   }),
   gatewaySecret: optional('ASYA_GATEWAY_SECRET', secret, {
@@ -23,7 +23,7 @@ export const GATEWAY = {
     unset: 'no API keys',
   }),
   keysFile: optional('ASYA_GATEWAY_KEYS_FILE', text, {
-    about: 'File with such a JSON array.',
+    about: 'File with more API keys, in the format of `ASYA_GATEWAY_KEYS`.',
     unset: 'none',
   }),
   issuer: optional('ASYA_GATEWAY_JWT_ISSUER', text, {
@@ -31,7 +31,7 @@ export const GATEWAY = {
     unset: 'no tokens are accepted',
   }),
   audience: optional('ASYA_GATEWAY_JWT_AUDIENCE', text, {
-    about: 'Audience that such a token must have.',
+    about: 'Audience that the tokens must have.',
     unset: 'none',
   }),
   jwksUrl: optional('ASYA_GATEWAY_JWKS_URL', keysUrl, {
@@ -40,7 +40,7 @@ export const GATEWAY = {
   }),
   origins: setting('ASYA_GATEWAY_ORIGINS', listOf(text), {
     about:
-      'Origins of web pages that may call the gateway by MCP. Programs other than browsers send no origin and are always allowed.',
+      'Origins of web pages that may call the gateway over MCP. Programs other than browsers send no origin and are always allowed.',
     default: '',
   }),
   flowsFile: optional('ASYA_GATEWAY_FLOWS_FILE', text, {

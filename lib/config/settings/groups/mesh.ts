@@ -22,7 +22,7 @@ export const MESH = {
 export const QUEUES = {
   retryMaxAttempts: setting('ASYA_QUEUE_RETRY_MAX_ATTEMPTS', wholeNumber(1), {
     about:
-      'How often the sidecar looks for a missing queue, or tries to create it with `ASYA_QUEUE_AUTO_CREATE`, before it gives up.',
+      'How many times the sidecar looks for a missing queue, or tries to create it with `ASYA_QUEUE_AUTO_CREATE`, before it gives up.',
     default: '10',
   }),
   retryBackoffMs: setting('ASYA_QUEUE_RETRY_BACKOFF', positiveDuration, {

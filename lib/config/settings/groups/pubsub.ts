@@ -17,7 +17,7 @@ export const PUBSUB = transportSettings({
       unset: 'none',
     }),
     endpoint: optional('ASYA_PUBSUB_ENDPOINT', hostAndPort, {
-      about: 'Another endpoint of Pub/Sub. Any host outside `googleapis.com` counts as an emulator.',
+      about: 'Custom Pub/Sub endpoint. Any host outside `googleapis.com` counts as an emulator.',
       unset: "`PUBSUB_EMULATOR_HOST`, then Google's",
     }),
     delayerTopic: setting('ASYA_PUBSUB_DELAYER_TOPIC', text, {

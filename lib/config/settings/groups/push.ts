@@ -58,7 +58,7 @@ export const PUSH = {
   }),
 };
 
-/** Whose pushes a host accepts. */
+/** Which pushes a host accepts. */
 export type PushTrust =
   | {
       /** `iam`: Cloud Run has verified the signature. */
@@ -81,10 +81,10 @@ export function pushTrustFrom(
   const reportMissing = (name: string, expected: string) =>
     mistakes.push({
       place: `${prefix}${name}`,
-      problem: `is not set; expected ${expected}. Only for an emulator, which sends no tokens, set ${prefix}AUTH=none`,
+      problem: `is not set; expected ${expected}; set ${prefix}AUTH=none only for an emulator, which sends no tokens`,
     });
   if (audience === undefined)
-    reportMissing('AUDIENCE', 'the audience of the tokens of pushes, as the subscription is configured');
+    reportMissing('AUDIENCE', 'the audience of the push tokens, as configured in the subscription');
   if (account === undefined)
     reportMissing('SERVICE_ACCOUNT', 'the service account that the subscription uses to push');
   return { auth, audience: audience ?? '', serviceAccount: account ?? '', ...defined({ jwksUrl }) };

@@ -23,11 +23,11 @@ export const RUNTIME = {
   }),
   passEnv: setting('ASYA_RUNTIME_PASS_ENV', listOf(text), {
     about:
-      'Variables with credentials that the sidecar passes on to a runtime that it starts. It removes the others.',
+      'Variables with credentials that the sidecar passes to a runtime that it starts. It removes all others.',
     default: '',
   }),
   maxResponseBytes: setting('ASYA_RUNTIME_MAX_RESPONSE', wholeNumber(1), {
-    about: 'Maximum size of a response of the runtime, in bytes.',
+    about: 'Maximum size of a response from the runtime, in bytes.',
     default: '6291456',
   }),
   concurrency: setting('ASYA_CONCURRENCY', wholeNumber(1), {

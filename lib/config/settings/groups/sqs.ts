@@ -14,7 +14,7 @@ export const SQS = transportSettings({
   title: 'SQS',
   settings: {
     endpoint: optional('ASYA_SQS_ENDPOINT', url('http', 'https'), {
-      about: 'Endpoint of another SQS, such as a local one.',
+      about: 'Custom SQS endpoint, such as a local emulator.',
       unset: 'the endpoint of the region',
     }),
     region: computed('ASYA_AWS_REGION', text, {
@@ -63,7 +63,7 @@ function visibilityFrom(seconds: number | undefined, context: TransportContext):
     seconds === undefined
       ? {
           place: timeout,
-          problem: `is ${shownTimeout}; it must be shorter than 12h, the longest visibility timeout of SQS`,
+          problem: `is ${shownTimeout}; expected less than 12h, the maximum visibility timeout of SQS`,
         }
       : {
           place: 'ASYA_SQS_VISIBILITY_TIMEOUT',

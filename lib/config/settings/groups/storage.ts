@@ -10,7 +10,7 @@ export const STORAGE = {
   }),
   kmsKey: optional('ASYA_ARCHIVE_KMS_KEY', text, {
     about: 'KMS key that encrypts the archive.',
-    unset: "S3's own keys",
+    unset: 'S3-managed keys',
   }),
   table: optional('ASYA_FAILURE_TABLE', text, {
     about:
@@ -18,11 +18,11 @@ export const STORAGE = {
     unset: 'none',
   }),
   s3Endpoint: optional('ASYA_S3_ENDPOINT', url('http', 'https'), {
-    about: 'Endpoint of another S3, such as a local one.',
+    about: 'Custom S3 endpoint, such as a local emulator.',
     unset: 'the endpoint of the region',
   }),
   dynamoDbEndpoint: optional('ASYA_DYNAMODB_ENDPOINT', url('http', 'https'), {
-    about: 'Endpoint of another DynamoDB, such as a local one.',
+    about: 'Custom DynamoDB endpoint, such as a local emulator.',
     unset: 'the endpoint of the region',
   }),
 };
