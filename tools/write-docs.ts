@@ -53,10 +53,20 @@ function pageWithTable(path: string, group: Group): string {
   return `${before}${BEGIN}\n${settingsTable([group])}${END}${after}`;
 }
 
-function row({ variable, takes, about, defaultText, defaultWords, emptyMeans }: Setting<unknown>): string {
+function row({
+  variable,
+  takes,
+  about,
+  defaultText,
+  defaultDescription,
+  emptyMeans,
+}: Setting<unknown>): string {
   const text = defaultText === '' ? 'none' : `\`${defaultText}\``;
   const empty = emptyMeans === undefined ? '' : `; empty = ${emptyMeans}`;
-  return `| \`${variable}\` | ${takes} | ${defaultWords ?? text}${empty} | ${about} |`.replaceAll('\n', ' ');
+  return `| \`${variable}\` | ${takes} | ${defaultDescription ?? text}${empty} | ${about} |`.replaceAll(
+    '\n',
+    ' ',
+  );
 }
 
 const ROOT = join(import.meta.dirname, '..');

@@ -49,7 +49,7 @@ export async function startDelayer(
     ...server,
     port: config.port,
     refuse: pushAuthenticationFromConfig(config.push, log),
-    take: (body) => takePush(body, delayer),
+    onPush: (body) => processPush(body, delayer),
     liveness: () => undefined,
     onWarning: log.warn,
   }).catch(async (error) => {
@@ -69,7 +69,7 @@ export async function startDelayer(
   };
 }
 
-async function takePush(body: string, delayer: Delayer): Promise<PushResponse> {
+async function processPush(body: string, delayer: Delayer): Promise<PushResponse> {
   const message = messageFromPush(body);
   if ('problem' in message) return { status: 400, problem: message.problem };
   const settle = await delayMessage(message, delayer);

@@ -92,7 +92,7 @@ export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSe
   return {
     namespace,
     region: Stack.of(scope).region,
-    ...defined({ logLevel, mostReplicas: concurrency }),
+    ...defined({ logLevel, replicaLimit: concurrency }),
     queues: {
       ...defined({ maxReceiveCount }),
       ...(retention !== undefined && { retentionSeconds: retention.toSeconds() }),

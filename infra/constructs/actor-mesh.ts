@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { handlerCheckIn } from '../../lib/assembly/mesh/check-handler.ts';
 import type { HandlerCheck } from '../../lib/config/manifest/actor-document.ts';
 import { actorFromOptions } from '../../lib/config/manifest/actor-from-options.ts';
-import { TIMEOUT_OF_ONE } from '../../lib/config/manifest/flow-document.ts';
+import { TIMEOUT_TOO_SHORT } from '../../lib/config/manifest/flow-document.ts';
 import { shortestFlowTimeouts } from '../../lib/config/manifest/flow-timeouts.ts';
 import type { ActorSpec, Manifest } from '../../lib/config/manifest/manifest.ts';
 import type { ActorPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
@@ -14,8 +14,8 @@ import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
 import {
   actorMistakes,
   lambdaMistakes,
+  meshMistakes,
   settingsMistakes,
-  wholeMistakes,
 } from '../../lib/config/plan/lambda-limits.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
@@ -116,7 +116,7 @@ export class ActorMesh extends Construct {
         `asya: flow "${name}" was added after the gateway, which would not offer it; call addGateway() last`,
       );
     const timeoutSeconds = timeout?.toSeconds();
-    if (timeoutSeconds === 1) throw new Error(`asya: timeout of flow "${name}" ${TIMEOUT_OF_ONE}`);
+    if (timeoutSeconds === 1) throw new Error(`asya: timeout of flow "${name}" ${TIMEOUT_TOO_SHORT}`);
     this.join([], [{ name, entrypoint, routeNext, ...defined({ timeoutSeconds }) }]);
   }
 
@@ -244,7 +244,7 @@ export class ActorMesh extends Construct {
   private mistakes(): readonly Mistake[] {
     const { manifest, settings } = this;
     return [
-      ...wholeMistakes(manifest, settings),
+      ...meshMistakes(manifest, settings),
       ...manifest.actors.flatMap((spec) => actorMistakes(spec, settings, manifest.flows)),
     ];
   }

@@ -19,7 +19,7 @@ export interface Operator {
   /** Opened on first use. */
   transport(): Promise<Transport>;
   /** Checks that an actor's queue exists. */
-  reach(actor: string): Promise<Reply>;
+  checkQueue(actor: string): Promise<Reply>;
   send(actor: string, body: string): Promise<Reply>;
   /** Set if the mesh runs on this machine. */
   readonly mesh?: RunningMesh;
@@ -62,7 +62,7 @@ async function operatorFrom(env: Environment, cwd: string, meshName?: string): P
     config,
     stores,
     transport,
-    reach: async (actor) => (await transport()).reach(queueName(actor, config.namespace)),
+    checkQueue: async (actor) => (await transport()).checkQueue(queueName(actor, config.namespace)),
     send: async (actor, body) => (await transport()).send(queueName(actor, config.namespace), body),
     ...defined({ mesh }),
     close: async () => {

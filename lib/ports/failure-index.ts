@@ -4,7 +4,7 @@ import type { Refusal, Reply } from './reply.ts';
 /** The failed envelopes, for inspection and replay. Expected failures are returned, never thrown. */
 export interface FailureIndex {
   /** Adds the failure. If it is already in the index, nothing changes. */
-  enter(failure: Failure): Promise<Entry | Refusal>;
+  add(failure: Failure): Promise<Entry | Refusal>;
   /**
    * Failures that match the filter, newest first, one page at a time.
    * @param cursor The previous page's `next`. Default: the first page.
@@ -17,9 +17,9 @@ export interface FailureIndex {
    * `again` is true; of several calls at the same time, one succeeds. Refused with `gone` if the failure was removed. A
    * second call for the same replay succeeds, because the reply to the first may have been lost.
    */
-  noteReplay(identity: string, entry: ReplayEntry, again: boolean): Promise<NoteReply>;
+  recordReplay(identity: string, entry: ReplayEntry, again: boolean): Promise<RecordReplayReply>;
   /** Removes the replay entry, because the send was refused. */
-  withdrawReplay(identity: string, replay: string): Promise<Reply>;
+  removeReplay(identity: string, replay: string): Promise<Reply>;
   /** Removes the failure. Also succeeds if it is not in the index. */
   remove(identity: string): Promise<Reply>;
 }
@@ -50,4 +50,6 @@ export interface FailureFilter {
   readonly sinceMs?: number;
 }
 
-type NoteReply = Extract<Reply, { ok: true }> | (Refusal & { readonly why?: 'already-replayed' | 'gone' });
+type RecordReplayReply =
+  | Extract<Reply, { ok: true }>
+  | (Refusal & { readonly why?: 'already-replayed' | 'gone' });

@@ -1,4 +1,4 @@
-import type { CallEnd } from '../core/delivery/outcome.ts';
+import type { CallResult } from '../core/delivery/outcome.ts';
 import type { Envelope } from '../core/envelope/envelope.ts';
 
 /** The process that hosts the user's handler. */
@@ -7,9 +7,9 @@ export interface Runtime {
   readonly restartsItself: boolean;
   /**
    * Calls the handler once. Resolves within the request's timeout and never rejects: every failure of a runtime is a
-   * `CallEnd`. After `timeout` the runtime may be in any state, and must be restarted before the next call.
+   * `CallResult`. After `timeout` the runtime may be in any state, and must be restarted before the next call.
    */
-  call(request: RuntimeRequest): Promise<CallEnd>;
+  call(request: RuntimeRequest): Promise<CallResult>;
   /** Ends every call, and every wait for the runtime's start, as `interrupted`. */
   interrupt(): void;
   /**
@@ -20,14 +20,14 @@ export interface Runtime {
   /** Whether the runtime is starting. That time does not count towards a call's timeout. */
   isStarting?(): boolean;
   /** Resolves when the runtime is ready, its start has failed, `stop` aborts, or `interrupt` is called. */
-  untilStarted?(stop: AbortSignal): Promise<StartEnd>;
+  untilStarted?(stop: AbortSignal): Promise<StartResult>;
   /** Undefined if the runtime is ready for calls, otherwise the reason why it is not. */
   problem(): Promise<string | undefined>;
   /** Ends the runtime. A runtime that this process started is killed if it does not exit within the time limit. */
   close(withinMs?: number): Promise<void>;
 }
 
-export type StartEnd =
+export type StartResult =
   /** The runtime is ready, or its start failed; the next call reports the failure. */
   'settled' | 'stopped' | 'interrupted';
 

@@ -36,7 +36,7 @@ export interface Transport {
    */
   ensureQueue(queue: string): Promise<EnsuredQueue>;
   /** Checks whether the queue exists and the broker responds. */
-  reach(queue: string): Promise<Reply>;
+  checkQueue(queue: string): Promise<Reply>;
   /** Waits for requests in flight, and ends every connection and timer. Calling it twice is harmless. */
   close(): Promise<void>;
 }

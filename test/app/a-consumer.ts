@@ -1,6 +1,6 @@
-import { type ConsumeEnd, consumeQueue, type MissingQueue } from '../../lib/app/delivery/consume-queue.ts';
+import { type ConsumeResult, consumeQueue, type MissingQueue } from '../../lib/app/delivery/consume-queue.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
-import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import type { RuntimeRequest } from '../../lib/ports/runtime.ts';
 import type { Transport } from '../../lib/ports/transport.ts';
@@ -28,7 +28,7 @@ export interface ConsumerFixture {
   elapsedMs(): number;
   /** Sends envelopes with these ids to the queue, all at the same time. */
   put(...ids: readonly string[]): void;
-  start(): Promise<ConsumeEnd>;
+  start(): Promise<ConsumeResult>;
   /** Lets time pass until this number of deliveries is acknowledged. */
   untilAcked(count: number): Promise<void>;
   /** The ids of the envelopes in a queue, hidden or not. */
@@ -36,7 +36,11 @@ export interface ConsumerFixture {
 }
 
 export interface ConsumerOptions {
-  readonly end?: (id: string, clock: VirtualClock, request: RuntimeRequest) => CallEnd | Promise<CallEnd>;
+  readonly end?: (
+    id: string,
+    clock: VirtualClock,
+    request: RuntimeRequest,
+  ) => CallResult | Promise<CallResult>;
   readonly restartsItself?: boolean;
   /** Waits until the runtime can be called. */
   readonly untilReady?: (stop: AbortSignal, clock: VirtualClock) => Promise<void>;
@@ -50,7 +54,7 @@ export interface ConsumerOptions {
   readonly queues?: readonly string[];
 }
 
-export const VALUE: CallEnd = { kind: 'frames', frames: [{ payload: '{"m":2}' as never }] };
+export const VALUE: CallResult = { kind: 'frames', frames: [{ payload: '{"m":2}' as never }] };
 export const QUEUES = ['score', 'store', 'x-sink'];
 
 export function aConsumer(options: ConsumerOptions = {}): ConsumerFixture {
@@ -95,7 +99,7 @@ export function aConsumer(options: ConsumerOptions = {}): ConsumerFixture {
 }
 
 /** A call that takes this long and then returns a value. */
-export async function valueAfter(clock: VirtualClock, milliseconds: number): Promise<CallEnd> {
+export async function valueAfter(clock: VirtualClock, milliseconds: number): Promise<CallResult> {
   await clock.sleep(milliseconds);
   return VALUE;
 }

@@ -1,11 +1,11 @@
 import { handleDelivery } from '../../lib/app/delivery/handle-delivery.ts';
 import type { Actor, Limits } from '../../lib/core/delivery/actor.ts';
 import { answerFromHttp, answerFromSocket } from '../../lib/core/delivery/answer.ts';
-import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import type { Dispatch, Fact } from '../../lib/core/delivery/plan.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
-import type { StartEnd } from '../../lib/ports/runtime.ts';
+import type { StartResult } from '../../lib/ports/runtime.ts';
 import type { DeliveryReport } from '../../lib/ports/telemetry.ts';
 import { actorOf, anEnvelope, deriveId, NOW, type SentEnvelope } from '../core/a-delivery.ts';
 import { fakeRuntime, type RecordedTelemetry, recordingTelemetry } from './a-line.ts';
@@ -15,7 +15,7 @@ import { fakeRuntime, type RecordedTelemetry, recordingTelemetry } from './a-lin
 export interface Handling {
   readonly body?: string | Uint8Array | Readonly<Record<string, unknown>>;
   /** How the call ends. A function is not called if the runtime is not called. */
-  readonly end?: CallEnd | Promise<CallEnd> | ((fanOut: Actor['fanOut']) => CallEnd);
+  readonly end?: CallResult | Promise<CallResult> | ((fanOut: Actor['fanOut']) => CallResult);
   readonly actor?: Partial<Actor>;
   readonly policies?: unknown;
   readonly rules?: unknown;
@@ -28,7 +28,7 @@ export interface Handling {
   readonly receiveCount?: number;
   /** How long the runtime takes to start, on this clock. */
   readonly startsForMs?: number;
-  readonly startEndsAs?: StartEnd;
+  readonly startEndsAs?: StartResult;
 }
 
 interface Sent {
@@ -53,12 +53,12 @@ export interface HandlingEnd {
 const LIMITS: Limits = { maxDelayMs: 900_000, maxBodyBytes: 1024 * 1024 };
 
 /** An answer of a runtime over the socket. */
-export function socketAnswer(text: string): (fanOut: Actor['fanOut']) => CallEnd {
+export function socketAnswer(text: string): (fanOut: Actor['fanOut']) => CallResult {
   return (fanOut) => answerFromSocket(text, fanOut);
 }
 
 /** An answer of a runtime over HTTP. */
-export function httpAnswer(status: number, text: string): (fanOut: Actor['fanOut']) => CallEnd {
+export function httpAnswer(status: number, text: string): (fanOut: Actor['fanOut']) => CallResult {
   return (fanOut) => answerFromHttp({ status, text }, fanOut);
 }
 

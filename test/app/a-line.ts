@@ -1,6 +1,6 @@
 import type { DeliveryLine } from '../../lib/app/delivery/handle-delivery.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
-import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import type { Dispatch } from '../../lib/core/delivery/plan.ts';
 import type { Clock } from '../../lib/ports/clock.ts';
 import type { Reply } from '../../lib/ports/reply.ts';
@@ -21,14 +21,14 @@ export interface FakeRuntime extends Runtime {
 
 /** Ends each call with the result of `endOf`. A call lasts until that promise resolves. */
 export function fakeRuntime(
-  endOf: (request: RuntimeRequest, nth: number) => CallEnd | Promise<CallEnd>,
+  endOf: (request: RuntimeRequest, nth: number) => CallResult | Promise<CallResult>,
   restartsItself = true,
 ): FakeRuntime {
   const calls: RuntimeRequest[] = [];
   let running = 0;
   let mostRunning = 0;
   let interruptions = 0;
-  let interruption = Promise.withResolvers<CallEnd>();
+  let interruption = Promise.withResolvers<CallResult>();
   return {
     restartsItself,
     calls,
@@ -54,7 +54,7 @@ export function fakeRuntime(
     interrupt: () => {
       interruptions++;
       interruption.resolve({ kind: 'interrupted' });
-      interruption = Promise.withResolvers<CallEnd>();
+      interruption = Promise.withResolvers<CallResult>();
     },
     problem: async () => undefined,
     close: async () => {},

@@ -3,7 +3,7 @@ import type { Script } from '../../lib/app/simulation/scripted-runtime.ts';
 import { type Scenario, simulate } from '../../lib/app/simulation/simulate.ts';
 import type { Simulation } from '../../lib/app/simulation/simulation.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
-import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import { jsonText } from '../../lib/core/text/json-text.ts';
 import { anActor, at, deriveId, faultEnd, NOW, NOW_TEXT, resiliencyOf } from '../core/a-delivery.ts';
@@ -29,7 +29,10 @@ export interface Staging {
 const OTHERS = ['store', 'recover', 'review'];
 
 /** Fails this number of calls with the error, by default all. */
-export function failing(end: CallEnd | string, times = Number.POSITIVE_INFINITY): Script['failures'][number] {
+export function failing(
+  end: CallResult | string,
+  times = Number.POSITIVE_INFINITY,
+): Script['failures'][number] {
   return { times, end: typeof end === 'string' ? faultEnd({ type: end }) : end };
 }
 

@@ -147,7 +147,7 @@ export function memoryBroker({ clock, maxReceiveCount = 5 }: MemoryBrokerOptions
         createQueue(queue);
         return ACCEPTED;
       },
-      reach: async (queue) => (queues.has(queue) ? ACCEPTED : missing(queue)),
+      checkQueue: async (queue) => (queues.has(queue) ? ACCEPTED : missing(queue)),
       close: async () => {
         closing.abort();
         await Promise.all(receiving);

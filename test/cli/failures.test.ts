@@ -249,7 +249,7 @@ describe('asya failures show', () => {
     expect(broken.out).toContain('envelope    the archived envelope cannot be read: the body is not JSON');
     expect(broken.raw).not.toContain(SECRET);
     expect(JSON.parse((await cli('failures', 'show', 'lost', '--json', '--payload')).out)).toMatchObject({
-      trouble: 'the archive no longer contains this key',
+      problem: 'the archive no longer contains this key',
     });
   });
 

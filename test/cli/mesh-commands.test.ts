@@ -154,7 +154,7 @@ describe('asya send --wait', () => {
     });
     await pause(500);
     order.push('indexed');
-    await scene.stores.failures.enter(failure);
+    await scene.stores.failures.add(failure);
     expect(await sending).toMatchObject({ status: 1, err: expect.stringContaining('f-2 failed') });
     expect(order).toEqual(['indexed', 'reported']);
     await backend.engines.sqs.takeUntil('score', 1);

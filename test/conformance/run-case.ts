@@ -3,7 +3,7 @@ import { readEnvironment } from '../../lib/config/settings/environment.ts';
 import { admit } from '../../lib/core/delivery/admit.ts';
 import { answerFromHttp, faultFromErrorObject } from '../../lib/core/delivery/answer.ts';
 import { decide } from '../../lib/core/delivery/decide.ts';
-import type { CallEnd, Outcome } from '../../lib/core/delivery/outcome.ts';
+import type { CallResult, Outcome } from '../../lib/core/delivery/outcome.ts';
 import { type DeriveId, decode } from '../../lib/core/envelope/decode.ts';
 import { decidePipeline, PIPELINE_DEFAULTS } from '../../lib/core/pipeline/pipeline.ts';
 import { delayAfterAttempt } from '../../lib/core/policy/policy-delay.ts';
@@ -105,7 +105,7 @@ function decisionOf(given: DecisionCase): Decision {
   };
 }
 
-function endOf(outcome: DecisionCase['outcome'], fanOut: 'array' | 'never'): CallEnd {
+function endOf(outcome: DecisionCase['outcome'], fanOut: 'array' | 'never'): CallResult {
   switch (outcome.kind) {
     case 'value':
       return answerFromHttp({ status: 200, text: JSON.stringify(outcome.value) }, fanOut);

@@ -1,7 +1,7 @@
 import type { Actor, Limits } from '../../lib/core/delivery/actor.ts';
 import { type Admission, admit } from '../../lib/core/delivery/admit.ts';
 import { decide } from '../../lib/core/delivery/decide.ts';
-import type { CallEnd } from '../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import type { Fact, Plan } from '../../lib/core/delivery/plan.ts';
 import { type DeriveId, decode } from '../../lib/core/envelope/decode.ts';
 import type { Fault } from '../../lib/core/envelope/fault.ts';
@@ -136,7 +136,11 @@ export function actorOf(setting: Setting): Actor {
 }
 
 /** Decodes, admits and decides, with a runtime whose call ends with `end`. */
-export function handle(received: Fields | string | Uint8Array, end: CallEnd, setting: Setting = {}): Handled {
+export function handle(
+  received: Fields | string | Uint8Array,
+  end: CallResult,
+  setting: Setting = {},
+): Handled {
   const { now = NOW, later = now, random = 0, hostTimeLeftMs = Number.POSITIVE_INFINITY } = setting;
   const actor = actorOf(setting);
   const body =
@@ -177,20 +181,20 @@ export function sendsOf(plan: Plan): readonly Send[] {
   }));
 }
 
-export function valueEnd(...payloads: readonly unknown[]): CallEnd {
+export function valueEnd(...payloads: readonly unknown[]): CallResult {
   return {
     kind: 'frames',
     frames: payloads.map((payload) => ({ payload: JSON.stringify(payload) as never })),
   };
 }
 
-export function faultEnd(changes: Partial<Fault> = {}): CallEnd {
+export function faultEnd(changes: Partial<Fault> = {}): CallResult {
   const fault = { type: 'pkg.ValueError', mro: ['Exception'], message: 'no', traceback: 'at line 1' };
   return { kind: 'fault', fault: { ...fault, ...changes } };
 }
 
-export const TIMEOUT: CallEnd = { kind: 'timeout' };
-export const UNREACHABLE: CallEnd = { kind: 'unreachable', detail: 'connection refused' };
+export const TIMEOUT: CallResult = { kind: 'timeout' };
+export const UNREACHABLE: CallResult = { kind: 'unreachable', detail: 'connection refused' };
 
 /** The labels of a plan's facts, as the metrics count them. */
 export function factLabelsOf(plan: Plan): {

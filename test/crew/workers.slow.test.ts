@@ -230,7 +230,7 @@ describe('a worker with a wrong configuration reports it and exits', () => {
     ['x-dlq', { ASYA_DEAD_LETTERS_OF: 'Score' }, 'ASYA_DEAD_LETTERS_OF: is "Score"'],
   ])('%s with %j', async (name, more, message) => {
     const misconfigured = startProcess([FREEZE_AT, 'never'], stage.variablesOf(name, more));
-    expect((await misconfigured.untilExit()).code).not.toBe(0);
+    expect((await misconfigured.untilExit()).code).toBe(2);
     expect(misconfigured.output()).toContain(message);
   });
 
@@ -239,7 +239,7 @@ describe('a worker with a wrong configuration reports it and exits', () => {
     ['a table', 'ASYA_FAILURE_TABLE'],
   ])('x-sink without %s', async (_setting, name) => {
     const misconfigured = startProcess([FREEZE_AT, 'never'], stage.variablesOf('x-sink', { [name]: '' }));
-    expect((await misconfigured.untilExit()).code).not.toBe(0);
+    expect((await misconfigured.untilExit()).code).toBe(2);
     expect(misconfigured.output()).toContain(`${name} is not set`);
   });
 });

@@ -62,7 +62,7 @@ export interface Scene {
 interface Tools {
   readonly fate: (id: string, sent: Sent) => Fate;
   readonly refuse: (id: string, to: string) => Reply;
-  readonly reach: (actor: string) => Promise<Reply>;
+  readonly checkQueue: (actor: string) => Promise<Reply>;
   readonly stop: AbortSignal;
   readonly clock: Clock;
   readonly noRamp: boolean;
@@ -145,7 +145,7 @@ export function aScene(stores: Scene['stores'], clock = autoAdvancingClock()): S
         deriveId,
         stop: tools.stop ?? new AbortController().signal,
         onProgress: tools.onProgress ?? (() => {}),
-        checkQueue: tools.reach ?? (async () => ACCEPTED),
+        checkQueue: tools.checkQueue ?? (async () => ACCEPTED),
         send: async (to, body) => {
           const envelope = JSON.parse(body) as Sent['envelope'];
           const reply = refuse(envelope.id, to);

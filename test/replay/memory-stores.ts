@@ -67,7 +67,7 @@ export function memoryStores(): MemoryStores {
       endsMatching((record) => record.replay === replay && record.atMs >= sinceMs),
   };
   const failures: FailureIndex = {
-    enter: async (failure) => {
+    add: async (failure) => {
       const isNew = !entries.has(failure.identity);
       if (isNew) entries.set(failure.identity, failure);
       return { ok: true, isNew };
@@ -83,7 +83,7 @@ export function memoryStores(): MemoryStores {
       ok: true,
       failures: newestFirst().filter((failure) => failure.envelopeId === envelopeId),
     }),
-    noteReplay: async (identity, note, again) => {
+    recordReplay: async (identity, note, again) => {
       const failure = entries.get(identity);
       if (failure === undefined)
         return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
@@ -93,7 +93,7 @@ export function memoryStores(): MemoryStores {
       entries.set(identity, { ...failure, replays: [...failure.replays, note] });
       return ACCEPTED;
     },
-    withdrawReplay: async (identity, replay) => {
+    removeReplay: async (identity, replay) => {
       const failure = entries.get(identity);
       if (failure !== undefined) {
         const replays = failure.replays.filter((note) => note.replay !== replay);

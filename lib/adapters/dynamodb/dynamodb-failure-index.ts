@@ -27,7 +27,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
   const Key = (identity: string) => ({ pk: text(keyOf(identity)) });
 
   return {
-    enter: async (failure) => {
+    add: async (failure) => {
       try {
         return { ok: true, isNew: await putNew(table, itemOf(failure, deriveId)) };
       } catch (error) {
@@ -55,7 +55,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         return refusalOf(error, table);
       }
     },
-    noteReplay: async (identity, note, again) => {
+    recordReplay: async (identity, note, again) => {
       try {
         await client.send(
           new UpdateItemCommand({
@@ -88,7 +88,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         return refusalOf(error, table);
       }
     },
-    withdrawReplay: async (identity, replay) => {
+    removeReplay: async (identity, replay) => {
       try {
         await client.send(
           new UpdateItemCommand({

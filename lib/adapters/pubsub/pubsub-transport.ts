@@ -148,7 +148,7 @@ export function pubsubTransport(options: PubsubTransportOptions): Transport {
     },
     extend: (delivery) => consumerOf(delivery.queue).leases.extend(leaseOf(delivery)),
     ensureQueue: (queue) => queues.ensure(queue),
-    reach: (queue) => queues.check(queue),
+    checkQueue: (queue) => queues.check(queue),
     close: async () => {
       const all = [...consumers.values()];
       await Promise.all(all.map((one) => one.close()));

@@ -12,7 +12,7 @@ export interface PushServerOptions {
   /** Undefined if the request is authorized, otherwise the response. Called before the body is read. */
   readonly refuse: (authorization: string | undefined) => Promise<PushResponse | undefined>;
   /** Processes one push. An exception is a bug: the response is 500, and it is logged. */
-  readonly take: (body: string, arrival: Arrival) => Promise<PushResponse>;
+  readonly onPush: (body: string, arrival: PushRequest) => Promise<PushResponse>;
   /** Undefined if the instance is healthy, otherwise the reason, for `/healthz`. */
   readonly liveness: () => string | undefined;
   readonly onWarning: (what: string, details: Readonly<Record<string, string | number>>) => void;
@@ -24,9 +24,9 @@ export interface PushResponse {
   readonly problem?: string;
 }
 
-export interface Arrival {
+export interface PushRequest {
   /** Aborts when the caller has closed the connection. */
-  readonly gone: AbortSignal;
+  readonly disconnected: AbortSignal;
   /** How long the request took to arrive and to be authorized. The caller's timeout includes this time. */
   readonly tookMs: number;
 }
@@ -83,9 +83,9 @@ async function answer(
   isDraining: boolean,
 ): Promise<void> {
   const beganAt = performance.now();
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const arrival = () => ({ gone: gone.signal, tookMs: performance.now() - beganAt });
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
+  const arrival = () => ({ disconnected: disconnected.signal, tookMs: performance.now() - beganAt });
   const { status, problem } = await responseTo(request, options, isDraining, arrival);
   if (problem !== undefined && status !== 200) options.onWarning('a push was refused', { status, problem });
   await discardRest(request);
@@ -96,14 +96,14 @@ async function answer(
   const sent = new Promise((resolve) => response.once('close', resolve));
   response.end(status === 204 ? undefined : `${problem ?? 'ok'}\n`);
   // Wait until the response is sent: `close` may end the connection next.
-  if (!gone.signal.aborted) await sent;
+  if (!disconnected.signal.aborted) await sent;
 }
 
 async function responseTo(
   request: IncomingMessage,
   options: PushServerOptions,
   isDraining: boolean,
-  arrival: () => Arrival,
+  arrival: () => PushRequest,
 ): Promise<PushResponse> {
   if (request.method === 'GET' && request.url?.split('?')[0] === '/healthz')
     return health(options.liveness());
@@ -114,7 +114,7 @@ async function responseTo(
     const refusal = await options.refuse(request.headers.authorization);
     if (refusal !== undefined) return refusal;
     const body = await textWithin(request, MAX_BODY_BYTES);
-    return 'text' in body ? await options.take(body.text, arrival()) : body;
+    return 'text' in body ? await options.onPush(body.text, arrival()) : body;
   } catch (error) {
     const problem = stackText(error);
     options.onWarning('internal error', { problem });

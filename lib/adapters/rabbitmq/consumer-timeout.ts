@@ -1,7 +1,7 @@
 /** How long the broker waits for an ack before it takes a delivery back. A client cannot query or change it. */
 const DEFAULT_CONSUMER_TIMEOUT_MS = 1_800_000;
 
-export interface HoldLimits {
+export interface ConsumerLimits {
   readonly actorTimeoutMs: number;
   readonly concurrency: number;
   /** Most deliveries held at the same time. Those beyond the concurrency wait for the others. */
@@ -9,7 +9,7 @@ export interface HoldLimits {
 }
 
 /** A warning if a delivery may be held longer than the broker waits for its ack, otherwise undefined. */
-export function consumerTimeoutWarning(hold: HoldLimits): string | undefined {
+export function consumerTimeoutWarning(hold: ConsumerLimits): string | undefined {
   const { actorTimeoutMs, concurrency, prefetch } = hold;
   const heldMs = actorTimeoutMs * Math.ceil(prefetch / concurrency);
   if (heldMs <= DEFAULT_CONSUMER_TIMEOUT_MS) return undefined;

@@ -114,7 +114,7 @@ export function queueConsumer({ connection, queue, prefetch, waitMs, closing }: 
 export async function settleDelivery(
   delivery: Delivery,
   settlement: Settlement,
-  reach: (queue: string) => Promise<Reply>,
+  checkQueue: (queue: string) => Promise<Reply>,
 ): Promise<Reply> {
   const { session, message } = delivery.handle as Handle;
   try {
@@ -122,7 +122,7 @@ export async function settleDelivery(
     return ACCEPTED;
   } catch (error) {
     if (isNotFound(error)) return missingQueue(delivery.queue);
-    const reply = await reach(delivery.queue);
+    const reply = await checkQueue(delivery.queue);
     if (!reply.ok || settlement.kind === 'release') return reply;
     const problem = `the channel of the delivery has ended, so the broker delivers it again: ${(error as Error).message}`;
     return { ok: false, problem: `${problem} (queue "${delivery.queue}")` };

@@ -96,7 +96,7 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     }
   }
 
-  const reach = (queue: string) => reply(queue, queues.check(queue));
+  const checkQueue = (queue: string) => reply(queue, queues.check(queue));
   return {
     traits: { name: 'rabbitmq', ...limits, maxBatch: prefetch, countsReceives: true },
     receive: (queue, maxDeliveries, signal) =>
@@ -104,13 +104,13 @@ export function rabbitMqTransport(options: RabbitMqTransportOptions): Transport 
     send: (queue, body) => requests.track(send(queue, body)),
     sendWithDelay: (queue, body, delayMs) =>
       requests.track(sendWithDelay(queue, body, delayMs).catch((error) => refusalOf(error, queue))),
-    ack: (delivery) => requests.track(settleDelivery(delivery, { kind: 'ack' }, reach)),
+    ack: (delivery) => requests.track(settleDelivery(delivery, { kind: 'ack' }, checkQueue)),
     nack: (delivery, pauseMs) =>
-      requests.track(settleDelivery(delivery, { kind: 'release', pauseMs }, reach)),
-    extend: (delivery) => requests.track(settleDelivery(delivery, { kind: 'keep' }, reach)),
+      requests.track(settleDelivery(delivery, { kind: 'release', pauseMs }, checkQueue)),
+    extend: (delivery) => requests.track(settleDelivery(delivery, { kind: 'keep' }, checkQueue)),
     ensureQueue: (queue) =>
       requests.track(queues.ensure(queue).then(ensured, (error: unknown) => refusalOf(error, queue))),
-    reach: (queue) => requests.track(reach(queue)),
+    checkQueue: (queue) => requests.track(checkQueue(queue)),
     close: async () => {
       closing.abort();
       await requests.settled(CLOSE_TIMEOUT_MS);

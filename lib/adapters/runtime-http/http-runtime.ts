@@ -7,7 +7,7 @@ import {
   answerFromFramesOverHttp,
   nextFromHeader,
 } from '../../core/delivery/answer-envelope.ts';
-import type { CallEnd } from '../../core/delivery/outcome.ts';
+import type { CallResult } from '../../core/delivery/outcome.ts';
 import { encode } from '../../core/envelope/encode.ts';
 import { headerText } from '../../core/envelope/headers.ts';
 import { defined } from '../../core/text/defined.ts';
@@ -42,7 +42,7 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
   // A separate connection, so that health checks and calls do not wait for each other.
   const healthPool = new Pool(origin, { ...settings, connections: 1 });
 
-  async function exchange(request: RuntimeRequest, signal: AbortSignal): Promise<CallEnd> {
+  async function exchange(request: RuntimeRequest, signal: AbortSignal): Promise<CallResult> {
     const response = await pool.request({
       path,
       method: 'POST',
@@ -122,7 +122,7 @@ async function readResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   { envelope }: RuntimeRequest,
   options: HttpRuntimeOptions,
-): Promise<CallEnd> {
+): Promise<CallResult> {
   const bytes = await readAtMost(body, options.maxAnswerBytes);
   const tooLarge = `the runtime's answer has more than ${options.maxAnswerBytes} bytes (ASYA_RUNTIME_MAX_RESPONSE)`;
   if (bytes === undefined && statusCode < 400) return { kind: 'too-large', detail: tooLarge };

@@ -1,7 +1,7 @@
-import type { CallEnd } from '../../core/delivery/outcome.ts';
+import type { CallResult } from '../../core/delivery/outcome.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Runtime, RuntimeRequest, StartEnd } from '../../ports/runtime.ts';
+import type { Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
 import { type Child, startChild } from './child.ts';
 
 export interface ProcessRuntimeOptions {
@@ -138,7 +138,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     }
   }
 
-  async function untilStarted(stop: AbortSignal): Promise<StartEnd> {
+  async function untilStarted(stop: AbortSignal): Promise<StartResult> {
     const interrupted = interruption.signal;
     const settled = new AbortController();
     const over = AbortSignal.any([stop, interrupted, settled.signal]);
@@ -156,7 +156,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   }
 
   /** Undefined if the runtime did not become ready in time. */
-  async function callOnce(request: RuntimeRequest, instance: Instance): Promise<CallEnd | undefined> {
+  async function callOnce(request: RuntimeRequest, instance: Instance): Promise<CallResult | undefined> {
     const timeoutMs = await timeLeftWhenReady(instance, request.timeoutMs);
     if (timeoutMs === undefined) return undefined;
     const token = {};
@@ -172,7 +172,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
    * If a runtime ended before it read the request, the call is repeated with the next instance and does not fail. If
    * that instance is not ready before the call's timeout, the call ends as interrupted, and the envelope is resent.
    */
-  async function call(request: RuntimeRequest): Promise<CallEnd> {
+  async function call(request: RuntimeRequest): Promise<CallResult> {
     const until = clock.now() + request.timeoutMs;
     const interrupted = interruption.signal;
     for (let isFirst = true; ; isFirst = false) {

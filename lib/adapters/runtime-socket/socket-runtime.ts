@@ -1,7 +1,7 @@
 import { startTimer } from '../../async/timer.ts';
 import { answerFromSocket, type FanOut } from '../../core/delivery/answer.ts';
 import { answerFromFrames } from '../../core/delivery/answer-envelope.ts';
-import type { CallEnd } from '../../core/delivery/outcome.ts';
+import type { CallResult } from '../../core/delivery/outcome.ts';
 import { encode } from '../../core/envelope/encode.ts';
 import { textFromUtf8 } from '../../core/text/utf8.ts';
 import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
@@ -22,7 +22,7 @@ interface CallState {
 /** A runtime behind a Unix socket. Connections are kept and reused, one call at a time on each. */
 export function socketRuntime(options: SocketRuntimeOptions): Runtime {
   const idle: FramedConnection[] = [];
-  const inFlight = new Set<(end: CallEnd) => void>();
+  const inFlight = new Set<(end: CallResult) => void>();
 
   async function exchange(text: string, state: CallState): Promise<Buffer> {
     const kept = takeIdle(idle);
@@ -54,7 +54,7 @@ export function socketRuntime(options: SocketRuntimeOptions): Runtime {
     call: (request) =>
       new Promise((resolve) => {
         const state: CallState = { isOver: false };
-        const finish = (end: CallEnd) => {
+        const finish = (end: CallResult) => {
           if (!inFlight.delete(finish)) return;
           state.isOver = true;
           cancelTimer();
@@ -97,7 +97,7 @@ function requestText({ envelope }: RuntimeRequest, { protocol }: SocketRuntimeOp
   return protocol === 'payload' ? envelope.payload : encode(envelope);
 }
 
-function readAnswer(answer: Buffer, { envelope }: RuntimeRequest, options: SocketRuntimeOptions): CallEnd {
+function readAnswer(answer: Buffer, { envelope }: RuntimeRequest, options: SocketRuntimeOptions): CallResult {
   const text = textFromUtf8(answer);
   if (text === undefined) return { kind: 'unreachable', detail: "the runtime's answer is not UTF-8" };
   return options.protocol === 'payload'
@@ -105,7 +105,7 @@ function readAnswer(answer: Buffer, { envelope }: RuntimeRequest, options: Socke
     : answerFromFrames(text, envelope.route);
 }
 
-function endFrom(error: Error, path: string): CallEnd {
+function endFrom(error: Error, path: string): CallResult {
   if (error instanceof AnswerTooLarge) return { kind: 'too-large', detail: error.message };
   const detail = unreachableDetail(error, path);
   return isUnread(error) || isUnconnected(error)

@@ -182,7 +182,7 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
         return refusalOf(error, queue);
       }
     },
-    reach: async (queue) => {
+    checkQueue: async (queue) => {
       try {
         await queues.check(queue);
         return ACCEPTED;

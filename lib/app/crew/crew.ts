@@ -1,5 +1,5 @@
 import type { Crew } from '../../core/delivery/actor.ts';
-import type { CallEnd } from '../../core/delivery/outcome.ts';
+import type { CallResult } from '../../core/delivery/outcome.ts';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import { encode } from '../../core/envelope/encode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
@@ -57,7 +57,7 @@ export function crewRuntime(crew: Crew, deps: CrewDeps): Runtime {
 }
 
 /** If a store refuses, the call fails: the delivery is not acknowledged, and the broker redelivers it. */
-function callEndOf(reply: Reply): CallEnd {
+function callEndOf(reply: Reply): CallResult {
   if (reply.ok) return { kind: 'empty' };
   const fault = { type: 'StorageError', mro: ['Exception'], message: reply.problem, traceback: '' };
   return { kind: 'fault', fault };
@@ -112,7 +112,7 @@ async function archiveEnvelope(
 async function addToIndex(envelope: Envelope, archived: Archived, deps: CrewDeps): Promise<Stored> {
   const { archiveKey } = archived;
   const failure = { ...failureOf(envelope, deps.clock.now(), deps.deriveId), archiveKey };
-  const entry = await deps.failures.enter(failure);
+  const entry = await deps.failures.add(failure);
   if (!entry.ok) return entry;
   // Also if it is not new: the process that added it may have crashed before it reported the failure.
   deps.onFailure(failure, entry.isNew);

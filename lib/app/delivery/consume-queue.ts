@@ -22,7 +22,7 @@ export interface MissingQueue {
   readonly backoffMs: number;
 }
 
-export type ConsumeEnd =
+export type ConsumeResult =
   /** It was stopped, and every delivery it had received is settled. */
   | { readonly why: 'stopped' }
   /** A call hung in a runtime that this process did not start and cannot restart. */
@@ -36,7 +36,7 @@ const MAX_PAUSE_MS = 30_000;
  * cannot restart, or until the queue has been missing for too long. Rejects after draining if processing a delivery
  * threw an error.
  */
-export async function consumeQueue(deps: ConsumerDeps, stop: AbortSignal): Promise<ConsumeEnd> {
+export async function consumeQueue(deps: ConsumerDeps, stop: AbortSignal): Promise<ConsumeResult> {
   const { queue, transport, line, concurrency } = deps;
   const { maxBatch } = transport.traits;
   const ending = new AbortController();
@@ -45,7 +45,7 @@ export async function consumeQueue(deps: ConsumerDeps, stop: AbortSignal): Promi
   const prefetch = prefetchFor(concurrency, maxBatch);
   const inFlight = new Set<Promise<void>>();
   const receiver = receiverFor(deps);
-  let end: ConsumeEnd = { why: 'stopped' };
+  let end: ConsumeResult = { why: 'stopped' };
   let bug: { readonly thrown: unknown } | undefined;
   let onFinished: () => void = () => {};
 

@@ -156,11 +156,11 @@ function identityOf({ envelope }: Admission): Pick<DeliveryReport, 'envelopeId' 
 }
 
 function problemOf(outcome: Outcome, refusal: string | undefined): { problem?: string } {
-  const problem = refusal ?? faultOf(outcome);
+  const problem = refusal ?? problemOfOutcome(outcome);
   return defined({ problem });
 }
 
-function faultOf(outcome: Outcome): string | undefined {
+function problemOfOutcome(outcome: Outcome): string | undefined {
   if (outcome.kind === 'unreadable') return outcome.problem;
   if (outcome.kind !== 'called') return undefined;
   const { end } = outcome;

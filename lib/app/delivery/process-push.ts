@@ -23,7 +23,7 @@ export interface PushArrival {
   readonly waitedMs: number;
 }
 
-export type PushEnd =
+export type PushResult =
   | 'acked'
   /** A send was refused: the broker has to redeliver. */
   | 'released'
@@ -38,7 +38,7 @@ export async function processPush(
   delivery: Delivery,
   { disconnected, waitedMs }: PushArrival,
   deps: PushDeps,
-): Promise<PushEnd> {
+): Promise<PushResult> {
   const { line, slots, stop, onHung } = deps;
   const { clock, actor, runtime, telemetry } = line;
   const leftMs = deps.budgetMs - waitedMs;

@@ -53,7 +53,7 @@ export async function replayOne(
     return isStoreDown ? { kind: 'refused', problem } : { kind: 'skipped', skipped: { problem } };
   }
   const note = { replay: options.replay, atMs: clock.now(), to: prepared.to };
-  const noted = await failures.noteReplay(failure.identity, note, options.again);
+  const noted = await failures.recordReplay(failure.identity, note, options.again);
   if (!noted.ok) {
     const { problem } = noted;
     switch (noted.why) {
@@ -66,7 +66,7 @@ export async function replayOne(
         return { kind: 'skipped', skipped: { problem } };
       case undefined: {
         // The note may be stored even though the reply was lost. If it stayed, no later replay would send the failure.
-        const { ok } = await failures.withdrawReplay(failure.identity, options.replay);
+        const { ok } = await failures.removeReplay(failure.identity, options.replay);
         const also = ok ? '' : `; ${failure.envelopeId} was not sent, but the index may list it as replayed`;
         return { kind: 'refused', problem: `${problem}${also}` };
       }
@@ -74,7 +74,7 @@ export async function replayOne(
   }
   const reply = await send(prepared.to, prepared.body);
   if (reply.ok) return { kind: 'sent', to: prepared.to };
-  const withdrawn = await failures.withdrawReplay(failure.identity, options.replay);
+  const withdrawn = await failures.removeReplay(failure.identity, options.replay);
   if (withdrawn.ok) return { kind: 'target-refused', target: unreachableTarget(prepared.to, reply) };
   const also = `; removing the replay from the failure index failed too: ${withdrawn.problem}`;
   return { kind: 'refused', problem: notSentText(failure, `${reply.problem}${also}`) };

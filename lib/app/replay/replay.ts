@@ -1,4 +1,4 @@
-import { isActorName, isCrewName } from '../../core/envelope/actor-name.ts';
+import { isActorName, isReservedName } from '../../core/envelope/actor-name.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
 import { defined } from '../../core/text/defined.ts';
@@ -142,7 +142,7 @@ export async function replayFailures(
       if (outcome.kind === 'sent') {
         sent.push(failure);
         accepting.add(outcome.to);
-        if (isCrewName(outcome.to)) ends.expectAnyOf(failure);
+        if (isReservedName(outcome.to)) ends.expectAnyOf(failure);
       } else skipped.push({ failure, ...outcome.skipped });
       reportProgress();
       if (outcome.kind === 'sent') await deps.clock.sleep(1000 / options.perSecond, deps.stop);

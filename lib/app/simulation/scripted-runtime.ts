@@ -1,4 +1,4 @@
-import type { CallEnd } from '../../core/delivery/outcome.ts';
+import type { CallResult } from '../../core/delivery/outcome.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
@@ -13,7 +13,7 @@ export interface ScriptedFailure {
   /** How many calls in a row fail like this. `Infinity`: all that follow. */
   readonly times: number;
   /** `timeout`: the call hangs until its timeout. */
-  readonly end: CallEnd;
+  readonly end: CallResult;
 }
 
 export const ALWAYS_SUCCEEDS: Script = { failures: [], takesMs: 0 };
@@ -24,7 +24,7 @@ export function scriptedRuntime(
   sleep: (milliseconds: number) => Promise<void>,
 ): Runtime {
   let calls = 0;
-  const nextEnd = (payload: JsonText): CallEnd => {
+  const nextEnd = (payload: JsonText): CallResult => {
     let nth = calls++;
     for (const { times, end } of failures) {
       if (nth < times) return end;
@@ -36,7 +36,7 @@ export function scriptedRuntime(
     restartsItself: true,
     call: async ({ envelope, timeoutMs }) => {
       const scripted = nextEnd(envelope.payload);
-      const end: CallEnd = takesMs > timeoutMs ? { kind: 'timeout' } : scripted;
+      const end: CallResult = takesMs > timeoutMs ? { kind: 'timeout' } : scripted;
       await sleep(end.kind === 'timeout' ? timeoutMs : takesMs);
       return end;
     },

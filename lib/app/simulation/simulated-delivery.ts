@@ -1,4 +1,4 @@
-import type { CallEnd } from '../../core/delivery/outcome.ts';
+import type { CallResult } from '../../core/delivery/outcome.ts';
 import type { Dispatch, Fact } from '../../core/delivery/plan.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { DeliveryReport } from '../../ports/telemetry.ts';
@@ -11,7 +11,7 @@ export interface ObservedDelivery {
   readonly arrivedAt: number;
   readonly decidedAt: number;
   readonly attempt: number;
-  readonly call?: { readonly timeoutMs: number; readonly tookMs: number; readonly end: CallEnd };
+  readonly call?: { readonly timeoutMs: number; readonly tookMs: number; readonly end: CallResult };
   /** The random number that the line used. */
   readonly randomValue: number;
   readonly facts: readonly Fact[];

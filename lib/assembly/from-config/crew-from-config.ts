@@ -7,6 +7,7 @@ import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { s3Archive } from '../../adapters/s3/s3-archive.ts';
 import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
 import { type CrewDeps, crewRuntime } from '../../app/crew/crew.ts';
+import { ConfigurationError } from '../../config/settings/configuration-error.ts';
 import type { CrewConfig, Storage } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
@@ -21,11 +22,13 @@ export function crewFromConfig(name: string): MakeRuntime {
   return async (config, env, log) => {
     const { actor } = config;
     if (actor.name !== name)
-      throw new Error(`asya: ASYA_ACTOR_NAME is "${actor.name}", but this is ${name}; set it to ${name}`);
+      throw new ConfigurationError(
+        `asya: ASYA_ACTOR_NAME is "${actor.name}", but this is ${name}; set it to ${name}`,
+      );
     // First: without storage `actor.crew` is undefined too, and this error names what is missing.
     const deps = crewDepsFromConfig(config, env, log);
     if (actor.crew === undefined) {
-      throw new Error(
+      throw new ConfigurationError(
         `asya: this is ${name}, which has no runtime; unset ASYA_RUNTIME_COMMAND and ASYA_RUNTIME_URL`,
       );
     }
@@ -62,7 +65,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
         ? ['ASYA_FAILURE_TABLE is not set; expected the DynamoDB table for ends and failures']
         : []),
     ];
-    throw new Error(`asya: ${missing.join('. ')}`);
+    throw new ConfigurationError(`asya: ${missing.join('. ')}`);
   }
   const endpointOf = (endpoint: string | undefined) => defined({ endpoint });
   const archive = s3Archive({ bucket, region, ...endpointOf(s3Endpoint), ...defined({ kmsKey }) }, env);

@@ -31,8 +31,8 @@ export function runtimeWatchOptions(
 
 /** Logs a hint if storage is missing: the crew's name suggests the built-in crew, but the actor waits for a runtime. */
 export function logCrewWithoutStorage({ actor, runtime }: SidecarConfig, log: JsonLog): void {
-  const isCrewName = crewRole(actor.name, '', undefined) !== undefined;
-  if (!isCrewName || actor.crew !== undefined || runtime.command !== undefined) return;
+  const isReservedName = crewRole(actor.name, '', undefined) !== undefined;
+  if (!isReservedName || actor.crew !== undefined || runtime.command !== undefined) return;
   log.line(
     'info',
     'this is an ordinary end actor that calls its runtime; set ASYA_ARCHIVE_BUCKET and ASYA_FAILURE_TABLE for the built-in crew',

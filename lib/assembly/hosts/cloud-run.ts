@@ -1,7 +1,7 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { deliveryFromPush } from '../../adapters/pubsub/push-delivery.ts';
-import { type Arrival, type PushResponse, pushServer } from '../../adapters/push-http/push-server.ts';
-import { type PushDeps, type PushEnd, processPush } from '../../app/delivery/process-push.ts';
+import { type PushRequest, type PushResponse, pushServer } from '../../adapters/push-http/push-server.ts';
+import { type PushDeps, type PushResult, processPush } from '../../app/delivery/process-push.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import { untilAborted } from '../../async/until-aborted.ts';
 import type { PushConfig } from '../../config/settings/host-config.ts';
@@ -12,7 +12,7 @@ import { configFromEnvironment, mistakesMessage } from '../from-config/read-conf
 import { withStartupTimeout } from '../from-config/runtime-watch.ts';
 import { pushAuthenticationFromConfig } from './authenticate-push.ts';
 import { LAST_SENDS_MS, withinGracePeriod } from './grace-period.ts';
-import { type HostEnd, type HostProcess, runHost } from './run-host.ts';
+import { type HostProcess, type HostResult, runHost } from './run-host.ts';
 import { type Host, withHost } from './with-host.ts';
 
 /** Cloud Run kills an instance ten seconds after SIGTERM, whatever is configured. */
@@ -49,7 +49,7 @@ async function acceptPushes(
   config: CloudRunConfig,
   log: JsonLog,
   stop: AbortSignal,
-): Promise<HostEnd> {
+): Promise<HostResult> {
   const { trust, port, budgetMs } = config.pushHost;
   const { concurrency } = config.runtime;
   const hung = new AbortController();
@@ -59,7 +59,7 @@ async function acceptPushes(
   const server = await pushServer({
     port,
     refuse: pushAuthenticationFromConfig(trust, log),
-    take: (body, arrival) => answerPush(body, arrival, deps),
+    onPush: (body, arrival) => answerPush(body, arrival, deps),
     liveness,
     onWarning: log.warn,
   });
@@ -77,12 +77,12 @@ async function acceptPushes(
   }
 }
 
-async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promise<PushResponse> {
+async function answerPush(body: string, arrival: PushRequest, deps: PushDeps): Promise<PushResponse> {
   const reading = deliveryFromPush(body);
   if ('problem' in reading) return { status: 400, problem: reading.problem };
   const end = await processPush(
     reading.delivery,
-    { disconnected: arrival.gone, waitedMs: arrival.tookMs },
+    { disconnected: arrival.disconnected, waitedMs: arrival.tookMs },
     deps,
   );
   // Between requests Cloud Run may give the process no CPU time.
@@ -90,7 +90,7 @@ async function answerPush(body: string, arrival: Arrival, deps: PushDeps): Promi
   return ANSWERS[end];
 }
 
-const ANSWERS: Readonly<Record<PushEnd, PushResponse>> = {
+const ANSWERS: Readonly<Record<PushResult, PushResponse>> = {
   acked: { status: 204 },
   released: { status: 503, problem: 'a send was refused; deliver it again' },
   'no-free-slot': { status: 429, problem: 'no free slot; deliver it again' },

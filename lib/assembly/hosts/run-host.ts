@@ -1,5 +1,6 @@
 import { type JsonLog, jsonLog } from '../../adapters/log/json-log.ts';
 import { systemClock } from '../../adapters/system/system.ts';
+import { ConfigurationError } from '../../config/settings/configuration-error.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { failureText } from './failure-text.ts';
@@ -16,7 +17,7 @@ export interface HostProcess {
 }
 
 /** Why a host ended. It is an error unless it was stopped. */
-export type HostEnd =
+export type HostResult =
   | { readonly why: 'stopped' }
   /** A call hung in a runtime that this process did not start. The platform has to restart both. */
   | { readonly why: 'hung' }
@@ -36,7 +37,7 @@ type LogSettings = Pick<SidecarConfig, 'logLevel' | 'actor'>;
 export async function runHost<Config extends LogSettings>(
   { env, write, printError }: HostProcess,
   readConfig: (env: Environment) => { readonly config: Config } | { readonly message: string },
-  serve: (config: Config, log: JsonLog) => Promise<HostEnd>,
+  serve: (config: Config, log: JsonLog) => Promise<HostResult>,
 ): Promise<number> {
   const reading = readConfig(env);
   if ('message' in reading) {
@@ -51,6 +52,10 @@ export async function runHost<Config extends LogSettings>(
     log.line(isStopped ? 'info' : 'error', 'sidecar ended', { ...end });
     return isStopped ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
+    if (error instanceof ConfigurationError) {
+      printError(error.message);
+      return EXIT_INVALID_CONFIG;
+    }
     log.line('error', 'sidecar failed', { problem: failureText(error) });
     return EXIT_FAILED;
   }

@@ -73,7 +73,7 @@ export async function withHost<T>(options: HostOptions, serve: (host: Host) => P
 }
 
 async function firstProblem(transport: Transport, queues: readonly string[]): Promise<string | undefined> {
-  const replies = await Promise.all(queues.map((queue) => transport.reach(queue)));
+  const replies = await Promise.all(queues.map((queue) => transport.checkQueue(queue)));
   const refusal = replies.find((reply) => !reply.ok);
   return refusal === undefined || refusal.ok ? undefined : refusal.problem;
 }

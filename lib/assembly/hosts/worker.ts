@@ -1,6 +1,7 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
-import { type ConsumeEnd, type ConsumerDeps, consumeQueue } from '../../app/delivery/consume-queue.ts';
+import { type ConsumeResult, type ConsumerDeps, consumeQueue } from '../../app/delivery/consume-queue.ts';
 import { createMissingQueues } from '../../app/delivery/create-missing-queues.ts';
+import { ConfigurationError } from '../../config/settings/configuration-error.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../../config/settings/queue-name.ts';
 import { readSidecarConfig } from '../../config/settings/read-host-config.ts';
@@ -10,7 +11,7 @@ import type { Transport } from '../../ports/transport.ts';
 import { configFromEnvironment } from '../from-config/read-config.ts';
 import { withStartupTimeout } from '../from-config/runtime-watch.ts';
 import { graceLeft, withinGracePeriod } from './grace-period.ts';
-import { type HostEnd, type HostProcess, runHost } from './run-host.ts';
+import { type HostProcess, type HostResult, runHost } from './run-host.ts';
 import { type Host, withHost } from './with-host.ts';
 
 export interface WorkerProcess extends HostProcess {
@@ -31,7 +32,7 @@ function readWorkerConfig(env: Environment): { config: SidecarConfig } | { messa
   return 'config' in reading ? { config: withStartupTimeout(reading.config) } : reading;
 }
 
-async function work(config: SidecarConfig, log: JsonLog, worker: WorkerProcess): Promise<HostEnd> {
+async function work(config: SidecarConfig, log: JsonLog, worker: WorkerProcess): Promise<HostResult> {
   const { env, stop, observer } = worker;
   const { gracePeriodMs, transport } = config;
   const queues = queuesOf(config);
@@ -60,7 +61,7 @@ async function work(config: SidecarConfig, log: JsonLog, worker: WorkerProcess):
 }
 
 /** Consumes every queue. When one of them ends, for whatever reason, the others stop too. */
-async function consumeAll(consumers: readonly ConsumerDeps[], stop: AbortSignal): Promise<ConsumeEnd> {
+async function consumeAll(consumers: readonly ConsumerDeps[], stop: AbortSignal): Promise<ConsumeResult> {
   const ending = new AbortController();
   const anyStop = AbortSignal.any([stop, ending.signal]);
   const ends = await Promise.all(
@@ -78,7 +79,7 @@ function queuesOf({ actor, namespace, deadLettersOf }: SidecarConfig): readonly 
   if (actor.crew?.role !== 'dlq') return [queueName(actor.name, namespace)];
   if (deadLettersOf.length > 0)
     return deadLettersOf.map((name) => deadLetterQueueName(queueName(name, namespace)));
-  throw new Error(
+  throw new ConfigurationError(
     'asya: ASYA_DEAD_LETTERS_OF is not set; expected the actors whose dead-letter queues x-dlq drains',
   );
 }

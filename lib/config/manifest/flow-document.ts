@@ -26,7 +26,7 @@ const FLOW_NAME_RULE = 'a flow\'s name is 1 to 63 characters of a-z, 0-9 and "-"
 const MAX_TIMEOUT_SECONDS = 1_000_000_000;
 
 /** An envelope arrives with less than its whole timeout left, and with less than 1 s left no actor is called. */
-export const TIMEOUT_OF_ONE =
+export const TIMEOUT_TOO_SHORT =
   'is 1; such a flow can never succeed, because an actor is not called with less than 1 s left; use at least 2';
 
 export interface FlowReading {
@@ -82,7 +82,7 @@ function readFlow(fields: Fields, index: number, notes: MistakeCollector): FlowR
 
 const readTimeoutSeconds: ReadField<number> = (value, notes) => {
   if (value === 1) {
-    notes.add(TIMEOUT_OF_ONE);
+    notes.add(TIMEOUT_TOO_SHORT);
     return undefined;
   }
   if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TIMEOUT_SECONDS) {

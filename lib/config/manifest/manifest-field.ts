@@ -1,4 +1,9 @@
-import { ACTOR_NAME_RULE, isActorName, isCrewName, isRoutableName } from '../../core/envelope/actor-name.ts';
+import {
+  ACTOR_NAME_RULE,
+  isActorName,
+  isReservedName,
+  isRoutableName,
+} from '../../core/envelope/actor-name.ts';
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { DURATION_RULE, durationMs } from '../../core/text/duration.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
@@ -144,7 +149,7 @@ export function checkReference({ name, notes }: Reference, known: ReadonlySet<st
 
 function referenceProblem(name: unknown, known: ReadonlySet<string> | undefined): string | undefined {
   if (typeof name !== 'string') return `${describeReceived(name)}; expected the name of an actor`;
-  if (isActorName(name) && isCrewName(name))
+  if (isActorName(name) && isReservedName(name))
     return `is "${name}"; a route cannot contain a crew actor, whose name starts with "x-"`;
   if (known === undefined)
     return isActorName(name) ? undefined : `is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;

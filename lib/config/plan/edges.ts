@@ -8,7 +8,7 @@ export interface ActorEdges {
    */
   readonly successors: ReadonlySet<string>;
   /** The actors that receive its failures: `onExhausted` and `onError`. */
-  readonly rescuers: ReadonlySet<string>;
+  readonly errorActors: ReadonlySet<string>;
   /** Queues or topics for escalated failures. They need not be actors. */
   readonly escalations: ReadonlySet<string>;
   /** Every actor to whose queue it needs permission to send. */
@@ -31,24 +31,24 @@ export function edgesOf({ actors, flows }: Manifest): ReadonlyMap<string, ActorE
     for (const [index, name] of route.slice(1).entries()) successors.get(route[index] ?? '')?.add(name);
   };
   for (const { entrypoint, routeNext } of flows) follow([entrypoint, ...routeNext]);
-  for (const route of actors.flatMap(rescueRoutes)) follow(route);
+  for (const route of actors.flatMap(errorRoutes)) follow(route);
   return new Map(
     actors.map((actor) => [actor.name, edgesOfActor(actor, successors.get(actor.name) ?? new Set())]),
   );
 }
 
 function edgesOfActor(actor: ActorSpec, successors: ReadonlySet<string>): ActorEdges {
-  const rescuers = new Set(rescueRoutes(actor).flatMap(([first]) => first ?? []));
+  const errorActors = new Set(errorRoutes(actor).flatMap(([first]) => first ?? []));
   const escalations = new Set(
     [...actor.resiliency.policies.values()].flatMap(({ onExhausted }) =>
       onExhausted.action === 'escalate' ? [onExhausted.topic] : [],
     ),
   );
-  return { successors, rescuers, escalations, sendsTo: new Set([...successors, ...rescuers]) };
+  return { successors, errorActors, escalations, sendsTo: new Set([...successors, ...errorActors]) };
 }
 
 /** The policies already contain `onError`. */
-function rescueRoutes({ resiliency }: ActorSpec): readonly (readonly string[])[] {
+function errorRoutes({ resiliency }: ActorSpec): readonly (readonly string[])[] {
   return [...resiliency.policies.values()].flatMap(({ onExhausted }) =>
     onExhausted.action === 'route' ? [onExhausted.actors] : [],
   );

@@ -65,7 +65,7 @@ export interface PlanSettings {
   readonly logLevel?: LogLevel;
   readonly queues?: QueueChoices;
   /** Maximum number of copies of any function, whatever its manifest says. */
-  readonly mostReplicas?: number;
+  readonly replicaLimit?: number;
 }
 
 /** Lambda's maximum timeout. */
@@ -75,8 +75,8 @@ export const OVERHEAD_SECONDS = 5;
 /** Maximum timeout of an actor on Lambda. */
 export const MAX_ACTOR_TIMEOUT_MS = (MAX_FUNCTION_SECONDS - OVERHEAD_SECONDS) * 1000;
 
-export function replicasOf(wanted: number, { mostReplicas = wanted }: PlanSettings): number {
-  return Math.min(wanted, mostReplicas);
+export function replicasOf(wanted: number, { replicaLimit = wanted }: PlanSettings): number {
+  return Math.min(wanted, replicaLimit);
 }
 
 export function plannedQueue(actor: string, visibilitySeconds: number, settings: PlanSettings): PlannedQueue {
@@ -110,11 +110,11 @@ export function baseConfig<Config>(
   };
   const reading = read(variables, () => ({ problem: 'there is no file' }));
   if ('config' in reading) return reading.config;
-  throw new PlanRefused(reading.mistakes);
+  throw new InvalidPlanError(reading.mistakes);
 }
 
 /** The plan is not possible: the broker would reject the names of its queues. */
-class PlanRefused extends Error {
+class InvalidPlanError extends Error {
   readonly mistakes: readonly Mistake[];
 
   constructor(mistakes: readonly Mistake[]) {

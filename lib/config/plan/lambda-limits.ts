@@ -28,12 +28,12 @@ export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): read
   return [
     ...settingsMistakes(settings),
     ...manifest.actors.flatMap((spec) => actorMistakes(spec, settings, manifest.flows)),
-    ...wholeMistakes(manifest, settings),
+    ...meshMistakes(manifest, settings),
   ];
 }
 
 /** Mistakes that concern all actors. */
-export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettings): readonly Mistake[] {
+export function settingsMistakes({ namespace, queues, replicaLimit }: PlanSettings): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   const notes = mistakeCollector(mistakes, '');
   const reading = namespace === undefined ? undefined : namespaceKind.read(namespace);
@@ -70,10 +70,10 @@ export function settingsMistakes({ namespace, queues, mostReplicas }: PlanSettin
         `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps messages for at most ${secondsText(MAX_RETENTION_SECONDS)}`,
       );
   }
-  if (mostReplicas !== undefined && mostReplicas < MIN_REPLICAS)
+  if (replicaLimit !== undefined && replicaLimit < MIN_REPLICAS)
     notes
       .at('concurrency')
-      .add(`is ${mostReplicas}; expected ${MIN_REPLICAS} or more, the minimum of an SQS event source`);
+      .add(`is ${replicaLimit}; expected ${MIN_REPLICAS} or more, the minimum of an SQS event source`);
   return mistakes;
 }
 
@@ -94,7 +94,7 @@ export function actorMistakes(
 }
 
 /** Mistakes between actors: queue names that collide, and references to unknown actors. */
-export function wholeMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
+export function meshMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
   const { namespace } = settings;
   const mistakes: Mistake[] = [];
   checkQueueNames(manifest.actors, namespace, mistakes);
@@ -115,8 +115,8 @@ export function wholeMistakes(manifest: Manifest, settings: PlanSettings): reado
   for (const spec of manifest.actors) {
     const notes = mistakeCollector(mistakes, `${placeOf(spec)} spec`);
     for (const [index, next] of spec.next.entries()) checkExists(next, notes.at('next').at(index));
-    const { rescuers = [], escalations = [] } = edges.get(spec.name) ?? {};
-    for (const name of rescuers) checkExists(name, notes.at('resiliency'));
+    const { errorActors = [], escalations = [] } = edges.get(spec.name) ?? {};
+    for (const name of errorActors) checkExists(name, notes.at('resiliency'));
     for (const topic of escalations)
       checkTopic(topic, ownQueues(names, namespace), notes.at('resiliency').at('policies'));
   }

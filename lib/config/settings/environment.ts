@@ -1,4 +1,4 @@
-import { isCrewName } from '../../core/envelope/actor-name.ts';
+import { isReservedName } from '../../core/envelope/actor-name.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { crewRole } from './crew-role.ts';
@@ -52,7 +52,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
     actor: {
       ...actor,
       name,
-      isEnd: actor.isEnd || isCrewName(name),
+      isEnd: actor.isEnd || isReservedName(name),
       ...defined({ crew: hasRuntime || !hasStorage ? undefined : crewRole(name, crew.sump, namespace) }),
       timeoutMs,
       resiliency: readResiliency(resiliency, readFile, mistakes),

@@ -16,7 +16,7 @@ export interface Setting<T, P extends Presence = Presence> extends Kind<T> {
   /** The text that applies if the variable is not set. */
   readonly defaultText?: string;
   /** For the docs: the default in words, if no text expresses it. */
-  readonly defaultWords?: string;
+  readonly defaultDescription?: string;
   /** For the docs: what an empty value means. Without it, an empty variable counts as not set. */
   readonly emptyMeans?: string;
 }
@@ -41,16 +41,23 @@ export function optional<T>(
   kind: Kind<T>,
   { about, unset, emptyMeans }: Options & { readonly unset: string },
 ): Setting<T, 'optional'> {
-  return { ...kind, variable, presence: 'optional', about, defaultWords: unset, ...defined({ emptyMeans }) };
+  return {
+    ...kind,
+    variable,
+    presence: 'optional',
+    about,
+    defaultDescription: unset,
+    ...defined({ emptyMeans }),
+  };
 }
 
 /** A setting whose default depends on other settings. `default` describes it. */
 export function computed<T>(
   variable: string,
   kind: Kind<T>,
-  { about, default: defaultWords }: Options & { readonly default: string },
+  { about, default: defaultDescription }: Options & { readonly default: string },
 ): Setting<T, 'computed'> {
-  return { ...kind, variable, presence: 'computed', about, defaultWords };
+  return { ...kind, variable, presence: 'computed', about, defaultDescription };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the settings of a group have values of different types

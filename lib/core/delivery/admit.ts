@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** The runtime of an end actor is called. Its result is discarded. */
-export interface EndCall {
+export interface EndActorCall {
   readonly kind: 'end-call';
   readonly envelope: Envelope;
   readonly original: Envelope;
@@ -38,7 +38,7 @@ export type Rejected =
   | { readonly kind: 'expired'; readonly envelope: ArrivedEnvelope }
   | { readonly kind: 'host-out-of-time'; readonly envelope: Envelope };
 
-export type Admission = Call | EndCall | Rejected;
+export type Admission = Call | EndActorCall | Rejected;
 
 /**
  * Decides whether the runtime is called for an envelope, and with which timeout: the smaller of the actor's timeout and
@@ -65,7 +65,7 @@ export function admit(arrival: Arrival, actor: Actor, now: number, hostTimeLeftM
 }
 
 /** The deadline does not limit an end actor: an envelope that has ended is recorded even if it is late. */
-function admitToEndActor(original: Envelope, actor: Actor): EndCall {
+function admitToEndActor(original: Envelope, actor: Actor): EndActorCall {
   return { kind: 'end-call', envelope: withoutNotBefore(original), original, timeoutMs: actor.timeoutMs };
 }
 

@@ -1,4 +1,4 @@
-import { isCrewName } from '../envelope/actor-name.ts';
+import { isReservedName } from '../envelope/actor-name.ts';
 import type { Arrival } from '../envelope/decode.ts';
 import type { Envelope, Route, Status } from '../envelope/envelope.ts';
 import { faultOf, statusErrorFromFault } from '../envelope/fault.ts';
@@ -54,7 +54,7 @@ export function normalizeForCrew(
 
 /** Reserved names are not valid in a route. */
 function withoutCrew(route: Route): Route {
-  return isCrewName(route.curr) ? { ...route, curr: '' } : route;
+  return isReservedName(route.curr) ? { ...route, curr: '' } : route;
 }
 
 function unreadableEnd(

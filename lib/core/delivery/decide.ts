@@ -3,13 +3,13 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { actorTimeoutFault, connectionFault, faultOf } from '../envelope/fault.ts';
 import { type ArrivedEnvelope, arrive, statusAfter } from '../envelope/status.ts';
 import { timestampText } from '../text/timestamp.ts';
-import type { Call, EndCall, Rejected } from './admit.ts';
+import type { Call, EndActorCall, Rejected } from './admit.ts';
 import type { Context } from './context.ts';
 import { type FailureDetails, planFailure } from './decide-failure.ts';
 import { planFault } from './decide-fault.ts';
 import { planFrames, planTooLarge } from './decide-frames.ts';
 import { planDeferral, planResend } from './decide-resend.ts';
-import type { CallEnd, Outcome } from './outcome.ts';
+import type { CallResult, Outcome } from './outcome.ts';
 import {
   ackAfter,
   dispatchOf,
@@ -80,7 +80,7 @@ function decideUnreadable(outcome: Extract<Rejected, { kind: 'unreadable' }>, co
   return planFailure(envelope, context, { reason, fault: faultOf(reason, problem), facts });
 }
 
-function decideCall(call: Call, end: CallEnd, context: Context): Plan {
+function decideCall(call: Call, end: CallResult, context: Context): Plan {
   const { envelope } = call;
   switch (end.kind) {
     case 'frames':
@@ -115,7 +115,7 @@ function planEmpty(envelope: ArrivedEnvelope, { actor, now }: Context): Plan {
   return ackAfter([dispatchOf(actor.sink, 'sink', { ...envelope, status })], [resultFact('empty_response')]);
 }
 
-function decideEndCall(call: EndCall, end: CallEnd, context: Context): Plan {
+function decideEndCall(call: EndActorCall, end: CallResult, context: Context): Plan {
   switch (end.kind) {
     case 'frames':
     case 'empty':

@@ -1,8 +1,8 @@
-import type { Call, EndCall, Rejected } from './admit.ts';
+import type { Call, EndActorCall, Rejected } from './admit.ts';
 import type { Answer } from './answer.ts';
 
 /** How a call ended. */
-export type CallEnd =
+export type CallResult =
   | Answer
   /** No answer within the call's timeout; the runtime was killed. */
   | { readonly kind: 'timeout' }
@@ -12,4 +12,4 @@ export type CallEnd =
 /** What happened to a delivery, before anything is decided. */
 export type Outcome =
   | Rejected
-  | { readonly kind: 'called'; readonly call: Call | EndCall; readonly end: CallEnd };
+  | { readonly kind: 'called'; readonly call: Call | EndActorCall; readonly end: CallResult };

@@ -13,11 +13,11 @@ export function isActorName(value: unknown): value is string {
 }
 
 /** Names that start with `x-` are reserved for the mesh (x-sink, x-sump, x-dlq). They never appear in a route. */
-export function isCrewName(name: string): boolean {
+export function isReservedName(name: string): boolean {
   return name.startsWith('x-');
 }
 
 /** A name that a route, a policy or the `_on_error` header may contain. */
 export function isRoutableName(value: unknown): value is string {
-  return isActorName(value) && !isCrewName(value);
+  return isActorName(value) && !isReservedName(value);
 }

@@ -3,7 +3,7 @@ import { describeValue, excerpt } from '../text/describe-value.ts';
 import type { Fields } from '../text/fields.ts';
 import { type JsonText, shallowValueFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
-import { ACTOR_NAME_RULE, isActorName, isCrewName, RESERVED_NAME_RULE } from './actor-name.ts';
+import { ACTOR_NAME_RULE, isActorName, isReservedName, RESERVED_NAME_RULE } from './actor-name.ts';
 import { type Route, reasonFromText, type Status } from './envelope.ts';
 
 /** Reads the two parts of an envelope that the sidecar parses completely: route and status. */
@@ -70,7 +70,7 @@ function currentProblem(curr: unknown): string | undefined {
 /** Why a name may not be in a route; undefined if it may. */
 export function nameProblem(place: string, name: unknown): string | undefined {
   if (!isActorName(name)) return `${place} is ${describeValue(name)}; ${ACTOR_NAME_RULE}`;
-  return isCrewName(name)
+  return isReservedName(name)
     ? `${place} is "${name}"; ${RESERVED_NAME_RULE} and cannot be in a route`
     : undefined;
 }

@@ -1,4 +1,4 @@
-import { isCrewName, isRoutableName } from '../envelope/actor-name.ts';
+import { isReservedName, isRoutableName } from '../envelope/actor-name.ts';
 import { endActorOf } from '../envelope/end.ts';
 import type { Envelope, Status } from '../envelope/envelope.ts';
 import { NOT_BEFORE, REPLAY, withHeader, withoutHeader } from '../envelope/headers.ts';
@@ -27,7 +27,7 @@ export type ReplayResult =
 /** The envelope for a new attempt: same payload, no status of the failure, and a header with the replay's id. */
 export function replayOf(failed: Envelope, options: ReplayOptions): ReplayResult {
   const to = options.to ?? endActorOf(failed);
-  if (isCrewName(to)) return replayToCrew(failed, to, options);
+  if (isReservedName(to)) return replayToCrew(failed, to, options);
   if (!isRoutableName(to))
     return {
       problem: `"${to}" is not a valid actor name; choose another actor with --to`,

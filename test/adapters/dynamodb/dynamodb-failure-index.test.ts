@@ -25,7 +25,7 @@ function aFailure(changes: Partial<Failure> = {}): Failure {
 
 async function entered(changes: Partial<Failure> = {}): Promise<Failure> {
   const failure = aFailure(changes);
-  expect(await index.enter(failure)).toEqual({ ok: true, isNew: true });
+  expect(await index.add(failure)).toEqual({ ok: true, isNew: true });
   return failure;
 }
 
@@ -53,20 +53,20 @@ describe('a failure', () => {
   it('is stored once; storing it again changes nothing', async () => {
     const failure = await entered({ flow: 'enhance', task: 't-1', replay: 'r-0', fingerprint: 'once' });
     const other = { ...failure, attempts: 99, errorMessage: 'other', lastSeenMs: NOW + 99_999_999 };
-    expect(await index.enter(other)).toEqual({ ok: true, isNew: false });
+    expect(await index.add(other)).toEqual({ ok: true, isNew: false });
     expect(await index.list({ group: 'once' })).toEqual({ ok: true, failures: [failure] });
   });
 
   it('is new for one of twenty concurrent writers', async () => {
     const failure = aFailure();
-    const entries = await Promise.all(Array.from({ length: 20 }, () => index.enter(failure)));
+    const entries = await Promise.all(Array.from({ length: 20 }, () => index.add(failure)));
     expect(entries.filter((entry) => entry.ok && entry.isNew)).toHaveLength(1);
   });
 
   it('keeps its replay notes when it is stored again', async () => {
     const failure = await entered();
-    await index.noteReplay(failure.identity, note('r-1'), false);
-    await index.enter(failure);
+    await index.recordReplay(failure.identity, note('r-1'), false);
+    await index.add(failure);
     expect(await replaysOf(failure)).toEqual(['r-1']);
   });
 
@@ -147,7 +147,7 @@ describe('a list', () => {
     const texts = { errorMessage: long, errorType: long, flow: long, task: long, replay: long, reason: long };
     const many = Array.from({ length: 150 }, () => aFailure({ ...texts, fingerprint: 'many' }));
     for (let at = 0; at < many.length; at += 20) {
-      const entries = await Promise.all(many.slice(at, at + 20).map((failure) => index.enter(failure)));
+      const entries = await Promise.all(many.slice(at, at + 20).map((failure) => index.add(failure)));
       expect(entries.filter(({ ok }) => !ok)).toEqual([]);
     }
     const { failures, pages } = await listed({ group: 'many' });
@@ -161,7 +161,7 @@ describe('a list', () => {
       const headers = replay === '' ? {} : { 'x-asya-replay': replay };
       return { ...failureOf(aFailed({ id, headers }), NOW, deriveId), lastSeenMs: NOW + at };
     });
-    for (const end of ends) await index.enter(end);
+    for (const end of ends) await index.add(end);
     await embedded.stores.records.claim(recordOf(aFailed({ id }), NOW, deriveId));
     expect(await index.ofEnvelope(id)).toEqual({ ok: true, failures: ends.toReversed() });
     expect(await index.ofEnvelope('missing')).toEqual({ ok: true, failures: [] });
@@ -171,8 +171,10 @@ describe('a list', () => {
 describe('the note of a replay', () => {
   it('has its time and target, sorted by time', async () => {
     const failure = await entered();
-    expect(await index.noteReplay(failure.identity, note('r-2', NOW + 2), false)).toEqual({ ok: true });
-    expect(await index.noteReplay(failure.identity, { ...note('r-1', NOW + 1), to: 'other' }, true)).toEqual({
+    expect(await index.recordReplay(failure.identity, note('r-2', NOW + 2), false)).toEqual({ ok: true });
+    expect(
+      await index.recordReplay(failure.identity, { ...note('r-1', NOW + 1), to: 'other' }, true),
+    ).toEqual({
       ok: true,
     });
     const page = await index.ofEnvelope(failure.envelopeId);
@@ -184,20 +186,20 @@ describe('the note of a replay', () => {
 
   it('is rejected a second time, unless requested again', async () => {
     const failure = await entered();
-    await index.noteReplay(failure.identity, note('r-1'), false);
-    expect(await index.noteReplay(failure.identity, note('r-2'), false)).toEqual({
+    await index.recordReplay(failure.identity, note('r-1'), false);
+    expect(await index.recordReplay(failure.identity, note('r-2'), false)).toEqual({
       ok: false,
       problem: 'it was replayed before',
       why: 'already-replayed',
     });
-    expect(await index.noteReplay(failure.identity, note('r-2'), true)).toEqual({ ok: true });
+    expect(await index.recordReplay(failure.identity, note('r-2'), true)).toEqual({ ok: true });
     expect(await replaysOf(failure)).toEqual(['r-1', 'r-2']);
   });
 
   it('is stored once for twenty concurrent writers', async () => {
     const failure = await entered();
     const notes = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => index.noteReplay(failure.identity, note(`r-${at}`), false)),
+      Array.from({ length: 20 }, (_, at) => index.recordReplay(failure.identity, note(`r-${at}`), false)),
     );
     expect(notes.filter(({ ok }) => ok)).toHaveLength(1);
     expect(notes.filter((reply) => 'why' in reply && reply.why === 'already-replayed')).toHaveLength(19);
@@ -207,27 +209,27 @@ describe('the note of a replay', () => {
   it('of the same replay can be written twice, as when the first answer was lost', async () => {
     const failure = await entered();
     for (let time = 0; time < 2; time++)
-      expect(await index.noteReplay(failure.identity, note('r-1'), false)).toEqual({ ok: true });
+      expect(await index.recordReplay(failure.identity, note('r-1'), false)).toEqual({ ok: true });
     expect(await replaysOf(failure)).toEqual(['r-1']);
   });
 
   it('can be withdrawn, without the others', async () => {
     const failure = await entered();
-    await index.noteReplay(failure.identity, note('r-1'), false);
-    await index.noteReplay(failure.identity, note('r-2', NOW + 1), true);
+    await index.recordReplay(failure.identity, note('r-1'), false);
+    await index.recordReplay(failure.identity, note('r-2', NOW + 1), true);
     for (let time = 0; time < 2; time++)
-      expect(await index.withdrawReplay(failure.identity, 'r-2')).toEqual({ ok: true });
+      expect(await index.removeReplay(failure.identity, 'r-2')).toEqual({ ok: true });
     expect(await replaysOf(failure)).toEqual(['r-1']);
-    await index.withdrawReplay(failure.identity, 'r-1');
-    expect(await index.noteReplay(failure.identity, note('r-3'), false)).toEqual({ ok: true });
+    await index.removeReplay(failure.identity, 'r-1');
+    expect(await index.recordReplay(failure.identity, note('r-3'), false)).toEqual({ ok: true });
   });
 
   it('is rejected for a removed failure, which stays removed', async () => {
     for (const again of [false, true]) {
-      const reply = await index.noteReplay('gone', note('r-1'), again);
+      const reply = await index.recordReplay('gone', note('r-1'), again);
       expect(reply).toEqual({ ok: false, problem: 'it is no longer in the failure index', why: 'gone' });
     }
-    expect(await index.withdrawReplay('gone', 'r-1')).toEqual({ ok: true });
+    expect(await index.removeReplay('gone', 'r-1')).toEqual({ ok: true });
     expect((await listed({ sinceMs: 0 })).failures.map(({ identity }) => identity)).not.toContain('gone');
   });
 });
@@ -235,12 +237,12 @@ describe('the note of a replay', () => {
 describe('a refused call returns a message', () => {
   const callAll = (target: FailureIndex) =>
     Promise.all([
-      target.enter(aFailure()),
+      target.add(aFailure()),
       target.list({}),
       target.list({ group: 'g', actor: 'a', sinceMs: NOW }),
       target.ofEnvelope('e-1'),
-      target.noteReplay('identity', note('r-1'), false),
-      target.withdrawReplay('identity', 'r-1'),
+      target.recordReplay('identity', note('r-1'), false),
+      target.removeReplay('identity', 'r-1'),
       target.remove('identity'),
     ]);
 

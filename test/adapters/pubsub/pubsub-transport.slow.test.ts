@@ -137,7 +137,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the Pub/Sub transport', { timeout
     await transport.ensureQueue(queue);
     await client.publisher.topic(queue).delete();
     const problem = expect.stringMatching(/topic was deleted.*delete the subscription/);
-    expect(await transport.reach(queue)).toEqual({ ok: false, problem, isQueueMissing: true });
+    expect(await transport.checkQueue(queue)).toEqual({ ok: false, problem, isQueueMissing: true });
     expect(await transport.ensureQueue(queue)).toEqual({ ok: false, problem });
   });
 
@@ -199,7 +199,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the Pub/Sub transport', { timeout
     await transport.ensureQueue(queue);
     await transport.close();
     expect(await transport.send(queue, '1')).toMatchObject({ ok: false });
-    expect(await transport.reach(queue)).toMatchObject({ ok: false });
+    expect(await transport.checkQueue(queue)).toMatchObject({ ok: false });
     expect(await transport.receive(queue, 1, new AbortController().signal)).toMatchObject({ ok: false });
   });
 });

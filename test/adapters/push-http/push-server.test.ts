@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  type Arrival,
+  type PushRequest,
   type PushServer,
   type PushServerOptions,
   pushServer,
@@ -17,7 +17,7 @@ async function aServer(options: Partial<PushServerOptions> = {}) {
     host: '127.0.0.1',
     port: 0,
     refuse: async () => undefined,
-    take: async () => ({ status: 204 }),
+    onPush: async () => ({ status: 204 }),
     liveness: () => undefined,
     onWarning: (what) => warnings.push(what),
     ...options,
@@ -33,10 +33,10 @@ const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 
 describe('the push server', () => {
   it('measures how long the authorization of a push took', async () => {
-    const arrivals: Arrival[] = [];
+    const arrivals: PushRequest[] = [];
     const { post } = await aServer({
       refuse: () => sleep(100).then(() => undefined),
-      take: async (_, arrival) => {
+      onPush: async (_, arrival) => {
         arrivals.push(arrival);
         return { status: 204 };
       },
@@ -52,7 +52,7 @@ describe('the push server', () => {
 
   it('answers 500 if the handler throws, and keeps running', async () => {
     const { post, warnings } = await aServer({
-      take: async (body) => {
+      onPush: async (body) => {
         if (body === 'bug') throw new Error('unexpected');
         return { status: 204 };
       },
@@ -82,7 +82,7 @@ describe('the push server', () => {
     const entered = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const { server, post } = await aServer({
-      take: async () => {
+      onPush: async () => {
         entered.resolve();
         await finish.promise;
         return { status: 204 };

@@ -61,7 +61,7 @@ describe.skipIf(absence !== undefined)('refusals of RabbitMQ', { timeout: 120_00
     const queue = await newQueue(transport());
     const credentials = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
     const one = transport({ url: broker.url.replace('guest:guest', credentials) });
-    expect(await one.reach(queue)).toEqual(OK);
+    expect(await one.checkQueue(queue)).toEqual(OK);
     expect(await one.send(queue, '1')).toEqual(OK);
   });
 

@@ -1,4 +1,4 @@
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { type DeriveId, decode } from '../../../lib/core/envelope/decode.ts';
 import type { Envelope } from '../../../lib/core/envelope/envelope.ts';
 import type { RuntimeRequest } from '../../../lib/ports/runtime.ts';
@@ -23,12 +23,12 @@ export function requestWith(payload: unknown, timeoutMs = A_LONG_TIME_MS): Runti
   return { envelope: envelopeWith(payload), timeoutMs };
 }
 
-export function valueIn(end: CallEnd): unknown {
+export function valueIn(end: CallResult): unknown {
   if (end.kind !== 'frames') return end;
   const values = end.frames.map((frame) => JSON.parse(frame.payload) as unknown);
   return values.length === 1 ? values[0] : values;
 }
 
-export function detailOf(end: CallEnd): string {
+export function detailOf(end: CallResult): string {
   return end.kind === 'unreachable' ? end.detail : `not unreachable: ${JSON.stringify(end)}`;
 }

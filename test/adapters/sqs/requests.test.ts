@@ -156,10 +156,10 @@ describe('faults of the network or the service', () => {
     const { transport, queue, proxy } = sqs();
     const stop = proxy.inject(onAction('GetQueueUrl', { kind: 'drop' }));
     expect(await transport.send(queue, '1')).toEqual(REFUSED);
-    expect(await transport.reach(queue)).toEqual(REFUSED);
+    expect(await transport.checkQueue(queue)).toEqual(REFUSED);
     stop();
     expect(await transport.send(queue, '1')).toEqual(OK);
-    expect(await transport.reach(queue)).toEqual(OK);
+    expect(await transport.checkQueue(queue)).toEqual(OK);
   });
 
   it('of one queue do not affect other queues', async () => {

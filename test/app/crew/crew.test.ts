@@ -72,7 +72,7 @@ describe.each([
 
   it('states whether the failure is new, and is not sent if indexing failed', async () => {
     const { stores, reported, process } = crewFixture();
-    stores.breakDown('enter');
+    stores.breakDown('add');
     expect(await process(crew, aFailed())).toMatchObject({ kind: 'fault' });
     expect(reported).toEqual([]);
     stores.breakDown(undefined);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { faultEnd, resiliencyOf, valueEnd } from '../../core/a-delivery.ts';
 import { aConsumer, type ConsumerFixture, idOf, QUEUES } from '../a-consumer.ts';
 import type { Operation } from '../scripted-transport.ts';
@@ -19,7 +19,7 @@ const ENDS = {
   timeout: { kind: 'timeout' },
   unreachable: { kind: 'unreachable', detail: 'connection refused' },
   interrupted: { kind: 'interrupted' },
-} as const satisfies Readonly<Record<string, CallEnd>>;
+} as const satisfies Readonly<Record<string, CallResult>>;
 
 const RESILIENCY = resiliencyOf(
   {

@@ -4,8 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sqsClient } from '../../../lib/adapters/sqs/sqs-client.ts';
 import { sqsTransport } from '../../../lib/adapters/sqs/sqs-transport.ts';
 import { systemClock } from '../../../lib/adapters/system/system.ts';
-import { type ConsumeEnd, consumeQueue, type MissingQueue } from '../../../lib/app/delivery/consume-queue.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import {
+  type ConsumeResult,
+  consumeQueue,
+  type MissingQueue,
+} from '../../../lib/app/delivery/consume-queue.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import type { Clock } from '../../../lib/ports/clock.ts';
 import { anEnvelope } from '../../core/a-delivery.ts';
 import { type EmbeddedSqs, startEmbeddedSqs } from '../../support/embedded-sqs.ts';
@@ -36,15 +40,15 @@ interface Run {
   readonly telemetry: RecordedTelemetry;
   readonly transport: ScriptedTransport;
   /** Resolves when the consumer has ended without being stopped. */
-  readonly over: Promise<ConsumeEnd>;
+  readonly over: Promise<ConsumeResult>;
   put(count: number): Promise<void>;
   /** Waits for this number of messages at the next actor, and returns their ids. */
   arrived(count: number): Promise<readonly string[]>;
-  end(): Promise<ConsumeEnd>;
+  end(): Promise<ConsumeResult>;
 }
 
 interface RunOptions {
-  readonly call?: (nth: number) => CallEnd | Promise<CallEnd>;
+  readonly call?: (nth: number) => CallResult | Promise<CallResult>;
   readonly concurrency?: number;
   readonly visibilitySeconds?: number;
   readonly waitSeconds?: number;
@@ -57,7 +61,7 @@ interface RunOptions {
 async function consumeDuring(
   options: RunOptions,
   during: (run: Omit<Run, 'end'>) => Promise<void>,
-): Promise<Run & { readonly ended: ConsumeEnd }> {
+): Promise<Run & { readonly ended: ConsumeResult }> {
   const { call = () => VALUE, concurrency = 1, queues = 'created' } = options;
   const { visibilitySeconds = 30, waitSeconds = 1, clock = systemClock } = options;
   const actor = `score-${++tests}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { anEnvelope, at, NOW } from '../../core/a-delivery.ts';
 import { handling, httpAnswer, socketAnswer } from '../a-handling.ts';
 
@@ -178,7 +178,7 @@ describe('an error', () => {
 });
 
 describe('no answer', () => {
-  const TIMEOUT: CallEnd = { kind: 'timeout' };
+  const TIMEOUT: CallResult = { kind: 'timeout' };
 
   it('within the actor timeout goes to x-sink as ActorTimeout, and reports to the host that it hung', async () => {
     const { settle, hasHung, sends, calls, facts } = await handling({ end: TIMEOUT });
@@ -349,7 +349,7 @@ describe('an end actor', () => {
     expect({ settle, sends, facts }).toEqual({ settle: 'ack', sends: [], facts: ['end_consumed'] });
   });
 
-  it.each<[string, CallEnd, string]>([
+  it.each<[string, CallResult, string]>([
     ['an error', { kind: 'fault', fault: { type: 'E', mro: [], message: '', traceback: '' } }, 'execution'],
     ['no connection', { kind: 'unreachable', detail: 'gone' }, 'connection'],
     ['a timeout', { kind: 'timeout' }, 'timeout'],

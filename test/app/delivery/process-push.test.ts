@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type PushDeps, type PushEnd, processPush } from '../../../lib/app/delivery/process-push.ts';
+import { type PushDeps, type PushResult, processPush } from '../../../lib/app/delivery/process-push.ts';
 import { semaphore } from '../../../lib/async/semaphore.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { ACCEPTED } from '../../../lib/ports/reply.ts';
 import { anEnvelope } from '../../core/a-delivery.ts';
 import { VALUE } from '../a-consumer.ts';
@@ -16,7 +16,7 @@ interface HostOptions {
   readonly concurrency?: number;
   readonly budgetMs?: number;
   readonly timeoutMs?: number;
-  readonly end?: (id: string, clock: VirtualClock) => CallEnd | Promise<CallEnd>;
+  readonly end?: (id: string, clock: VirtualClock) => CallResult | Promise<CallResult>;
   readonly restartsItself?: boolean;
   readonly refusedQueue?: string;
 }
@@ -49,7 +49,7 @@ function aHost(options: HostOptions = {}) {
       hungCalls++;
     },
   };
-  const push = (id: string, disconnected = NEVER, waitedMs = 0): Promise<PushEnd> => {
+  const push = (id: string, disconnected = NEVER, waitedMs = 0): Promise<PushResult> => {
     const body = JSON.stringify(anEnvelope({ id }));
     return processPush(
       { body, messageId: id, receiveCount: 1, queue: 'score', handle: undefined },
@@ -150,7 +150,7 @@ describe('more pushes than slots', () => {
 });
 
 describe('a call that hangs', () => {
-  const timeout: CallEnd = { kind: 'timeout' };
+  const timeout: CallResult = { kind: 'timeout' };
 
   it('does not end the host if the runtime restarts itself', async () => {
     const { push, clock, idsIn, hungCalls } = aHost({ end: () => timeout });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type HostContext, handleDelivery } from '../../../lib/app/delivery/handle-delivery.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import type { StepReport } from '../../../lib/core/task/report.ts';
 import type { Progress } from '../../../lib/ports/reports.ts';
 import { anEnvelope, faultEnd } from '../../core/a-delivery.ts';
@@ -10,9 +10,9 @@ import { virtualClock } from '../virtual-clock.ts';
 
 const HOSTING: HostContext = { timeLeftMs: Number.POSITIVE_INFINITY };
 const IN_TASK = { headers: { 'x-asya-task': 't-1', 'x-asya-flow': 'enhance' } };
-const VALUE = { kind: 'frames', frames: [{ payload: '1' }] } as unknown as CallEnd;
+const VALUE = { kind: 'frames', frames: [{ payload: '1' }] } as unknown as CallResult;
 
-async function deliver(envelope: object, end: CallEnd = VALUE, isCanceled = false) {
+async function deliver(envelope: object, end: CallResult = VALUE, isCanceled = false) {
   const clock = virtualClock();
   const broker = memoryBroker({ clock });
   for (const queue of ['score', 'store', 'x-sink']) broker.createQueue(queue);

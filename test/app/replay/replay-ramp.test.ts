@@ -217,17 +217,17 @@ describe('queues', () => {
     await scene.fail(ids(13));
     await scene.fail(['nameless'], { status: { actor: 'no name at all' } });
     const checked: string[] = [];
-    const reach = async (actor: string) => {
+    const checkQueue = async (actor: string) => {
       expect(scene.sent).toEqual([]);
       checked.push(actor);
       return actor === 'gone' ? missing(actor) : ACCEPTED;
     };
-    return { scene, checked, reach };
+    return { scene, checked, checkQueue };
   }
 
   it('are checked once per actor before the first send; failures without a queue are skipped', async () => {
-    const { scene, checked, reach } = await mixedFailures();
-    const end = await scene.replay(await scene.select(), {}, { reach });
+    const { scene, checked, checkQueue } = await mixedFailures();
+    const end = await scene.replay(await scene.select(), {}, { checkQueue });
     expect(checked.toSorted()).toEqual(['gone', 'score']);
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
     expect(end.sent).toHaveLength(13);
@@ -240,27 +240,27 @@ describe('queues', () => {
   });
 
   it('that are missing are reported even if the replay stops early', async () => {
-    const { scene, reach } = await mixedFailures();
-    const end = await scene.replay(await scene.select(), {}, { reach, fate: () => BAD });
+    const { scene, checkQueue } = await mixedFailures();
+    const end = await scene.replay(await scene.select(), {}, { checkQueue, fate: () => BAD });
     expect(end.why).toBe('failed-again');
     expect(end.skipped.filter(({ target }) => target === 'gone')).toHaveLength(3);
     expect(end.left).toHaveLength(12);
   });
 
   it('are not checked for failures replayed before, nor for the original actor with another target', async () => {
-    const { scene, checked, reach } = await mixedFailures();
+    const { scene, checked, checkQueue } = await mixedFailures();
     await scene.replay(await scene.select({ filter: { actor: 'gone' } }), { to: 'score' });
     scene.sent.length = 0;
-    await scene.replay(await scene.select({ filter: { actor: 'gone' } }), {}, { reach });
+    await scene.replay(await scene.select({ filter: { actor: 'gone' } }), {}, { checkQueue });
     expect(checked).toEqual([]);
-    await scene.replay(await scene.select(), { to: 'other', again: true }, { reach });
+    await scene.replay(await scene.select(), { to: 'other', again: true }, { checkQueue });
     expect(checked).toEqual(['other']);
   });
 
   it('that cannot be checked stop the replay before the first send', async () => {
     const { scene } = await mixedFailures();
-    const reach = async (): Promise<Reply> => ({ ok: false, problem: 'the broker is down' });
-    const end = await scene.replay(await scene.select(), {}, { reach });
+    const checkQueue = async (): Promise<Reply> => ({ ok: false, problem: 'the broker is down' });
+    const end = await scene.replay(await scene.select(), {}, { checkQueue });
     expect(end).toMatchObject({
       why: 'refused',
       problem: expect.stringMatching(/^cannot check the queue of ".*": the broker is down$/),
@@ -293,8 +293,8 @@ describe('one target that the broker refuses', () => {
 
   it('at the check: its failures are skipped and the others are sent', async () => {
     const scene = await aMeshOf(['store', 'score', 'store', 'score']);
-    const reach = async (actor: string) => only('store', DENIED)(actor);
-    const end = await scene.replay(await scene.select(), {}, { reach });
+    const checkQueue = async (actor: string) => only('store', DENIED)(actor);
+    const end = await scene.replay(await scene.select(), {}, { checkQueue });
     expect(end).toMatchObject({ why: 'all-sent', left: [] });
     expect(sentTo(scene)).toEqual(['score', 'score']);
     const why = {
@@ -406,7 +406,7 @@ describe('one target that the broker refuses', () => {
     await scene.fail(['e-1']);
     await scene.fail(['e-2'], { status: { actor: 'store' } });
     const refuse = () => {
-      stores.breakDown('withdrawReplay');
+      stores.breakDown('removeReplay');
       return DENIED;
     };
     const end = await scene.replay(await scene.select(), {}, { refuse });
@@ -416,9 +416,9 @@ describe('one target that the broker refuses', () => {
 
   it('at the check, with all other queues missing: all failures are skipped', async () => {
     const scene = await aMeshOf(['store', 'gone']);
-    const reach = async (actor: string): Promise<Reply> =>
+    const checkQueue = async (actor: string): Promise<Reply> =>
       actor === 'gone' ? { ok: false, problem: 'there is no queue "gone"', isQueueMissing: true } : DENIED;
-    const end = await scene.replay(await scene.select(), {}, { reach });
+    const end = await scene.replay(await scene.select(), {}, { checkQueue });
     expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
     expect(end.skipped).toHaveLength(2);
   });
@@ -448,7 +448,7 @@ describe('a refusal', () => {
   it('by the broker and the store: reports that the note remains', async () => {
     const { scene, stores } = await aGroup(1);
     const refuse = () => {
-      stores.breakDown('withdrawReplay');
+      stores.breakDown('removeReplay');
       return { ok: false, problem: 'no such queue' } as const;
     };
     const end = await scene.replay(await scene.select(), {}, { refuse });
@@ -457,7 +457,7 @@ describe('a refusal', () => {
     );
   });
 
-  it.each(['get', 'noteReplay'] as const)(
+  it.each(['get', 'recordReplay'] as const)(
     'by a store (%s): sends nothing and notes nothing',
     async (call) => {
       const { scene, stores } = await aGroup(3);
@@ -479,11 +479,11 @@ describe('a refusal', () => {
   it('by a store that stored the note but lost the reply: the note is withdrawn', async () => {
     const stores = memoryStores();
     let losesAnswers = true;
-    const noteReplay: FailureIndex['noteReplay'] = async (...note) => {
-      const reply = await stores.failures.noteReplay(...note);
+    const recordReplay: FailureIndex['recordReplay'] = async (...note) => {
+      const reply = await stores.failures.recordReplay(...note);
       return losesAnswers ? { ok: false, problem: 'no answer' } : reply;
     };
-    const scene = aScene({ ...stores, failures: { ...stores.failures, noteReplay } });
+    const scene = aScene({ ...stores, failures: { ...stores.failures, recordReplay } });
     await scene.fail(ids(3));
     const end = await scene.replay(await scene.select());
     expect(end).toMatchObject({ why: 'refused', sent: [], problem: 'no answer' });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulate } from '../../../lib/app/simulation/simulate.ts';
 import type { SimulatedEnd } from '../../../lib/app/simulation/simulation.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { delayAfterAttempt } from '../../../lib/core/policy/policy-delay.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import {
@@ -27,7 +27,7 @@ const cases = fc.record({
   takesMs: fc.constantFrom(0, 1, 400, 1_000, 70_000, 300_001),
   timeoutMs: fc.constantFrom(undefined, 1_000, 5_000, 60_000, 7_200_000),
   times: fc.constantFrom(1, 2, 4, Number.POSITIVE_INFINITY),
-  end: fc.constantFrom<CallEnd>(faultEnd(), faultEnd({ httpStatus: 503 }), TIMEOUT, UNREACHABLE),
+  end: fc.constantFrom<CallResult>(faultEnd(), faultEnd({ httpStatus: 503 }), TIMEOUT, UNREACHABLE),
 });
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 

@@ -36,7 +36,7 @@ describe('the edges between actors', () => {
     expect(edgesWith('next: []').get('a')).toEqual(edgesWith().get('a'));
     expect(edgesWith('next: [d, a]').get('a')).toEqual({
       successors: some('d', 'a', 'b'),
-      rescuers: some(),
+      errorActors: some(),
       escalations: some(),
       sendsTo: some('d', 'a', 'b'),
     });
@@ -55,7 +55,7 @@ describe('the edges between actors', () => {
     );
     expect(edges.get('a')).toEqual({
       successors: some('b'),
-      rescuers: some('review', 'rescue'),
+      errorActors: some('review', 'rescue'),
       escalations: some('sending-errors'),
       sendsTo: some('b', 'review', 'rescue'),
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readEnvironment } from '../../../lib/config/settings/environment.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { resiliencyInput } from '../../../lib/core/policy/resiliency-input.ts';
 import {
   anEnvelope,
@@ -18,7 +18,7 @@ const VALUE_ERROR = faultEnd({ type: 'ValueError' });
 const OTHER_ERROR = faultEnd({ type: 'KeyError' });
 
 /** Where an actor with these lines in its resiliency sends an envelope, with the delay and the reason. */
-function outcomeOf(lines: readonly string[], end: CallEnd, attempt = 1): unknown {
+function outcomeOf(lines: readonly string[], end: CallResult, attempt = 1): unknown {
   const { resiliency } = actorOf('resiliency:', ...lines.map((line) => `  ${line}`));
   const status = { phase: 'retrying', actor: 'score', attempt: attempt - 1, created_at: at(-9_000) };
   const envelope = attempt === 1 ? anEnvelope() : anEnvelope({ status });

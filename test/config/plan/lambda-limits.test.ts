@@ -154,7 +154,7 @@ test('a runtime that cannot be reached or started', () => {
 test('settings for all queues', () => {
   const manifest = manifestOf({ 'a.yaml': python('score') });
   const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
-  const report = reportFor(manifest, { queues, mostReplicas: 1, namespace: 'dev.x' });
+  const report = reportFor(manifest, { queues, replicaLimit: 1, namespace: 'dev.x' });
   expect(report).toMatch(/^namespace: is "dev\.x"; expected letters/m);
   expect(report).toMatch(
     /^maxReceiveCount: is 3; polls that Lambda throttles count .*; expected 5 or more$/m,

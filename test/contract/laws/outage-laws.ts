@@ -34,13 +34,13 @@ export const OUTAGE_LAWS: readonly Law[] = [
         one.send(queue, '"during"'),
         one.ack(delivery),
         one.nack(delivery, 0),
-        one.reach(queue),
+        one.checkQueue(queue),
         one.ensureQueue(`${queue}-other`),
       ];
       const replies = await Promise.all<Reply>(calls);
       end();
       for (const reply of replies) expect(reply).toEqual({ ok: false, problem: expect.any(String) });
-      await untilAccepted(() => one.reach(queue));
+      await untilAccepted(() => one.checkQueue(queue));
       await untilAccepted(() => one.ensureQueue(`${queue}-other`));
       await untilAccepted(() => one.send(queue, '"after"'));
       await untilAccepted(() => one.receive(queue, 1, never));
@@ -75,7 +75,7 @@ export const OUTAGE_LAWS: readonly Law[] = [
       const end = broker.beginOutage();
       await sleep(IN_TRANSIT_MS);
       end();
-      await untilAccepted(() => one.reach(queue));
+      await untilAccepted(() => one.checkQueue(queue));
       const replies = deliveries.map((delivery) =>
         textOf(delivery) === '"acked"' ? one.ack(delivery) : one.nack(delivery, 0),
       );
@@ -96,9 +96,9 @@ export const OUTAGE_LAWS: readonly Law[] = [
       expect(await one.ack(await receiveOne(one, queue))).toEqual(OK);
       await sleep(IN_TRANSIT_MS);
       const end = broker.beginOutage();
-      expect((await one.reach(queue)).ok).toBe(false);
+      expect((await one.checkQueue(queue)).ok).toBe(false);
       end();
-      await untilAccepted(() => one.reach(queue));
+      await untilAccepted(() => one.checkQueue(queue));
       await receiveNothingMore(one, queue);
     },
   },

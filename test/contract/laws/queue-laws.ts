@@ -5,14 +5,14 @@ const MISSING = { ok: false, problem: expect.any(String), isQueueMissing: true }
 
 export const QUEUE_LAWS: readonly Law[] = [
   {
-    name: 'reports a missing queue on send, receive and reach',
+    name: 'reports a missing queue on send, receive and checkQueue',
     needs: ['reportsMissingQueues'],
     run: async ({ transport, newName }) => {
       const one = await transport();
       const missing = newName();
       expect(await receiveRefusal(one, missing)).toEqual(MISSING);
       expect(await one.send(missing, '1')).toEqual(MISSING);
-      expect(await one.reach(missing)).toEqual(MISSING);
+      expect(await one.checkQueue(missing)).toEqual(MISSING);
     },
   },
   {
@@ -63,15 +63,15 @@ export const QUEUE_LAWS: readonly Law[] = [
     },
   },
   {
-    name: 'reach reports whether the queue exists now',
+    name: 'checkQueue reports whether the queue exists now',
     needs: ['reportsMissingQueues'],
     run: async ({ broker, queue, transport }) => {
       const one = await transport();
-      expect(await one.reach(queue)).toEqual(OK);
+      expect(await one.checkQueue(queue)).toEqual(OK);
       await broker.deleteQueue(queue);
-      expect(await one.reach(queue)).toEqual(MISSING);
+      expect(await one.checkQueue(queue)).toEqual(MISSING);
       await broker.createQueue(queue);
-      expect(await one.reach(queue)).toEqual(OK);
+      expect(await one.checkQueue(queue)).toEqual(OK);
     },
   },
   {
@@ -81,8 +81,8 @@ export const QUEUE_LAWS: readonly Law[] = [
       const one = await transport();
       const made = newName();
       expect(await one.ensureQueue(made)).toEqual(OK);
-      expect(await one.reach(made)).toEqual(OK);
-      expect(await one.reach(`${made}-dlq`)).toEqual(OK);
+      expect(await one.checkQueue(made)).toEqual(OK);
+      expect(await one.checkQueue(`${made}-dlq`)).toEqual(OK);
       expect(await one.send(made, '"first"')).toEqual(OK);
       expect(textOf(await receiveOne(one, made))).toBe('"first"');
     },
@@ -179,7 +179,7 @@ export const QUEUE_LAWS: readonly Law[] = [
       await sendAll(one, made, ['1']);
       await broker.deleteQueue(made);
       expect(await one.ensureQueue(made)).toEqual(OK);
-      expect(await one.reach(made)).toEqual(OK);
+      expect(await one.checkQueue(made)).toEqual(OK);
     },
   },
   {
@@ -191,7 +191,7 @@ export const QUEUE_LAWS: readonly Law[] = [
       expect(await one.ensureQueue(made)).toEqual(OK);
       await broker.deleteQueue(`${made}-dlq`);
       expect(await one.ensureQueue(made)).toMatchObject(OK);
-      expect(await one.reach(`${made}-dlq`)).toEqual(OK);
+      expect(await one.checkQueue(`${made}-dlq`)).toEqual(OK);
     },
   },
   {
@@ -202,7 +202,7 @@ export const QUEUE_LAWS: readonly Law[] = [
       const made = newName();
       await broker.createPlainQueue(`${made}-dlq`);
       expect(await one.ensureQueue(made)).toMatchObject(OK);
-      expect(await one.reach(made)).toEqual(OK);
+      expect(await one.checkQueue(made)).toEqual(OK);
     },
   },
 ];

@@ -17,7 +17,7 @@ export const makeTransport: MakerModule['makeTransport'] = async ({ url, delay, 
     name: 'contract',
     waitMs,
   });
-  await untilAnswered(() => made.reach(MISSING_QUEUE));
+  await untilAnswered(() => made.checkQueue(MISSING_QUEUE));
   await untilAnswered(() => made.send(MISSING_QUEUE, '1'));
   return made;
 };

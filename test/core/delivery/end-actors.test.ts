@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
 import {
   anEnvelope,
@@ -82,7 +82,7 @@ describe('an end actor discards the answer and acknowledges', () => {
     ['a value', valueEnd({ a: 1 })],
     ['several values', valueEnd(1, 2, 3)],
     ['an empty answer', { kind: 'empty' }],
-  ] as readonly (readonly [string, CallEnd])[])('%s', (_what, end) => {
+  ] as readonly (readonly [string, CallResult])[])('%s', (_what, end) => {
     const { plan } = handle(anEnvelope(), end, END);
     expect(plan).toEqual({
       dispatches: [],
@@ -97,7 +97,7 @@ describe('an end actor does not acknowledge', () => {
     ['an error', faultEnd(), 'execution'],
     ['a timeout', TIMEOUT, 'timeout'],
     ['a lost connection', UNREACHABLE, 'connection'],
-  ] as readonly (readonly [string, CallEnd, string])[])('%s, with any policy', (_what, end, errorType) => {
+  ] as readonly (readonly [string, CallResult, string])[])('%s, with any policy', (_what, end, errorType) => {
     const setting: Setting = { ...END, policies: { default: { maxAttempts: 9 } } };
     const { plan } = handle(anEnvelope({ headers: { _on_error: 'recover' } }), end, setting);
     expect(plan.settle).toBe('release');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { type Plan, planAfterRefusal } from '../../../lib/core/delivery/plan.ts';
 import {
   anEnvelope,
@@ -13,7 +13,7 @@ import {
   valueEnd,
 } from '../a-delivery.ts';
 
-const EMPTY: CallEnd = { kind: 'empty' };
+const EMPTY: CallResult = { kind: 'empty' };
 const end = (isEnd: boolean): Setting => ({ actor: { isEnd } });
 const byDefault = (policy: object): Setting => ({ policies: { default: policy } });
 const byRule = (errors: readonly string[], policy: object): Setting => ({
@@ -27,7 +27,7 @@ const lastConnection = { status: { phase: 'retrying', actor: 'score', attempt: 4
 type Row = readonly [
   outcome: string,
   envelope: object | string,
-  end: CallEnd,
+  end: CallResult,
   setting: Setting,
   result: readonly string[],
   failed: readonly string[],
@@ -176,7 +176,7 @@ const TABLE: readonly Row[] = [
   ['not due', { headers: { 'x-asya-not-before': at(9) } }, valueEnd(1), {}, ['deferred'], [], []],
 ];
 
-function planOf(envelope: object | string, callEnd: CallEnd, setting: Setting): Plan {
+function planOf(envelope: object | string, callEnd: CallResult, setting: Setting): Plan {
   const received = typeof envelope === 'string' ? envelope : anEnvelope(envelope as Record<string, unknown>);
   return handle(received, callEnd, setting).plan;
 }

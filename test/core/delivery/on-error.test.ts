@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import {
   anEnvelope,
   at,
@@ -18,7 +18,7 @@ const RETRIED: Setting = {
   rules: [{ errors: ['Exception'], policy: 'default' }],
 };
 
-const ENDS: readonly (readonly [string, CallEnd, string, string])[] = [
+const ENDS: readonly (readonly [string, CallResult, string, string])[] = [
   ['an error', faultEnd(), 'pkg.ValueError', 'no'],
   ['a timeout', TIMEOUT, 'ActorTimeout', 'no answer within 300000 ms'],
   ['a lost connection', UNREACHABLE, 'RuntimeConnectionError', 'connection refused'],

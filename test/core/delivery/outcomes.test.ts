@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerFromSocket } from '../../../lib/core/delivery/answer.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import type { JsonText } from '../../../lib/core/text/json-text.ts';
 import { anEnvelope, at, deriveId, handle, NOW, NOW_TEXT, type Setting, valueEnd } from '../a-delivery.ts';
 
@@ -8,7 +8,7 @@ const LAST = { prev: ['fetch'], curr: 'score', next: [] };
 const PENDING = { phase: 'pending', actor: 'score', attempt: 1, created_at: NOW_TEXT, updated_at: NOW_TEXT };
 const COMPLETED = { ...PENDING, phase: 'succeeded', reason: 'Completed' };
 
-function frames(...all: readonly object[]): CallEnd {
+function frames(...all: readonly object[]): CallResult {
   return { kind: 'frames', frames: all.map((frame) => ({ payload: '1' as JsonText, ...frame })) };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ACTOR_NAME_RULE,
   isActorName,
-  isCrewName,
+  isReservedName,
   isRoutableName,
 } from '../../../lib/core/envelope/actor-name.ts';
 
@@ -54,7 +54,7 @@ describe('reserved names', () => {
     ['xsink', false],
     ['fix-x-rays', false],
   ])('%s: %s', (name, isCrew) => {
-    expect(isCrewName(name)).toBe(isCrew);
+    expect(isReservedName(name)).toBe(isCrew);
   });
 
   it('are not valid in a route', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Actor, Limits } from '../../../lib/core/delivery/actor.ts';
 import { answerFromHttp, answerFromSocket, type Frame } from '../../../lib/core/delivery/answer.ts';
-import type { CallEnd } from '../../../lib/core/delivery/outcome.ts';
+import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import type { JsonText } from '../../../lib/core/text/json-text.ts';
 import { type DeliveryParams, deliveryParams, type Flaw, SINK } from './arbitraries.ts';
@@ -19,7 +19,7 @@ export interface Delivery {
   readonly elapsedMs: number;
   readonly hostTimeLeftMs: number;
   readonly random: number;
-  readonly end: CallEnd;
+  readonly end: CallResult;
 }
 
 /** Deliveries of all kinds. `narrowed` restricts some parameters. */
@@ -89,7 +89,7 @@ function actorFrom(given: DeliveryParams): Actor {
   };
 }
 
-function endFrom({ end, fanOut, now, elapsedMs }: DeliveryParams): CallEnd {
+function endFrom({ end, fanOut, now, elapsedMs }: DeliveryParams): CallResult {
   switch (end.kind) {
     case 'frames':
       return { kind: 'frames', frames: end.frames.map(frameFrom) };

@@ -111,12 +111,12 @@ test('two meshes run side by side, and a closed mesh leaves no processes and por
   const other = aFolder({});
   writeFive(other, ['p', 'q']);
   const second = await start(other, []);
-  const reach = outsideOf(second.variables);
-  await reach.send(['p', 'q'], 'second');
-  expect(await reach.untilEnded('second')).toMatchObject({ end: 'succeeded', actor: 'q' });
+  const client = outsideOf(second.variables);
+  await client.send(['p', 'q'], 'second');
+  expect(await client.untilEnded('second')).toMatchObject({ end: 'succeeded', actor: 'q' });
   const pids = second.pids();
   expect(pids.length).toBeGreaterThanOrEqual(5);
-  await reach.close();
+  await client.close();
   await second.close(1_000);
   expect(pids.filter(isAlive)).toEqual([]);
   for (const name of ['ASYA_SQS_ENDPOINT', 'ASYA_DYNAMODB_ENDPOINT']) {
@@ -145,10 +145,10 @@ spec: {runtime: image, image: "example/boxed:1"}
   });
   // The next change does not start it either.
   expect(await partial.apply(manifestIn(odd))).toEqual([]);
-  const reach = outsideOf(partial.variables);
-  await reach.send(['good'], 'well');
-  expect(await reach.untilEnded('well')).toMatchObject({ end: 'succeeded' });
-  await reach.close();
+  const client = outsideOf(partial.variables);
+  await client.send(['good'], 'well');
+  expect(await client.untilEnded('well')).toMatchObject({ end: 'succeeded' });
+  await client.close();
   await partial.close(1_000);
 });
 

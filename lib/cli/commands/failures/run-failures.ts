@@ -2,8 +2,8 @@ import { eachFailure, selectFailures } from '../../../app/replay/select-failures
 import type { Failure } from '../../../core/failure/failure.ts';
 import { type FailureGroup, grouping } from '../../../core/failure/failure-groups.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
+import type { FailureFilter } from '../../../ports/failure-index.ts';
 import { EXIT } from '../../exit-status.ts';
-
 import { type Operator, withOperator } from '../../operator.ts';
 import type { FilterOptions } from '../../options/filter-options.ts';
 import { filterFrom } from '../../options/read-filter.ts';
@@ -23,12 +23,14 @@ type Options = FilterOptions & OutputOptions;
 
 /** `asya failures`: failures grouped by cause. */
 export function runFailures(terminal: Terminal, options: Options): Promise<number> {
-  return withOperator(terminal, options, (operator) => printGroups(operator, options, terminal));
+  const filter = filterFrom(options, terminal.now());
+  return withOperator(terminal, options, (operator) => printGroups(operator, filter, options, terminal));
 }
 
 /** `asya failures list`. */
 export function runFailuresList(terminal: Terminal, options: Options): Promise<number> {
-  return withOperator(terminal, options, (operator) => printList(operator, options, terminal));
+  const filter = filterFrom(options, terminal.now());
+  return withOperator(terminal, options, (operator) => printList(operator, filter, options, terminal));
 }
 
 /** `asya failures show`. */
@@ -38,11 +40,12 @@ export function runFailuresShow(terminal: Terminal, options: Options, id: string
 
 async function printGroups(
   { stores }: Operator,
+  filter: FailureFilter,
   options: Options,
   { print, printError, now, isInteractive }: Terminal,
 ): Promise<number> {
   const groups = grouping();
-  const refusal = await eachFailure(filterFrom(options, now()), stores.failures, groups.add);
+  const refusal = await eachFailure(filter, stores.failures, groups.add);
   if (refusal !== undefined) {
     printError(`asya: ${oneLine(refusal.problem)}`);
     return EXIT.failed;
@@ -82,6 +85,7 @@ function groupJson(found: FailureGroup): Readonly<Record<string, unknown>> {
 
 async function printList(
   { stores }: Operator,
+  filter: FailureFilter,
   options: Options,
   { print, printError, now }: Terminal,
 ): Promise<number> {
@@ -89,7 +93,7 @@ async function printList(
   const onFailure = options.json
     ? (failure: Failure) => print(jsonLineOutput(failureJson(failure)))
     : (failure: Failure) => rows.push(failure);
-  const refusal = await eachFailure(filterFrom(options, now()), stores.failures, onFailure);
+  const refusal = await eachFailure(filter, stores.failures, onFailure);
   if (refusal !== undefined) {
     printError(`asya: ${oneLine(refusal.problem)}`);
     return EXIT.failed;

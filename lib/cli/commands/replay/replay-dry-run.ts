@@ -24,10 +24,10 @@ export async function printDryRun(
   failures: readonly Failure[],
   options: ReplayOptions,
   { payload = false, json = false }: DryRun,
-  { stores, reach }: Operator,
+  { stores, checkQueue }: Operator,
   { print, printError, now }: Terminal,
 ): Promise<number> {
-  const targets = await checkReplayTargets(failures, options, reach);
+  const targets = await checkReplayTargets(failures, options, checkQueue);
   if (!targets.ok) {
     printError(`asya: ${oneLine(targets.problem)}`);
     return EXIT.failed;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { deriveId, systemClock } from '../../../adapters/system/system.ts';
 import { type ReplayEnd, type ReplayOptions, replayFailures } from '../../../app/replay/replay.ts';
 import { type FailureSelection, newestOfEach, selectFailures } from '../../../app/replay/select-failures.ts';
@@ -53,7 +54,7 @@ async function replay(
   operator: Operator,
   terminal: Terminal,
 ): Promise<number> {
-  const options = await optionsFrom(command, operator);
+  const options = await optionsFrom(command, operator, terminal.cwd);
   const selected = await selectFailures(selection, operator.stores.failures);
   if (!selected.ok) {
     terminal.printError(`asya: ${oneLine(selected.problem)}`);
@@ -75,7 +76,11 @@ async function replay(
     : printDryRun(failures, options, command, operator, terminal);
 }
 
-async function optionsFrom(command: ReplayCommand, { mesh, transport }: Operator): Promise<ReplayOptions> {
+async function optionsFrom(
+  command: ReplayCommand,
+  { mesh, transport }: Operator,
+  cwd: string,
+): Promise<ReplayOptions> {
   const { patch } = command;
   const to = toFrom(command, mesh?.actors);
   const timeoutMs = timeoutFrom(command);
@@ -83,7 +88,7 @@ async function optionsFrom(command: ReplayCommand, { mesh, transport }: Operator
   return {
     replay: `r-${randomBytes(6).toString('hex')}`,
     ...defined({ to }),
-    ...(patch !== undefined && { patch: patchFrom(patch) }),
+    ...(patch !== undefined && { patch: patchFrom(patch, cwd) }),
     timeoutMsOf: ({ flow }) => {
       const seconds = flow === undefined ? undefined : flowTimeouts.get(flow);
       return timeoutMs ?? (seconds === undefined ? undefined : seconds * 1000);
@@ -121,8 +126,8 @@ function timeoutFrom({ timeout }: ReplayCommand): number | undefined {
 }
 
 /** Text that starts with a bracket is a patch, and with a brace a mistyped one. Anything else is a file name. */
-function patchFrom(text: string): readonly Operation[] {
-  const reading = readPatch(/^\s*[[{]/.test(text) ? text : fileText(text));
+function patchFrom(text: string, cwd: string): readonly Operation[] {
+  const reading = readPatch(/^\s*[[{]/.test(text) ? text : fileText(resolve(cwd, text)));
   if ('problem' in reading) throw new UsageError(`asya: --patch: ${reading.problem}`);
   return reading.patch;
 }
@@ -148,7 +153,7 @@ async function send(
   const progress = createProgressView(terminal, failures.length);
   const end = await replayFailures(failures, options, {
     ...operator.stores,
-    checkQueue: operator.reach,
+    checkQueue: operator.checkQueue,
     send: operator.send,
     clock: { ...systemClock, now: terminal.now },
     deriveId,

@@ -1,7 +1,7 @@
 import type { ScriptedFailure } from '../../../app/simulation/scripted-runtime.ts';
 import type { ActorSpec } from '../../../config/manifest/manifest.ts';
 import { answerFromHttp, faultFromErrorObject } from '../../../core/delivery/answer.ts';
-import type { CallEnd } from '../../../core/delivery/outcome.ts';
+import type { CallResult } from '../../../core/delivery/outcome.ts';
 import { patternFromText } from '../../../core/policy/policy-match.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { durationMs } from '../../../core/text/duration.ts';
@@ -36,7 +36,7 @@ export function actorNamed(name: string, actors: ReadonlyMap<string, ActorSpec>,
   throw new UsageError(`asya: ${place}: the mesh has no actor "${name}"${suggestion(name, actors.keys())}`);
 }
 
-function endFrom(error: string, text: string, actor: ActorSpec): CallEnd {
+function endFrom(error: string, text: string, actor: ActorSpec): CallResult {
   if (error === 'timeout') return { kind: 'timeout' };
   if (error === 'crash') return { kind: 'unreachable', detail: 'the connection was lost during the call' };
   const [, what = '', pause] = /^([^@]*)(?:@(.*))?$/.exec(error) ?? [];
@@ -45,7 +45,7 @@ function endFrom(error: string, text: string, actor: ActorSpec): CallEnd {
 }
 
 /** As if a runtime answered with this HTTP status and no error object. */
-function httpEnd(what: string, retryAfter: number | undefined, text: string): CallEnd {
+function httpEnd(what: string, retryAfter: number | undefined, text: string): CallResult {
   const status = Number(/^http:([45]\d\d)$/.exec(what)?.[1]);
   if (Number.isNaN(status))
     return reject(text, `"${what}" is not an HTTP error; expected "http:400" to "http:599"`);
@@ -61,7 +61,7 @@ function errorEnd(
   retryAfter: number | undefined,
   text: string,
   { runtime }: ActorSpec,
-): CallEnd {
+): CallResult {
   const names = what.split('<').map((name) => name.trim());
   const [type = '', ...ancestors] = names;
   for (const name of names) {

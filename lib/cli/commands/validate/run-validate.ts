@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import { EXIT } from '../../exit-status.ts';
 import { countText } from '../../output/count-text.ts';
@@ -6,11 +7,11 @@ import type { Terminal } from '../../output/terminal.ts';
 
 /** `asya validate`: reads a mesh as deployment does, and reports its mistakes and warnings. */
 export function runValidate(
-  { print, printError }: Terminal,
+  { print, printError, cwd }: Terminal,
   { json = false }: { readonly json?: boolean },
   folder: string,
 ): number {
-  const reading = readMesh(folder);
+  const reading = readMesh(resolve(cwd, folder));
   const { warnings } = reading;
   if ('mistakes' in reading) {
     const { mistakes } = reading;

@@ -1,4 +1,4 @@
-import { isCrewName, isRoutableName } from '../../../core/envelope/actor-name.ts';
+import { isReservedName, isRoutableName } from '../../../core/envelope/actor-name.ts';
 import type { Mistake } from '../../../core/text/mistake.ts';
 import { actorName, flag, type Kind, listOf, oneOf, wholeNumber } from '../kinds.ts';
 import { computed, optional, setting } from '../setting.ts';
@@ -64,7 +64,7 @@ export function requiredActorName(env: Environment, name: string | undefined, mi
 
 /** With itself as the sink, an actor would receive its own failures again and again. */
 export function checkSink(sink: string, actor: string, mistakes: Mistake[]): void {
-  if (sink !== actor || isCrewName(actor)) return;
+  if (sink !== actor || isReservedName(actor)) return;
   const problem = `is "${sink}", which is this actor; expected the actor at the end of the route`;
   mistakes.push({ place: ACTOR.sink.variable, problem });
 }
