@@ -61,8 +61,12 @@ describe('asya validate', () => {
   });
 
   it('uses the singular for one mistake', async () => {
-    const { status, err } = await validate(aFolder({}), 'nowhere');
-    expect([status, err]).toEqual([2, 'asya: 1 mistake in the mesh\n  nowhere: is not an existing folder\n']);
+    const folder = aFolder({});
+    const { status, err } = await validate(folder, 'nowhere');
+    expect([status, err]).toEqual([
+      2,
+      `asya: 1 mistake in the mesh\n  ${folder}/nowhere: is not an existing folder\n`,
+    ]);
   });
 
   it('prints JSON', async () => {
