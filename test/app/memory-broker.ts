@@ -168,5 +168,5 @@ export function memoryBroker({ clock, maxReceiveCount = 5 }: MemoryBrokerOptions
 }
 
 function missing(queue: string): Refusal {
-  return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
+  return { ok: false, problem: `queue "${queue}" does not exist`, isQueueMissing: true };
 }

@@ -84,7 +84,7 @@ describe('asya replay', () => {
 
   describe('when the queue of an actor is missing', () => {
     const NO_QUEUE =
-      'not sent: 22 for "nowhere" (there is no queue "nowhere"): deploy the actor, or name another with --to';
+      'not sent: 22 for "nowhere" (queue "nowhere" does not exist): deploy the actor, or name another with --to';
 
     async function meshWithFailures() {
       const mesh = await backend.newMesh();
@@ -97,7 +97,9 @@ describe('asya replay', () => {
       const { cli } = await meshWithFailures();
       const { status, out, err } = await cli('replay', '--all');
       expect(status).toBe(1);
-      expect(out.split('\n')[1]).toMatch(/^e-21 +nowhere +- +- +- +not sent: there is no queue "nowhere"$/);
+      expect(out.split('\n')[1]).toMatch(
+        /^e-21 +nowhere +- +- +- +not sent: queue "nowhere" does not exist$/,
+      );
       expect(err).toContain(NO_QUEUE);
       expect(err).toContain('Nothing was sent. --go sends 1.');
       const json = await cli('replay', '--all', '--json');
@@ -107,7 +109,7 @@ describe('asya replay', () => {
       expect(rows[0]).toEqual({
         id: 'e-21',
         failedAt: 'nowhere',
-        problem: 'there is no queue "nowhere"',
+        problem: 'queue "nowhere" does not exist',
         withoutQueue: 'nowhere',
       });
       expect(rows.at(-1)).toMatchObject({ id: 'good', to: 'score' });
@@ -128,7 +130,7 @@ describe('asya replay', () => {
       expect(JSON.parse(rest.out)).toMatchObject({ why: 'all-sent', sent: [] });
       expect(JSON.parse(rest.out).skipped).toContainEqual({
         id: 'e-1',
-        problem: 'there is no queue "nowhere"',
+        problem: 'queue "nowhere" does not exist',
         withoutQueue: 'nowhere',
       });
       expect(await cli('replay', 'e-1', '--to', 'score')).toMatchObject({ status: 0 });

@@ -18,7 +18,7 @@ test.each(['cdk.out', 'out', 'build/out'])(
     const app = new App({ outdir: join(folder, out) });
     const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', folder });
     expect(() => mesh.addActor('scor', { handler: 'scor.score' })).toThrow(
-      /there is no module "scor" \("scor\.py"\) in ".+"; did you mean "score"\?/,
+      /the module "scor" \("scor\.py"\) does not exist in ".+"; did you mean "score"\?/,
     );
     mesh.addActor('score', { handler: 'score.score' });
     const code = readdirSync(app.outdir).find((name) => name.endsWith('.score')) ?? '';

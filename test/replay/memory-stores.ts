@@ -86,7 +86,7 @@ export function memoryStores(): MemoryStores {
     recordReplay: async (identity, note, again) => {
       const failure = entries.get(identity);
       if (failure === undefined)
-        return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
+        return { ok: false, problem: 'it was removed from the failure index', why: 'gone' };
       if (failure.replays.some(({ replay }) => replay === note.replay)) return ACCEPTED;
       if (failure.replays.length > 0 && !again)
         return { ok: false, problem: 'it was replayed before', why: 'already-replayed' };

@@ -51,7 +51,7 @@ describe.concurrent('health', () => {
     const port = await metricsPort(sidecar);
     await untilWorking(sidecar);
     expect(await get(port, '/healthz')).toMatchObject({ status: 200 });
-    expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'there is no queue "queueless"\n' });
+    expect(await get(port, '/readyz')).toEqual({ status: 503, text: 'queue "queueless" does not exist\n' });
     await stage.sqs.createQueue('queueless');
     const envelope = envelopeAt('queueless', { value: 'back' });
     await stage.send(envelope);
@@ -70,7 +70,7 @@ describe.concurrent('health', () => {
     expect(await sidecar.untilExit()).toEqual({ code: 1, signal: null });
     expect(sidecar.lines.find(saying('sidecar ended'))).toMatchObject({
       why: 'queue-missing',
-      problem: expect.stringMatching(/there is no queue "abandoned": .* set ASYA_QUEUE_AUTO_CREATE=true/),
+      problem: expect.stringMatching(/queue "abandoned" does not exist: .* set ASYA_QUEUE_AUTO_CREATE=true/),
     });
     expect(sidecar.lines.filter(saying('receiving failed')).length).toBe(3);
   });

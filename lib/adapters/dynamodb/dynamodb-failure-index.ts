@@ -79,7 +79,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
       try {
         const item = await getItem(table, keyOf(identity));
         if (item === undefined)
-          return { ok: false, problem: 'it is no longer in the failure index', why: 'gone' };
+          return { ok: false, problem: 'it was removed from the failure index', why: 'gone' };
         // The SDK repeats a request whose answer was lost; it then finds its own note.
         return item['replays']?.M?.[note.replay] === undefined
           ? { ok: false, problem: 'it was replayed before', why: 'already-replayed' }

@@ -52,7 +52,7 @@ function problemText(error: unknown): string {
 }
 
 export function missingQueue(queue: string, why = ''): Refusal {
-  return { ok: false, problem: `there is no queue "${queue}"${why}`, isQueueMissing: true };
+  return { ok: false, problem: `queue "${queue}" does not exist${why}`, isQueueMissing: true };
 }
 
 /** Accepted if the action succeeds. */

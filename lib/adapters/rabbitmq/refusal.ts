@@ -5,7 +5,7 @@ const NOT_FOUND = 404;
 const ACCESS_REFUSED = 403;
 
 export function missingQueue(queue: string): Refusal {
-  return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
+  return { ok: false, problem: `queue "${queue}" does not exist`, isQueueMissing: true };
 }
 
 export function refusalOf(error: unknown, queue: string): Refusal {

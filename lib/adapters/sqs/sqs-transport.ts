@@ -233,7 +233,7 @@ function deliveryFromMessage(message: Message, queue: string): Delivery {
 
 function refusalOf(error: unknown, queue: string): Refusal {
   if (isQueueMissing(error))
-    return { ok: false, problem: `there is no queue "${queue}"`, isQueueMissing: true };
+    return { ok: false, problem: `queue "${queue}" does not exist`, isQueueMissing: true };
   const what = String(error);
   return { ok: false, problem: `${what} (queue "${queue}")` };
 }

@@ -39,7 +39,7 @@ export function simulatedQueues(
       if (delayMs > limits.maxDelayMs)
         return refused(`the delay is ${delayMs} ms; the limit is ${limits.maxDelayMs} ms`);
       if (type === 'escalation') return ACCEPTED;
-      if (!names.has(to)) return refused(`there is no queue "${to}"`);
+      if (!names.has(to)) return refused(`queue "${to}" does not exist`);
       messages.push({ queue: to, messageId: `m-${++ids}`, body, visibleAt: now() + actualDelayMs(delayMs) });
       return ACCEPTED;
     },

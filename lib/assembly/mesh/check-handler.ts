@@ -26,7 +26,7 @@ function nodeProblem(handler: string, folder: string, where: string): string | u
   const path = join(folder, file);
   if (isFile(path)) return undefined;
   const there = namesIn(dirname(path)).filter((name) => /\.[cm]?[jt]s$/.test(name));
-  return `is ${describeValue(handler)}, but there is no file ${describeValue(file)} ${where}${suggestion(basename(file), there)}`;
+  return `is ${describeValue(handler)}, but the file ${describeValue(file)} does not exist ${where}${suggestion(basename(file), there)}`;
 }
 
 /** Finds a module like Python does: packages and modules first; the remaining names are inside the last module. */
@@ -41,7 +41,7 @@ function pythonProblem(handler: string, folder: string, where: string): string |
       const module = parts.slice(0, index + 1).join('.');
       const file = `${parts.slice(0, index + 1).join('/')}.py`;
       const meant = suggestion(part, modulesIn(here));
-      return `is ${describeValue(handler)}, but there is no module "${module}" ("${file}") ${where}${meant}`;
+      return `is ${describeValue(handler)}, but the module "${module}" ("${file}") does not exist ${where}${meant}`;
     }
     here = join(here, part);
   }

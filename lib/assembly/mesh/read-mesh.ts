@@ -48,7 +48,7 @@ function folderProblem(folder: string): string | undefined {
 
 function emptyProblem(files: readonly ManifestFile[]): string {
   const paths = files.map(({ path }) => path).join(', ');
-  const found = paths === '' ? 'it has no .yaml files' : `there is none in ${excerpt(paths)}`;
+  const found = paths === '' ? 'it has no .yaml files' : `none is in ${excerpt(paths)}`;
   return `contains no document of kind "${ACTOR_KIND}": ${found}`;
 }
 

@@ -54,7 +54,7 @@ function aliasProblem(name: string, anchors: Walk['anchors']): string | undefine
     case 'open':
       return `is the alias "*${name}" of a node that contains it`;
     case undefined:
-      return `is the alias "*${name}", but there is no anchor "&${name}" before it${suggestion(name, anchors.keys())}`;
+      return `is the alias "*${name}", but the anchor "&${name}" is not defined before it${suggestion(name, anchors.keys())}`;
   }
 }
 

@@ -227,7 +227,7 @@ describe('the note of a replay', () => {
   it('is rejected for a removed failure, which stays removed', async () => {
     for (const again of [false, true]) {
       const reply = await index.recordReplay('gone', note('r-1'), again);
-      expect(reply).toEqual({ ok: false, problem: 'it is no longer in the failure index', why: 'gone' });
+      expect(reply).toEqual({ ok: false, problem: 'it was removed from the failure index', why: 'gone' });
     }
     expect(await index.removeReplay('gone', 'r-1')).toEqual({ ok: true });
     expect((await listed({ sinceMs: 0 })).failures.map(({ identity }) => identity)).not.toContain('gone');

@@ -183,7 +183,7 @@ describe('the consumer on SQS', () => {
     });
     expect(ended).toEqual({
       why: 'queue-missing',
-      problem: expect.stringContaining(`there is no queue "${actor}": not found after 3 attempts`),
+      problem: expect.stringContaining(`queue "${actor}" does not exist: not found after 3 attempts`),
     });
   });
 

@@ -45,7 +45,7 @@ describe('a send to a missing queue', () => {
     });
     expect(await transport.send('store', '"a"')).toEqual({
       ok: false,
-      problem: 'there is no queue "store"; creating it failed: AccessDenied',
+      problem: 'queue "store" does not exist; creating it failed: AccessDenied',
       isQueueMissing: true,
     });
   });

@@ -12,7 +12,7 @@ describe('a missing queue', () => {
     expect(end).toEqual({
       why: 'queue-missing',
       problem:
-        'there is no queue "score": not found after 10 attempts; create it, or set ASYA_QUEUE_AUTO_CREATE=true',
+        'queue "score" does not exist: not found after 10 attempts; create it, or set ASYA_QUEUE_AUTO_CREATE=true',
     });
     const seconds = transport.operationsOf('receive').map(({ beganAt }) => (beganAt - startedAt) / 1000);
     // Doubling from 1 s, up to 30 s.
@@ -173,7 +173,7 @@ describe('with ASYA_QUEUE_AUTO_CREATE', () => {
     expect(await clock.passUntilSettled(start())).toEqual({
       why: 'queue-missing',
       problem:
-        'there is no queue "score": not found after 4 attempts; creating it failed (AccessDenied); create it, or grant the permission to create it',
+        'queue "score" does not exist: not found after 4 attempts; creating it failed (AccessDenied); create it, or grant the permission to create it',
     });
     const seconds = transport.operationsOf('ensureQueue').map(({ beganAt }) => (beganAt - startedAt) / 1000);
     expect(seconds).toEqual([0, 1, 3, 7]);

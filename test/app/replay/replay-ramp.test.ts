@@ -207,7 +207,7 @@ describe('stopped by Ctrl-C', () => {
 describe('queues', () => {
   const missing = (actor: string): Reply => ({
     ok: false,
-    problem: `there is no queue "${actor}"`,
+    problem: `queue "${actor}" does not exist`,
     isQueueMissing: true,
   });
 
@@ -273,7 +273,7 @@ describe('queues', () => {
 
 describe('one target that the broker refuses', () => {
   const DENIED: Reply = { ok: false, problem: 'AccessDenied: not authorized' };
-  const GONE: Reply = { ok: false, problem: 'there is no queue "store"', isQueueMissing: true };
+  const GONE: Reply = { ok: false, problem: 'queue "store" does not exist', isQueueMissing: true };
   const only =
     (target: string, reply: Reply) =>
     (actor: string): Reply =>
@@ -417,7 +417,7 @@ describe('one target that the broker refuses', () => {
   it('at the check, with all other queues missing: all failures are skipped', async () => {
     const scene = await aMeshOf(['store', 'gone']);
     const checkQueue = async (actor: string): Promise<Reply> =>
-      actor === 'gone' ? { ok: false, problem: 'there is no queue "gone"', isQueueMissing: true } : DENIED;
+      actor === 'gone' ? { ok: false, problem: 'queue "gone" does not exist', isQueueMissing: true } : DENIED;
     const end = await scene.replay(await scene.select(), {}, { checkQueue });
     expect(end).toMatchObject({ why: 'all-sent', sent: [], left: [] });
     expect(end.skipped).toHaveLength(2);

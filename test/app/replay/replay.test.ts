@@ -201,7 +201,7 @@ describe('sent once', () => {
     const end = await scene.replay(failures);
     expect(end).toMatchObject({
       why: 'all-sent',
-      skipped: [{ problem: 'it is no longer in the failure index' }],
+      skipped: [{ problem: 'it was removed from the failure index' }],
     });
     expect(end.sent).toHaveLength(2);
   });

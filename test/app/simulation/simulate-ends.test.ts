@@ -113,7 +113,7 @@ describe('a simulated envelope', () => {
 
   it('is not acknowledged if a target queue is missing', async () => {
     const { end, requests } = await once({}, { headers: { _on_error: 'missing' } });
-    expect(end).toEqual({ kind: 'released', atMs: 0, problem: 'there is no queue "missing"' });
+    expect(end).toEqual({ kind: 'released', atMs: 0, problem: 'queue "missing" does not exist' });
     expect(requests).toEqual({ sends: 1, receives: 1, deletes: 0 });
   });
 

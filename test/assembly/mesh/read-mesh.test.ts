@@ -67,7 +67,7 @@ describe("a mesh's folder", () => {
     ]);
     const flows = aFolder({ 'flows.yaml': 'flows: []' });
     expect(mistakesIn(flows)).toEqual([
-      `${flows}: contains no document of kind "AsyncActor": there is none in flows.yaml`,
+      `${flows}: contains no document of kind "AsyncActor": none is in flows.yaml`,
     ]);
   });
 
@@ -79,7 +79,7 @@ describe("a mesh's folder", () => {
     const lines = mistakesIn(folder);
     expect(lines[0]).toMatch(/^bad\.yaml: cannot be read: /);
     expect(lines.at(-1)).toMatch(
-      /^score\.yaml:6:3 spec\.handler: is "gone\.ts\.score", but there is no file/,
+      /^score\.yaml:6:3 spec\.handler: is "gone\.ts\.score", but the file "gone\.ts" does not exist/,
     );
   });
 });
@@ -111,19 +111,22 @@ describe("a handler's file", () => {
   });
 
   it.each([
-    ['scores.ts.score', 'but there is no file "scores.ts" next to this document; did you mean "score.ts"?'],
+    [
+      'scores.ts.score',
+      'but the file "scores.ts" does not exist next to this document; did you mean "score.ts"?',
+    ],
     [
       'handlers/store.mjs.s',
-      'but there is no file "handlers/store.mjs" next to this document; did you mean "Store.mjs"?',
+      'but the file "handlers/store.mjs" does not exist next to this document; did you mean "Store.mjs"?',
     ],
-    ['nowhere/store.ts.s', 'but there is no file "nowhere/store.ts" next to this document'],
+    ['nowhere/store.ts.s', 'but the file "nowhere/store.ts" does not exist next to this document'],
     [
       'stroe.store',
-      'but there is no module "stroe" ("stroe.py") next to this document; did you mean "store"?',
+      'but the module "stroe" ("stroe.py") does not exist next to this document; did you mean "store"?',
     ],
     [
       'bare.iner.handle',
-      'but there is no module "bare.iner" ("bare/iner.py") next to this document; did you mean "inner"?',
+      'but the module "bare.iner" ("bare/iner.py") does not exist next to this document; did you mean "inner"?',
     ],
     [
       'bare.handle',
@@ -138,7 +141,7 @@ describe("a handler's file", () => {
     const handler = `"${'a'.repeat(300)}\\0.ts.score"`;
     const folder = aFolder({ 'a.yaml': actorText('a', `handler: ${handler}`) });
     expect(mistakesIn(folder)).toEqual([
-      expect.stringMatching(/^a\.yaml:6:3 spec\.handler: is "a+.*no file "a+/),
+      expect.stringMatching(/^a\.yaml:6:3 spec\.handler: is "a+.*but the file "a+.*does not exist/),
     ]);
   });
 

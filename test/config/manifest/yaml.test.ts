@@ -49,7 +49,7 @@ describe('aliases', () => {
     [
       'without an anchor',
       ['environment: {A: &model a, B: *modle}'],
-      '7:33 spec.environment.B: is the alias "*modle", but there is no anchor "&modle" before it; did you mean "model"?',
+      '7:33 spec.environment.B: is the alias "*modle", but the anchor "&modle" is not defined before it; did you mean "model"?',
     ],
     [
       'of a node that contains them',
