@@ -136,7 +136,7 @@ describe.skipIf(PUBSUB_ABSENCE !== undefined)('the Pub/Sub transport', { timeout
     const transport = await transportWith();
     await transport.ensureQueue(queue);
     await client.publisher.topic(queue).delete();
-    const problem = expect.stringMatching(/topic was deleted.*delete the subscription/);
+    const problem = expect.stringMatching(/topic was deleted.*drain the subscription, then delete it/);
     expect(await transport.checkQueue(queue)).toEqual({ ok: false, problem, isQueueMissing: true });
     expect(await transport.ensureQueue(queue)).toEqual({ ok: false, problem });
   });
