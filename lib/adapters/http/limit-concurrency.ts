@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { once } from '../../async/once.ts';
 import type { FaceEnv } from './face-env.ts';
 import { problemResponse } from './problem.ts';
 
@@ -13,14 +14,11 @@ export function limitConcurrency(max: number): MiddlewareHandler<FaceEnv> {
     const before = open.get(caller) ?? 0;
     if (before >= max) return undefined;
     open.set(caller, before + 1);
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
+    return once(() => {
       const remaining = (open.get(caller) ?? 1) - 1;
       if (remaining === 0) open.delete(caller);
       else open.set(caller, remaining);
-    };
+    });
   }
 
   return async (c, next) => {

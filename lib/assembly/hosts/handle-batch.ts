@@ -1,6 +1,7 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { type DeliveryLine, handleDelivery } from '../../app/delivery/handle-delivery.ts';
 import { releasePauseMs } from '../../app/delivery/release-pause.ts';
+import { once } from '../../async/once.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import { stackText } from '../../core/text/error-text.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
@@ -29,13 +30,9 @@ export async function handleBatch(records: readonly SQSRecord[], host: BatchHost
 }
 
 /** False if SQS has to redeliver the record. Never throws: a bug fails only this record. */
-async function handleRecord(record: SQSRecord, releaseSlot: () => void, host: BatchHost): Promise<boolean> {
+async function handleRecord(record: SQSRecord, release: () => void, host: BatchHost): Promise<boolean> {
   const { line, transport, timeLeftMs } = host;
-  let hasSlot = true;
-  const onCallEnded = () => {
-    if (hasSlot) releaseSlot();
-    hasSlot = false;
-  };
+  const onCallEnded = once(release);
   try {
     const delivery = deliveryFromRecord(record);
     const { settle } = await handleDelivery(delivery, { timeLeftMs: timeLeftMs(), onCallEnded }, line);
