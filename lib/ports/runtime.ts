@@ -1,5 +1,6 @@
 import type { CallResult } from '../core/delivery/outcome.ts';
 import type { Envelope } from '../core/envelope/envelope.ts';
+import type { HandlerProgress } from '../core/envelope/handler-progress.ts';
 
 /** The process that hosts the user's handler. */
 export interface Runtime {
@@ -10,6 +11,11 @@ export interface Runtime {
    * `CallResult`. After `timeout` the runtime may be in any state, and must be restarted before the next call.
    */
   call(request: RuntimeRequest): Promise<CallResult>;
+  /**
+   * Asks the handlers of the calls in flight to end early, because the host is about to stop. A call that then fails
+   * ends as `interrupted`. Absent if the protocol has no way to ask.
+   */
+  cancel?(): void;
   /** Ends every call, and every wait for the runtime's start, as `interrupted`. */
   interrupt(): void;
   /**
@@ -34,4 +40,6 @@ export type StartResult =
 export interface RuntimeRequest {
   readonly envelope: Envelope;
   readonly timeoutMs: number;
+  /** Called for each progress update of the handler, while the call runs. Must not throw. */
+  readonly onProgress?: (progress: HandlerProgress) => void;
 }
