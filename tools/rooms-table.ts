@@ -23,6 +23,8 @@ const ADAPTERS = 'lib/adapters';
 const ASSEMBLY = 'lib/assembly';
 const LOCAL = 'lib/local';
 const CLI = 'lib/cli';
+/** What users import in a handler. */
+const HANDLER = 'lib/handler';
 
 /** Core's layers, lowest first. A layer imports only the layers below it. */
 const CORE_LAYERS: readonly (readonly [layer: string, below: readonly string[]])[] = [
@@ -86,6 +88,7 @@ export const ROOMS: readonly Room[] = [
   })),
   { room: PORTS, rooms: [CORE], packages: [] },
   { room: ASYNC, rooms: [], packages: [] },
+  { room: HANDLER, rooms: [], packages: [] },
   ...USE_CASES.map(([useCase, others]) => ({
     room: `${APP}/${useCase}`,
     rooms: [CORE, PORTS, ASYNC, ...within(APP, others)],
@@ -175,7 +178,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['aws-cdk-lib', 'constructs', 'node:*'],
   },
   { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
-  { room: 'runtimes', rooms: [], packages: ['node:*'] },
+  { room: 'runtimes', rooms: [HANDLER], packages: ['node:*'] },
   // Users copy these, so they use nothing of ours.
   { room: 'examples', rooms: [], packages: ['node:*'] },
   // This example shows how to import the library.

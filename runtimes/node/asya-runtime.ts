@@ -19,8 +19,6 @@ import { listen } from './server/listen.ts';
 import { settingsFrom } from './settings.ts';
 import { StartupError } from './startup-error.ts';
 
-export type { Envelope, HandlerContext } from './handler/context.ts';
-
 const SHUTDOWN_GRACE_MS = 5_000;
 
 async function main(): Promise<void> {

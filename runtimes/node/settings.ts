@@ -15,9 +15,9 @@ export interface Settings extends Endpoint {
 
 /** Where the runtime listens, and in which protocol. */
 interface Endpoint {
-  readonly isHttp: boolean;
+  readonly kind: 'socket' | 'asya' | 'http';
   readonly address: { readonly path: string } | { readonly host: string; readonly port: number };
-  /** The HTTP path of the handler; empty for the socket protocol. */
+  /** The HTTP path of the handler; empty for the socket protocols. */
   readonly path: string;
 }
 
@@ -53,17 +53,18 @@ export function settingsFrom(env: NodeJS.ProcessEnv, args: readonly string[]): S
 }
 
 function endpointFromUrl(url: string): Endpoint {
-  const socket = /^unix:(.+)$/.exec(url);
-  if (socket?.[1]) return { isHttp: false, address: { path: resolve(socket[1]) }, path: '' };
+  const [, scheme, socket] = /^(unix|asya):(.+)$/.exec(url) ?? [];
+  if (socket !== undefined)
+    return { kind: scheme === 'asya' ? 'asya' : 'socket', address: { path: resolve(socket) }, path: '' };
   const unix = /^http\+unix:([^:]+):?(\/.*)?$/.exec(url);
-  if (unix?.[1]) return { isHttp: true, address: { path: resolve(unix[1]) }, path: unix[2] ?? '/' };
+  if (unix?.[1]) return { kind: 'http', address: { path: resolve(unix[1]) }, path: unix[2] ?? '/' };
   const tcp = /^http:\/\/(\[[0-9a-fA-F:.]+\]|[^[\]/:?#@]+)(?::([0-9]{1,5}))?(\/[^?#]*)?$/.exec(url);
   if (tcp?.[1] && Number(tcp[2] ?? 80) < 65_536) {
     const host = tcp[1].replace(/^\[|\]$/g, '');
-    return { isHttp: true, address: { host, port: Number(tcp[2] ?? 80) }, path: tcp[3] ?? '/' };
+    return { kind: 'http', address: { host, port: Number(tcp[2] ?? 80) }, path: tcp[3] ?? '/' };
   }
   throw new StartupError(
     `ASYA_RUNTIME_URL is "${url}"; expected a URL such as unix:/tmp/sockets/app.sock, ` +
-      'http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke',
+      'unix:/tmp/sockets/app.sock, http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke',
   );
 }

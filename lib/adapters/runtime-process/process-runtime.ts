@@ -193,6 +193,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   return {
     restartsItself: true,
     call,
+    cancel: () => client.cancel?.(),
     interrupt,
     untilReady,
     // False during the pause after a failed start: a call then reports at once why the start failed.

@@ -2,6 +2,7 @@ import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { httpRuntime } from '../../adapters/runtime-http/http-runtime.ts';
 import { processRuntime } from '../../adapters/runtime-process/process-runtime.ts';
 import { runtimeEnvironment } from '../../adapters/runtime-process/runtime-environment.ts';
+import { asyaRuntime } from '../../adapters/runtime-socket/asya-runtime.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
@@ -42,6 +43,8 @@ async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runt
   const { address, protocol, concurrency } = runtime;
   const common = { protocol, fanOut: actor.fanOut, maxAnswerBytes: runtime.maxResponseBytes };
   switch (address.kind) {
+    case 'asya':
+      return asyaRuntime({ ...common, path: address.path, actor: actor.name });
     case 'socket':
       return socketRuntime({ ...common, path: address.path });
     case 'http':

@@ -67,10 +67,15 @@ async function acceptPushes(
     log.line('info', 'accepting pushes', { port: server.port, concurrency });
     await untilAborted(ending);
     log.line('info', 'draining', { inFlight: slots.running });
-    const { interrupt } = line.runtime;
+    const { cancel, interrupt } = line.runtime;
     if (hung.signal.aborted) interrupt();
     const graceMs = Math.min(config.gracePeriodMs, MAX_GRACE_MS);
-    await withinGracePeriod(server.drain(), { graceMs, stop: ending, interrupt });
+    await withinGracePeriod(server.drain(), {
+      graceMs,
+      stop: ending,
+      cancel: () => cancel?.(),
+      interrupt,
+    });
     return { why: hung.signal.aborted ? 'hung' : 'stopped' };
   } finally {
     await server.close();

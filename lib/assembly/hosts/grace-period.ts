@@ -8,6 +8,8 @@ export interface GracePeriod {
   readonly graceMs: number;
   /** Its abort starts the grace period. */
   readonly stop: AbortSignal;
+  /** Asks the handlers of the calls in flight to end early. Called after half of the period. */
+  readonly cancel: () => void;
   /** Interrupts the calls in flight. Called shortly before the end, to leave time for their last sends. */
   readonly interrupt: () => void;
 }
@@ -22,10 +24,15 @@ export async function withinGracePeriod<T>(work: Promise<T>, period: GracePeriod
   }
 }
 
-async function untilOver({ graceMs, stop, interrupt }: GracePeriod, finished: AbortSignal): Promise<'over'> {
+async function untilOver(
+  { graceMs, stop, cancel, interrupt }: GracePeriod,
+  finished: AbortSignal,
+): Promise<'over'> {
   await untilAborted(stop, finished);
   const lastSendsMs = Math.min(LAST_SENDS_MS, graceMs / 2);
-  await systemClock.sleep(graceMs - lastSendsMs, finished);
+  await systemClock.sleep((graceMs - lastSendsMs) / 2, finished);
+  if (!finished.aborted) cancel();
+  await systemClock.sleep((graceMs - lastSendsMs) / 2, finished);
   if (!finished.aborted) interrupt();
   await systemClock.sleep(lastSendsMs, finished);
   return 'over';

@@ -50,10 +50,11 @@ async function work(config: SidecarConfig, log: JsonLog, worker: WorkerProcess):
   return withHost(options, async (host) => {
     log.line('info', 'receiving deliveries', { queue: queues.join(','), transport });
     const consumers = await consumersOf(queues, config, host);
-    const { interrupt } = host.line.runtime;
+    const { cancel, interrupt } = host.line.runtime;
     const end = await withinGracePeriod(consumeAll(consumers, stop), {
       graceMs: gracePeriodMs,
       stop,
+      cancel: () => cancel?.(),
       interrupt,
     });
     return end === 'over' ? { why: 'grace-period-over' } : end;

@@ -24,8 +24,7 @@ export interface MeshPlan {
 
 /** How much longer the visibility timeout is than the function's timeout. */
 const VISIBILITY_MARGIN_SECONDS = 30;
-/** HTTP passes the envelope's id, the attempt and the deadline to a handler. The plain socket protocol does not. */
-const OVER_SOCKET = { kind: 'http-over-socket', path: '/tmp/sockets/app.sock', resource: '/invoke' } as const;
+const SOCKET_PATH = '/tmp/sockets/app.sock';
 
 export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   const edges = edgesOf(manifest);
@@ -90,7 +89,8 @@ function sidecarConfig(
     },
     runtime: {
       ...base.runtime,
-      address: runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : OVER_SOCKET,
+      address:
+        runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : { kind: 'asya', path: SOCKET_PATH },
       concurrency: spec.scaling.concurrency,
     },
     sqs: { ...base.sqs, visibilitySeconds: visibilityOf(spec) },

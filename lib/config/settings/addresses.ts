@@ -2,18 +2,20 @@ import { type Kind, url } from './kinds.ts';
 
 /** Address of the runtime. */
 export type RuntimeAddress =
-  | { readonly kind: 'socket'; readonly path: string }
+  /** `asya`: the protocol of the bundled runtimes. `socket`: one frame each way. */
+  | { readonly kind: 'asya' | 'socket'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'http-over-socket'; readonly path: string; readonly resource: string };
 
 const RUNTIME_URL_RULE =
-  'expected "unix:/tmp/sockets/app.sock", "http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
+  'expected "asya:/tmp/sockets/app.sock", "unix:/tmp/sockets/app.sock", ' +
+  '"http://127.0.0.1:8080/invoke" or "http+unix:/tmp/sockets/app.sock:/invoke"';
 
 export const runtimeAddress: Kind<RuntimeAddress> = {
-  takes: '`unix:/path`, `http://host:port/path` or `http+unix:/path:/resource`',
+  takes: '`asya:/path`, `unix:/path`, `http://host:port/path` or `http+unix:/path:/resource`',
   read: (text) => {
-    const socket = /^unix:(\/.+)$/.exec(text)?.[1];
-    if (socket !== undefined) return { value: { kind: 'socket', path: socket } };
+    const [, scheme, socket] = /^(asya|unix):(\/.+)$/.exec(text) ?? [];
+    if (socket !== undefined) return { value: { kind: scheme === 'asya' ? 'asya' : 'socket', path: socket } };
     const [, path, resource] = /^http\+unix:(\/[^:]+):(\/.*)$/.exec(text) ?? [];
     if (path !== undefined && resource !== undefined)
       return { value: { kind: 'http-over-socket', path, resource } };
@@ -22,6 +24,8 @@ export const runtimeAddress: Kind<RuntimeAddress> = {
   },
   write: (address) => {
     switch (address.kind) {
+      case 'asya':
+        return `asya:${address.path}`;
       case 'socket':
         return `unix:${address.path}`;
       case 'http':

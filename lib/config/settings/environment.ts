@@ -1,6 +1,7 @@
 import { isReservedName } from '../../core/envelope/actor-name.ts';
 import { defined } from '../../core/text/defined.ts';
-import type { Mistake } from '../../core/text/mistake.ts';
+import { type Mistake, mistakeCollector } from '../../core/text/mistake.ts';
+import { addressOf } from './bundled-runtime.ts';
 import { crewRole } from './crew-role.ts';
 import { readGroup, reportUnknownVariables } from './group.ts';
 import { ACTOR, checkSink, requiredActorName } from './groups/actor.ts';
@@ -59,7 +60,14 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
     },
     ...mesh,
     transport,
-    runtime: { ...runtime, address: address ?? { kind: 'socket', path: socketPath } },
+    runtime: {
+      ...runtime,
+      address: addressOf(
+        { address, ...runtime },
+        socketPath,
+        mistakeCollector(mistakes, 'ASYA_RUNTIME_PROTOCOL'),
+      ),
+    },
     ...read(REPORTING),
     gateway: read(GATEWAY),
     push: read(PUSH),

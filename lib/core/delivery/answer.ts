@@ -66,7 +66,8 @@ export function answerFromHttp({ status, text, retryAfter, next }: HttpAnswer, f
   return { kind: 'frames', frames: answer.frames.map((frame) => ({ ...frame, next })) };
 }
 
-function answerFromValue(json: Json, fanOut: FanOut): Answer {
+/** A value: `null` and an empty list are empty, and each item of a list is a frame unless `fanOut` is `never`. */
+export function answerFromValue(json: Json, fanOut: FanOut): Answer {
   if (json.text === 'null') return { kind: 'empty' };
   if (json.kind !== 'array' || fanOut === 'never')
     return { kind: 'frames', frames: [{ payload: json.text }] };

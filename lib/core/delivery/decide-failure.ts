@@ -46,16 +46,14 @@ const SHORT_MESSAGE_BYTES = 1024;
 
 /**
  * Shortens the error if the envelope is too large for the transport with it: a payload near the limit must not be lost
- * because of its error. First the traceback is removed, then `mro` and the end of the message, then the whole message.
+ * because of its error. First the traceback and the cause are removed, then `mro` and the end of the message, then the whole message.
  */
 export function withFittingError(envelope: Envelope, error: StatusError, context: Context): Envelope {
   const { limits, countBytes } = context;
   const fits = (candidate: Envelope) => !exceedsUtf8Bytes(encode(candidate), limits.maxBodyBytes, countBytes);
   if (fits(envelope)) return envelope;
-  const withError = (short: StatusError): Envelope => ({
-    ...envelope,
-    status: { ...envelope.status, error: short },
-  });
+  const { cause: _cause, ...status } = envelope.status ?? {};
+  const withError = (short: StatusError): Envelope => ({ ...envelope, status: { ...status, error: short } });
   const { type, mro, message } = error;
   const noTraceback = withError({ type, mro, message, traceback: '' });
   if (fits(noTraceback)) return noTraceback;

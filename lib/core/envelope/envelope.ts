@@ -50,6 +50,8 @@ export interface Status {
   /** The policy and the rule that decided what happened to the envelope. */
   readonly decided_by?: unknown;
   readonly error?: unknown;
+  /** The error because of which the envelope was routed to the actor that it is at. Kept while that actor retries. */
+  readonly cause?: unknown;
   readonly [unknownKey: string]: unknown;
 }
 

@@ -18,11 +18,19 @@ export interface ArrivedEnvelope extends Envelope {
 
 /**
  * The envelope with its status on arrival. A retry at the same actor increments the attempt; any other arrival starts
- * with attempt 1. The error is kept only if the envelope was routed here because of it.
+ * with attempt 1. The error is kept only if the envelope was routed here because of it. It is then also the `cause`, which
+ * stays when a retry replaces the error.
  */
 export function arrive(envelope: Envelope, actor: string, now: number): ArrivedEnvelope {
   const at = timestampText(now);
-  const { error, reason: _reason, max_attempts: _max, decided_by: _by, ...kept } = envelope.status ?? {};
+  const {
+    error,
+    reason: _reason,
+    max_attempts: _max,
+    decided_by: _by,
+    cause: _cause,
+    ...kept
+  } = envelope.status ?? {};
   const before = envelope.status;
   if (before?.phase === 'retrying' && before.actor === actor) {
     const attempt = (before.attempt ?? 1) + 1;
@@ -37,7 +45,7 @@ export function arrive(envelope: Envelope, actor: string, now: number): ArrivedE
   }
   const status = { ...kept, phase: 'pending', actor, attempt: 1, created_at: at, updated_at: at };
   const wasRoutedHere = before?.phase === 'failed' && error !== undefined;
-  return { ...envelope, status: wasRoutedHere ? { ...status, error } : status };
+  return { ...envelope, status: wasRoutedHere ? { ...status, error, cause: error } : status };
 }
 
 interface Change {
@@ -57,9 +65,12 @@ export interface DecidedBy {
   readonly rule?: number;
 }
 
-/** The status after a decision. Its reason, error and `decided_by` replace those of the status before. */
+/**
+ * The status after a decision. Its reason, error and `decided_by` replace those of the status before. Only a retry keeps
+ * the cause.
+ */
 export function statusAfter(before: Status | undefined, change: Change): Status {
-  const { reason: _reason, error: _error, decided_by: _by, ...kept } = before ?? {};
+  const { reason: _reason, error: _error, decided_by: _by, cause, ...kept } = before ?? {};
   const { phase, actor, now, reason, error, maxAttempts, decidedBy } = change;
   const { max_attempts: _max, ...withoutMax } = kept;
   return {
@@ -72,6 +83,7 @@ export function statusAfter(before: Status | undefined, change: Change): Status 
       : { max_attempts: maxAttempts }),
     updated_at: timestampText(now),
     ...defined({ decided_by: decidedBy, error }),
+    ...(phase === 'retrying' ? defined({ cause }) : {}),
   };
 }
 

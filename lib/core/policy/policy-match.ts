@@ -1,5 +1,12 @@
 import type { Fault } from '../envelope/fault.ts';
-import { BUILT_IN_POLICIES, DEFAULT_POLICY, type Pattern, type Policy, type Resiliency } from './policy.ts';
+import {
+  BUILT_IN_POLICIES,
+  DEFAULT_POLICY,
+  ONE_ATTEMPT,
+  type Pattern,
+  type Policy,
+  type Resiliency,
+} from './policy.ts';
 
 type MatchableFault = Pick<Fault, 'type' | 'mro' | 'httpStatus'>;
 
@@ -22,13 +29,23 @@ export function matchRule(resiliency: Resiliency, fault: MatchableFault): Match 
   return undefined;
 }
 
-/** The policy of the first matching rule, or the default policy; undefined if there is neither. */
+/**
+ * The policy of the first matching rule, or the default policy; undefined if there is neither. A `NonRetryable` that no
+ * rule matches is treated at once as the default policy treats its last failure.
+ */
 export function matchPolicy(resiliency: Resiliency, fault: MatchableFault): Match | undefined {
   const byRule = matchRule(resiliency, fault);
   if (byRule !== undefined) return byRule;
   const policy = resiliency.policies.get(DEFAULT_POLICY);
+  if (matches(NON_RETRYABLE, fault)) {
+    const onExhausted = policy?.onExhausted ?? ONE_ATTEMPT.onExhausted;
+    return { policy: { ...ONE_ATTEMPT, onExhausted }, policyName: 'nonretryable' };
+  }
   return policy === undefined ? undefined : { policy, policyName: DEFAULT_POLICY };
 }
+
+/** The error with which a handler says that a retry cannot help. Both bundled runtimes report it by this name. */
+const NON_RETRYABLE: Pattern = { kind: 'full-name', name: 'asya.NonRetryable' };
 
 /** Whether an error matches a pattern: by one of its type names or by its HTTP status. */
 export function matches(pattern: Pattern, fault: MatchableFault): boolean {

@@ -52,7 +52,8 @@ export interface Resiliency {
 export const NO_RESILIENCY: Resiliency = { policies: new Map(), rules: [] };
 export const DEFAULT_POLICY = 'default';
 
-const ONE_ATTEMPT: Policy = {
+/** No retry. */
+export const ONE_ATTEMPT: Policy = {
   maxAttempts: 1,
   backoff: { kind: 'exponential', initialMs: 0 },
   jitter: false,

@@ -83,8 +83,6 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
   }
 }
 
-const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
-
 /** Each instance has its own runtime, and therefore its own socket. */
 export function variablesOf(
   { plan, command, socketFolder }: RunnerOptions,
@@ -93,6 +91,8 @@ export function variablesOf(
   const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
   const { config } = plan;
   const runtime =
-    command === undefined ? config.runtime : { ...config.runtime, command, address: { ...HTTP, path } };
+    command === undefined
+      ? config.runtime
+      : { ...config.runtime, command, address: { kind: 'asya' as const, path } };
   return { ...plan.environment, ...writeEnvironment({ ...config, runtime }).variables };
 }

@@ -1,77 +1,66 @@
+import type { Context } from '../../../lib/handler/index.ts';
 import { encodeResult } from '../json.ts';
-import { type Envelope, type HandlerContext, isStringArray } from './context.ts';
+import type { Envelope } from './call-info.ts';
+import type { Call } from './context.ts';
 import type { Handler } from './load-handler.ts';
 
-/**
- * Calls the handler and returns the value of the answer; null or undefined if there is nothing to send on. The items of
- * a generator become an array. In the envelope protocol the value is `{frames: [...]}`, one frame for each result.
- */
-export async function callHandler(
-  handler: Handler,
-  payload: unknown,
-  context: HandlerContext,
-  isFanOut: boolean,
-): Promise<unknown> {
-  const { envelope } = context;
-  const toItem = (value: unknown): unknown => {
-    if (envelope !== undefined) return envelopeFrame(value, context, envelope);
-    return value === undefined ? null : value;
-  };
+/** What a handler returned: a value, or the items of a generator, which has not run yet. */
+export type Returned =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'items'; readonly items: Iterable<unknown> | AsyncIterable<unknown> };
+
+export async function callHandler(handler: Handler, payload: unknown, context: Context): Promise<Returned> {
   // `length` does not count parameters with a default: `(payload, threshold = 0.5)` does not expect a context.
   const value = await (handler.length > 1 ? handler(payload, context) : handler(payload));
+  return isGenerator(value) ? { kind: 'items', items: value } : { kind: 'value', value };
+}
+
+/** For protocols with one answer: the items of a generator become an array; null if there is nothing to send on. */
+export async function collectValue(returned: Returned): Promise<unknown> {
+  if (returned.kind === 'value') return returned.value;
   const items: unknown[] = [];
-  if (isAsyncGenerator(value)) for await (const item of value) items.push(toItem(item));
-  else if (isGenerator(value)) for (const item of value) items.push(toItem(item));
-  else if (envelope === undefined || value === undefined || value === null) return value;
-  // In the payload protocol the sidecar splits an array; in the envelope protocol this runtime does.
-  else items.push(...(isFanOut && Array.isArray(value) ? value : [value]).map(toItem));
-  if (items.length === 0) return null;
-  return envelope === undefined ? items : { frames: items };
+  for await (const item of returned.items) items.push(item === undefined ? null : item);
+  return items.length === 0 ? null : items;
 }
 
-function isGenerator(value: unknown): value is Generator {
-  return Object.prototype.toString.call(value) === '[object Generator]';
+/** For the envelope protocol: `{frames: [...]}`, one frame for each result; null if there is nothing to send on. */
+export async function collectFrames(
+  returned: Returned,
+  call: Call,
+  envelope: Envelope,
+  isFanOut: boolean,
+): Promise<unknown> {
+  const frames: unknown[] = [];
+  if (returned.kind === 'items') {
+    for await (const item of returned.items) frames.push(envelopeFrame(item, call, envelope));
+  } else if (returned.value !== undefined && returned.value !== null) {
+    const values = isFanOut && Array.isArray(returned.value) ? returned.value : [returned.value];
+    frames.push(...values.map((value) => envelopeFrame(value, call, envelope)));
+  }
+  return frames.length === 0 ? null : { frames };
 }
 
-function isAsyncGenerator(value: unknown): value is AsyncGenerator {
-  return Object.prototype.toString.call(value) === '[object AsyncGenerator]';
+function isGenerator(value: unknown): value is Generator | AsyncGenerator {
+  const kind = Object.prototype.toString.call(value);
+  return kind === '[object Generator]' || kind === '[object AsyncGenerator]';
 }
 
-/** Reads the context at each yield, so that a handler can send each item along its own route. */
-function envelopeFrame(
-  payload: unknown,
-  context: HandlerContext,
-  { route, headers = {} }: Envelope,
-): unknown {
-  const [curr = '', ...next] = actorNamesFrom(context.routeNext);
-  const isSame = encodeResult(context.headers) === encodeResult(headers);
+/** Reads the changes at each yield, so that a handler can send each item along its own route. */
+function envelopeFrame(payload: unknown, call: Call, { route }: Envelope): unknown {
+  const changes = call.changes();
+  const [curr = '', ...next] = changes.next ?? route.next;
   return {
     payload: payload === undefined ? null : payload,
     route: { prev: [...route.prev, route.curr], curr, next },
-    ...(isSame ? {} : { headers: { ...context.headers } }),
+    ...(changes.headers === undefined ? {} : { headers: changes.headers }),
   };
 }
 
-/** The HTTP header that carries a changed route in the payload protocol. Throws if the handler set an invalid route. */
-export function routeHeader(context: HandlerContext, isHttp: boolean): Readonly<Record<string, string>> {
-  if (context.envelope !== undefined || context.routeNext === undefined) return {};
-  const names = actorNamesFrom(context.routeNext);
-  if (!isHttp) {
-    throw new Error(
-      'the handler set routeNext, but over a socket only the envelope protocol supports it; ' +
-        'set ASYA_RUNTIME_PROTOCOL=envelope, or set ASYA_RUNTIME_URL to an http URL',
-    );
-  }
+/** The HTTP header that carries a changed route in the payload protocol. */
+export function routeHeader(next: readonly string[] | undefined): Readonly<Record<string, string>> {
+  if (next === undefined) return {};
   // Printable ASCII without the comma, which separates the names.
-  if (!names.every((name) => /^[!-+\--~]+$/.test(name)))
-    throw new Error(
-      `the handler set routeNext to ${JSON.stringify(names)}; expected an array of actor names`,
-    );
-  return { 'x-asya-route-next': names.join(',') };
-}
-
-function actorNamesFrom(routeNext: unknown): readonly string[] {
-  if (isStringArray(routeNext)) return routeNext;
-  const shown = JSON.stringify(routeNext);
-  throw new TypeError(`the handler set routeNext to ${shown}; expected an array of actor names`);
+  if (!next.every((name) => /^[!-+\--~]+$/.test(name)))
+    throw new Error(`the handler set the route to ${encodeResult(next)}; expected an array of actor names`);
+  return { 'x-asya-route-next': next.join(',') };
 }

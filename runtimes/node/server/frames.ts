@@ -4,29 +4,47 @@ import { log } from '../log.ts';
 /** A frame is a 4-byte big-endian length, then that many bytes of JSON. */
 const HEADER_BYTES = 4;
 
-export function encodeFrame(text: string): Buffer {
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(text));
-  frame.writeUInt32BE(frame.length - HEADER_BYTES);
-  frame.write(text, HEADER_BYTES);
-  return frame;
+/** Several frames in one buffer, so that one write sends them. */
+export function encodeFrames(...texts: readonly string[]): Buffer {
+  const frames = texts.flatMap((text) => {
+    const body = Buffer.from(text);
+    const header = Buffer.allocUnsafe(HEADER_BYTES);
+    header.writeUInt32BE(body.length);
+    return [header, body];
+  });
+  return Buffer.concat(frames);
 }
 
-/** The bodies of a connection's frames. Ends when the connection ends, or at a frame above the limit. */
-export async function* readFrames(socket: Socket, maxBytes: number): AsyncGenerator<Buffer> {
+/** Calls back for each frame of a connection. `onEnd` is called once, when no more frames will follow. */
+export function onFrames(
+  socket: Socket,
+  maxBytes: number,
+  onFrame: (body: Buffer) => void,
+  onEnd: () => void,
+): void {
   let chunks: Buffer[] = [];
   let size = 0;
   let bodySize: number | undefined;
-  for await (const chunk of socket as AsyncIterable<Buffer>) {
+  let isOver = false;
+
+  function end(): void {
+    if (isOver) return;
+    isOver = true;
+    onEnd();
+  }
+
+  socket.on('data', (chunk: Buffer) => {
+    if (isOver) return;
     chunks.push(chunk);
     size += chunk.length;
     for (let wanted = bodySize ?? HEADER_BYTES; size >= wanted; wanted = bodySize ?? HEADER_BYTES) {
-      const all = Buffer.concat(chunks);
+      const all = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
       const part = all.subarray(0, wanted);
       chunks = [all.subarray(wanted)];
       size -= wanted;
       if (bodySize !== undefined) {
         bodySize = undefined;
-        yield part;
+        onFrame(part);
         continue;
       }
       bodySize = part.readUInt32BE();
@@ -35,8 +53,12 @@ export async function* readFrames(socket: Socket, maxBytes: number): AsyncGenera
         `closed a connection: a frame of ${bodySize} bytes is larger than ` +
           `ASYA_RUNTIME_MAX_REQUEST (${maxBytes} bytes)`,
       );
-      return;
+      return end();
     }
-  }
-  if (size > 0 || bodySize !== undefined) log('a connection ended in the middle of a frame');
+  });
+  socket.on('end', () => {
+    if (!isOver && (size > 0 || bodySize !== undefined)) log('a connection ended in the middle of a frame');
+    end();
+  });
+  socket.on('close', end);
 }

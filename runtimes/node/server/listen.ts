@@ -27,7 +27,11 @@ export async function listen(host: HandlerHost): Promise<Server> {
 }
 
 async function createServer(host: HandlerHost): Promise<Server> {
-  if (!host.settings.isHttp) return createSocketServer(host);
+  if (host.settings.kind === 'socket') return createSocketServer(host);
+  if (host.settings.kind === 'asya') {
+    const { createAsyaServer } = await import('./asya-server.ts');
+    return createAsyaServer(host);
+  }
   // Imported only if needed: `node:http` is slow to load.
   const { createHttpServer } = await import('./http-server.ts');
   return createHttpServer(host);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
+import type { Context } from '../../../lib/handler/index.ts';
 
 /** The same handlers as in handlers.py, under the same names, so that both languages share one table of cases. */
 
@@ -54,15 +54,15 @@ export class Counter {
   }
 }
 
-export function known(payload: unknown, context: HandlerContext): unknown {
+export function known(payload: unknown, context: Context): unknown {
   return {
     payload,
     id: context.envelopeId ?? null,
     attempt: context.attempt ?? null,
-    deadline: context.deadline ?? null,
+    deadline: context.deadline?.toISOString().replace('.000Z', 'Z') ?? null,
     traceparent: context.traceparent ?? null,
     custom: context.headers['x-custom'] ?? null,
-    error: context.envelope?.status?.['error'] ?? null,
+    error: context.error ?? null,
   };
 }
 
@@ -70,15 +70,15 @@ function withDefault(payload: unknown, threshold = 0.5): unknown {
   return { payload, threshold };
 }
 
-export function reroute(payload: { next: string[] }, context: HandlerContext): unknown {
-  context.routeNext = payload.next;
+export function reroute(payload: { next: string[] }, context: Context): unknown {
+  context.setRouteNext(payload.next);
   return payload;
 }
 
-export function* rerouteeach(payload: string[], context: HandlerContext): Generator {
+export function* rerouteeach(payload: string[], context: Context): Generator {
   for (const name of payload) {
-    context.routeNext = [name, 'last'];
-    context.headers['x-for'] = name;
+    context.setRouteNext([name, 'last']);
+    context.setHeader('x-for', name);
     yield name;
   }
 }
@@ -204,7 +204,7 @@ export function* faileach(payload: Failure): Generator {
   fail(payload);
 }
 
-type Callable = (payload: unknown, context?: HandlerContext) => unknown;
+type Callable = (payload: unknown, context?: Context) => unknown;
 
 const ALL = {
   cyclic,
@@ -226,7 +226,7 @@ const ALL = {
 } as unknown as Readonly<Record<string, Callable>>;
 
 /** Calls one of the handlers by name, so that one process serves a whole table of cases. */
-export function run(payload: { do: string; with: unknown; ctx?: boolean }, context: HandlerContext): unknown {
+export function run(payload: { do: string; with: unknown; ctx?: boolean }, context: Context): unknown {
   const target = ALL[payload.do];
   if (target === undefined) throw new Error(`no handler is named ${payload.do}`);
   return payload.ctx === true ? target(payload.with, context) : target(payload.with);

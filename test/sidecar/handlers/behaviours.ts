@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
-import type { HandlerContext } from '../../../runtimes/node/asya-runtime.ts';
+import type { Context } from '../../../lib/handler/index.ts';
 
 /** behaviours.py in Node: a handler whose payload defines what it does. */
 
@@ -128,18 +128,35 @@ async function* each(items: readonly unknown[]): AsyncGenerator<unknown> {
 }
 
 /** Sets the next actors, and returns what the runtime passed about the call. */
-export function rewrite(behaviour: Behaviour, context: HandlerContext): unknown {
+export function rewrite(behaviour: Behaviour, context: Context): unknown {
   if (behaviour.error !== undefined) throw errorFrom(behaviour);
-  if (behaviour.next !== undefined) context.routeNext = behaviour.next;
+  if (behaviour.next !== undefined) context.setRouteNext(behaviour.next);
   if (behaviour.do === 'empty') return null;
   const { envelopeId, attempt, deadline, traceparent } = context;
-  return { envelope_id: envelopeId, attempt, deadline, traceparent };
+  return { envelope_id: envelopeId, attempt, deadline: deadlineText(deadline), traceparent };
+}
+
+function deadlineText(deadline: Date | undefined): string | undefined {
+  return deadline?.toISOString().replace('.000Z', 'Z');
+}
+
+/** Ignores the error of something that must not be possible. */
+function attempt(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // Refused, as it should be.
+  }
 }
 
 /** Tries to change fields that belong to the sidecar. */
-export function tamper(behaviour: Behaviour, context: HandlerContext): unknown {
-  context.headers = { traceparent: '00-forged', 'x-asya-task': 'forged', colour: 'red' };
-  Object.assign(context.envelope ?? {}, { id: 'forged', parent_id: 'forged', status: { phase: 'canceled' } });
-  if (behaviour.next !== undefined) context.routeNext = behaviour.next;
+export function tamper(behaviour: Behaviour, context: Context): unknown {
+  for (const name of Object.keys(context.headers)) {
+    if (!/^(traceparent|x-asya-)/.test(name)) context.removeHeader(name);
+  }
+  for (const name of ['traceparent', 'x-asya-task']) attempt(() => context.setHeader(name, 'forged'));
+  context.setHeader('colour', 'red');
+  Object.assign(context, { envelopeId: 'forged', parentId: 'forged', hop: 99 });
+  if (behaviour.next !== undefined) context.setRouteNext(behaviour.next);
   return 'tampered';
 }

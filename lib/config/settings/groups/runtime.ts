@@ -6,7 +6,8 @@ import { computed, optional, setting } from '../setting.ts';
 export const RUNTIME = {
   address: computed('ASYA_RUNTIME_URL', runtimeAddress, {
     about: 'Address of the runtime.',
-    default: '`unix:` and `ASYA_SOCKET_PATH`',
+    default:
+      '`asya:` and `ASYA_SOCKET_PATH` if `ASYA_RUNTIME_COMMAND` starts a bundled runtime, otherwise `unix:` and `ASYA_SOCKET_PATH`',
   }),
   protocol: setting('ASYA_RUNTIME_PROTOCOL', oneOf('payload', 'envelope'), {
     about: 'What the sidecar sends to the runtime: the payload, or the whole envelope.',

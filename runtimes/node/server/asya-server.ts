@@ -1,0 +1,97 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { callHandler } from '../handler/call-handler.ts';
+import { infoFromHead } from '../handler/call-info.ts';
+import type { Call } from '../handler/context.ts';
+import { decodeRequest, encodeResult } from '../json.ts';
+import { encodeFrames, onFrames } from './frames.ts';
+import { errorReply, type HandlerHost } from './handler-host.ts';
+import { serveCalls, write } from './socket-server.ts';
+
+/**
+ * The `asya:` protocol: frames in pairs of a JSON head and a body. The head of a call carries the context, its body is
+ * the payload. Each yielded value is answered as an `item` at once, and `end` or `error` ends the call.
+ */
+export function createAsyaServer(host: HandlerHost): Server {
+  return createServer({ allowHalfOpen: true }, (socket) => serveConnection(socket, host));
+}
+
+function serveConnection(socket: Socket, host: HandlerHost): void {
+  let head: Buffer | undefined;
+  let current: Call | undefined;
+  serveCalls(socket, host, (calls) => {
+    const onFrame = (frame: Buffer): void => {
+      if (head === undefined) {
+        head = frame;
+        return;
+      }
+      const pair = { head, body: frame };
+      head = undefined;
+      if (isCancel(pair.head)) current?.cancel();
+      else
+        calls.call(() =>
+          answerCall(pair, socket, host, (call) => {
+            current = call;
+          }),
+        );
+    };
+    onFrames(socket, host.settings.maxRequestBytes, onFrame, calls.end);
+  });
+}
+
+interface Pair {
+  readonly head: Buffer;
+  readonly body: Buffer;
+}
+
+/** Recognized by its bytes: the head of a call is long, and parsed once. */
+const CANCEL = Buffer.from('{"kind":"cancel"');
+
+function isCancel(head: Buffer): boolean {
+  return head.subarray(0, CANCEL.length).equals(CANCEL);
+}
+
+async function answerCall(
+  { head, body }: Pair,
+  socket: Socket,
+  host: HandlerHost,
+  onCall: (call: Call | undefined) => void,
+): Promise<void> {
+  try {
+    const info = infoFromHead(decodeRequest(head));
+    const payload = decodeRequest(body);
+    const channel = {
+      sendProgress: (update: object, data: string) => {
+        socket.write(encodeFrames(JSON.stringify({ kind: 'progress', ...update }), data));
+      },
+    };
+    await host.withCall(info, channel, async (call) => {
+      onCall(call);
+      const end = await run(payload, call, socket, host);
+      await write(socket, end);
+    });
+  } catch (error) {
+    await write(socket, encodeFrames('{"kind":"error"}', errorReply(error).text));
+  } finally {
+    onCall(undefined);
+  }
+}
+
+/** Calls the handler and sends its items. Returns the last pair. */
+async function run(payload: unknown, call: Call, socket: Socket, host: HandlerHost): Promise<Buffer> {
+  const returned = await callHandler(host.handler, payload, call.context);
+  if (returned.kind === 'value') {
+    const { value } = returned;
+    if (value === undefined || value === null) return encodeFrames('{"kind":"end"}', '');
+    return encodeFrames(headOf('end', call), encodeResult(value));
+  }
+  for await (const item of returned.items) {
+    // Nobody is left to receive the items, so the generator is ended.
+    if (socket.destroyed) break;
+    await write(socket, encodeFrames(headOf('item', call), encodeResult(item === undefined ? null : item)));
+  }
+  return encodeFrames('{"kind":"end"}', '');
+}
+
+function headOf(kind: 'item' | 'end', call: Call): string {
+  return JSON.stringify({ kind, ...call.changes() });
+}
