@@ -83,7 +83,7 @@ describe('arrive', () => {
       deadline_at: LATER,
       error: ERROR,
     };
-    expect(arrivedStatus(status)).toEqual({ ...FRESH, deadline_at: LATER, error: ERROR });
+    expect(arrivedStatus(status)).toEqual({ ...FRESH, deadline_at: LATER, error: ERROR, cause: ERROR });
   });
 
   it('adds no error to a failed envelope without one', () => {

@@ -151,9 +151,7 @@ function attempt(run: () => void): void {
 
 /** Tries to change fields that belong to the sidecar. */
 export function tamper(behaviour: Behaviour, context: Context): unknown {
-  for (const name of Object.keys(context.headers)) {
-    if (!/^(traceparent|x-asya-)/.test(name)) context.removeHeader(name);
-  }
+  for (const name of Object.keys(context.headers)) attempt(() => context.removeHeader(name));
   for (const name of ['traceparent', 'x-asya-task']) attempt(() => context.setHeader(name, 'forged'));
   context.setHeader('colour', 'red');
   Object.assign(context, { envelopeId: 'forged', parentId: 'forged', hop: 99 });
