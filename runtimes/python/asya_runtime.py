@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 if __name__ == "__main__":  # an installed package `asya` then finds this copy, so that each class exists only once
-    sys.modules["asya_runtime"] = sys.modules["__main__"]
+    sys.modules["asya._runtime"] = sys.modules["__main__"]
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Configuration
@@ -120,8 +120,6 @@ def log(text: str) -> None:
 # What a handler may import from `asya`
 # ----------------------------------------------------------------------------------------------------------------------
 
-ACTOR_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-ACTOR_NAME_RULE = '1 to 63 characters of a-z, 0-9 and "-", with no "-" at either end, and no "x-" at the start'
 MESH_HEADERS = ("traceparent", "tracestate", "deadline_at")
 MESH_HEADERS_RULE = "the mesh sets traceparent, tracestate, deadline_at and x-asya-*; choose another name"
 CANCEL_MARGIN_S = 0.5
@@ -156,7 +154,10 @@ class RoutedError(NamedTuple):
 
 
 class RetryAfter(Exception):
-    """Asks for a retry after this many seconds. It replaces the delay of the policy that retries the envelope."""
+    """Asks for a retry after this many seconds.
+
+    The policy for this error still decides whether there is a retry, and its own delay applies if it is longer.
+    """
 
     __module__ = "asya"
 
@@ -173,7 +174,7 @@ class RetryAfter(Exception):
 
 
 class NonRetryable(Exception):
-    """Another attempt would fail in the same way: the envelope is not retried, unless a rule names this class."""
+    """A retry cannot help. Unless a rule matches the error, the envelope fails at once, or goes to `onExhausted`."""
 
     __module__ = "asya"
 
@@ -251,19 +252,23 @@ class Context:
         return f"{self.envelope_id}:{self.actor}:{self.hop}"
 
     def time_left(self) -> float:
-        """Seconds until the call times out or the deadline passes, never below 0. `math.inf` if there is no limit."""
+        """Seconds until the mesh ends this call: by the timeout or the deadline, whichever is first. Never below 0.
+
+        `math.inf` if there is no limit.
+        """
         left = self._timeout_at - time.monotonic()
-        if (deadline := self.deadline) is not None:
-            left = min(left, deadline.timestamp() - time.time())
+        if left == math.inf and (deadline := self.deadline) is not None:  # the timeout already includes the deadline
+            left = deadline.timestamp() - time.time()
         return max(left, 0.0)
 
     def set_route_next(self, names: list[str] | tuple[str, ...]) -> None:
         """Replaces the rest of the route for what the handler returns or yields from now on.
 
-        Raises a TypeError or ValueError if this is not a list of actor names. The sidecar also checks ASYA_ROUTE_ALLOW.
+        Raises a TypeError if this is not a list of strings. The sidecar checks the names: an envelope with an invalid
+        one, or one that ASYA_ROUTE_ALLOW does not allow, fails with a ValidationError.
         """
-        checked = actor_names_from(names)
         self._call.require("route")
+        checked = actor_names_from(names)
         self._route, self._is_route_set = self._route._replace(next=checked), True
 
     def set_header(self, name: str, value: Any) -> None:
@@ -289,17 +294,21 @@ class Context:
     def progress(self, percent: float | None = None, message: str | None = None, data: Any = None) -> None:
         """Reports how far the call is: to whoever watches the task. May be called from any thread of the handler.
 
-        `percent` is from 0 to 100, `message` is one line for a person, `data` is any JSON. Raises a TypeError or
-        ValueError if one of them is invalid, and never because of the connection.
+        `percent` is from 0 to 100; other numbers are brought into this range. `message` is one line for a person. `data`
+        is any JSON. Never raises: what cannot be sent is left out. The mesh forwards a few updates per second.
         """
         head: dict[str, Any] = {"kind": "progress"}
-        if percent is not None:
-            head["percent"] = checked_percent(percent)
+        if is_number(percent):
+            head["percent"] = min(max(percent, 0), 100)
         if message is not None:
-            if not isinstance(message, str):
-                raise TypeError(f"progress received the message {shown(message)}; expected a string")
-            head["message"] = message
-        self._call.report(head, b"" if data is None else encode(data, "the data of progress"))
+            head["message"] = text_of(message)
+        body = b""
+        try:
+            body = b"" if data is None else encode(data, "it")
+        except Exception as error:
+            log(f"a progress update was sent without its data: {message_of(error)}")
+        if len(head) > 1 or body:
+            self._call.report(head, body)
 
     def cancelled(self) -> bool:
         """Whether to stop soon: the timeout is near, the sidecar drains or is gone, or the runtime was told to stop.
@@ -325,19 +334,26 @@ class Context:
         return f"<Context {self.idempotency_key} attempt {self.attempt}>"
 
 
+ROUTE_NEEDS = (
+    "the handler set the rest of the route, which the plain socket protocol cannot carry; "
+    "use asya: or http: in ASYA_RUNTIME_URL, or set ASYA_RUNTIME_PROTOCOL=envelope"
+)
+HEADERS_NEED = (
+    "the handler set a header, which the payload protocol cannot carry; "
+    "use asya: in ASYA_RUNTIME_URL, or set ASYA_RUNTIME_PROTOCOL=envelope"
+)
+
+
 class Call:
     """Connects a context to its call. This one is for the older protocols, which carry neither progress nor `cancel`."""
 
-    def __init__(self, host: HandlerHost, protocol: str, carries: tuple[str, ...]) -> None:
-        self.host, self.protocol, self.carries = host, protocol, carries
+    def __init__(self, host: HandlerHost, problems: Mapping[str, str]) -> None:
+        self.host, self.problems = host, problems
 
     def require(self, what: str) -> None:
         """Raises if the protocol cannot carry a changed `route` or changed `headers`."""
-        if what not in self.carries:
-            raise RuntimeError(
-                f"a handler cannot set the {what} over {self.protocol}; "
-                "set ASYA_RUNTIME_URL to a URL such as asya:/tmp/sockets/app.sock"
-            )
+        if what in self.problems:
+            raise RuntimeError(self.problems[what])
 
     def report(self, head: dict[str, Any], body: bytes) -> None:
         pass
@@ -365,10 +381,6 @@ def datetime_from(text: str) -> datetime | None:
 def actor_names_from(names: Any) -> tuple[str, ...]:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"set_route_next received {shown(names)}; expected a list of actor names")
-    for name in names:
-        if not re.fullmatch(ACTOR_NAME, name) or name.startswith("x-"):
-            text = f"set_route_next received {shown(names)}; expected a list of actor names, but {shown(name)} is not"
-            raise ValueError(f"{text} one: {ACTOR_NAME_RULE}")
     return tuple(names)
 
 
@@ -383,22 +395,29 @@ def is_mesh_header(name: str) -> bool:
     return name.lower() in MESH_HEADERS or name.lower().startswith("x-asya-")
 
 
-def checked_percent(percent: Any) -> float:
-    if isinstance(percent, bool) or not isinstance(percent, (int, float)):
-        raise TypeError(f"progress received the percent {shown(percent)}; expected a number from 0 to 100")
-    if not 0 <= percent <= 100:  # also refuses NaN
-        raise ValueError(f"progress received the percent {percent}; expected a number from 0 to 100")
-    return percent
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value  # NaN is not equal to itself
+
+
+def text_of(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"(a {type_name(type(value))} that cannot be printed)"
 
 
 def shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type_name(type(value))}"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def provide_asya_module() -> None:
     """Lets a handler import from `asya` if only this file is there. An installed package, or the user's own, wins."""
-    if importlib.util.find_spec("asya") is None:
+    found = importlib.util.find_spec("asya") if "asya" not in sys.modules else sys.modules["asya"].__spec__
+    if found is None or found.origin is None:  # without an origin it is a folder of that name, but not a package
         module = ModuleType("asya", __doc__)
         for one in (Context, NonRetryable, RetryAfter, Route, RoutedError):
             setattr(module, one.__name__, one)
@@ -572,24 +591,21 @@ class HandlerHost:
             request = decode(body, "body")
             if self.settings.is_envelope:
                 return self.answer_envelope(request)
-            carries = () if http_headers is None else ("route",)
-            call = Call(self, f"{self.settings.scheme}:", carries)
-            context = context_from_http(http_headers or {}, call)
+            problems = {"headers": HEADERS_NEED, **({"route": ROUTE_NEEDS} if http_headers is None else {})}
+            context = context_from_http(http_headers or {}, Call(self, problems))
             items: list[Any] = []
             value, is_generator = self.run(request, context, items.append)
             if is_generator:
                 value = items or None
             if value is None:
                 return Reply(204, b"null")
-            names = ",".join(context.route.next)
-            return Reply(200, encode(value), (("x-asya-route-next", names),) if context._is_route_set else ())
+            return Reply(200, encode(value), route_header(context))
         except BaseException as error:
             return reply_from_error(error)
 
     def answer_envelope(self, request: Any) -> Reply:
         """The value is `{"frames": [...]}`, one frame for each result."""
-        call = Call(self, "the envelope protocol", ("route", "headers"))
-        payload, context = payload_and_context_from_envelope(request, call)
+        payload, context = payload_and_context_from_envelope(request, Call(self, {}))
         frames: list[Any] = []
 
         def add(value: Any) -> None:
@@ -610,7 +626,7 @@ class HandlerHost:
             value, _ = self.run(
                 decode(body, "body"), context, lambda item: call.send(answer_head("item", context), encode(item))
             )
-            answer = answer_head("end", context), b"" if value is None else encode(value)
+            answer = (END_HEAD, b"") if value is None else (answer_head("end", context), encode(value))
         except BaseException as error:
             answer = ERROR_HEAD, reply_from_error(error).body
         call.end(*answer)
@@ -677,12 +693,16 @@ class EventLoop:
 def context_from_head(head: Any, call: Call) -> Context:
     """Raises a BadRequest if the head is not one of a request."""
     try:
-        return Context(head, call)
-    except (TypeError, ValueError, AttributeError):
-        raise BadRequest(
-            "the request head is not one of the asya: protocol, a JSON object with id, actor, hop, attempt, "
-            "timeout_ms, route and headers"
-        ) from None
+        if isinstance(head["id"], str) and is_route(head["route"]):
+            return Context(head, call)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        pass
+    raise BadRequest("the head of the call has no id or no route with prev, curr and next")
+
+
+def is_route(route: Any) -> bool:
+    is_shaped = isinstance(route["curr"], str) and all(isinstance(route[key], list) for key in ("prev", "next"))
+    return is_shaped and all(isinstance(name, str) for name in route["next"])
 
 
 def context_from_http(http_headers: Mapping[str, str], call: Call) -> Context:
@@ -702,8 +722,7 @@ def payload_and_context_from_envelope(value: Any, call: Call) -> tuple[Any, Cont
     """Raises a BadRequest if the value is not an envelope."""
     try:
         route, status, headers = value["route"], value.get("status") or {}, value.get("headers") or {}
-        is_route = isinstance(route["curr"], str) and all(isinstance(route[key], list) for key in ("prev", "next"))
-        if is_route and all(isinstance(name, str) for name in route["next"]):
+        if is_route(route):
             head = {
                 "id": value.get("id"),
                 "parent_id": value.get("parent_id"),
@@ -714,7 +733,7 @@ def payload_and_context_from_envelope(value: Any, call: Call) -> tuple[Any, Cont
                 "deadline": status.get("deadline_at"),
                 "route": route,
                 "headers": headers,
-                "error": status.get("error"),
+                "error": status.get("cause"),
                 "traceparent": headers.get("traceparent"),
                 "tracestate": headers.get("tracestate"),
             }
@@ -725,6 +744,16 @@ def payload_and_context_from_envelope(value: Any, call: Call) -> tuple[Any, Cont
         "the request body is not an envelope, which ASYA_RUNTIME_PROTOCOL=envelope requires: "
         "it needs a payload and a route with prev, curr and next"
     )
+
+
+def route_header(context: Context) -> tuple[tuple[str, str], ...]:
+    """The HTTP header that carries a changed route in the payload protocol."""
+    if not context._is_route_set:
+        return ()
+    names = context.route.next
+    if not all(re.fullmatch(r"[!-+\--~]+", name) for name in names):  # printable ASCII without the comma between names
+        raise ValueError(f"the handler set the route to {shown(list(names))}; expected a list of actor names")
+    return (("x-asya-route-next", ",".join(names)),)
 
 
 def envelope_frame(payload: Any, context: Context) -> dict[str, Any]:
@@ -974,7 +1003,7 @@ class SocketConnection(socketserver.StreamRequestHandler):
 # ----------------------------------------------------------------------------------------------------------------------
 
 RECEIVE_BYTES = 16 * 1024
-ERROR_HEAD = b'{"kind":"error"}'
+END_HEAD, ERROR_HEAD = b'{"kind":"end"}', b'{"kind":"error"}'
 
 
 class AsyaConnection(socketserver.BaseRequestHandler):
