@@ -121,7 +121,6 @@ def log(text: str) -> None:
 # ----------------------------------------------------------------------------------------------------------------------
 
 MESH_HEADERS = ("traceparent", "tracestate", "deadline_at")
-MESH_HEADERS_RULE = "the mesh sets traceparent, tracestate, deadline_at and x-asya-*; choose another name"
 CANCEL_MARGIN_S = 0.5
 CANCEL_POLL_S = 0.05
 
@@ -388,7 +387,7 @@ def check_header_name(name: Any) -> None:
     if not isinstance(name, str) or not name:
         raise TypeError(f"the name of a header is {shown(name)}; expected a string that is not empty")
     if is_mesh_header(name):
-        raise ValueError(f'a handler cannot change the header "{name}": {MESH_HEADERS_RULE}')
+        raise ValueError(f'the header "{name}" belongs to the mesh; use another name')
 
 
 def is_mesh_header(name: str) -> bool:
@@ -1158,7 +1157,7 @@ def answer_head(kind: str, context: Context) -> bytes:
     if context._is_route_set:
         head["next"] = context.route.next
     if context._is_header_set:
-        head["headers"] = {name: value for name, value in context.headers.items() if not is_mesh_header(name)}
+        head["headers"] = dict(context.headers)  # the sidecar ignores those of the mesh
     return encode(head)
 
 

@@ -9,7 +9,7 @@ const ENVELOPE = {
   id: 'e-1',
   route: { prev: ['fetch'], curr: 'score', next: ['store', 'notify'] },
   headers: { traceparent: '00-1-2-01', 'x-custom': 'yes' },
-  status: { phase: 'processing', attempt: 2, deadline_at: '2026-01-01T00:05:00Z', error: { type: 'Old' } },
+  status: { phase: 'processing', attempt: 2, deadline_at: '2026-01-01T00:05:00Z', cause: { type: 'Old' } },
 };
 
 const SHIFTED = { prev: ['fetch', 'score'], curr: 'store', next: ['notify'] };

@@ -86,7 +86,7 @@ describe.each(LANGUAGES)('$name runtime, errors', (language) => {
   it('rejects a changed route in the payload protocol over the socket', async () => {
     const error = (await connection.call({ do: 'reroute', with: { next: ['a'] }, ctx: true })) as ErrorObject;
     expect(error.message).toMatch(
-      /over a socket only the envelope protocol supports it; set ASYA_RUNTIME_PROTOCOL=envelope/,
+      /the plain socket protocol cannot carry; use asya: or http: in ASYA_RUNTIME_URL, or set ASYA_RUNTIME_PROTOCOL=envelope$/,
     );
   });
 
