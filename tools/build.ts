@@ -20,6 +20,6 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.
 if (status !== 0) process.exit(1);
 const isKept = (path: string) => !path.includes('__pycache__');
 for (const folder of ['runtimes', 'templates'])
-  cpSync(join(ROOT, folder), join(DIST, folder), { recursive: true, filter: isKept });
+  cpSync(join(ROOT, folder), join(DIST, folder), { recursive: true, dereference: true, filter: isKept });
 // Compiled code looks for package.json in its root folder, as the sources do.
 cpSync(join(ROOT, 'package.json'), join(DIST, 'package.json'));

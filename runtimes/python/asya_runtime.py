@@ -6,6 +6,9 @@ A handler takes the payload, and a Context if its second parameter has no defaul
 result is sent to the next actor; None ends the route; each `yield` is one item of a fan-out. It may be async.
 
 Each connection has its own thread, which runs the handler for the calls on it. Async handlers share one event loop.
+
+This file works alone. A handler that it hosts can `from asya import Context, RetryAfter, NonRetryable` even if the
+package is not installed; the package adds types for the editor and `asya.testing`.
 """
 
 from __future__ import annotations
@@ -23,10 +26,17 @@ import socketserver
 import stat
 import sys
 import threading
+import time
 import traceback
-from dataclasses import dataclass, field
-from typing import Any, Awaitable, Callable, Mapping, NamedTuple, NoReturn
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Mapping, NamedTuple, NoReturn
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+if __name__ == "__main__":  # an installed package `asya` then finds this copy, so that each class exists only once
+    sys.modules["asya._runtime"] = sys.modules["__main__"]
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Configuration
@@ -49,10 +59,11 @@ class Settings(NamedTuple):
     #: The handler's name as the user wrote it, such as my_module.my_func.
     handler: str
     url: str
-    is_http: bool
+    #: "asya", "unix" or "http"; "http" also for http+unix: URLs.
+    scheme: str
     #: The path of a Unix socket, or host and port.
     address: str | tuple[str, int]
-    #: The HTTP path of the handler; empty for the socket protocol.
+    #: The HTTP path of the handler; empty for the other protocols.
     path: str
     #: Whether a request is the whole envelope (ASYA_RUNTIME_PROTOCOL=envelope) or its payload only.
     is_envelope: bool
@@ -78,25 +89,338 @@ def settings_from(env: Mapping[str, str], arguments: list[str]) -> Settings:
         raise StartupError(f'ASYA_RUNTIME_MAX_REQUEST is "{limit}"; expected a whole number of bytes above 0')
     url = env.get("ASYA_RUNTIME_URL") or "unix:" + (env.get("ASYA_SOCKET_PATH") or "/tmp/sockets/app.sock")
     is_fan_out = env.get("ASYA_FANOUT") != "never"
-    return Settings(name, url, *endpoint_from_url(url), protocol == "envelope", is_fan_out, int(limit))
+    scheme, address, path = endpoint_from_url(url)
+    if scheme == "asya" and protocol == "envelope":
+        raise StartupError(
+            f'ASYA_RUNTIME_PROTOCOL is "envelope", but ASYA_RUNTIME_URL is "{url}", whose protocol carries the whole '
+            "context; unset ASYA_RUNTIME_PROTOCOL"
+        )
+    return Settings(name, url, scheme, address, path, protocol == "envelope", is_fan_out, int(limit))
 
 
-def endpoint_from_url(url: str) -> tuple[bool, str | tuple[str, int], str]:
-    """The settings `is_http`, `address` and `path`."""
-    if found := re.fullmatch(r"unix:(.+)", url):
-        return False, os.path.abspath(found[1]), ""
+def endpoint_from_url(url: str) -> tuple[str, str | tuple[str, int], str]:
+    """The settings `scheme`, `address` and `path`."""
+    if found := re.fullmatch(r"(asya|unix):(.+)", url):
+        return found[1], os.path.abspath(found[2]), ""
     if found := re.fullmatch(r"http\+unix:([^:]+):?(/.*)?", url):
-        return True, os.path.abspath(found[1]), found[2] or "/"
+        return "http", os.path.abspath(found[1]), found[2] or "/"
     if found := re.fullmatch(r"http://(\[[0-9a-fA-F:.]+\]|[^\[\]/:?#@]+)(?::([0-9]{1,5}))?(/[^?#]*)?", url):
-        return True, (found[1].strip("[]"), int(found[2] or 80)), found[3] or "/"
+        return "http", (found[1].strip("[]"), int(found[2] or 80)), found[3] or "/"
     raise StartupError(
-        f'ASYA_RUNTIME_URL is "{url}"; expected a URL such as unix:/tmp/sockets/app.sock, '
-        "http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke"
+        f'ASYA_RUNTIME_URL is "{url}"; expected a URL such as asya:/tmp/sockets/app.sock, '
+        "unix:/tmp/sockets/app.sock, http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke"
     )
 
 
 def log(text: str) -> None:
     print(f"asya-runtime: {text}", file=sys.stderr, flush=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a handler may import from `asya`
+# ----------------------------------------------------------------------------------------------------------------------
+
+MESH_HEADERS = ("traceparent", "tracestate", "deadline_at")
+CANCEL_MARGIN_S = 0.5
+CANCEL_POLL_S = 0.05
+
+
+class Route(NamedTuple):
+    """Where an envelope has been, is, and still has to go."""
+
+    __module__ = "asya"
+
+    #: The actors that the envelope has passed.
+    prev: tuple[str, ...]
+    #: The actor that it is at.
+    curr: str
+    #: The actors that it still has to visit. `Context.set_route_next` changes them.
+    next: tuple[str, ...]
+
+
+class RoutedError(NamedTuple):
+    """Why another actor failed, for an envelope that `onExhausted` or `_on_error` routed here."""
+
+    __module__ = "asya"
+
+    #: The error's class, for example `ValueError` or `my_module.RateLimited`.
+    type: str
+    #: The class and its ancestors.
+    mro: tuple[str, ...]
+    message: str
+    #: As the language prints it. May be shortened or empty.
+    traceback: str
+
+
+class RetryAfter(Exception):
+    """Asks for a retry after this many seconds.
+
+    The policy for this error still decides whether there is a retry, and its own delay applies if it is longer.
+    """
+
+    __module__ = "asya"
+
+    def __init__(self, seconds: float, message: str = "") -> None:
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            raise TypeError(f"RetryAfter received {shown(seconds)}; expected a number of seconds")
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"RetryAfter received {seconds}; expected a number of seconds that is 0 or more")
+        super().__init__(seconds, message)
+        self.retry_after = seconds
+
+    def __str__(self) -> str:
+        return str(self.args[1]) or f"retry after {self.retry_after:g} s"
+
+
+class NonRetryable(Exception):
+    """A retry cannot help. Unless a rule matches the error, the envelope fails at once, or goes to `onExhausted`."""
+
+    __module__ = "asya"
+
+
+class Context:
+    """What a handler knows about its call besides the payload, and what it may do.
+
+    The `asya:` protocol, the default of the sidecar, carries all of it. The older protocols carry less: the other fields
+    are then None or empty, and `set_route_next` and `set_header` raise if the protocol cannot carry the change.
+    """
+
+    __module__ = "asya"
+    # No other attributes: `ctx.route_next = [...]`, for example, must fail instead of having no effect.
+    __slots__ = (
+        *("envelope_id", "parent_id", "actor", "hop", "attempt", "max_attempts", "traceparent", "tracestate", "error"),
+        *("_deadline", "_timeout_at", "_cancel_at", "_route", "_headers", "_is_route_set", "_is_header_set", "_call"),
+    )
+
+    #: Identifies the envelope. A child of a fan-out has its own.
+    envelope_id: str
+    #: The envelope that this one was fanned out from.
+    parent_id: str | None
+    #: The name of this actor.
+    actor: str
+    #: How many actors the envelope has passed before this one; 0 at the first.
+    hop: int
+    #: 1 for the first attempt at this actor, 2 for the first retry.
+    attempt: int
+    #: How many attempts the policy that retried this envelope allows. None before a retry, or if there is no limit.
+    max_attempts: int | None
+    #: The W3C trace context of this call.
+    traceparent: str | None
+    tracestate: str | None
+    #: Why another actor failed, if `onExhausted` or `_on_error` routed the envelope here.
+    error: RoutedError | None
+
+    def __init__(self, head: Mapping[str, Any], call: Call) -> None:
+        """For the runtime. In a test, `asya.testing.run` creates the context."""
+        now = time.monotonic()
+        route, error = head.get("route") or {}, head.get("error")
+        self.envelope_id, self.parent_id = head.get("id"), head.get("parent_id")  # type: ignore[assignment]
+        self.actor, self.hop = head.get("actor"), head.get("hop")  # type: ignore[assignment]
+        self.attempt, self.max_attempts = head.get("attempt"), head.get("max_attempts")  # type: ignore[assignment]
+        self.traceparent, self.tracestate = head.get("traceparent"), head.get("tracestate")
+        self.error = routed_error_from(error) if error else None
+        self._route = Route(tuple(route.get("prev") or ()), route.get("curr") or "", tuple(route.get("next") or ()))
+        self._headers: dict[str, Any] = dict(head.get("headers") or {})
+        self._is_route_set = self._is_header_set = False
+        self._deadline: str | None = head.get("deadline")
+        timeout = head.get("timeout_ms")
+        seconds = math.inf if timeout is None else timeout / 1000
+        self._timeout_at, self._cancel_at = now + seconds, now + seconds - min(CANCEL_MARGIN_S, seconds / 10)
+        self._call = call
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When the whole envelope has to be done, in UTC. None if its flow has no timeout."""
+        return datetime_from(self._deadline) if self._deadline else None
+
+    @property
+    def route(self) -> Route:
+        """Where the envelope has been, is, and goes next, including what `set_route_next` has changed."""
+        return self._route
+
+    @property
+    def headers(self) -> Mapping[str, Any]:
+        """The envelope's headers, read-only, including what `set_header` and `remove_header` have changed."""
+        return MappingProxyType(self._headers)
+
+    @property
+    def idempotency_key(self) -> str:
+        """`{envelope_id}:{actor}:{hop}`: the same for every attempt and redelivery of this visit, and for no other."""
+        if self.envelope_id is None or self.actor is None:
+            return None  # type: ignore[unreachable]  # an older protocol
+        return f"{self.envelope_id}:{self.actor}:{self.hop}"
+
+    def time_left(self) -> float:
+        """Seconds until the mesh ends this call: by the timeout or the deadline, whichever is first. Never below 0.
+
+        `math.inf` if there is no limit.
+        """
+        left = self._timeout_at - time.monotonic()
+        if left == math.inf and (deadline := self.deadline) is not None:  # the timeout already includes the deadline
+            left = deadline.timestamp() - time.time()
+        return max(left, 0.0)
+
+    def set_route_next(self, names: list[str] | tuple[str, ...]) -> None:
+        """Replaces the rest of the route for what the handler returns or yields from now on.
+
+        Raises a TypeError if this is not a list of strings. The sidecar checks the names: an envelope with an invalid
+        one, or one that ASYA_ROUTE_ALLOW does not allow, fails with a ValidationError.
+        """
+        self._call.require("route")
+        checked = actor_names_from(names)
+        self._route, self._is_route_set = self._route._replace(next=checked), True
+
+    def set_header(self, name: str, value: Any) -> None:
+        """Sets a header of what the handler returns or yields from now on. The value may be any JSON.
+
+        Raises a ValueError if the header belongs to the mesh.
+        """
+        check_header_name(name)
+        copy = json.loads(encode(value, f'the header "{name}"'))
+        self._call.require("headers")
+        self._headers[name], self._is_header_set = copy, True
+
+    def remove_header(self, name: str) -> None:
+        """Removes a header, if there is one, from what the handler returns or yields from now on.
+
+        Raises a ValueError if the header belongs to the mesh.
+        """
+        check_header_name(name)
+        self._call.require("headers")
+        self._headers.pop(name, None)
+        self._is_header_set = True
+
+    def progress(self, percent: float | None = None, message: str | None = None, data: Any = None) -> None:
+        """Reports how far the call is: to whoever watches the task. May be called from any thread of the handler.
+
+        `percent` is from 0 to 100; other numbers are brought into this range. `message` is one line for a person. `data`
+        is any JSON. Never raises: what cannot be sent is left out. The mesh forwards a few updates per second.
+        """
+        head: dict[str, Any] = {"kind": "progress"}
+        if is_number(percent):
+            head["percent"] = min(max(percent, 0), 100)
+        if message is not None:
+            head["message"] = text_of(message)
+        body = b""
+        try:
+            body = b"" if data is None else encode(data, "it")
+        except Exception as error:
+            log(f"a progress update was sent without its data: {message_of(error)}")
+        if len(head) > 1 or body:
+            self._call.report(head, body)
+
+    def cancelled(self) -> bool:
+        """Whether to stop soon: the timeout is near, the sidecar drains or is gone, or the runtime was told to stop.
+
+        What the handler returns after that still counts if it is in time. May be called from any thread.
+        """
+        return time.monotonic() >= self._cancel_at or self._call.is_cancelled()
+
+    def wait_cancelled(self, timeout: float | None = None) -> bool:
+        """Waits until `cancelled()`, at most for `timeout` seconds, and returns `cancelled()`.
+
+        It blocks its thread. In an async handler use `await asyncio.to_thread(ctx.wait_cancelled)`.
+        """
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while not self.cancelled():
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(left, CANCEL_POLL_S))
+        return True
+
+    def __repr__(self) -> str:
+        return f"<Context {self.idempotency_key} attempt {self.attempt}>"
+
+
+ROUTE_NEEDS = (
+    "the handler set the rest of the route, which the plain socket protocol cannot carry; "
+    "use asya: or http: in ASYA_RUNTIME_URL, or set ASYA_RUNTIME_PROTOCOL=envelope"
+)
+HEADERS_NEED = (
+    "the handler set a header, which the payload protocol cannot carry; "
+    "use asya: in ASYA_RUNTIME_URL, or set ASYA_RUNTIME_PROTOCOL=envelope"
+)
+
+
+class Call:
+    """Connects a context to its call. This one is for the older protocols, which carry neither progress nor `cancel`."""
+
+    def __init__(self, host: HandlerHost, problems: Mapping[str, str]) -> None:
+        self.host, self.problems = host, problems
+
+    def require(self, what: str) -> None:
+        """Raises if the protocol cannot carry a changed `route` or changed `headers`."""
+        if what in self.problems:
+            raise RuntimeError(self.problems[what])
+
+    def report(self, head: dict[str, Any], body: bytes) -> None:
+        pass
+
+    def is_cancelled(self) -> bool:
+        return self.host.is_closing
+
+
+def routed_error_from(error: Mapping[str, Any]) -> RoutedError:
+    mro = tuple(error.get("mro") or ())
+    return RoutedError(error.get("type") or "", mro, error.get("message") or "", error.get("traceback") or "")
+
+
+def datetime_from(text: str) -> datetime | None:
+    """Reads an RFC 3339 timestamp, which `datetime.fromisoformat` does only since Python 3.11."""
+    import datetime as time_of_day  # slow to import, and few handlers need it
+
+    pattern = r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-]\d\d:\d\d))"
+    if not (found := re.fullmatch(pattern, text)):
+        return None
+    iso = f"{found[1]}T{found[2]}.{(found[3] or '')[:6]:0<6}{found[4] or '+00:00'}"
+    return time_of_day.datetime.fromisoformat(iso).astimezone(time_of_day.timezone.utc)
+
+
+def actor_names_from(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"set_route_next received {shown(names)}; expected a list of actor names")
+    return tuple(names)
+
+
+def check_header_name(name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"the name of a header is {shown(name)}; expected a string that is not empty")
+    if is_mesh_header(name):
+        raise ValueError(f'the header "{name}" belongs to the mesh; use another name')
+
+
+def is_mesh_header(name: str) -> bool:
+    return name.lower() in MESH_HEADERS or name.lower().startswith("x-asya-")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value  # NaN is not equal to itself
+
+
+def text_of(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"(a {type_name(type(value))} that cannot be printed)"
+
+
+def shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type_name(type(value))}"
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def provide_asya_module() -> None:
+    """Lets a handler import from `asya` if only this file is there. An installed package, or the user's own, wins."""
+    found = importlib.util.find_spec("asya") if "asya" not in sys.modules else sys.modules["asya"].__spec__
+    if found is None or found.origin is None:  # without an origin it is a folder of that name, but not a package
+        module = ModuleType("asya", __doc__)
+        for one in (Context, NonRetryable, RetryAfter, Route, RoutedError):
+            setattr(module, one.__name__, one)
+        sys.modules["asya"] = module
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -113,6 +437,7 @@ def load_handler(name: str) -> Callable[..., Any]:
             "for example my_module.my_func"
         )
     sys.path.insert(0, os.getcwd())
+    provide_asya_module()
     owner, used = import_module(parts[0]), 1
     while used < len(parts) - 1 and has_module(".".join(parts[: used + 1])):
         used += 1
@@ -221,24 +546,6 @@ def did_you_mean(typed: str, names: list[str]) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Context:
-    """What a handler gets besides its payload. In the payload protocol over the socket, every field is empty."""
-
-    envelope_id: str | None = None
-    attempt: int | None = None
-    deadline: str | None = None
-    traceparent: str | None = None
-    #: In the envelope protocol the envelope's headers, which the handler may change; otherwise the HTTP request's.
-    headers: dict[str, Any] = field(default_factory=dict)
-    #: Only in the envelope protocol.
-    envelope: dict[str, Any] | None = None
-    #: The rest of the route. Assign it to change the route.
-    route_next: list[str] | None = None
-    #: The encoded headers as they arrived, to detect a change.
-    original_headers: bytes = field(default=b"", repr=False)
-
-
 class Reply(NamedTuple):
     """What the runtime answers. Over the socket only the body is sent."""
 
@@ -275,68 +582,85 @@ class HandlerHost:
             return self.changed.wait_for(lambda: self.in_flight == 0, grace_s)
 
     def answer(self, body: bytes, http_headers: Mapping[str, str] | None) -> Reply:
-        """Never raises: a failure becomes an error reply. `http_headers` is None over the socket."""
+        """Answers in one of the older protocols. Never raises: a failure becomes an error reply.
+
+        `http_headers` is None over the socket.
+        """
         try:
-            request = decode(body)
+            request = decode(body, "body")
             if self.settings.is_envelope:
-                payload, context = payload_and_context_from_envelope(request)
-            else:
-                payload, context = request, context_from_http(http_headers or {})
-            value = self.call(payload, context)
+                return self.answer_envelope(request)
+            problems = {"headers": HEADERS_NEED, **({"route": ROUTE_NEEDS} if http_headers is None else {})}
+            context = context_from_http(http_headers or {}, Call(self, problems))
+            items: list[Any] = []
+            value, is_generator = self.run(request, context, items.append)
+            if is_generator:
+                value = items or None
             if value is None:
                 return Reply(204, b"null")
-            return Reply(200, encode(value), self.route_header(context, http_headers is not None))
-        except BadRequest as error:
-            return Reply(400, error_body(error, "bad_request"))
-        except SystemExit as error:
-            log(f"the handler called sys.exit({error.code!r})")
-            sys.stdout.flush()
-            os._exit(error.code if isinstance(error.code, int) else int(error.code is not None))
+            return Reply(200, encode(value), route_header(context))
         except BaseException as error:
-            return Reply(500, error_body(error))
+            return reply_from_error(error)
 
-    def call(self, payload: Any, context: Context) -> Any:
-        """Calls the handler and returns the value of the answer; None if there is nothing to send on.
+    def answer_envelope(self, request: Any) -> Reply:
+        """The value is `{"frames": [...]}`, one frame for each result."""
+        payload, context = payload_and_context_from_envelope(request, Call(self, {}))
+        frames: list[Any] = []
 
-        The items of a generator become a list. In the envelope protocol the value is `{"frames": [...]}`, one frame
-        for each result.
-        """
-        is_envelope = self.settings.is_envelope
+        def add(value: Any) -> None:
+            frames.append(envelope_frame(value, context))
 
-        def to_item(value: Any) -> Any:
-            return envelope_frame(value, context) if is_envelope else value
+        value, is_generator = self.run(payload, context, add)
+        if not is_generator and value is not None:
+            # In the payload protocol the sidecar splits a list; in the envelope protocol this runtime does.
+            is_many = self.settings.is_fan_out and isinstance(value, (list, tuple))
+            for item in value if is_many else [value]:
+                add(item)
+        return Reply(200, encode({"frames": frames})) if frames else Reply(204, b"null")
 
-        async def collect(generator: Any) -> list[Any]:
-            return [to_item(item) async for item in generator]
+    def answer_pair(self, head: bytes, body: bytes, call: AsyaCall) -> None:
+        """Answers in the `asya:` protocol. Raises an OSError if the connection is lost."""
+        try:
+            context = context_from_head(decode(head, "head"), call)
+            value, _ = self.run(
+                decode(body, "body"), context, lambda item: call.send(answer_head("item", context), encode(item))
+            )
+            answer = (END_HEAD, b"") if value is None else (answer_head("end", context), encode(value))
+        except BaseException as error:
+            answer = ERROR_HEAD, reply_from_error(error).body
+        call.end(*answer)
 
+    def run(self, payload: Any, context: Context, on_item: Callable[[Any], None]) -> tuple[Any, bool]:
+        """Calls the handler. Returns its value and False, or passes each item of its generator on: None and True."""
         value = self.handler(payload, context) if self.takes_context else self.handler(payload)
         if inspect.isawaitable(value):
             value = self.loop.run(value)
-        if inspect.isasyncgen(value):
-            items = self.loop.run(collect(value))
-        elif inspect.isgenerator(value):
-            items = [to_item(item) for item in value]
-        elif value is None or not is_envelope:
-            return value
-        else:  # in the payload protocol the sidecar splits a list; in the envelope protocol this runtime does
-            is_many = self.settings.is_fan_out and isinstance(value, (list, tuple))
-            items = [to_item(item) for item in (value if is_many else [value])]
-        return None if not items else {"frames": items} if is_envelope else items
+        if inspect.isgenerator(value):
+            for item in value:
+                on_item(item)
+        elif inspect.isasyncgen(value):
+            self.loop.run(pass_on(value, on_item))
+        else:
+            return value, False
+        return None, True
 
-    def route_header(self, context: Context, is_http: bool) -> tuple[tuple[str, str], ...]:
-        """The HTTP header that carries a changed route in the payload protocol. Raises if the route is invalid."""
-        if self.settings.is_envelope or context.route_next is None:
-            return ()
-        names = actor_names_from(context.route_next)
-        if not is_http:
-            raise ValueError(
-                "the handler set route_next, but over a socket only the envelope protocol supports it; "
-                "set ASYA_RUNTIME_PROTOCOL=envelope, or set ASYA_RUNTIME_URL to an http URL"
-            )
-        # Printable ASCII without the comma, which separates the names.
-        if not all(re.fullmatch(r"[!-+\--~]+", name) for name in names):
-            raise ValueError(f"the handler set route_next to {names!r}; expected a list of actor names")
-        return (("x-asya-route-next", ",".join(names)),)
+
+async def pass_on(generator: Any, on_item: Callable[[Any], None]) -> None:
+    try:
+        async for item in generator:
+            on_item(item)
+    finally:
+        await generator.aclose()
+
+
+def reply_from_error(error: BaseException) -> Reply:
+    if isinstance(error, SystemExit):
+        log(f"the handler called sys.exit({error.code!r})")
+        sys.stdout.flush()
+        os._exit(error.code if isinstance(error.code, int) else int(error.code is not None))
+    if isinstance(error, BadRequest):
+        return Reply(400, error_body(error, "bad_request"))
+    return Reply(500, error_body(error))
 
 
 class EventLoop:
@@ -365,33 +689,54 @@ class EventLoop:
         return value
 
 
-def context_from_http(http_headers: Mapping[str, str]) -> Context:
+def context_from_head(head: Any, call: Call) -> Context:
+    """Raises a BadRequest if the head is not one of a request."""
+    try:
+        if isinstance(head["id"], str) and is_route(head["route"]):
+            return Context(head, call)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        pass
+    raise BadRequest("the head of the call has no id or no route with prev, curr and next")
+
+
+def is_route(route: Any) -> bool:
+    is_shaped = isinstance(route["curr"], str) and all(isinstance(route[key], list) for key in ("prev", "next"))
+    return is_shaped and all(isinstance(name, str) for name in route["next"])
+
+
+def context_from_http(http_headers: Mapping[str, str], call: Call) -> Context:
     headers = {key.lower(): text for key, text in http_headers.items()}
     attempt = headers.get("x-asya-attempt", "")
-    return Context(
-        envelope_id=headers.get("x-asya-envelope-id"),
-        attempt=int(attempt) if re.fullmatch("[0-9]{1,9}", attempt) else None,
-        deadline=headers.get("x-asya-deadline"),
-        traceparent=headers.get("traceparent"),
-        headers=headers,
-    )
+    head = {
+        "id": headers.get("x-asya-envelope-id"),
+        "attempt": int(attempt) if re.fullmatch("[0-9]{1,9}", attempt) else None,
+        "deadline": headers.get("x-asya-deadline"),
+        "traceparent": headers.get("traceparent"),
+        "tracestate": headers.get("tracestate"),
+    }
+    return Context(head, call)
 
 
-def payload_and_context_from_envelope(value: Any) -> tuple[Any, Context]:
+def payload_and_context_from_envelope(value: Any, call: Call) -> tuple[Any, Context]:
     """Raises a BadRequest if the value is not an envelope."""
     try:
-        route, status, headers = value["route"], value.get("status") or {}, dict(value.get("headers") or {})
-        if isinstance(route["curr"], str) and isinstance(route["prev"], list):
-            return value["payload"], Context(
-                envelope_id=value.get("id"),
-                attempt=status.get("attempt"),
-                deadline=status.get("deadline_at"),
-                traceparent=headers.get("traceparent"),
-                headers=headers,
-                envelope=value,
-                route_next=actor_names_from(route["next"]),
-                original_headers=encode(headers),
-            )
+        route, status, headers = value["route"], value.get("status") or {}, value.get("headers") or {}
+        if is_route(route):
+            head = {
+                "id": value.get("id"),
+                "parent_id": value.get("parent_id"),
+                "actor": route["curr"],
+                "hop": len(route["prev"]),
+                "attempt": status.get("attempt"),
+                "max_attempts": status.get("max_attempts"),
+                "deadline": status.get("deadline_at"),
+                "route": route,
+                "headers": headers,
+                "error": status.get("cause"),
+                "traceparent": headers.get("traceparent"),
+                "tracestate": headers.get("tracestate"),
+            }
+            return value["payload"], Context(head, call)
     except (KeyError, TypeError, ValueError, AttributeError):
         pass
     raise BadRequest(
@@ -400,23 +745,26 @@ def payload_and_context_from_envelope(value: Any) -> tuple[Any, Context]:
     )
 
 
+def route_header(context: Context) -> tuple[tuple[str, str], ...]:
+    """The HTTP header that carries a changed route in the payload protocol."""
+    if not context._is_route_set:
+        return ()
+    names = context.route.next
+    if not all(re.fullmatch(r"[!-+\--~]+", name) for name in names):  # printable ASCII without the comma between names
+        raise ValueError(f"the handler set the route to {shown(list(names))}; expected a list of actor names")
+    return (("x-asya-route-next", ",".join(names)),)
+
+
 def envelope_frame(payload: Any, context: Context) -> dict[str, Any]:
     """Reads the context at each yield, so that a handler can send each item along its own route."""
-    route, names = (context.envelope or {})["route"], actor_names_from(context.route_next)
-    shifted = {"prev": [*route["prev"], route["curr"]], "curr": (names or [""])[0], "next": names[1:]}
-    headers = encode(context.headers)
-    changed = {} if headers == context.original_headers else {"headers": json.loads(headers)}
+    prev, curr, names = context.route
+    shifted = {"prev": [*prev, curr], "curr": (names or ("",))[0], "next": list(names[1:])}
+    changed = {"headers": dict(context.headers)} if context._is_header_set else {}
     return {"payload": payload, "route": shifted, **changed}
 
 
-def actor_names_from(route_next: Any) -> list[str]:
-    if isinstance(route_next, (list, tuple)) and all(isinstance(name, str) for name in route_next):
-        return list(route_next)
-    raise TypeError(f"the handler set route_next to {route_next!r}; expected a list of actor names")
-
-
-def decode(body: bytes) -> Any:
-    """Raises a BadRequest if the body is not JSON in UTF-8."""
+def decode(body: bytes, part: str) -> Any:
+    """Raises a BadRequest if this part of the request is not JSON in UTF-8."""
 
     def refuse_constant(word: str) -> NoReturn:
         raise ValueError(f"{word} is not a JSON value")
@@ -424,31 +772,33 @@ def decode(body: bytes) -> Any:
     try:
         return json.loads(body.decode("utf-8"), parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
-        text = f"the request body ({len(body)} bytes) is not JSON: {error}; send one JSON value encoded as UTF-8"
+        text = f"the request {part} ({len(body)} bytes) is not JSON: {error}; send one JSON value encoded as UTF-8"
         raise BadRequest(text) from None
 
 
+class Unserializable(Exception):
+    """Never leaves `encode`."""
+
+
 def refuse_value(value: Any) -> NoReturn:
-    raise ResultNotSerializable(
-        f"the handler's result contains a {type_name(type(value))}, which JSON cannot represent; "
-        "return dicts, lists, strings, numbers, booleans or None"
-    )
+    raise Unserializable(type_name(type(value)))
 
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=refuse_value)
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Any, what: str = "the handler's result") -> bytes:
     """Raises a ResultNotSerializable if JSON cannot represent the value."""
     try:
         # A lone surrogate has no UTF-8; as a backslash escape it is valid JSON.
         return ENCODER.encode(value).encode("utf-8", "backslashreplace")
-    except ResultNotSerializable:
-        raise
+    except Unserializable as error:
+        text = f"{what} contains a {error}, which JSON cannot represent; "
+        raise ResultNotSerializable(text + "use dicts, lists, strings, numbers, booleans or None") from None
     except (TypeError, ValueError, RecursionError) as error:
         is_nan = "Out of range" in str(error)
-        reason = "it contains NaN or Infinity; return None or a string instead" if is_nan else str(error)
-        raise ResultNotSerializable(f"the handler's result cannot be encoded as JSON: {reason}") from None
+        reason = "it contains NaN or Infinity; use None or a string instead" if is_nan else str(error)
+        raise ResultNotSerializable(f"{what} cannot be encoded as JSON: {reason}") from None
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -469,7 +819,7 @@ class BadRequest(Exception):
 
 
 class ResultNotSerializable(TypeError):
-    """The handler returned a value that JSON cannot represent. The class name is the error's type in the mesh."""
+    """A result, header or progress that JSON cannot represent. The class name is the error's type in the mesh."""
 
 
 def error_body(error: BaseException, code: str = "processing_error") -> bytes:
@@ -575,7 +925,9 @@ def listen(host: HandlerHost) -> Server:
     try:
         if isinstance(host.settings.address, str):
             prepare_socket_path(host.settings.address)
-        return Server(host, http_connection() if host.settings.is_http else SocketConnection)
+        scheme = host.settings.scheme
+        is_framed = {"asya": AsyaConnection, "unix": SocketConnection}
+        return Server(host, http_connection() if scheme == "http" else is_framed[scheme])
     except (OSError, OverflowError) as error:
         text = f"cannot listen at {host.settings.url}: {error}; set ASYA_RUNTIME_URL to a free address"
         raise StartupError(text) from error
@@ -643,6 +995,170 @@ class SocketConnection(socketserver.StreamRequestHandler):
             log("a connection ended in the middle of a frame")
             return None
         return body
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# asya: protocol
+# ----------------------------------------------------------------------------------------------------------------------
+
+RECEIVE_BYTES = 16 * 1024
+END_HEAD, ERROR_HEAD = b'{"kind":"end"}', b'{"kind":"error"}'
+
+
+class AsyaConnection(socketserver.BaseRequestHandler):
+    """Frames as in the socket protocol, in pairs of a head (JSON) and a body. One call at a time on each connection.
+
+    A request's body is the payload. Its answer is any number of `progress` and `item` pairs, then one `end` or `error`.
+    A `cancel` pair may arrive during the call.
+    """
+
+    server: Server
+
+    def handle(self) -> None:
+        host = self.server.host
+        pairs = PairReader(self.request, host.settings.max_request_bytes)
+        while (pair := pairs.read()) is not None:
+            head, body = pair
+            if is_cancel(head, body):
+                continue  # it arrived after the end of its call
+            if not host.begin():
+                return
+            try:
+                host.answer_pair(head, body, AsyaCall(self.request, pairs, host))
+            finally:
+                host.finish()
+
+
+class PairReader:
+    """Reads pairs of frames: waits for the next one between calls, and looks for one during a call."""
+
+    def __init__(self, connection: socket.socket, max_bytes: int) -> None:
+        self.connection, self.max_bytes = connection, max_bytes
+        self.arrived = bytearray()
+        self.early: list[tuple[bytes, bytes]] = []
+        self.has_ended = False
+
+    def read(self) -> tuple[bytes, bytes] | None:
+        """None if the connection ended, or has to be closed because of its last frame."""
+        if self.early:
+            return self.early.pop(0)
+        while (pair := self.take()) is None and not self.has_ended:
+            self.receive(0)
+        return pair
+
+    def look_for_cancel(self) -> bool:
+        """Whether a `cancel` pair has arrived, or the connection has ended. Keeps a request that came too early."""
+        try:
+            while not self.has_ended:
+                self.receive(socket.MSG_DONTWAIT)
+                while (pair := self.take()) is not None:
+                    if is_cancel(*pair):
+                        return True
+                    self.early.append(pair)
+        except BlockingIOError:
+            return False
+        except OSError:
+            self.has_ended = True
+        return True
+
+    def receive(self, flags: int) -> None:
+        chunk = self.connection.recv(max(RECEIVE_BYTES, self.missing()), flags)
+        self.arrived += chunk
+        if not chunk:
+            self.has_ended = True
+            if self.arrived:
+                log("a connection ended in the middle of a frame")
+
+    def missing(self) -> int:
+        """How many bytes of the current frame have not arrived, as far as known, but at most 1 MiB."""
+        size = self.size_at(0)
+        if size is not None and len(self.arrived) >= 4 + size:
+            body = self.size_at(4 + size)
+            size += 4 + body if body is not None else 4
+        return min((size or 0) + 4 - len(self.arrived), 1024 * 1024)
+
+    def size_at(self, offset: int) -> int | None:
+        """The length of the frame that begins at this offset; None if it has not arrived."""
+        prefix = self.arrived[offset : offset + 4]
+        return int.from_bytes(prefix, "big") if len(prefix) == 4 else None
+
+    def take(self) -> tuple[bytes, bytes] | None:
+        """Removes a complete pair from what has arrived. Ends the connection if a frame is too large."""
+        frames: list[bytes] = []
+        offset = 0
+        while len(frames) < 2:
+            size = self.size_at(offset)
+            if size is None:
+                return None
+            if size > self.max_bytes:
+                log(
+                    f"closed a connection: a frame of {size} bytes is larger than "
+                    f"ASYA_RUNTIME_MAX_REQUEST ({self.max_bytes} bytes)"
+                )
+                self.has_ended = True
+                return None
+            if len(self.arrived) < offset + 4 + size:
+                return None
+            frames.append(bytes(self.arrived[offset + 4 : offset + 4 + size]))
+            offset += 4 + size
+        del self.arrived[:offset]
+        return frames[0], frames[1]
+
+
+class AsyaCall(Call):
+    """One call on an `asya:` connection. After `end`, nothing that its handler left running can write or read here."""
+
+    def __init__(self, connection: socket.socket, pairs: PairReader, host: HandlerHost) -> None:
+        self.connection, self.pairs, self.host = connection, pairs, host
+        self.lock = threading.Lock()
+        self.is_over = self.was_cancelled = False
+
+    def require(self, what: str) -> None:
+        pass
+
+    def report(self, head: dict[str, Any], body: bytes) -> None:
+        try:
+            self.send(encode(head), body)
+        except OSError:
+            pass  # the call notices it when it sends its result
+
+    def is_cancelled(self) -> bool:
+        with self.lock:
+            if not self.is_over and not self.was_cancelled:
+                self.was_cancelled = self.host.is_closing or self.pairs.look_for_cancel()
+            return self.is_over or self.was_cancelled
+
+    def send(self, head: bytes, body: bytes) -> None:
+        with self.lock:
+            if not self.is_over:
+                self.connection.sendall(pair_of(head, body))
+
+    def end(self, head: bytes, body: bytes) -> None:
+        with self.lock:
+            self.is_over = True
+            self.connection.sendall(pair_of(head, body))
+
+
+def pair_of(head: bytes, body: bytes) -> bytes:
+    return b"".join((len(head).to_bytes(4, "big"), head, len(body).to_bytes(4, "big"), body))
+
+
+def is_cancel(head: bytes, body: bytes) -> bool:
+    """Whether this is a `cancel` pair. A request's body, a JSON value, is never empty."""
+    try:
+        return not body and json.loads(head).get("kind") == "cancel"
+    except (ValueError, AttributeError):
+        return False
+
+
+def answer_head(kind: str, context: Context) -> bytes:
+    """Contains the route and the headers only if the handler has set them."""
+    head: dict[str, Any] = {"kind": kind}
+    if context._is_route_set:
+        head["next"] = context.route.next
+    if context._is_header_set:
+        head["headers"] = dict(context.headers)  # the sidecar ignores those of the mesh
+    return encode(head)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ export interface Start {
   readonly handler?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly over?: 'socket' | 'http' | 'http+unix';
+  readonly over?: 'socket' | 'asya' | 'http' | 'http+unix';
   readonly stdin?: 'ignore' | 'pipe';
 }
 
@@ -60,6 +60,7 @@ export function launch(start: Start): RuntimeProcess {
   const socketPath = join(folder, 'app.sock');
   const endpoint = {
     socket: { ASYA_SOCKET_PATH: socketPath },
+    asya: { ASYA_RUNTIME_URL: `asya:${socketPath}` },
     http: { ASYA_RUNTIME_URL: 'http://127.0.0.1:0/invoke' },
     'http+unix': { ASYA_RUNTIME_URL: `http+unix:${socketPath}:/invoke` },
   }[over];

@@ -57,10 +57,10 @@ def known(payload, ctx):
         "payload": payload,
         "id": ctx.envelope_id,
         "attempt": ctx.attempt,
-        "deadline": ctx.deadline,
+        "deadline": ctx.deadline and ctx.deadline.isoformat().replace("+00:00", "Z"),
         "traceparent": ctx.traceparent,
         "custom": ctx.headers.get("x-custom"),
-        "error": ((ctx.envelope or {}).get("status") or {}).get("error"),
+        "error": ctx.error and ctx.error._asdict(),
     }
 
 
@@ -69,14 +69,14 @@ def default(payload, threshold=0.5):
 
 
 def reroute(payload, ctx):
-    ctx.route_next = payload["next"]
+    ctx.set_route_next(payload["next"])
     return payload
 
 
 def rerouteeach(payload, ctx):
     for name in payload:
-        ctx.route_next = [name, "last"]
-        ctx.headers["x-for"] = name
+        ctx.set_route_next([name, "last"])
+        ctx.set_header("x-for", name)
         yield name
 
 

@@ -1,0 +1,1 @@
+../asya_runtime.py
