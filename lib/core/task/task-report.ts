@@ -64,6 +64,8 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   const mark = markOf(report);
   if (known !== undefined && !isAhead(mark, known.mark)) return task;
   const hasEnded = isFinal(task.state);
+  // It would be a write that nobody sees: the event stream has ended.
+  if (hasEnded && report.event === 'progress') return task;
   const running: Task = hasEnded ? task : { ...task, state: 'running' };
   if (known === undefined && Object.keys(task.children).length >= MAX_CHILDREN) {
     return report.event === 'final'
