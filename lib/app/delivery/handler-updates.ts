@@ -48,7 +48,7 @@ export function handlerUpdates({ actor, clock, telemetry, progress }: HandlerUpd
   const intervals = new Map<string, Set<Call>>();
   const warnAboutData = once((envelopeId: string) =>
     telemetry.warn(
-      'the data of a progress update is too large and was left out; further ones are not logged',
+      'the data of a progress update is too large or not JSON and was left out; further ones are not logged',
       {
         envelopeId,
         maxBytes: MAX_DATA_BYTES,

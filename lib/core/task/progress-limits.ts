@@ -1,4 +1,5 @@
 import type { HandlerProgress } from '../envelope/handler-progress.ts';
+import { type JsonText, readJson } from '../text/json-text.ts';
 import { exceedsUtf8Bytes, headWithinUtf8 } from '../text/utf8.ts';
 
 /** A longer message is cut. */
@@ -15,8 +16,15 @@ export function limitProgress({ percent, message, data }: HandlerProgress): Hand
     ...(typeof percent === 'number' && !Number.isNaN(percent) && { percent: limitPercent(percent) }),
     ...(typeof message === 'string' &&
       message !== '' && { message: headWithinUtf8(message, MAX_MESSAGE_BYTES) }),
-    ...(typeof data === 'string' && !exceedsUtf8Bytes(data, MAX_DATA_BYTES) && { data }),
+    ...(isAcceptable(data) && { data }),
   };
+}
+
+/** The gateway would reject invalid JSON together with the other reports of the request. */
+function isAcceptable(data: unknown): data is JsonText {
+  return (
+    typeof data === 'string' && !exceedsUtf8Bytes(data, MAX_DATA_BYTES) && readJson(data).kind !== 'invalid'
+  );
 }
 
 function limitPercent(percent: number): number {

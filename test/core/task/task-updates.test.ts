@@ -152,6 +152,8 @@ describe('limitProgress', () => {
     [{ message: 'é'.repeat(999) }, { message: 'é'.repeat(512) }],
     [{ data: `"${'x'.repeat(4_094)}"` as JsonText }, { data: `"${'x'.repeat(4_094)}"` }],
     [{ percent: 5, data: `"${'x'.repeat(4_095)}"` as JsonText }, { percent: 5 }],
+    [{ message: 'm', data: '{"n": NaN}' as JsonText }, { message: 'm' }],
+    [{ data: '' as JsonText }, {}],
     [{}, {}],
   ])('limits case %#', (given, expected) => {
     expect(limitProgress(given)).toEqual(expected);
