@@ -1,11 +1,16 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Role, type SendMessageRequest, type StreamResponse } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import { type Schema, Validator } from '@cfworker/json-schema';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Progress as Notification } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayProgress } from '../../lib/adapters/gateway-http/gateway-progress.ts';
-import { signedPost } from '../../lib/adapters/gateway-http/signed-post.ts';
+import { type GatewayAddress, signedPost } from '../../lib/adapters/gateway-http/signed-post.ts';
+import type { openApi } from '../../lib/adapters/http/open-api.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { handleDelivery } from '../../lib/app/delivery/handle-delivery.ts';
 import { handlerUpdates } from '../../lib/app/delivery/handler-updates.ts';
@@ -62,27 +67,25 @@ afterAll(() => served.close());
 
 interface RunningHandler {
   readonly id: string;
+  /** The first problem of each outage of the gateway. */
+  readonly problems: readonly string[];
   report(progress: HandlerProgress): void;
   /** The handler returns, and its envelope moves on. */
   end(): Promise<void>;
 }
 
 /** Calls the handler with the next envelope that the gateway sends. */
-async function handlerOf(create: () => unknown): Promise<RunningHandler> {
+async function handlerOf(
+  create: () => unknown,
+  address: GatewayAddress = { url: served.url, secret: SECRET },
+): Promise<RunningHandler> {
   const before = served.sent.length;
   create();
   await expect.poll(() => served.sent.length).toBe(before + 1);
   const body = served.sent.at(-1)?.body ?? '';
   const clock = systemClock;
-  const progress = gatewayProgress(
-    { url: served.url, secret: SECRET },
-    {
-      clock,
-      onProblem: (problem) => {
-        throw new Error(problem);
-      },
-    },
-  );
+  const problems: string[] = [];
+  const progress = gatewayProgress(address, { clock, onProblem: (problem) => problems.push(problem) });
   const actor = { name: 'fetch' };
   const updates = handlerUpdates({ actor, clock, progress, telemetry: recordingTelemetry() });
   const broker = memoryBroker({ clock });
@@ -101,6 +104,7 @@ async function handlerOf(create: () => unknown): Promise<RunningHandler> {
   const report = await called.promise;
   return {
     id: JSON.parse(body).id,
+    problems,
     report,
     end: async () => {
       returned.resolve(VALUE);
@@ -162,6 +166,11 @@ describe("a handler's progress", () => {
       { actor: 'fetch', percent: 50, message: 'frame 1 of 2', progress: { percent: 25 } },
       { actor: 'fetch', percent: 100, message: 'frame 2 of 2', progress: { percent: 50 } },
     ]);
+    expect(handler.problems).toEqual([]);
+    const api = await served.request('/openapi.json');
+    const { components } = (await api.json()) as ReturnType<typeof openApi>;
+    for (const { data } of events) expect(errorsIn(data, components.schemas.TaskEvent)).toEqual([]);
+    expect(errorsIn(JSON.parse(text), components.schemas.Task)).toEqual([]);
     const ids = events.map((event) => event.id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
@@ -177,6 +186,31 @@ describe("a handler's progress", () => {
     const ofChild = { ...late, envelope_id: 'a-child' };
     expect(await post([late, ofChild], AbortSignal.timeout(10_000))).toEqual({ canceled: new Set() });
     expect(await taskOf(id)).toEqual(ended);
+  });
+
+  it('does not delay or fail its envelope if the gateway never answers', async () => {
+    let requests = 0;
+    const silent = createServer(() => requests++).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const handler = await handlerOf(() => served.post('/flows/render', {}), { url });
+    for (let nth = 0; nth <= 100; nth++) handler.report({ percent: nth });
+    // It resolves with the acknowledgement, and the server has answered nothing.
+    await handler.end();
+    expect(requests).toBe(1);
+    silent.closeAllConnections();
+    await once(silent.close(), 'close');
+  });
+
+  it('does not fail its envelope if the gateway is down', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+    await once(closed.close(), 'close');
+    const handler = await handlerOf(() => served.post('/flows/render', {}), { url });
+    for (let nth = 0; nth <= 100; nth++) handler.report({ percent: nth });
+    await handler.end();
+    expect(handler.problems).toEqual([expect.stringContaining('ECONNREFUSED')]);
   });
 
   it('is sent to an MCP client as increasing notifications', async () => {
@@ -242,6 +276,10 @@ describe("a handler's progress", () => {
     expect((await client.getTask({ tenant: '', id })).status?.message).toBeUndefined();
   });
 });
+
+function errorsIn(value: unknown, schema: Schema): readonly string[] {
+  return new Validator(schema, '2020-12', false).validate(value).errors.map(({ error }) => error);
+}
 
 function hasProgress(payload: StreamResponse['payload']): boolean {
   return payload?.$case === 'statusUpdate' && payload.value.metadata?.['event'] === 'progress';
