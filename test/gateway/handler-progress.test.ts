@@ -10,7 +10,6 @@ import type { Progress as Notification } from '@modelcontextprotocol/sdk/types.j
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayProgress } from '../../lib/adapters/gateway-http/gateway-progress.ts';
 import { type GatewayAddress, signedPost } from '../../lib/adapters/gateway-http/signed-post.ts';
-import type { openApi } from '../../lib/adapters/http/open-api.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { handleDelivery } from '../../lib/app/delivery/handle-delivery.ts';
 import { handlerUpdates } from '../../lib/app/delivery/handler-updates.ts';
@@ -168,7 +167,9 @@ describe("a handler's progress", () => {
     ]);
     expect(handler.problems).toEqual([]);
     const api = await served.request('/openapi.json');
-    const { components } = (await api.json()) as ReturnType<typeof openApi>;
+    const { components } = (await api.json()) as {
+      components: { schemas: { Task: Schema; TaskEvent: Schema } };
+    };
     for (const { data } of events) expect(errorsIn(data, components.schemas.TaskEvent)).toEqual([]);
     expect(errorsIn(JSON.parse(text), components.schemas.Task)).toEqual([]);
     const ids = events.map((event) => event.id);

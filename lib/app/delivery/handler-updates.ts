@@ -14,7 +14,7 @@ export interface HandlerUpdates {
   begin(envelope: Envelope): CallUpdates;
 }
 
-export interface CallUpdates {
+interface CallUpdates {
   /** Returns at once and never throws. A field that an update leaves out keeps its last value. */
   readonly onProgress: (progress: HandlerProgress) => void;
   /** Passes on the last update if it still waits, without waiting for the gateway. Later updates are ignored. */
