@@ -1,4 +1,4 @@
-import type { Report, StepReport } from '../core/task/report.ts';
+import type { ProgressReport, Report, StepReport } from '../core/task/report.ts';
 
 /** Reports to the gateway how envelopes ended. */
 export interface Reports {
@@ -16,8 +16,11 @@ export interface Progress {
    * canceled, and with false in every other case. Never rejects.
    */
   arrived(report: StepReport): Promise<boolean>;
-  /** Queues a report to be sent with others a little later. It is lost if the gateway does not respond. */
-  note(report: StepReport): void;
+  /**
+   * Queues a report to be sent with others a little later. It is lost if the gateway does not respond. Resolves when it
+   * was sent or lost; never rejects.
+   */
+  note(report: StepReport | ProgressReport): Promise<void>;
   /** Sends the queued reports now, within a short time limit. Call it before the host may be suspended. */
   flush(): Promise<void>;
 }

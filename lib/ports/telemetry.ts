@@ -10,11 +10,20 @@ export interface Telemetry {
   ended(report: DeliveryReport): void;
   /** An outside system failed, or a configuration needs attention. */
   warn(what: string, details: Details): void;
+  /** A handler reported its progress. Throttled: not every update is reported. Absent if nothing records it. */
+  progress?(progress: ReportedProgress): void;
   /** One operation, for debugging. */
   step(what: string, details: Details): void;
 }
 
 export type Details = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A handler's progress without its data, which may be part of a payload. */
+export interface ReportedProgress {
+  readonly envelopeId: string;
+  readonly percent?: number;
+  readonly message?: string;
+}
 
 /** One processed delivery, reported after its sends were accepted or refused. Never contains a payload. */
 export interface DeliveryReport {

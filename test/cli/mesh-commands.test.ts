@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogLine } from '../../lib/local/mesh/log-line.ts';
+import { jsonLog } from '../../lib/adapters/log/json-log.ts';
+import { type LogLine, readLogLine } from '../../lib/local/mesh/log-line.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { type Backend, type CrewMesh, startBackend } from './operator-fixture.ts';
 import { asya, type Run, type RunOptions } from './run-asya.ts';
@@ -186,6 +187,30 @@ describe('asya watch', () => {
       status: 0,
       out: '00:00:00 score attempt 2 e-1 success → x-sink\nsucceeded at score: Completed',
     });
+  });
+
+  it("prints a handler's progress", async () => {
+    const { asya, scene, logFile } = await localMesh();
+    const lines: LogLine[] = [];
+    const write = (text: string) => lines.push(readLogLine('score', text) as LogLine);
+    const log = jsonLog({ level: 'info', actor: 'score', now: () => Date.UTC(2026, 7, 1), write });
+    log.progress?.({ envelopeId: 'e-1', percent: 40, message: 'frame 2 of 5' });
+    log.progress?.({ envelopeId: 'e-1', percent: 60 });
+    log.progress?.({ envelopeId: 'e-1', message: 'uploading' });
+    log.progress?.({ envelopeId: 'other', percent: 1 });
+    writeFileSync(logFile, logged(...lines));
+    await scene.endAs(
+      '{"id":"e-1","route":{"prev":["score"],"curr":"","next":[]},"payload":1}',
+      'score',
+      'succeeded',
+    );
+    const { out } = await asya(['watch', 'e-1']);
+    expect(out.split('\n').map((text) => text.replace(/^.*?(?=progress)/, ''))).toEqual([
+      'progress: frame 2 of 5 (40 %)',
+      'progress: 60 %',
+      'progress: uploading',
+      'succeeded at score: Completed',
+    ]);
   });
 
   it('prints a hint without log lines, and waits until it is stopped', async () => {

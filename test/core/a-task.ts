@@ -1,4 +1,4 @@
-import type { FinalReport, StepEvent, StepReport } from '../../lib/core/task/report.ts';
+import type { FinalReport, ProgressReport, StepEvent, StepReport } from '../../lib/core/task/report.ts';
 import type { Task } from '../../lib/core/task/task.ts';
 import { createTask } from '../../lib/core/task/task-create.ts';
 import { NOW } from './a-delivery.ts';
@@ -23,6 +23,11 @@ export function aStep(event: StepEvent, hop: number, changes: Partial<StepReport
     route: { prev: ACTORS.slice(0, at), curr: ACTORS[at] ?? '', next: ACTORS.slice(at + 1) },
     ...changes,
   };
+}
+
+/** What the handler of the actor with this index reported. A larger order is a later report. */
+export function anUpdate(hop: number, order: number, changes: Partial<ProgressReport> = {}): ProgressReport {
+  return { ...aStep('processing', hop), event: 'progress', order, ...changes };
 }
 
 export function anEndOf(

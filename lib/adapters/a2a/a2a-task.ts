@@ -1,10 +1,12 @@
 import { type Artifact, type Message, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
-import type {
-  TaskState as MeshState,
-  Task as MeshTask,
-  TaskError,
-  TaskResult,
+import {
+  isFinal,
+  type TaskState as MeshState,
+  type Task as MeshTask,
+  type TaskError,
+  type TaskResult,
 } from '../../core/task/task.ts';
+import { defined } from '../../core/text/defined.ts';
 import { resultPart, textPart } from './result-part.ts';
 
 const STATES: Readonly<Record<MeshState, TaskState>> = {
@@ -32,7 +34,7 @@ export function toTask(ids: TaskIds, { task, payload }: TaskResult): Task {
   return {
     id: ids.taskId,
     contextId: ids.contextId,
-    status: toStatus(ids, { ...task, atMs: task.updatedMs }),
+    status: toStatus(ids, { ...task, atMs: task.updatedMs, ...currentUpdate(task) }),
     artifacts: artifact === undefined ? [] : [artifact],
     history: [],
     metadata: { flow: task.flow, percent: task.progress.percent },
@@ -57,15 +59,37 @@ interface StatusSource {
   readonly reason?: string;
   readonly error?: TaskError;
   readonly atMs: number;
+  /** A handler's progress, with the number of its event. */
+  readonly seq?: number;
+  readonly percent?: number;
+  readonly message?: string;
 }
 
-export function toStatus(ids: TaskIds, { state, reason, error, atMs }: StatusSource): TaskStatus {
-  const why = state === 'succeeded' ? '' : whyText(reason, error);
+export function toStatus(ids: TaskIds, source: StatusSource): TaskStatus {
   return {
-    state: STATES[state],
-    message: why === '' ? undefined : agentMessage(ids, why),
-    timestamp: new Date(atMs).toISOString(),
+    state: STATES[source.state],
+    message: statusMessage(ids, source),
+    timestamp: new Date(source.atMs).toISOString(),
   };
+}
+
+/** The ids are derived, so that a message that is read again has the same id. */
+function statusMessage(ids: TaskIds, source: StatusSource): Message | undefined {
+  const { state, reason, error, seq, percent, message } = source;
+  const why = state === 'succeeded' ? '' : whyText(reason, error);
+  if (why !== '') return agentMessage(ids, `${ids.taskId}-status`, why);
+  const text = message ?? (percent === undefined ? undefined : `${percent} %`);
+  return text === undefined || isFinal(state)
+    ? undefined
+    : agentMessage(ids, `${ids.taskId}-progress-${seq}`, text);
+}
+
+/** What the handler of the actor that the root is at reported last. */
+function currentUpdate({ events, progress }: MeshTask): Pick<StatusSource, 'seq' | 'percent' | 'message'> {
+  const latest = events.findLast(({ type, child }) => type === 'progress' && child === undefined);
+  if (latest === undefined || latest.actor !== progress.current) return {};
+  const { seq, percent, message } = latest;
+  return { seq, ...defined({ percent, message }) };
 }
 
 function whyText(reason: string | undefined, error: TaskError | undefined): string {
@@ -73,10 +97,9 @@ function whyText(reason: string | undefined, error: TaskError | undefined): stri
   return [...(reason === undefined ? [] : [reason]), ...errorTexts].join(': ');
 }
 
-/** A task has at most one message from the agent, so the message id is derived from the task's id. */
-function agentMessage({ taskId, contextId }: TaskIds, text: string): Message {
+function agentMessage({ taskId, contextId }: TaskIds, messageId: string, text: string): Message {
   return {
-    messageId: `${taskId}-status`,
+    messageId,
     taskId,
     contextId,
     role: Role.ROLE_AGENT,

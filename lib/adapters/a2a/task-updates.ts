@@ -3,6 +3,7 @@ import { followTask } from '../../app/gateway/follow-task.ts';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
 import { isFinal, type Task, type TaskEvent } from '../../core/task/task.ts';
 import { defined } from '../../core/text/defined.ts';
+import { exactValueFromJson } from '../../core/text/exact-value.ts';
 import { refusedTask } from './a2a-error.ts';
 import { type TaskIds, toArtifact, toStatus, toTask } from './a2a-task.ts';
 
@@ -43,6 +44,12 @@ function statusUpdate(
   return { payload: { $case: 'statusUpdate', value } };
 }
 
-function metadataOf({ type, actor, progress }: TaskEvent): Record<string, unknown> {
-  return { event: type, percent: progress.percent, ...defined({ actor }) };
+/** `percent` is the task's, `handlerPercent` and `data` are what the handler reported. */
+function metadataOf({ type, actor, progress, percent, data }: TaskEvent): Record<string, unknown> {
+  const exact = data === undefined ? undefined : exactValueFromJson(data);
+  return {
+    event: type,
+    percent: progress.percent,
+    ...defined({ actor, handlerPercent: percent, data: exact?.value }),
+  };
 }

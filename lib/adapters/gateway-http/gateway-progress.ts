@@ -1,5 +1,5 @@
 import { batcher } from '../../async/batcher.ts';
-import type { StepReport } from '../../core/task/report.ts';
+import type { ProgressReport, StepReport } from '../../core/task/report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Progress } from '../../ports/reports.ts';
 import { type GatewayAddress, type PostReports, signedPost } from './signed-post.ts';
@@ -38,7 +38,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
   let isHung = false;
   let isFailing = false;
   /** Resolves for each report with whether its task was canceled. */
-  const batches = batcher<StepReport, boolean>({
+  const batches = batcher<StepReport | ProgressReport, boolean>({
     run: async (reports) => {
       const canceled = await send(reports);
       // Reports that arrived meanwhile leave with the next request, without lingering.
@@ -52,7 +52,7 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
   });
 
   /** Resolves with the tasks that the gateway reports as canceled. */
-  async function send(reports: readonly StepReport[]): Promise<ReadonlySet<string>> {
+  async function send(reports: readonly (StepReport | ProgressReport)[]): Promise<ReadonlySet<string>> {
     const sentAt = clock.now();
     const answer = await post(reports, AbortSignal.timeout(REQUEST_MS));
     if ('problem' in answer) {
@@ -102,8 +102,8 @@ export function gatewayProgress(gateway: GatewayAddress, options: ProgressOption
       else noWaitUntil = pauseAfter(clock.now() - sentAt);
       return isCanceled ?? false;
     },
-    note: (report) => {
-      batches.add(report);
+    note: async (report) => {
+      await batches.add(report);
     },
     flush: async () => {
       if (batches.size === 0) return;

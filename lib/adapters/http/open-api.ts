@@ -49,7 +49,8 @@ export function openApi(flows: readonly Flow[]) {
           summary: 'Stream the events of a task; the first event is its current state',
           responses: {
             200: {
-              description: 'Server-sent events',
+              description:
+                'Server-sent events. The data of each event is a TaskEvent, and its name is the type of that event',
               content: { 'text/event-stream': { schema: { type: 'string' } } },
             },
             204: { description: 'The task has ended and has no further events' },
@@ -63,7 +64,7 @@ export function openApi(flows: readonly Flow[]) {
     },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: { Task: TASK_SCHEMA, Problem: PROBLEM_SCHEMA },
+      schemas: { Task: TASK_SCHEMA, TaskEvent: EVENT_SCHEMA, Problem: PROBLEM_SCHEMA },
     },
   };
 }
@@ -86,25 +87,64 @@ function flowPath({ description, mcp }: Flow) {
   };
 }
 
+const STATE = { enum: ['pending', 'running', 'paused', 'succeeded', 'failed', 'canceled'] };
+const ERROR = { type: 'object', properties: { type: { type: 'string' }, message: { type: 'string' } } };
+const ROUTE_PROGRESS = {
+  done: { type: 'array', items: { type: 'string' } },
+  current: { type: 'string' },
+  left: { type: 'array', items: { type: 'string' } },
+  percent: { type: 'integer', minimum: 0, maximum: 100, description: 'Of the whole route. Never decreases' },
+};
+const HANDLER_PROGRESS = {
+  actor: { type: 'string' },
+  child: { type: 'string', description: 'Envelope id, if it is about a child of a fan-out' },
+  percent: {
+    type: 'number',
+    minimum: 0,
+    maximum: 100,
+    description: 'Of the call, as the handler reported it',
+  },
+  message: { type: 'string' },
+  data: { description: 'Any JSON, as the handler reported it' },
+  at: { type: 'string', format: 'date-time' },
+};
+
+const EVENT_SCHEMA = {
+  type: 'object',
+  required: ['task', 'seq', 'type', 'state', 'progress', 'at'],
+  properties: {
+    task: { type: 'string' },
+    seq: { type: 'integer', description: 'The id of the event. Increases, with gaps' },
+    type: { enum: ['created', 'received', 'processing', 'progress', 'completed', 'ended'] },
+    state: STATE,
+    reason: { type: 'string' },
+    error: ERROR,
+    progress: { type: 'object', properties: ROUTE_PROGRESS },
+    ...HANDLER_PROGRESS,
+  },
+};
+
 const TASK_SCHEMA = {
   type: 'object',
   required: ['id', 'flow', 'state', 'created_at', 'updated_at', 'progress', 'children', 'links'],
   properties: {
     id: { type: 'string' },
     flow: { type: 'string' },
-    state: { enum: ['pending', 'running', 'paused', 'succeeded', 'failed', 'canceled'] },
+    state: STATE,
     reason: { type: 'string' },
-    error: { type: 'object', properties: { type: { type: 'string' }, message: { type: 'string' } } },
+    error: ERROR,
     created_at: { type: 'string', format: 'date-time' },
     updated_at: { type: 'string', format: 'date-time' },
     deadline_at: { type: 'string', format: 'date-time' },
     progress: {
       type: 'object',
       properties: {
-        done: { type: 'array', items: { type: 'string' } },
-        current: { type: 'string' },
-        left: { type: 'array', items: { type: 'string' } },
-        percent: { type: 'integer', minimum: 0, maximum: 100 },
+        ...ROUTE_PROGRESS,
+        latest: {
+          type: 'object',
+          description: 'What a handler reported last',
+          properties: HANDLER_PROGRESS,
+        },
       },
     },
     children: { type: 'object' },

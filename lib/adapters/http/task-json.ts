@@ -1,5 +1,6 @@
-import type { Task, TaskEvent } from '../../core/task/task.ts';
+import { latestProgress, type Task, type TaskEvent } from '../../core/task/task.ts';
 import { defined } from '../../core/text/defined.ts';
+import { exactValueFromJson } from '../../core/text/exact-value.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 
@@ -15,7 +16,7 @@ export function taskJson(task: Task) {
     created_at: timestampText(createdMs),
     updated_at: timestampText(updatedMs),
     ...(deadlineMs !== undefined && { deadline_at: timestampText(deadlineMs) }),
-    progress,
+    progress: { ...progress, ...defined({ latest: latestJson(task) }) },
     children: Object.fromEntries(
       Object.entries(children).map(([child, { state: its, actor, reason: why }]) => [
         child,
@@ -25,6 +26,23 @@ export function taskJson(task: Task) {
     ...defined({ children_unlisted: unlisted }),
     links: linksOf(id),
   };
+}
+
+function latestJson(task: Task) {
+  const latest = latestProgress(task);
+  if (latest === undefined) return undefined;
+  const { actor, child, percent, message, atMs } = latest;
+  return {
+    ...defined({ actor, child, percent, message }),
+    ...dataJson(latest),
+    at: timestampText(atMs),
+  };
+}
+
+/** Numbers keep their digits. Data that is nested too deeply is left out. */
+function dataJson({ data }: TaskEvent): { readonly data?: unknown } {
+  const exact = data === undefined ? undefined : exactValueFromJson(data);
+  return exact === undefined ? {} : { data: exact.value };
 }
 
 /** Inserts the payload as text, so that 64-bit integers keep their digits. */
@@ -44,7 +62,7 @@ function linksOf(id: string) {
 }
 
 export function eventText(task: string, event: TaskEvent): string {
-  const { atMs, ...rest } = event;
-  const data = JSON.stringify({ task, ...rest, at: timestampText(atMs) });
-  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
+  const { atMs, data: _, ...rest } = event;
+  const text = JSON.stringify({ task, ...rest, ...dataJson(event), at: timestampText(atMs) });
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${text}\n\n`;
 }

@@ -34,6 +34,8 @@ export function jsonLog({ level: minLevel, actor, now, write }: JsonLogOptions):
     began: () => {},
     ended: (report) => line(levelOf(report), 'delivery', detailsOf(report)),
     warn: (what, details) => line('warn', what, details),
+    progress: ({ envelopeId, percent, message: text }) =>
+      line('info', 'progress', { envelopeId, percent, text }),
     step: (what, details) => line('debug', what, details),
   };
 }

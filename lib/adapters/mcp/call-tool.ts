@@ -1,7 +1,7 @@
 import { type CallToolResult, ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { followTask } from '../../app/gateway/follow-task.ts';
 import type { Caller, Gateway } from '../../app/gateway/gateway.ts';
-import type { TaskProgress } from '../../core/task/task.ts';
+import type { TaskEvent } from '../../core/task/task.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
 import { toCallResult } from './call-result.ts';
@@ -30,7 +30,10 @@ export async function callTool(gateway: Gateway, caller: Caller, call: ToolCall)
   return toCallResult(ended.result);
 }
 
-/** MCP requires that the progress value increases with each notification. */
+/**
+ * MCP requires that the progress value increases with each notification. A handler's message is sent even if the
+ * percentage is the same: the value then increases by a fraction that never reaches the next percent.
+ */
 async function reportUntilEnded(
   gateway: Gateway,
   caller: Caller,
@@ -39,13 +42,22 @@ async function reportUntilEnded(
   signal: AbortSignal,
 ): Promise<void> {
   let reported = -1;
-  for await (const { progress } of followTask(gateway, caller, id, undefined, signal)) {
-    if (progress.percent <= reported) continue;
-    reported = progress.percent;
-    await onProgress?.(reported, progressMessage(id, progress));
+  for await (const event of followTask(gateway, caller, id, undefined, signal)) {
+    const { percent } = event.progress;
+    const message = handlerMessage(id, event);
+    if (percent <= reported && message === undefined) continue;
+    reported = percent > reported ? percent : reported + (percent + 1 - reported) / 1000;
+    await onProgress?.(reported, message ?? routeMessage(id, event));
   }
 }
 
-function progressMessage(id: string, { current, done }: TaskProgress): string {
+/** Undefined if the event is not about what the root's handler reported. The HTTP stream has the children's events too. */
+function handlerMessage(id: string, { type, child, actor, percent, message }: TaskEvent): string | undefined {
+  if (type !== 'progress' || child !== undefined) return undefined;
+  const text = message ?? (percent === undefined ? undefined : `${percent} %`);
+  return text === undefined ? undefined : `${actor}: ${text} (task ${id})`;
+}
+
+function routeMessage(id: string, { progress: { current, done } }: TaskEvent): string {
   return current === undefined ? `task ${id}: ${done.length} done` : `task ${id}: at ${current}`;
 }

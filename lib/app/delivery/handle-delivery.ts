@@ -14,6 +14,7 @@ import type { Progress } from '../../ports/reports.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { DeliveryReport, Telemetry } from '../../ports/telemetry.ts';
 import type { Delivery } from '../../ports/transport.ts';
+import type { HandlerUpdates } from './handler-updates.ts';
 import { reportArrival, reportCompletion } from './report-progress.ts';
 
 /** The line that an actor's deliveries pass through: what it needs to process them. Every host has the same line. */
@@ -29,6 +30,8 @@ export interface DeliveryLine {
   readonly telemetry: Telemetry;
   /** Reports an envelope's progress to the gateway. Undefined: there is no gateway. */
   readonly progress?: Progress;
+  /** Passes on what a handler reports during its call. Undefined: it is ignored. */
+  readonly updates?: HandlerUpdates;
 }
 
 type Incoming = Pick<Delivery, 'body' | 'messageId' | 'queue' | 'receiveCount'>;
@@ -121,11 +124,13 @@ async function admitOnceStarted(
   return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 
-async function invoke(admission: Admission, { runtime, telemetry }: DeliveryLine): Promise<Outcome> {
+async function invoke(admission: Admission, { runtime, telemetry, updates }: DeliveryLine): Promise<Outcome> {
   if (admission.kind !== 'call' && admission.kind !== 'end-call') return admission;
   const { envelope, timeoutMs } = admission;
   telemetry.step('call', { envelopeId: envelope.id, timeoutMs });
-  const end = await runtime.call({ envelope, timeoutMs });
+  const call = updates?.begin(envelope);
+  const end = await runtime.call({ envelope, timeoutMs, ...defined({ onProgress: call?.onProgress }) });
+  call?.end();
   telemetry.step('called', { envelopeId: envelope.id, end: end.kind });
   return { kind: 'called', call: admission, end };
 }

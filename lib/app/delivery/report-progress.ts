@@ -23,7 +23,7 @@ export async function reportArrival(admission: Admission, reporter: Reporter): P
     return { kind: 'canceled', envelope: { ...envelope, status } };
   }
   const processing = stepReportOf(envelope, 'processing', actor.name, clock.now());
-  if (processing !== undefined) progress.note(processing);
+  if (processing !== undefined) void progress.note(processing);
   return admission;
 }
 
@@ -44,5 +44,5 @@ export function reportCompletion(
   );
   if (sentOn === undefined) return;
   const completed = stepReportOf(envelope, 'completed', actor.name, clock.now(), sentOn.envelope);
-  if (completed !== undefined) progress.note(completed);
+  if (completed !== undefined) void progress.note(completed);
 }

@@ -15,6 +15,9 @@ export function telemetryToAll(...listeners: readonly Telemetry[]): Telemetry {
     warn: (what, details) => {
       for (const listener of listeners) listener.warn(what, details);
     },
+    progress: (progress) => {
+      for (const listener of listeners) listener.progress?.(progress);
+    },
     step: (what, details) => {
       for (const listener of listeners) listener.step(what, details);
     },

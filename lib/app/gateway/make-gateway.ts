@@ -1,7 +1,7 @@
 import type { Flow } from '../../core/task/flow.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { cancelTask, expireTask } from '../../core/task/task-end.ts';
-import { applyReport } from '../../core/task/task-report.ts';
+import { applyReports } from '../../core/task/task-report.ts';
 import { defined } from '../../core/text/defined.ts';
 import { createTaskFor, unavailable } from './create-task.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
@@ -117,9 +117,7 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       const byTask = Map.groupBy(reports, ({ task }) => task);
       const replies = await Promise.all(
         [...byTask].map(([id, ofTask]) =>
-          tasks.update(id, (task) =>
-            ofTask.reduce((one, report) => applyReport(one, report, clock.now()), task),
-          ),
+          tasks.update(id, (task) => applyReports(task, ofTask, clock.now())),
         ),
       );
       const refusal = replies.find((reply) => !reply.ok);

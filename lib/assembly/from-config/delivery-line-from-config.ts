@@ -1,9 +1,11 @@
 import { gatewayProgress } from '../../adapters/gateway-http/gateway-progress.ts';
 import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
 import type { DeliveryLine } from '../../app/delivery/handle-delivery.ts';
+import { handlerUpdates } from '../../app/delivery/handler-updates.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { queueName } from '../../config/settings/queue-name.ts';
 import type { Dispatch } from '../../core/delivery/plan.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
@@ -30,11 +32,17 @@ export function deliveryLineFromConfig(
 }
 
 /** End actors do not report progress: the crew reports how an envelope ends. */
-function progressFrom(config: SidecarConfig, telemetry: Telemetry): Pick<DeliveryLine, 'progress'> {
-  const gateway = config.actor.isEnd ? undefined : gatewayAddress(config);
-  if (gateway === undefined) return {};
+function progressFrom(
+  { actor, ...config }: SidecarConfig,
+  telemetry: Telemetry,
+): Pick<DeliveryLine, 'progress' | 'updates'> {
+  if (actor.isEnd) return {};
+  const gateway = gatewayAddress(config);
   const onProblem = (problem: string) => telemetry.warn('reporting to the gateway failed', { problem });
-  return { progress: gatewayProgress(gateway, { clock: systemClock, onProblem }) };
+  const clock = systemClock;
+  const progress = gateway && gatewayProgress(gateway, { clock, onProblem });
+  const reported = defined({ progress });
+  return { ...reported, updates: handlerUpdates({ actor, clock, telemetry, ...reported }) };
 }
 
 /** Sends to an actor's queue. An escalation goes to a topic of exactly that name, without the namespace. */

@@ -14,9 +14,11 @@ export async function taskEventLines(task: string | undefined, tasks: TaskStore)
   return [...(earlier > 0 ? [`… ${earlier} earlier`] : []), ...events.slice(-MAX_EVENTS).map(eventLine)];
 }
 
-function eventLine({ atMs, type, state, actor, child, reason }: TaskEvent): string {
+function eventLine({ atMs, type, state, actor, child, reason, percent, message }: TaskEvent): string {
   const where = actor === undefined ? '' : ` at ${oneLine(actor, 63)}`;
   const childText = child === undefined ? '' : ` (child ${oneLine(child, 40)})`;
   const why = reason === undefined ? '' : `, ${oneLine(reason, 60)}`;
-  return `${new Date(atMs).toISOString().slice(11, 23)} ${type}${where}: ${state}${why}${childText}`;
+  const percentText = percent === undefined ? '' : `, ${percent} %`;
+  const text = message === undefined ? '' : `, ${oneLine(message, 100)}`;
+  return `${new Date(atMs).toISOString().slice(11, 23)} ${type}${where}: ${state}${why}${percentText}${text}${childText}`;
 }

@@ -1,6 +1,8 @@
 import type { Route } from '../envelope/envelope.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import type { FinalReport, Report, StepEvent } from './report.ts';
+import { type JsonText, readJson } from '../text/json-text.ts';
+import { limitProgress } from './progress-limits.ts';
+import type { FinalReport, ProgressReport, Report, StepEvent } from './report.ts';
 
 const STEPS: readonly string[] = ['received', 'processing', 'completed'] satisfies readonly StepEvent[];
 const PHASES: readonly string[] = [
@@ -28,10 +30,29 @@ function reportFromValue(value: unknown): Report | undefined {
     const end = { event, phase: phase as FinalReport['phase'], archive_key } as const;
     return { ...common, ...end, ...textAt(value, 'reason'), ...errorAt(value) };
   }
-  const { attempt, route } = value;
-  if (typeof event !== 'string' || !STEPS.includes(event) || !isCount(attempt)) return undefined;
-  const read = routeFromValue(route);
-  return read && { ...common, event: event as StepEvent, attempt, route: read };
+  const { attempt } = value;
+  const route = routeFromValue(value['route']);
+  if (typeof event !== 'string' || !isCount(attempt) || route === undefined) return undefined;
+  if (event === 'progress') {
+    const progress = progressIn(value);
+    return progress && { ...common, event, attempt, route, ...progress };
+  }
+  return STEPS.includes(event) ? { ...common, event: event as StepEvent, attempt, route } : undefined;
+}
+
+type ReportedProgress = Pick<ProgressReport, 'percent' | 'message' | 'data' | 'order'>;
+
+/** Undefined if `order` is missing or `data` is not the text of a JSON value. */
+function progressIn({ order, percent, message, data }: Fields): ReportedProgress | undefined {
+  if (!isCount(order)) return undefined;
+  const isJson = typeof data === 'string' && readJson(data).kind !== 'invalid';
+  if (data !== undefined && !isJson) return undefined;
+  const progress = {
+    ...(typeof percent === 'number' && { percent }),
+    ...(typeof message === 'string' && { message }),
+    ...(isJson && { data: data as JsonText }),
+  };
+  return { ...limitProgress(progress), order };
 }
 
 function routeFromValue(value: unknown): Route | undefined {

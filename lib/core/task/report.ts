@@ -1,5 +1,6 @@
 import { endActorOf, endOf } from '../envelope/end.ts';
 import type { Envelope, Route } from '../envelope/envelope.ts';
+import type { HandlerProgress } from '../envelope/handler-progress.ts';
 import { FLOW, headerText, REPLAY, TASK } from '../envelope/headers.ts';
 import { hopOf } from '../envelope/route.ts';
 import { errorOf } from '../failure/failure.ts';
@@ -8,7 +9,7 @@ import { timestampText } from '../text/timestamp.ts';
 import { truncateError } from './task-end.ts';
 
 /** A report to the gateway about an envelope that belongs to a task. It never contains the payload. */
-export type Report = StepReport | FinalReport;
+export type Report = StepReport | ProgressReport | FinalReport;
 
 interface ReportedEnvelope {
   readonly task: string;
@@ -30,6 +31,18 @@ export interface StepReport extends ReportedEnvelope {
 }
 
 export type StepEvent = 'received' | 'processing' | 'completed';
+
+/** What a handler reported during its call: the latest value of each field. */
+export interface ProgressReport extends ReportedEnvelope, HandlerProgress {
+  readonly event: 'progress';
+  readonly attempt: number;
+  readonly route: Route;
+  /**
+   * Increases with every report of an attempt, because reports may arrive out of order. It is the sidecar's time in
+   * milliseconds since 1970, so that it also increases when an envelope is redelivered after a crash.
+   */
+  readonly order: number;
+}
 
 /** The crew's report about the end. */
 export interface FinalReport extends ReportedEnvelope {
@@ -71,6 +84,17 @@ export function stepReportOf(
   if (reported === undefined) return undefined;
   const attempt = envelope.status?.attempt ?? 1;
   return { ...reported, event, actor, attempt, route: sent.route, at: timestampText(now) };
+}
+
+/** The report of a handler's progress. Undefined without a task, and for a replay: its task has ended. */
+export function progressReportOf(
+  envelope: Envelope,
+  progress: HandlerProgress,
+  actor: string,
+  order: number,
+): ProgressReport | undefined {
+  const reported = stepReportOf(envelope, 'processing', actor, order);
+  return reported && { ...reported, event: 'progress', ...progress, order };
 }
 
 function reportedOf(envelope: Envelope): Omit<ReportedEnvelope, 'actor' | 'at'> | undefined {

@@ -6,9 +6,11 @@ const MAX_NAMES = 100;
 /** 100 % is only reached when the end is reported. */
 const MAX_PERCENT_BEFORE_END = 99;
 
-export function progressOf({ prev, curr, next }: Route): TaskProgress {
+/** @param currentPercent How far the handler of the current actor is, from 0 to 100. */
+export function progressOf({ prev, curr, next }: Route, currentPercent = 0): TaskProgress {
   const all = prev.length + next.length + (curr === '' ? 0 : 1);
-  const percent = all === 0 ? MAX_PERCENT_BEFORE_END : Math.floor((100 * prev.length) / all);
+  const done = 100 * prev.length + (curr === '' ? 0 : currentPercent);
+  const percent = all === 0 ? MAX_PERCENT_BEFORE_END : Math.floor(done / all);
   return {
     done: prev.slice(-MAX_NAMES),
     ...(curr === '' ? {} : { current: curr }),

@@ -1,6 +1,6 @@
 import { defined } from '../text/defined.ts';
-import type { FinalReport, Report, StepEvent, StepReport } from './report.ts';
-import { isFinal, type Task, type TaskChild, type TaskMark } from './task.ts';
+import type { FinalReport, ProgressReport, Report, StepEvent, StepReport } from './report.ts';
+import { isFinal, type Task, type TaskChild, type TaskEvent, type TaskMark } from './task.ts';
 import { endTask } from './task-end.ts';
 import { withEvent } from './task-event.ts';
 import { furtherProgress, progressOf } from './task-progress.ts';
@@ -10,6 +10,21 @@ export const MAX_CHILDREN = 200;
 
 const STAGES: Readonly<Record<StepEvent, number>> = { received: 0, processing: 1, completed: 2 };
 const END: TaskMark = [Number.MAX_SAFE_INTEGER, 0, 0];
+
+/**
+ * The time between two progress updates of fan-out children that a task accepts, for all of them together: each update is
+ * a write, and hundreds of children report at the same time. The root's sidecar limits the root's updates.
+ */
+const CHILD_UPDATE_INTERVAL_MS = 250;
+
+/** The task after the reports of one request. See {@link applyReport}. */
+export function applyReports(task: Task, reports: readonly Report[], now: number): Task {
+  const latest = task.events.findLast(({ type, child }) => type === 'progress' && child !== undefined);
+  const isTooSoon = latest !== undefined && now - latest.atMs < CHILD_UPDATE_INTERVAL_MS;
+  const isDropped = ({ event, envelope_id }: Report) => event === 'progress' && envelope_id !== task.id;
+  const accepted = isTooSoon ? reports.filter((report) => !isDropped(report)) : reports;
+  return accepted.reduce((one, report) => applyReport(one, report, now), task);
+}
 
 /**
  * The task after a report. Reports may be duplicated or arrive out of order: a report that is not ahead of the known
@@ -28,12 +43,19 @@ function endByReport(task: Task, report: FinalReport, now: number): Task {
   return endTask(task, { state: phase, actor, archiveKey: archive_key, ...why }, now);
 }
 
-function applyStep(task: Task, report: StepReport, now: number): Task {
+function applyStep(task: Task, report: StepReport | ProgressReport, now: number): Task {
   const mark = markOf(report);
   if (!isAhead(mark, task.mark)) return task;
-  const progress = furtherProgress(task.progress, progressOf(report.route));
+  const update = updateIn(report);
+  const progress = furtherProgress(task.progress, progressOf(report.route, update.percent));
   const { event: type, actor } = report;
-  return withEvent({ ...task, state: 'running', mark, progress }, { type, actor }, now);
+  return withEvent({ ...task, state: 'running', mark, progress }, { type, actor, ...update }, now);
+}
+
+function updateIn(report: Report): Pick<TaskEvent, 'percent' | 'message' | 'data'> {
+  if (report.event !== 'progress') return {};
+  const { percent, message, data } = report;
+  return defined({ percent, message, data });
 }
 
 function applyToChild(task: Task, report: Report, now: number): Task {
@@ -42,6 +64,8 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   const mark = markOf(report);
   if (known !== undefined && !isAhead(mark, known.mark)) return task;
   const hasEnded = isFinal(task.state);
+  // It would be a write that nobody sees: the event stream has ended.
+  if (hasEnded && report.event === 'progress') return task;
   const running: Task = hasEnded ? task : { ...task, state: 'running' };
   if (known === undefined && Object.keys(task.children).length >= MAX_CHILDREN) {
     return report.event === 'final'
@@ -57,11 +81,16 @@ function applyToChild(task: Task, report: Report, now: number): Task {
   // The task's events are complete.
   if (hasEnded) return { ...task, children, version: task.version + 1 };
   const type = report.event === 'final' ? 'ended' : report.event;
-  return withEvent({ ...running, children }, { type, actor, child: id, ...why }, now);
+  return withEvent({ ...running, children }, { type, actor, child: id, ...why, ...updateIn(report) }, now);
 }
 
 function markOf(report: Report): TaskMark {
-  return report.event === 'final' ? END : [report.hop, report.attempt, STAGES[report.event]];
+  if (report.event === 'final') return END;
+  const { hop, attempt, event } = report;
+  // Progress comes after `processing`, which may have been lost, and before `completed`.
+  return event === 'progress'
+    ? [hop, attempt, STAGES.processing, report.order]
+    : [hop, attempt, STAGES[event]];
 }
 
 function isAhead(mark: TaskMark, known: TaskMark | undefined): boolean {

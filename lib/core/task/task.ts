@@ -1,3 +1,4 @@
+import type { HandlerProgress } from '../envelope/handler-progress.ts';
 import type { JsonText } from '../text/json-text.ts';
 
 /** A task goes from pending to running, may be paused and resumed, and ends in one of the three final states. */
@@ -40,7 +41,7 @@ export interface TaskProgress {
   readonly done: readonly string[];
   readonly current?: string;
   readonly left: readonly string[];
-  /** 0 to 100. */
+  /** 0 to 100: actors passed, and the part of the current actor that its handler reported. */
   readonly percent: number;
 }
 
@@ -53,25 +54,34 @@ export interface TaskChild {
   readonly lookedMs?: number;
 }
 
-/** A position on an envelope's route: actors passed, attempt at the current actor, and stage of that attempt. */
-export type TaskMark = readonly [hop: number, attempt: number, stage: number];
+/**
+ * A position on an envelope's route: actors passed, attempt at the current actor, stage of that attempt, and the order
+ * of the handler's latest progress.
+ */
+export type TaskMark = readonly [hop: number, attempt: number, stage: number, order?: number];
 
-/** One event of a task's stream. `seq` starts at 1. */
-export interface TaskEvent {
+/** One event of a task's stream. `seq` starts at 1, and increases with gaps: an event may be replaced by a later one. */
+export interface TaskEvent extends HandlerProgress {
   readonly seq: number;
   readonly atMs: number;
-  readonly type: 'created' | 'received' | 'processing' | 'completed' | 'ended';
+  readonly type: 'created' | 'received' | 'processing' | 'progress' | 'completed' | 'ended';
   readonly state: TaskState;
   readonly actor?: string;
   /** The child's envelope id, if the event is about a fan-out child. */
   readonly child?: string;
   readonly reason?: string;
   readonly error?: TaskError;
+  /** How far the task is. `percent`, `message` and `data` of the event itself are the handler's own, in `progress` events. */
   readonly progress: TaskProgress;
 }
 
 export function isFinal(state: TaskState): boolean {
   return state === 'succeeded' || state === 'failed' || state === 'canceled';
+}
+
+/** What a handler of the task, or of one of its children, reported last. */
+export function latestProgress({ events }: Task): TaskEvent | undefined {
+  return events.findLast(({ type }) => type === 'progress');
 }
 
 /** The result of a finished task. */

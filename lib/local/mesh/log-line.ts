@@ -55,6 +55,8 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
         ...(envelopeId === '' ? {} : { envelopeId }),
         text: textOf(fields['text']),
       };
+    case 'progress':
+      return { kind: 'output', time, actor, envelopeId, text: `progress: ${progressText(fields)}` };
     default:
       return { kind: 'other', time, actor, level: textOf(fields['level']), text: otherText(fields) };
   }
@@ -93,6 +95,13 @@ function deliveryText(fields: Fields): string {
     ...(typeof processingMs === 'number' ? [`${processingMs} ms`] : []),
   ];
   return parts.join(' · ');
+}
+
+/** "frame 3 of 9 (33 %)" */
+function progressText({ percent, text }: Fields): string {
+  const percentText = typeof percent === 'number' ? `${percent} %` : '';
+  if (typeof text !== 'string') return percentText;
+  return percentText === '' ? text : `${text} (${percentText})`;
 }
 
 function otherText({ message, time: _time, level: _level, actor: _actor, ...details }: Fields): string {

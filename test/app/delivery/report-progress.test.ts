@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type HostContext, handleDelivery } from '../../../lib/app/delivery/handle-delivery.ts';
 import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
-import type { StepReport } from '../../../lib/core/task/report.ts';
+import type { ProgressReport, StepReport } from '../../../lib/core/task/report.ts';
 import type { Progress } from '../../../lib/ports/reports.ts';
 import { anEnvelope, faultEnd } from '../../core/a-delivery.ts';
 import { aLine, fakeRuntime } from '../a-line.ts';
@@ -16,13 +16,15 @@ async function deliver(envelope: object, end: CallResult = VALUE, isCanceled = f
   const clock = virtualClock();
   const broker = memoryBroker({ clock });
   for (const queue of ['score', 'store', 'x-sink']) broker.createQueue(queue);
-  const reports: StepReport[] = [];
+  const reports: (StepReport | ProgressReport)[] = [];
   const progress: Progress = {
     arrived: async (report) => {
       reports.push(report);
       return isCanceled;
     },
-    note: (report) => reports.push(report),
+    note: async (report) => {
+      reports.push(report);
+    },
     flush: async () => {},
   };
   const runtime = fakeRuntime(() => end);

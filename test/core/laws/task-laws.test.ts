@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { Report } from '../../../lib/core/task/report.ts';
-import { isFinal, type Task, type TaskState } from '../../../lib/core/task/task.ts';
+import { isFinal, type Task, type TaskEvent, type TaskState } from '../../../lib/core/task/task.ts';
 import { cancelTask, expireTask } from '../../../lib/core/task/task-end.ts';
 import { applyReport } from '../../../lib/core/task/task-report.ts';
 import { NOW } from '../a-delivery.ts';
-import { anEndOf, aStep, aTask } from '../a-task.ts';
+import { anEndOf, anUpdate, aStep, aTask } from '../a-task.ts';
 import { law } from '../law.ts';
 
 type TaskChange = { readonly report: Report } | 'cancel' | 'expire';
@@ -22,6 +22,20 @@ const taskChange: fc.Arbitrary<TaskChange> = fc.oneof(
         id,
       )
       .map(([event, hop, attempt, envelope_id]) => ({ report: aStep(event, hop, { attempt, envelope_id }) })),
+  },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(
+        fc.nat(3),
+        fc.integer({ min: 1, max: 3 }),
+        fc.nat(5),
+        fc.double({ min: 0, max: 100, noNaN: true }),
+        id,
+      )
+      .map(([hop, attempt, order, percent, envelope_id]) => ({
+        report: anUpdate(hop, order, { attempt, percent, envelope_id }),
+      })),
   },
   {
     weight: 3,
@@ -55,6 +69,10 @@ function historyOf(all: readonly TaskChange[]): readonly Task[] {
 
 function lastOf(all: readonly TaskChange[]): Task {
   return historyOf(all).at(-1) as Task;
+}
+
+function isSameUpdate(one: TaskEvent, other: TaskEvent): boolean {
+  return one.type === other.type && one.child === other.child;
 }
 
 /** Children may end after the root. */
@@ -100,11 +118,18 @@ describe('reports in any order', () => {
         const before = history[index - 1];
         if (before === undefined || task === before) continue;
         expect(task.version).toBe(before.version + 1);
-        expect(task.events.length).toBe(before.events.length + (isFinal(before.state) ? 0 : 1));
+        const [added, ...more] = task.events.filter((event) => !before.events.includes(event));
+        expect(more).toEqual([]);
+        expect(added?.seq).toBe(isFinal(before.state) ? undefined : (before.events.at(-1)?.seq ?? 0) + 1);
+        const removed = before.events.filter((event) => !task.events.includes(event));
+        const isReplaced = added?.type === 'progress';
+        expect(removed).toEqual(isReplaced ? removed.filter((event) => isSameUpdate(event, added)) : []);
       }
       const { events, state } = history.at(-1) as Task;
-      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+      expect(events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq).toSorted((a, b) => a - b));
       expect(events.at(-1)?.state).toBe(state);
+      const updated = events.filter(({ type }) => type === 'progress').map(({ child }) => child);
+      expect(new Set(updated).size).toBe(updated.length);
     },
     kindsOf,
     KINDS,

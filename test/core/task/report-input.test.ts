@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { reportsFromValue } from '../../../lib/core/task/report-input.ts';
 import { isRecent, signatureFromText, signatureText } from '../../../lib/core/task/report-signature.ts';
-import { anEndOf, aStep } from '../a-task.ts';
+import type { JsonText } from '../../../lib/core/text/json-text.ts';
+import { anEndOf, anUpdate, aStep } from '../a-task.ts';
 
 describe('reportsFromValue', () => {
-  it.each([aStep('received', 0), aStep('completed', 2, { parent_id: 'p', flow: 'f' }), anEndOf('failed')])(
-    'accepts %j',
-    (report) => {
-      const wire = JSON.parse(JSON.stringify({ reports: [{ ...report, unknown: 1 }] }));
-      expect(reportsFromValue(wire, 10)).toEqual([report]);
-    },
-  );
+  const data = '{"big": 12345678901234567890}' as JsonText;
+
+  it.each([
+    aStep('received', 0),
+    aStep('completed', 2, { parent_id: 'p', flow: 'f' }),
+    anEndOf('failed'),
+    anUpdate(1, 1),
+    anUpdate(1, 1_767_225_600_000, { percent: 12.5, message: 'm', data }),
+  ])('accepts %j', (report) => {
+    const wire = JSON.parse(JSON.stringify({ reports: [{ ...report, unknown: 1 }] }));
+    expect(reportsFromValue(wire, 10)).toEqual([report]);
+  });
 
   it.each([
     undefined,
@@ -24,9 +30,30 @@ describe('reportsFromValue', () => {
     { reports: [{ ...aStep('received', 0), route: { prev: [1], curr: '', next: [] } }] },
     { reports: [{ ...aStep('received', 0), event: 'paused' }] },
     { reports: [{ ...aStep('received', 0), task: '' }] },
+    { reports: [{ ...anUpdate(1, 1), order: undefined }] },
+    { reports: [{ ...anUpdate(1, 1), data: '{' }] },
+    { reports: [{ ...anUpdate(1, 1), data: { n: 1 } }] },
+    { reports: [{ ...anUpdate(1, 1), route: undefined }] },
     { reports: Array(11).fill(anEndOf()) },
   ])('rejects all reports if one is invalid: %j', (value) => {
     expect(reportsFromValue(value, 10)).toBeUndefined();
+  });
+});
+
+describe('a progress report from the wire', () => {
+  it('is limited again, and values of the wrong type are left out', () => {
+    const wire = {
+      ...anUpdate(1, 7),
+      percent: 400,
+      message: 'm'.repeat(9_999),
+      data: `"${'x'.repeat(9_999)}"`,
+    };
+    expect(reportsFromValue({ reports: [wire] }, 1)).toEqual([
+      anUpdate(1, 7, { percent: 100, message: 'm'.repeat(1024) }),
+    ]);
+    expect(reportsFromValue({ reports: [{ ...wire, percent: '4', message: {}, data: '1' }] }, 1)).toEqual([
+      anUpdate(1, 7, { data: '1' as JsonText }),
+    ]);
   });
 });
 
