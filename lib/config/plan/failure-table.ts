@@ -36,6 +36,9 @@ export const FAILURE_TABLE = {
   expiry: 'expires_at',
 } as const satisfies TableShape;
 
+/** Key prefix of failures, the only items that the crew changes in place. */
+export const FAILURE_PREFIX = 'failure#';
+
 /** Key prefix of tasks, the only items that reports change. */
 export const TASK_PREFIX = 'task#';
 
