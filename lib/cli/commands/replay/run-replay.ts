@@ -78,7 +78,9 @@ async function replay(
   if (failures.length === 0) {
     for (const message of await unknownValues(command, { ...stores, ...defined({ mesh }) }))
       terminal.printError(message);
-    terminal.printError('asya: no failures match; `asya failures` lists the open ones');
+    terminal.printError(
+      'asya: no failures match (resolved ones are not replayed); `asya failures --all` lists all of them',
+    );
     return EXIT.failed;
   }
   return command.go === true
