@@ -42,6 +42,7 @@ const USE_CASES: readonly (readonly [useCase: string, others: readonly string[]]
   ['delivery', []],
   ['crew', []],
   ['replay', []],
+  ['runs', []],
   ['gateway', ['delivery']],
   ['simulation', ['delivery']],
   ['delayer', []],

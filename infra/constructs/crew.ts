@@ -8,7 +8,11 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aw
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { FAILURE_TABLE } from '../../lib/config/plan/failure-table.ts';
+import {
+  FAILURE_PREFIX,
+  FAILURE_TABLE,
+  type FailureTableIndex,
+} from '../../lib/config/plan/failure-table.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
 import { defined } from '../../lib/core/text/defined.ts';
@@ -155,12 +159,22 @@ export class Crew extends Construct {
     return made;
   }
 
-  /** All three functions claim a record, check whether the envelope is archived, and archive it. */
+  /** All three functions claim a record, check whether the envelope is archived, archive it, and resolve failures. */
   private storageStatements(): readonly PolicyStatement[] {
     return [
       new PolicyStatement({
         actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
         resources: [this.failures.tableArn],
+      }),
+      // The end of a replay is recorded with the failure that was replayed.
+      new PolicyStatement({
+        actions: ['dynamodb:Query'],
+        resources: [`${this.failures.tableArn}/index/${'by-envelope' satisfies FailureTableIndex}`],
+      }),
+      new PolicyStatement({
+        actions: ['dynamodb:UpdateItem'],
+        resources: [this.failures.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${FAILURE_PREFIX}*`] } },
       }),
       new PolicyStatement({
         actions: ['s3:GetObject', 's3:PutObject'],

@@ -7,6 +7,7 @@ import { addInit } from './commands/init.ts';
 import { addPurge } from './commands/purge.ts';
 import { addQueues } from './commands/queues.ts';
 import { addReplay } from './commands/replay.ts';
+import { addRuns } from './commands/runs.ts';
 import { addSend } from './commands/send.ts';
 import { addSidecar } from './commands/sidecar.ts';
 import { addSimulate } from './commands/simulate.ts';
@@ -23,6 +24,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDev,
   addSend,
   addWatch,
+  addRuns,
   addStatus,
   addQueues,
   addInit,

@@ -20,8 +20,20 @@ export interface FailureIndex {
   recordReplay(identity: string, entry: ReplayEntry, again: boolean): Promise<RecordReplayReply>;
   /** Removes the replay entry, because the send was refused. */
   removeReplay(identity: string, replay: string): Promise<Reply>;
+  /**
+   * Records how an envelope ended in a replay. After a success, all failures of the envelope are resolved, except one that
+   * occurred in the same replay. After a failure, the failure that was replayed lists it. Repeating it changes nothing.
+   */
+  recordReplayEnd(end: EndOfReplay): Promise<Reply>;
   /** Removes the failure. Also succeeds if it is not in the index. */
   remove(identity: string): Promise<Reply>;
+}
+
+interface EndOfReplay {
+  readonly envelopeId: string;
+  readonly replay: string;
+  readonly end: 'succeeded' | 'failed';
+  readonly atMs: number;
 }
 
 interface Entry {
@@ -46,6 +58,8 @@ export interface FailureFilter {
   readonly actor?: string;
   readonly reason?: string;
   readonly flow?: string;
+  /** Only envelopes whose id starts with this text. */
+  readonly idPrefix?: string;
   /** Only failures at this time or later, in milliseconds since 1970. */
   readonly sinceMs?: number;
 }

@@ -44,7 +44,7 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     dev.signal(signal);
     expect(await dev.exited).toEqual({ code: 0, signal: null });
     await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
-    expect(readdirSync(join(cwd, '.asya', 'five')).sort()).toEqual(['data', 'log.jsonl']);
+    expect(readdirSync(join(cwd, '.asya', 'five')).sort()).toEqual(['data', 'gateway.json', 'log.jsonl']);
   });
 
   test('during the start leaves nothing behind', { timeout: 240_000 }, async () => {

@@ -30,11 +30,11 @@ describe('asya failures', () => {
     const { status, out } = await cli('failures');
     expect(status).toBe(0);
     const [title, first, second, ...more] = out.split('\n');
-    expect(title).toMatch(/^GROUP +COUNT +REPLAYED +LAST +ACTOR +REASON +ERROR$/);
+    expect(title).toMatch(/^GROUP +OPEN +RESOLVED +REPLAYED +LAST +ACTOR +REASON +ERROR$/);
     expect(first).toMatch(
-      /^[0-9a-f]{12} +3 +0 +59m ago +score +PolicyExhausted +pkg\.ValueError: no such user: 17$/,
+      /^[0-9a-f]{12} +3 +0 +0 +59m ago +score +PolicyExhausted +pkg\.ValueError: no such user: 17$/,
     );
-    expect(second).toMatch(/^[0-9a-f]{12} +2 +0 +59m ago +store +Timeout +DeadlineExceeded: too late$/);
+    expect(second).toMatch(/^[0-9a-f]{12} +2 +0 +0 +59m ago +store +Timeout +DeadlineExceeded: too late$/);
     expect(more).toEqual([]);
   });
 
@@ -87,7 +87,15 @@ describe('asya failures', () => {
     await scene.fail(ids(2));
     const groups = JSON.parse((await cli('failures', '--json')).out);
     expect(groups).toMatchObject([
-      { count: 2, replayed: 0, actor: 'score', reasons: ['PolicyExhausted'], flows: ['scores'] },
+      {
+        count: 2,
+        open: 2,
+        resolved: 0,
+        replayed: 0,
+        actor: 'score',
+        reasons: ['PolicyExhausted'],
+        flows: ['scores'],
+      },
     ]);
     const lines = (await cli('failures', 'list', '--json')).out.split('\n').map((line) => JSON.parse(line));
     expect(lines).toMatchObject([

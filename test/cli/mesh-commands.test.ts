@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -131,7 +131,13 @@ describe('asya send', () => {
     await scene.fail(['f 1']);
     expect(await asya(['send', 'score', '--id', 'f 1', '--wait'])).toMatchObject({
       status: 1,
-      err: "asya: f 1 failed: PolicyExhausted; for details run asya failures show 'f 1'",
+      err: [
+        'asya: f 1 failed at score: PolicyExhausted, attempt 3 of 3',
+        '  pkg.ValueError: no such user: 17',
+        '    File "/app/score.py", line 7, in score',
+        '      raise ValueError',
+        "  for details run asya failures show 'f 1'",
+      ].join('\n'),
     });
     expect(await asya(['send', 'score', '--id', 'n-1', '--wait', '--timeout', '10ms'])).toMatchObject({
       status: 1,
@@ -233,6 +239,25 @@ describe('asya status and asya queues', () => {
     expect((await asya(['status'])).out).toMatch(/\n1 failure; run asya failures$/);
     await scene.fail(['e-2']);
     expect((await asya(['status'])).out).toMatch(/\n2 failures; run asya failures$/);
+  });
+
+  it("print the gateway's URL and key, also of a stopped mesh", async () => {
+    const gateway = { url: 'http://127.0.0.1:4321', key: 'asya_0123456789abcdef' };
+    const { asya, folder } = await localMesh();
+    const home = join(folder, '.asya', 'scores');
+    const file = join(home, 'mesh.json');
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), gateway }));
+    writeFileSync(join(home, 'gateway.json'), JSON.stringify({ port: 4321, key: gateway.key }));
+    const lines = `gateway: ${gateway.url}\nkey: ${gateway.key}`;
+    expect(await asya(['status'])).toMatchObject({ status: 0, out: expect.stringContaining(`\n${lines}\n`) });
+    rmSync(file);
+    expect(await asya(['status'])).toMatchObject({
+      status: 1,
+      out: `scores: not running; asya dev starts it\n${lines}`,
+    });
+    expect(JSON.parse((await asya(['status', '--json'])).out)).toEqual([
+      { name: 'scores', isRunning: false, gateway },
+    ]);
   });
 
   it('print every queue, and report missing ones', async () => {

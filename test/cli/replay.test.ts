@@ -279,7 +279,11 @@ describe('asya replay', () => {
       [['e-1', '--patch', '[{"op":"put"}]'], 2, /--patch: operation 1 of the patch: op is "put"/],
       [['e-1', '--patch', 'missing.json'], 2, /--patch: ENOENT.*missing\.json/],
       [['e-1', 'missing', '--go'], 1, /no failures found for "missing"; nothing was sent/],
-      [['--group', 'ffffffffffff', '--go'], 1, /no failures match; `asya failures` lists/],
+      [
+        ['--group', 'ffffffffffff', '--go'],
+        1,
+        /no failures match \(resolved ones are not replayed\); `asya failures --all` lists/,
+      ],
     ];
     for (const [argv, status, message] of refusals) {
       const run = await cli('replay', ...argv);

@@ -205,7 +205,7 @@ describe('usage errors of asya simulate', () => {
   it.each([
     [['score-txt'], 'the mesh has no flow or actor "score-txt"; did you mean "score-text"?'],
     [['score', '--fail', 'scor:X'], '--fail "scor:X": the mesh has no actor "scor"; did you mean "score"?'],
-    [['score', '--fail', 'x-sink:X'], '--fail "x-sink:X": the mesh has no actor "x-sink"; did you mean'],
+    [['score', '--fail', 'x-sink:X'], '--fail "x-sink:X": the mesh has no actor "x-sink"'],
     [
       ['score', '--fail', 'score'],
       '--fail is "score"; expected ACTOR:ERROR*TIMES, e.g. "score:ValueError*3"',

@@ -187,6 +187,8 @@ describe('permissions', () => {
       expect(stores.sort()).toEqual([
         'dynamodb:GetItem',
         'dynamodb:PutItem',
+        'dynamodb:Query',
+        'dynamodb:UpdateItem',
         's3:GetObject',
         's3:ListBucket',
         's3:PutObject',

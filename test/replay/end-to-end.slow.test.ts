@@ -50,7 +50,7 @@ describe('envelopes that failed', () => {
     const { out } = await runAsya('failures');
     expect(out.split('\n')).toHaveLength(2);
     expect(out).toMatch(
-      /\n[0-9a-f]{12} +13 +0 +\d+[sm] ago +score +PolicyExhausted +ValueError: no such user: \d+$/,
+      /\n[0-9a-f]{12} +13 +0 +0 +\d+[sm] ago +score +PolicyExhausted +ValueError: no such user: \d+$/,
     );
     group = JSON.parse((await runAsya('failures', '--json')).out)[0].group;
     expect((await listed('--group', group)).map(({ envelopeId }) => envelopeId).toSorted()).toEqual(
@@ -89,7 +89,8 @@ describe('envelopes that failed', () => {
     expect(err).toMatch(/failed again: e-\d+ at score, PolicyExhausted/);
     expect(err).toContain('1 sent, 0 succeeded, 1 failed again, 0 skipped, 12 left; nothing more was sent');
     // The envelope that failed again is a new failure in the same group.
-    await untilListed(14, '--group', group);
+    await untilListed(14, '--all', '--group', group);
+    await untilListed(13, '--group', group);
   });
 
   it('succeed when they are replayed after the fix', async () => {
@@ -107,11 +108,16 @@ describe('envelopes that failed', () => {
     expect(await keysIn('failed/')).toHaveLength(14);
   });
 
-  it('are not replayed twice without --again', async () => {
+  it('are resolved then, and not replayed again', async () => {
     await untilAcked();
+    await untilListed(14, '--resolved', '--group', group);
+    expect((await runAsya('failures')).out).toBe('no open failures (14 resolved); --all lists all of them');
     const { status, err } = await runAsya('replay', '--group', group, '--go');
     expect(status).toBe(1);
-    expect(err).toContain('not sent: 13 were replayed before; --again sends them again');
+    expect(err).toContain('no failures match (resolved ones are not replayed)');
+    const one = await runAsya('replay', 'e-3', '--go');
+    expect(one.status).toBe(1);
+    expect(one.err).toMatch(/not sent: e-3: it was replayed before .*; --again sends it again/);
     expect(await mesh.engines.sqs.counts('score')).toEqual({ visible: 0, hidden: 0, delayed: 0 });
   });
 

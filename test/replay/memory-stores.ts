@@ -101,6 +101,18 @@ export function memoryStores(): MemoryStores {
       }
       return ACCEPTED;
     },
+    recordReplayEnd: async ({ envelopeId, replay, end, atMs }) => {
+      for (const [identity, failure] of entries) {
+        if (failure.envelopeId !== envelopeId) continue;
+        if (end === 'succeeded' && failure.replay !== replay)
+          entries.set(identity, { ...failure, resolved: failure.resolved ?? { replay, atMs } });
+        if (end === 'failed') {
+          const replays = failure.replays.map((note) => (note.replay === replay ? { ...note, end } : note));
+          entries.set(identity, { ...failure, replays });
+        }
+      }
+      return ACCEPTED;
+    },
     remove: async (identity) => {
       entries.delete(identity);
       return ACCEPTED;
@@ -118,12 +130,16 @@ export function memoryStores(): MemoryStores {
   };
 }
 
-function matches(failure: Failure, { group, actor, reason, flow, sinceMs = 0 }: FailureFilter): boolean {
+function matches(
+  failure: Failure,
+  { group, actor, reason, flow, idPrefix = '', sinceMs = 0 }: FailureFilter,
+): boolean {
   return (
     (group === undefined || failure.fingerprint === group) &&
     (actor === undefined || failure.actor === actor) &&
     (reason === undefined || failure.reason === reason) &&
     (flow === undefined || failure.flow === flow) &&
+    failure.envelopeId.startsWith(idPrefix) &&
     failure.lastSeenMs >= sinceMs
   );
 }

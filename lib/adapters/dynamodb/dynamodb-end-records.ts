@@ -2,6 +2,7 @@ import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { End } from '../../core/envelope/end.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
+import { inboxOf } from './ends-inbox.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
 import {
   getItem,
@@ -80,15 +81,21 @@ function keyOf(place: string): string {
 }
 
 function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
-  const { identity, envelopeId, end, actor, hop, reason, replay, atMs, archiveKey } = record;
+  const { identity, envelopeId, end, actor, hop, attempts, reason, atMs, archiveKey } = record;
+  const { flow, task, parentId, replay } = record;
   return {
     pk: text(keyOf(place)),
+    inbox: text(inboxOf(identity)),
     identity: text(identity),
     ...envelopeAttributes(envelopeId, deriveId),
     end: text(end),
     actor: text(actor),
     hop: number(hop),
+    ...(attempts !== undefined && { attempts: number(attempts) }),
     reason: text(reason),
+    ...(flow !== undefined && { flow: text(flow) }),
+    ...(task !== undefined && { task: text(task) }),
+    ...(parentId !== undefined && { parent_id: text(parentId) }),
     ...(replay !== undefined && { replay: text(replay) }),
     seen_ms: number(atMs),
     archive_key: text(archiveKey),
@@ -96,14 +103,18 @@ function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
   };
 }
 
-function recordFromItem(item: Item): EndRecord {
+export function recordFromItem(item: Item): EndRecord {
   return {
     identity: textOf(item, 'identity'),
     envelopeId: textOf(item, 'envelope_id'),
     end: textOf(item, 'end') as End,
     actor: textOf(item, 'actor'),
     hop: numberOf(item, 'hop'),
+    ...(item['attempts'] !== undefined && { attempts: numberOf(item, 'attempts') }),
     reason: textOf(item, 'reason'),
+    ...optionalText(item, 'flow', 'flow'),
+    ...optionalText(item, 'task', 'task'),
+    ...optionalText(item, 'parent_id', 'parentId'),
     ...optionalText(item, 'replay', 'replay'),
     atMs: numberOf(item, 'seen_ms'),
     archiveKey: textOf(item, 'archive_key'),

@@ -1,4 +1,10 @@
-import { type AttributeValue, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { FAILURE_PREFIX } from '../../config/plan/failure-table.ts';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Failure, ReplayEntry } from '../../core/failure/failure.ts';
 import { defined } from '../../core/text/defined.ts';
@@ -26,6 +32,11 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
   const { client, name: TableName } = table;
   const Key = (identity: string) => ({ pk: text(keyOf(identity)) });
 
+  async function failuresOf(envelopeId: string): Promise<readonly Failure[]> {
+    const items = await queryAll(table, { index: 'by-envelope', value: envelopeKey(envelopeId, deriveId) });
+    return items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(failureFromItem);
+  }
+
   return {
     add: async (failure) => {
       try {
@@ -45,12 +56,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
     },
     ofEnvelope: async (envelopeId) => {
       try {
-        const items = await queryAll(table, {
-          index: 'by-envelope',
-          value: envelopeKey(envelopeId, deriveId),
-        });
-        const failures = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(failureFromItem);
-        return { ok: true, failures };
+        return { ok: true, failures: await failuresOf(envelopeId) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -104,6 +110,50 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
         return isConditionFailed(error) ? ACCEPTED : refusalOf(error, table);
       }
     },
+    recordReplayEnd: async ({ envelopeId, replay, end, atMs }) => {
+      try {
+        const failures = await failuresOf(envelopeId);
+        const update = async (
+          { identity }: Failure,
+          input: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+        ): Promise<void> => {
+          try {
+            await client.send(new UpdateItemCommand({ TableName, Key: Key(identity), ...input }));
+          } catch (error) {
+            // It was purged, or another delivery of the same end was faster.
+            if (!isConditionFailed(error)) throw error;
+          }
+        };
+        if (end === 'succeeded') {
+          const others = failures.filter((one) => one.replay !== replay && one.resolved === undefined);
+          const resolved = { M: { replay: text(replay), at_ms: number(atMs) } };
+          await Promise.all(
+            others.map((one) =>
+              update(one, {
+                UpdateExpression: 'SET resolved = :resolved',
+                ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolved)',
+                ExpressionAttributeValues: { ':resolved': resolved },
+              }),
+            ),
+          );
+          return ACCEPTED;
+        }
+        const replayed = failures.filter(({ replays }) => replays.some((note) => note.replay === replay));
+        await Promise.all(
+          replayed.map((one) =>
+            update(one, {
+              UpdateExpression: 'SET replays.#replay.#end = :failed',
+              ConditionExpression: 'attribute_exists(replays.#replay)',
+              ExpressionAttributeNames: { '#replay': replay, '#end': 'end' },
+              ExpressionAttributeValues: { ':failed': text('failed') },
+            }),
+          ),
+        );
+        return ACCEPTED;
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
     remove: async (identity) => {
       try {
         await client.send(new DeleteItemCommand({ TableName, Key: Key(identity) }));
@@ -115,7 +165,7 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
   };
 }
 
-const PREFIX = 'failure#';
+const PREFIX = FAILURE_PREFIX;
 /** All failures are in one partition of `by-time`, for a list that is sorted by time. */
 const INBOX = 'failures';
 
@@ -123,7 +173,7 @@ function keyOf(identity: string): string {
   return `${PREFIX}${identity}`;
 }
 
-function queryFor({ group, actor, reason, flow, sinceMs }: FailureFilter): IndexQuery {
+function queryFor({ group, actor, reason, flow, idPrefix, sinceMs }: FailureFilter): IndexQuery {
   const where = Object.fromEntries(
     Object.entries({ actor, reason, flow }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
@@ -132,6 +182,7 @@ function queryFor({ group, actor, reason, flow, sinceMs }: FailureFilter): Index
   return {
     ...(group === undefined ? { index: 'by-time', value: INBOX } : { index: 'by-group', value: group }),
     where,
+    ...(idPrefix !== undefined && { startsWith: { envelope_id: idPrefix } }),
     ...defined({ sinceMs }),
   };
 }
@@ -177,10 +228,21 @@ function failureFromItem(item: Item): Failure {
     replays: Object.entries(item['replays']?.M ?? {})
       .map(noteFromItem)
       .sort((one, other) => one.atMs - other.atMs),
+    ...resolutionFrom(item['resolved']?.M),
   };
 }
 
 function noteFromItem([replay, note]: [string, AttributeValue]): ReplayEntry {
   const fields = note.M ?? {};
-  return { replay, atMs: numberOf(fields, 'at_ms'), to: textOf(fields, 'to') };
+  return {
+    replay,
+    atMs: numberOf(fields, 'at_ms'),
+    to: textOf(fields, 'to'),
+    ...(textOf(fields, 'end') === 'failed' ? { end: 'failed' } : {}),
+  };
+}
+
+function resolutionFrom(fields: Item | undefined): Pick<Failure, 'resolved'> {
+  if (fields === undefined) return {};
+  return { resolved: { replay: textOf(fields, 'replay'), atMs: numberOf(fields, 'at_ms') } };
 }

@@ -86,22 +86,29 @@ export interface IndexQuery {
   readonly sinceMs?: number;
   /** Attributes that must have these values. */
   readonly where?: Readonly<Record<string, string>>;
+  /** Attributes that must start with these texts. */
+  readonly startsWith?: Readonly<Record<string, string>>;
   readonly cursor?: Readonly<Record<string, unknown>>;
-  /** Items per page. Default: as many as fit in 1 MB. */
+  /** Items per page, before conditions are applied. Default: as many as fit in 1 MB. */
   readonly limit?: number;
 }
 
 export interface ItemPage {
   readonly items: readonly Item[];
+  /** How many items were read, including those that do not match the conditions. */
+  readonly scanned: number;
   readonly next?: Readonly<Record<string, unknown>>;
 }
 
 /** One page of an index, newest first. Rejects if the request fails. */
 export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemPage> {
-  const { index, value, sinceMs, where = {}, cursor, limit } = query;
+  const { index, value, sinceMs, where = {}, startsWith = {}, cursor, limit } = query;
   const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
   if (shape === undefined) throw new Error(`unknown index "${index}"`);
-  const conditions = Object.entries(where);
+  const equal = Object.entries(where);
+  const conditions = [...equal, ...Object.entries(startsWith)];
+  const conditionText = (at: number) =>
+    at < equal.length ? `#f${at} = :f${at}` : `begins_with(#f${at}, :f${at})`;
   const output = await table.client.send(
     new QueryCommand({
       TableName: table.name,
@@ -111,7 +118,7 @@ export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemP
       KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
       ...(conditions.length === 0
         ? {}
-        : { FilterExpression: conditions.map((_, at) => `#f${at} = :f${at}`).join(' AND ') }),
+        : { FilterExpression: conditions.map((_, at) => conditionText(at)).join(' AND ') }),
       ExpressionAttributeNames: {
         '#hash': shape.hash.name,
         ...(sinceMs !== undefined && { '#range': shape.range.name }),
@@ -125,8 +132,8 @@ export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemP
       ...(cursor !== undefined && { ExclusiveStartKey: cursor as Record<string, AttributeValue> }),
     }),
   );
-  const { Items = [], LastEvaluatedKey } = output;
-  return { items: Items, ...defined({ next: LastEvaluatedKey }) };
+  const { Items = [], ScannedCount = Items.length, LastEvaluatedKey } = output;
+  return { items: Items, scanned: ScannedCount, ...defined({ next: LastEvaluatedKey }) };
 }
 
 /** The items of all pages. */

@@ -2,7 +2,9 @@ import type { Crew } from '../../core/delivery/actor.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import { encode } from '../../core/envelope/encode.ts';
+import { endOf } from '../../core/envelope/end.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
+import { headerText, REPLAY } from '../../core/envelope/headers.ts';
 import { type Failure, failureOf } from '../../core/failure/failure.ts';
 import { recordOf } from '../../core/failure/record.ts';
 import { finalReportOf } from '../../core/task/report.ts';
@@ -32,7 +34,7 @@ export interface CrewDeps {
  * user's handler. Every step is idempotent, so a redelivery after a crash changes nothing.
  */
 export function crewRuntime(crew: Crew, deps: CrewDeps): Runtime {
-  const work = { sink: archiveEnvelope, sump: indexFailure, dlq: archiveAndIndex }[crew.role];
+  const work = { sink: recordEnd, sump: indexFailure, dlq: archiveAndIndex }[crew.role];
   const reportsEnds = crew.role !== 'sump';
   return {
     restartsItself: true,
@@ -88,7 +90,7 @@ interface Archived {
 type Stored = Archived | Extract<Reply, { ok: false }>;
 
 /**
- * x-sink: archives the envelope, once per identity. The plan forwards failed envelopes to x-sump.
+ * Archives the envelope, once per identity. The plan forwards failed envelopes to x-sump.
  *
  * The claim decides which delivery archives the envelope. A process may crash between the claim and the archive's put,
  * so a delivery that finds the claim taken checks the archive and writes the envelope if it is not there.
@@ -109,11 +111,30 @@ async function archiveEnvelope(
   return put.ok ? { ok: true, archiveKey } : put;
 }
 
+/** x-sink: archives the envelope. If it succeeded in a replay, its failures are resolved. */
+async function recordEnd(envelope: Envelope, deps: CrewDeps): Promise<Stored> {
+  const stored = await archiveEnvelope(envelope, deps);
+  const replay = headerText(envelope.headers, REPLAY);
+  if (!stored.ok || !replay || endOf(envelope) !== 'succeeded') return stored;
+  const noted = await deps.failures.recordReplayEnd({
+    envelopeId: envelope.id,
+    replay,
+    end: 'succeeded',
+    atMs: deps.clock.now(),
+  });
+  return noted.ok ? stored : noted;
+}
+
 async function addToIndex(envelope: Envelope, archived: Archived, deps: CrewDeps): Promise<Stored> {
   const { archiveKey } = archived;
   const failure = { ...failureOf(envelope, deps.clock.now(), deps.deriveId), archiveKey };
   const entry = await deps.failures.add(failure);
   if (!entry.ok) return entry;
+  if (failure.replay !== undefined) {
+    const { envelopeId, replay, lastSeenMs: atMs } = failure;
+    const noted = await deps.failures.recordReplayEnd({ envelopeId, replay, end: 'failed', atMs });
+    if (!noted.ok) return noted;
+  }
   // Also if it is not new: the process that added it may have crashed before it reported the failure.
   deps.onFailure(failure, entry.isNew);
   return archived;

@@ -1,11 +1,16 @@
 import type { Failure } from '../../core/failure/failure.ts';
+import { type FailureState, failureState } from '../../core/failure/failure-state.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
 /** The failures of some envelopes, or those that match a filter. */
 export type FailureSelection =
   | { readonly envelopeIds: readonly string[] }
-  | { readonly filter: FailureFilter };
+  | {
+      readonly filter: FailureFilter;
+      /** Which states to select. Default: all. */
+      readonly states?: readonly FailureState[];
+    };
 
 export type SelectedFailures =
   | { readonly ok: true; readonly failures: readonly Failure[]; readonly unknown: readonly string[] }
@@ -21,13 +26,18 @@ export async function selectFailures(
   index: FailureIndex,
 ): Promise<SelectedFailures> {
   return 'filter' in selection
-    ? selectByFilter(selection.filter, index)
+    ? selectByFilter(selection, index)
     : selectByEnvelope(selection.envelopeIds, index);
 }
 
-async function selectByFilter(filter: FailureFilter, index: FailureIndex): Promise<SelectedFailures> {
+async function selectByFilter(
+  { filter, states }: Extract<FailureSelection, { readonly filter: FailureFilter }>,
+  index: FailureIndex,
+): Promise<SelectedFailures> {
   const failures: Failure[] = [];
-  const refusal = await eachFailure(filter, index, (failure) => failures.push(failure));
+  const refusal = await eachFailure(filter, index, (failure) => {
+    if (states?.includes(failureState(failure)) ?? true) failures.push(failure);
+  });
   return refusal ?? { ok: true, failures, unknown: [] };
 }
 

@@ -1,6 +1,7 @@
 import { dynamoDbClient } from '../../adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbEndRecords } from '../../adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbFailureIndex } from '../../adapters/dynamodb/dynamodb-failure-index.ts';
+import { dynamoDbRunIndex } from '../../adapters/dynamodb/dynamodb-run-index.ts';
 import { dynamoDbTaskStore } from '../../adapters/dynamodb/dynamodb-task-store.ts';
 import { gatewayReports } from '../../adapters/gateway-http/gateway-reports.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
@@ -12,6 +13,7 @@ import type { CrewConfig, Storage } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { RunIndex } from '../../ports/run-index.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import type { Details } from '../../ports/telemetry.ts';
 import { gatewayAddress } from './gateway-address.ts';
@@ -50,6 +52,7 @@ function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog):
 
 export type Stores = Pick<CrewDeps, 'archive' | 'records' | 'failures'> & {
   readonly tasks: TaskStore;
+  readonly runs: RunIndex;
   close(): void;
 };
 
@@ -74,6 +77,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     archive,
     records: dynamoDbEndRecords({ client, name: table }, deriveId),
     failures: dynamoDbFailureIndex({ client, name: table }, deriveId),
+    runs: dynamoDbRunIndex({ client, name: table }),
     tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemRandom),
     close: () => {
       archive.close();

@@ -42,7 +42,7 @@ export function runningMeshes(from: string): readonly RunningMesh[] {
 }
 
 /** Empty if the state belongs to another user and cannot be read: that user's mesh cannot be used either. */
-function foldersIn(state: string): readonly string[] {
+export function foldersIn(state: string): readonly string[] {
   try {
     const entries = readdirSync(state, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -52,7 +52,7 @@ function foldersIn(state: string): readonly string[] {
   }
 }
 
-function nearestState(from: string): string | undefined {
+export function nearestState(from: string): string | undefined {
   const here = join(from, STATE_FOLDER);
   if (statSync(here, { throwIfNoEntry: false })?.isDirectory()) return here;
   const above = dirname(from);

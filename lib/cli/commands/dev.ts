@@ -10,7 +10,10 @@ export const addDev = defineCommand({
       .option('--transport <broker>', "sqs, or pubsub (on Google's emulator)", 'sqs')
       .option('--sqs-port <port>', 'port for SQS and S3 (default: any free port)')
       .option('--dynamodb-port <port>', 'port for DynamoDB (default: any free port)')
-      .option('--gateway-port <port>', 'port for the gateway (default: any free port)')
+      .option(
+        '--gateway-port <port>',
+        'port for the gateway (default: the port of the last start, or any free port)',
+      )
       .option('--replicas <count>', 'maximum number of copies of each function', '1')
       .option('--log-level <level>', 'log level of the functions: debug, info, warn or error', 'info')
       .option('--plain', 'print lines instead of a live view'),

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { defineCommand } from '../define-command.ts';
-import { addFilterOptions, addMeshOption } from '../options/filter-options.ts';
+import { addFilterOptions, addMeshOption, addStateOptions } from '../options/filter-options.ts';
 import { UsageError } from '../usage-error.ts';
 
 const addList = defineCommand({
   name: 'list',
-  description: 'list failed envelopes, newest first, each with its group',
-  declare: (command) => addFilterOptions(command).option('--json', 'print one JSON object per line'),
+  description: 'list open failures, newest first, each with its group',
+  declare: (command) =>
+    addStateOptions(addFilterOptions(command)).option('--json', 'print one JSON object per line'),
   help: `Example:
   asya failures list --actor score --reason PolicyExhausted --since 1h --json`,
   load: async () => (await import('./failures/run-failures.ts')).runFailuresList,
@@ -18,7 +19,7 @@ const addShow = defineCommand({
   declare: (command) =>
     addMeshOption(
       command
-        .argument('<id>', "the envelope's id")
+        .argument('<id>', "the envelope's id, or a unique prefix of it")
         .option('--payload', 'print the payload too')
         .option('--json', 'print JSON'),
     ),
@@ -29,14 +30,15 @@ const addShow = defineCommand({
 
 export const addFailures = defineCommand({
   name: 'failures',
-  description: 'list failures grouped by cause, newest first',
+  description: 'list open failures grouped by cause, newest first',
   declare: (command) =>
-    addFilterOptions(command)
+    addStateOptions(addFilterOptions(command))
       .option('--json', 'print JSON')
       .allowExcessArguments()
       .hook('preAction', rejectUnknownSubcommand),
   help: `Examples:
-  asya failures                                  groups, newest first
+  asya failures                                  groups with open failures, newest first
+  asya failures --all                            also groups whose failures are resolved
   asya failures list --group 3fa9c1d2e4b5        the envelopes of one group
   asya failures show 7f0c2b                      one envelope: where and why it failed
 

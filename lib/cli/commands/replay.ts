@@ -5,8 +5,8 @@ export const addReplay = defineCommand({
   name: 'replay',
   description: 'send failed envelopes again, as a first attempt with their original payload',
   declare: (command) =>
-    addFilterOptions(command.argument('[ids...]', 'ids of envelopes'))
-      .option('--all', 'all failures')
+    addFilterOptions(command.argument('[ids...]', 'ids of envelopes, or unique prefixes of them'))
+      .option('--all', 'all failures that are not resolved')
       .option('--go', 'send; without it, only print what would be sent')
       .option('--dry-run', 'print what would be sent (the default without --go)')
       .option('--to <actor>', 'send to this actor instead of the one where each envelope failed')
@@ -29,7 +29,7 @@ export const addReplay = defineCommand({
   asya replay --actor score --since 1h --to score-v2 --rate 5 --go
 
 The failures are selected once, at the start: later failures are not included. A replayed failure stays in the index and
-lists its replays. If an actor's queue is missing or the broker refuses a send to it, that actor's failures are reported
+lists its replays. A filter never selects resolved failures; an id with --again does. If an actor's queue is missing or the broker refuses a send to it, that actor's failures are reported
 and not sent; the others are sent. Use --to to send them to another actor.
 Exit status: 0 all sent (and, with the ramp, all succeeded); 1 a broker or store failed, no failures match, or some could
 not be sent (in a dry run: a queue is missing or cannot be looked up); 2 usage error; 3 stopped because some failed again

@@ -3,11 +3,14 @@ import { addMeshOption } from '../options/filter-options.ts';
 
 export const addWatch = defineCommand({
   name: 'watch',
-  description: 'follow one envelope hop by hop until it ends',
-  declare: (command) => addMeshOption(command.argument('<id>', "the envelope's id")),
+  description: 'follow one envelope and its fan-out children until all have ended',
+  declare: (command) =>
+    addMeshOption(command.argument('<id>', "the envelope's id, or a unique prefix of it")),
   help: `Example:
   asya watch $(asya send hello)
 
-Exit status: 0 succeeded, 1 did not succeed, 2 usage error, 130 stopped with Ctrl-C.`,
+Prints the hops as they are logged (for a mesh on this machine), then the tree: each envelope with its state, actor,
+attempt and error.
+Exit status: 0 all succeeded, 1 some did not succeed, 2 usage error, 130 stopped with Ctrl-C.`,
   load: async () => (await import('./watch/run-watch.ts')).runWatch,
 });

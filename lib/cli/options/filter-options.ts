@@ -7,6 +7,7 @@ export interface FilterOptions {
   readonly reason?: string;
   readonly flow?: string;
   readonly since?: string;
+  readonly resolved?: boolean;
   readonly mesh?: string;
 }
 
@@ -22,6 +23,13 @@ export function addFilterOptions(command: Command): Command {
         'failures within this period, e.g. 30m, 1h, 7d, or since a time, e.g. 2026-01-01T00:00:00Z',
       ),
   );
+}
+
+/** Options of the commands that list failures. */
+export function addStateOptions(command: Command): Command {
+  return command
+    .option('--all', 'all failures; without it, only open ones')
+    .option('--resolved', 'only resolved failures: a replay of the envelope succeeded');
 }
 
 export function addMeshOption(command: Command): Command {

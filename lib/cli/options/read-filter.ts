@@ -25,7 +25,8 @@ export function selectionFrom(
   now: number,
 ): FailureSelection {
   const filter = filterFrom(options, now);
-  const hasFilter = Object.keys(filter).length > 0 || options.all === true;
+  const { all = false, resolved = false } = options;
+  const hasFilter = Object.keys(filter).length > 0 || all || resolved;
   if (ids.length > 0) {
     if (hasFilter) throw new UsageError('asya: pass either ids or a filter, not both');
     return { envelopeIds: ids };
@@ -35,10 +36,11 @@ export function selectionFrom(
       'asya: no failures selected; pass ids, a filter (--group, --actor, --reason, --flow, --since) or --all',
     );
   }
-  return { filter };
+  return { filter, ...(resolved && { states: ['resolved'] }) };
 }
 
-function sinceOption(text: string, now: number): number {
+/** The time that `--since` means: a time, or now minus a period. */
+export function sinceOption(text: string, now: number): number {
   return (
     instantMs(text) ??
     Math.max(

@@ -1,4 +1,6 @@
 import type { Failure } from '../../core/failure/failure.ts';
+import { failureState } from '../../core/failure/failure-state.ts';
+import { defined } from '../../core/text/defined.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 import type { Column } from './table.ts';
 import { agoText } from './times.ts';
@@ -6,12 +8,18 @@ import { agoText } from './times.ts';
 /** In columns. Ids are copied from tables, so only ids that no screen has room for are cut. */
 export const MAX_ID = 100;
 
-/** One row per envelope, with its group if the rows may belong to several groups. */
-export function failureColumns(now: number, withGroup: boolean): readonly Column<Failure>[] {
+/** One row per envelope, with its group and its state if the rows may differ in them. */
+export function failureColumns(
+  now: number,
+  withGroup: boolean,
+  withState: boolean,
+): readonly Column<Failure>[] {
+  const state: Column<Failure> = { title: 'STATE', text: failureState };
   const group: Column<Failure> = { title: 'GROUP', text: ({ fingerprint }) => fingerprint };
   return [
     { title: 'ENVELOPE', text: ({ envelopeId }) => envelopeId, most: MAX_ID },
     ...(withGroup ? [group] : []),
+    ...(withState ? [state] : []),
     { title: 'FAILED', text: ({ lastSeenMs }) => agoText(lastSeenMs, now) },
     { title: 'ACTOR', text: ({ actor }) => actor, most: 63 },
     { title: 'REASON', text: ({ reason }) => reason, most: 30 },
@@ -25,17 +33,27 @@ interface NoteJson {
   readonly replay: string;
   readonly at: string;
   readonly to: string;
+  readonly end?: string;
 }
 
 export function failureJson(
   failure: Failure,
 ): Readonly<Record<string, unknown>> & { readonly replays: readonly NoteJson[] } {
-  const { firstSeenMs, lastSeenMs, fingerprint, replays, ...rest } = failure;
+  const { firstSeenMs, lastSeenMs, fingerprint, replays, resolved, ...rest } = failure;
   return {
     ...rest,
     group: fingerprint,
     firstSeen: timestampText(firstSeenMs),
     lastSeen: timestampText(lastSeenMs),
-    replays: replays.map(({ replay, atMs, to }) => ({ replay, at: timestampText(atMs), to })),
+    state: failureState(failure),
+    ...(resolved !== undefined && {
+      resolved: { replay: resolved.replay, at: timestampText(resolved.atMs) },
+    }),
+    replays: replays.map(({ replay, atMs, to, end }) => ({
+      replay,
+      at: timestampText(atMs),
+      to,
+      ...defined({ end }),
+    })),
   };
 }

@@ -21,8 +21,8 @@ const text = (name: string): Attribute => ({ name, type: 'S' });
 const SEEN: Attribute = { name: 'seen_ms', type: 'N' };
 
 /**
- * Only failures have `inbox` and `fingerprint`, only records `replay`, only tasks `owner`: an index holds what has its
- * attributes.
+ * Only failures and records have `inbox`, only failures `fingerprint`, only records `replay`, only tasks `owner`: an
+ * index holds what has its attributes.
  */
 export const FAILURE_TABLE = {
   key: text('pk'),
@@ -35,6 +35,9 @@ export const FAILURE_TABLE = {
   ],
   expiry: 'expires_at',
 } as const satisfies TableShape;
+
+/** Key prefix of failures, the only items that the crew changes in place. */
+export const FAILURE_PREFIX = 'failure#';
 
 /** Key prefix of tasks, the only items that reports change. */
 export const TASK_PREFIX = 'task#';

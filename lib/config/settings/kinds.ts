@@ -1,6 +1,6 @@
 import { ACTOR_NAME_RULE, isActorName } from '../../core/envelope/actor-name.ts';
 import { DURATION_RULE, durationMs, durationText } from '../../core/text/duration.ts';
-import { closestWord } from '../../core/text/nearest.ts';
+import { suggestion } from '../../core/text/nearest.ts';
 
 /** How the text of a variable becomes a value, and back. */
 export interface Kind<T> {
@@ -51,7 +51,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
     read: (value) =>
       words.includes(value as T)
         ? { value: value as T }
-        : { problem: `expected one of ${words.join(', ')}; did you mean "${closestWord(value, words)}"?` },
+        : { problem: `expected one of ${words.join(', ')}${suggestion(value, words)}` },
     write: (value) => value,
   };
 }

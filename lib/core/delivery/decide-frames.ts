@@ -1,5 +1,6 @@
 import { ACTOR_NAME_RULE, isRoutableName } from '../envelope/actor-name.ts';
-import type { Envelope } from '../envelope/envelope.ts';
+import type { Envelope, Status } from '../envelope/envelope.ts';
+import { childId, withFanOut, withoutFanOuts } from '../envelope/fan-out.ts';
 import { faultOf } from '../envelope/fault.ts';
 import { headersFromHandler, ON_ERROR } from '../envelope/headers.ts';
 import { hopOf, shiftRoute } from '../envelope/route.ts';
@@ -24,7 +25,9 @@ export function planFrames(envelope: ArrivedEnvelope, frames: readonly Frame[], 
       });
     }
   }
-  const dispatches = frames.map((frame, index) => frameDispatch(envelope, frame, index, context));
+  const dispatches = frames.map((frame, index) =>
+    frameDispatch(envelope, frame, { index, items: frames.length }, context),
+  );
   const tooLarge = dispatches.find(({ body }) =>
     exceedsUtf8Bytes(body, context.limits.maxBodyBytes, context.countBytes),
   );
@@ -60,7 +63,18 @@ function rewriteProblem(envelope: Envelope, { next, headers }: Frame, context: C
   return nextProblem(next, context.actor.routeAllow);
 }
 
-function frameDispatch(envelope: ArrivedEnvelope, frame: Frame, index: number, context: Context): Dispatch {
+/** Which of the handler's values it is, and how many there are. */
+interface FramePlace {
+  readonly index: number;
+  readonly items: number;
+}
+
+function frameDispatch(
+  envelope: ArrivedEnvelope,
+  frame: Frame,
+  { index, items }: FramePlace,
+  context: Context,
+): Dispatch {
   const { actor, now } = context;
   const route = shiftRoute(envelope.route, frame.next ?? envelope.route.next);
   const isAtEnd = route.curr === '';
@@ -69,22 +83,28 @@ function frameDispatch(envelope: ArrivedEnvelope, frame: Frame, index: number, c
     : statusAfter(envelope.status, { phase: 'pending', actor: actor.name, now });
   const sent: Envelope = {
     ...envelope,
-    ...(index === 0 ? {} : childIdentity(envelope, index, context)),
     route,
     headers:
       frame.headers === undefined ? envelope.headers : headersFromHandler(envelope.headers, frame.headers),
     payload: frame.payload,
-    status,
+    ...familyOf(envelope, status, { index, items }, context),
   };
   return isAtEnd ? dispatchOf(actor.sink, 'sink', sent) : dispatchOf(route.curr, 'next', sent);
 }
 
-/** The id of a fan-out child. It is the same on every redelivery, so that a repeated delivery creates no new children. */
-function childIdentity(
+/** Item 0 keeps the id, and its status tells how many children there are. Each other item is a child of its own. */
+function familyOf(
   envelope: Envelope,
-  index: number,
-  context: Context,
-): { id: string; parent_id: string } {
-  const id = context.deriveId('fan-out', envelope.id, context.actor.name, hopOf(envelope.route), index);
-  return { id, parent_id: envelope.id };
+  status: Status,
+  { index, items }: FramePlace,
+  { actor, deriveId }: Context,
+): Pick<Envelope, 'status'> & Partial<Pick<Envelope, 'id' | 'parent_id'>> {
+  if (items === 1) return { status };
+  const fanOut = { actor: actor.name, hop: hopOf(envelope.route), items };
+  if (index === 0) return { status: withFanOut(status, fanOut) };
+  return {
+    id: childId(envelope.id, fanOut, index, deriveId),
+    parent_id: envelope.id,
+    status: withoutFanOuts(status),
+  };
 }

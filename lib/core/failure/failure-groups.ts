@@ -1,4 +1,5 @@
 import type { Failure } from './failure.ts';
+import { type FailureState, failureState } from './failure-state.ts';
 
 /** Failures with the same cause. */
 export interface FailureGroup {
@@ -10,7 +11,11 @@ export interface FailureGroup {
   readonly reasons: readonly string[];
   readonly flows: readonly string[];
   readonly count: number;
-  /** How many of them were replayed. */
+  /** How many of them are open. */
+  readonly open: number;
+  /** How many of them are resolved: their envelopes succeeded in a replay. */
+  readonly resolved: number;
+  /** How many of them failed again in a replay. Each has a newer failure. */
   readonly replayed: number;
   readonly firstSeenMs: number;
   readonly lastSeenMs: number;
@@ -38,8 +43,7 @@ export function grouping(): Grouping {
 }
 
 function groupOf(failure: Failure): FailureGroup {
-  const { fingerprint, actor, errorType, errorMessage, reason, flow, replays, firstSeenMs, lastSeenMs } =
-    failure;
+  const { fingerprint, actor, errorType, errorMessage, reason, flow, firstSeenMs, lastSeenMs } = failure;
   return {
     fingerprint,
     actor,
@@ -48,14 +52,24 @@ function groupOf(failure: Failure): FailureGroup {
     reasons: [reason],
     flows: flow === undefined ? [] : [flow],
     count: 1,
-    replayed: replays.length > 0 ? 1 : 0,
+    ...countsOf(failure),
     firstSeenMs,
     lastSeenMs,
   };
 }
 
+function countsOf(failure: Failure): Pick<FailureGroup, FailureState> {
+  const state = failureState(failure);
+  return {
+    open: state === 'open' ? 1 : 0,
+    resolved: state === 'resolved' ? 1 : 0,
+    replayed: state === 'replayed' ? 1 : 0,
+  };
+}
+
 function joined(group: FailureGroup, failure: Failure): FailureGroup {
-  const { reason, flow, replays, firstSeenMs, lastSeenMs, errorMessage } = failure;
+  const { reason, flow, firstSeenMs, lastSeenMs, errorMessage } = failure;
+  const { open, resolved, replayed } = countsOf(failure);
   const isNewest = lastSeenMs > group.lastSeenMs;
   return {
     ...group,
@@ -63,7 +77,9 @@ function joined(group: FailureGroup, failure: Failure): FailureGroup {
     reasons: withOne(group.reasons, reason),
     flows: flow === undefined ? group.flows : withOne(group.flows, flow),
     count: group.count + 1,
-    replayed: group.replayed + (replays.length > 0 ? 1 : 0),
+    open: group.open + open,
+    resolved: group.resolved + resolved,
+    replayed: group.replayed + replayed,
     firstSeenMs: Math.min(group.firstSeenMs, firstSeenMs),
     lastSeenMs: Math.max(group.lastSeenMs, lastSeenMs),
   };

@@ -30,6 +30,13 @@ export interface Failure {
   /** The replay that sent the envelope, if it failed after one. */
   readonly replay?: string;
   readonly replays: readonly ReplayEntry[];
+  /** The replay in which the envelope succeeded, of this failure or of a later one. */
+  readonly resolved?: Resolution;
+}
+
+interface Resolution {
+  readonly replay: string;
+  readonly atMs: number;
 }
 
 /** One replay of a failure. */
@@ -37,6 +44,8 @@ export interface ReplayEntry {
   readonly replay: string;
   readonly atMs: number;
   readonly to: string;
+  /** Set if the envelope failed again in this replay. Absent until it has ended, and if it succeeded. */
+  readonly end?: 'failed';
 }
 
 const MAX_MESSAGE_BYTES = 1024;

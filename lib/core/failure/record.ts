@@ -1,7 +1,7 @@
 import type { DeriveId } from '../envelope/decode.ts';
 import { type End, endActorOf, endOf } from '../envelope/end.ts';
 import type { Envelope } from '../envelope/envelope.ts';
-import { headerText, REPLAY } from '../envelope/headers.ts';
+import { FLOW, headerText, REPLAY, TASK } from '../envelope/headers.ts';
 import { hopOf } from '../envelope/route.ts';
 import { defined } from '../text/defined.ts';
 import { instantMs, timestampText } from '../text/timestamp.ts';
@@ -18,7 +18,14 @@ export interface EndRecord {
   /** The actor at which the envelope ended. */
   readonly actor: string;
   readonly hop: number;
+  /** The number of attempts at that actor. Records of earlier versions have none. */
+  readonly attempts?: number;
   readonly reason: string;
+  readonly flow?: string;
+  /** The task at the gateway, if any. */
+  readonly task?: string;
+  /** The envelope that a fan-out created this one from, if any. */
+  readonly parentId?: string;
   /** The replay that sent the envelope, if any. */
   readonly replay?: string;
   readonly atMs: number;
@@ -35,7 +42,7 @@ export interface NewRecord extends EndRecord {
 }
 
 export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): NewRecord {
-  const { id, route, status, headers } = envelope;
+  const { id, parent_id: parentId, route, status, headers } = envelope;
   const end = endOf(envelope);
   const actor = endActorOf(envelope);
   const hop = hopOf(route);
@@ -51,8 +58,14 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
     end,
     actor,
     hop,
+    attempts: status?.attempt ?? 1,
     reason: typeof status?.reason === 'string' ? status.reason : '',
-    ...defined({ replay }),
+    ...defined({
+      flow: headerText(headers, FLOW) || undefined,
+      task: headerText(headers, TASK) || undefined,
+      parentId,
+      replay,
+    }),
     atMs,
     archiveKey: `${stem}${replayed}.json`,
     place: deriveId('place', id, end, actor, replay ?? ''),

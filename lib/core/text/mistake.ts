@@ -34,7 +34,9 @@ function join(place: string, step: string): string {
 /** Adds a mistake for every key that is not a known one. */
 export function addUnknownKeys(mistakes: MistakeCollector, value: object, known: readonly string[]): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) mistakes.at(key).add(`is not a known field${suggestion(key, known)}`);
+    if (known.includes(key)) continue;
+    const hint = suggestion(key, known) || `; the known fields are ${known.join(', ')}`;
+    mistakes.at(key).add(`is not a known field${hint}`);
   }
 }
 

@@ -2,13 +2,13 @@
 const INSERT_OR_DELETE_COST = 1;
 const REPLACE_OR_SWAP_COST = 2;
 
-/** The word with the smallest edit distance to the typed one, ignoring case. */
+/** The word with the smallest edit distance to the typed one, ignoring case. Undefined if no word is near. */
 export function closestWord(typed: string, words: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const weight = editDistance(typed.toLowerCase(), word.toLowerCase());
-    if (weight < least) {
+    if (weight < least && weight <= maxDistance(typed, word)) {
       nearest = word;
       least = weight;
     }
@@ -16,7 +16,12 @@ export function closestWord(typed: string, words: Iterable<string>): string | un
   return nearest;
 }
 
-/** `; did you mean "..."?`, or an empty text if there are no words. */
+/** Beyond one letter in two, a suggestion is a guess: it would send the reader to an unrelated word. */
+function maxDistance(typed: string, word: string): number {
+  return Math.ceil(Math.max(typed.length, word.length) / 2);
+}
+
+/** `; did you mean "..."?`, or an empty text if no word is near. */
 export function suggestion(typed: string, words: Iterable<string>): string {
   const nearest = closestWord(typed, words);
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`;

@@ -25,11 +25,20 @@ export interface LocalGateway extends GatewayAccess {
 export interface LocalGatewayOptions {
   /** Settings that point to the mesh's engines. */
   readonly variables: Readonly<Record<string, string>>;
+  /** @default `usualPort` if it is free, otherwise any free port */
   readonly port?: number;
+  /** The port of earlier starts. If another process uses it, the gateway takes any free port and warns. */
+  readonly usualPort?: number;
+  /**
+   * The API key for callers.
+   * @default a new one
+   */
+  readonly key?: string;
   /** Returns the current flows, which change with the manifest. */
   readonly flows: () => readonly Flow[];
   readonly logLevel: LogLevel;
   readonly onLine: (line: string) => void;
+  readonly onWarning: (text: string) => void;
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -50,8 +59,8 @@ const GUARD: GuardRules = {
 export async function startLocalGateway(
   options: LocalGatewayOptions,
 ): Promise<{ gateway: LocalGateway } | { problem: string }> {
-  const { port = 0, flows, logLevel, onLine } = options;
-  const key = `asya_${randomBytes(24).toString('base64url')}`;
+  const { port, usualPort, flows, logLevel, onLine, onWarning } = options;
+  const { key = `asya_${randomBytes(24).toString('base64url')}` } = options;
   const secret = randomBytes(32).toString('hex');
   const sha256 = createHash('sha256').update(key).digest('hex');
   const env = {
@@ -66,7 +75,17 @@ export async function startLocalGateway(
   const log = jsonLog({ level: logLevel, actor: GATEWAY, now: systemClock.now, write: onLine });
   const served = await gatewayFromConfig(reading.config, env, log, transportFromConfig, flows);
   try {
-    const listening = await serveGateway(served.face, port, LOOPBACK, (server) => guardServer(server, GUARD));
+    const listen = (at: number) =>
+      serveGateway(served.face, at, LOOPBACK, (server) => guardServer(server, GUARD));
+    const listening = await listen(port ?? usualPort ?? 0).catch(async (error: unknown) => {
+      const isUsed = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      if (port !== undefined || usualPort === undefined || !isUsed) throw error;
+      const other = await listen(0);
+      onWarning(
+        `another process uses port ${usualPort}, the gateway's port so far; until the next start the gateway listens on port ${other.port}`,
+      );
+      return other;
+    });
     const url = `http://${LOOPBACK}:${listening.port}`;
     const stop = new AbortController();
     let timers: Promise<void> | undefined;
@@ -85,7 +104,7 @@ export async function startLocalGateway(
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is already in use' : message;
     return {
-      problem: `the gateway cannot listen on port ${port} of ${LOOPBACK}: ${why}; stop the process that listens there, or choose another --gateway-port`,
+      problem: `the gateway cannot listen on port ${port ?? usualPort ?? 0} of ${LOOPBACK}: ${why}; stop the process that listens there, or choose another --gateway-port`,
     };
   }
 }

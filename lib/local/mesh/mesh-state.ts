@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MESH_FILE, type RunningMesh, STATE_FOLDER } from '../../assembly/mesh/running-mesh.ts';
+import { GATEWAY_FILE, readStoredGateway, type StoredGateway } from '../../assembly/mesh/stored-gateway.ts';
 import { errorText } from '../../core/text/error-text.ts';
 import { makePrivate, makeTreePrivate, PRIVATE_FILE, PRIVATE_FOLDER } from '../engines/private-files.ts';
 import { removeLeftSockets } from './socket-folder.ts';
@@ -19,10 +20,14 @@ export interface MeshState {
   prepare(): string | undefined;
   /** Writes `meshFile`, so that commands in other shells find the mesh. */
   announce(mesh: Omit<RunningMesh, 'name' | 'pid' | 'logFile'>): void;
+  /** The gateway's port and key of the last start. Undefined at the first start. */
+  readGateway(): StoredGateway | undefined;
+  /** Stores the gateway's port and key for the next start. */
+  storeGateway(gateway: StoredGateway): void;
   log(line: string): void;
   /** Removes `meshFile`. */
   withdraw(): void;
-  /** Deletes all files of the mesh. */
+  /** Deletes all files of the mesh, except the gateway's port and key: clients are configured with them. */
   empty(): void;
 }
 
@@ -34,6 +39,7 @@ export function meshState(cwd: string, folder: string, maxLogBytes = MAX_LOG_BYT
   const stateFolder = join(cwd, STATE_FOLDER);
   const root = join(stateFolder, name);
   const meshFile = join(root, MESH_FILE);
+  const gatewayFile = join(root, GATEWAY_FILE);
   const logFile = join(root, LOG_FILE);
   const dataDir = join(root, 'data');
   let loggedBytes: number | undefined;
@@ -71,20 +77,30 @@ export function meshState(cwd: string, folder: string, maxLogBytes = MAX_LOG_BYT
     },
     announce: (mesh) => {
       makeFolder();
-      // Written atomically, because another process may read it. Private, because it contains a key.
-      rmSync(`${meshFile}.new`, { force: true });
-      writeFileSync(
-        `${meshFile}.new`,
-        `${JSON.stringify({ name, pid: process.pid, logFile, ...mesh }, null, 2)}\n`,
-        { mode: PRIVATE_FILE },
-      );
-      renameSync(`${meshFile}.new`, meshFile);
+      writeJson(meshFile, { name, pid: process.pid, logFile, ...mesh });
+    },
+    readGateway: () => readStoredGateway(gatewayFile),
+    storeGateway: (gateway) => {
+      makeFolder();
+      writeJson(gatewayFile, gateway);
     },
     log,
     withdraw: () => rmSync(meshFile, { force: true }),
     empty: () => {
       removeLeftSockets(dataDir);
-      rmSync(root, { recursive: true, force: true });
+      for (const entry of namesIn(root))
+        if (entry !== GATEWAY_FILE) rmSync(join(root, entry), { recursive: true, force: true });
     },
   };
+}
+
+function namesIn(folder: string): readonly string[] {
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : [];
+}
+
+/** Written atomically, because another process may read it. Private, because it contains a key. */
+function writeJson(file: string, value: object): void {
+  rmSync(`${file}.new`, { force: true });
+  writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: PRIVATE_FILE });
+  renameSync(`${file}.new`, file);
 }

@@ -12,7 +12,7 @@ import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from '../engines/loc
 import type { BatchReport } from '../functions/event-source.ts';
 import type { ActorRunner } from './actor-runner.ts';
 import { findPython } from './find-python.ts';
-import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
+import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
@@ -53,10 +53,10 @@ export interface MeshOptions {
   readonly sqsPort?: number;
   readonly dynamodbPort?: number;
   /**
-   * Starts a gateway on this port, or on a free port.
+   * Starts a gateway: on this port, on its usual port, or on a free port.
    * @default no gateway
    */
-  readonly gateway?: { readonly port?: number };
+  readonly gateway?: Pick<LocalGatewayOptions, 'port' | 'usualPort' | 'key'>;
   /** Maximum number of instances of each function. */
   readonly replicas: number;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -138,6 +138,7 @@ async function openGateway(
     logLevel,
     flows,
     onLine: (line) => onEvent({ event: 'line', actor: GATEWAY, stream: 'stdout', line }),
+    onWarning: (text) => onEvent({ event: 'warning', actor: GATEWAY, text }),
   });
 }
 

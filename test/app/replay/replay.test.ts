@@ -222,7 +222,7 @@ describe('the records', () => {
     expect(more).toEqual([]);
     expect(original).toEqual({
       ...first,
-      replays: [{ replay: 'r-1', atMs: scene.sent[0]?.atMs, to: 'score' }],
+      replays: [{ replay: 'r-1', atMs: scene.sent[0]?.atMs, to: 'score', end: 'failed' }],
     });
     expect(second).toMatchObject({ replay: 'r-1', replays: [], fingerprint: first?.fingerprint });
     expect(second?.archiveKey).not.toBe(first?.archiveKey);

@@ -301,7 +301,7 @@ const DOCUMENT_MISTAKES: readonly (readonly [what: string, text: string, ...line
   [
     'an unknown field at the top level',
     `${python('score')}status: {}\n`,
-    '7:1 status: is not a known field; did you mean "metadata"?',
+    '7:1 status: is not a known field; the known fields are apiVersion, kind, metadata, spec',
   ],
   [
     'an unknown field of metadata',

@@ -354,7 +354,7 @@ const VARIABLES: readonly Variable[] = [
       ['none', 'none'],
       ['iam', 'iam'],
     ],
-    bad: [['off', 'expected one of oidc, iam, none; did you mean "oidc"?']],
+    bad: [['off', 'expected one of oidc, iam, none']],
   },
   {
     name: 'ASYA_PUSH_AUDIENCE',

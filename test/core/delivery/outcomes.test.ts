@@ -138,7 +138,8 @@ describe('fan-out', () => {
       ['x-sink', 'sink'],
       ['x-sink', 'sink'],
     ]);
-    expect(sends.map(({ envelope }) => envelope.status)).toEqual([COMPLETED, COMPLETED]);
+    const fan_out = [{ actor: 'score', hop: 1, items: 2 }];
+    expect(sends.map(({ envelope }) => envelope.status)).toEqual([{ ...COMPLETED, fan_out }, COMPLETED]);
   });
 });
 

@@ -195,6 +195,7 @@ describe('an end', () => {
       end: 'failed',
       actor: 'score',
       hop: 1,
+      attempts: 3,
       reason: 'PolicyExhausted',
       replay: 'r-1',
       atMs: NOW,
@@ -204,6 +205,12 @@ describe('an end', () => {
     });
     expect(recordOf(aFailed(failed({ reason: 7 })), NOW, deriveId)).toMatchObject({ reason: '' });
     expect(recordOf(aFailed(), NOW, deriveId)).not.toHaveProperty('replay');
+    const headers = { 'x-asya-flow': 'scores', 'x-asya-task': 't-1' };
+    expect(recordOf(aFailed({ parent_id: 'p-1', headers }), NOW, deriveId)).toMatchObject({
+      parentId: 'p-1',
+      flow: 'scores',
+      task: 't-1',
+    });
   });
 });
 

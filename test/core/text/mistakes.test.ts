@@ -45,7 +45,7 @@ describe('mistakeCollector', () => {
     addUnknownKeys(mistakeCollector(mistakes, 'p'), { topic: 1, atcion: 2, zzz: 3 }, ['action', 'topic']);
     expect(mistakes).toEqual([
       { place: 'p.atcion', problem: 'is not a known field; did you mean "action"?' },
-      { place: 'p.zzz', problem: 'is not a known field; did you mean "topic"?' },
+      { place: 'p.zzz', problem: 'is not a known field; the known fields are action, topic' },
     ]);
   });
 });

@@ -11,19 +11,22 @@ describe('closestWord', () => {
     ['two letters swapped at the end', 'linera', ['xxnera', 'linear'], 'linear'],
     ['a different case', 'NORETRY', ['default', 'noRetry'], 'noRetry'],
     ['the word itself', 'a', ['b', 'a', 'c'], 'a'],
-    ['the first of two equally close words', 'ab', ['ac', 'ad'], 'ac'],
-    ['the shortest word for an empty text', '', ['abc', 'a', 'ab'], 'a'],
-    ['an empty word', 'x', ['abc', ''], ''],
+    ['the first of two equally close words', 'abcd', ['abce', 'abcf'], 'abce'],
     ['a letter added at the beginning', 'xab', ['ab', 'xyab'], 'ab'],
-    ['the fewest added letters', 'a', ['abcd', 'abc'], 'abc'],
+    ['the fewest added letters', 'ab', ['abcd', 'abc'], 'abc'],
     ['two changes rather than three', 'kitten', ['sitting', 'mittens'], 'mittens'],
-    ['a swap counts as one edit, like a replaced letter', 'ba', ['bb', 'ab'], 'bb'],
-    ['a swap counts less than two replaced letters', 'ba', ['cd', 'ab'], 'ab'],
-    ['a swap counts as one edit next to another edit', 'baxy', ['bazz', 'abxz', 'cdxy'], 'bazz'],
-    ['distant letters are not a swap', 'abc', ['cba', 'abd'], 'abd'],
-    ['two replaced letters are not a swap', 'ab', ['cd', 'abc'], 'abc'],
-    ['not a swap: only the second letter comes first', 'ab', ['bx', 'abc'], 'abc'],
-    ['not a swap: only the first letter comes second', 'ab', ['xa', 'abc'], 'abc'],
+    ['a swap counts as one edit, like a replaced letter', 'bacd', ['bbcd', 'abcd'], 'bbcd'],
+    ['a swap counts less than two replaced letters', 'baef', ['cdef', 'abef'], 'abef'],
+    [
+      'a swap counts as one edit next to another edit',
+      'baxyefgh',
+      ['bazzefgh', 'abxzefgh', 'cdxyefgh'],
+      'bazzefgh',
+    ],
+    ['distant letters are not a swap', 'abcd', ['cbad', 'abdd'], 'abdd'],
+    ['two replaced letters are not a swap', 'abef', ['cdef', 'abefg'], 'abefg'],
+    ['not a swap: only the second letter comes first', 'abef', ['bxef', 'abefg'], 'abefg'],
+    ['not a swap: only the first letter comes second', 'abef', ['xaef', 'abefg'], 'abefg'],
     [
       'a missing word at the end',
       'ASYA_SQS_WAIT_TIME',
@@ -39,6 +42,23 @@ describe('closestWord', () => {
     ],
   ])('%s', (_what, typed, words, nearest) => {
     expect(closestWord(typed, words)).toBe(nearest);
+  });
+
+  it.each([
+    ['an environment', 'test', ['prod', 'dev']],
+    ['a folder', 'payments', ['docs', 'examples', 'lib']],
+    ['a file', 'score.py', ['readme.md', 'flows.yaml']],
+    ['an empty text', '', ['abc', 'ab']],
+    ['an actor', 'fetch', ['score', 'store']],
+  ])('suggests nothing for %s if more than every second letter differs', (_what, typed, words) => {
+    expect(closestWord(typed, words)).toBeUndefined();
+    expect(suggestion(typed, words)).toBe('');
+  });
+
+  it('suggests the word at the limit, and not the one beyond it', () => {
+    expect(closestWord('stage', ['staging'])).toBe('staging');
+    expect(closestWord('sta', ['staging'])).toBe('staging');
+    expect(closestWord('st', ['staging'])).toBeUndefined();
   });
 
   it('is undefined without words', () => {

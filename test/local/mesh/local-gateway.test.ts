@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveGateway } from '../../../lib/assembly/hosts/serve-gateway.ts';
-import { type LocalGateway, startLocalGateway } from '../../../lib/local/mesh/local-gateway.ts';
+import {
+  type LocalGateway,
+  type LocalGatewayOptions,
+  startLocalGateway,
+} from '../../../lib/local/mesh/local-gateway.ts';
 import { serveGateway as serveFace } from '../../gateway/served-fixture.ts';
 import { type RawRequest, rawAnswer } from '../../support/raw-request.ts';
 import { FOREIGN_EVERYWHERE } from '../foreign-requests.ts';
@@ -10,10 +14,18 @@ let local: TestEngines;
 let gateway: LocalGateway;
 let host: string;
 let port: number;
+let options: LocalGatewayOptions;
+
+async function started(changes: Partial<LocalGatewayOptions>): Promise<LocalGateway> {
+  const start = await startLocalGateway({ ...options, ...changes });
+  if ('problem' in start) throw new Error(start.problem);
+  return start.gateway;
+}
+
 beforeAll(async () => {
   local = await startTestEngines();
   const { sqsEndpoint, s3Endpoint, dynamodbEndpoint } = local.engines;
-  const started = await startLocalGateway({
+  options = {
     variables: {
       ASYA_TRANSPORT: 'sqs',
       ASYA_SQS_ENDPOINT: sqsEndpoint,
@@ -26,9 +38,9 @@ beforeAll(async () => {
     flows: () => [{ name: 'one', entrypoint: 'a', routeNext: [] }],
     logLevel: 'error',
     onLine: () => {},
-  });
-  if ('problem' in started) throw new Error(started.problem);
-  gateway = started.gateway;
+    onWarning: () => {},
+  };
+  gateway = await started({});
   host = new URL(gateway.url).host;
   port = Number(new URL(gateway.url).port);
 });
@@ -106,4 +118,24 @@ it('a gateway that is not local serves any Host and Origin', async () => {
   expect(await rawAnswer(listening.port, { target: '/healthz', headers })).toMatchObject({ status: 200 });
   await listening.close();
   await served.close();
+});
+
+describe('a later start', () => {
+  it('uses the port and the key of the earlier one', async () => {
+    const first = await started({});
+    const usualPort = Number(new URL(first.url).port);
+    await first.close();
+    const second = await started({ usualPort, key: first.key });
+    await second.close();
+    expect(second).toMatchObject({ url: first.url, key: first.key });
+  });
+
+  it('warns and takes another port if a process uses the earlier one, unless the port was chosen', async () => {
+    const warnings: string[] = [];
+    const other = await started({ usualPort: port, onWarning: (text) => warnings.push(text) });
+    await other.close();
+    expect(other.url).not.toBe(gateway.url);
+    expect(warnings).toEqual([expect.stringContaining(`another process uses port ${port}`)]);
+    await expect(started({ port, usualPort: 1 })).rejects.toThrow(`cannot listen on port ${port}`);
+  });
 });

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runningMeshes } from '../../../lib/assembly/mesh/running-mesh.ts';
+import { stoppedMeshes } from '../../../lib/assembly/mesh/stored-gateway.ts';
 import { meshState } from '../../../lib/local/mesh/mesh-state.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { openToOthers, withUmask } from '../../support/modes.ts';
@@ -71,3 +72,26 @@ describe('the state folder', () => {
     expect(meshState(cwd, 'm').prepare()).toMatch(/^cannot restrict .*\.asya to the current user: E[A-Z]+: /);
   });
 });
+
+it("keeps the gateway's port and key, also if the data is deleted, in a private file", () => {
+  const cwd = aFolder({});
+  const state = meshState(cwd, 'm');
+  expect(state.readGateway()).toBeUndefined();
+  const gateway = { port: 4321, key: 'asya_0123456789abcdef' };
+  state.storeGateway(gateway);
+  mkdirSync(state.dataDir, { recursive: true });
+  expect(meshState(cwd, 'm').readGateway()).toEqual(gateway);
+  state.empty();
+  expect(readdirSync(dirname(state.meshFile))).toEqual(['gateway.json']);
+  expect(state.readGateway()).toEqual(gateway);
+  expect(openToOthers(join(cwd, '.asya', 'm', 'gateway.json'))).toEqual([]);
+  expect(stoppedMeshes(cwd)).toEqual([{ name: 'm', gateway }]);
+});
+
+it.each(['', '{', 'null', '{"port":0,"key":"asya_0123456789abcdef"}', '{"port":80,"key":"short"}'])(
+  'ignores the stored gateway %j',
+  (text) => {
+    const cwd = aFolder({ '.asya/m/gateway.json': text });
+    expect(meshState(cwd, 'm').readGateway()).toBeUndefined();
+  },
+);

@@ -41,8 +41,10 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
   if (warning !== undefined) view.warn(warning);
   // Installs the signal handlers before anything starts, so that Ctrl-C during the start cleans up too.
   terminal.stop();
+  const stored = state.readGateway();
   const started = await startMesh({
     ...settings,
+    gateway: { ...settings.gateway, ...defined({ usualPort: stored?.port, key: stored?.key }) },
     manifest,
     folder: resolve(cwd, folder),
     dataDir: state.dataDir,
@@ -52,7 +54,14 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     printError(`asya: ${started.problem}`);
     return EXIT.failed;
   }
+  storeGateway(state, started.mesh, settings.gateway.port ?? stored?.port);
   return runUntilStopped(started.mesh, folder, state, view, terminal);
+}
+
+/** Keeps the port of earlier starts, even if another process uses it now: clients are configured with it. */
+function storeGateway(state: MeshState, { gateway }: LocalMesh, port: number | undefined): void {
+  if (gateway === undefined) return;
+  state.storeGateway({ port: port ?? Number(new URL(gateway.url).port), key: gateway.key });
 }
 
 function rejectSecondRun({ name, meshFile }: MeshState, cwd: string): void {

@@ -50,7 +50,8 @@ export async function showFailure(
     ...errorRows(failure, envelope),
     row('archive', failure.archiveKey),
     ...(replay === undefined ? [] : [row('part of', `replay ${named(replay)}`)]),
-    ...replayRows(failure.replays, ends, now),
+    ...replayRows(failure, ends, now),
+    ...resolvedRow(failure, now),
     ...earlier.map((one) => row('earlier', earlierText(one, now))),
     ...payloadRows(envelope, withPayload),
     ...hintRows(failure),
@@ -135,16 +136,24 @@ function errorRows({ errorType, errorMessage }: Failure, envelope: Envelope | un
   ];
 }
 
-function replayRows(replays: readonly ReplayEntry[], ends: Ends, now: number): readonly string[] {
-  return replays.map(({ replay, atMs, to }) =>
-    row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${outcomeText(replay, ends)}`),
-  );
+function replayRows({ replays, resolved }: Failure, ends: Ends, now: number): readonly string[] {
+  return replays.map((entry) => {
+    const { replay, atMs, to } = entry;
+    const outcome = resolved?.replay === replay ? pc.green('succeeded') : outcomeText(entry, ends);
+    return row('replayed', `${whenText(atMs, now)} to ${named(to)}, ${named(replay)}: ${outcome}`);
+  });
 }
 
-function outcomeText(replay: string, ends: Ends): string {
+function resolvedRow({ resolved }: Failure, now: number): readonly string[] {
+  if (resolved === undefined) return [];
+  return [row('resolved', `${whenText(resolved.atMs, now)} by replay ${named(resolved.replay)}`)];
+}
+
+function outcomeText({ replay, end: knownEnd }: ReplayEntry, ends: Ends): string {
   if (!ends.ok) return pc.yellow(`unknown: ${oneLine(ends.problem)}`);
   const record = endOfReplay(replay, ends.records);
-  if (record === undefined) return pc.yellow('not ended yet');
+  // End records expire, the failure does not.
+  if (record === undefined) return knownEnd === undefined ? pc.yellow('not ended yet') : pc.red(knownEnd);
   const { end, actor } = record;
   return end === 'succeeded' ? pc.green(end) : pc.red(`${end} at ${named(actor)}`);
 }

@@ -1,7 +1,10 @@
 import { type FailureSelection, selectFailures } from '../../../app/replay/select-failures.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
+import { withFullIds } from '../../options/find-id.ts';
 import { type SelectionOptions, selectionFrom } from '../../options/read-filter.ts';
+import { unknownValues } from '../../options/unknown-values.ts';
 import { oneLine } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -20,7 +23,7 @@ export function runPurge(terminal: Terminal, options: PurgeOptions, ids: readonl
 async function purge(
   selection: FailureSelection,
   options: PurgeOptions,
-  { stores }: Operator,
+  { stores, mesh }: Operator,
   terminal: Terminal,
 ): Promise<number> {
   const { printError } = terminal;
@@ -28,12 +31,17 @@ async function purge(
     printError(`asya: ${oneLine(problem)}`);
     return EXIT.failed;
   };
-  const selected = await selectFailures(selection, stores.failures);
+  const named = await withFullIds(selection, stores.failures);
+  const selected = named.ok ? await selectFailures(named.selection, stores.failures) : named;
   if (!selected.ok) return fail(selected.problem);
   const { failures, unknown } = selected;
   if (unknown.length > 0)
     return fail(`no failures found for ${unknown.map((id) => `"${id}"`).join(', ')}; nothing was purged`);
-  if (failures.length === 0) return fail('no failures match; nothing was purged');
+  if (failures.length === 0) {
+    for (const message of await unknownValues(options, { ...stores, ...defined({ mesh }) }))
+      printError(message);
+    return fail('no failures match; nothing was purged');
+  }
   const what = `${failures.length} ${failures.length === 1 ? 'failure' : 'failures'}${options.archive ? ' and the archived envelopes' : ''}`;
   if (options.yes !== true) {
     const unreplayed = failures.filter(({ replays }) => replays.length === 0).length;

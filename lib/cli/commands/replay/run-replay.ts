@@ -11,8 +11,10 @@ import { type Operation, readPatch } from '../../../core/text/json-patch.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
+import { withFullIds } from '../../options/find-id.ts';
 import { type SelectionOptions, selectionFrom } from '../../options/read-filter.ts';
 import { durationOption, positiveNumberOption } from '../../options/read-option.ts';
+import { unknownValues } from '../../options/unknown-values.ts';
 import { jsonOutput, oneLine } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -55,7 +57,13 @@ async function replay(
   terminal: Terminal,
 ): Promise<number> {
   const options = await optionsFrom(command, operator, terminal.cwd);
-  const selected = await selectFailures(selection, operator.stores.failures);
+  const { stores, mesh } = operator;
+  const named =
+    'filter' in selection
+      ? // Nobody wants to repeat what has succeeded: only an id selects a resolved failure.
+        ({ ok: true, selection: { states: ['open', 'replayed'], ...selection } } as const)
+      : await withFullIds(selection, stores.failures);
+  const selected = named.ok ? await selectFailures(named.selection, stores.failures) : named;
   if (!selected.ok) {
     terminal.printError(`asya: ${oneLine(selected.problem)}`);
     return EXIT.failed;
@@ -68,7 +76,11 @@ async function replay(
   }
   const failures = newestOfEach(selected.failures);
   if (failures.length === 0) {
-    terminal.printError('asya: no failures match; `asya failures` lists all of them');
+    for (const message of await unknownValues(command, { ...stores, ...defined({ mesh }) }))
+      terminal.printError(message);
+    terminal.printError(
+      'asya: no failures match (resolved ones are not replayed); `asya failures --all` lists all of them',
+    );
     return EXIT.failed;
   }
   return command.go === true

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { deriveId, systemClock } from '../../../adapters/system/system.ts';
+import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import type { RunningFlow } from '../../../assembly/mesh/running-mesh.ts';
 import { isRoutableName } from '../../../core/envelope/actor-name.ts';
-import { decode } from '../../../core/envelope/decode.ts';
 import { encode } from '../../../core/envelope/encode.ts';
 import type { Envelope } from '../../../core/envelope/envelope.ts';
 import { FLOW, NO_HEADERS, withHeader } from '../../../core/envelope/headers.ts';
@@ -14,19 +13,22 @@ import { timestampText } from '../../../core/text/timestamp.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
 import { durationOption } from '../../options/read-option.ts';
-import { escaped, oneLine, shellWord } from '../../output/plain-text.ts';
+import { invalidMeshText } from '../../output/mistakes.ts';
+import { oneLine } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
+import { awaitRun } from './await-run.ts';
 
 interface SendOptions {
   readonly payload: string;
   readonly id?: string;
   readonly wait?: boolean;
+  readonly folder?: string;
   readonly timeout: string;
   readonly mesh?: string;
 }
 
-/** `asya send`: sends an envelope, and with `--wait` prints its final payload. */
+/** `asya send`: sends an envelope, and with `--wait` prints the final payload of each end. */
 export function runSend(terminal: Terminal, options: SendOptions, target: string): Promise<number> {
   const payload = payloadFrom(options.payload, terminal.cwd);
   const waitMs = durationOption('--timeout', options.timeout);
@@ -41,9 +43,16 @@ async function send(
   payload: JsonText,
   options: SendOptions & { readonly waitMs: number },
   operator: Operator,
-  { print, printError, now }: Terminal,
+  terminal: Terminal,
 ): Promise<number> {
-  const envelope = envelopeFor(target, payload, options.id ?? randomUUID(), operator, now());
+  const { print, printError, now, cwd } = terminal;
+  const names = namesFrom(operator, options, cwd);
+  const envelope = envelopeFor(target, payload, options.id ?? randomUUID(), names, now());
+  if (names.actors === undefined && !names.flows.some(({ name }) => name === target)) {
+    const check = await operator.checkQueue(target);
+    if (!check.ok && check.isQueueMissing)
+      throw new UsageError(`asya: no actor "${target}" has a queue in this mesh${flowHint(target, names)}`);
+  }
   const reply = await operator.send(envelope.route.curr, encode(envelope));
   if (!reply.ok) {
     printError(`asya: not sent: ${reply.problem}`);
@@ -53,20 +62,35 @@ async function send(
     print(envelope.id);
     return EXIT.ok;
   }
-  const end = await untilEnded(envelope.id, Date.now() + options.waitMs, operator);
-  if ('problem' in end) {
-    printError(`asya: ${oneLine(envelope.id)}: ${end.problem}`);
-    return EXIT.failed;
+  return awaitRun(envelope.id, options.waitMs, operator, terminal);
+}
+
+interface Names {
+  readonly flows: readonly RunningFlow[];
+  /** Undefined if they are not known: then every valid name may be an actor. */
+  readonly actors?: readonly string[];
+}
+
+/**
+ * The flows and actors of the mesh on this machine, or of the folder that describes a mesh on AWS. The current folder
+ * describes flows only: a mesh on AWS may have other actors.
+ */
+function namesFrom({ mesh }: Operator, { folder }: SendOptions, cwd: string): Names {
+  if (folder === undefined && mesh !== undefined) return mesh;
+  const reading = readMesh(resolve(cwd, folder ?? '.'));
+  if ('mistakes' in reading) {
+    if (folder === undefined) return { flows: [] };
+    throw new UsageError(invalidMeshText(reading.mistakes));
   }
-  if (end.phase === 'succeeded') {
-    print(escaped(end.envelope.payload));
-    return EXIT.ok;
-  }
-  const hint = `; for details run asya failures show ${shellWord(oneLine(envelope.id))}`;
-  printError(
-    `asya: ${oneLine(envelope.id)} ${end.phase}: ${oneLine(end.reason)}${isInIndex(end) ? hint : ''}`,
-  );
-  return EXIT.failed;
+  const { actors, flows } = reading.manifest;
+  return { flows, ...(folder !== undefined && { actors: actors.map(({ name }) => name) }) };
+}
+
+function flowHint(target: string, { flows }: Names): string {
+  if (flows.length === 0)
+    return "; to send along a flow, run the command in the mesh's folder or pass --folder";
+  const names = flows.map(({ name }) => name);
+  return suggestion(target, names) || `; the flows are ${names.join(', ')}`;
 }
 
 /** For a flow: its route, with its deadline. For an actor: a route of that actor only. */
@@ -74,15 +98,17 @@ function envelopeFor(
   target: string,
   payload: JsonText,
   id: string,
-  { mesh }: Operator,
+  { flows, actors }: Names,
   now: number,
 ): Envelope {
-  const flow = mesh?.flows.find(({ name }) => name === target);
+  const flow = flows.find(({ name }) => name === target);
   if (flow !== undefined) return flowEnvelope(flow, payload, id, now);
-  const isActor = mesh === undefined ? isRoutableName(target) : mesh.actors.includes(target);
+  const isActor = actors === undefined ? isRoutableName(target) : actors.includes(target);
   if (!isActor) {
-    const names = [...(mesh?.flows.map(({ name }) => name) ?? []), ...(mesh?.actors ?? [])];
-    throw new UsageError(`asya: no flow or actor is named "${target}"${suggestion(target, names)}`);
+    const names = [...flows.map(({ name }) => name), ...(actors ?? [])];
+    const hint =
+      suggestion(target, names) || (names.length === 0 ? '' : `; the mesh has ${names.join(', ')}`);
+    throw new UsageError(`asya: no flow or actor is named "${target}"${hint}`);
   }
   return { id, route: { prev: [], curr: target, next: [] }, headers: NO_HEADERS, payload, extra: new Map() };
 }
@@ -99,48 +125,6 @@ function flowEnvelope(flow: RunningFlow, payload: JsonText, id: string, now: num
     }),
     extra: new Map(),
   };
-}
-
-type Ended =
-  | {
-      readonly phase: 'succeeded' | 'failed' | 'canceled';
-      readonly reason: string;
-      readonly envelope: Envelope;
-    }
-  | { readonly problem: string };
-
-const POLL_INTERVAL_MS = 200;
-
-async function untilEnded(id: string, deadline: number, { stores }: Operator): Promise<Ended> {
-  for (;;) {
-    const isLate = Date.now() >= deadline;
-    const ends = await stores.records.ofEnvelope(id);
-    if (!ends.ok) return { problem: ends.problem };
-    const [record] = ends.records;
-    const archived = record === undefined ? undefined : await stores.archive.get(record.archiveKey);
-    if (record !== undefined && archived?.ok && archived.text !== undefined) {
-      const { envelope } = decode(archived.text, { actor: record.actor, messageId: id, deriveId });
-      const end = { phase: record.end, reason: record.reason, envelope };
-      if (isLate || !isInIndex(end) || (await isIndexed(id, stores))) return end;
-    }
-    if (isLate) {
-      return {
-        problem: `not ended yet; follow it with asya watch ${shellWord(oneLine(id))}, or pass a longer --timeout`,
-      };
-    }
-    await systemClock.sleep(POLL_INTERVAL_MS);
-  }
-}
-
-/** x-sump does not index dropped envelopes. */
-function isInIndex({ phase, reason }: { readonly phase: string; readonly reason: string }): boolean {
-  return phase === 'failed' && reason !== 'Dropped';
-}
-
-/** x-sump indexes a failure shortly after x-sink records the end. The hint must not point to a missing entry. */
-async function isIndexed(id: string, { failures }: Operator['stores']): Promise<boolean> {
-  const page = await failures.ofEnvelope(id);
-  return !page.ok || page.failures.length > 0;
 }
 
 function payloadFrom(given: string, cwd: string): JsonText {

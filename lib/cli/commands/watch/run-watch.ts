@@ -1,87 +1,152 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
-import { systemClock } from '../../../adapters/system/system.ts';
+import { deriveId, systemClock } from '../../../adapters/system/system.ts';
+import { type FollowedRun, followRun, type RunEnd } from '../../../app/runs/follow-run.ts';
+import type { Task } from '../../../core/task/task.ts';
 import type { LogLine } from '../../../local/mesh/log-line.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
+import { envelopeId } from '../../options/find-id.ts';
+import { endLine, errorLines } from '../../output/error-lines.ts';
+import { type LogTail, logTail } from '../../output/log-tail.ts';
 import { lineText } from '../../output/mesh-view.ts';
 import { oneLine } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { UsageError } from '../../usage-error.ts';
+import { type LatestStep, stepOfTask, treeLines } from './run-tree.ts';
 
 interface WatchOptions {
   readonly mesh?: string;
 }
 
-/** `asya watch`: prints the log lines of one envelope until it ends. */
+/** `asya watch`: follows one envelope and its fan-out children until all have ended. */
 export function runWatch(terminal: Terminal, options: WatchOptions, id: string): Promise<number> {
   return withOperator(terminal, options, (operator) => watch(id, operator, terminal));
 }
 
-const POLL_INTERVAL_MS = 200;
-const POLLS_BEFORE_HINT = 10;
+const LOCAL_INTERVAL_MS = 200;
+/** Each round reads the table of a mesh on AWS. */
+const REMOTE_INTERVAL_MS = 1_000;
+const ROUNDS_BEFORE_HINT = 10;
 
-/** Reads the end record before the log, so that the log is complete when the end is found. */
-async function watch(id: string, { mesh, stores }: Operator, terminal: Terminal): Promise<number> {
-  if (mesh === undefined) throw new UsageError('asya: watch works only with a mesh on this machine');
+/** The log of a mesh on this machine, by envelope. Without one, only the gateway knows where an envelope is. */
+interface Steps {
+  readonly lines: readonly LogLine[];
+  readonly latest: ReadonlyMap<string, LatestStep>;
+}
+
+async function watch(typed: string, { mesh, stores }: Operator, terminal: Terminal): Promise<number> {
   const { print, printError } = terminal;
   const stop = terminal.stop();
-  const log = tailOf(mesh.logFile);
-  let hasNoLines = true;
+  const log = mesh === undefined ? undefined : logTail(mesh.logFile);
+  const intervalMs = mesh === undefined ? REMOTE_INTERVAL_MS : LOCAL_INTERVAL_MS;
   try {
-    for (let polls = 1; !stop.aborted; polls++) {
-      const ends = await stores.records.ofEnvelope(id);
-      for (const line of log.read()) {
-        const text = isAbout(line, id) ? lineText(line) : undefined;
+    const latest = new Map<string, LatestStep>();
+    const earlier = readSteps(log, latest);
+    const full = await envelopeId(typed, stores, latest.keys());
+    if (!full.ok) return failWith(full.problem, printError);
+    const { id } = full;
+    const run = followRun(id, { ...stores, deriveId });
+    const printed = new Set<LogLine>();
+    let lines = earlier.lines;
+    let task: Task | undefined;
+    let shown = 1;
+    for (let round = 1; !stop.aborted; round++) {
+      // Before the log, so that the log is complete when the end is found.
+      const found = await refreshAll(run);
+      if (!found.ok) return failWith(found.problem, printError);
+      task = await taskOf(id, stores, task);
+      if (task !== undefined) run.addChildren(id, Object.keys(task.children));
+      lines = [...lines, ...readSteps(log, latest).lines];
+      for (const line of lines) {
+        const text = isAbout(line, id, run) && !printed.has(line) ? lineText(line) : undefined;
         if (text === undefined) continue;
         print(text);
-        hasNoLines = false;
+        printed.add(line);
       }
-      if (!ends.ok) {
-        printError(`asya: ${ends.problem}`);
-        return EXIT.failed;
-      }
-      const [end] = ends.records;
-      if (end !== undefined) {
-        print(oneLine(`${end.end} at ${end.actor}: ${end.reason}`));
-        return end.end === 'succeeded' ? EXIT.ok : EXIT.failed;
-      }
-      if (hasNoLines && polls === POLLS_BEFORE_HINT)
+      if (run.open().length === 0) return printEnd(id, run, print);
+      const size = allOf(id, run).length;
+      // The whole tree only if it has grown: it may have hundreds of lines.
+      if (size > shown) print(treeText(id, run, latest, task));
+      else
+        for (const end of found.ends)
+          print(`${oneLine(end.record.envelopeId)}  ${endLine(end.record, end.envelope)}`);
+      shown = size;
+      if (printed.size === 0 && found.ends.length === 0 && round === ROUNDS_BEFORE_HINT)
         printError(
-          `no log lines for ${oneLine(id)} yet: it is waiting in a queue, or it was never sent; press Ctrl-C to stop waiting`,
+          `no ${log === undefined ? 'news' : 'log lines'} for ${oneLine(id)} yet: it is waiting in a queue, or it was never sent; press Ctrl-C to stop waiting`,
         );
-      await systemClock.sleep(POLL_INTERVAL_MS, stop);
+      await systemClock.sleep(intervalMs, stop);
     }
     return EXIT.interrupted;
   } finally {
-    log.close();
+    log?.close();
   }
 }
 
-function isAbout(line: LogLine, id: string): boolean {
-  return line.kind !== 'other' && line.envelopeId === id;
+/** Refreshes until no more envelopes have ended, so that the whole tree of a run that has ended is found at once. */
+async function refreshAll(run: FollowedRun): ReturnType<FollowedRun['refresh']> {
+  const ends: RunEnd[] = [];
+  for (;;) {
+    const found = await run.refresh();
+    if (!found.ok) return found;
+    ends.push(...found.ends);
+    if (found.ends.length === 0 || run.open().length === 0) return { ok: true, ends };
+  }
 }
 
-/** Reads the new lines of a growing file. */
-function tailOf(path: string): { read(): readonly LogLine[]; close(): void } {
-  const file = openSync(path, 'a+');
-  const chunk = Buffer.alloc(64 * 1024);
-  let position = 0;
-  // A read may end inside a multi-byte character.
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  return {
-    read: () => {
-      for (;;) {
-        const bytes = readSync(file, chunk, 0, chunk.length, position);
-        if (bytes === 0) break;
-        position += bytes;
-        rest += decoder.write(chunk.subarray(0, bytes));
-      }
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LogLine);
-    },
-    close: () => closeSync(file),
-  };
+function failWith(problem: string, printError: Terminal['printError']): number {
+  printError(`asya: ${oneLine(problem)}`);
+  return EXIT.failed;
+}
+
+/** The task of the envelope at the gateway, if there is one. A task that cannot be read does not stop the watch. */
+async function taskOf(
+  id: string,
+  { tasks }: Operator['stores'],
+  known: Task | undefined,
+): Promise<Task | undefined> {
+  const found = await tasks.get(id);
+  return found.ok ? found.task : known;
+}
+
+/** Reads the new lines of the log, and notes where each envelope is. */
+function readSteps(log: LogTail | undefined, latest: Map<string, LatestStep>): Steps {
+  const lines = log?.read() ?? [];
+  for (const line of lines)
+    if (line.kind === 'delivery')
+      latest.set(line.envelopeId, { actor: line.actor, attempt: line.attempt, text: 'last seen' });
+  return { lines, latest };
+}
+
+function isAbout(line: LogLine, root: string, run: FollowedRun): boolean {
+  if (line.kind === 'other' || line.envelopeId === undefined) return false;
+  return isInTree(line.envelopeId, root, run);
+}
+
+function isInTree(id: string, at: string, run: FollowedRun): boolean {
+  return id === at || run.childrenOf(at).some((child) => isInTree(id, child, run));
+}
+
+function treeText(
+  id: string,
+  run: FollowedRun,
+  latest: ReadonlyMap<string, LatestStep>,
+  task: Task | undefined,
+): string {
+  const latestOf = (one: string) => (task && stepOfTask(task, one)) ?? latest.get(one);
+  return treeLines(id, run, latestOf).join('\n');
+}
+
+/** One line for a single envelope, a tree for a family. */
+function printEnd(id: string, run: FollowedRun, print: Terminal['print']): number {
+  const end = run.endOf(id);
+  const hasChildren = run.childrenOf(id).length > 0;
+  if (hasChildren || end === undefined) print(treeText(id, run, new Map(), undefined));
+  else {
+    print(endLine(end.record, end.envelope));
+    if (end.record.end === 'failed') for (const line of errorLines(end.envelope)) print(`  ${line}`);
+  }
+  return allOf(id, run).every((one) => run.endOf(one)?.record.end === 'succeeded') ? EXIT.ok : EXIT.failed;
+}
+
+function allOf(id: string, run: FollowedRun): readonly string[] {
+  return [id, ...run.childrenOf(id).flatMap((child) => allOf(child, run))];
 }
