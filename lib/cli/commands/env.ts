@@ -10,7 +10,7 @@ export const addEnv = defineCommand({
         .argument('<ACTOR>', 'an actor of the mesh')
         .argument('[DIR]', "the mesh's folder (default: that of the running mesh, or the current directory)"),
     )
-      .option('--host <host>', 'local, lambda, worker or cloud-run', 'local')
+      .option('--host <host>', 'local, lambda, worker or cloud-run, with values (default: compare all)')
       .option('--json', 'print one JSON document'),
   help: `Examples:
   asya env score my-mesh

@@ -19,11 +19,27 @@ export type HostName = (typeof HOSTS)[number];
 
 export interface HandlerVariable {
   readonly name: string;
-  /** `manifest`, `.env`, `shell`, `mesh`, the host, or the description of a secret. */
+  /** Where the value comes from. `missing`: a secret without a value, for which the actor waits. */
+  readonly origin: Origin;
+  /** The same in more detail, for a secret: which one of the store. */
   readonly source: string;
   /** Set for variables of the manifest and the shell. Values of secrets are never shown. */
   readonly value?: string;
 }
+
+/** What the user declares comes first, what the mesh sets last. */
+const ORIGINS = [
+  'manifest',
+  'Secrets Manager',
+  'Systems Manager',
+  '.env',
+  'shell',
+  'missing',
+  'Lambda',
+  'Cloud Run',
+  'mesh',
+] as const;
+type Origin = (typeof ORIGINS)[number];
 
 export interface HandlerVariables {
   readonly variables: readonly HandlerVariable[];
@@ -62,10 +78,9 @@ export function handlerVariables(input: Input): HandlerVariables {
       host === 'local' ? {} : Object.fromEntries(Object.keys(spec.secrets ?? {}).map((name) => [name, ''])),
     mesh: { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol },
   });
+  const given = Object.entries(environment).map(([name, value]) => described(name, value, input));
   return {
-    variables: Object.entries(environment)
-      .map(([name, value]) => described(name, value, input))
-      .toSorted(bySource),
+    variables: [...given, ...missingOf(input)].toSorted(byOrigin),
     removed: Object.keys(own)
       .filter((name) => isRemoved(name, passEnv))
       .toSorted(),
@@ -87,9 +102,10 @@ function planOf({ manifest, spec, host }: Input): ActorPlan {
   return plan;
 }
 
-function localOwn({ spec, folder, shell }: Input, plan: ActorPlan): Environment {
+function localOwn(input: Input, plan: ActorPlan): Environment {
+  const { spec, shell } = input;
   const how = runtimeCommand(spec.runtime, 'python3');
-  const { values } = localSecrets(spec, readEnvFile(folder), shell);
+  const { values } = secretsOf(input);
   const variables = variablesOf(
     { plan, socketFolder: '/tmp', secrets: () => values, ...('command' in how ? how : {}) },
     1,
@@ -109,38 +125,60 @@ function deployedOwn({ host }: Input, plan: ActorPlan): Environment {
 
 const named = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
 
-function described(name: string, value: string, { spec, folder, host, shell }: Input): HandlerVariable {
+function described(name: string, value: string, input: Input): HandlerVariable {
+  const { spec, host, shell } = input;
   const secret = spec.secrets?.[name];
-  if (secret !== undefined && host !== 'local') return { name, source: secretDescription(secret.reference) };
-  if (secret !== undefined) {
-    const { foundIn } = localSecrets(spec, readEnvFile(folder), shell);
-    return { name, source: `secret, from ${foundIn[name]}` };
+  if (secret !== undefined && host !== 'local') {
+    const origin = 'ssm' in secret.reference ? 'Systems Manager' : 'Secrets Manager';
+    return { name, origin, source: secretDescription(secret.reference) };
   }
-  if (Object.hasOwn(spec.environment, name)) return { name, source: 'manifest', value };
-  if (host === 'local' && (name === 'PATH' || (INHERITED.includes(name) && shell[name] !== undefined)))
-    return { name, source: 'shell', value };
-  if (host === 'lambda' && LAMBDA_VARIABLES.includes(name)) return { name, source: 'Lambda' };
-  if (host === 'cloud-run' && CLOUD_RUN_VARIABLES.includes(name)) return { name, source: 'Cloud Run' };
-  return { name, source: 'mesh' };
+  if (secret !== undefined) {
+    const origin = secretsOf(input).foundIn[name] ?? 'shell';
+    return { name, origin, source: `secret, from ${origin}` };
+  }
+  const origin = originOf(name, input);
+  const isShown = origin === 'manifest' || (origin === 'shell' && shell[name] !== undefined);
+  return { name, origin, source: origin, ...(isShown && { value }) };
 }
 
-/** What the user declares comes first, what the mesh sets last. */
-const ORDER = ['manifest', 'secret', 'parameter', 'shell', 'Lambda', 'Cloud', 'mesh'];
+function originOf(name: string, { spec, host, shell }: Input): Origin {
+  if (Object.hasOwn(spec.environment, name)) return 'manifest';
+  const isInherited = name === 'PATH' || (INHERITED.includes(name) && shell[name] !== undefined);
+  if (host === 'local' && isInherited) return 'shell';
+  if (host === 'lambda' && LAMBDA_VARIABLES.includes(name)) return 'Lambda';
+  if (host === 'cloud-run' && CLOUD_RUN_VARIABLES.includes(name)) return 'Cloud Run';
+  return 'mesh';
+}
 
-function bySource(a: HandlerVariable, b: HandlerVariable): number {
-  const rank = ({ source }: HandlerVariable) => ORDER.findIndex((word) => source.startsWith(word));
+/** Secrets that have no value on this machine. Whether a deployed one exists is not known here. */
+function missingOf(input: Input): readonly HandlerVariable[] {
+  if (input.host !== 'local') return [];
+  return secretsOf(input).missing.map(({ variable: name }) => ({
+    name,
+    origin: 'missing',
+    source: 'secret, missing',
+  }));
+}
+
+function secretsOf({ spec, folder, shell }: Input) {
+  return localSecrets(spec, readEnvFile(folder), shell);
+}
+
+function byOrigin(a: HandlerVariable, b: HandlerVariable): number {
+  const rank = ({ origin }: HandlerVariable) => ORIGINS.indexOf(origin);
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1);
 }
 
-function notesFor({ spec, folder, host, shell }: Input): readonly string[] {
+function notesFor(input: Input): readonly string[] {
+  const { spec, folder, host } = input;
   if (host === 'lambda') return [];
   if (host !== 'local')
     return [
-      "The handler also gets every other variable of the sidecar's process, without credentials. Set the variables of the manifest on the container.",
+      `On ${host} the handler also gets every other variable of the sidecar's process, without credentials.`,
     ];
-  const missing = missingSecretsText(spec, localSecrets(spec, readEnvFile(folder), shell), folder);
+  const missing = missingSecretsText(spec, secretsOf(input), folder);
   return [
-    'No other variable of the shell reaches the handler: declare it under environment or secrets.',
+    'Locally, no other variable of the shell reaches the handler: declare it under environment or secrets.',
     ...(missing === undefined ? [] : [missing]),
   ];
 }

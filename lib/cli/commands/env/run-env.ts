@@ -9,10 +9,16 @@ import { invalidMeshText } from '../../output/mistakes.ts';
 import { tableText } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
-import { type HandlerVariable, HOSTS, handlerVariables } from './handler-variables.ts';
+import {
+  type HandlerVariable,
+  type HandlerVariables,
+  HOSTS,
+  type HostName,
+  handlerVariables,
+} from './handler-variables.ts';
 
 export interface EnvOptions {
-  readonly host: string;
+  readonly host?: string;
   readonly mesh?: string;
   readonly json?: boolean;
 }
@@ -24,26 +30,51 @@ export function runEnv(
   actor: string,
   dir?: string,
 ): number {
-  const host = choiceOption('--host', hostName, HOSTS);
+  const hosts = hostName === undefined ? HOSTS : [choiceOption('--host', hostName, HOSTS)];
   const folder = dir === undefined ? folderOfMesh(cwd, mesh) : resolve(cwd, dir);
   const { manifest, spec } = readActor(folder, actor);
-  const { variables, removed, notes } = handlerVariables({ manifest, spec, folder, host, shell: env });
-  if (json) {
-    print(JSON.stringify({ actor, host, variables, removed, notes }, null, 2));
-    return EXIT.ok;
-  }
-  print(`handler of "${actor}" on ${host}\n`);
-  print(tableText(COLUMNS, variables));
-  if (removed.length > 0) print(`\nremoved, because they are credentials: ${removed.join(', ')}`);
-  for (const note of notes) print(note);
+  const found = hosts.map((host): [HostName, HandlerVariables] => [
+    host,
+    handlerVariables({ manifest, spec, folder, host, shell: env }),
+  ]);
+  if (json) print(JSON.stringify({ actor, hosts: Object.fromEntries(found) }, null, 2));
+  else print(textOf(actor, found));
   return EXIT.ok;
 }
 
-const COLUMNS = [
-  { title: 'VARIABLE', text: ({ name }: HandlerVariable) => name },
-  { title: 'SOURCE', text: ({ source }: HandlerVariable) => source },
-  { title: 'VALUE', text: ({ value = '' }: HandlerVariable) => value, most: 60 },
-];
+function textOf(actor: string, found: readonly [HostName, HandlerVariables][]): string {
+  const removed = [...new Set(found.flatMap(([, one]) => one.removed))].toSorted();
+  const notes = [...new Set(found.flatMap(([, one]) => one.notes))];
+  const hasVariables = found.some(([, { variables }]) => variables.length > 0);
+  return [
+    `handler of "${actor}" on ${found.map(([host]) => host).join(', ')}`,
+    '',
+    ...(hasVariables ? [found.length === 1 ? listText(found[0]?.[1]) : matrixText(found), ''] : []),
+    ...(removed.length > 0 ? [`never passed, because they are credentials: ${removed.join(', ')}`] : []),
+    ...notes,
+  ].join('\n');
+}
+
+function listText({ variables }: HandlerVariables = { variables: [], removed: [], notes: [] }): string {
+  return tableText<HandlerVariable>(
+    [
+      { title: 'VARIABLE', text: ({ name }) => name },
+      { title: 'SOURCE', text: ({ source }) => source },
+      { title: 'VALUE', text: ({ value = '' }) => value, most: 60 },
+    ],
+    variables,
+  );
+}
+
+/** One row per variable, one column per host. */
+function matrixText(found: readonly [HostName, HandlerVariables][]): string {
+  const names = [...new Set(found.flatMap(([, { variables }]) => variables.map(({ name }) => name)))];
+  const columns = found.map(([host, { variables }]) => {
+    const origins = new Map(variables.map(({ name, origin }) => [name, origin]));
+    return { title: host.toUpperCase(), text: (name: string) => origins.get(name) ?? '-' };
+  });
+  return tableText([{ title: 'VARIABLE', text: (name: string) => name }, ...columns], names);
+}
 
 function folderOfMesh(cwd: string, name: string | undefined): string {
   const meshes = runningMeshes(cwd);
