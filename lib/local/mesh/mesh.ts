@@ -177,6 +177,8 @@ function meshOn(
   const runners = new Map<string, ActorRunner>();
   /** Working directory of each running actor. */
   const homes = new Map<string, string>();
+  /** The reported problem of each actor that waits for its secrets. Reported once, not with every change of the manifest. */
+  const waiting = new Map<string, string>();
   let current: Manifest = { actors: [], flows: [] };
   let planned: readonly FunctionPlan[] = [];
   let applying: Promise<unknown> = Promise.resolve();
@@ -213,6 +215,7 @@ function meshOn(
       changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
     );
     await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor), homeOf(plan.actor))));
+    for (const actor of waiting.keys()) if (!names.has(actor)) waiting.delete(actor);
     current = manifest;
     planned = functions;
     return [
@@ -258,9 +261,11 @@ function meshOn(
     }
     const missing = spec === undefined ? undefined : secrets.problem(spec);
     if (missing !== undefined) {
-      onEvent({ event: 'warning', actor, text: missing });
+      if (waiting.get(actor) !== missing) onEvent({ event: 'warning', actor, text: missing });
+      waiting.set(actor, missing);
       return;
     }
+    waiting.delete(actor);
     const runner = await broker.run({
       plan,
       cwd,

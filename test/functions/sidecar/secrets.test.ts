@@ -114,7 +114,7 @@ test('an envelope waits for a secret that cannot be read, and no attempt fails',
   const envelope = envelopeAt('waiting', {});
   const record = recordOf('waiting', envelope);
   // Too little time for a call after the wait: the envelope goes back to its queue.
-  expect(await lambda.invoke([record], 21_000)).toEqual({
+  expect(await lambda.invoke([record], 24_000)).toEqual({
     batchItemFailures: [{ itemIdentifier: record.messageId }],
   });
   const waiting = lambda.invoke([record], 120_000);

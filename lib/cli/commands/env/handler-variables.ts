@@ -12,7 +12,7 @@ import { LOCAL_REGION } from '../../../local/engines/engines.ts';
 import { functionEnvironment, INHERITED } from '../../../local/functions/function-environment.ts';
 import { variablesOf } from '../../../local/mesh/actor-runner.ts';
 import { runtimeCommand } from '../../../local/mesh/runtime-command.ts';
-import { CLOUD_RUN_VARIABLES, LAMBDA_VARIABLES } from './host-variables.ts';
+import { CLOUD_RUN_VARIABLES, LAMBDA_VARIABLES, SET_AT_START } from './host-variables.ts';
 
 export const HOSTS = ['local', 'lambda', 'worker', 'cloud-run'] as const;
 export type HostName = (typeof HOSTS)[number];
@@ -69,7 +69,10 @@ export function handlerVariables(input: Input): HandlerVariables {
       notes: [`its runtime runs at ${spec.runtime.url}, which has its own environment`],
     };
   const plan = planOf(input);
-  const own = host === 'local' ? localOwn(input, plan) : deployedOwn(input, plan);
+  const own = {
+    ...(host === 'local' ? localOwn(input, plan) : deployedOwn(input, plan)),
+    ...named(SET_AT_START[host] ?? []),
+  };
   const { passEnv, address, protocol } = plan.config.runtime;
   const environment = handlerEnvironment({
     own,
