@@ -3,7 +3,7 @@ import type { SecretReading, SecretSource } from '../../ports/secret-source.ts';
 import type { Details } from '../../ports/telemetry.ts';
 
 /** The values of an actor's secrets, by variable. */
-export type Values = Readonly<Record<string, string>>;
+type Values = Readonly<Record<string, string>>;
 
 export interface SecretValues {
   /** Resolves when every secret was read for the first time. Never resolves if `close` is called before. */
