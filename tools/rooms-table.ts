@@ -40,6 +40,7 @@ const CORE_LAYERS: readonly (readonly [layer: string, below: readonly string[]])
 /** The use cases. Each imports only the ones named here. */
 const USE_CASES: readonly (readonly [useCase: string, others: readonly string[]])[] = [
   ['delivery', []],
+  ['secrets', []],
   ['crew', []],
   ['replay', []],
   ['runs', []],
@@ -68,6 +69,8 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'health-http': ['node:*'],
   s3: ['@aws-sdk/client-s3', 'node:*'],
   dynamodb: ['@aws-sdk/client-dynamodb', 'node:*'],
+  'secrets-manager': ['@aws-sdk/client-secrets-manager'],
+  ssm: ['@aws-sdk/client-ssm'],
   'gateway-http': ['node:*'],
   http: ['hono', 'node:*'],
   'json-schema': ['@cfworker/json-schema'],

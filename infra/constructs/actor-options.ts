@@ -89,6 +89,13 @@ export interface ActorOptions {
    */
   readonly environment?: Readonly<Record<string, string>>;
   /**
+   * Environment variables of the handler whose values are stored in AWS Secrets Manager or Systems Manager:
+   * `{ OPENAI_API_KEY: { secretsManager: 'my/openai', key: 'api_key' } }`. The sidecar may read exactly these, and passes
+   * the values to the handler only. They are not in the template or in the function's environment.
+   * @default none
+   */
+  readonly secrets?: Readonly<Record<string, SecretOptions>>;
+  /**
    * Actors that the handler may add to the route, in addition to those that follow it in a flow.
    * @default none
    */
@@ -99,6 +106,34 @@ export interface ActorOptions {
    * @default no tags
    */
   readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Where the value of a handler's variable is stored. */
+export type SecretOptions = SecretOfSecretsManager | SecretOfParameterStore;
+
+export interface SecretOfSecretsManager {
+  /** Name or ARN of a secret of AWS Secrets Manager, in the region of the stack unless the ARN says otherwise. */
+  readonly secretsManager: string;
+  /**
+   * Key in the secret's JSON object.
+   * @default the whole text of the secret
+   */
+  readonly key?: string;
+  /**
+   * ARN of the customer managed KMS key that encrypts the secret. The sidecar is allowed to decrypt with it.
+   * @default the secret is encrypted with the key of AWS, which needs no permission
+   */
+  readonly kmsKey?: string;
+}
+
+export interface SecretOfParameterStore {
+  /** Name or ARN of a parameter of AWS Systems Manager. A `SecureString` is decrypted. */
+  readonly ssm: string;
+  /**
+   * ARN of the customer managed KMS key that encrypts the parameter. The sidecar is allowed to decrypt with it.
+   * @default the parameter is encrypted with the key of AWS, which needs no permission, or not encrypted
+   */
+  readonly kmsKey?: string;
 }
 
 /** Options of a flow that is declared in code. */
@@ -119,12 +154,13 @@ export interface FlowOptions {
 
 /** The options as the `spec` of a manifest document. */
 export function specOf(options: ActorOptions): Record<string, unknown> {
-  const { handler, image, url, environment, next, memoryMb } = options;
+  const { handler, image, url, environment, secrets, next, memoryMb } = options;
   return defined({
     handler,
     image,
     url,
     environment,
+    secrets,
     next,
     memory: memoryMb,
     resiliency: defined({

@@ -18,6 +18,7 @@ import type { FailedReason, Result } from '../../lib/core/delivery/plan.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
+import { grantSecrets } from './grant-secrets.ts';
 import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { FAILED_REASONS, METRIC_PERIOD, meshMetric } from './mesh-metrics.ts';
@@ -86,6 +87,7 @@ export class Actor extends Construct implements IGrantable {
     this.meshFunction = new MeshFunction(this, 'Sidecar', { plan, code, ...logs });
     this.function = this.meshFunction.function;
     this.meshFunction.consume(this.queue);
+    grantSecrets(this, this.meshFunction, plan);
     this.addAlarms();
     for (const [key, value] of Object.entries(plan.labels ?? {})) Tags.of(this).add(key, value);
   }

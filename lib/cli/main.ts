@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command } from 'commander';
 import { addDev } from './commands/dev.ts';
+import { addEnv } from './commands/env.ts';
 import { addFailures } from './commands/failures.ts';
 import { addInit } from './commands/init.ts';
 import { addPurge } from './commands/purge.ts';
@@ -30,6 +31,7 @@ const COMMANDS: readonly AddCommand[] = [
   addInit,
   addValidate,
   addSimulate,
+  addEnv,
   addSidecar,
   addFailures,
   addReplay,

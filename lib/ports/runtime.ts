@@ -27,10 +27,24 @@ export interface Runtime {
   isStarting?(): boolean;
   /** Resolves when the runtime is ready, its start has failed, `stop` aborts, or `interrupt` is called. */
   untilStarted?(stop: AbortSignal): Promise<StartResult>;
+  /**
+   * What the start waits for, if a restart of this process would not help: for example a secret that cannot be read.
+   * Undefined: nothing.
+   */
+  waitsFor?(): string | undefined;
   /** Undefined if the runtime is ready for calls, otherwise the reason why it is not. */
   problem(): Promise<string | undefined>;
   /** Ends the runtime. A runtime that this process started is killed if it does not exit within the time limit. */
   close(withinMs?: number): Promise<void>;
+}
+
+/** A runtime that can be started again with a new environment. */
+export interface RenewableRuntime extends Runtime {
+  /**
+   * Replaces the process. Calls in flight end first; new calls wait for the new process, and the wait does not count
+   * towards their timeout.
+   */
+  renew(): void;
 }
 
 export type StartResult =

@@ -1,12 +1,16 @@
+import { untilAborted } from '../../async/until-aborted.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
+import type { RenewableRuntime, Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
 import { type Child, startChild } from './child.ts';
 
 export interface ProcessRuntimeOptions {
   readonly command: string;
-  readonly env: Record<string, string>;
+  /** The environment of a process. Called before each start, which waits for it without a time limit. Never rejects. */
+  readonly env: () => Promise<Record<string, string>>;
+  /** Why `env` has not resolved yet, if it takes longer. Undefined: it has. */
+  readonly waitsFor?: () => string | undefined;
   /** Calls the started process. */
   readonly client: Runtime;
   readonly clock: Clock;
@@ -39,33 +43,43 @@ interface Instance {
   lastStderrLine?: string;
   /** How the process ended: `exited with status 1`. */
   exitReason?: string;
+  /** It gets no more calls, because another instance replaces it. */
+  isReplaced?: boolean;
+  /** It replaces an instance that worked. A call that waited for it in vain does not fail. */
+  readonly isReplacement: boolean;
 }
 
 /** A runtime that the sidecar starts. Restarts it when it ends, and kills it when a call times out. */
-export function processRuntime(options: ProcessRuntimeOptions): Runtime {
+export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime {
   const { client, clock, onWarning } = options;
   /** The envelope id of each call in flight. */
   const inFlight = new Map<object, string>();
+  const calls = new Set<Promise<unknown>>();
   const closing = new AbortController();
   let interruption = new AbortController();
   let pauseMs = FIRST_RESTART_PAUSE_MS;
   /** The last instance, if it ended before it was ready. */
   let failedStart: Instance | undefined;
+  /** How often the environment has changed. */
+  let renewals = 0;
+  /** The process that the current instance replaces. It may still finish its calls. */
+  let leaving: Child | undefined;
   let current = startInstance(Promise.resolve());
 
-  function startInstance(after: Promise<unknown>): Instance {
+  function startInstance(after: Promise<unknown>, isReplacement = false): Instance {
     const over = new AbortController();
-    const self: Instance = { isReady: false, over, settled: after.then(() => run(self)) };
+    const self: Instance = { isReady: false, isReplacement, over, settled: after.then(() => run(self)) };
     return self;
   }
 
   /** Starts the process and resolves when it is ready or has ended. */
   async function run(self: Instance): Promise<void> {
-    if (self.over.signal.aborted) return;
+    const env = await currentEnvironment(self.over.signal);
+    if (env === undefined || self.over.signal.aborted) return;
     const startedAt = clock.now();
     const child = startChild({
       command: options.command,
-      env: options.env,
+      env,
       onLine: (stream, line) => {
         if (stream === 'stderr' && !self.isReady) self.lastStderrLine = line;
         options.onLine(stream, line, onlyCall(inFlight));
@@ -80,6 +94,16 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     if (self.isReady) failedStart = undefined;
   }
 
+  /** Undefined if `over` aborts first. */
+  async function currentEnvironment(over: AbortSignal): Promise<Record<string, string> | undefined> {
+    while (!over.aborted) {
+      const before = renewals;
+      const env = await Promise.race([options.env(), untilAborted(over)]);
+      if (before === renewals) return env ?? undefined;
+    }
+    return undefined;
+  }
+
   async function killIfLate(self: Instance, child: Child, readyOrOver: AbortSignal): Promise<void> {
     const { startupTimeoutMs } = options;
     if (startupTimeoutMs === undefined) return;
@@ -91,7 +115,7 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
   }
 
   function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {
-    failedStart = self.isReady ? undefined : self;
+    if (self === current) failedStart = self.isReady ? undefined : self;
     self.exitReason ??= reason;
     self.isReady = false;
     self.over.abort();
@@ -104,12 +128,33 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
 
   /** Kills a runtime that did not answer in time, and starts a new one. Its other calls end as interrupted. */
   function restart(hung: Instance): void {
-    if (hung !== current || closing.signal.aborted) return;
+    if ((hung !== current && !hung.isReplaced) || closing.signal.aborted) return;
     onWarning('the runtime did not answer in time; restarting it', { pid: hung.child?.pid ?? 0 });
     hung.over.abort();
     hung.child?.kill();
     client.interrupt();
-    current = startInstance(hung.child?.gone ?? Promise.resolve());
+    // Otherwise its replacement starts when its calls have ended.
+    if (hung === current) current = startInstance(hung.child?.gone ?? Promise.resolve());
+  }
+
+  function renew(): void {
+    const old = current;
+    renewals++;
+    // An instance without a process is about to read its environment.
+    if (closing.signal.aborted || old.child === undefined) return;
+    const { child } = old;
+    old.isReplaced = true;
+    leaving = child;
+    const replaced = untilIdle()
+      .then(() => child.stop(STOP_WITHIN_MS))
+      .then(() => child.gone);
+    failedStart = undefined;
+    current = startInstance(replaced, true);
+  }
+
+  /** Resolves when no call is in flight. */
+  async function untilIdle(): Promise<void> {
+    while (calls.size > 0) await Promise.race(calls);
   }
 
   /** The time that remains once the runtime is ready; undefined if it did not become ready in time. */
@@ -155,13 +200,19 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     client.interrupt();
   }
 
-  /** Undefined if the runtime did not become ready in time. */
-  async function callOnce(request: RuntimeRequest, instance: Instance): Promise<CallResult | undefined> {
+  /** Undefined if the runtime did not become ready in time; `replaced` if another instance has to take the call. */
+  async function callOnce(
+    request: RuntimeRequest,
+    instance: Instance,
+  ): Promise<CallResult | 'replaced' | undefined> {
     const timeoutMs = await timeLeftWhenReady(instance, request.timeoutMs);
+    if (instance.isReplaced) return 'replaced';
     if (timeoutMs === undefined) return undefined;
     const token = {};
     inFlight.set(token, request.envelope.id);
-    const end = await client.call({ ...request, timeoutMs });
+    const calling = client.call({ ...request, timeoutMs });
+    calls.add(calling);
+    const end = await calling.finally(() => calls.delete(calling));
     // The event loop may deliver output that was printed before the answer only after the answer.
     setImmediate(() => inFlight.delete(token));
     if (end.kind === 'timeout') restart(instance);
@@ -179,9 +230,10 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
       const instance = current;
       const timeoutMs = until - clock.now();
       const end = await callOnce({ ...request, timeoutMs }, instance);
+      if (end === 'replaced') continue;
       if (end === undefined && interrupted.aborted) return { kind: 'interrupted' };
       if (end === undefined)
-        return isFirst
+        return isFirst && !instance.isReplacement
           ? { kind: 'unreachable', detail: notReadyDetail(failedStart) }
           : { kind: 'interrupted' };
       if (end.kind !== 'unreachable' || !end.isUnsent) return end;
@@ -199,11 +251,15 @@ export function processRuntime(options: ProcessRuntimeOptions): Runtime {
     // False during the pause after a failed start: a call then reports at once why the start failed.
     isStarting: () => !current.isReady && (failedStart === undefined || current.child !== undefined),
     untilStarted,
-    problem: async () => (current.isReady ? client.problem() : 'the runtime is not ready'),
+    renew,
+    waitsFor: () => options.waitsFor?.(),
+    problem: async () =>
+      current.isReady ? client.problem() : (options.waitsFor?.() ?? 'the runtime is not ready'),
     close: async (withinMs = STOP_WITHIN_MS) => {
       closing.abort();
       interruption.abort();
       current.over.abort();
+      await leaving?.stop(Math.min(withinMs, STOP_WITHIN_MS));
       if (current.child !== undefined) {
         await current.settled;
         await current.child.stop(Math.min(withinMs, STOP_WITHIN_MS));

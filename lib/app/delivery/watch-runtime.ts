@@ -12,7 +12,7 @@ export interface RuntimeWatch {
 }
 
 export interface RuntimeWatchOptions {
-  readonly runtime: Pick<Runtime, 'problem'>;
+  readonly runtime: Pick<Runtime, 'problem' | 'waitsFor'>;
   /** The runtime's address for the log, without passwords. */
   readonly address: string;
   /** How long a runtime may take to load. The process stays alive at least that long without one. */
@@ -71,6 +71,7 @@ export function watchRuntime(options: RuntimeWatchOptions): RuntimeWatch {
     liveness: () => {
       const forMs = missingMs();
       if (problem === undefined || forMs <= notAliveAfterMs) return undefined;
+      if (runtime.waitsFor?.() !== undefined) return undefined;
       return `the runtime at ${address} has not been ready for ${Math.round(forMs / 1000)} s: ${problem}`;
     },
     close: async () => {

@@ -1,15 +1,17 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { httpRuntime } from '../../adapters/runtime-http/http-runtime.ts';
 import { processRuntime } from '../../adapters/runtime-process/process-runtime.ts';
-import { runtimeEnvironment } from '../../adapters/runtime-process/runtime-environment.ts';
 import { asyaRuntime } from '../../adapters/runtime-socket/asya-runtime.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
+import { withFreshSecrets } from '../../app/secrets/with-fresh-secrets.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
+import { handlerEnvironment } from '../../config/settings/handler-environment.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import { secretsFromConfig } from './secrets-from-config.ts';
 
 /** Creates the runtime that a host calls for each envelope: a user's runtime or one of the crew. */
 export type MakeRuntime = (config: SidecarConfig, env: Environment, log: JsonLog) => Promise<Runtime>;
@@ -24,19 +26,27 @@ export async function runtimeFromConfig(
   const client = await clientFromConfig(config);
   const { command, passEnv, address, protocol, startupTimeoutMs } = config.runtime;
   if (command === undefined) return client;
-  return processRuntime({
+  const secrets = secretsFromConfig(config, env, clock, log);
+  const mesh = { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol };
+  const runtime = processRuntime({
     command,
-    env: {
-      ...runtimeEnvironment(env, passEnv),
-      ASYA_RUNTIME_URL: runtimeAddress.write(address),
-      ASYA_RUNTIME_PROTOCOL: protocol,
-    },
+    env: async () =>
+      handlerEnvironment({
+        own: env,
+        passed: passEnv,
+        ...defined({ secrets: await secrets?.current() }),
+        mesh,
+      }),
     client,
     clock,
-    ...defined({ startupTimeoutMs }),
+    ...defined({ startupTimeoutMs, waitsFor: secrets?.problem }),
     onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
     onWarning: (message, details) => log.warn(message, details),
   });
+  if (secrets === undefined) return runtime;
+  return withFreshSecrets(runtime, secrets, clock, () =>
+    log.line('info', 'a secret has changed; the runtime is started again with the new value'),
+  );
 }
 
 async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runtime> {

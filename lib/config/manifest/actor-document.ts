@@ -1,7 +1,9 @@
-import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
+import { defined } from '../../core/text/defined.ts';
+import { describeReceived } from '../../core/text/describe-value.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
 import { readActorResiliency } from './actor-resiliency.ts';
+import { readEnvironment, readSecrets } from './handler-variables.ts';
 import { readAnnotations, readLabels } from './labels.ts';
 import type { ActorSpec, RuntimeSpec } from './manifest.ts';
 import {
@@ -35,6 +37,7 @@ const SPEC_FIELDS = [
   'scaling',
   'memory',
   'environment',
+  'secrets',
   'next',
 ] as const;
 
@@ -138,6 +141,8 @@ function readSpec(
     notes: notes.at('next').at(index),
   }));
   const { references, ...times } = readActorResiliency(spec['resiliency'], name, notes.at('resiliency'));
+  const environment = readEnvironment(spec['environment'], document, notes.at('environment'));
+  const secrets = readSecrets(spec['secrets'], { document, environment, runtime }, notes.at('secrets'));
   const actor: ActorSpec = {
     name,
     file,
@@ -146,7 +151,8 @@ function readSpec(
     ...times,
     scaling: readScaling(spec['scaling'], notes.at('scaling')),
     memoryMb: optional(spec['memory'], notes.at('memory'), readMemoryMb, DEFAULT_MEMORY_MB),
-    environment: readEnvironmentOf(spec['environment'], document, notes.at('environment')),
+    environment,
+    ...defined({ secrets }),
     next: namesIn(next),
   };
   return { actor, references: [...references, ...next] };
@@ -154,33 +160,3 @@ function readSpec(
 
 const NO_RUNTIME: RuntimeSpec = { kind: 'node', handler: '' };
 const IGNORED: MistakeCollector = { place: '', add: () => {}, at: () => IGNORED };
-
-const VARIABLE = /^[A-Za-z][A-Za-z0-9_]*$/;
-
-function readEnvironmentOf(
-  value: unknown,
-  document: YamlDocument,
-  notes: MistakeCollector,
-): Readonly<Record<string, string>> {
-  const fields = optional(value, notes, readMap, {});
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, content]) => {
-      const here = notes.at(name);
-      if (/^ASYA_/i.test(name))
-        here.add('is reserved: variables that start with ASYA_ are set from this document');
-      else if (!VARIABLE.test(name))
-        here.add('is not a valid variable name; expected a letter, then letters, digits and "_"');
-      return [name, variableText(content, document.writtenAt(['spec', 'environment', name]), here)];
-    }),
-  );
-}
-
-/** Keeps numbers and flags as they are written: version 1.10 is not 1.1. */
-function variableText(content: unknown, written: string | undefined, notes: MistakeCollector): string {
-  if (typeof content === 'string') return content;
-  if (typeof content === 'number' || typeof content === 'boolean') return written ?? String(content);
-  notes.add(
-    `is ${describeValue(content)}; expected text, a number, true or false; use "" for an empty value`,
-  );
-  return '';
-}

@@ -1,5 +1,6 @@
 import type { Resiliency } from '../../core/policy/policy.ts';
 import type { Flow } from '../../core/task/flow.ts';
+import type { SecretReference } from '../settings/secret-reference.ts';
 
 /** The compiled content of a mesh's folder: input of the local mesh, the infrastructure and the gateway. */
 export interface Manifest {
@@ -22,9 +23,20 @@ export interface ActorSpec {
   readonly resiliency: Resiliency;
   readonly scaling: Scaling;
   readonly memoryMb: number;
+  /** Variables of the handler that are not secret. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Variables of the handler whose values are stored elsewhere. Undefined if it has none. */
+  readonly secrets?: Readonly<Record<string, SecretSpec>>;
   /** Actors that may follow in addition to those in the flows. */
   readonly next: readonly string[];
+}
+
+export interface SecretSpec {
+  readonly reference: SecretReference;
+  /** ARN of the customer managed KMS key that encrypts it. Undefined: the key of the AWS service. */
+  readonly kmsKey?: string;
+  /** Its line in the actor's file. */
+  readonly line: number;
 }
 
 export type RuntimeSpec =

@@ -34,6 +34,8 @@ export interface FunctionPlan<Config = SidecarConfig | GatewayConfig> {
   /** Undefined for the crew. */
   readonly runtime?: RuntimeSpec;
   readonly environment: Readonly<Record<string, string>>;
+  /** ARNs of the KMS keys that encrypt its secrets. The secrets themselves are in `config.runtime`. Undefined: none. */
+  readonly secretKeys?: readonly string[];
   /** AWS tags. Undefined for the crew and the gateway. They do not change how the function runs. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Every queue that it may send to. */

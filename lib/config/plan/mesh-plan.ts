@@ -3,6 +3,7 @@ import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
 import type { SidecarConfig } from '../settings/host-config.ts';
 import { queueName } from '../settings/queue-name.ts';
 import { readSidecarConfig } from '../settings/read-host-config.ts';
+import type { SecretReferences } from '../settings/secret-reference.ts';
 import { crewPlans, timerPlan } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
 import {
@@ -45,6 +46,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
       config: sidecarConfig(spec, successors, settings),
       runtime: spec.runtime,
       environment: spec.environment,
+      ...defined({ secretKeys: keysOf(spec) }),
       labels: spec.labels,
       sendsTo: [...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations])],
     };
@@ -92,7 +94,18 @@ function sidecarConfig(
       address:
         runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : { kind: 'asya', path: SOCKET_PATH },
       concurrency: spec.scaling.concurrency,
+      ...defined({ secrets: referencesOf(spec) }),
     },
     sqs: { ...base.sqs, visibilitySeconds: visibilityOf(spec) },
   };
+}
+
+function referencesOf({ secrets }: ActorSpec): SecretReferences | undefined {
+  if (secrets === undefined) return undefined;
+  return Object.fromEntries(Object.entries(secrets).map(([name, { reference }]) => [name, reference]));
+}
+
+function keysOf({ secrets = {} }: ActorSpec): readonly string[] | undefined {
+  const keys = new Set(Object.values(secrets).flatMap(({ kmsKey }) => kmsKey ?? []));
+  return keys.size === 0 ? undefined : [...keys];
 }

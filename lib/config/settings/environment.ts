@@ -10,7 +10,7 @@ import { LOGGING, PROCESS } from './groups/host.ts';
 import { MESH, QUEUES } from './groups/mesh.ts';
 import { PUSH } from './groups/push.ts';
 import { RESILIENCY } from './groups/resiliency.ts';
-import { RUNTIME, RUNTIME_PROCESS } from './groups/runtime.ts';
+import { checkSecrets, RUNTIME, RUNTIME_PROCESS } from './groups/runtime.ts';
 import { CREW, STORAGE } from './groups/storage.ts';
 import type { FullConfig } from './host-config.ts';
 import { type ReadFile, readResiliency } from './resiliency.ts';
@@ -42,6 +42,7 @@ function readConfig(env: Environment, readFile: ReadFile, mistakes: Mistake[]): 
   const name = requiredActorName(env, givenName, mistakes);
   checkSink(actor.sink, name, mistakes);
   const { address, ...runtime } = read(RUNTIME);
+  checkSecrets(runtime, mistakes);
   const { socketPath } = read(RUNTIME_PROCESS);
   const storage = read(STORAGE);
   const crew = read(CREW);

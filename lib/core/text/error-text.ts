@@ -3,6 +3,13 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The name and the message of an error of an SDK: `ParameterNotFound: ...`. Some of them have a name only. */
+export function namedErrorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message } = error;
+  return message === '' || message === 'UnknownError' ? name : `${name}: ${message}`;
+}
+
 /** The message of the error's cause, if there is one: `fetch` says only "fetch failed" and puts the reason there. */
 export function causeText(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;

@@ -9,8 +9,8 @@ export interface FunctionIdentity {
   readonly memoryMb: number;
 }
 
-/** Variables of this process that functions inherit. No others reach a function. */
-const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+/** Variables of this process that functions inherit, besides `PATH`. No others reach a function. */
+export const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /** Our own folder, because code in the cache is executed. It makes the start of an instance three times as fast. */
 const COMPILE_CACHE = fileURLToPath(new URL('../../../node_modules/.cache/asya-node', import.meta.url));

@@ -2,7 +2,8 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { existingQueue } from '../../adapters/sqs/queue-attributes.ts';
-import type { FunctionPlan } from '../../config/plan/function-plan.ts';
+import { type FunctionPlan, isActorPlan } from '../../config/plan/function-plan.ts';
+import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { writeEnvironment } from '../../config/settings/write-environment.ts';
 import { sqsEventQueue } from '../functions/event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from '../functions/event-source.ts';
@@ -28,6 +29,8 @@ export interface RunnerOptions {
   readonly replicas: number;
   /** Command that starts the runtime. Undefined if it runs elsewhere. */
   readonly command?: string;
+  /** The current values of the actor's secrets. Read for each new instance. Default: it has none. */
+  readonly secrets?: () => Readonly<Record<string, string>>;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onWarning: (text: string) => void;
   readonly onBatch: (batch: BatchReport) => void;
@@ -85,14 +88,25 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
 
 /** Each instance has its own runtime, and therefore its own socket. */
 export function variablesOf(
-  { plan, command, socketFolder }: RunnerOptions,
+  {
+    plan,
+    command,
+    socketFolder,
+    secrets,
+  }: Pick<RunnerOptions, 'plan' | 'command' | 'socketFolder' | 'secrets'>,
   instance: number,
 ): Record<string, string> {
   const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
-  const { config } = plan;
+  const config = isActorPlan(plan) ? withoutSecrets(plan.config) : plan.config;
   const runtime =
     command === undefined
       ? config.runtime
       : { ...config.runtime, command, address: { kind: 'asya' as const, path } };
-  return { ...plan.environment, ...writeEnvironment({ ...config, runtime }).variables };
+  return { ...plan.environment, ...secrets?.(), ...writeEnvironment({ ...config, runtime }).variables };
+}
+
+/** On this machine the values are in the environment of the sidecar, which therefore does not read them from AWS. */
+function withoutSecrets(config: SidecarConfig): SidecarConfig {
+  const { secrets: _references, ...runtime } = config.runtime;
+  return { ...config, runtime };
 }

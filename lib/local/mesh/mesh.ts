@@ -5,6 +5,7 @@ import type { ActorSpec, Manifest } from '../../config/manifest/manifest.ts';
 import type { FunctionPlan } from '../../config/plan/function-plan.ts';
 import { GATEWAY } from '../../config/plan/gateway-plan.ts';
 import { planMesh } from '../../config/plan/mesh-plan.ts';
+import type { Environment } from '../../config/settings/variables.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { defined } from '../../core/text/defined.ts';
 import { type Engines, LOCAL_REGION, startEngines } from '../engines/engines.ts';
@@ -14,6 +15,7 @@ import type { ActorRunner } from './actor-runner.ts';
 import { findPython } from './find-python.ts';
 import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
+import { meshSecrets } from './mesh-secrets.ts';
 import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
 import { runtimeCommand } from './runtime-command.ts';
@@ -31,6 +33,11 @@ export interface LocalMesh {
   manifest(): Manifest;
   /** Applies a new manifest. Returns a message for each change. */
   apply(manifest: Manifest): Promise<readonly string[]>;
+  /**
+   * Reads `.env` again. Actors whose secrets have changed use new instances from now on; actors that waited for a secret
+   * start. Returns a message for each change.
+   */
+  applySecrets(): Promise<readonly string[]>;
   /** Uses new instances of this actor from now on. */
   renew(actor: string): void;
   depths(): Promise<ReadonlyMap<string, QueueDepths>>;
@@ -60,6 +67,11 @@ export interface MeshOptions {
   /** Maximum number of instances of each function. */
   readonly replicas: number;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  /**
+   * Variables in which secrets are looked up that are not in `.env` of the mesh's folder.
+   * @default the environment of this process
+   */
+  readonly shell?: Environment;
   readonly onEvent: (event: MeshEvent) => void;
 }
 
@@ -159,13 +171,17 @@ function meshOn(
   gateway: LocalGateway | undefined,
   options: MeshOptions,
 ): LocalMesh {
-  const { folder, dataDir, onEvent, replicas, logLevel = 'info' } = options;
+  const { folder, dataDir, onEvent, replicas, logLevel = 'info', shell = process.env } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
+  const secrets = meshSecrets(folder, shell);
   const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
   /** Working directory of each running actor. */
   const homes = new Map<string, string>();
+  /** The reported problem of each actor that waits for its secrets. Reported once, not with every change of the manifest. */
+  const waiting = new Map<string, string>();
   let current: Manifest = { actors: [], flows: [] };
+  let planned: readonly FunctionPlan[] = [];
   let applying: Promise<unknown> = Promise.resolve();
 
   const storage = {
@@ -186,33 +202,55 @@ function meshOn(
   async function apply(manifest: Manifest): Promise<readonly string[]> {
     const { functions } = planMesh(manifest, settings);
     const specs = new Map(manifest.actors.map((spec) => [spec.name, spec]));
-    const planned = new Map(functions.map((plan) => [plan.actor, plan]));
+    const names = new Set(functions.map(({ actor }) => actor));
     const known = new Set(current.actors.map(({ name }) => name));
-    const removed = [...runners.values()].filter(({ plan }) => !planned.has(plan.actor));
-    const homeOf = (actor: string) => resolve(folder, dirname(specs.get(actor)?.file ?? ''));
+    const removed = [...runners.values()].filter(({ plan }) => !names.has(plan.actor));
+    const homeOf = (actor: string) => homeIn(folder, specs.get(actor));
     const changed = functions.filter(
       (plan) =>
         needsRestart(runners.get(plan.actor)?.plan, plan) || homes.get(plan.actor) !== homeOf(plan.actor),
     );
-    await Promise.all(
-      [...removed, ...changed.flatMap(({ actor }) => runners.get(actor) ?? [])].map(async (runner) => {
-        runners.delete(runner.plan.actor);
-        homes.delete(runner.plan.actor);
-        await runner.stop(STOP_ONE_MS);
-      }),
-    );
+    await Promise.all([...removed, ...changed.flatMap(({ actor }) => runners.get(actor) ?? [])].map(stopOne));
     // Create all queues before the first runner starts, because x-dlq drains all of them.
     await Promise.all(
       changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
     );
     await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor), homeOf(plan.actor))));
+    for (const actor of waiting.keys()) if (!names.has(actor)) waiting.delete(actor);
     current = manifest;
+    planned = functions;
     return [
       ...removed.map(({ plan }) => `${plan.actor} was removed; its queue keeps its messages`),
       ...changed
         .filter(({ folder: kind, actor }) => kind === 'sidecar' && runners.has(actor))
         .map(({ actor }) => `${actor} was ${known.has(actor) ? 'updated' : 'added'}`),
     ];
+  }
+
+  async function stopOne(runner: ActorRunner): Promise<void> {
+    runners.delete(runner.plan.actor);
+    homes.delete(runner.plan.actor);
+    await runner.stop(STOP_ONE_MS);
+  }
+
+  async function applySecrets(): Promise<readonly string[]> {
+    const changed = secrets.changes(current.actors);
+    const messages = await Promise.all(changed.map(applySecretsOf));
+    return messages.flat();
+  }
+
+  async function applySecretsOf(spec: ActorSpec): Promise<readonly string[]> {
+    const { name } = spec;
+    const runner = runners.get(name);
+    const isComplete = secrets.problem(spec) === undefined;
+    if (runner !== undefined && isComplete) {
+      runner.renew();
+      return [`${name} restarts with its new secrets`];
+    }
+    if (runner !== undefined) await stopOne(runner);
+    const plan = planned.find(({ actor }) => actor === name);
+    if (plan !== undefined) await start(plan, spec, homeIn(folder, spec));
+    return runners.has(name) ? [`${name} starts: it has all its secrets`] : [];
   }
 
   async function start(plan: FunctionPlan, spec: ActorSpec | undefined, cwd: string): Promise<void> {
@@ -222,9 +260,17 @@ function meshOn(
       onEvent({ event: 'warning', actor, text: `actor "${actor}" was not started: ${how.problem}` });
       return;
     }
+    const missing = spec === undefined ? undefined : secrets.problem(spec);
+    if (missing !== undefined) {
+      if (waiting.get(actor) !== missing) onEvent({ event: 'warning', actor, text: missing });
+      waiting.set(actor, missing);
+      return;
+    }
+    waiting.delete(actor);
     const runner = await broker.run({
       plan,
       cwd,
+      ...(spec === undefined ? {} : { secrets: () => secrets.values(spec) }),
       socketFolder: sockets.path,
       replicas,
       ...how,
@@ -236,22 +282,25 @@ function meshOn(
     homes.set(actor, cwd);
   }
 
+  /** Sequential: a second change waits until the first one is applied. */
+  function afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const next = applying.then(work);
+    applying = next.catch(() => {});
+    return next;
+  }
+
   return {
     description: broker.description,
     variables: { ...variablesOf(engines), ...broker.variables },
     ...(gateway !== undefined && { gateway: { url: gateway.url, key: gateway.key } }),
     manifest: () => current,
-    // Sequential: a second change of the manifest waits until the first one is applied.
-    apply: (manifest) => {
-      const next = applying.then(() => apply(manifest));
-      applying = next.catch(() => {});
-      return next;
-    },
+    apply: (manifest) => afterOthers(() => apply(manifest)),
+    applySecrets: () => afterOthers(applySecrets),
     renew: (actor) => runners.get(actor)?.renew(),
     depths: async () => {
-      const names = [...runners.values()].flatMap(({ plan }) => (plan.queue === undefined ? [] : [plan]));
+      const withQueue = planned.filter(({ queue }) => queue !== undefined);
       const entries = await Promise.all(
-        names.map(async ({ actor, queue }) => [actor, await broker.depths(queue?.name ?? '')] as const),
+        withQueue.map(async ({ actor, queue }) => [actor, await broker.depths(queue?.name ?? '')] as const),
       );
       return new Map(entries.flatMap(([actor, depths]) => (depths === undefined ? [] : [[actor, depths]])));
     },
@@ -269,3 +318,8 @@ function meshOn(
 }
 
 const STOP_ONE_MS = 5_000;
+
+/** The folder of the actor's document: its handler's working directory. */
+function homeIn(folder: string, spec: ActorSpec | undefined): string {
+  return resolve(folder, dirname(spec?.file ?? ''));
+}

@@ -23,6 +23,8 @@ const UNREACHABLE: Runtime = {
   close: async () => {},
 };
 
+const environment = async () => ({ PATH: process.env['PATH'] ?? '', HEAVY });
+
 function started(
   command: string,
   client = UNREACHABLE,
@@ -31,7 +33,7 @@ function started(
   const runtime = processRuntime({
     ...more,
     command,
-    env: { PATH: process.env['PATH'] ?? '', HEAVY },
+    env: more.env ?? environment,
     client,
     clock: more.clock ?? systemClock,
     onLine: () => {},

@@ -173,7 +173,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'a reserved variable',
     ['environment:', '  MODEL: a', '  ASYA_LOG_LEVEL: debug'],
-    '9:5 spec.environment.ASYA_LOG_LEVEL: is reserved: variables that start with ASYA_ are set from this document',
+    '9:5 spec.environment.ASYA_LOG_LEVEL: is reserved: variables that start with ASYA_ are set by the mesh',
   ],
   [
     'an invalid variable name',
@@ -189,6 +189,76 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     'a variable without a value',
     ['environment:', '  MODEL:'],
     '8:5 spec.environment.MODEL: is null; expected text, a number, true or false; use "" for an empty value',
+  ],
+  [
+    'a variable with a credential',
+    ['environment: {AWS_PROFILE: a}'],
+    "7:17 spec.environment.AWS_PROFILE: is reserved: handlers do not receive variables with a cloud provider's credentials",
+  ],
+  [
+    'a value in the place of a reference',
+    ['secrets:', '  KEY: sk-123'],
+    '8:5 spec.secrets.KEY: is text; expected a reference such as {secretsManager: my/openai, key: api_key} or {ssm: /my/openai}; use environment for a value that is not secret',
+  ],
+  [
+    'a reserved variable among the secrets',
+    ['secrets: {ASYA_GATEWAY_SECRET: {ssm: /a}}'],
+    '7:13 spec.secrets.ASYA_GATEWAY_SECRET: is reserved: variables that start with ASYA_ are set by the mesh',
+  ],
+  [
+    'a credential among the secrets',
+    ['secrets: {AWS_SECRET_ACCESS_KEY: {ssm: /a}}'],
+    "7:13 spec.secrets.AWS_SECRET_ACCESS_KEY: is reserved: handlers do not receive variables with a cloud provider's credentials",
+  ],
+  [
+    'a secret that is also in the environment',
+    ['environment: {KEY: a}', 'secrets: {KEY: {ssm: /a}}'],
+    '8:13 spec.secrets.KEY: is also in spec.environment; keep one of them',
+  ],
+  [
+    'an unknown store of secrets',
+    ['secrets:', '  KEY: {secretManager: a}'],
+    '8:11 spec.secrets.KEY.secretManager: is not a known field; did you mean "secretsManager"?',
+  ],
+  [
+    'a secret without a store',
+    ['secrets:', '  KEY: {key: a}'],
+    '8:5 spec.secrets.KEY: has neither secretsManager nor ssm; expected {secretsManager: my/openai, key: api_key} or {ssm: /my/openai}',
+  ],
+  [
+    'two stores of one secret',
+    ['secrets:', '  KEY: {secretsManager: a, ssm: /a}'],
+    '8:5 spec.secrets.KEY: has both secretsManager and ssm; keep one of them',
+  ],
+  [
+    'a secret name with a wildcard',
+    ['secrets:', '  KEY: {secretsManager: my/*}'],
+    '8:11 spec.secrets.KEY.secretsManager: is "my/*"; expected the name of a secret, up to 512 letters, digits and "/_+=.@-", such as "my/openai", or its complete ARN',
+  ],
+  [
+    'the ARN of a secret without its last six characters',
+    ['secrets:', '  KEY: {secretsManager: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:my/ai"}'],
+    '8:11 spec.secrets.KEY.secretsManager: is "arn:aws:secretsmanager:eu-west-1:111122223333:secret:my/ai"; expected the name of a secret, up to 512 letters, digits and "/_+=.@-", such as "my/openai", or its complete ARN',
+  ],
+  [
+    'an empty key of a secret',
+    ['secrets:', '  KEY: {secretsManager: a, key: ""}'],
+    '8:30 spec.secrets.KEY.key: is ""; expected a key of the secret\'s JSON object, such as "api_key"',
+  ],
+  [
+    'a parameter path without a leading slash',
+    ['secrets:', '  KEY: {ssm: my/openai}'],
+    '8:11 spec.secrets.KEY.ssm: is "my/openai"; expected the name of a parameter, letters, digits and "_.-", with a leading "/" if it is a path, such as "/my/openai", or its ARN, without a version or label; did you mean "/my/openai"?',
+  ],
+  [
+    'a key of a parameter',
+    ['secrets:', '  KEY: {ssm: /a, key: b}'],
+    '8:20 spec.secrets.KEY.key: cannot be used with ssm, whose parameters have one value; use a parameter for each value',
+  ],
+  [
+    'a KMS alias',
+    ['secrets:', '  KEY: {ssm: /a, kmsKey: alias/a}'],
+    '8:20 spec.secrets.KEY.kmsKey: is "alias/a"; expected the ARN of a key, not of an alias, such as "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"',
   ],
   [
     'two runtimes, one of them in `runtime`',
@@ -229,6 +299,10 @@ const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
   [
     '{runtime: node}',
     '5:1 spec.handler: is missing; runtime "node" needs one, such as "score.ts.score" for Node or "score.score" for Python',
+  ],
+  [
+    '{url: "http://a/", secrets: {KEY: {ssm: /a}}}',
+    '6:22 spec.secrets: cannot be used with a url: the sidecar passes secrets only to a runtime that it starts',
   ],
   [
     '{handler: score.ts}',

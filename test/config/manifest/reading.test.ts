@@ -102,6 +102,32 @@ spec:
     expect(actorOf(`memory: ${text}`).memoryMb).toBe(memoryMb);
   });
 
+  it('keeps where the value of a secret is, and its line', () => {
+    expect(
+      actorOf(
+        'secrets:',
+        '  OPENAI_API_KEY: {secretsManager: my/openai, key: api_key}',
+        '  WHOLE: {secretsManager: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:my/whole-AbCdEf"}',
+        '  DATABASE_URL:',
+        '    ssm: /my/database',
+        '    kmsKey: arn:aws:kms:eu-west-1:111122223333:key/1234abcd',
+      ).secrets,
+    ).toEqual({
+      OPENAI_API_KEY: { reference: { secretsManager: 'my/openai', key: 'api_key' }, line: 8 },
+      WHOLE: {
+        reference: {
+          secretsManager: 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:my/whole-AbCdEf',
+        },
+        line: 9,
+      },
+      DATABASE_URL: {
+        reference: { ssm: '/my/database' },
+        kmsKey: 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd',
+        line: 10,
+      },
+    });
+  });
+
   it('keeps the text of environment variables as written', () => {
     expect(
       actorOf(

@@ -10,6 +10,7 @@ import {
   readPushConfig,
   readSidecarConfig,
 } from '../../../lib/config/settings/read-host-config.ts';
+import type { SecretReferences } from '../../../lib/config/settings/secret-reference.ts';
 import { SETTINGS } from '../../../lib/config/settings/settings.ts';
 import { type WritableConfig, writeEnvironment } from '../../../lib/config/settings/write-environment.ts';
 import {
@@ -189,6 +190,18 @@ const timing = fc.oneof(fc.constant(300_000), whole(1, 43_199_999)).chain((timeo
   }),
 );
 
+const secrets: fc.Arbitrary<SecretReferences> = fc.dictionary(
+  fc.stringMatching(/^[B-Z][A-Za-z0-9_]{0,12}$/),
+  fc.oneof(
+    record({
+      secretsManager: fc.stringMatching(/^[\w/+=.@-]{1,20}$/),
+      key: maybe(fc.string({ minLength: 1 })),
+    }).map(({ secretsManager, key }) => ({ secretsManager, ...present({ key }) })),
+    record({ ssm: fc.stringMatching(/^(\/[\w.-]{1,5}){1,3}$/) }),
+  ),
+  { noNullPrototype: true },
+);
+
 const config: fc.Arbitrary<FullConfig> = record({
   name: routable,
   sink: fc.oneof(fc.constant('x-sink'), name),
@@ -205,6 +218,8 @@ const config: fc.Arbitrary<FullConfig> = record({
   protocol: fc.constantFrom('payload' as const, 'envelope' as const),
   command: maybe(fc.string({ minLength: 1 })),
   startupTimeoutMs: maybe(limit),
+  secrets: maybe(secrets),
+  secretsRefreshMs: fc.oneof(fc.constant(300_000), limit),
   passEnv: fc.array(trimmedText, { maxLength: 3 }),
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
@@ -285,6 +300,9 @@ const config: fc.Arbitrary<FullConfig> = record({
       address: given.address,
       protocol: given.protocol,
       ...present({ command: given.command, startupTimeoutMs: given.startupTimeoutMs }),
+      // Only a runtime that the sidecar starts has secrets.
+      ...present({ secrets: given.command === undefined ? undefined : given.secrets }),
+      secretsRefreshMs: given.secretsRefreshMs,
       passEnv: given.passEnv,
       maxResponseBytes: given.maxResponseBytes,
       concurrency: given.concurrency,

@@ -135,6 +135,30 @@ const VARIABLES: readonly Variable[] = [
     ],
   },
   {
+    name: 'ASYA_RUNTIME_SECRETS',
+    get: ({ runtime }) => runtime.secrets,
+    byDefault: undefined,
+    alongside: { ASYA_RUNTIME_COMMAND: 'node app.js' },
+    good: [
+      ['', undefined],
+      ['{}', {}],
+      ['{"A":{"secretsManager":"my/openai"}}', { A: { secretsManager: 'my/openai' } }],
+      ['{"A":{"secretsManager":"my/openai","key":"k"}}', { A: { secretsManager: 'my/openai', key: 'k' } }],
+      ['{"A":{"ssm":"/my/openai"}}', { A: { ssm: '/my/openai' } }],
+    ],
+    bad: [],
+  },
+  {
+    name: 'ASYA_RUNTIME_SECRETS_REFRESH',
+    get: ({ runtime }) => runtime.secretsRefreshMs,
+    byDefault: 300_000,
+    good: [['90s', 90_000]],
+    bad: [
+      ['5', DURATION_RULE],
+      ['0s', 'expected a duration above 0'],
+    ],
+  },
+  {
     name: 'ASYA_RUNTIME_MAX_RESPONSE',
     get: ({ runtime }) => runtime.maxResponseBytes,
     byDefault: 6 * 1024 * 1024,
@@ -639,7 +663,7 @@ describe.each(VARIABLES)('$name', ({ name, get, byDefault, good, bad, alongside 
   });
 
   it.each(good)('accepts %j', (text, value) => {
-    expect(get(configOf({ [name]: text }))).toEqual(value);
+    expect(get(configOf({ [name]: text, ...alongside }))).toEqual(value);
   });
 
   it.each(bad)('rejects %j', (text, message) => {
@@ -681,6 +705,7 @@ describe('an optional setting that is not set is absent', () => {
         address: { kind: 'socket', path: '/tmp/sockets/app.sock' },
         protocol: 'payload',
         passEnv: [],
+        secretsRefreshMs: 300_000,
         maxResponseBytes: 6_291_456,
         concurrency: 1,
       },
@@ -801,6 +826,35 @@ describe('the runtime', () => {
   it('has the address of its URL, even if a socket path is set', () => {
     const config = configOf({ ASYA_RUNTIME_URL: 'http://127.0.0.1:8080/', ASYA_SOCKET_PATH: '/run/a.sock' });
     expect(config.runtime.address).toEqual({ kind: 'http', url: 'http://127.0.0.1:8080/' });
+  });
+});
+
+describe('the secrets of the runtime', () => {
+  const refusalWith = (text: string) => refusalOf({ ASYA_RUNTIME_COMMAND: 'a', ASYA_RUNTIME_SECRETS: text });
+  const EXAMPLE =
+    'expected a JSON object such as {"OPENAI_API_KEY":{"secretsManager":"my/openai","key":"api_key"}}';
+
+  it.each([
+    ['sk-123', `has 6 characters; ${EXAMPLE}`],
+    ['[]', `has 2 characters; ${EXAMPLE}`],
+    [
+      '{"KEY":"sk-123"}',
+      'has 16 characters; KEY: is text; expected a reference such as {secretsManager: my/openai, key: api_key} or {ssm: /my/openai}; use environment for a value that is not secret',
+    ],
+    [
+      '{"ASYA_X":{"ssm":"/a"},"AWS_PROFILE":{"smm":"/a"}}',
+      'has 50 characters; ASYA_X: is reserved: variables that start with ASYA_ are set by the mesh; ' +
+        "AWS_PROFILE: is reserved: handlers do not receive variables with a cloud provider's credentials; " +
+        'AWS_PROFILE.smm: is not a known field; did you mean "ssm"?',
+    ],
+  ])('are validated without repeating the text: %s', (text, problem) => {
+    expect(refusalWith(text)).toEqual([`ASYA_RUNTIME_SECRETS: ${problem}`]);
+  });
+
+  it('need a runtime that the sidecar starts', () => {
+    expect(refusalOf({ ASYA_RUNTIME_SECRETS: '{"A":{"ssm":"/a"}}' })).toEqual([
+      'ASYA_RUNTIME_SECRETS: is set, but ASYA_RUNTIME_COMMAND is not; the sidecar passes secrets only to a runtime that it starts',
+    ]);
   });
 });
 

@@ -11,6 +11,7 @@ import { createFilesPrivately } from '../../../local/engines/private-files.ts';
 import { readLogLine, repeatFilter } from '../../../local/mesh/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/mesh.ts';
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
+import { watchEnvFile } from '../../../local/mesh/watch-env-file.ts';
 import { watchFolder } from '../../../local/mesh/watch-folder.ts';
 import { EXIT } from '../../exit-status.ts';
 import { countText } from '../../output/count-text.ts';
@@ -48,6 +49,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     manifest,
     folder: resolve(cwd, folder),
     dataDir: state.dataDir,
+    shell: terminal.env,
     onEvent: eventHandler(state, view),
   });
   if ('problem' in started) {
@@ -116,6 +118,13 @@ async function runUntilStopped(
       }
     },
   });
+  const envWatch = watchEnvFile(root, async () => {
+    try {
+      for (const change of await mesh.applySecrets()) view.note(change);
+    } catch (error) {
+      view.warn(`.env was not applied: ${errorText(error)}; save it again to retry`);
+    }
+  });
   const stop = terminal.stop();
   const polling = (async () => {
     while (!stop.aborted) {
@@ -129,6 +138,7 @@ async function runUntilStopped(
     return EXIT.ok;
   } finally {
     await watch.close();
+    await envWatch.close();
     await mesh.close(STOP_TIMEOUT_MS);
     state.withdraw();
     view.end();

@@ -1,5 +1,7 @@
+import type { Mistake } from '../../../core/text/mistake.ts';
 import { runtimeAddress } from '../addresses.ts';
 import { absolutePath, listOf, oneOf, positiveDuration, text, wholeNumber } from '../kinds.ts';
+import { secretReferences } from '../secret-references.ts';
 import { computed, optional, setting } from '../setting.ts';
 
 /** In the configuration: `runtime`. */
@@ -27,6 +29,16 @@ export const RUNTIME = {
       'Variables with credentials that the sidecar passes to a runtime that it starts. It removes all others.',
     default: '',
   }),
+  secrets: optional('ASYA_RUNTIME_SECRETS', secretReferences, {
+    about:
+      'Secrets that the sidecar reads from AWS Secrets Manager and Systems Manager and passes to a runtime that it starts, by variable. See [Secrets](secrets.md).',
+    unset: 'none',
+  }),
+  secretsRefreshMs: setting('ASYA_RUNTIME_SECRETS_REFRESH', positiveDuration, {
+    about:
+      'How old the values of secrets may be when a call starts. The sidecar reads older ones again, and restarts the runtime if a value has changed.',
+    default: '5m',
+  }),
   maxResponseBytes: setting('ASYA_RUNTIME_MAX_RESPONSE', wholeNumber(1), {
     about: 'Maximum size of a response from the runtime, in bytes.',
     default: '6291456',
@@ -52,3 +64,13 @@ export const RUNTIME_PROCESS = {
     default: '16777216',
   }),
 };
+
+/** Only a runtime that the sidecar starts can receive variables from it. */
+export function checkSecrets(
+  { secrets, command }: { readonly secrets?: object; readonly command?: string },
+  mistakes: Mistake[],
+): void {
+  if (secrets === undefined || Object.keys(secrets).length === 0 || command !== undefined) return;
+  const problem = `is set, but ${RUNTIME.command.variable} is not; the sidecar passes secrets only to a runtime that it starts`;
+  mistakes.push({ place: RUNTIME.secrets.variable, problem });
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runtimeEnvironment } from '../../../lib/adapters/runtime-process/runtime-environment.ts';
+import { handlerEnvironment } from '../../../lib/config/settings/handler-environment.ts';
 
 test.each([
   'AWS_ACCESS_KEY_ID',
@@ -23,8 +23,10 @@ test.each([
   'ASYA_RABBITMQ_URL',
   'ASYA_GATEWAY_SECRET',
 ])('%s is not passed to the runtime unless it is listed', (name) => {
-  expect(runtimeEnvironment({ [name]: 'secret' }, [])).toEqual({});
-  expect(runtimeEnvironment({ [name]: 'secret' }, [name])).toEqual({ [name]: 'secret' });
+  expect(handlerEnvironment({ own: { [name]: 'secret' }, passed: [], mesh: {} })).toEqual({});
+  expect(handlerEnvironment({ own: { [name]: 'secret' }, passed: [name], mesh: {} })).toEqual({
+    [name]: 'secret',
+  });
 });
 
 test.each([
@@ -36,5 +38,7 @@ test.each([
   'OPENAI_API_KEY',
   'AWS_LAMBDA_FUNCTION_NAME',
 ])('%s is passed to the runtime', (name) => {
-  expect(runtimeEnvironment({ [name]: 'value', UNSET: undefined }, [])).toEqual({ [name]: 'value' });
+  expect(handlerEnvironment({ own: { [name]: 'value', UNSET: undefined }, passed: [], mesh: {} })).toEqual({
+    [name]: 'value',
+  });
 });

@@ -1,0 +1,13 @@
+/** Variables of the cloud providers with which a handler could use the sidecar's permissions. */
+const CLOUD_CREDENTIALS = [
+  /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN)$/,
+  /^AWS_(CONTAINER_|WEB_IDENTITY_|ROLE_|CREDENTIAL_|SHARED_CREDENTIALS_FILE$|CONFIG_FILE$)/,
+  /^AWS_(DEFAULT_)?PROFILE$/,
+  /^AWS_LAMBDA_RUNTIME_API$/,
+  /^(GOOGLE_APPLICATION_CREDENTIALS|GOOGLE_OAUTH_ACCESS_TOKEN)$/,
+];
+
+/** Whether a variable selects or contains credentials of a cloud provider. Handlers do not receive such variables. */
+export function isCloudCredential(name: string): boolean {
+  return CLOUD_CREDENTIALS.some((pattern) => pattern.test(name));
+}
