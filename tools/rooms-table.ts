@@ -50,6 +50,7 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'runtime-socket': ['node:*'],
   'runtime-http': ['undici', 'node:*'],
   'runtime-process': ['node:*'],
+  'handler-credentials': ['@aws-sdk/client-sts', 'node:*'],
   sqs: ['@aws-sdk/client-sqs', 'node:*'],
   pubsub: ['@google-cloud/pubsub', 'node:*'],
   rabbitmq: ['amqplib', 'node:*'],

@@ -1,3 +1,4 @@
+import { handlerEnvironment } from '../../adapters/handler-credentials/handler-environment.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { httpRuntime } from '../../adapters/runtime-http/http-runtime.ts';
 import { processRuntime } from '../../adapters/runtime-process/process-runtime.ts';
@@ -9,6 +10,7 @@ import type { Environment } from '../../config/settings/variables.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import { credentialsFromConfig } from './credentials-from-config.ts';
 
 /** Creates the runtime that a host calls for each envelope: a user's runtime or one of the crew. */
 export type MakeRuntime = (config: SidecarConfig, env: Environment, log: JsonLog) => Promise<Runtime>;
@@ -21,12 +23,18 @@ export async function runtimeFromConfig(
   log: JsonLog,
 ): Promise<Runtime> {
   const client = await clientFromConfig(config);
-  const { command, passEnv, address, protocol, startupTimeoutMs } = config.runtime;
+  const { command, passEnv, address, protocol, startupTimeoutMs, env: own } = config.runtime;
+  const credentials = await credentialsFromConfig(config, clock, log);
   if (command === undefined) return client;
-  return processRuntime({
+  const runtime = processRuntime({
     command,
     env: {
-      ...runtimeEnvironment(env, passEnv),
+      ...handlerEnvironment({
+        inherited: runtimeEnvironment(env, passEnv),
+        passed: passEnv,
+        region: config.sqs.region,
+        ...defined({ credentials: credentials?.variables, own }),
+      }),
       ASYA_RUNTIME_URL: runtimeAddress.write(address),
       ASYA_RUNTIME_PROTOCOL: protocol,
     },
@@ -36,6 +44,14 @@ export async function runtimeFromConfig(
     onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
     onWarning: (message, details) => log.warn(message, details),
   });
+  if (credentials === undefined) return runtime;
+  return {
+    ...runtime,
+    close: async (withinMs) => {
+      await runtime.close(withinMs);
+      await credentials.close();
+    },
+  };
 }
 
 async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runtime> {

@@ -1,3 +1,4 @@
+import { defined } from '../../core/text/defined.ts';
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
@@ -15,6 +16,7 @@ import {
   readText,
 } from './manifest-field.ts';
 import { readMemoryMb } from './memory.ts';
+import { ACCESS_FIELDS, readAccess } from './read-access.ts';
 import { readRuntime } from './runtime-spec.ts';
 import { readScaling } from './scaling.ts';
 import type { YamlDocument } from './yaml-document.ts';
@@ -35,6 +37,7 @@ const SPEC_FIELDS = [
   'scaling',
   'memory',
   'environment',
+  ...ACCESS_FIELDS,
   'next',
 ] as const;
 
@@ -147,6 +150,7 @@ function readSpec(
     scaling: readScaling(spec['scaling'], notes.at('scaling')),
     memoryMb: optional(spec['memory'], notes.at('memory'), readMemoryMb, DEFAULT_MEMORY_MB),
     environment: readEnvironmentOf(spec['environment'], document, notes.at('environment')),
+    ...defined({ access: readAccess(spec, runtime, notes) }),
     next: namesIn(next),
   };
   return { actor, references: [...references, ...next] };

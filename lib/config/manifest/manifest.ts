@@ -1,5 +1,6 @@
 import type { Resiliency } from '../../core/policy/policy.ts';
 import type { Flow } from '../../core/task/flow.ts';
+import type { ActorAccess } from './access.ts';
 
 /** The compiled content of a mesh's folder: input of the local mesh, the infrastructure and the gateway. */
 export interface Manifest {
@@ -23,6 +24,8 @@ export interface ActorSpec {
   readonly scaling: Scaling;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
+  /** What the handler may do on AWS. Undefined: nothing. */
+  readonly access?: ActorAccess;
   /** Actors that may follow in addition to those in the flows. */
   readonly next: readonly string[];
 }

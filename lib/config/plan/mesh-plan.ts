@@ -46,6 +46,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
       config: sidecarConfig(spec, successors, settings),
       runtime: spec.runtime,
       environment: spec.environment,
+      ...defined({ access: spec.access }),
       labels: spec.labels,
       sendsTo: [...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations])],
     };

@@ -206,6 +206,16 @@ const config: fc.Arbitrary<FullConfig> = record({
   command: maybe(fc.string({ minLength: 1 })),
   startupTimeoutMs: maybe(limit),
   passEnv: fc.array(trimmedText, { maxLength: 3 }),
+  roleArn: maybe(
+    fc.constantFrom('arn:aws:iam::123456789012:role/a', 'arn:aws-cn:iam::123456789012:role/b/c'),
+  ),
+  runtimeEnv: maybe(
+    fc.dictionary(
+      fc.string(),
+      maybe(fc.string()).map((text) => text ?? null),
+      { noNullPrototype: true },
+    ),
+  ),
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
@@ -285,6 +295,7 @@ const config: fc.Arbitrary<FullConfig> = record({
       address: given.address,
       protocol: given.protocol,
       ...present({ command: given.command, startupTimeoutMs: given.startupTimeoutMs }),
+      ...present({ roleArn: given.roleArn, env: given.runtimeEnv }),
       passEnv: given.passEnv,
       maxResponseBytes: given.maxResponseBytes,
       concurrency: given.concurrency,
