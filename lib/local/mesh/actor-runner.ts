@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { existingQueue } from '../../adapters/sqs/queue-attributes.ts';
 import type { FunctionPlan } from '../../config/plan/function-plan.ts';
+import type { VariableMap } from '../../config/settings/handler-identity.ts';
 import { writeEnvironment } from '../../config/settings/write-environment.ts';
+import { defined } from '../../core/text/defined.ts';
 import { sqsEventQueue } from '../functions/event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from '../functions/event-source.ts';
 import { type FunctionPool, functionPool } from '../functions/function-pool.ts';
@@ -28,6 +30,8 @@ export interface RunnerOptions {
   readonly replicas: number;
   /** Command that starts the runtime. Undefined if it runs elsewhere. */
   readonly command?: string;
+  /** Variables for the handler only, such as its AWS credentials. */
+  readonly handlerEnv?: VariableMap;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onWarning: (text: string) => void;
   readonly onBatch: (batch: BatchReport) => void;
@@ -87,12 +91,14 @@ const HTTP = { kind: 'http-over-socket', resource: '/invoke' } as const;
 
 /** Each instance has its own runtime, and therefore its own socket. */
 export function variablesOf(
-  { plan, command, socketFolder }: RunnerOptions,
+  { plan, command, socketFolder, handlerEnv: env }: RunnerOptions,
   instance: number,
 ): Record<string, string> {
   const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
   const { config } = plan;
   const runtime =
-    command === undefined ? config.runtime : { ...config.runtime, command, address: { ...HTTP, path } };
+    command === undefined
+      ? config.runtime
+      : { ...config.runtime, command, address: { ...HTTP, path }, ...defined({ env }) };
   return { ...plan.environment, ...writeEnvironment({ ...config, runtime }).variables };
 }
