@@ -19,7 +19,10 @@ function aRole() {
   return {
     state,
     get,
-    keyAt: async (now: number) => (Object.assign(state, { now }), (await get()).accessKeyId),
+    keyAt: async (now: number) => {
+      state.now = now;
+      return (await get()).accessKeyId;
+    },
   };
 }
 
