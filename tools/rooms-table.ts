@@ -181,6 +181,8 @@ export const ROOMS: readonly Room[] = [
   { room: 'examples', rooms: [], packages: ['node:*'] },
   // This example shows how to import the library.
   { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
+  // This example shows how a handler uses an AWS SDK with its own role.
+  { room: 'examples/image-enhance', rooms: [], packages: ['@aws-sdk/client-s3', 'node:*'] },
   { room: 'templates', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {
