@@ -54,6 +54,7 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'runtime-socket': ['node:*'],
   'runtime-http': ['undici', 'node:*'],
   'runtime-process': ['node:*'],
+  'handler-credentials': ['@aws-sdk/client-sts', 'node:*'],
   sqs: ['@aws-sdk/client-sqs', 'node:*'],
   pubsub: ['@google-cloud/pubsub', 'node:*'],
   rabbitmq: ['amqplib', 'node:*'],
@@ -187,6 +188,8 @@ export const ROOMS: readonly Room[] = [
   { room: 'examples', rooms: [], packages: ['node:*'] },
   // This example shows how to import the library.
   { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
+  // This example shows how a handler uses an AWS SDK with its own role.
+  { room: 'examples/image-enhance', rooms: [], packages: ['@aws-sdk/client-s3', 'node:*'] },
   { room: 'templates', rooms: [], packages: ['node:*'] },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {

@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { picturesBucket, writePicture } from './pictures-bucket.ts';
 
 interface Enhanced {
   readonly png: string;
 }
 
-/** Writes the picture to a folder (use a bucket in production), and returns its path instead of the picture. */
+/** Uploads the picture, and returns its bucket and key instead of the picture. */
 export async function uploadImage({ png, ...rest }: Enhanced) {
   const bytes = Buffer.from(png, 'base64');
-  const folder = resolve(process.env['PICTURES_FOLDER'] ?? join(tmpdir(), 'asya-pictures'));
-  // The name is a hash of the contents, so a second delivery writes the same file.
+  // The name is a hash of the contents, so a second delivery writes the same object.
   const name = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  const path = join(folder, `${name}.png`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(path, bytes);
-  return { ...rest, path };
+  const key = `enhanced/${name}.png`;
+  await writePicture(key, bytes);
+  return { ...rest, bucket: picturesBucket(), key };
 }

@@ -29,6 +29,7 @@ import { Actor } from './actor.ts';
 import { type ActorMeshProps, settingsOf } from './actor-mesh-props.ts';
 import { type ActorOptions, type FlowOptions, specOf } from './actor-options.ts';
 import { Crew } from './crew.ts';
+import { MeshBuckets } from './mesh-buckets.ts';
 import { MeshDashboard } from './mesh-dashboard.ts';
 import { type GatewayOptions, MeshGateway } from './mesh-gateway.ts';
 import { SEND_ACTIONS } from './mesh-queue.ts';
@@ -50,6 +51,8 @@ export class ActorMesh extends Construct {
   /** SNS topic of all alarms of this mesh. */
   readonly alarmTopic: Topic;
   readonly dashboard: MeshDashboard;
+  /** The buckets that actors declare, by name. */
+  readonly buckets: MeshBuckets;
   private readonly props: ActorMeshProps;
   private settings: PlanSettings;
   private gateway: MeshGateway | undefined;
@@ -88,6 +91,7 @@ export class ActorMesh extends Construct {
       ...pickDefined(props, 'encryptionKey', 'removalPolicy', 'logRetention', 'archiveExpiry'),
     });
     this.settings = { ...settings, storage: this.crew.storage };
+    this.buckets = new MeshBuckets(this, 'Buckets', pickDefined(props, 'encryptionKey', 'removalPolicy'));
     this.dashboard = new MeshDashboard(this, 'Monitor', { namespace });
     const { sink, sump } = this.crew;
     this.dashboard.addQueue('x-sink', sink.queue, sink.deadLetterQueue);
@@ -193,6 +197,7 @@ export class ActorMesh extends Construct {
       ...pickDefined(this.props, 'encryptionKey', 'removalPolicy', 'logRetention'),
     });
     this.actors.set(spec.name, actor);
+    this.buckets.grant(actor, spec.access);
     for (const operator of this.operators) actor.grantSend(operator);
     this.crew.drain(actor.deadLetterQueue);
     this.dashboard.addActor(actor);
@@ -210,8 +215,8 @@ export class ActorMesh extends Construct {
       const edge = `${actor.actorName} ${queue}`;
       if (this.granted.has(edge)) continue;
       const target = this.queueNamed(queue);
-      if (target !== undefined) target.grantSend(actor);
-      else if (escalations.has(queue)) this.grantSendByName(actor, queue);
+      if (target !== undefined) target.grantSend(actor.function);
+      else if (escalations.has(queue)) this.grantSendByName(actor.function, queue);
       else continue;
       this.granted.add(edge);
     }

@@ -95,6 +95,20 @@ export interface ActorOptions {
    * @default none
    */
   readonly secrets?: Readonly<Record<string, SecretOptions>>;
+   * Rights of the handler's own role, as in a manifest: `[{ actions: ['s3:GetObject'], resources: ['arn:...'] }]`. For
+   * resources of your app, use their grants instead: `bucket.grantRead(mesh.actor('score'))`.
+   * @default the handler gets no AWS credentials
+   */
+  readonly permissions?: readonly {
+    readonly actions: readonly string[];
+    readonly resources: readonly string[];
+  }[];
+  /**
+   * Buckets of the mesh that the actor uses. `permissions` refer to one as `${bucket:NAME}`, and the handler reads its
+   * name from `BUCKET_NAME`.
+   * @default none
+   */
+  readonly buckets?: readonly string[];
   /**
    * Actors that the handler may add to the route, in addition to those that follow it in a flow.
    * @default none
@@ -154,13 +168,15 @@ export interface FlowOptions {
 
 /** The options as the `spec` of a manifest document. */
 export function specOf(options: ActorOptions): Record<string, unknown> {
-  const { handler, image, url, environment, secrets, next, memoryMb } = options;
+  const { handler, image, url, environment, secrets, permissions, buckets, next, memoryMb } = options;
   return defined({
     handler,
     image,
     url,
     environment,
     secrets,
+    permissions,
+    buckets,
     next,
     memory: memoryMb,
     resiliency: defined({

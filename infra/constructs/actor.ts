@@ -6,7 +6,7 @@ import {
   type Metric,
   type MetricOptions,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Grant, IGrantable, IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -19,6 +19,7 @@ import { defined } from '../../lib/core/text/defined.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
 import { deadLetterAlarm } from './dead-letter-alarm.ts';
 import { grantSecrets } from './grant-secrets.ts';
+import { HandlerRole } from './handler-role.ts';
 import { meshAlarm } from './mesh-alarm.ts';
 import { MeshFunction } from './mesh-function.ts';
 import { FAILED_REASONS, METRIC_PERIOD, meshMetric } from './mesh-metrics.ts';
@@ -58,7 +59,10 @@ const SLOW_SHARE = 0.8;
 /** Threshold of the alarm `oldest`, as a share of the flow's timeout. The other half is left to react. */
 const OLDEST_SHARE = 0.5;
 
-/** One actor: its queue, its function, the event source between them, and its alarms. */
+/**
+ * One actor: its queue, its function, the event source between them, and its alarms. As a grantee it is the handler, with
+ * a role of its own: `bucket.grantPut(actor)`. The role of the function is for the queues only.
+ */
 export class Actor extends Construct implements IGrantable {
   readonly actorName: string;
   readonly queue: Queue;
@@ -68,6 +72,7 @@ export class Actor extends Construct implements IGrantable {
   private readonly meshQueue: MeshQueue;
   private readonly meshFunction: MeshFunction;
   private readonly alarmTopic: ITopic | undefined;
+  private handler: HandlerRole | undefined;
   private flowTimeoutSeconds: number | undefined;
 
   constructor(scope: Construct, id: string, props: ActorProps) {
@@ -92,8 +97,15 @@ export class Actor extends Construct implements IGrantable {
     for (const [key, value] of Object.entries(plan.labels ?? {})) Tags.of(this).add(key, value);
   }
 
+  /** The handler's role. It is created when it is first used: a handler without permissions has no role. */
   get grantPrincipal(): IPrincipal {
-    return this.meshFunction.role;
+    this.handler ??= new HandlerRole(this, 'Handler', this.meshFunction);
+    return this.handler.role;
+  }
+
+  /** Adds a statement to the policy of the handler's role. */
+  addToHandlerPolicy(statement: PolicyStatement): void {
+    this.grantPrincipal.addToPrincipalPolicy(statement);
   }
 
   /** Allows the grantee to look up this actor's queue and to send envelopes to it. */

@@ -1,12 +1,13 @@
 import { CfnOutput, CfnResource, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
+import { bucketVariable } from '../../lib/config/manifest/access.ts';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import { describeValue } from '../../lib/core/text/describe-value.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 import { ActorMesh } from '../constructs/actor-mesh.ts';
-import { acknowledgedIn, GATEWAY_ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledgedForBuckets, acknowledgedIn, GATEWAY_ACKNOWLEDGED } from './acknowledged.ts';
 import type { DeployEnvironment } from './read-environment.ts';
 
 export interface MeshStackProps {
@@ -79,7 +80,12 @@ export class MeshStack extends Stack {
     this.output('AsyaAwsRegion', 'ASYA_AWS_REGION', this.region);
     this.output('AlarmTopic', 'ARN of the SNS topic of all alarms', alarmTopic.topicArn);
     this.output('Dashboard', 'Name of the CloudWatch dashboard', dashboard.dashboard.dashboardName);
-    Validations.of(this).acknowledge(...acknowledgedIn(crew));
+    for (const [name, bucket] of this.mesh.buckets.all())
+      this.output(bucketOutput(name), bucketVariable(name), bucket.bucketName);
+    Validations.of(this).acknowledge(
+      ...acknowledgedIn(crew),
+      ...acknowledgedForBuckets(this.mesh.buckets, manifest),
+    );
     this.checkResourceCount(manifest.actors.length);
   }
 
@@ -100,6 +106,11 @@ export class MeshStack extends Stack {
 /** `dev-hello`: the environment comes first, so that its resources are sorted together in the console. */
 export function namespaceOf(environment: string, meshName: string): string {
   return `${environment}-${meshName}`;
+}
+
+/** `BucketMyPictures` for `my-pictures`: ids of outputs have letters and digits only. */
+function bucketOutput(name: string): string {
+  return `Bucket${name.replace(/(^|-)([a-z0-9])/g, (_, _dash, letter: string) => letter.toUpperCase())}`;
 }
 
 function stackProps({ account, region }: DeployEnvironment): StackProps {

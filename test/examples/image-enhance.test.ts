@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { deflateSync } from 'node:zlib';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { downloadImage } from '../../examples/image-enhance/download-image.ts';
 import { enhanceImage } from '../../examples/image-enhance/enhance-image.ts';
@@ -13,6 +13,10 @@ import { sharpened } from '../../examples/image-enhance/sharpen.ts';
 import { uploadImage } from '../../examples/image-enhance/upload-image.ts';
 import { matchPolicy } from '../../lib/core/policy/policy-match.ts';
 import { defined } from '../../lib/core/text/defined.ts';
+import { LOCAL_REGION } from '../../lib/local/engines/engines.ts';
+import { ensureBuckets } from '../../lib/local/engines/local-stores.ts';
+import { startSqs } from '../../lib/local/engines/sqs-engine.ts';
+import { localHandlerAccess } from '../../lib/local/mesh/handler-access.ts';
 import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { EXAMPLES, readExample } from './example-mesh.ts';
@@ -29,15 +33,60 @@ async function policyFor(actor: string, call: () => Promise<unknown>): Promise<s
   return matchPolicy(spec.resiliency, { type, mro, ...defined({ httpStatus }) })?.policyName;
 }
 
-/** Starts a server that answers with a status. Returns its URL. */
-async function startServer(status: number, body: Buffer = Buffer.alloc(0)): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status).end(body));
+/** Starts a server. Returns its URL. */
+async function startServer(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Loads the handlers with the variables that `asya dev` gives them for the embedded S3. */
+async function handlersWith(endpoint: string) {
+  const access = { permissions: [{ actions: ['s3:*'], resources: ['*'] }], buckets: ['pictures'] };
+  const { env = {} } = localHandlerAccess({ ...access, localAws: 'embedded' }, endpoint, {});
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value ?? undefined);
+  vi.stubEnv('AWS_REGION', LOCAL_REGION);
+  vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  // The client of the loaded module keeps its endpoint.
+  vi.resetModules();
+  const { downloadImage: download } = await import('../../examples/image-enhance/download-image.ts');
+  const { uploadImage: upload } = await import('../../examples/image-enhance/upload-image.ts');
+  return { download, upload };
+}
+
+/** An embedded S3 with the bucket `pictures`. */
+async function aBucket() {
+  const engine = await startSqs(undefined, 0);
+  onTestFinished(() => engine.close());
+  const { endpoint } = engine;
+  await ensureBuckets(endpoint, ['pictures']);
+  const s3 = new S3Client({
+    endpoint,
+    region: LOCAL_REGION,
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  onTestFinished(() => s3.destroy());
+  const Bucket = 'pictures';
+  return {
+    ...(await handlersWith(endpoint)),
+    put: async (Key: string, Body: Buffer) => {
+      await s3.send(new PutObjectCommand({ Bucket, Key, Body }));
+    },
+    get: async (Key: string) => {
+      const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
+      return Buffer.from((await Body?.transformToByteArray()) ?? []);
+    },
+    keys: async () => {
+      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
+      return Contents.map(({ Key = '' }) => Key);
+    },
+  };
 }
 
 describe('a picture', () => {
@@ -97,21 +146,43 @@ describe('download-image', () => {
     expect(await downloadImage({ url: 'generate:1x1' })).toMatchObject({ width: 1, height: 1 });
   });
 
-  it('reads file:, data: and http: URLs', async () => {
+  it('reads data: URLs', async () => {
+    const png = pngFrom(generated(12, 8)).toString('base64');
+    const url = `data:image/png;base64,${png}`;
+    expect(await downloadImage({ url })).toEqual({ url, width: 12, height: 8, png });
+  });
+
+  it('reads objects below incoming/', async () => {
+    const { put, download } = await aBucket();
     const png = pngFrom(generated(12, 8));
-    const folder = aFolder({ 'a picture.png': png });
-    const urls = [
-      pathToFileURL(join(folder, 'a picture.png')).href,
-      `data:image/png;base64,${png.toString('base64')}`,
-      await startServer(200, png),
-    ];
-    for (const url of urls)
-      expect(await downloadImage({ url })).toEqual({
-        url,
-        width: 12,
-        height: 8,
-        png: png.toString('base64'),
-      });
+    await put('incoming/a.png', png);
+    expect(await download({ url: 'bucket:incoming/a.png' })).toMatchObject({
+      width: 12,
+      png: png.toString('base64'),
+    });
+  });
+
+  it('does not retry an object that does not exist, is too large or is not a picture', async () => {
+    const { put, download } = await aBucket();
+    await put('incoming/large.png', Buffer.alloc(700_001));
+    await put('incoming/text.png', Buffer.from('hello'));
+    for (const name of ['missing', 'large', 'text']) {
+      const call = () => download({ url: `bucket:incoming/${name}.png` });
+      expect(await policyFor('download-image', call)).toBe('noRetry');
+    }
+  });
+
+  it('reads no files and no web addresses, also with a picture there', async () => {
+    const png = pngFrom(generated(12, 8));
+    const folder = aFolder({ 'a.png': png });
+    const requests: string[] = [];
+    const web = await startServer((request, response) => {
+      requests.push(request.url ?? '');
+      response.end(png);
+    });
+    for (const url of [pathToFileURL(join(folder, 'a.png')).href, join(folder, 'a.png'), `${web}/a.png`])
+      expect(await policyFor('download-image', () => downloadImage({ url }))).toBe('noRetry');
+    expect(requests).toEqual([]);
   });
 
   it.each([
@@ -119,29 +190,35 @@ describe('download-image', () => {
     'generate:0x9',
     'generate:9',
     'ftp://example.org/a.png',
-    'file:///not/there.png',
     'data:,hello',
     'data:',
+    'data:image/png;base64,aGVsbG8=',
+    'bucket:enhanced/a.png',
+    'bucket:incoming/../enhanced/a.png',
+    'bucket:incoming/a.png?versionId=1',
     '',
   ])('does not retry "%s"', async (url) => {
     expect(await policyFor('download-image', () => downloadImage({ url }))).toBe('noRetry');
   });
 
   it.each([
-    [404, 'noRetry'],
-    [403, 'noRetry'],
-    [429, 'network'],
-    [500, 'network'],
-    [503, 'network'],
-  ])('uses the right policy after status %i: %s', async (status, policy) => {
-    const url = await startServer(status);
-    expect(await policyFor('download-image', () => downloadImage({ url }))).toBe(policy);
+    [403, 'AccessDenied', 'noRetry'],
+    [503, 'SlowDown', 'default'],
+    [500, 'InternalError', 'default'],
+  ])('uses the right policy if S3 answers %i %s: %s', async (status, code, policy) => {
+    const endpoint = await startServer((_, response) =>
+      response.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`),
+    );
+    const { download } = await handlersWith(endpoint);
+    expect(await policyFor('download-image', () => download({ url: 'bucket:incoming/a.png' }))).toBe(policy);
   });
 
-  it('retries if the server does not answer', async () => {
+  it('retries if S3 does not answer', async () => {
     // Nothing listens on port 1.
-    const url = 'http://127.0.0.1:1/a.png';
-    expect(await policyFor('download-image', () => downloadImage({ url }))).toBe('network');
+    const { download } = await handlersWith('http://127.0.0.1:1');
+    expect(await policyFor('download-image', () => download({ url: 'bucket:incoming/a.png' }))).toBe(
+      'default',
+    );
   });
 });
 
@@ -161,21 +238,24 @@ describe('enhance-image', () => {
 });
 
 describe('upload-image', () => {
-  it('writes the same file when delivered twice', async () => {
-    const folder = aFolder({});
-    vi.stubEnv('PICTURES_FOLDER', join(folder, 'out'));
-    onTestFinished(() => void vi.unstubAllEnvs());
+  it('writes the same object when delivered twice', async () => {
+    const { keys, get, upload } = await aBucket();
     const png = pngFrom(generated(12, 8));
     const payload = { url: 'generate:12x8', png: png.toString('base64') };
-    const [first, second] = [await uploadImage(payload), await uploadImage(payload)];
-    expect(first).toEqual({ url: 'generate:12x8', path: expect.stringMatching(/out\/[0-9a-f]{16}\.png$/) });
+    const [first, second] = [await upload(payload), await upload(payload)];
+    expect(first).toEqual({
+      url: 'generate:12x8',
+      bucket: 'pictures',
+      key: expect.stringMatching(/^enhanced\/[0-9a-f]{16}\.png$/),
+    });
     expect(second).toEqual(first);
-    expect(readFileSync(first.path)).toEqual(png);
+    expect(await keys()).toEqual([first.key]);
+    expect(await get(first.key)).toEqual(png);
   });
 
-  it('is retried if the folder is not writable', async () => {
-    vi.stubEnv('PICTURES_FOLDER', join(aFolder({ file: '' }), 'file'));
+  it('reports that the bucket is not declared', async () => {
+    vi.stubEnv('BUCKET_PICTURES', '');
     onTestFinished(() => void vi.unstubAllEnvs());
-    expect(await policyFor('upload-image', () => uploadImage({ png: '' }))).toBe('default');
+    await expect(uploadImage({ png: '' })).rejects.toThrow('declare "buckets: [pictures]"');
   });
 });

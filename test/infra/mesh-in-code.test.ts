@@ -15,7 +15,7 @@ test('accepts actors and flows in any order', () => {
   });
   mesh.addActor('store', { handler: 'steps.store', maxReplicas: 3, environment: { BUCKET: 'b' } });
   const review = mesh.addActor('review', { url: 'https://review.example/' });
-  mesh.grantOperate(review);
+  mesh.grantOperate(review.function);
   const template = jsonOf(stack);
   expect(queuesFor(template, 'score', 'sqs:SendMessage')).toEqual(
     ['review', 'score', 'store', 'x-sink'].map((name) => `asya-dev-hand-${name}`),

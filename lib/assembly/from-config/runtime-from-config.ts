@@ -11,6 +11,7 @@ import type { Environment } from '../../config/settings/variables.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import { credentialsFromConfig } from './credentials-from-config.ts';
 import { secretsFromConfig } from './secrets-from-config.ts';
 
 /** Creates the runtime that a host calls for each envelope: a user's runtime or one of the crew. */
@@ -24,17 +25,19 @@ export async function runtimeFromConfig(
   log: JsonLog,
 ): Promise<Runtime> {
   const client = await clientFromConfig(config);
-  const { command, passEnv, address, protocol, startupTimeoutMs } = config.runtime;
+  const { command, passEnv, address, protocol, startupTimeoutMs, env: set } = config.runtime;
+  const credentials = await credentialsFromConfig(config, clock, log);
   if (command === undefined) return client;
   const secrets = secretsFromConfig(config, env, clock, log);
   const mesh = { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol };
-  const runtime = processRuntime({
+  const process = processRuntime({
     command,
     env: async () =>
       handlerEnvironment({
         own: env,
         passed: passEnv,
-        ...defined({ secrets: await secrets?.current() }),
+        region: config.sqs.region,
+        ...defined({ credentials: credentials?.variables, secrets: await secrets?.current(), set }),
         mesh,
       }),
     client,
@@ -43,10 +46,20 @@ export async function runtimeFromConfig(
     onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
     onWarning: (message, details) => log.warn(message, details),
   });
-  if (secrets === undefined) return runtime;
-  return withFreshSecrets(runtime, secrets, clock, () =>
-    log.line('info', 'a secret has changed; the runtime is started again with the new value'),
-  );
+  const runtime =
+    secrets === undefined
+      ? process
+      : withFreshSecrets(process, secrets, clock, () =>
+          log.line('info', 'a secret has changed; the runtime is started again with the new value'),
+        );
+  if (credentials === undefined) return runtime;
+  return {
+    ...runtime,
+    close: async (withinMs) => {
+      await runtime.close(withinMs);
+      await credentials.close();
+    },
+  };
 }
 
 async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runtime> {

@@ -17,6 +17,7 @@ import {
   readText,
 } from './manifest-field.ts';
 import { readMemoryMb } from './memory.ts';
+import { ACCESS_FIELDS, readAccess } from './read-access.ts';
 import { readRuntime } from './runtime-spec.ts';
 import { readScaling } from './scaling.ts';
 import type { YamlDocument } from './yaml-document.ts';
@@ -38,6 +39,7 @@ const SPEC_FIELDS = [
   'memory',
   'environment',
   'secrets',
+  ...ACCESS_FIELDS,
   'next',
 ] as const;
 
@@ -152,7 +154,7 @@ function readSpec(
     scaling: readScaling(spec['scaling'], notes.at('scaling')),
     memoryMb: optional(spec['memory'], notes.at('memory'), readMemoryMb, DEFAULT_MEMORY_MB),
     environment,
-    ...defined({ secrets }),
+    ...defined({ secrets, access: readAccess(spec, runtime, notes) }),
     next: namesIn(next),
   };
   return { actor, references: [...references, ...next] };

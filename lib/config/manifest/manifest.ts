@@ -1,6 +1,7 @@
 import type { Resiliency } from '../../core/policy/policy.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import type { SecretReference } from '../settings/secret-reference.ts';
+import type { ActorAccess } from './access.ts';
 
 /** The compiled content of a mesh's folder: input of the local mesh, the infrastructure and the gateway. */
 export interface Manifest {
@@ -27,6 +28,8 @@ export interface ActorSpec {
   readonly environment: Readonly<Record<string, string>>;
   /** Variables of the handler whose values are stored elsewhere. Undefined if it has none. */
   readonly secrets?: Readonly<Record<string, SecretSpec>>;
+  /** What the handler may do on AWS. Undefined: nothing. */
+  readonly access?: ActorAccess;
   /** Actors that may follow in addition to those in the flows. */
   readonly next: readonly string[];
 }

@@ -1,6 +1,7 @@
 import { describeValue } from '../../core/text/describe-value.ts';
 import { isFields } from '../../core/text/fields.ts';
 import type { MistakeCollector } from '../../core/text/mistake.ts';
+import { addAccessWarnings } from './access-warnings.ts';
 import {
   ACTOR_KIND,
   type ActorReading,
@@ -59,6 +60,9 @@ export function readManifest(
   const byName = new Map(actors.map(({ actor }) => [actor.name, actor]));
   for (const { flow, index, document } of flows) {
     addFlowWarnings(flow, byName, locatedCollector(document, warnings, ['flows', index]));
+  }
+  for (const { document, actor } of parts) {
+    if (actor !== undefined) addAccessWarnings(actor.actor, locatedCollector(document, warnings, ['spec']));
   }
   const [first, ...others] = inOrder(mistakes, files);
   if (first !== undefined) return { mistakes: [first, ...others], warnings: inOrder(warnings, files) };

@@ -1,5 +1,6 @@
 import { defined } from '../../core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
+import type { ActorAccess } from '../manifest/access.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
 import type { GatewayConfig, LogLevel, Reporting, SidecarConfig, Storage } from '../settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
@@ -36,6 +37,8 @@ export interface FunctionPlan<Config = SidecarConfig | GatewayConfig> {
   readonly environment: Readonly<Record<string, string>>;
   /** ARNs of the KMS keys that encrypt its secrets. The secrets themselves are in `config.runtime`. Undefined: none. */
   readonly secretKeys?: readonly string[];
+  /** What the handler may do on AWS. Undefined: nothing. */
+  readonly access?: ActorAccess;
   /** AWS tags. Undefined for the crew and the gateway. They do not change how the function runs. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Every queue that it may send to. */

@@ -3,9 +3,11 @@ import { describeValue } from '../../core/text/describe-value.ts';
 import { durationText } from '../../core/text/duration.ts';
 import { type Mistake, type MistakeCollector, mistakeCollector } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
+import { bucketVariable, hasPermissions } from '../manifest/access.ts';
 import { languageOf } from '../manifest/handler-name.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
 import { isOnThisMachine } from '../settings/addresses.ts';
+import { RUNTIME } from '../settings/groups/runtime.ts';
 import { namespace as namespaceKind } from '../settings/kinds.ts';
 import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from '../settings/queue-name.ts';
 import { CREW } from './crew-plan.ts';
@@ -243,6 +245,15 @@ const GATEWAY_ACCESS = {
   ASYA_GATEWAY_SECRET: 's'.repeat(48),
 } as const;
 
+/** The variables that a deployment adds for `permissions` and `buckets`, with values of the maximum length. */
+function accessVariables({ access }: ActorSpec): Record<string, string> {
+  const buckets = access?.buckets.map((name) => [bucketVariable(name), 'b'.repeat(63)]) ?? [];
+  return {
+    ...Object.fromEntries(buckets),
+    ...(hasPermissions(access) && { [RUNTIME.roleArn.variable]: 'r'.repeat(31 + 64) }),
+  };
+}
+
 /** Plans without the namespace, because names that are too long with it were reported before. */
 function bytesOf(spec: ActorSpec, flows: readonly Flow[], settings: PlanSettings): number {
   const { namespace = '', ...others } = settings;
@@ -253,6 +264,7 @@ function bytesOf(spec: ActorSpec, flows: readonly Flow[], settings: PlanSettings
     ...variables,
     ASYA_NAMESPACE: namespace,
     POWERTOOLS_SERVICE_NAME: namespace,
+    ...accessVariables(spec),
     ...(settings.gateway === undefined ? {} : GATEWAY_ACCESS),
   });
 }

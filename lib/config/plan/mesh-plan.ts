@@ -47,6 +47,7 @@ export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
       runtime: spec.runtime,
       environment: spec.environment,
       ...defined({ secretKeys: keysOf(spec) }),
+      ...defined({ access: spec.access }),
       labels: spec.labels,
       sendsTo: [...new Set([queue.name, ...[...sendsTo].map(nameOf), nameOf('x-sink'), ...escalations])],
     };

@@ -4,7 +4,9 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { existingQueue } from '../../adapters/sqs/queue-attributes.ts';
 import { type FunctionPlan, isActorPlan } from '../../config/plan/function-plan.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
+import type { VariableMap } from '../../config/settings/handler-identity.ts';
 import { writeEnvironment } from '../../config/settings/write-environment.ts';
+import { defined } from '../../core/text/defined.ts';
 import { sqsEventQueue } from '../functions/event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from '../functions/event-source.ts';
 import { type FunctionPool, functionPool } from '../functions/function-pool.ts';
@@ -31,6 +33,8 @@ export interface RunnerOptions {
   readonly command?: string;
   /** The current values of the actor's secrets. Read for each new instance. Default: it has none. */
   readonly secrets?: () => Readonly<Record<string, string>>;
+  /** Variables for the handler only, such as its AWS credentials. */
+  readonly handlerEnv?: VariableMap;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onWarning: (text: string) => void;
   readonly onBatch: (batch: BatchReport) => void;
@@ -93,7 +97,8 @@ export function variablesOf(
     command,
     socketFolder,
     secrets,
-  }: Pick<RunnerOptions, 'plan' | 'command' | 'socketFolder' | 'secrets'>,
+    handlerEnv: env,
+  }: Pick<RunnerOptions, 'plan' | 'command' | 'socketFolder' | 'secrets' | 'handlerEnv'>,
   instance: number,
 ): Record<string, string> {
   const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
@@ -101,7 +106,7 @@ export function variablesOf(
   const runtime =
     command === undefined
       ? config.runtime
-      : { ...config.runtime, command, address: { kind: 'asya' as const, path } };
+      : { ...config.runtime, command, address: { kind: 'asya' as const, path }, ...defined({ env }) };
   return { ...plan.environment, ...secrets?.(), ...writeEnvironment({ ...config, runtime }).variables };
 }
 

@@ -9,10 +9,12 @@ import type { Environment } from '../../config/settings/variables.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { defined } from '../../core/text/defined.ts';
 import { type Engines, LOCAL_REGION, startEngines } from '../engines/engines.ts';
-import { ARCHIVE_BUCKET, ensureStores, FAILURE_TABLE_NAME } from '../engines/local-stores.ts';
+import { ensureBuckets, ensureStores } from '../engines/local-stores.ts';
+import { ARCHIVE_BUCKET, FAILURE_TABLE_NAME } from '../engines/store-names.ts';
 import type { BatchReport } from '../functions/event-source.ts';
 import type { ActorRunner } from './actor-runner.ts';
 import { findPython } from './find-python.ts';
+import { localHandlerAccess } from './handler-access.ts';
 import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 import { meshSecrets } from './mesh-secrets.ts';
@@ -215,6 +217,7 @@ function meshOn(
     await Promise.all(
       changed.flatMap(({ queue }) => (queue === undefined ? [] : [broker.ensureQueue(queue)])),
     );
+    await ensureBuckets(s3Endpoint, [...new Set(functions.flatMap(({ access }) => access?.buckets ?? []))]);
     await Promise.all(changed.map((plan) => start(plan, specs.get(plan.actor), homeOf(plan.actor))));
     for (const actor of waiting.keys()) if (!names.has(actor)) waiting.delete(actor);
     current = manifest;
@@ -267,6 +270,8 @@ function meshOn(
       return;
     }
     waiting.delete(actor);
+    const { env: handlerEnv, warnings } = localHandlerAccess(plan.access, s3Endpoint, process.env);
+    for (const text of warnings) onEvent({ event: 'warning', actor, text: `actor "${actor}": ${text}` });
     const runner = await broker.run({
       plan,
       cwd,
@@ -274,6 +279,7 @@ function meshOn(
       socketFolder: sockets.path,
       replicas,
       ...how,
+      ...defined({ handlerEnv }),
       onLine: (stream, line) => onEvent({ event: 'line', actor, stream, line }),
       onWarning: (text) => onEvent({ event: 'warning', actor, text }),
       onBatch: (batch) => onEvent({ event: 'batch', actor, batch }),

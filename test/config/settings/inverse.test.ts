@@ -221,6 +221,16 @@ const config: fc.Arbitrary<FullConfig> = record({
   secrets: maybe(secrets),
   secretsRefreshMs: fc.oneof(fc.constant(300_000), limit),
   passEnv: fc.array(trimmedText, { maxLength: 3 }),
+  roleArn: maybe(
+    fc.constantFrom('arn:aws:iam::123456789012:role/a', 'arn:aws-cn:iam::123456789012:role/b/c'),
+  ),
+  runtimeEnv: maybe(
+    fc.dictionary(
+      fc.string(),
+      maybe(fc.string()).map((text) => text ?? null),
+      { noNullPrototype: true },
+    ),
+  ),
   maxResponseBytes: fc.oneof(fc.constant(6_291_456), whole(1)),
   concurrency: whole(1, 64),
   gatewayUrl: maybe(url('http', 'https')),
@@ -303,6 +313,7 @@ const config: fc.Arbitrary<FullConfig> = record({
       // Only a runtime that the sidecar starts has secrets.
       ...present({ secrets: given.command === undefined ? undefined : given.secrets }),
       secretsRefreshMs: given.secretsRefreshMs,
+      ...present({ roleArn: given.roleArn, env: given.runtimeEnv }),
       passEnv: given.passEnv,
       maxResponseBytes: given.maxResponseBytes,
       concurrency: given.concurrency,

@@ -159,6 +159,33 @@ const VARIABLES: readonly Variable[] = [
     ],
   },
   {
+    name: 'ASYA_RUNTIME_ROLE_ARN',
+    get: ({ runtime }) => runtime.roleArn,
+    byDefault: undefined,
+    good: [
+      ['arn:aws:iam::123456789012:role/score', 'arn:aws:iam::123456789012:role/score'],
+      ['arn:aws-cn:iam::123456789012:role/a/b/score_1', 'arn:aws-cn:iam::123456789012:role/a/b/score_1'],
+    ],
+    bad: [
+      ['score', 'expected the ARN of an IAM role'],
+      ['arn:aws:iam::123456789012:user/score', 'expected the ARN of an IAM role'],
+    ],
+  },
+  {
+    name: 'ASYA_RUNTIME_ENV',
+    get: ({ runtime }) => runtime.env,
+    byDefault: undefined,
+    good: [
+      ['{}', {}],
+      ['{"AWS_PROFILE":"dev","AWS_REGION":null}', { AWS_PROFILE: 'dev', AWS_REGION: null }],
+    ],
+    bad: [
+      ['AWS_PROFILE=dev', 'expected a JSON object of variables'],
+      ['["a"]', 'expected a JSON object of variables'],
+      ['{"A":1}', 'expected a JSON object of variables'],
+    ],
+  },
+  {
     name: 'ASYA_RUNTIME_MAX_RESPONSE',
     get: ({ runtime }) => runtime.maxResponseBytes,
     byDefault: 6 * 1024 * 1024,

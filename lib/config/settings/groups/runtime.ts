@@ -1,5 +1,6 @@
 import type { Mistake } from '../../../core/text/mistake.ts';
 import { runtimeAddress } from '../addresses.ts';
+import { roleArn, variableMap } from '../handler-identity.ts';
 import { absolutePath, listOf, oneOf, positiveDuration, text, wholeNumber } from '../kinds.ts';
 import { secretReferences } from '../secret-references.ts';
 import { computed, optional, setting } from '../setting.ts';
@@ -38,6 +39,16 @@ export const RUNTIME = {
     about:
       'How old the values of secrets may be when a call starts. The sidecar reads older ones again, and restarts the runtime if a value has changed.',
     default: '5m',
+  }),
+  roleArn: optional('ASYA_RUNTIME_ROLE_ARN', roleArn, {
+    about:
+      "IAM role of the handler. The sidecar assumes it when the handler first needs credentials, and offers them to a runtime that it starts. The sidecar's own role needs `sts:AssumeRole` for it.",
+    unset: 'the handler gets no credentials',
+  }),
+  env: optional('ASYA_RUNTIME_ENV', variableMap, {
+    about:
+      'Variables for a runtime that the sidecar starts, as a JSON object. They replace those of the same name; `null` removes one. `asya dev` sets it.',
+    unset: 'none',
   }),
   maxResponseBytes: setting('ASYA_RUNTIME_MAX_RESPONSE', wholeNumber(1), {
     about: 'Maximum size of a response from the runtime, in bytes.',
