@@ -95,6 +95,7 @@ export interface ActorOptions {
    * @default none
    */
   readonly secrets?: Readonly<Record<string, SecretOptions>>;
+  /**
    * Rights of the handler's own role, as in a manifest: `[{ actions: ['s3:GetObject'], resources: ['arn:...'] }]`. For
    * resources of your app, use their grants instead: `bucket.grantRead(mesh.actor('score'))`.
    * @default the handler gets no AWS credentials

@@ -118,3 +118,49 @@ describe('asya env', () => {
     expect(run).toMatchObject({ status: 2, err: 'asya: no mesh "other" is running in this folder' });
   });
 });
+
+describe('a handler with permissions', () => {
+  const withAccess = (local: string) => `apiVersion: asya.sh/v1alpha1
+kind: AsyncActor
+metadata: {name: store}
+spec:
+  handler: store.ts.store
+  buckets: [pictures]
+  permissions: [{actions: ['s3:PutObject'], resources: ['\${bucket:pictures}/*']}]
+  local: {aws: ${local}}
+`;
+  const shell = { PATH: '/bin', AWS_SECRET_ACCESS_KEY: 'hidden-value', AWS_REGION: 'eu-north-1' };
+
+  function storeEnv(local: string, ...options: readonly string[]) {
+    const cwd = aFolder({
+      'actors.yaml': withAccess(local),
+      'store.ts': 'export const store = () => 1;\n',
+    });
+    return asya(['env', 'store', ...options, cwd], { cwd, env: shell });
+  }
+
+  it('gets the credentials of its role when deployed, and the profile of the shell locally', async () => {
+    const { out, raw } = await storeEnv('profile');
+    expect(rowOf(out, 'AWS_CONTAINER_CREDENTIALS_FULL_URI')).toEqual([
+      'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+      '-',
+      ...Array(3).fill('mesh'),
+    ]);
+    expect(rowOf(out, 'AWS_SECRET_ACCESS_KEY')).toEqual(['AWS_SECRET_ACCESS_KEY', 'shell', '-', '-', '-']);
+    expect(rowOf(out, 'BUCKET_PICTURES')?.[2]).toBe('mesh');
+    expect(raw).not.toContain('hidden-value');
+  });
+
+  it('shows the region of the shell, but no credentials', async () => {
+    const { out, raw } = await storeEnv('profile', '--host', 'local');
+    expect(rowOf(out, 'AWS_REGION')).toEqual(['AWS_REGION', 'shell', 'eu-north-1']);
+    expect(rowOf(out, 'AWS_SECRET_ACCESS_KEY')).toEqual(['AWS_SECRET_ACCESS_KEY', 'shell']);
+    expect(raw).not.toContain('hidden-value');
+  });
+
+  it('gets the embedded S3 if the manifest asks for it', async () => {
+    const { out } = await storeEnv('embedded', '--host', 'local');
+    expect(rowOf(out, 'AWS_ENDPOINT_URL_S3')?.[1]).toBe('mesh');
+    expect(rowOf(out, 'BUCKET_PICTURES')?.[1]).toBe('mesh');
+  });
+});

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { assumeRole } from '../../lib/adapters/handler-credentials/assume-role.ts';
 import { credentialsServer } from '../../lib/adapters/handler-credentials/credentials-server.ts';
 import { refreshedCredentials } from '../../lib/adapters/handler-credentials/refreshed-credentials.ts';
-import { MOTO_REGION, type MotoIdentities, motoIdentities } from '../support/moto-identities.ts';
 import { type Moto, motoAvailability, startMoto } from '../support/moto.ts';
+import { MOTO_REGION, type MotoIdentities, motoIdentities } from '../support/moto-identities.ts';
 import { envelopeAt } from './envelopes.ts';
 import { nodeRuntime, PYTHON, pythonRuntime, startShell, until, type Variables } from './sidecar-process.ts';
 import { type Stage, setStage } from './stage.ts';

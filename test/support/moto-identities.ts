@@ -1,6 +1,6 @@
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { MotoServer } from './moto-server.ts';
+import type { Moto } from './moto.ts';
 
 export const MOTO_REGION = 'us-east-1';
 
@@ -15,7 +15,7 @@ export interface MotoIdentities {
   readonly queueUrl: string;
 }
 
-export async function motoIdentities({ endpoint, account }: MotoServer): Promise<MotoIdentities> {
+export async function motoIdentities({ endpoint, account }: Moto): Promise<MotoIdentities> {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const common = { endpoint, region: MOTO_REGION, credentials };
   const [s3, sqs] = [new S3Client(common), new SQSClient({ ...common, useQueueUrlAsEndpoint: false })];

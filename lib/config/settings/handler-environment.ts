@@ -1,14 +1,20 @@
 import { isCloudCredential } from './cloud-credentials.ts';
-import { CREDENTIAL_VARIABLES } from './settings.ts';
 import type { VariableMap } from './handler-identity.ts';
+import { CREDENTIAL_VARIABLES } from './settings.ts';
 import type { Environment } from './variables.ts';
 
 /** With these an AWS SDK does not look for credentials in the user's files and in the metadata of a virtual machine. */
-export const NO_CREDENTIALS = {
+const NO_CREDENTIALS = {
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_EC2_METADATA_DISABLED: 'true',
 } as const;
+
+/** With these an AWS SDK finds the credentials of the handler's role, which the sidecar serves. */
+export const CREDENTIALS_SERVER_VARIABLES = [
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+] as const;
 
 export interface HandlerEnvironmentInput {
   /** The environment of the sidecar. */

@@ -1,16 +1,24 @@
 import { localSecrets, missingSecretsText, readEnvFile } from '../../../assembly/mesh/local-secrets.ts';
+import { bucketVariable, hasPermissions } from '../../../config/manifest/access.ts';
 import type { ActorSpec, Manifest } from '../../../config/manifest/manifest.ts';
 import { type ActorPlan, isActorPlan } from '../../../config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../../config/plan/lambda-environment.ts';
 import { planMesh } from '../../../config/plan/mesh-plan.ts';
 import { runtimeAddress } from '../../../config/settings/addresses.ts';
-import { handlerEnvironment, isRemoved } from '../../../config/settings/handler-environment.ts';
+import { isCloudCredential } from '../../../config/settings/cloud-credentials.ts';
+import {
+  CREDENTIALS_SERVER_VARIABLES,
+  handlerEnvironment,
+  isRemoved,
+} from '../../../config/settings/handler-environment.ts';
 import { secretDescription } from '../../../config/settings/secret-reference.ts';
 import type { Environment } from '../../../config/settings/variables.ts';
 import { writeEnvironment } from '../../../config/settings/write-environment.ts';
+import { defined } from '../../../core/text/defined.ts';
 import { LOCAL_REGION } from '../../../local/engines/engines.ts';
 import { functionEnvironment, INHERITED } from '../../../local/functions/function-environment.ts';
 import { variablesOf } from '../../../local/mesh/actor-runner.ts';
+import { localHandlerAccess } from '../../../local/mesh/handler-access.ts';
 import { runtimeCommand } from '../../../local/mesh/runtime-command.ts';
 import { CLOUD_RUN_VARIABLES, LAMBDA_VARIABLES, SET_AT_START } from './host-variables.ts';
 
@@ -77,6 +85,8 @@ export function handlerVariables(input: Input): HandlerVariables {
   const environment = handlerEnvironment({
     own,
     passed: passEnv,
+    region: LOCAL_REGION,
+    ...accessOf(input),
     secrets:
       host === 'local' ? {} : Object.fromEntries(Object.keys(spec.secrets ?? {}).map((name) => [name, ''])),
     mesh: { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol },
@@ -85,7 +95,7 @@ export function handlerVariables(input: Input): HandlerVariables {
   return {
     variables: [...given, ...missingOf(input)].toSorted(byOrigin),
     removed: Object.keys(own)
-      .filter((name) => isRemoved(name, passEnv))
+      .filter((name) => isRemoved(name, passEnv) && !Object.hasOwn(environment, name))
       .toSorted(),
     notes: notesFor(input),
   };
@@ -116,9 +126,19 @@ function localOwn(input: Input, plan: ActorPlan): Environment {
   return functionEnvironment({ name: plan.actor, memoryMb: plan.memoryMb }, variables, shell);
 }
 
+/** How the handler reaches AWS: with the credentials of its own role, or locally as the manifest says. */
+function accessOf({ spec, host, shell }: Input) {
+  if (spec.access === undefined || !hasPermissions(spec.access)) return {};
+  if (host === 'local') return defined({ set: localHandlerAccess(spec.access, UNKNOWN, shell).env });
+  return { credentials: named(CREDENTIALS_SERVER_VARIABLES) };
+}
+
 /** On a worker and on Cloud Run, the container's environment contains what Lambda's function does. */
 function deployedOwn({ host }: Input, plan: ActorPlan): Environment {
-  if (host === 'lambda') return { ...named(LAMBDA_VARIABLES), ...lambdaEnvironment(plan).variables };
+  if (host === 'lambda') {
+    const buckets = named((plan.access?.buckets ?? []).map(bucketVariable));
+    return { ...named(LAMBDA_VARIABLES), ...lambdaEnvironment(plan).variables, ...buckets };
+  }
   const { variables } = writeEnvironment({
     ...plan.config,
     runtime: { ...plan.config.runtime, command: '-' },
@@ -140,17 +160,27 @@ function described(name: string, value: string, input: Input): HandlerVariable {
     return { name, origin, source: `secret, from ${origin}` };
   }
   const origin = originOf(name, input);
-  const isShown = origin === 'manifest' || (origin === 'shell' && shell[name] !== undefined);
+  const isPublic = origin === 'manifest' || (origin === 'shell' && shell[name] !== undefined);
+  const isShown = isPublic && !isCloudCredential(name);
   return { name, origin, source: origin, ...(isShown && { value }) };
 }
 
 function originOf(name: string, { spec, host, shell }: Input): Origin {
   if (Object.hasOwn(spec.environment, name)) return 'manifest';
-  const isInherited = name === 'PATH' || (INHERITED.includes(name) && shell[name] !== undefined);
+  const isInherited =
+    name === 'PATH' ||
+    isFromShell(name, spec, shell) ||
+    (INHERITED.includes(name) && shell[name] !== undefined);
   if (host === 'local' && isInherited) return 'shell';
   if (host === 'lambda' && LAMBDA_VARIABLES.includes(name)) return 'Lambda';
   if (host === 'cloud-run' && CLOUD_RUN_VARIABLES.includes(name)) return 'Cloud Run';
   return 'mesh';
+}
+
+/** A handler with permissions that uses the developer's profile gets the shell's variables of AWS and its buckets. */
+function isFromShell(name: string, { access }: ActorSpec, shell: Environment): boolean {
+  if (access === undefined || access.localAws === 'embedded' || shell[name] === undefined) return false;
+  return localHandlerAccess(access, UNKNOWN, shell).env?.[name] === shell[name];
 }
 
 /** Secrets that have no value on this machine. Whether a deployed one exists is not known here. */
