@@ -1,7 +1,7 @@
 import { LANGUAGES, type Language } from './languages.ts';
 
-/** The runtimes that the cases run against. Add 'node' once the Node runtime implements `asya:`. */
-const ENABLED: readonly Language['name'][] = ['python'];
+/** The runtimes that the cases run against. */
+const ENABLED: readonly Language['name'][] = ['node', 'python'];
 
 export const ASYA_LANGUAGES = LANGUAGES.filter(({ name }) => ENABLED.includes(name));
 

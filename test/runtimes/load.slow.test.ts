@@ -279,7 +279,7 @@ describe.each(LANGUAGES)('$name runtime, loading', (language) => {
     [
       'an https URL',
       { ASYA_RUNTIME_URL: 'https://127.0.0.1/x' },
-      /ASYA_RUNTIME_URL is "https:.*expected a URL such as unix:/,
+      /ASYA_RUNTIME_URL is "https:.*expected a URL such as asya:/,
     ],
     ['an invalid port', { ASYA_RUNTIME_URL: 'http://127.0.0.1:99999/x' }, /99999/],
     [

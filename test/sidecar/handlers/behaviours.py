@@ -113,23 +113,39 @@ def rewrite(payload, context):
     if "error" in payload:
         raise error_from(payload)
     if "next" in payload:
-        context.route_next = payload["next"]
+        context.set_route_next(payload["next"])
     if payload.get("do") == "empty":
         return None
     return {
         "envelope_id": context.envelope_id,
         "attempt": context.attempt,
-        "deadline": context.deadline,
+        "deadline": deadline_text(context.deadline),
         "traceparent": context.traceparent,
     }
 
 
+def deadline_text(deadline):
+    return None if deadline is None else deadline.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def attempt(run):
+    """Ignores the error of something that must not be possible."""
+    try:
+        run()
+    except ValueError:
+        pass
+
+
 def tamper(payload, context):
     """Tries to change fields that belong to the sidecar."""
-    context.headers.clear()
-    context.headers.update({"traceparent": "00-forged", "x-asya-task": "forged", "colour": "red"})
-    context.envelope.update({"id": "forged", "parent_id": "forged", "status": {"phase": "canceled"}})
-    context.route_next = payload.get("next", context.route_next)
+    for name in list(context.headers):
+        attempt(lambda: context.remove_header(name))
+    for name in ("traceparent", "x-asya-task"):
+        attempt(lambda: context.set_header(name, "forged"))
+    context.set_header("colour", "red")
+    context.envelope_id, context.parent_id, context.hop = "forged", "forged", 99
+    if "next" in payload:
+        context.set_route_next(payload["next"])
     return "tampered"
 
 
