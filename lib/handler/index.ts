@@ -63,9 +63,10 @@ export interface Context {
   /** Whether `signal` has aborted. */
   cancelled(): boolean;
   /**
-   * Replaces the rest of the route. In a generator it applies to the values that are yielded afterwards.
+   * Replaces the rest of the route. In a generator it applies to the values that are yielded afterwards. The mesh accepts only actors that the
+   * manifest allows after this one; another name fails the envelope.
    *
-   * @throws TypeError if it is not an array of actor names, or names an actor of the mesh (`x-...`).
+   * @throws TypeError if it is not an array of text.
    */
   setRouteNext(actors: readonly string[]): void;
   /**

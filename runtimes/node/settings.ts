@@ -64,7 +64,7 @@ function endpointFromUrl(url: string): Endpoint {
     return { kind: 'http', address: { host, port: Number(tcp[2] ?? 80) }, path: tcp[3] ?? '/' };
   }
   throw new StartupError(
-    `ASYA_RUNTIME_URL is "${url}"; expected a URL such as unix:/tmp/sockets/app.sock, ` +
+    `ASYA_RUNTIME_URL is "${url}"; expected a URL such as asya:/tmp/sockets/app.sock, ` +
       'unix:/tmp/sockets/app.sock, http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke',
   );
 }
