@@ -129,6 +129,8 @@ export const ROOMS: readonly Room[] = [
   },
   // Reads a mesh's folder, and finds a mesh that runs on this machine.
   { room: `${ASSEMBLY}/mesh`, rooms: [CORE, CONFIG], packages: ['yaml', 'node:*'] },
+  // Scenarios for the simulation of a mesh, from the command line or a test.
+  { room: `${ASSEMBLY}/simulation`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS], packages: [] },
   {
     room: `${LOCAL}/engines`,
     rooms: [CORE, CONFIG, ASYNC, ADAPTERS],

@@ -1,6 +1,6 @@
-import type { SimulatedStep } from '../../../app/simulation/simulation.ts';
-import { type Column, tableText } from '../../output/table.ts';
-import { atText, happenedText, whyText } from './simulate-messages.ts';
+import type { SimulatedStep } from '../../app/simulation/simulation.ts';
+import { type Column, tableText } from './table.ts';
+import { atText, happenedText, whyText } from './timeline-messages.ts';
 
 interface Row {
   readonly step: SimulatedStep;
