@@ -160,6 +160,24 @@ export const ROOMS: readonly Room[] = [
   { room: `${CLI}/output`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS, LOCAL], packages: ['*', 'node:*'] },
   // How commands read and declare the options that they share.
   { room: `${CLI}/options`, rooms: [CORE, PORTS, APP, CLI], packages: ['commander'] },
+  // What users import in a test. It calls handlers with the code of the runtimes.
+  {
+    room: 'lib/testing',
+    rooms: [
+      CORE,
+      PORTS,
+      APP,
+      CONFIG,
+      ADAPTERS,
+      HANDLER,
+      'runtimes',
+      `${ASSEMBLY}/mesh`,
+      `${ASSEMBLY}/simulation`,
+      `${LOCAL}/mesh`,
+      `${CLI}/output`,
+    ],
+    packages: ['node:*'],
+  },
   { room: CLI, rooms: ['lib'], packages: ['*', 'node:*'] },
   {
     room: 'functions',
