@@ -12,7 +12,5 @@ export function valuesFrom(texts: ReadonlyMap<string, JsonText>): Readonly<Recor
 
 /** Headers that a test passes in. Throws a TypeError if JSON would change one. */
 export function headersFrom(values: Readonly<Record<string, unknown>>): ReadonlyMap<string, JsonText> {
-  return new Map(
-    Object.entries(values).map(([name, value]) => [name, jsonFrom(value, `the header "${name}"`)]),
-  );
+  return new Map(Object.entries(values).map(([name, value]) => [name, jsonFrom(value, `headers.${name}`)]));
 }

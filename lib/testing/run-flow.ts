@@ -52,7 +52,7 @@ export async function runFlow(options: FlowRunOptions): Promise<FlowRun> {
   const entry = {
     ...targetFrom(options, manifest, specs),
     envelopeId,
-    payload: jsonFrom(options.payload ?? {}, 'the payload'),
+    payload: jsonFrom(options.payload ?? {}, 'payload'),
     headers: headersFrom(options.headers ?? {}),
     startMs: startFrom(options.at),
     random: randomFrom(seedFrom(options.seed)),

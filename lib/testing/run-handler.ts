@@ -153,7 +153,7 @@ function envelopeFrom(payload: unknown, options: HandlerRunOptions): Envelope {
     ...defined({ parent_id: parentId }),
     route: { prev: route.prev ?? [], curr: actor, next: route.next ?? [] },
     headers: headersFrom(headers),
-    payload: jsonFrom(payload, 'the payload'),
+    payload: jsonFrom(payload, 'payload'),
     status: {
       attempt,
       ...defined({ max_attempts: maxAttempts, deadline_at: deadline?.toISOString() }),
