@@ -9,7 +9,7 @@ import type { Runtime } from '../ports/runtime.ts';
 import { callInProcess } from './call-in-process.ts';
 import type { HandlerFunction } from './flow-options.ts';
 
-export type Answer = NonNullable<Script['answer']>;
+type Answer = NonNullable<Script['answer']>;
 
 export interface FlowHandlers {
   /** How the calls of an actor are answered. */
