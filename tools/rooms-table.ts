@@ -210,7 +210,12 @@ export const ROOMS: readonly Room[] = [
   { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
   // This example shows how a handler uses an AWS SDK with its own role.
   { room: 'examples/image-enhance', rooms: [], packages: ['@aws-sdk/client-s3', 'node:*'] },
-  { room: 'templates', rooms: [], packages: ['node:*'] },
+  // Copied into a mesh, where the package is installed.
+  {
+    room: 'templates',
+    rooms: [],
+    packages: ['asya-serverless/handler', 'asya-serverless/testing', 'node:*'],
+  },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {
     room: 'test',
