@@ -11,8 +11,8 @@ const config: KnipConfig = {
     'functions/gateway/server.ts',
     // Copied next to a user's handler.
     'runtimes/node/asya-runtime.ts',
-    // What a handler imports.
-    'lib/handler/index.ts',
+    // What a handler imports, and what its tests import.
+    'lib/{handler,testing}/index.ts',
     // The CDK app in cdk.json, and the constructs that the package exports.
     'infra/app.ts',
     'infra/constructs/*.ts',

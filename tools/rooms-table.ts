@@ -129,6 +129,8 @@ export const ROOMS: readonly Room[] = [
   },
   // Reads a mesh's folder, and finds a mesh that runs on this machine.
   { room: `${ASSEMBLY}/mesh`, rooms: [CORE, CONFIG], packages: ['yaml', 'node:*'] },
+  // Scenarios for the simulation of a mesh, from the command line or a test.
+  { room: `${ASSEMBLY}/simulation`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS], packages: [] },
   {
     room: `${LOCAL}/engines`,
     rooms: [CORE, CONFIG, ASYNC, ADAPTERS],
@@ -158,6 +160,24 @@ export const ROOMS: readonly Room[] = [
   { room: `${CLI}/output`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS, LOCAL], packages: ['*', 'node:*'] },
   // How commands read and declare the options that they share.
   { room: `${CLI}/options`, rooms: [CORE, PORTS, APP, CLI], packages: ['commander'] },
+  // What users import in a test. It calls handlers with the code of the runtimes.
+  {
+    room: 'lib/testing',
+    rooms: [
+      CORE,
+      PORTS,
+      APP,
+      CONFIG,
+      ADAPTERS,
+      HANDLER,
+      'runtimes',
+      `${ASSEMBLY}/mesh`,
+      `${ASSEMBLY}/simulation`,
+      `${LOCAL}/mesh`,
+      `${CLI}/output`,
+    ],
+    packages: ['node:*'],
+  },
   { room: CLI, rooms: ['lib'], packages: ['*', 'node:*'] },
   {
     room: 'functions',
@@ -190,7 +210,12 @@ export const ROOMS: readonly Room[] = [
   { room: 'examples/pipeline', rooms: [ERROR_HANDLING], packages: ['node:*'] },
   // This example shows how a handler uses an AWS SDK with its own role.
   { room: 'examples/image-enhance', rooms: [], packages: ['@aws-sdk/client-s3', 'node:*'] },
-  { room: 'templates', rooms: [], packages: ['node:*'] },
+  // Copied into a mesh, where the package is installed.
+  {
+    room: 'templates',
+    rooms: [],
+    packages: ['asya-serverless/handler', 'asya-serverless/testing', 'node:*'],
+  },
   { room: 'tools', rooms: ['lib', 'infra'], packages: ['*', 'node:*'] },
   {
     room: 'test',

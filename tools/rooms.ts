@@ -11,6 +11,9 @@ const SOURCES = ['lib', 'functions', 'infra', 'bench', 'runtimes', 'examples', '
 /** Packages that contain only types: they cannot be resolved at run time. */
 const TYPES_ONLY = ['^aws-lambda$'];
 
+/** This package, as a template imports it. */
+const OWN = '^asya-serverless/';
+
 function rulesFromTable(rooms: readonly Room[]): NonNullable<Rule> {
   return [
     ...rooms.map((room) => ({
@@ -39,7 +42,7 @@ function rulesFromTable(rooms: readonly Room[]): NonNullable<Rule> {
       comment: 'an imported file or package must exist',
       severity: 'error' as const,
       from: {},
-      to: { couldNotResolve: true, pathNot: TYPES_ONLY },
+      to: { couldNotResolve: true, pathNot: [...TYPES_ONLY, OWN] },
     },
   ];
 }

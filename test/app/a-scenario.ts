@@ -5,7 +5,7 @@ import type { Simulation } from '../../lib/app/simulation/simulation.ts';
 import type { Actor } from '../../lib/core/delivery/actor.ts';
 import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import { defined } from '../../lib/core/text/defined.ts';
-import { jsonText } from '../../lib/core/text/json-text.ts';
+import { type JsonText, jsonText } from '../../lib/core/text/json-text.ts';
 import { anActor, at, deriveId, faultEnd, NOW, NOW_TEXT, resiliencyOf } from '../core/a-delivery.ts';
 
 /** A mesh of actors on SQS, and one envelope that passes through it. */
@@ -19,6 +19,8 @@ export interface Staging {
   /** By the name of the actor. */
   readonly fail?: Readonly<Record<string, Script['failures']>>;
   readonly takesMs?: Readonly<Record<string, number>>;
+  /** By the name of the actor: the JSON texts that it returns, one for each item. */
+  readonly items?: Readonly<Record<string, readonly string[]>>;
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload?: string;
@@ -55,7 +57,10 @@ export function aScenario(staging: Staging = {}): Scenario {
       extra: new Map(),
     },
     scripts: new Map(
-      actors.map(({ name }) => [name, { failures: fail[name] ?? [], takesMs: takesMs[name] ?? 0 }]),
+      actors.map(({ name }): [string, Script] => [
+        name,
+        { failures: fail[name] ?? [], takesMs: takesMs[name] ?? 0, ...answerWith(staging.items?.[name]) },
+      ]),
     ),
     startMs: NOW,
     traits: { limits: SQS_LIMITS, actualDelayMs: (delayMs) => delaySecondsFrom(delayMs) * 1000 },
@@ -63,6 +68,12 @@ export function aScenario(staging: Staging = {}): Scenario {
     deriveId,
     ...defined({ maxDeliveries: staging.maxDeliveries }),
   };
+}
+
+function answerWith(items: readonly string[] | undefined): Pick<Script, 'answer'> {
+  if (items === undefined) return {};
+  const frames = items.map((payload) => ({ payload: payload as JsonText }));
+  return { answer: async () => ({ kind: 'frames', frames }) };
 }
 
 /** One line per delivery: time, actor, attempt and decision. */

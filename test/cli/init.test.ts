@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
 import { dependencyOn, packageName } from '../../lib/cli/commands/init/run-init.ts';
-import { greet } from '../../templates/mesh/greet.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { anInstalledMesh, runScript } from './an-installed-mesh.ts';
 import { asya, type Run } from './run-asya.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -31,11 +31,12 @@ describe('asya init', () => {
   it('prints the files and the next commands', async () => {
     const { out } = await init(aFolder({}), 'my mesh');
     expect(out.split('\n')).toEqual([
-      'Created the mesh my-mesh: .gitignore, README.md, flows.yaml, greet.ts, greet.yaml, package.json',
+      'Created the mesh my-mesh: .gitignore, README.md, flows.yaml, greet.test.ts, greet.ts, greet.yaml, package.json, tsconfig.json',
       '',
       'Next:',
       "  cd 'my mesh'",
       '  npm install',
+      '  npm test',
       '  npm start',
       'Then, in another shell in the same folder:',
       `  npx asya send hello --payload '{"name":"you"}' --wait`,
@@ -50,8 +51,17 @@ describe('asya init', () => {
       name: 'my-mesh',
       private: true,
       type: 'module',
-      scripts: { start: 'exec asya dev .' },
-      devDependencies: { node: OWN.devDependencies.node },
+      scripts: {
+        start: 'exec asya dev .',
+        test: 'node --conditions=asya-source --test',
+        check: 'asya validate .',
+        types: 'tsc',
+      },
+      devDependencies: {
+        '@types/node': OWN.devDependencies['@types/node'],
+        node: OWN.devDependencies.node,
+        typescript: OWN.devDependencies.typescript,
+      },
       allowScripts: { node: true },
     });
     expect(Object.keys(made.dependencies)).toEqual([OWN.name]);
@@ -64,7 +74,7 @@ describe('asya init', () => {
     expect(texts.join('\n')).not.toContain('{{');
     expect(readFileSync(join(cwd, 'shop/README.md'), 'utf8')).toContain('# shop\n');
     const ignored = readFileSync(join(cwd, 'shop/.gitignore'), 'utf8').split('\n');
-    expect(ignored).toEqual(expect.arrayContaining(['.asya/', 'node_modules/']));
+    expect(ignored).toEqual(['.asya/', '.env', '.venv/', '__pycache__/', 'cdk.out/', 'node_modules/', '']);
   });
 
   it('accepts an empty folder, the current folder, and one with a git repository', async () => {
@@ -144,10 +154,31 @@ describe('packageName', () => {
   });
 });
 
-describe("the template's handler", () => {
-  it('greets, and rejects a payload without a name', () => {
-    expect(greet({ name: 'you' })).toEqual({ greeting: 'Hello, you' });
-    expect(() => greet({})).toThrow('no "name"');
+describe('the tests that asya init writes', () => {
+  it('pass in TypeScript', async () => {
+    const { stdout } = await runScript(await anInstalledMesh(), 'test');
+    expect(stdout).toMatch(/pass 4\n.*fail 0\n/);
+  });
+
+  it('pass in TypeScript and in Python', async () => {
+    const mesh = await anInstalledMesh('--python');
+    const { stdout, stderr } = await runScript(mesh, 'test');
+    expect(stdout).toMatch(/pass 4\n.*fail 0\n/);
+    expect(stderr).toMatch(/Ran 2 tests[\s\S]*OK/);
+  });
+
+  it('fail if the handler is changed', async () => {
+    const mesh = await anInstalledMesh('--python');
+    const shout = readFileSync(join(mesh, 'shout.py'), 'utf8');
+    writeFileSync(join(mesh, 'shout.py'), shout.replace('"!"', '"?"'));
+    await expect(runScript(mesh, 'test')).rejects.toMatchObject({
+      stderr: expect.stringContaining("'HELLO, YOU?'"),
+    });
+    const greet = readFileSync(join(mesh, 'greet.ts'), 'utf8');
+    writeFileSync(join(mesh, 'greet.ts'), greet.replace('NoName(', 'RangeError('));
+    await expect(runScript(mesh, 'test')).rejects.toMatchObject({
+      stdout: expect.stringMatching(/pass 2\n.*fail 2\n/),
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { mroOf } from '../../lib/cli/commands/simulate/known-errors.ts';
+import { mroOf } from '../../lib/assembly/simulation/known-errors.ts';
 import { errorObjectFrom } from '../../runtimes/node/error-object.ts';
 import { PYTHON } from '../sidecar/sidecar-process.ts';
 

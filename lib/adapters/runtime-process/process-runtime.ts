@@ -1,5 +1,6 @@
 import { untilAborted } from '../../async/until-aborted.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
+import { defined } from '../../core/text/defined.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RenewableRuntime, Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
@@ -7,6 +8,8 @@ import { type Child, startChild } from './child.ts';
 
 export interface ProcessRuntimeOptions {
   readonly command: string;
+  /** Where the process runs. Default: the working directory of this process. */
+  readonly cwd?: string;
   /** The environment of a process. Called before each start, which waits for it without a time limit. Never rejects. */
   readonly env: () => Promise<Record<string, string>>;
   /** Why `env` has not resolved yet, if it takes longer. Undefined: it has. */
@@ -80,6 +83,7 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     const child = startChild({
       command: options.command,
       env,
+      ...defined({ cwd: options.cwd }),
       onLine: (stream, line) => {
         if (stream === 'stderr' && !self.isReady) self.lastStderrLine = line;
         options.onLine(stream, line, onlyCall(inFlight));

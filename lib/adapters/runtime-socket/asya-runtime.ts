@@ -13,6 +13,8 @@ export interface AsyaRuntimeOptions {
   readonly fanOut: FanOut;
   /** The limit for all values of one answer together. */
   readonly maxAnswerBytes: number;
+  /** How long to wait for an answer, if the call's time is virtual. Default: the timeout of the call. */
+  readonly answerWithinMs?: number;
 }
 
 const CANCEL = encodeFrames('{"kind":"cancel","reason":"drain"}', '');
@@ -33,7 +35,7 @@ export function asyaRuntime(options: AsyaRuntimeOptions): Runtime {
       inFlight.add(request);
       const end = await calls.call({
         request: encodeFrames(head, envelope.payload),
-        timeoutMs,
+        timeoutMs: options.answerWithinMs ?? timeoutMs,
         read: answerReader(request, options),
       });
       inFlight.delete(request);

@@ -1,12 +1,16 @@
 import type { CallResult } from '../../core/delivery/outcome.ts';
-import type { JsonText } from '../../core/text/json-text.ts';
-import type { Runtime } from '../../ports/runtime.ts';
+import type { Runtime, RuntimeRequest } from '../../ports/runtime.ts';
 
-/** How the calls of one actor end: the failures in order, then success. */
+/** How the calls of one actor end: the failures in order, then answers. */
 export interface Script {
   readonly failures: readonly ScriptedFailure[];
   /** How long each call takes. */
   readonly takesMs: number;
+  /**
+   * Answers a call that does not fail, in no time: `takesMs` passes afterwards. Not called if the call takes longer than
+   * its timeout. Default: returns the payload unchanged.
+   */
+  readonly answer?: (request: RuntimeRequest) => Promise<CallResult>;
 }
 
 export interface ScriptedFailure {
@@ -18,30 +22,36 @@ export interface ScriptedFailure {
 
 export const ALWAYS_SUCCEEDS: Script = { failures: [], takesMs: 0 };
 
-/** Ends calls as the script defines and takes as long. A successful call returns the payload unchanged. */
-export function scriptedRuntime(
-  { failures, takesMs }: Script,
-  sleep: (milliseconds: number) => Promise<void>,
-): Runtime {
+/** The runtime of one actor for one delivery, on the clock of that delivery. */
+export type RuntimeOnClock = (sleep: (milliseconds: number) => Promise<void>) => Runtime;
+
+/** Ends calls as the script defines and takes as long. The calls are counted over all deliveries. */
+export function scriptedRuntime({ failures, takesMs, answer = unchanged }: Script): RuntimeOnClock {
   let calls = 0;
-  const nextEnd = (payload: JsonText): CallResult => {
+  const nextFailure = (): CallResult | undefined => {
     let nth = calls++;
     for (const { times, end } of failures) {
       if (nth < times) return end;
       nth -= times;
     }
-    return { kind: 'frames', frames: [{ payload }] };
+    return undefined;
   };
-  return {
+  return (sleep) => ({
     restartsItself: true,
-    call: async ({ envelope, timeoutMs }) => {
-      const scripted = nextEnd(envelope.payload);
-      const end: CallResult = takesMs > timeoutMs ? { kind: 'timeout' } : scripted;
+    call: async (request) => {
+      const { timeoutMs } = request;
+      const failure = nextFailure();
+      const end: CallResult =
+        takesMs > timeoutMs ? { kind: 'timeout' } : (failure ?? (await answer(request)));
       await sleep(end.kind === 'timeout' ? timeoutMs : takesMs);
       return end;
     },
     interrupt: () => {},
     problem: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
-  };
+  });
+}
+
+async function unchanged({ envelope }: RuntimeRequest): Promise<CallResult> {
+  return { kind: 'frames', frames: [{ payload: envelope.payload }] };
 }

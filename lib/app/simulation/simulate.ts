@@ -6,12 +6,12 @@ import { deadlineMs } from '../../core/envelope/status.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { DeliveryLine } from '../delivery/handle-delivery.ts';
-import { ALWAYS_SUCCEEDS, type Script, scriptedRuntime } from './scripted-runtime.ts';
+import { ALWAYS_SUCCEEDS, type RuntimeOnClock, type Script, scriptedRuntime } from './scripted-runtime.ts';
 import { observeDelivery } from './simulated-delivery.ts';
 import { deadlineVerdict, endAtSink, requestsOf } from './simulated-end.ts';
 import { type QueueTraits, type SimulatedQueues, simulatedQueues } from './simulated-queues.ts';
 import { stepFrom } from './simulated-step.ts';
-import type { SimulatedStep, Simulation } from './simulation.ts';
+import type { EnvelopeEnd, SimulatedStep, Simulation } from './simulation.ts';
 
 /** A mesh, an envelope that enters it, and how the handlers behave. */
 export interface Scenario {
@@ -33,61 +33,72 @@ export interface Scenario {
 const MAX_DELIVERIES = 20_000;
 
 /**
- * Simulates what would happen to an envelope, without waiting. Every delivery is processed by the real line; only the
- * clock, the queues and the handlers are simulated. There is one envelope at a time, so the clock can jump from one
- * delivery to the next.
+ * Simulates what would happen to an envelope and the children of its fan-outs, without waiting. Every delivery is
+ * processed by the real line; only the clock, the queues and the handlers are simulated. Each delivery has its own clock,
+ * which starts when its message is visible, so the calls of parallel envelopes overlap: there is always a free copy of
+ * an actor. Deliveries are processed in the order in which they start, and none of them sends anything into the past.
  */
 export async function simulate(scenario: Scenario): Promise<Simulation> {
   const { envelope, startMs } = scenario;
   const deadline = deadlineMs(envelope);
-  const { steps, end } = await run(scenario);
+  const { steps, end, ends } = await run(scenario);
   return {
     steps,
     end,
+    ends,
     deadline: deadlineVerdict(deadline === undefined ? undefined : deadline - startMs, end, steps),
     requests: requestsOf(steps),
   };
 }
 
-type Run = Pick<Simulation, 'steps' | 'end'>;
-
-async function run(scenario: Scenario): Promise<Run> {
+async function run(scenario: Scenario): Promise<Pick<Simulation, 'steps' | 'end' | 'ends'>> {
   const { actors, envelope, startMs, traits, maxDeliveries = MAX_DELIVERIES } = scenario;
-  const clock = jumpingClock(startMs);
-  const queues = simulatedQueues(new Set(actors.keys()), traits, clock.now);
-  const lines = linesOf(scenario, clock, queues);
+  const queues = simulatedQueues(new Set(actors.keys()), traits);
+  const lines = linesOf(scenario, queues);
   const steps: SimulatedStep[] = [];
-  let ended: Envelope = envelope;
-  const entry = queues.send({ to: envelope.route.curr, type: 'next', body: encode(envelope), delayMs: 0 });
-  if (!entry.ok) return { steps, end: { kind: 'released', atMs: 0, problem: entry.problem } };
+  /** By id. The last version that was sent to x-sink, or that could not be sent. */
+  const ended = new Map<string, Envelope>();
+  const first = { to: envelope.route.curr, type: 'next', body: encode(envelope), delayMs: 0 } as const;
+  const entry = queues.send(first, startMs);
+  if (!entry.ok) return { steps, end: { kind: 'released', atMs: 0, problem: entry.problem }, ends: [] };
   for (let message = queues.receive(); message !== undefined; message = queues.receive()) {
-    clock.jumpTo(message.visibleAt);
-    const atMs = clock.now() - startMs;
-    if (steps.length >= maxDeliveries)
-      return { steps, end: { kind: 'endless', atMs, deliveries: steps.length } };
-    const delivered = await observeDelivery(message, lines(message.queue));
-    const step = stepFrom(delivered, startMs, traits);
-    steps.push(step);
-    if (step.decision.kind === 'released')
-      return { steps, end: { kind: 'released', atMs, problem: step.decision.problem } };
-    ended = delivered.sent.find(({ type }) => type === 'sink')?.envelope ?? ended;
+    if (steps.length >= maxDeliveries) {
+      const atMs = message.visibleAt - startMs;
+      return { steps, end: { kind: 'endless', atMs, deliveries: steps.length }, ends: endsOf(ended, steps) };
+    }
+    const delivered = await observeDelivery(message, lines(message.queue, clockFrom(message.visibleAt)));
+    steps.push(stepFrom(delivered, startMs, traits));
+    for (const { type, envelope: sent } of delivered.sent) if (type === 'sink') ended.set(sent.id, sent);
+    if (delivered.settle === 'release') ended.set(delivered.envelope.id, delivered.envelope);
   }
-  return { steps, end: endAtSink(ended, steps) };
+  const ends = endsOf(ended, steps);
+  const own = ends.find(({ envelope: { id } }) => id === envelope.id);
+  return { steps, end: own?.end ?? endAtSink(envelope, steps), ends };
 }
 
-interface JumpingClock extends Clock {
-  jumpTo(instant: number): void;
+function endsOf(
+  ended: ReadonlyMap<string, Envelope>,
+  steps: readonly SimulatedStep[],
+): readonly EnvelopeEnd[] {
+  const stepsById = Map.groupBy(steps, ({ envelopeId }) => envelopeId);
+  const ends = [...ended.values()].map((envelope): EnvelopeEnd => {
+    const own = stepsById.get(envelope.id) ?? [];
+    const last = own.at(-1);
+    const isReleased = last?.decision.kind === 'released';
+    return isReleased
+      ? { envelope, end: { kind: 'released', atMs: last.atMs, problem: last.decision.problem } }
+      : { envelope, end: endAtSink(envelope, own) };
+  });
+  return ends.toSorted((one, other) => one.end.atMs - other.end.atMs);
 }
 
-function jumpingClock(startMs: number): JumpingClock {
-  let now = startMs;
+/** The clock of one delivery. */
+function clockFrom(startsAt: number): Clock {
+  let now = startsAt;
   return {
     now: () => now,
     sleep: async (milliseconds) => {
       now += milliseconds;
-    },
-    jumpTo: (instant) => {
-      now = Math.max(now, instant);
     },
   };
 }
@@ -102,19 +113,19 @@ const NO_TELEMETRY: Telemetry = {
 
 function linesOf(
   { actors, scripts, traits, random, deriveId }: Scenario,
-  clock: Clock,
   queues: SimulatedQueues,
-): (name: string) => DeliveryLine {
-  const lineOf = (actor: Actor): DeliveryLine => ({
-    actor,
+): (name: string, clock: Clock) => DeliveryLine {
+  const runtimes = new Map(
+    [...actors.keys()].map((name) => [name, scriptedRuntime(scripts.get(name) ?? ALWAYS_SUCCEEDS)]),
+  );
+  return (name, clock) => ({
+    actor: actors.get(name) as Actor,
     limits: traits.limits,
-    runtime: scriptedRuntime(scripts.get(actor.name) ?? ALWAYS_SUCCEEDS, clock.sleep),
-    send: async (dispatch) => queues.send(dispatch),
+    runtime: (runtimes.get(name) as RuntimeOnClock)(clock.sleep),
+    send: async (dispatch) => queues.send(dispatch, clock.now()),
     clock,
     random,
     deriveId,
     telemetry: NO_TELEMETRY,
   });
-  const lines = new Map([...actors].map(([name, actor]) => [name, lineOf(actor)]));
-  return (name) => lines.get(name) as DeliveryLine;
 }

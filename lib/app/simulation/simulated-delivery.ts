@@ -1,5 +1,7 @@
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import type { Dispatch, Fact } from '../../core/delivery/plan.ts';
+import { decode } from '../../core/envelope/decode.ts';
+import type { Envelope } from '../../core/envelope/envelope.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { DeliveryReport } from '../../ports/telemetry.ts';
 import { type DeliveryLine, handleDelivery } from '../delivery/handle-delivery.ts';
@@ -8,6 +10,8 @@ import type { SimulatedMessage } from './simulated-queues.ts';
 /** A delivery that the line has processed, and everything that was observed at its ports. */
 export interface ObservedDelivery {
   readonly line: DeliveryLine;
+  /** As it was received. */
+  readonly envelope: Envelope;
   readonly arrivedAt: number;
   readonly decidedAt: number;
   readonly attempt: number;
@@ -61,8 +65,11 @@ export async function observeDelivery(
   const { settle } = await handleDelivery({ ...message, receiveCount: 1 }, host, watched);
   if (report === undefined) throw new Error('the line did not report a delivery');
   const { attempt, facts, problem } = report;
+  const { queue, messageId, body } = message;
+  const { envelope } = decode(body, { actor: queue, messageId, deriveId: line.deriveId });
   return {
     line,
+    envelope,
     arrivedAt,
     decidedAt: clock.now(),
     attempt,

@@ -4,7 +4,8 @@ import { ACCEPTED, type Reply } from '../../ports/reply.ts';
 
 /** A broker that delivers at once, except for the delays that a send requests. */
 export interface SimulatedQueues {
-  send(dispatch: Pick<Dispatch, 'to' | 'type' | 'body' | 'delayMs'>): Reply;
+  /** `now`: the time of the sender. */
+  send(dispatch: Pick<Dispatch, 'to' | 'type' | 'body' | 'delayMs'>, now: number): Reply;
   /** The message that is visible first. Undefined if all queues are empty. */
   receive(): SimulatedMessage | undefined;
 }
@@ -27,12 +28,23 @@ export interface QueueTraits {
 export function simulatedQueues(
   names: ReadonlySet<string>,
   { limits, actualDelayMs }: QueueTraits,
-  now: () => number,
 ): SimulatedQueues {
+  /** Earliest first; those with the same time in the order of their sends. */
   const messages: SimulatedMessage[] = [];
   let ids = 0;
+
+  function insert(message: SimulatedMessage): void {
+    let [low, high] = [0, messages.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((messages[middle]?.visibleAt ?? 0) <= message.visibleAt) low = middle + 1;
+      else high = middle;
+    }
+    messages.splice(low, 0, message);
+  }
+
   return {
-    send: ({ to, type, body, delayMs }) => {
+    send: ({ to, type, body, delayMs }, now) => {
       const bytes = Buffer.byteLength(body);
       if (bytes > limits.maxBodyBytes)
         return refused(`the body has ${bytes} bytes; the limit is ${limits.maxBodyBytes}`);
@@ -40,14 +52,10 @@ export function simulatedQueues(
         return refused(`the delay is ${delayMs} ms; the limit is ${limits.maxDelayMs} ms`);
       if (type === 'escalation') return ACCEPTED;
       if (!names.has(to)) return refused(`queue "${to}" does not exist`);
-      messages.push({ queue: to, messageId: `m-${++ids}`, body, visibleAt: now() + actualDelayMs(delayMs) });
+      insert({ queue: to, messageId: `m-${++ids}`, body, visibleAt: now + actualDelayMs(delayMs) });
       return ACCEPTED;
     },
-    receive: () => {
-      const [first] = messages.toSorted((one, other) => one.visibleAt - other.visibleAt);
-      if (first !== undefined) messages.splice(messages.indexOf(first), 1);
-      return first;
-    },
+    receive: () => messages.shift(),
   };
 }
 

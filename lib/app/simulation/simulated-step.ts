@@ -15,17 +15,19 @@ export function stepFrom(
   const isCounted = !line.actor.isEnd && decision.kind !== 'waits';
   const called = line.actor.isEnd ? undefined : callFrom(call);
   return {
+    envelopeId: delivered.envelope.id,
     actor: line.actor.name,
     atMs: arrivedAt - startMs,
     endedMs: decidedAt - startMs,
     ...(isCounted ? { attempt } : {}),
     ...defined({ call: called }),
     decision,
-    sends: sent.map(({ to, type, delayMs }) => ({
+    sends: sent.map(({ to, type, delayMs, envelope }) => ({
       to,
       type,
       delayMs,
       arrivesMs: decidedAt - startMs + actualDelayMs(delayMs),
+      envelope,
     })),
     settle,
   };

@@ -1,17 +1,29 @@
 import type { DispatchType } from '../../core/delivery/plan.ts';
+import type { Envelope } from '../../core/envelope/envelope.ts';
 import type { Fault } from '../../core/envelope/fault.ts';
 import type { Exhaustion } from '../../core/policy/policy.ts';
 
 /** What would happen to an envelope. All times are milliseconds since it entered the mesh. */
 export interface Simulation {
+  /** In the order in which they start. */
   readonly steps: readonly SimulatedStep[];
+  /** How the envelope itself ended. */
   readonly end: SimulatedEnd;
+  /** How the envelope and each child of its fan-outs ended, earliest first. */
+  readonly ends: readonly EnvelopeEnd[];
   readonly deadline: DeadlineVerdict;
   readonly requests: Requests;
 }
 
+export interface EnvelopeEnd {
+  /** As it was sent to x-sink; if it was not, as it was received last. */
+  readonly envelope: Envelope;
+  readonly end: SimulatedEnd;
+}
+
 /** One delivery: what happened, what was decided and why. */
 export interface SimulatedStep {
+  readonly envelopeId: string;
   readonly actor: string;
   readonly atMs: number;
   /** The end of the call, if there was one. */
@@ -33,12 +45,13 @@ export interface SimulatedCall {
   readonly fault?: Fault;
 }
 
-interface SimulatedSend {
+export interface SimulatedSend {
   readonly to: string;
   readonly type: DispatchType;
   readonly delayMs: number;
   /** Includes the broker's rounding of the delay. */
   readonly arrivesMs: number;
+  readonly envelope: Envelope;
 }
 
 /** The policy that was applied, and how it was chosen. */

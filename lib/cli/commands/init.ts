@@ -2,9 +2,11 @@ import { defineCommand } from '../define-command.ts';
 
 export const addInit = defineCommand({
   name: 'init',
-  description: 'create a new mesh: an actor, a flow, and a package.json that depends on asya',
+  description: 'create a new mesh: an actor, a flow, their tests, and a package.json that depends on asya',
   declare: (command) =>
-    command.argument('<DIR>', 'a new or empty folder').option('--python', 'add a second actor, in Python'),
+    command
+      .argument('<DIR>', 'a new or empty folder')
+      .option('--python', 'add a second actor and its test, in Python'),
   help: `Examples:
   asya init ../my-mesh
   asya init ../my-mesh --python

@@ -40,6 +40,41 @@ export async function collectFrames(
   return frames.length === 0 ? null : { frames };
 }
 
+/** One pair of the `asya:` protocol: a JSON head and a body. */
+export interface Pair {
+  readonly head: string;
+  readonly body: string;
+}
+
+/**
+ * For the `asya:` protocol: sends each yielded value as it is yielded, and returns the last pair. If `sendItem` returns
+ * false, nobody is left to receive the values, and the generator is ended. Throws what the handler throws.
+ */
+export async function answerCall(
+  handler: Handler,
+  payload: unknown,
+  call: Call,
+  sendItem: (item: Pair) => Promise<boolean>,
+): Promise<Pair> {
+  const returned = await callHandler(handler, payload, call.context);
+  if (returned.kind === 'value') {
+    const { value } = returned;
+    if (value === undefined || value === null) return EMPTY_END;
+    return { head: headOf('end', call), body: encodeResult(value) };
+  }
+  for await (const item of returned.items) {
+    const body = encodeResult(item === undefined ? null : item);
+    if (!(await sendItem({ head: headOf('item', call), body }))) break;
+  }
+  return EMPTY_END;
+}
+
+const EMPTY_END: Pair = { head: '{"kind":"end"}', body: '' };
+
+function headOf(kind: 'item' | 'end', call: Call): string {
+  return JSON.stringify({ kind, ...call.changes() });
+}
+
 function isGenerator(value: unknown): value is Generator | AsyncGenerator {
   const kind = Object.prototype.toString.call(value);
   return kind === '[object Generator]' || kind === '[object AsyncGenerator]';

@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { callHandler } from '../handler/call-handler.ts';
+import { answerCall } from '../handler/call-handler.ts';
 import { infoFromHead } from '../handler/call-info.ts';
 import type { Call } from '../handler/context.ts';
-import { decodeRequest, encodeResult } from '../json.ts';
+import { decodeRequest } from '../json.ts';
 import { encodeFrames, onFrames } from './frames.ts';
 import { errorReply, type HandlerHost } from './handler-host.ts';
 import { serveCalls, write } from './socket-server.ts';
@@ -24,12 +24,12 @@ function serveConnection(socket: Socket, host: HandlerHost): void {
         head = frame;
         return;
       }
-      const pair = { head, body: frame };
+      const request = { head, body: frame };
       head = undefined;
-      if (isCancel(pair.head)) current?.cancel();
+      if (isCancel(request.head)) current?.cancel();
       else
         calls.call(() =>
-          answerCall(pair, socket, host, (call) => {
+          serveCall(request, socket, host, (call) => {
             current = call;
           }),
         );
@@ -38,7 +38,7 @@ function serveConnection(socket: Socket, host: HandlerHost): void {
   });
 }
 
-interface Pair {
+interface Request {
   readonly head: Buffer;
   readonly body: Buffer;
 }
@@ -50,8 +50,8 @@ function isCancel(head: Buffer): boolean {
   return head.subarray(0, CANCEL.length).equals(CANCEL);
 }
 
-async function answerCall(
-  { head, body }: Pair,
+async function serveCall(
+  { head, body }: Request,
   socket: Socket,
   host: HandlerHost,
   onCall: (call: Call | undefined) => void,
@@ -66,32 +66,16 @@ async function answerCall(
     };
     await host.withCall(info, channel, async (call) => {
       onCall(call);
-      const end = await run(payload, call, socket, host);
-      await write(socket, end);
+      const end = await answerCall(host.handler, payload, call, async (item) => {
+        if (socket.destroyed) return false;
+        await write(socket, encodeFrames(item.head, item.body));
+        return true;
+      });
+      await write(socket, encodeFrames(end.head, end.body));
     });
   } catch (error) {
     await write(socket, encodeFrames('{"kind":"error"}', errorReply(error).text));
   } finally {
     onCall(undefined);
   }
-}
-
-/** Calls the handler and sends its items. Returns the last pair. */
-async function run(payload: unknown, call: Call, socket: Socket, host: HandlerHost): Promise<Buffer> {
-  const returned = await callHandler(host.handler, payload, call.context);
-  if (returned.kind === 'value') {
-    const { value } = returned;
-    if (value === undefined || value === null) return encodeFrames('{"kind":"end"}', '');
-    return encodeFrames(headOf('end', call), encodeResult(value));
-  }
-  for await (const item of returned.items) {
-    // Nobody is left to receive the items, so the generator is ended.
-    if (socket.destroyed) break;
-    await write(socket, encodeFrames(headOf('item', call), encodeResult(item === undefined ? null : item)));
-  }
-  return encodeFrames('{"kind":"end"}', '');
-}
-
-function headOf(kind: 'item' | 'end', call: Call): string {
-  return JSON.stringify({ kind, ...call.changes() });
 }

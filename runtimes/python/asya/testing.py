@@ -6,6 +6,11 @@
         result = run(score, {"text": "hi"}, attempt=2)
         assert result.items == [{"text": "hi", "score": 0.9}]
 
+    def test_the_error():
+        with pytest.raises(RateLimited) as raised:
+            run(score, {"text": "hi"})
+        assert error_of(raised.value).http_status == 429
+
 Works in pytest, unittest and any other test runner. It needs no mesh and no sidecar.
 """
 
@@ -15,9 +20,9 @@ import json
 from datetime import datetime, timezone
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
-from asya._runtime import Call, Context, EventLoop, HandlerHost, Route, RoutedError, Settings, encode
+from asya._runtime import Call, Context, EventLoop, HandlerHost, Route, RoutedError, Settings, encode, error_body
 
-__all__ = ["Item", "Progress", "Result", "run"]
+__all__ = ["Error", "Item", "Progress", "Result", "error_of", "run"]
 
 # As in the runtime, all async handlers share one loop, so that a client of one call can be used in the next.
 LOOP = EventLoop()
@@ -56,6 +61,34 @@ class Result(NamedTuple):
     progress: list[Progress]
 
 
+class Error(NamedTuple):
+    """An exception as the mesh sees it. Policies match its type, its ancestors and its HTTP status."""
+
+    #: The class with its module, without `builtins`. Example: `shop.errors.RateLimited`.
+    type: str
+    #: The whole inheritance chain, including the class itself.
+    mro: list[str]
+    message: str
+    traceback: str
+    #: The status of a failed request, if the exception or one of its causes has one. Example: 429.
+    http_status: int | None
+    #: The delay that the exception asks for: seconds, or a time as text. Example: 30.
+    retry_after: float | str | None
+
+
+def error_of(exception: BaseException) -> Error:
+    """What the mesh would know about an exception of a handler."""
+    fields = json.loads(error_body(exception))
+    return Error(
+        fields["type"],
+        fields["mro"],
+        fields["message"],
+        fields["traceback"],
+        fields.get("http_status"),
+        fields.get("retry_after"),
+    )
+
+
 def run(
     handler: Callable[..., Any],
     payload: Any = None,
@@ -77,7 +110,8 @@ def run(
     cancelled: bool | Callable[[], bool] = False,
     fan_out: bool = True,
 ) -> Result:
-    """Calls a handler, which may be async or a generator, and returns what it did. Raises what the handler raises.
+    """Calls a handler, which may be async or a generator, and returns what it did. Raises what the handler raises;
+    `error_of` shows what the mesh would know about it.
 
     The arguments are the fields of the handler's Context. Others: `timeout` is the time limit in seconds, `prev` and
     `next` are the route, `cancelled` is what `ctx.cancelled()` returns (or a function that returns it), and

@@ -42,7 +42,9 @@ describe('a simulated retry', () => {
       randomValue: 0.75,
     });
     expect(steps[0]?.decision).toMatchObject({ kind: 'retries', delayMs: 21_500, hasJitter: true });
-    expect(steps[0]?.sends).toEqual([{ to: 'score', type: 'retry', delayMs: 21_500, arrivesMs: 22_000 }]);
+    expect(steps[0]?.sends).toMatchObject([
+      { to: 'score', type: 'retry', delayMs: 21_500, arrivesMs: 22_000 },
+    ]);
   });
 
   it('waits for retry_after, at most maxInterval', async () => {

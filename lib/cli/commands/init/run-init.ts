@@ -28,9 +28,11 @@ export function runInit(
       return EXIT.usageError;
     }
     const name = packageName(basename(path));
-    const files = templateFiles(python, name);
     createFolder(path);
-    files.set('package.json', packageText(name, dependencyOn(ROOT, path)));
+    const dependency = dependencyOn(ROOT, path);
+    const files = templateFiles(python, { name, python: pythonPackage(dependency) });
+    files.set('package.json', packageText(name, dependency, python));
+    if (isCheckout(dependency)) files.set('tsconfig.json', withSourceCondition(files.get('tsconfig.json')));
     for (const [file, text] of files) writeFileSync(join(path, file), text, { flag: 'wx' });
     print(`Created the mesh ${name}: ${[...files.keys()].toSorted().join(', ')}`);
     for (const line of nextCommands(relative(cwd, path))) print(line);
@@ -62,22 +64,42 @@ function createFolder(path: string): void {
   mkdirSync(path);
 }
 
-/** Texts by file name. npm does not pack `.gitignore` files, so the template's has no dot. */
-function templateFiles(isPython: boolean, name: string): Map<string, string> {
+/** Texts by file name, with the values of their placeholders. npm does not pack `.gitignore` files, so the template's has no dot. */
+function templateFiles(isPython: boolean, values: Readonly<Record<string, string>>): Map<string, string> {
   const files = new Map<string, string>();
   for (const folder of isPython ? ['mesh', 'mesh-python'] : ['mesh']) {
     const template = join(ROOT, 'templates', folder);
     for (const file of readdirSync(template)) {
-      const text = readFileSync(join(template, file), 'utf8').replaceAll('{{name}}', name);
-      files.set(file === 'gitignore' ? '.gitignore' : file, text);
+      const text = readFileSync(join(template, file), 'utf8');
+      const filled = text.replace(/\{\{(\w+)\}\}/g, (_, name) => values[name] ?? '');
+      files.set(file === 'gitignore' ? '.gitignore' : file, filled);
     }
   }
   return files;
 }
 
+/** A checkout has no build, so its meshes import the source. */
+const SOURCE_CONDITION = 'asya-source';
+
+function isCheckout(dependency: string): boolean {
+  return dependency.startsWith('file:');
+}
+
+function withSourceCondition(tsconfig = '{}'): string {
+  const { compilerOptions, ...others } = JSON.parse(tsconfig) as { readonly compilerOptions: object };
+  const options = { ...compilerOptions, customConditions: [SOURCE_CONDITION] };
+  return `${JSON.stringify({ compilerOptions: options, ...others }, null, 2)}\n`;
+}
+
+/** The folder of the Python package `asya` in a mesh. The published package contains it in the build. */
+function pythonPackage(dependency: string): string {
+  return `node_modules/${packageAt(ROOT).name}/${isCheckout(dependency) ? '' : 'dist/'}runtimes/python`;
+}
+
 interface Package {
   readonly name: string;
   readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -85,14 +107,21 @@ function packageAt(path: string): Package {
   return JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Package;
 }
 
+/** What the mesh needs besides asya, in the versions that asya is tested with. */
+const TOOLS = ['@types/node', 'node', 'typescript'];
+
 /** Includes the Node version that this package uses, so that `npx asya` works if the machine has an older one. */
-function packageText(name: string, dependency: string): string {
+function packageText(name: string, dependency: string, isPython: boolean): string {
   const own = packageAt(ROOT);
+  const template = packageAt(join(ROOT, 'templates/mesh'));
+  const condition = isCheckout(dependency) ? ` --conditions=${SOURCE_CONDITION}` : '';
+  const tests = [`node${condition} --test`, ...(isPython ? ['python3 -m unittest'] : [])];
   const mesh = {
-    ...packageAt(join(ROOT, 'templates/mesh')),
+    ...template,
     name,
+    scripts: { ...template.scripts, test: tests.join(' && ') },
     dependencies: { [own.name]: dependency },
-    devDependencies: { node: own.devDependencies['node'] },
+    devDependencies: Object.fromEntries(TOOLS.map((tool) => [tool, own.devDependencies[tool]])),
   };
   return `${JSON.stringify(mesh, null, 2)}\n`;
 }
@@ -128,6 +157,7 @@ function nextCommands(folder: string): readonly string[] {
     'Next:',
     ...(folder === '' ? [] : [`  cd ${shown}`]),
     '  npm install',
+    '  npm test',
     '  npm start',
     'Then, in another shell in the same folder:',
     `  npx asya send hello --payload '{"name":"you"}' --wait`,

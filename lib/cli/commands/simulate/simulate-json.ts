@@ -1,4 +1,4 @@
-import type { Simulation } from '../../../app/simulation/simulation.ts';
+import type { SimulatedStep, Simulation } from '../../../app/simulation/simulation.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
 import type { SimulationPlan } from './simulate-scenario.ts';
@@ -14,9 +14,14 @@ export function simulationJson(
     ...defined({ timeoutMs }),
     startsAt: timestampText(scenario.startMs),
     ...defined({ seed }),
-    steps,
+    steps: steps.map(stepJson),
     end,
     deadline,
     requests: { ...requests, total: requests.sends + requests.receives + requests.deletes },
   };
+}
+
+/** There is one envelope, so its steps and sends do not name it. */
+function stepJson({ envelopeId: _id, ...step }: SimulatedStep): unknown {
+  return { ...step, sends: step.sends.map(({ envelope: _envelope, ...send }) => send) };
 }

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { wholeSecond } from '../../../assembly/simulation/mesh-scenario.ts';
 import type { Headers } from '../../../core/envelope/envelope.ts';
 import { withHeader } from '../../../core/envelope/headers.ts';
 import { describeJsonError, type JsonText, readJson } from '../../../core/text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE } from '../../../core/text/timestamp.ts';
-import type { Random } from '../../../ports/clock.ts';
 import { oneLine } from '../../output/plain-text.ts';
 import { UsageError } from '../../usage-error.ts';
 
 /** The start time: `--at`, or now in whole seconds. */
 export function startFrom(at: string | undefined, now: () => number): number {
-  if (at === undefined) return Math.floor(now() / 1000) * 1000;
+  if (at === undefined) return wholeSecond(now());
   const instant = instantMs(at);
   if (instant === undefined) throw new UsageError(`asya: --at is "${at}"; ${TIMESTAMP_RULE}`);
   return instant;
@@ -21,18 +21,6 @@ export function seedFrom(text: string | undefined): number | undefined {
   if (!/^\d{1,9}$/.test(text))
     throw new UsageError(`asya: --seed is "${text}"; expected a whole number of at most 9 digits, e.g. 7`);
   return Number(text);
-}
-
-/** Random numbers for jitter: always 0.5 without a seed, otherwise a repeatable sequence (mulberry32). */
-export function randomFrom(seed: number | undefined): Random {
-  if (seed === undefined) return () => 0.5;
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    const mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    const stirred = mixed ^ (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61));
-    return ((stirred ^ (stirred >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Parses `event_time=2026-01-01T00:00:00Z`, and adds the result to `headers`. */

@@ -5,9 +5,9 @@ import type {
   Simulation,
 } from '../../../app/simulation/simulation.ts';
 import { timestampText } from '../../../core/text/timestamp.ts';
+import { timelineTable } from '../../output/timeline-table.ts';
 import { spanText } from '../../output/times.ts';
 import type { SimulationPlan } from './simulate-scenario.ts';
-import { timelineTable } from './simulate-table.ts';
 
 /** The output of `asya simulate` without `--json`. */
 export function simulationText(plan: SimulationPlan, simulation: Simulation): string {

@@ -3,9 +3,9 @@ import type {
   Decision,
   SimulatedCall,
   SimulatedStep,
-} from '../../../app/simulation/simulation.ts';
-import { retryAfterMs } from '../../../core/policy/policy-delay.ts';
-import { spanText } from '../../output/times.ts';
+} from '../../app/simulation/simulation.ts';
+import { retryAfterMs } from '../../core/policy/policy-delay.ts';
+import { spanText } from './times.ts';
 
 /** What happened at an actor: the outcome of the call, or why there was none. */
 export function happenedText({ call, decision }: SimulatedStep): string {

@@ -1,6 +1,6 @@
-import type { SimulatedStep } from '../../../app/simulation/simulation.ts';
-import { type Column, tableText } from '../../output/table.ts';
-import { atText, happenedText, whyText } from './simulate-messages.ts';
+import type { SimulatedStep } from '../../app/simulation/simulation.ts';
+import { type Column, tableText } from './table.ts';
+import { atText, happenedText, whyText } from './timeline-messages.ts';
 
 interface Row {
   readonly step: SimulatedStep;
@@ -22,7 +22,9 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'WHY', text: ({ step }) => whyText(step) },
 ];
 
-/** The timeline. A very long one is cut in the middle. */
+const ENVELOPE: Column<Row> = { title: 'ENVELOPE', text: ({ step }) => step.envelopeId };
+
+/** The timeline of one envelope. A very long one is cut in the middle. */
 export function timelineTable(steps: readonly SimulatedStep[]): string {
   const rows = rowsOf(steps);
   const lines = tableText(COLUMNS, rows).split('\n');
@@ -36,11 +38,20 @@ export function timelineTable(steps: readonly SimulatedStep[]): string {
       ].join('\n');
 }
 
+/** The whole timeline. With a fan-out it names the envelope of each row. */
+export function wholeTimelineTable(steps: readonly SimulatedStep[]): string {
+  const isOneEnvelope = new Set(steps.map(({ envelopeId }) => envelopeId)).size <= 1;
+  return tableText(isOneEnvelope ? COLUMNS : [ENVELOPE, ...COLUMNS], rowsOf(steps));
+}
+
 function rowsOf(steps: readonly SimulatedStep[]): readonly Row[] {
   const rows: Row[] = [];
   for (const step of steps) {
     const last = rows.at(-1);
-    const isRepeatedWait = step.decision.kind === 'waits' && last?.step.decision.kind === 'waits';
+    const isRepeatedWait =
+      step.decision.kind === 'waits' &&
+      last?.step.decision.kind === 'waits' &&
+      step.envelopeId === last.step.envelopeId;
     if (last !== undefined && isRepeatedWait) rows[rows.length - 1] = { ...last, times: last.times + 1 };
     else rows.push({ step, times: 1 });
   }

@@ -1,4 +1,4 @@
-import type { RuntimeSpec } from '../../../config/manifest/manifest.ts';
+import type { RuntimeSpec } from '../../config/manifest/manifest.ts';
 
 /** Python's built-in exceptions by parent class. Those without an entry derive from `Exception` directly. */
 const PYTHON: Readonly<Record<string, readonly string[]>> = {
