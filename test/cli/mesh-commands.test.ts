@@ -132,7 +132,7 @@ describe('asya send', () => {
     expect(await asya(['send', 'score', '--id', 'f 1', '--wait'])).toMatchObject({
       status: 1,
       err: [
-        'asya: f 1 failed at score: PolicyExhausted, attempt 3 of 3',
+        'asya: f 1 failed at score: exhausted (PolicyExhausted), attempt 3 of 3',
         '  pkg.ValueError: no such user: 17',
         '    File "/app/score.py", line 7, in score',
         '      raise ValueError',

@@ -63,6 +63,10 @@ function levelOf({ facts, settle }: DeliveryReport): LogLevel {
   return facts.some(({ fact }) => fact === 'runtime-error') ? 'warn' : 'info';
 }
 
+function numberIn(facts: readonly Fact[], read: (fact: Fact) => number | undefined): number | undefined {
+  return facts.map(read).find((value) => value !== undefined);
+}
+
 function detailsOf(report: DeliveryReport): Details {
   const { envelopeId, attempt, settle, facts, problem, receivedBytes, processingMs, runtimeMs, sendMs } =
     report;
@@ -80,7 +84,10 @@ function detailsOf(report: DeliveryReport): Details {
     rule: joined((fact) =>
       fact.fact === 'policy' && fact.rule !== undefined ? String(fact.rule) : undefined,
     ),
+    maxAttempts: numberIn(facts, (fact) => (fact.fact === 'policy' ? fact.maxAttempts : undefined)),
+    retryInMs: numberIn(facts, (fact) => (fact.fact === 'result' ? fact.delayMs : undefined)),
     to: joined((fact) => (fact.fact === 'sent' ? fact.to : undefined)),
+    failureOf: joined((fact) => (fact.fact === 'failure' ? fact.actor : undefined)),
     problem,
     receivedBytes,
     processingMs,

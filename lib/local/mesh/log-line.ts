@@ -1,3 +1,15 @@
+import {
+  attemptText,
+  type EventFacts,
+  eventText,
+  FAILURE_RECORDED,
+  NOT_ACKNOWLEDGED,
+  nextAttemptText,
+  type PolicyChoice,
+  policyText,
+} from '../../core/delivery/event-text.ts';
+import { DEFAULT_POLICY } from '../../core/policy/policy.ts';
+
 /** One line of a function's log in the form in which it is shown to people. */
 export type LogLine =
   | {
@@ -78,23 +90,47 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** "retried → score · policy default, rule 2 · ValueError: n is negative · 12 ms" */
+/** "retried, attempt 1 of 3, next in 2 s · rule 2, policy "slow" · ValueError: n is negative · 12 ms" */
 function deliveryText(fields: Fields): string {
-  const { outcome, failed, to, policy, rule, problem, processingMs, settle } = fields;
-  const ends = [outcome, failed]
-    .filter((word) => typeof word === 'string')
-    .join(',')
-    .replaceAll(',', ', ');
+  const { policy, rule, problem, processingMs, settle } = fields;
   const parts = [
-    `${ends === '' ? 'done' : ends}${typeof to === 'string' ? ` → ${to}` : ''}`,
-    ...(settle === 'release' ? ['not acknowledged: it will be redelivered'] : []),
-    ...(typeof policy === 'string'
-      ? [`policy ${policy}${rule === undefined ? '' : `, rule ${Number(rule) + 1}`}`]
-      : []),
+    headText(fields),
+    ...(settle === 'release' ? [`${NOT_ACKNOWLEDGED}: it will be redelivered`] : []),
+    ...(typeof policy === 'string' ? [policyText(choiceFrom(policy, rule))] : []),
     ...(typeof problem === 'string' ? [problem] : []),
     ...(typeof processingMs === 'number' ? [`${processingMs} ms`] : []),
   ];
   return parts.join(' · ');
+}
+
+/** The event, the attempt, and where the envelope goes. */
+function headText(fields: Fields): string {
+  const { to, policy, maxAttempts, retryInMs, failureOf } = fields;
+  const attempt = Number(fields['attempt'] ?? 1);
+  const most = typeof maxAttempts === 'number' ? maxAttempts : undefined;
+  const event = eventText({ ...resultsOf(fields), hasPolicy: typeof policy === 'string' });
+  const isRetry = typeof retryInMs === 'number';
+  return [
+    typeof failureOf === 'string' ? `${FAILURE_RECORDED} (${failureOf})` : event,
+    ...(most !== undefined || attempt > 1 || isRetry ? [`, ${attemptText(attempt, most)}`] : []),
+    ...(isRetry ? [`, ${nextAttemptText(retryInMs)}`] : []),
+    // A retry goes to the actor itself.
+    ...(typeof to === 'string' && !isRetry ? [` → ${to.replaceAll(',', ', ')}`] : []),
+  ].join('');
+}
+
+function choiceFrom(policy: string, rule: unknown): PolicyChoice {
+  // Without a rule it is the default policy, or the built-in one for lost connections.
+  return rule === undefined
+    ? { policy, isBuiltIn: policy !== DEFAULT_POLICY }
+    : { policy, rule: Number(rule) };
+}
+
+function resultsOf({ outcome, failed }: Fields): Pick<EventFacts, 'results' | 'failed'> {
+  return {
+    results: textOf(outcome).split(',').filter(Boolean),
+    failed: textOf(failed).split(',').filter(Boolean),
+  };
 }
 
 /** "frame 3 of 9 (33 %)" */
