@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
 import { whyText } from '../../lib/cli/commands/simulate/simulate-messages.ts';
 import { endReasonText } from '../../lib/cli/output/failure-reason.ts';
-import { lineText } from '../../lib/cli/output/mesh-view.ts';
+import { lineText } from '../../lib/cli/output/log-text.ts';
 import { FAILED_TEXTS, RESULT_TEXTS } from '../../lib/core/delivery/event-text.ts';
 import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import { FAILED_REASONS, RESULTS } from '../../lib/core/delivery/plan.ts';

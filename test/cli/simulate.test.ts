@@ -80,7 +80,9 @@ describe('asya simulate', () => {
 
   it('knows the ancestors of built-in errors', async () => {
     const printed = await lines('score-text', '--fail', 'score:KeyError<LookupError');
-    expect(printed[3]).toContain('rule 1 (LookupError), built-in policy "noRetry": exhausted, only 1 attempt allowed');
+    expect(printed[3]).toContain(
+      'rule 1 (LookupError), built-in policy "noRetry": exhausted, only 1 attempt allowed',
+    );
     // Node has no built-in KeyError.
     expect((await lines('score-text', '--fail', 'score:KeyError*1'))[3]).toContain('no rule matches');
   });
@@ -95,7 +97,9 @@ describe('asya simulate', () => {
       'note | jitter is simulated as 5% of the delay, half of its maximum; --seed N draws it at random',
     );
     expect(printed).toContain('SLA | none: only flows have a timeout');
-    expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain('next in 1 min (retry_after)');
+    expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain(
+      'next in 1 min (retry_after)',
+    );
   });
 
   it('draws the same jitter for the same seed', async () => {

@@ -6,9 +6,12 @@ import {
   NOT_ACKNOWLEDGED,
   nextAttemptText,
   type PolicyChoice,
+  pauseText,
   policyText,
 } from '../../core/delivery/event-text.ts';
+import type { Result } from '../../core/delivery/plan.ts';
 import { DEFAULT_POLICY } from '../../core/policy/policy.ts';
+import { defined } from '../../core/text/defined.ts';
 
 /** One line of a function's log in the form in which it is shown to people. */
 export type LogLine =
@@ -20,14 +23,19 @@ export type LogLine =
       readonly attempt: number;
       readonly settle: 'ack' | 'release';
       readonly isFailure: boolean;
+      /** The actor is done with the envelope. Absent if it was sent again, or will be redelivered. */
+      readonly end?: 'done' | 'failed';
       readonly text: string;
     }
-  /** Output of the user's handler. */
+  /** One line that the handler's process printed, with its indentation and its full length. */
   | {
       readonly kind: 'output';
       readonly time: string;
       readonly actor: string;
+      /** Absent if no call was in progress, or several. */
       readonly envelopeId?: string;
+      /** The handler was not loaded yet, or a host printed the line. Such lines come again with every start. */
+      readonly isStarting?: true;
       readonly text: string;
     }
   | {
@@ -35,6 +43,8 @@ export type LogLine =
       readonly time: string;
       readonly actor: string;
       readonly level: string;
+      /** Set if the line is about the start of the handler's process. */
+      readonly start?: 'ready' | 'failed';
       readonly text: string;
     };
 
@@ -43,7 +53,9 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
   const fields = fieldsOf(line);
   const now = new Date().toISOString();
   if (fields === undefined)
-    return line.trim() === '' ? undefined : { kind: 'output', time: now, actor, text: line };
+    return line.trim() === ''
+      ? undefined
+      : { kind: 'output', time: now, actor, isStarting: true, text: line };
   if ('_aws' in fields) return undefined;
   const time = textOf(fields['time']) || now;
   const envelopeId = textOf(fields['envelopeId']);
@@ -57,6 +69,7 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
         attempt: Number(fields['attempt'] ?? 1),
         settle: fields['settle'] === 'release' ? 'release' : 'ack',
         isFailure: fields['level'] === 'error',
+        ...defined({ end: endOf(fields) }),
         text: deliveryText(fields),
       };
     case 'runtime':
@@ -65,13 +78,43 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
         time,
         actor,
         ...(envelopeId === '' ? {} : { envelopeId }),
+        ...(fields['isStarting'] === true && { isStarting: true }),
         text: textOf(fields['text']),
       };
     case 'progress':
       return { kind: 'output', time, actor, envelopeId, text: `progress: ${progressText(fields)}` };
     default:
-      return { kind: 'other', time, actor, level: textOf(fields['level']), text: otherText(fields) };
+      return {
+        kind: 'other',
+        time,
+        actor,
+        level: textOf(fields['level']),
+        ...defined({ start: startOf(fields) }),
+        text: otherText(fields),
+      };
   }
+}
+
+/** Results with which an actor is done with an envelope. */
+const DONE: readonly string[] = [
+  'success',
+  'empty_response',
+  'end_consumed',
+  'policy_routed',
+] satisfies Result[];
+/** Results with which an envelope ends as failed although no failure is counted. */
+const FAILED: readonly string[] = ['escalated', 'dropped'] satisfies Result[];
+
+function endOf(fields: Fields): 'done' | 'failed' | undefined {
+  if (fields['settle'] === 'release') return undefined;
+  const { results, failed } = resultsOf(fields);
+  if (failed.length > 0 || results.some((result) => FAILED.includes(result))) return 'failed';
+  return results.some((result) => DONE.includes(result)) ? 'done' : undefined;
+}
+
+function startOf({ message, isStarting }: Fields): 'ready' | 'failed' | undefined {
+  if (message === 'the runtime started') return 'ready';
+  return message === 'the runtime ended' && isStarting === true ? 'failed' : undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -140,9 +183,16 @@ function progressText({ percent, text }: Fields): string {
   return percentText === '' ? text : `${text} (${percentText})`;
 }
 
-function otherText({ message, time: _time, level: _level, actor: _actor, ...details }: Fields): string {
+function otherText(fields: Fields): string {
+  const { message, time: _time, level: _level, actor: _actor, ...details } = fields;
+  if (message === 'the runtime ended') return endedText(fields);
   const rest = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
   return [textOf(message), ...rest].join(' ');
+}
+
+function endedText({ reason, isStarting, restartInMs }: Fields): string {
+  const during = isStarting === true ? ' while it was starting' : '';
+  return `the handler's process ${textOf(reason)}${during}; it starts again in ${pauseText(Number(restartInMs))}`;
 }
 
 /** Returns a filter for repeated lines that differ only in numbers. A runtime that cannot start prints the same again. */
@@ -152,7 +202,7 @@ export function repeatFilter(): (line: LogLine) => boolean {
     if (line.kind === 'delivery') return seen.delete(line.actor) || true;
     const text = line.text.replace(/\d+/g, '#');
     const known = seen.get(line.actor) ?? new Set();
-    const isNew = !known.has(text) || (line.kind === 'output' && line.envelopeId !== undefined);
+    const isNew = !known.has(text) || (line.kind === 'output' && line.isStarting === undefined);
     seen.set(line.actor, known.add(text));
     return isNew;
   };
