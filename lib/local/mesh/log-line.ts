@@ -200,7 +200,9 @@ export function repeatFilter(): (line: LogLine) => boolean {
   const seen = new Map<string, Set<string>>();
   return (line) => {
     if (line.kind === 'delivery') return seen.delete(line.actor) || true;
-    const text = line.text.replace(/\d+/g, '#');
+    // The pause before the next start grows, and its unit changes.
+    const isFailedStart = line.kind === 'other' && line.start === 'failed';
+    const text = isFailedStart ? line.start : line.text.replace(/\d+/g, '#');
     const known = seen.get(line.actor) ?? new Set();
     const isNew = !known.has(text) || (line.kind === 'output' && line.isStarting === undefined);
     seen.set(line.actor, known.add(text));

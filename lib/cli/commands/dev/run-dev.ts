@@ -176,7 +176,7 @@ function eventHandler(state: MeshState, view: MeshView, root: string): (event: M
   const problemIn = handlerProblems();
   return (event) => {
     if (event.event === 'warning') view.warn(event.text);
-    if (event.event === 'problem') view.problem(event.actor, event.problem);
+    if (event.event === 'problem') view.problem(event.actor, shortProblem(event.problem, root));
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
@@ -189,7 +189,10 @@ function eventHandler(state: MeshState, view: MeshView, root: string): (event: M
 
 /** A problem for the table: without the name of the handler, and with paths inside the mesh's folder. */
 function shortProblem(problem: string | undefined, root: string): string | undefined {
-  return problem?.replace(/^cannot host "[^"]*": /, 'cannot load: ').replaceAll(`${root}/`, '');
+  return problem
+    ?.replace(/^cannot host "[^"]*": /, 'cannot load: ')
+    .replace(/^actor "[^"]*" waits, .*?: /, 'waits: ')
+    .replaceAll(`${root}/`, '');
 }
 
 function namesOf({ actors, flows }: Manifest) {
