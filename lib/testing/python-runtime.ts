@@ -53,10 +53,10 @@ export async function startPython({
     }),
     clock: systemClock,
     startupTimeoutMs: STARTS_WITHIN_MS,
-    onLine: (stream, line) => {
-      log.push(line);
+    onLine: ({ stream, text }) => {
+      log.push(text);
       // The runtime writes its own log to stderr. What the handler prints helps to understand a test.
-      if (stream === 'stdout') process.stderr.write(`${spec.name}: ${line}\n`);
+      if (stream === 'stdout') process.stderr.write(`${spec.name}: ${text}\n`);
     },
     onWarning: () => {},
   });

@@ -161,7 +161,7 @@ describe('asya failures show', () => {
     const { status, out } = await cli('failures', 'show', 'e-1');
     expect(status).toBe(0);
     expect(out.split('\n')).toEqual([
-      'e-1  failed at score · PolicyExhausted · 3 of 3 attempts',
+      'e-1  failed at score · exhausted (PolicyExhausted) · attempt 3 of 3',
       '',
       'route       fetch ✓ → score ✗ → store',
       'failed      2026-08-01T11:00:01Z (59m ago)',
@@ -170,7 +170,7 @@ describe('asya failures show', () => {
       'flow        scores',
       'task        t-1',
       expect.stringMatching(/^group {7}[0-9a-f]{12}$/),
-      'decided by  policy "slow", chosen by rule 1',
+      'decided by  rule 1, policy "slow"',
       'error       pkg.ValueError: no such user: 17',
       '            … 10 earlier lines',
       ...Array.from({ length: 11 }, () => '              File "/app/score.py", line 7, in score'),
@@ -184,20 +184,20 @@ describe('asya failures show', () => {
   });
 
   it.each([
-    [{ decided_by: { policy: 'default' } }, 'policy "default": no rule matched'],
+    [{ decided_by: { policy: 'default' } }, 'no rule matches, policy "default"\n'],
     [
       { decided_by: { policy: 'connection' }, reason: 'RuntimeError' },
-      'policy "connection" (built in): no rule matched\n',
+      'no rule matches and no default, built-in policy "connection"\n',
     ],
     [
       { decided_by: { policy: 'default' }, reason: 'Timeout', attempt: 1 },
-      'policy "default": no rule matched; the retry would have missed the deadline (SLA)',
+      'no rule matches, policy "default"; SLA expired: the retry would have missed the deadline',
     ],
     [
       { decided_by: { policy: 'slow', rule: 0 }, reason: 'RuntimeError', attempt: 1 },
-      'policy "slow", chosen by rule 1; the retry could not be sent',
+      'rule 1, policy "slow"; the retry could not be sent',
     ],
-    [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy: none matched the error'],
+    [{ decided_by: undefined, reason: 'RuntimeError' }, 'no policy matches'],
     [{ decided_by: undefined, reason: 'Timeout' }, 'the deadline (SLA)'],
     [
       { decided_by: undefined, reason: 'DeliveryExhausted' },

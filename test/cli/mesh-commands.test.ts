@@ -132,7 +132,7 @@ describe('asya send', () => {
     expect(await asya(['send', 'score', '--id', 'f 1', '--wait'])).toMatchObject({
       status: 1,
       err: [
-        'asya: f 1 failed at score: PolicyExhausted, attempt 3 of 3',
+        'asya: f 1 failed at score: exhausted (PolicyExhausted), attempt 3 of 3',
         '  pkg.ValueError: no such user: 17',
         '    File "/app/score.py", line 7, in score',
         '      raise ValueError',
@@ -177,7 +177,7 @@ describe('asya watch', () => {
     attempt: 2,
     settle: 'ack',
     isFailure: false,
-    text: 'success → x-sink',
+    text: 'succeeded, attempt 2 → x-sink',
   };
   const logged = (...lines: readonly LogLine[]) => lines.map((one) => `${JSON.stringify(one)}\n`).join('');
 
@@ -191,7 +191,7 @@ describe('asya watch', () => {
     );
     expect(await asya(['watch', 'e-1'])).toMatchObject({
       status: 0,
-      out: '00:00:00 score attempt 2 e-1 success → x-sink\nsucceeded at score: Completed',
+      out: '00:00:00 score e-1 succeeded, attempt 2 → x-sink\nsucceeded at score: Completed',
     });
   });
 

@@ -94,7 +94,7 @@ describe('asya runs show', () => {
     expect(out).toMatch(/^root {2}succeeded at score: Completed\n/);
     expect(out).toContain('split ✓ → score ✓');
     expect(out).toContain(`├─ ${GOOD}  succeeded at score: Completed`);
-    expect(out).toContain(`└─ ${BAD}  failed at score: PolicyExhausted`);
+    expect(out).toContain(`└─ ${BAD}  failed at score: exhausted (PolicyExhausted)`);
     expect(out).not.toContain('payload     0');
     const failed = await mesh.cli('runs', 'show', BAD.slice(0, 8), '--payload');
     expect(failed.out).toMatch(new RegExp(`^${BAD} {2}failed at score`));
@@ -119,7 +119,7 @@ describe('a run with fan-out children', () => {
     const { status, out, err } = await mesh.cli('send', 'score', '--id', 'root', '--wait');
     expect(status).toBe(1);
     expect(out.split('\n').sort()).toEqual(['0', '1']);
-    expect(err).toContain(`asya: ${BAD} failed at score: PolicyExhausted`);
+    expect(err).toContain(`asya: ${BAD} failed at score: exhausted (PolicyExhausted)`);
     expect(err).toContain('\n  pkg.ValueError: no such user: 17\n');
     expect(err).toMatch(/\n3 envelopes ended: 2 succeeded, 1 did not$/);
   });
@@ -141,7 +141,7 @@ describe('a run with fan-out children', () => {
     expect(out.split('\n').slice(0, 4)).toEqual([
       'root  succeeded at score: Completed',
       `├─ ${GOOD}  succeeded at score: Completed`,
-      expect.stringMatching(`^└─ ${BAD}  failed at score: PolicyExhausted`),
+      expect.stringMatching(`^└─ ${BAD}  failed at score: exhausted \\(PolicyExhausted\\)`),
       '      pkg.ValueError: no such user: 17',
     ]);
     expect(await mesh.cli('watch', '')).toMatchObject({ status: 2 });

@@ -53,11 +53,11 @@ describe('asya simulate', () => {
       'flow score-text: score → store, timeout 1m, starting at 2026-01-01T12:00:00Z',
       '',
       'TIME  ACTOR   ATTEMPT  WHAT                 WHY',
-      't+0s  score   1 of 4   ValueError after 1s  no rule matches, policy "default": retry in 1.5s, rounded up to 2s by SQS',
-      't+3s  score   2 of 4   ValueError after 1s  no rule matches, policy "default": retry in 3s',
-      't+7s  score   3        value after 1s       → store',
-      't+8s  store   1        value after 1s       end of route → x-sink',
-      't+9s  x-sink           records the end',
+      't+0s  score   1 of 4   ValueError after 1s  no rule matches, policy "default": retried, next in 1.5 s, rounded up to 2 s by SQS',
+      't+3s  score   2 of 4   ValueError after 1s  no rule matches, policy "default": retried, next in 3 s',
+      't+7s  score   3        value after 1s       succeeded → store',
+      't+8s  store   1        value after 1s       succeeded, end of route → x-sink',
+      't+9s  x-sink           end recorded',
       '',
       'end   succeeded, Completed, at store after 9s; sent to x-sink',
       'SLA   met, with 51s of 1m to spare',
@@ -69,9 +69,9 @@ describe('asya simulate', () => {
   it('prints an exhausted policy, and where the envelope is sent', async () => {
     const printed = await lines('score-text', '--fail', 'score:ValueError');
     expect(printed).toContain(
-      't+14s | score | 4 of 4 | ValueError after 1s | no rule matches, policy "default": 4 of 4 attempts used → x-sink, PolicyExhausted',
+      't+14s | score | 4 of 4 | ValueError after 1s | no rule matches, policy "default": exhausted, 4 of 4 attempts used → x-sink, PolicyExhausted',
     );
-    expect(printed).toContain('t+15s | x-sink | records the end | failed → x-sump');
+    expect(printed).toContain('t+15s | x-sink | end recorded | failed → x-sump');
     expect(printed).toContain(
       'end | failed, PolicyExhausted (ValueError), at score after 15s; sent to x-sink, x-sump',
     );
@@ -80,7 +80,9 @@ describe('asya simulate', () => {
 
   it('knows the ancestors of built-in errors', async () => {
     const printed = await lines('score-text', '--fail', 'score:KeyError<LookupError');
-    expect(printed[3]).toContain('rule 1 (LookupError), built-in policy "noRetry": only 1 attempt allowed');
+    expect(printed[3]).toContain(
+      'rule 1 (LookupError), built-in policy "noRetry": exhausted, only 1 attempt allowed',
+    );
     // Node has no built-in KeyError.
     expect((await lines('score-text', '--fail', 'score:KeyError*1'))[3]).toContain('no rule matches');
   });
@@ -89,13 +91,15 @@ describe('asya simulate', () => {
     const printed = await lines('score', '--fail', 'score:http:429@7*1');
     expect(printed[0]).toBe('actor score, starting at 2026-01-01T12:00:00Z');
     expect(printed[3]).toBe(
-      't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retry in 21s (with jitter)',
+      't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retried, next in 21 s (with jitter)',
     );
     expect(printed).toContain(
       'note | jitter is simulated as 5% of the delay, half of its maximum; --seed N draws it at random',
     );
     expect(printed).toContain('SLA | none: only flows have a timeout');
-    expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain('retry in 1m (retry_after)');
+    expect((await lines('score', '--fail', 'score:http:429@1m*1'))[3]).toContain(
+      'next in 1 min (retry_after)',
+    );
   });
 
   it('draws the same jitter for the same seed', async () => {
@@ -108,10 +112,10 @@ describe('asya simulate', () => {
   it('prints consecutive waits in one row, and notes actors that are never called', async () => {
     const printed = await lines('slowly', '--fail', 'score:http:404', '--fail', 'store:crash');
     expect(printed.slice(3, 7)).toEqual([
-      't+0s | score | 1 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": retry in 40m, in steps of 15m, the maximum of SQS',
+      't+0s | score | 1 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": retried, next in 40 min, in steps of 15 min, the maximum of SQS',
       't+15m1s | score | not due yet (2 times) | due at t+40m1s: resent, no attempt counted',
-      't+40m1s | score | 2 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": 2 of 2 attempts used, onExhausted → review',
-      't+40m2s | review | 1 | value after 1s | end of route → x-sink',
+      't+40m1s | score | 2 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": routed, 2 of 2 attempts used → review',
+      't+40m2s | review | 1 | value after 1s | succeeded, end of route → x-sink',
     ]);
     expect(printed).toContain('SLA | none: the flow has no timeout');
     expect(printed).toContain('note | store is never called, so its --fail has no effect');
@@ -121,12 +125,12 @@ describe('asya simulate', () => {
     [
       'timeout',
       '30s',
-      'no rule matches a timeout, and the default policy never retries one → x-sink, ActorTimeout',
+      'timed out: no rule matches a timeout, and the default policy never retries one → x-sink, ActorTimeout',
     ],
     [
       'Loud',
       '1s',
-      'rule 5 (Loud), policy "loud": only 1 attempt allowed, escalate → errors and x-sink, Escalated',
+      'rule 5 (Loud), policy "loud": escalated, only 1 attempt allowed → errors and x-sink, Escalated',
     ],
   ])('prints the decision for %s', async (error, after, why) => {
     const printed = await lines('score-text', '--fail', `score:${error}`);
@@ -137,7 +141,7 @@ describe('asya simulate', () => {
   it('prints a drop by the age in a header', async () => {
     const old = ['--header', 'event_time=2026-01-01T11:00:00Z'];
     const printed = await lines('score', '--fail', 'score:Old', ...old);
-    expect(printed[3]).toContain('policy "old": expireAfter of 1h exceeded, drop → x-sink, Dropped');
+    expect(printed[3]).toContain('policy "old": dropped, expireAfter of 1h exceeded → x-sink, Dropped');
     expect(printed).toContain(
       'end | failed, Dropped (Old), at score after 1s; sent to x-sink; x-sink does not forward dropped envelopes',
     );

@@ -67,9 +67,9 @@ describe('envelopes that failed', () => {
   it('are shown in detail', async () => {
     const { status, out } = await runAsya('failures', 'show', 'e-3');
     expect(status).toBe(0);
-    expect(out).toContain('e-3  failed at score · PolicyExhausted · 1 of 1 attempts');
+    expect(out).toContain('e-3  failed at score · exhausted (PolicyExhausted) · attempt 1 of 1');
     expect(out).toContain('route       fetch ✓ → score ✗\n');
-    expect(out).toContain('decided by  policy "once", chosen by rule 2');
+    expect(out).toContain('decided by  rule 2, policy "once"');
     expect(out).toContain('error       ValueError: no such user: 3\n');
     expect(out).toMatch(/fragile\.py", line \d+, in score/);
   });

@@ -14,20 +14,34 @@ export interface JsonLogOptions {
 /** Writes one JSON line per event. Never writes a payload. */
 export interface JsonLog extends Telemetry {
   line(level: LogLevel, message: string, details?: Details): void;
+  /** A line that the handler's process printed. Never shortened. */
+  output(line: OutputLine): void;
+}
+
+interface OutputLine {
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+  readonly envelopeId?: string;
+  readonly isStarting?: true;
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const MAX_TEXT = 2_000;
 
 export function jsonLog({ level: minLevel, actor, now, write }: JsonLogOptions): JsonLog {
-  function line(level: LogLevel, message: string, details: Details = {}): void {
+  function print(level: LogLevel, message: string, details: object, replacer?: typeof shortened): void {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(minLevel)) return;
     const time = new Date(now()).toISOString();
-    write(jsonLine({ time, level, message, actor, ...details }, shortened));
+    write(jsonLine({ time, level, message, actor, ...details }, replacer));
+  }
+
+  function line(level: LogLevel, message: string, details: Details = {}): void {
+    print(level, message, details, shortened);
   }
 
   return {
     line,
+    output: (printed) => print('info', 'runtime', printed),
     received: (count, waitedMs) => {
       if (count > 0) line('debug', 'received', { count, waitedMs });
     },
@@ -49,6 +63,10 @@ function levelOf({ facts, settle }: DeliveryReport): LogLevel {
   return facts.some(({ fact }) => fact === 'runtime-error') ? 'warn' : 'info';
 }
 
+function numberIn(facts: readonly Fact[], read: (fact: Fact) => number | undefined): number | undefined {
+  return facts.map(read).find((value) => value !== undefined);
+}
+
 function detailsOf(report: DeliveryReport): Details {
   const { envelopeId, attempt, settle, facts, problem, receivedBytes, processingMs, runtimeMs, sendMs } =
     report;
@@ -66,7 +84,10 @@ function detailsOf(report: DeliveryReport): Details {
     rule: joined((fact) =>
       fact.fact === 'policy' && fact.rule !== undefined ? String(fact.rule) : undefined,
     ),
+    maxAttempts: numberIn(facts, (fact) => (fact.fact === 'policy' ? fact.maxAttempts : undefined)),
+    retryInMs: numberIn(facts, (fact) => (fact.fact === 'result' ? fact.delayMs : undefined)),
     to: joined((fact) => (fact.fact === 'sent' ? fact.to : undefined)),
+    failureOf: joined((fact) => (fact.fact === 'failure' ? fact.actor : undefined)),
     problem,
     receivedBytes,
     processingMs,

@@ -65,8 +65,9 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
       } catch (error) {
         if (ending.signal.aborted) return { kind: ending.signal.reason as 'timeout' | 'interrupted' };
         const detail = unreachableDetail(error as Error, options);
-        return isUnconnected(error)
-          ? { kind: 'unreachable', detail, isUnsent: true }
+        if (isUnconnected(error)) return { kind: 'unreachable', detail, isUnsent: true };
+        return isLost(error)
+          ? { kind: 'unreachable', detail, isLost: true }
           : { kind: 'unreachable', detail };
       } finally {
         cancelTimer();
@@ -167,9 +168,16 @@ async function readAtMost(
 }
 
 function isUnconnected(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
-  );
+  return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
+}
+
+/** `UND_ERR_SOCKET`: the other side closed the connection. */
+function isLost(error: unknown): boolean {
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function unreachableDetail(

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { defined } from '../../core/text/defined.ts';
 import { onLines } from './lines.ts';
@@ -22,6 +23,8 @@ export interface ChildOptions {
   /** The working directory. Default: that of this process. */
   readonly cwd?: string;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
+  /** A longer line is passed on in pieces. Default: 256 KiB. */
+  readonly maxLineLength?: number;
 }
 
 /**
@@ -34,7 +37,8 @@ const GUARD_FD = 3;
 /** A descendant that left the group may keep the output open for as long as it lives. */
 const OUTPUT_CLOSED_WITHIN_MS = 10_000;
 
-export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
+export function startChild(options: ChildOptions): Child {
+  const { command, env, cwd } = options;
   const child = spawn('/bin/sh', ['-c', GUARD + command], {
     env,
     detached: true,
@@ -43,12 +47,12 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
   });
   // The pipe breaks when the group is killed.
   (child.stdio[GUARD_FD] as Writable | null)?.on('error', () => {});
-  forwardLines(child, onLine);
+  forwardLines(child, options);
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       killGroup(child);
-      resolve(signal === null ? `exited with status ${code}` : `was terminated by ${signal}`);
+      resolve(signal === null ? statusText(code ?? 0) : `was terminated by ${signal}`);
     });
   });
   return {
@@ -63,6 +67,12 @@ export function startChild({ command, env, cwd, onLine }: ChildOptions): Child {
       clearTimeout(timer);
     },
   };
+}
+
+/** A shell that waited for a process reports its signal as status 128 + N. */
+function statusText(code: number): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+  return `exited with status ${code}${signal === undefined ? '' : ` (${signal})`}`;
 }
 
 /**
@@ -80,10 +90,10 @@ async function outputClosed(child: ChildProcess, exited: Promise<string>): Promi
   clearTimeout(timer);
 }
 
-function forwardLines(child: ChildProcess, onLine: ChildOptions['onLine']): void {
+function forwardLines(child: ChildProcess, { onLine, maxLineLength }: ChildOptions): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     const source = child[stream];
-    if (source !== null) onLines(source, (line) => onLine(stream, line));
+    if (source !== null) onLines(source, (line) => onLine(stream, line), maxLineLength);
   }
 }
 

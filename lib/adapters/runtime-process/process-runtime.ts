@@ -4,7 +4,12 @@ import { defined } from '../../core/text/defined.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RenewableRuntime, Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
+import type { Details } from '../../ports/telemetry.ts';
 import { type Child, startChild } from './child.ts';
+import { type Ending, noteStderr, notReadyText } from './exit-text.ts';
+import type { RuntimeLine } from './lines.ts';
+import { withExitReason } from './lost-connection.ts';
+import { untilAnswering } from './until-answering.ts';
 
 export interface ProcessRuntimeOptions {
   readonly command: string;
@@ -19,33 +24,28 @@ export interface ProcessRuntimeOptions {
   readonly clock: Clock;
   /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
   readonly startupTimeoutMs?: number;
-  /** A line that the process printed. The envelope id is known if exactly one call is in flight. */
-  readonly onLine: (stream: 'stdout' | 'stderr', line: string, envelopeId: string | undefined) => void;
-  readonly onWarning: (message: string, details: Readonly<Record<string, string | number>>) => void;
+  readonly onLine: (line: RuntimeLine) => void;
+  /** The process is ready for calls. */
+  readonly onReady?: (details: { readonly pid: number; readonly startedInMs: number }) => void;
+  readonly onWarning: (message: string, details: Details) => void;
 }
 
-const FIRST_PROBE_PAUSE_MS = 10;
-const MAX_PROBE_PAUSE_MS = 250;
 const FIRST_RESTART_PAUSE_MS = 100;
 const MAX_RESTART_PAUSE_MS = 30_000;
 /** After a process ran this long, the pause before a restart is short again. */
 const STABLE_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
-/** How long after a lost connection the exit of the process is expected: the shell around it may end slowly. */
-const EXIT_NOTICE_MS = 5_000;
+/** A line of output becomes a line of JSON, in which a character may take six. Readers of the log allow 256 KiB. */
+const MAX_LINE_LENGTH = 32 * 1024;
 
 /** One run of the command, from the decision to start it to its end. */
-interface Instance {
+interface Instance extends Ending {
   child?: Child;
   isReady: boolean;
   /** Resolves when the process is ready, or has ended. */
   readonly settled: Promise<void>;
   /** Aborted when the process has ended or is being killed. */
   readonly over: AbortController;
-  /** The last line on stderr before the process was ready. */
-  lastStderrLine?: string;
-  /** How the process ended: `exited with status 1`. */
-  exitReason?: string;
   /** It gets no more calls, because another instance replaces it. */
   isReplaced?: boolean;
   /** It replaces an instance that worked. A call that waited for it in vain does not fail. */
@@ -80,13 +80,20 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     const env = await currentEnvironment(self.over.signal);
     if (env === undefined || self.over.signal.aborted) return;
     const startedAt = clock.now();
+    let hasStarted = false;
     const child = startChild({
       command: options.command,
       env,
+      maxLineLength: MAX_LINE_LENGTH,
       ...defined({ cwd: options.cwd }),
       onLine: (stream, line) => {
-        if (stream === 'stderr' && !self.isReady) self.lastStderrLine = line;
-        options.onLine(stream, line, onlyCall(inFlight));
+        if (stream === 'stderr') noteStderr(self, line, hasStarted);
+        const envelopeId = onlyCall(inFlight);
+        options.onLine({
+          stream,
+          text: line,
+          ...(hasStarted ? defined({ envelopeId }) : { isStarting: true }),
+        });
       },
     });
     self.child = child;
@@ -95,7 +102,10 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     killIfLate(self, child, AbortSignal.any([self.over.signal, ready.signal]));
     self.isReady = await untilAnswering(client, clock, self.over.signal);
     ready.abort();
-    if (self.isReady) failedStart = undefined;
+    if (!self.isReady) return;
+    hasStarted = true;
+    failedStart = undefined;
+    options.onReady?.({ pid: child.pid, startedInMs: clock.now() - startedAt });
   }
 
   /** Undefined if `over` aborts first. */
@@ -113,19 +123,26 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     if (startupTimeoutMs === undefined) return;
     await clock.sleep(startupTimeoutMs, readyOrOver);
     if (readyOrOver.aborted) return;
+    self.isLate = true;
     self.exitReason = `exceeded its startup timeout of ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed`;
     onWarning('the runtime did not become ready in time; killing it', { pid: child.pid, startupTimeoutMs });
     child.kill();
   }
 
   function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {
-    if (self === current) failedStart = self.isReady ? undefined : self;
+    const wasReady = self.isReady;
+    if (self === current) failedStart = wasReady ? undefined : self;
     self.exitReason ??= reason;
     self.isReady = false;
     self.over.abort();
     if (closing.signal.aborted || self !== current) return;
     if (ranMs > STABLE_AFTER_MS) pauseMs = FIRST_RESTART_PAUSE_MS;
-    onWarning('the runtime ended', { reason: self.exitReason, pid: child.pid, restartInMs: pauseMs });
+    onWarning('the runtime ended', {
+      reason: self.exitReason,
+      pid: child.pid,
+      restartInMs: pauseMs,
+      ...(wasReady ? {} : { isStarting: true }),
+    });
     current = startInstance(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
     pauseMs = Math.min(pauseMs * 2, MAX_RESTART_PAUSE_MS);
   }
@@ -216,7 +233,10 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     inFlight.set(token, request.envelope.id);
     const calling = client.call({ ...request, timeoutMs });
     calls.add(calling);
-    const end = await calling.finally(() => calls.delete(calling));
+    const until = clock.now() + timeoutMs;
+    const end = await calling
+      .then((answer) => withExitReason(answer, instance, until, { clock, interrupted: interruption.signal }))
+      .finally(() => calls.delete(calling));
     // The event loop may deliver output that was printed before the answer only after the answer.
     setImmediate(() => inFlight.delete(token));
     if (end.kind === 'timeout') restart(instance);
@@ -238,10 +258,9 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
       if (end === undefined && interrupted.aborted) return { kind: 'interrupted' };
       if (end === undefined)
         return isFirst && !instance.isReplacement
-          ? { kind: 'unreachable', detail: notReadyDetail(failedStart) }
+          ? { kind: 'unreachable', detail: notReadyText(failedStart) }
           : { kind: 'interrupted' };
       if (end.kind !== 'unreachable' || !end.isUnsent) return end;
-      await clock.sleep(Math.min(until - clock.now(), EXIT_NOTICE_MS), instance.over.signal);
       if (instance === current || clock.now() >= until) return end;
     }
   }
@@ -273,33 +292,6 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   };
 }
 
-const MAX_STDERR_CHARACTERS = 500;
-
-/** Explains the failed start without the log: this text is stored with the failed envelope. */
-function notReadyDetail(failedStart: Instance | undefined): string {
-  const message = 'the runtime did not become ready';
-  if (failedStart === undefined) return message;
-  const { exitReason, lastStderrLine } = failedStart;
-  const lastLine =
-    lastStderrLine === undefined
-      ? ''
-      : `; last line on stderr: ${lastStderrLine.slice(0, MAX_STDERR_CHARACTERS)}`;
-  return `${message}: it ${exitReason}${lastLine}`;
-}
-
 function onlyCall(inFlight: ReadonlyMap<object, string>): string | undefined {
   return inFlight.size === 1 ? inFlight.values().next().value : undefined;
-}
-
-/** False if `over` is aborted before the runtime answers. */
-async function untilAnswering(client: Runtime, clock: Clock, over: AbortSignal): Promise<boolean> {
-  for (
-    let pauseMs = FIRST_PROBE_PAUSE_MS;
-    !over.aborted;
-    pauseMs = Math.min(pauseMs * 2, MAX_PROBE_PAUSE_MS)
-  ) {
-    if ((await client.problem()) === undefined) return !over.aborted;
-    await clock.sleep(pauseMs, over);
-  }
-  return false;
 }

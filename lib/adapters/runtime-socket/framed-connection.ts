@@ -25,6 +25,13 @@ export function openConnection(path: string, maxFrameBytes: number): Promise<Fra
   });
 }
 
+/** The runtime ended the connection during a call, possibly because its process ended. */
+export class ConnectionClosed extends Error {
+  constructor() {
+    super('the runtime closed the connection before it answered');
+  }
+}
+
 const MORE_THAN_ONE = 'the runtime sent more than one answer';
 
 interface Exchange {
@@ -61,7 +68,7 @@ function framedConnection(socket: Socket, maxFrameBytes: number): FramedConnecti
     }
   });
   socket.on('error', fail);
-  socket.on('close', () => fail(new Error('the runtime closed the connection before it answered')));
+  socket.on('close', () => fail(new ConnectionClosed()));
 
   return {
     exchange: (request, onFrame) =>

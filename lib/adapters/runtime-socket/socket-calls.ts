@@ -1,7 +1,7 @@
 import { startTimer } from '../../async/timer.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { AnswerTooLarge } from './frame-reader.ts';
-import { type FramedConnection, openConnection } from './framed-connection.ts';
+import { ConnectionClosed, type FramedConnection, openConnection } from './framed-connection.ts';
 
 interface SocketCall {
   readonly request: Buffer;
@@ -111,14 +111,21 @@ function takeIdle(idle: FramedConnection[]): FramedConnection | undefined {
 function endFrom(error: Error, path: string, state: CallState): CallResult {
   if (error instanceof AnswerTooLarge) return { kind: 'too-large', detail: error.message };
   const detail = unreachableDetail(error, path);
-  return isUnread(error, state) || isUnconnected(error)
-    ? { kind: 'unreachable', detail, isUnsent: true }
-    : { kind: 'unreachable', detail };
+  if (isUnread(error, state) || isUnconnected(error)) return { kind: 'unreachable', detail, isUnsent: true };
+  return isClosed(error) ? { kind: 'unreachable', detail, isLost: true } : { kind: 'unreachable', detail };
 }
 
 /** The runtime did not read the request. After a regular close, in contrast, it may have read and processed it. */
 function isUnread(error: unknown, { hasAnswered }: CallState): boolean {
-  return !hasAnswered && ['EPIPE', 'ECONNRESET'].includes(codeOf(error));
+  return !hasAnswered && isReset(error);
+}
+
+function isClosed(error: Error): boolean {
+  return error instanceof ConnectionClosed || isReset(error);
+}
+
+function isReset(error: unknown): boolean {
+  return ['EPIPE', 'ECONNRESET'].includes(codeOf(error));
 }
 
 function isUnconnected(error: unknown): boolean {

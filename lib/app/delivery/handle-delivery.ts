@@ -6,8 +6,10 @@ import { decide } from '../../core/delivery/decide.ts';
 import type { Outcome } from '../../core/delivery/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../../core/delivery/plan.ts';
 import { type Arrival, type DeriveId, decode } from '../../core/envelope/decode.ts';
+import { actorTimeoutFault, connectionFault, type Fault } from '../../core/envelope/fault.ts';
 import { deadlineMs } from '../../core/envelope/status.ts';
 import { defined } from '../../core/text/defined.ts';
+import { isFields } from '../../core/text/fields.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import type { Reply } from '../../ports/reply.ts';
 import type { Progress } from '../../ports/reports.ts';
@@ -85,7 +87,7 @@ export async function handleDelivery(
     ...identityOf(admission),
     settle: plan.settle,
     facts: plan.facts,
-    ...problemOf(outcome, problem),
+    ...problemOf(outcome, plan, problem),
     receivedBytes: Buffer.byteLength(delivery.body),
     sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
     processingMs: endedAt - arrivedAt,
@@ -160,15 +162,31 @@ function identityOf({ envelope }: Admission): Pick<DeliveryReport, 'envelopeId' 
   return { envelopeId: envelope.id, attempt: envelope.status?.attempt ?? 1 };
 }
 
-function problemOf(outcome: Outcome, refusal: string | undefined): { problem?: string } {
-  const problem = refusal ?? problemOfOutcome(outcome);
+/** Why the delivery failed, in the words of the envelope's error: logs and the failure index contain the same text. */
+function problemOf(outcome: Outcome, plan: Plan, refusal: string | undefined): { problem?: string } {
+  const problem = refusal ?? errorOfPlan(plan) ?? problemOfOutcome(outcome);
   return defined({ problem });
+}
+
+/** Undefined if the delivery did not fail: an envelope that is only passed on may contain an earlier error. */
+function errorOfPlan({ facts, dispatches }: Plan): string | undefined {
+  const hasFailed = facts.some(
+    (fact) => fact.fact === 'failed' || (fact.fact === 'result' && fact.result === 'error'),
+  );
+  const error = hasFailed ? dispatches[0]?.envelope.status?.error : undefined;
+  return isFields(error) ? `${error['type']}: ${error['message']}` : undefined;
 }
 
 function problemOfOutcome(outcome: Outcome): string | undefined {
   if (outcome.kind === 'unreadable') return outcome.problem;
   if (outcome.kind !== 'called') return undefined;
   const { end } = outcome;
-  if (end.kind === 'fault') return `${end.fault.type}: ${end.fault.message}`;
-  return end.kind === 'unreachable' || end.kind === 'too-large' ? end.detail : undefined;
+  if (end.kind === 'fault') return errorText(end.fault);
+  if (end.kind === 'unreachable') return errorText(connectionFault(end.detail));
+  if (end.kind === 'timeout') return errorText(actorTimeoutFault(outcome.call.timeoutMs));
+  return end.kind === 'too-large' ? end.detail : undefined;
+}
+
+function errorText({ type, message }: Fault): string {
+  return `${type}: ${message}`;
 }

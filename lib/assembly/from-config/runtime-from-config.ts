@@ -43,7 +43,8 @@ export async function runtimeFromConfig(
     client,
     clock,
     ...defined({ startupTimeoutMs, waitsFor: secrets?.problem }),
-    onLine: (stream, text, envelopeId) => log.line('info', 'runtime', { stream, text, envelopeId }),
+    onLine: (line) => log.output(line),
+    onReady: (details) => log.line('info', 'the runtime started', details),
     onWarning: (message, details) => log.warn(message, details),
   });
   const runtime =

@@ -1,6 +1,7 @@
 import type { Envelope } from '../../core/envelope/envelope.ts';
 import { errorOf } from '../../core/failure/failure.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
+import { attemptOf, endReasonText } from './failure-reason.ts';
 import { oneLine, plainLines } from './plain-text.ts';
 
 /** Frames of the runtime, the language and packages: the mistake is rarely there. */
@@ -8,12 +9,10 @@ const NOT_THE_USERS = /asya[-_]runtime|node:|node_modules|site-packages|<frozen 
 const FRAMES = 3;
 const MAX_LINE = 160;
 
-/** How an envelope ended, on one line: "failed at score: PolicyExhausted, attempt 3 of 3". */
+/** How an envelope ended, on one line: "failed at score: exhausted (PolicyExhausted), attempt 3 of 3". */
 export function endLine({ end, actor, reason, attempts }: EndRecord, envelope?: Envelope): string {
-  const why = reason === '' ? '' : `: ${oneLine(reason, 60)}`;
-  const max = envelope?.status?.max_attempts;
-  const of = typeof max === 'number' ? ` of ${max}` : '';
-  const tries = end === 'failed' && attempts !== undefined ? `, attempt ${attempts}${of}` : '';
+  const why = reason === '' ? '' : `: ${oneLine(endReasonText(reason, attempts, envelope), 80)}`;
+  const tries = end === 'failed' && attempts !== undefined ? `, ${attemptOf(attempts, envelope)}` : '';
   return `${end} at ${oneLine(actor, 63)}${why}${tries}`;
 }
 

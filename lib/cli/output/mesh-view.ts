@@ -1,8 +1,9 @@
 import type { QueueDepths } from '../../adapters/sqs/queue-depths.ts';
 import type { LogLine } from '../../local/mesh/log-line.ts';
 import { colors as pc } from './colors.ts';
+import { lineText, screenRows } from './log-text.ts';
+import { envelopeCounts, tableLines } from './mesh-table.ts';
 import { cutTo, oneLine, plainLines, wrapTo } from './plain-text.ts';
-import { type Column, tableText } from './table.ts';
 
 /** The output of `asya dev`. */
 export interface MeshView {
@@ -11,35 +12,17 @@ export interface MeshView {
   note(text: string): void;
   /** Shows a line as long as the mesh runs. */
   pin(text: string): void;
-  /** Called once a second with the queue depths. */
-  depths(depths: ReadonlyMap<string, QueueDepths>): void;
+  /** Called once a second with the queue depths, in the order of the rows. */
+  depths(depths: ReadonlyMap<string, QueueDepths | undefined>): void;
+  /** Why an actor's handler cannot be loaded. `undefined`: it can. */
+  problem(actor: string, problem: string | undefined): void;
+  /** The size of the window has changed. */
+  resized(): void;
   end(): void;
 }
 
-interface Counts {
-  done: number;
-  failed: number;
-}
-
-interface Row extends QueueDepths, Counts {
-  readonly actor: string;
-}
-
-const COLUMNS: readonly Column<Row>[] = [
-  { title: 'ACTOR', text: ({ actor }) => actor },
-  { title: 'WAITING', text: ({ visible }) => numberText(visible), align: 'right' },
-  { title: 'IN FLIGHT', text: ({ inFlight }) => numberText(inFlight), align: 'right' },
-  { title: 'RETRIES', text: ({ delayed }) => numberText(delayed), align: 'right' },
-  { title: 'DONE', text: ({ done }) => numberText(done), align: 'right' },
-  { title: 'FAILED', text: ({ failed }) => numberText(failed), align: 'right' },
-  { title: 'DLQ', text: ({ deadLettered }) => numberText(deadLettered), align: 'right' },
-];
-
-function numberText(value: number): string {
-  return value === 0 ? '·' : String(value);
-}
-
-const RECENT_LINES = 12;
+/** More lines than any window has. */
+const RECENT_LINES = 500;
 /** The table is shortened to keep this many recent lines visible: warnings appear only there. */
 const MIN_RECENT_LINES = 6;
 
@@ -48,17 +31,21 @@ export interface ScreenSize {
   readonly rows: number;
 }
 
-/** A live view that redraws itself in place: the queues in a table, warnings and changes below it. */
+/** The rows of one recent line at this width. */
+type RowsIn = (columns: number) => readonly string[];
+
+/** A live view that redraws itself in place: the queues in a table, and below it as many recent lines as fit. */
 export function screenView(
   title: string,
   hint: string,
   write: (text: string) => void,
   size: () => ScreenSize,
 ): MeshView {
-  const counts = new Map<string, Counts>();
-  const recent: ((columns: number) => readonly string[])[] = [];
+  const counts = envelopeCounts();
+  const problems = new Map<string, string>();
+  const recent: RowsIn[] = [];
   const pinned: string[] = [];
-  let queues: ReadonlyMap<string, QueueDepths> = new Map();
+  let queues: ReadonlyMap<string, QueueDepths | undefined> = new Map();
   let drawn: (ScreenSize & { readonly lines: number }) | undefined;
 
   function draw(): void {
@@ -79,44 +66,49 @@ export function screenView(
 
   /** Lines beyond the screen's height cannot be redrawn: recent lines are dropped first, then the end of the table. */
   function fitLines(columns: number, height: number): readonly string[] {
-    const recentLines = recent.flatMap((linesIn) => linesIn(columns));
     const bottom = ['', ...pinned, pc.dim(hint)];
     const fixedRows = 1 + 1 + 1 + bottom.length;
-    const table = shortened(
-      tableLines(),
-      height - fixedRows - Math.min(recentLines.length, MIN_RECENT_LINES),
-    );
+    const recentRows = lastRows(columns, height);
+    const most = height - fixedRows - Math.min(recentRows.length, MIN_RECENT_LINES);
+    const table = tableLines(tableRows(), columns, most);
     const freeRows = Math.max(0, height - fixedRows - table.length);
     const lines = [
       pc.bold(title),
       '',
       ...table,
       '',
-      ...(freeRows === 0 ? [] : recentLines.slice(-freeRows)),
+      ...(freeRows === 0 ? [] : recentRows.slice(-freeRows)),
       ...bottom,
     ];
     return lines.slice(0, Math.max(0, height)).map((line) => cutTo(line, columns));
   }
 
-  function tableLines(): readonly string[] {
-    const rows = [...queues].map(([actor, depths]) => ({
-      actor,
-      ...depths,
-      ...(counts.get(actor) ?? NO_COUNTS),
-    }));
-    return tableText(COLUMNS, rows).split('\n');
+  /** The newest recent lines: at least as many rows as fit. */
+  function lastRows(columns: number, height: number): readonly string[] {
+    const rows: string[] = [];
+    for (let at = recent.length - 1; at >= 0 && rows.length < height; at--)
+      rows.unshift(...(recent[at]?.(columns) ?? []));
+    return rows;
   }
 
-  function push(linesIn: (columns: number) => readonly string[]): void {
-    recent.push(linesIn);
+  function tableRows() {
+    return Array.from(queues, ([actor, depths]) => ({
+      actor,
+      depths,
+      ...counts.of(actor),
+      problem: problems.get(actor),
+    }));
+  }
+
+  function push(rowsIn: RowsIn): void {
+    recent.push(rowsIn);
     recent.splice(0, recent.length - RECENT_LINES);
   }
 
   return {
     line: (line) => {
-      count(counts, line);
-      const text = lineText(line);
-      if (text !== undefined) push(() => [text]);
+      counts.add(line);
+      if (lineText(line) !== undefined) push((columns) => screenRows(line, columns));
     },
     // Wrapped instead of cut: the end of a warning says what to do.
     warn: (warning) => {
@@ -137,6 +129,11 @@ export function screenView(
       queues = depths;
       draw();
     },
+    problem: (actor, problem) => {
+      if (problem === undefined) problems.delete(actor);
+      else problems.set(actor, problem);
+    },
+    resized: draw,
     end: () => {},
   };
 }
@@ -152,43 +149,8 @@ export function plainView(print: (text: string) => void): MeshView {
     note: print,
     pin: print,
     depths: () => {},
+    problem: () => {},
+    resized: () => {},
     end: () => {},
   };
-}
-
-function shortened(table: readonly string[], most: number): readonly string[] {
-  if (table.length <= most) return table;
-  const shown = Math.max(1, most - 1);
-  return [
-    ...table.slice(0, shown),
-    pc.dim(`… ${table.length - shown} more rows; enlarge the window to see them`),
-  ];
-}
-
-const NO_COUNTS: Counts = { done: 0, failed: 0 };
-
-function count(counts: Map<string, Counts>, line: LogLine): void {
-  if (line.kind !== 'delivery') return;
-  const known = counts.get(line.actor) ?? { ...NO_COUNTS };
-  if (line.isFailure) known.failed++;
-  else known.done++;
-  counts.set(line.actor, known);
-}
-
-/** Undefined for debug and info lines: they are only in the log file. */
-export function lineText(line: LogLine): string | undefined {
-  const clock = line.time.slice(11, 19);
-  switch (line.kind) {
-    case 'delivery': {
-      const text = oneLine(line.text, 200);
-      const attempt = line.attempt > 1 ? ` attempt ${line.attempt}` : '';
-      return `${pc.dim(clock)} ${line.actor}${attempt} ${pc.dim(oneLine(line.envelopeId, 12))} ${line.isFailure ? pc.red(text) : text}`;
-    }
-    case 'output':
-      return `${pc.dim(clock)} ${line.actor} ${pc.dim('|')} ${oneLine(line.text, 300)}`;
-    case 'other':
-      return line.level === 'warn' || line.level === 'error'
-        ? `${pc.dim(clock)} ${line.actor} ${pc.yellow(oneLine(line.text, 300))}`
-        : undefined;
-  }
 }

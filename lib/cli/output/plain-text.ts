@@ -22,6 +22,11 @@ export function plainLines(text: string): readonly string[] {
     .map((line) => line.replaceAll('\t', '    ').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''));
 }
 
+/** A line that a handler printed, with its indentation and without control characters. */
+export function plainLine(text: string): string {
+  return plainLines(text.toWellFormed()).join(' ');
+}
+
 /** The first `most` columns of a line. Color codes take no columns, and colors are closed where the line is cut. */
 export function cutTo(line: string, most: number): string {
   if (most < 1) return '';

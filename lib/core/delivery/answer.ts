@@ -25,6 +25,8 @@ export type Answer =
       readonly detail: string;
       /** The request did not reach the runtime, so calling again does not repeat any work. */
       readonly isUnsent?: true;
+      /** The connection was lost during the call, possibly because the runtime's process ended. */
+      readonly isLost?: true;
     };
 
 /** `array`: each item of an array is a value of its own. `never`: an array is one value. */

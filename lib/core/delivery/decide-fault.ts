@@ -49,7 +49,8 @@ export function planFault(
   if (match === undefined) return planWithoutPolicy({ envelope, fault, facts, context }, errorType);
   const { policy, policyName, rule } = match;
   const decidedBy = { policy: policyName, ...defined({ rule }) };
-  const policyFact: Fact = { fact: 'policy', ...decidedBy };
+  const maxAttempts = policy.maxAttempts === Number.POSITIVE_INFINITY ? undefined : policy.maxAttempts;
+  const policyFact: Fact = { fact: 'policy', ...decidedBy, ...defined({ maxAttempts }) };
   return planByPolicy({ envelope, fault, facts: [...facts, policyFact], context, decidedBy }, policy);
 }
 
@@ -123,7 +124,7 @@ function planRetry(faultCase: FaultCase, policy: Policy): Plan {
   });
   const retry = withDelay(withFittingError({ ...envelope, status }, error, context), delayMs, context);
   const dispatch = dispatchOf(actor.name, 'retry', retry.envelope, retry.delayMs);
-  return ackAfter([dispatch], [...facts, resultFact('retried')], otherwise);
+  return ackAfter([dispatch], [...facts, { ...resultFact('retried'), delayMs }], otherwise);
 }
 
 function planExhausted(faultCase: FaultCase, policy: Policy): Plan {

@@ -29,13 +29,24 @@ export type DispatchType = 'next' | 'retry' | 'routed' | 'sink' | 'sump' | 'esca
 
 /** One thing worth counting or logging. All metrics and logs about a delivery are derived from facts. */
 export type Fact =
-  | { readonly fact: 'result'; readonly result: Result }
+  | {
+      readonly fact: 'result';
+      readonly result: Result;
+      /** Until the next attempt. Set if the result is `retried`. */
+      readonly delayMs?: number;
+    }
   | { readonly fact: 'failed'; readonly reason: FailedReason }
   | { readonly fact: 'runtime-error'; readonly errorType: RuntimeErrorType }
   | { readonly fact: 'sent'; readonly to: string; readonly type: DispatchType }
   /** A failure was added to the index. */
   | { readonly fact: 'failure'; readonly actor: string; readonly reason: string }
-  | { readonly fact: 'policy'; readonly policy: string; readonly rule?: number };
+  | {
+      readonly fact: 'policy';
+      readonly policy: string;
+      readonly rule?: number;
+      /** Undefined: attempts are limited by time only. */
+      readonly maxAttempts?: number;
+    };
 
 export const RESULTS = [
   'success',
@@ -96,7 +107,7 @@ export function planAfterRefusal(plan: Plan): Plan {
   return plan.otherwise ?? releaseWith([failedFact('transport_error')]);
 }
 
-export function resultFact(result: Result): Fact {
+export function resultFact(result: Result): Extract<Fact, { fact: 'result' }> {
   return { fact: 'result', result };
 }
 

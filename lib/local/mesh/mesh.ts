@@ -17,6 +17,7 @@ import { findPython } from './find-python.ts';
 import { localHandlerAccess } from './handler-access.ts';
 import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
+import { meshDepths } from './mesh-depths.ts';
 import { meshSecrets } from './mesh-secrets.ts';
 import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
@@ -42,7 +43,11 @@ export interface LocalMesh {
   applySecrets(): Promise<readonly string[]>;
   /** Uses new instances of this actor from now on. */
   renew(actor: string): void;
-  depths(): Promise<ReadonlyMap<string, QueueDepths>>;
+  /**
+   * The depths of the queues, in a fixed order: the actors along the flows, the other actors, the crew. Undefined if a
+   * queue's depths are not known. Only an actor's retries are delayed: the gateway's timers do not count.
+   */
+  depths(): Promise<ReadonlyMap<string, QueueDepths | undefined>>;
   pids(): readonly number[];
   /** Finishes deliveries in progress within the grace period, and stops all processes and servers. */
   close(graceMs: number): Promise<void>;
@@ -85,6 +90,8 @@ export type MeshEvent =
       readonly line: string;
     }
   | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
+  /** Why an actor was not started. `undefined`: it was started. */
+  | { readonly event: 'problem'; readonly actor: string; readonly problem: string | undefined }
   /** A problem that the user should know about, with what to do. */
   | { readonly event: 'warning'; readonly actor: string; readonly text: string };
 
@@ -261,11 +268,13 @@ function meshOn(
     const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
     if ('problem' in how) {
       onEvent({ event: 'warning', actor, text: `actor "${actor}" was not started: ${how.problem}` });
+      onEvent({ event: 'problem', actor, problem: `not started: ${how.problem}` });
       return;
     }
     const missing = spec === undefined ? undefined : secrets.problem(spec);
     if (missing !== undefined) {
       if (waiting.get(actor) !== missing) onEvent({ event: 'warning', actor, text: missing });
+      onEvent({ event: 'problem', actor, problem: missing });
       waiting.set(actor, missing);
       return;
     }
@@ -284,6 +293,7 @@ function meshOn(
       onWarning: (text) => onEvent({ event: 'warning', actor, text }),
       onBatch: (batch) => onEvent({ event: 'batch', actor, batch }),
     });
+    onEvent({ event: 'problem', actor, problem: undefined });
     runners.set(actor, runner);
     homes.set(actor, cwd);
   }
@@ -303,13 +313,7 @@ function meshOn(
     apply: (manifest) => afterOthers(() => apply(manifest)),
     applySecrets: () => afterOthers(applySecrets),
     renew: (actor) => runners.get(actor)?.renew(),
-    depths: async () => {
-      const withQueue = planned.filter(({ queue }) => queue !== undefined);
-      const entries = await Promise.all(
-        withQueue.map(async ({ actor, queue }) => [actor, await broker.depths(queue?.name ?? '')] as const),
-      );
-      return new Map(entries.flatMap(([actor, depths]) => (depths === undefined ? [] : [[actor, depths]])));
-    },
+    depths: () => meshDepths(current, planned, broker),
     pids: () => [...runners.values()].flatMap((runner) => runner.pids()),
     close: async (graceMs) => {
       await applying;

@@ -12,6 +12,17 @@ function logged(text: string): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
+it('shortens texts, but never the output of a handler', () => {
+  const lines: string[] = [];
+  const log = jsonLog({ level: 'info', actor: 'score', now: () => 0, write: (line) => lines.push(line) });
+  const text = `  ${'x'.repeat(30_000)}`;
+  log.output({ stream: 'stdout', text, envelopeId: 'e-1' });
+  log.line('warn', 'a problem', { text });
+  const [output, warning] = lines.map((line) => JSON.parse(line) as { text: string });
+  expect(output).toMatchObject({ message: 'runtime', stream: 'stdout', text, envelopeId: 'e-1' });
+  expect(warning?.text).toHaveLength(2_003);
+});
+
 describe('a line of the log', () => {
   it.each([
     ['U+2028', 'a\u2028b'],

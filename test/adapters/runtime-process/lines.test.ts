@@ -34,6 +34,15 @@ describe('onLines', () => {
     expect(lines.join('')).toBe(chunks.join(''));
   });
 
+  it('divides a long line at the limit, but no character', async () => {
+    const stream = new PassThrough();
+    const lines: string[] = [];
+    onLines(stream, (line) => lines.push(line), 4);
+    stream.end('abcdefghi\nabc\u{1f600}\n');
+    await new Promise((resolve) => stream.once('close', resolve));
+    expect(lines).toEqual(['abcd', 'efgh', 'i', 'abc', '\u{1f600}']);
+  });
+
   it('decodes a character whose bytes arrive in two chunks', async () => {
     const bytes = Buffer.from('é€\u{1f600}\n');
     for (let at = 1; at < bytes.length; at++)

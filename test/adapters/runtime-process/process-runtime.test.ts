@@ -47,12 +47,14 @@ it('reports how a failed start ended, with its last line on stderr', async () =>
   const runtime = started('echo first >&2; echo "module not found" >&2; exit 7');
   await expect
     .poll(async () => detailOf(await runtime.call(requestWith(1, 50))))
-    .toBe('the runtime did not become ready: it exited with status 7; last line on stderr: module not found');
+    .toBe(
+      "the handler's process exited with status 7 while it was starting; last line on stderr: module not found",
+    );
 });
 
 it('reports that a runtime which is still starting is not ready', async () => {
   const runtime = started('exec sleep 600');
-  expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe('the runtime did not become ready');
+  expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe("the handler's process did not become ready");
 });
 
 it('kills and restarts a runtime that does not become ready in time', async () => {
@@ -67,7 +69,7 @@ it('kills and restarts a runtime that does not become ready in time', async () =
     'the runtime ended: exceeded its startup timeout of 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed';
   await expect.poll(() => warnings.slice(0, 4)).toEqual([late, ended, late, ended]);
   expect(detailOf(await runtime.call(requestWith(1, 10)))).toBe(
-    'the runtime did not become ready: it exceeded its startup timeout of 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed',
+    "the handler's process exceeded its startup timeout of 50ms (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed",
   );
 });
 
@@ -136,7 +138,7 @@ it('fails a call at once after a failed start, however long its timeout is', asy
   expect(runtime.isStarting?.()).toBe(false);
   const timeoutMs = 86_400_000;
   expect(detailOf(await runtime.call(requestWith(1, timeoutMs)))).toBe(
-    'the runtime did not become ready: it exited with status 7; last line on stderr: module not found',
+    "the handler's process exited with status 7 while it was starting; last line on stderr: module not found",
   );
   expect(sleeps).not.toContain(timeoutMs);
 });

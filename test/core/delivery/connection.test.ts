@@ -21,7 +21,8 @@ describe('an unreachable runtime without a matching policy', () => {
     const { sends, sent, plan } = handle(atAttempt(attempt), UNREACHABLE);
     expect(sends[0]).toMatchObject({ to: 'score', type: 'retry', delayMs });
     expect(sent.status).toMatchObject({ phase: 'retrying', attempt, max_attempts: 5, error: ERROR });
-    expect(plan.facts).toContainEqual({ fact: 'policy', policy: 'connection' });
+    expect(plan.facts).toContainEqual({ fact: 'result', result: 'retried', delayMs });
+    expect(plan.facts).toContainEqual({ fact: 'policy', policy: 'connection', maxAttempts: 5 });
   });
 
   it('is retried after a second, without jitter', () => {

@@ -218,7 +218,7 @@ describe('a plan also contains facts about', () => {
     ).toEqual([
       { fact: 'result', result: 'error' },
       { fact: 'runtime-error', errorType: 'execution' },
-      { fact: 'policy', policy: 'default' },
+      { fact: 'policy', policy: 'default', maxAttempts: 1 },
       { fact: 'result', result: 'escalated' },
       { fact: 'sent', to: 't', type: 'escalation' },
       { fact: 'sent', to: 'x-sink', type: 'sink' },
@@ -233,19 +233,31 @@ describe('a plan also contains facts about', () => {
         { errors: ['ValueError'], policy: 'own' },
       ],
     };
-    expect(planOf({}, faultEnd(), setting).facts).toContainEqual({ fact: 'policy', policy: 'own', rule: 1 });
+    expect(planOf({}, faultEnd(), setting).facts).toContainEqual({
+      fact: 'policy',
+      policy: 'own',
+      rule: 1,
+      maxAttempts: 3,
+    });
     expect(planOf({}, faultEnd({ type: 'KeyError' }), setting).facts).toContainEqual({
       fact: 'policy',
       policy: 'noRetry',
       rule: 0,
+      maxAttempts: 1,
     });
     const withoutRule = planOf({}, faultEnd({ type: 'Odd' }), setting).facts;
     expect(withoutRule.find(({ fact }) => fact === 'policy')).toStrictEqual({
       fact: 'policy',
       policy: 'default',
+      maxAttempts: 1,
     });
     expect(planOf({}, faultEnd(), {}).facts.some(({ fact }) => fact === 'policy')).toBe(false);
     expect(planOf(onError, faultEnd(), setting).facts.some(({ fact }) => fact === 'policy')).toBe(false);
+  });
+
+  it('no maximum of attempts if only time limits them', () => {
+    const { facts } = planOf({}, faultEnd(), byDefault({ maxAttempts: 'unlimited', maxDuration: '1h' }));
+    expect(facts.find(({ fact }) => fact === 'policy')).toStrictEqual({ fact: 'policy', policy: 'default' });
   });
 
   it('no keys without a value', () => {

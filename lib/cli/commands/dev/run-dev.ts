@@ -8,6 +8,7 @@ import { errorText } from '../../../core/text/error-text.ts';
 import { jsonLine } from '../../../core/text/json-line.ts';
 import { mistakesText } from '../../../core/text/mistake.ts';
 import { createFilesPrivately } from '../../../local/engines/private-files.ts';
+import { handlerProblems } from '../../../local/mesh/handler-problems.ts';
 import { readLogLine, repeatFilter } from '../../../local/mesh/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/mesh.ts';
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
@@ -50,7 +51,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     folder: resolve(cwd, folder),
     dataDir: state.dataDir,
     shell: terminal.env,
-    onEvent: eventHandler(state, view),
+    onEvent: eventHandler(state, view, resolve(cwd, folder)),
   });
   if ('problem' in started) {
     printError(`asya: ${started.problem}`);
@@ -126,6 +127,7 @@ async function runUntilStopped(
     }
   });
   const stop = terminal.stop();
+  process.stdout.on('resize', view.resized);
   const polling = (async () => {
     while (!stop.aborted) {
       view.depths(await mesh.depths());
@@ -137,6 +139,7 @@ async function runUntilStopped(
     view.note('stopping');
     return EXIT.ok;
   } finally {
+    process.stdout.off('resize', view.resized);
     await watch.close();
     await envWatch.close();
     await mesh.close(STOP_TIMEOUT_MS);
@@ -168,16 +171,28 @@ function createView(terminal: Terminal, { plain }: DevOptions, { flows }: Manife
   );
 }
 
-function eventHandler(state: MeshState, view: MeshView): (event: MeshEvent) => void {
+function eventHandler(state: MeshState, view: MeshView, root: string): (event: MeshEvent) => void {
   const isNew = repeatFilter();
+  const problemIn = handlerProblems();
   return (event) => {
     if (event.event === 'warning') view.warn(event.text);
+    if (event.event === 'problem') view.problem(event.actor, shortProblem(event.problem, root));
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
+    const found = problemIn(line);
+    if (found !== undefined) view.problem(found.actor, shortProblem(found.problem, root));
     state.log(jsonLine(line));
     if (isNew(line)) view.line(line);
   };
+}
+
+/** A problem for the table: without the name of the handler, and with paths inside the mesh's folder. */
+function shortProblem(problem: string | undefined, root: string): string | undefined {
+  return problem
+    ?.replace(/^cannot host "[^"]*": /, 'cannot load: ')
+    .replace(/^actor "[^"]*" waits, .*?: /, 'waits: ')
+    .replaceAll(`${root}/`, '');
 }
 
 function namesOf({ actors, flows }: Manifest) {

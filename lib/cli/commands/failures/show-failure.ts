@@ -10,6 +10,7 @@ import { colors as pc } from '../../output/colors.ts';
 import { countText } from '../../output/count-text.ts';
 import { decidedByText } from '../../output/decided-by-text.ts';
 import { failureJson } from '../../output/failure-output.ts';
+import { attemptOf, endReasonText } from '../../output/failure-reason.ts';
 import { escaped, jsonOutput, oneLine, plainLines, shellWord } from '../../output/plain-text.ts';
 import { taskEventLines } from '../../output/task-events.ts';
 import { whenText } from '../../output/times.ts';
@@ -96,15 +97,9 @@ function named(text: string): string {
 }
 
 function titleText(failure: Failure, envelope: Envelope | undefined): string {
-  const { envelopeId, actor, reason } = failure;
-  const where = `${pc.red('failed')} at ${pc.bold(named(actor))} · ${named(reason)}`;
-  return `${pc.bold(oneLine(envelopeId))}  ${where} · ${attemptsText(failure, envelope)}`;
-}
-
-function attemptsText({ attempts }: Failure, envelope: Envelope | undefined): string {
-  const max = envelope?.status?.max_attempts;
-  const count = `${attempts}${typeof max === 'number' ? ` of ${max}` : ''}`;
-  return `${count} attempt${attempts === 1 && typeof max !== 'number' ? '' : 's'}`;
+  const { envelopeId, actor, reason, attempts } = failure;
+  const where = `${pc.red('failed')} at ${pc.bold(named(actor))} · ${named(endReasonText(reason, attempts, envelope))}`;
+  return `${pc.bold(oneLine(envelopeId))}  ${where} · ${attemptOf(attempts, envelope)}`;
 }
 
 function routeText({ route }: Envelope, { actor }: Failure): string {

@@ -7,7 +7,7 @@ import { type Operator, withOperator } from '../../operator.ts';
 import { envelopeId } from '../../options/find-id.ts';
 import { endLine, errorLines } from '../../output/error-lines.ts';
 import { type LogTail, logTail } from '../../output/log-tail.ts';
-import { lineText } from '../../output/mesh-view.ts';
+import { lineText } from '../../output/log-text.ts';
 import { oneLine } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { type LatestStep, stepOfTask, treeLines } from './run-tree.ts';
