@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
-import { whyText } from '../../lib/cli/output/timeline-messages.ts';
 import { endReasonText } from '../../lib/cli/output/failure-reason.ts';
 import { lineText } from '../../lib/cli/output/log-text.ts';
+import { whyText } from '../../lib/cli/output/timeline-messages.ts';
 import { FAILED_TEXTS, RESULT_TEXTS } from '../../lib/core/delivery/event-text.ts';
 import type { CallResult } from '../../lib/core/delivery/outcome.ts';
 import { FAILED_REASONS, RESULTS } from '../../lib/core/delivery/plan.ts';
