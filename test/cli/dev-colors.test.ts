@@ -1,10 +1,14 @@
-import { expect, it, vi } from 'vitest';
-import { screenView } from '../../lib/cli/output/mesh-view.ts';
+import { afterAll, expect, it, vi } from 'vitest';
 
-// Colors are chosen when the module is loaded.
-vi.hoisted(() => {
-  process.env['FORCE_COLOR'] = '1';
-  delete process.env['NO_COLOR'];
+// Colors are chosen when the module is loaded, and other test files may have loaded it before.
+vi.resetModules();
+vi.stubEnv('FORCE_COLOR', '1');
+vi.stubEnv('NO_COLOR', undefined);
+const { screenView } = await import('../../lib/cli/output/mesh-view.ts');
+
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
 });
 
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };

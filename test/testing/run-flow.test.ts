@@ -95,15 +95,15 @@ describe('runFlow', () => {
     });
     expect(ends).toEqual([end]);
     expect(timeline).toMatchObject([
-      { actor: 'score', atMs: 0, attempt: 1, outcome: 'value', decision: 'passes', why: '→ store' },
+      { actor: 'score', atMs: 0, attempt: 1, outcome: 'value', decision: 'passes', why: 'succeeded → store' },
       { actor: 'store', atMs: 1_000, attempt: 1, outcome: 'value', decision: 'passes' },
       { actor: 'x-sink', atMs: 2_000, decision: 'kept' },
     ]);
     expect(timelineText.split('\n')).toEqual([
-      'TIME  ACTOR   ATTEMPT  WHAT             WHY',
-      't+0s  score   1        value after 1s   → store',
-      't+1s  store   1        value after 1s   end of route → x-sink',
-      't+2s  x-sink           records the end',
+      'TIME  ACTOR   ATTEMPT  WHAT            WHY',
+      't+0s  score   1        value after 1s  succeeded → store',
+      't+1s  store   1        value after 1s  succeeded, end of route → x-sink',
+      't+2s  x-sink           end recorded',
     ]);
     expect(sent).toMatchObject([
       { from: 'score', to: 'store', type: 'next', payload: { text: 'hi', score: 2 }, delayMs: 0 },
@@ -245,7 +245,7 @@ describe('runFlow', () => {
 });
 
 describe('runFlow rejects', () => {
-  it.each<[Partial<FlowRunOptions>, string]>([
+  const mistakes: readonly (readonly [Partial<FlowRunOptions>, string])[] = [
     [{ flow: 'score-txt' }, 'the mesh has no flow "score-txt"; did you mean "score-text"?'],
     [{ flow: 'score' }, `the mesh has no flow "score"; "score" is an actor: use actor: 'score'`],
     [{ actor: 'scor' }, 'actor: the mesh has no actor "scor"; did you mean "score"?'],
@@ -271,9 +271,13 @@ describe('runFlow rejects', () => {
     ],
     [{ actor: 'remote' }, 'runs at http://127.0.0.1:9/invoke; give a function'],
     [{ mesh: 'no-such-mesh' }, 'is not valid:\n  '],
-  ])('%j', async (options, message) => {
-    await expect(run(options)).rejects.toThrow(message);
-  });
+  ];
+  it.each(mistakes.map(([options, message]) => [message, options] as const))(
+    '%s',
+    async (message, options) => {
+      await expect(run(options)).rejects.toThrow(message);
+    },
+  );
 
   it('a mesh with mistakes, with all of them', async () => {
     const mesh = aMesh({ 'bad.yaml': actorText('bad', 'handler: bad.ts.bad', 'memory: much') });
