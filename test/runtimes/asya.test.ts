@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ASYA_CASES, ASYA_ERRORS, ASYA_LANGUAGES, HEAD, type Pair, SHORT_HEAD } from './asya-cases.ts';
-import { connectTo, type FramedConnection } from './clients.ts';
+import { connectTo, type FramedConnection, frameOf } from './clients.ts';
 import { endAll, startForTest, startRuntime, untilBegun, within } from './runtime-process.ts';
 
 afterAll(endAll);
@@ -18,13 +18,6 @@ async function receivePair(connection: FramedConnection): Promise<Pair> {
   const [head, body] = [await connection.receive(), await connection.receive()];
   if (head === undefined || body === undefined) throw new Error('the runtime closed the connection');
   return { head: JSON.parse(head), body };
-}
-
-function frameOf(text: string): Buffer {
-  const body = Buffer.from(text);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(body.length);
-  return Buffer.concat([length, body]);
 }
 
 /** All pairs of an answer, up to its end. */

@@ -167,7 +167,9 @@ function sendProgress(update: Progress, { sendProgress: send }: CallChannel): vo
     ...(typeof percent === 'number' && !Number.isNaN(percent)
       ? { percent: Math.min(100, Math.max(0, percent)) }
       : {}),
-    ...(message === undefined || message === null ? {} : { message: String(message).slice(0, MAX_MESSAGE_CHARACTERS) }),
+    ...(message === undefined || message === null
+      ? {}
+      : { message: String(message).slice(0, MAX_MESSAGE_CHARACTERS) }),
   };
   if (Object.keys(head).length > 0 || text !== '') send(head, text);
 }
