@@ -103,7 +103,7 @@ describe('describe.ts', () => {
     ]);
   });
 
-  it('asks for a retry if the model is busy', async () => {
+  it('requests a retry if the model is busy', async () => {
     const call = await startWith((_request, response) => response.writeHead(429).end());
     const error = { type: 'asya.RetryAfter', message: 'the model is busy', retry_after: 30 };
     expect(await call({ url: 'cat.png' })).toEqual([
