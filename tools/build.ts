@@ -18,7 +18,8 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.
   stdio: 'inherit',
 });
 if (status !== 0) process.exit(1);
-const isKept = (path: string) => !path.includes('__pycache__');
+/** Python writes these folders into the sources. */
+const isKept = (path: string) => !/__pycache__|\.egg-info|runtimes.python.build/.test(path);
 for (const folder of ['runtimes', 'templates'])
   cpSync(join(ROOT, folder), join(DIST, folder), { recursive: true, dereference: true, filter: isKept });
 // Compiled code looks for package.json in its root folder, as the sources do.

@@ -8,8 +8,8 @@
  * A handler: a function from payload to result, which may be async or a generator.
  *
  * @typeParam Payload What the handler receives. The mesh does not check it.
- * @typeParam Result What the next actor receives. A returned array is sent item by item; `null` and `undefined` end the
- * route.
+ * @typeParam Result What the handler returns or yields. If it returns an array, which is sent item by item, or `null` or
+ * `undefined`, which end the route, name them: `Handler<Page, Line[] | null>`.
  */
 export type Handler<Payload = unknown, Result = unknown> = (
   payload: Payload,
@@ -63,8 +63,8 @@ export interface Context {
   /** Whether `signal` has aborted. */
   cancelled(): boolean;
   /**
-   * Replaces the rest of the route. In a generator it applies to the values that are yielded afterwards. The mesh accepts only actors that the
-   * manifest allows after this one; another name fails the envelope.
+   * Replaces the rest of the route. In a generator it applies to the values that are yielded afterwards. The mesh accepts
+   * only actors that the manifest allows after this one; another name fails the envelope.
    *
    * @throws TypeError if it is not an array of text.
    */
@@ -102,9 +102,9 @@ export interface RoutedError {
 export interface Progress {
   /** From 0 to 100; other numbers are brought into this range. */
   readonly percent?: number;
-  /** One line for a person. */
+  /** One line for a person. The mesh cuts it after 1 KiB. */
   readonly message?: string;
-  /** Any JSON, for programs that follow the task. */
+  /** Any JSON, for programs that follow the task. The mesh leaves it out if it is larger than 4 KiB. */
   readonly data?: unknown;
 }
 

@@ -123,6 +123,9 @@ def log(text: str) -> None:
 MESH_HEADERS = ("traceparent", "tracestate", "deadline_at")
 CANCEL_MARGIN_S = 0.5
 CANCEL_POLL_S = 0.05
+# More than the mesh passes on. A longer message is cut, and larger data is left out.
+MAX_MESSAGE_CHARACTERS = 1024
+MAX_DATA_BYTES = 64 * 1024
 
 
 class Route(NamedTuple):
@@ -300,10 +303,13 @@ class Context:
         if is_number(percent):
             head["percent"] = min(max(percent, 0), 100)
         if message is not None:
-            head["message"] = text_of(message)
+            head["message"] = text_of(message)[:MAX_MESSAGE_CHARACTERS]
         body = b""
         try:
             body = b"" if data is None else encode(data, "it")
+            if len(body) > MAX_DATA_BYTES:
+                size, body = len(body), b""
+                raise ValueError(f"it has {size} bytes; at most {MAX_DATA_BYTES} can be sent")
         except Exception as error:
             log(f"a progress update was sent without its data: {message_of(error)}")
         if len(head) > 1 or body:

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ASYA_CASES, ASYA_ERRORS, ASYA_LANGUAGES, HEAD, type Pair, SHORT_HEAD } from './asya-cases.ts';
-import { connectTo, type FramedConnection } from './clients.ts';
+import { connectTo, type FramedConnection, frameOf } from './clients.ts';
 import { endAll, startForTest, startRuntime, untilBegun, within } from './runtime-process.ts';
 
 afterAll(endAll);
@@ -124,6 +124,34 @@ describe.each(ASYA_LANGUAGES)('$name runtime, asya: protocol', (language) => {
     expect(JSON.parse(pair?.body ?? '')).toMatchObject({ cancelled: false });
   });
 
+  it('obeys a cancel that arrives together with its call', async () => {
+    const frames = [JSON.stringify(HEAD), JSON.stringify(STOPS), CANCEL, ''].map(frameOf);
+    connection.socket.write(Buffer.concat(frames));
+    expect(await receiveAnswer(connection)).toEqual([ended]);
+    const [pair] = await call({ do: 'facts' });
+    expect(JSON.parse(pair?.body ?? '')).toMatchObject({ cancelled: false });
+  });
+
+  it('does not send the progress of a call that has ended', async () => {
+    await call({ do: 'value', value: 1, steps: [['keep']] });
+    const late = { do: 'value', value: 2, steps: [['late', { percent: 50 }]] };
+    expect(await call(late)).toEqual([{ head: { kind: 'end' }, body: '2' }]);
+  });
+
+  it('cuts a long message of progress, and leaves large data out', async () => {
+    const large = 'x'.repeat(2_000_000);
+    const steps = [
+      ['progress', { message: large }],
+      ['progress', { percent: 1, data: large }],
+      ['progress', { data: large }],
+    ];
+    expect(await call({ do: 'value', value: 1, steps })).toEqual([
+      { head: { kind: 'progress', message: 'x'.repeat(1024) }, body: '' },
+      { head: { kind: 'progress', percent: 1 }, body: '' },
+      { head: { kind: 'end' }, body: '1' },
+    ]);
+  });
+
   it('cancels a call shortly before its timeout', async () => {
     const begin = performance.now();
     expect(await call(STOPS, { ...HEAD, timeout_ms: 1000 })).toEqual([ended]);
@@ -171,13 +199,7 @@ describe.each(ASYA_LANGUAGES)('$name runtime, asya: protocol', (language) => {
     const runtime = await start();
     const own = await connectTo(runtime.socketPath);
     const texts = [JSON.stringify(HEAD), '{"do":"value","steps":[],"value":"ä"}'];
-    const frames = texts.map((text) => {
-      const body = Buffer.from(text);
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(body.length);
-      return Buffer.concat([length, body]);
-    });
-    const pair = Buffer.concat(frames);
+    const pair = Buffer.concat(texts.map(frameOf));
     own.socket.setNoDelay(true);
     for (const byte of pair) await new Promise((resolve) => own.socket.write(Buffer.of(byte), resolve));
     expect(await receiveAnswer(own)).toEqual([{ head: { kind: 'end' }, body: '"ä"' }]);

@@ -45,6 +45,7 @@ describe.each(LANGUAGES)('$name runtime, envelope protocol', (language) => {
             traceparent: '00-1-2-01',
             custom: 'yes',
             error: { type: 'Old' },
+            key: 'e-1:score:1',
           },
         },
       ],

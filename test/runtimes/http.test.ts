@@ -86,6 +86,7 @@ describe.each(LANGUAGES)('$name runtime, HTTP protocol', (language) => {
       traceparent: '00-1-2-01',
       custom: null,
       error: null,
+      key: null,
     });
   });
 

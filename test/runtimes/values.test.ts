@@ -36,6 +36,7 @@ describe.each(LANGUAGES)('$name runtime', (language) => {
         traceparent: null,
         custom: null,
         error: null,
+        key: null,
       });
     });
 

@@ -11,7 +11,7 @@ export interface AsyaRuntimeOptions {
   readonly path: string;
   readonly actor: string;
   readonly fanOut: FanOut;
-  /** The limit for all values of one answer together. */
+  /** The limit for one answer: its values, and the heads of a generator's values. */
   readonly maxAnswerBytes: number;
   /** How long to wait for an answer, if the call's time is virtual. Default: the timeout of the call. */
   readonly answerWithinMs?: number;
@@ -68,6 +68,7 @@ function answerReader(
       head = text;
       return undefined;
     }
+    const headBytes = Buffer.byteLength(head);
     const part = readAnswerPart(head, text, fanOut);
     head = undefined;
     if (part.kind === 'progress') {
@@ -75,7 +76,7 @@ function answerReader(
       return undefined;
     }
     const isError = part.kind === 'end' && part.answer.kind === 'fault';
-    bytes += frame.length;
+    bytes += frame.length + (part.kind === 'item' ? headBytes : 0);
     if (bytes > maxAnswerBytes && !isError)
       return { kind: 'too-large', detail: new AnswerTooLarge(bytes, maxAnswerBytes).message };
     if (part.kind === 'end') return answerFromParts(items, part.answer);

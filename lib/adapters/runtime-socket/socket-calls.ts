@@ -56,12 +56,20 @@ export function socketCalls(path: string, maxFrameBytes: number): SocketCalls {
   ): Promise<CallResult> {
     state.connection = connection;
     let result: CallResult | undefined;
-    await connection.exchange(request, (frame) => {
-      state.hasAnswered = true;
-      result = read(frame);
-      return result !== undefined;
-    });
-    idle.push(connection);
+    let isBroken = false;
+    try {
+      await connection.exchange(request, (frame) => {
+        state.hasAnswered = true;
+        result = read(frame);
+        isBroken = result?.kind === 'too-large' || result?.kind === 'unreachable';
+        // The rest of this answer must not be read as the answer of the next call.
+        if (isBroken) connection.destroy();
+        return result !== undefined;
+      });
+    } catch (error) {
+      if (!isBroken) throw error;
+    }
+    if (connection.isOpen) idle.push(connection);
     return result as CallResult;
   }
 

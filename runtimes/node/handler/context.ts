@@ -99,7 +99,7 @@ export function startCall(info: CallInfo, channel: CallChannel): Call {
     traceparent: info.traceparent,
     tracestate: info.tracestate,
     error: info.error,
-    idempotencyKey: `${envelopeId}:${actor}:${hop}`,
+    idempotencyKey: idempotencyKeyOf(info) as string,
     get signal() {
       if (controller === undefined) {
         controller = new AbortController();
@@ -136,6 +136,16 @@ export function startCall(info: CallInfo, channel: CallChannel): Call {
   };
 }
 
+/** Undefined if the protocol of the call does not carry all of it: a key that other calls share would be harmful. */
+function idempotencyKeyOf({ envelopeId, actor, hop }: CallInfo): string | undefined {
+  const isKnown = envelopeId !== undefined && actor !== undefined && hop !== undefined;
+  return isKnown ? `${envelopeId}:${actor}:${hop}` : undefined;
+}
+
+/** More than the mesh passes on. A longer message is cut, and larger data is left out. */
+const MAX_MESSAGE_CHARACTERS = 1024;
+const MAX_DATA_BYTES = 64 * 1024;
+
 /** Progress never fails a call: what cannot be sent is left out. */
 function sendProgress(update: Progress, { sendProgress: send }: CallChannel): void {
   if (send === undefined) return;
@@ -145,6 +155,11 @@ function sendProgress(update: Progress, { sendProgress: send }: CallChannel): vo
   let text = '';
   try {
     text = data === undefined ? '' : encodeResult(data);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > MAX_DATA_BYTES) {
+      text = '';
+      throw new RangeError(`it has ${bytes} bytes; at most ${MAX_DATA_BYTES} can be sent`);
+    }
   } catch (error) {
     log(`a progress update was sent without its data: ${valueAt(error, 'message')}`);
   }
@@ -152,7 +167,9 @@ function sendProgress(update: Progress, { sendProgress: send }: CallChannel): vo
     ...(typeof percent === 'number' && !Number.isNaN(percent)
       ? { percent: Math.min(100, Math.max(0, percent)) }
       : {}),
-    ...(message === undefined || message === null ? {} : { message: String(message) }),
+    ...(message === undefined || message === null
+      ? {}
+      : { message: String(message).slice(0, MAX_MESSAGE_CHARACTERS) }),
   };
   if (Object.keys(head).length > 0 || text !== '') send(head, text);
 }

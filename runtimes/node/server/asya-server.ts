@@ -18,6 +18,9 @@ export function createAsyaServer(host: HandlerHost): Server {
 function serveConnection(socket: Socket, host: HandlerHost): void {
   let head: Buffer | undefined;
   let current: Call | undefined;
+  /** A cancel may arrive together with its call, before the call has begun. */
+  let waiting = 0;
+  let isCancelDue = false;
   serveCalls(socket, host, (calls) => {
     const onFrame = (frame: Buffer): void => {
       if (head === undefined) {
@@ -26,13 +29,20 @@ function serveConnection(socket: Socket, host: HandlerHost): void {
       }
       const request = { head, body: frame };
       head = undefined;
-      if (isCancel(request.head)) current?.cancel();
-      else
-        calls.call(() =>
-          serveCall(request, socket, host, (call) => {
-            current = call;
-          }),
-        );
+      if (isCancel(request.head)) {
+        current?.cancel();
+        isCancelDue = current === undefined && waiting > 0;
+        return;
+      }
+      waiting += 1;
+      calls.call(() => {
+        waiting -= 1;
+        return serveCall(request, socket, host, (call) => {
+          current = call;
+          if (isCancelDue) call?.cancel();
+          isCancelDue = false;
+        });
+      });
     };
     onFrames(socket, host.settings.maxRequestBytes, onFrame, calls.end);
   });
@@ -56,25 +66,32 @@ async function serveCall(
   host: HandlerHost,
   onCall: (call: Call | undefined) => void,
 ): Promise<void> {
+  let isOver = false;
+  const end = (bytes: Buffer): Promise<void> => {
+    isOver = true;
+    return write(socket, bytes);
+  };
   try {
     const info = infoFromHead(decodeRequest(head));
     const payload = decodeRequest(body);
     const channel = {
       sendProgress: (update: object, data: string) => {
+        // What a handler left running must not write into the next answer.
+        if (isOver) return;
         socket.write(encodeFrames(JSON.stringify({ kind: 'progress', ...update }), data));
       },
     };
     await host.withCall(info, channel, async (call) => {
       onCall(call);
-      const end = await answerCall(host.handler, payload, call, async (item) => {
+      const last = await answerCall(host.handler, payload, call, async (item) => {
         if (socket.destroyed) return false;
         await write(socket, encodeFrames(item.head, item.body));
         return true;
       });
-      await write(socket, encodeFrames(end.head, end.body));
+      await end(encodeFrames(last.head, last.body));
     });
   } catch (error) {
-    await write(socket, encodeFrames('{"kind":"error"}', errorReply(error).text));
+    await end(encodeFrames('{"kind":"error"}', errorReply(error).text));
   } finally {
     onCall(undefined);
   }

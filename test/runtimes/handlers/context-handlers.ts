@@ -59,6 +59,9 @@ function facts(context: CaseContext): unknown {
   };
 }
 
+/** The context of an earlier call. */
+let kept: CaseContext | undefined;
+
 async function act([kind, ...values]: Step, context: CaseContext): Promise<void> {
   const [first, second] = values;
   if (kind === 'next') context.setRouteNext(first as string[]);
@@ -66,6 +69,8 @@ async function act([kind, ...values]: Step, context: CaseContext): Promise<void>
   else if (kind === 'remove') context.removeHeader(first as string);
   else if (kind === 'progress') context.progress(first as object);
   else if (kind === 'fail') throw new TypeError(first as string);
+  else if (kind === 'keep') kept = context;
+  else if (kind === 'late') kept?.progress(first as object);
   else if (kind === 'untilcancelled') {
     console.log('begun');
     while (!context.cancelled()) await pause(10);

@@ -25,6 +25,10 @@ def facts(payload, ctx):
     }
 
 
+#: The contexts of earlier calls.
+kept = []
+
+
 def act(step, ctx):
     kind, *values = step
     if kind == "next":
@@ -37,6 +41,10 @@ def act(step, ctx):
         ctx.progress(**values[0])
     elif kind == "fail":
         raise ValueError(values[0])
+    elif kind == "keep":
+        kept.append(ctx)
+    elif kind == "late":
+        kept[-1].progress(**values[0])
     elif kind == "untilcancelled":
         print("begun")
         while not ctx.cancelled():

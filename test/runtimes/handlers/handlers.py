@@ -61,6 +61,7 @@ def known(payload, ctx):
         "traceparent": ctx.traceparent,
         "custom": ctx.headers.get("x-custom"),
         "error": ctx.error and ctx.error._asdict(),
+        "key": ctx.idempotency_key,
     }
 
 

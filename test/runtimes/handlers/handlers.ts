@@ -63,6 +63,7 @@ export function known(payload: unknown, context: Context): unknown {
     traceparent: context.traceparent ?? null,
     custom: context.headers['x-custom'] ?? null,
     error: context.error ?? null,
+    key: context.idempotencyKey ?? null,
   };
 }
 
