@@ -119,7 +119,10 @@ export class RetryAfter extends Error {
   /** Seconds. */
   readonly retryAfter: number;
 
+  /** @throws RangeError if `seconds` is not a number of 0 or more. */
   constructor(seconds: number, message = `retry after ${seconds} s`, options?: ErrorOptions) {
+    if (!Number.isFinite(seconds) || seconds < 0)
+      throw new RangeError(`RetryAfter received ${seconds}; expected a number of seconds that is 0 or more`);
     super(message, options);
     this.retryAfter = seconds;
   }

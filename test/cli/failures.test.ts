@@ -268,6 +268,9 @@ describe('asya failures show', () => {
       out: '',
       err: 'asya: no failure of envelope "missing" was found; `asya failures list --json` prints the full ids',
     });
+    expect((await cli('failures', 'show', 'e')).err).toContain(
+      'the start of an id needs at least 4 characters',
+    );
   });
 
   it('quotes ids in commands to paste', async () => {

@@ -77,6 +77,7 @@ describe('asya runs', () => {
     [['--limit', '0'], 2, '--limit is "0"'],
     [['show', ''], 2, 'the id is empty'],
     [['show', 'missing'], 1, 'no end of envelope "missing" is stored'],
+    [['show', 'e'], 1, 'no end of envelope "e" is stored; the start of an id needs at least 4 characters'],
     [['root'], 2, '"root" is not a subcommand of asya runs; asya runs show ID shows one envelope'],
   ] as const)('reports %j', async (argv, status, message) => {
     const mesh = await backend.newMesh();

@@ -23,6 +23,12 @@ async function contextWith(options: HandlerRunOptions): Promise<Context> {
   return known;
 }
 
+it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('RetryAfter rejects %s seconds', (seconds) => {
+  expect(() => new RetryAfter(seconds)).toThrow(
+    `RetryAfter received ${seconds}; expected a number of seconds that is 0 or more`,
+  );
+});
+
 describe('runHandler returns the items of', () => {
   it('a plain handler, with its types', async () => {
     const run = await runHandler(score, { text: 'hi' });

@@ -85,6 +85,11 @@ export async function envelopeId(
   };
 }
 
+/** Ends a message that no envelope has this id, if it could be a prefix that was too short to be looked up. */
+export function tooShortText(typed: string): string {
+  return typed.length < MIN_PREFIX ? `; the start of an id needs at least ${MIN_PREFIX} characters` : '';
+}
+
 /** An unset shell variable is a common reason. */
 function rejectEmpty(typed: string): void {
   if (typed === '')

@@ -8,7 +8,7 @@ import type { FailureFilter } from '../../../ports/failure-index.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
 import type { FilterOptions } from '../../options/filter-options.ts';
-import { failedId } from '../../options/find-id.ts';
+import { failedId, tooShortText } from '../../options/find-id.ts';
 import { filterFrom } from '../../options/read-filter.ts';
 import { unknownValues } from '../../options/unknown-values.ts';
 import { failureColumns, failureJson } from '../../output/failure-output.ts';
@@ -159,7 +159,7 @@ async function printOne(
   const [newest, ...earlier] = selected.failures;
   if (newest === undefined) {
     printError(
-      `asya: no failure of envelope "${id}" was found; \`asya failures list --json\` prints the full ids`,
+      `asya: no failure of envelope "${id}" was found${tooShortText(id)}; \`asya failures list --json\` prints the full ids`,
     );
     return EXIT.failed;
   }

@@ -5,7 +5,7 @@ import { failureState } from '../../../core/failure/failure-state.ts';
 import type { EndRecord } from '../../../core/failure/record.ts';
 import { EXIT } from '../../exit-status.ts';
 import { type Operator, withOperator } from '../../operator.ts';
-import { envelopeId } from '../../options/find-id.ts';
+import { envelopeId, tooShortText } from '../../options/find-id.ts';
 import { colors as pc } from '../../output/colors.ts';
 import { endLine, errorLines } from '../../output/error-lines.ts';
 import { failureJson } from '../../output/failure-output.ts';
@@ -52,7 +52,7 @@ async function showRun(
     const [failure] = failures.failures;
     return fail(
       failure === undefined
-        ? `no end of envelope "${id}" is stored; if it is still on its way, asya watch ${shellWord(oneLine(id))} follows it`
+        ? `no end of envelope "${id}" is stored${tooShortText(id) || `; if it is still on its way, asya watch ${shellWord(oneLine(id))} follows it`}`
         : `the end record of envelope "${id}" has expired; asya failures show ${shellWord(oneLine(id))} shows its failure`,
     );
   }
