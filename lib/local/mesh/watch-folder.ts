@@ -7,8 +7,9 @@ export interface FolderWatch {
 }
 
 const INTERVAL_MS = 200;
-/** A check may use at most this share of the time, however many files a mesh has. */
+/** A mesh with very many files is checked less often, so that checks use at most this share of the time. */
 const MAX_SHARE = 0.02;
+const MAX_INTERVAL_MS = 1_000;
 
 /**
  * Checks the files of a mesh regularly, because events of the file system are lost in containers and on network drives.
@@ -29,7 +30,8 @@ export function watchFolder(
       const changes = await detector.check();
       const tookMs = performance.now() - startedAt;
       if (!closing.signal.aborted) await onCheck(changes);
-      await systemClock.sleep(Math.max(INTERVAL_MS, tookMs / MAX_SHARE), closing.signal);
+      const pauseMs = Math.min(Math.max(INTERVAL_MS, tookMs / MAX_SHARE), MAX_INTERVAL_MS);
+      await systemClock.sleep(pauseMs, closing.signal);
     }
   }
 
