@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { suggestion } from '../lib/core/text/nearest.ts';
 
 export interface DemoOptions {
@@ -6,18 +5,11 @@ export interface DemoOptions {
   readonly keep: boolean;
 }
 
-const OPTIONS = { keep: { type: 'boolean' } } as const;
+const KEEP = '--keep';
 
 /** Reads the arguments of `npm run demo -- ARGUMENTS`. */
 export function demoOptions(args: readonly string[]): DemoOptions | { readonly problem: string } {
-  const { values, tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
-  for (const token of tokens) {
-    const isKnown = token.kind === 'option' && token.rawName === '--keep' && token.value === undefined;
-    if (isKnown) continue;
-    const typed = token.kind === 'option' ? token.rawName : token.kind === 'positional' ? token.value : '--';
-    return {
-      problem: `demo: unexpected argument "${typed}"; expected --keep or nothing${suggestion(typed, ['--keep'])}`,
-    };
-  }
-  return { keep: values['keep'] === true };
+  const unknown = args.find((arg) => arg !== KEEP);
+  if (unknown === undefined) return { keep: args.length > 0 };
+  return { problem: `demo: unknown option "${unknown}"; expected ${KEEP}${suggestion(unknown, [KEEP])}` };
 }

@@ -13,7 +13,7 @@ export interface DemoRow {
 /** No line of the demo is wider. */
 export const MAX_COLUMNS = 100;
 const MAX_NAME = 20;
-const MAX_OUTCOME = 38;
+const MAX_OUTCOME = 41;
 const GAPS = 6;
 
 export const isAsExpected = ({ expected, actual }: DemoRow) => expected === actual;

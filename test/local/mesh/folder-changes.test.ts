@@ -75,6 +75,19 @@ describe('a change of', () => {
     });
   });
 
+  test('a file that a handler reads restarts nothing until the handler is touched', async () => {
+    const mesh = await aWatchedMesh({
+      ...NODE,
+      'm/b.ts': `import { readFileSync } from 'node:fs';\nexport const f = readFileSync('words.txt');`,
+      'm/words.txt': 'one',
+    });
+    mesh.write('words.txt', 'two');
+    expect(await mesh.report()).toBeUndefined();
+    const later = new Date(Date.now() + 1_000);
+    utimesSync(mesh.path('b.ts'), later, later);
+    expect(restarts(await mesh.report())).toEqual({ b: 'b.ts changed' });
+  });
+
   test('a document is a change of the manifest', async () => {
     const mesh = await aWatchedMesh(NODE);
     expect(mesh.first).toMatchObject({ isManifest: true, handlers: new Map() });
