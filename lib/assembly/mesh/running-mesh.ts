@@ -33,8 +33,9 @@ export const STATE_FOLDER = '.asya';
 export const MESH_FILE = 'mesh.json';
 
 /** Where the mesh was started: its state is in that folder. */
-export function startFolderOf({ logFile, name }: RunningMesh): string {
-  return logFile.slice(0, logFile.lastIndexOf(join(STATE_FOLDER, name))) || dirname(logFile);
+export function startFolderOf({ logFile }: RunningMesh): string {
+  const folderOfMesh = dirname(logFile);
+  return dirname(dirname(folderOfMesh));
 }
 
 /** The running meshes whose state is in this folder, or in the nearest folder above it that has any. */

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { type BuildFailure, build, type OnResolveArgs, type Plugin, type PluginBuild } from 'esbuild';
 import type { ImportGraph } from './import-graph.ts';
@@ -16,7 +16,7 @@ const OWN = { isOwn: true };
 export async function nodeImports(entries: readonly string[], known: ImportGraph): Promise<ImportGraph> {
   const graph = new Map<string, string[]>();
   const files = entries.flatMap((entry) => {
-    const file = realPath(entry);
+    const file = realFile(entry);
     if (file === undefined) return [];
     // A link and the file that it refers to both belong to the handler.
     if (file !== entry) graph.set(entry, [file]);
@@ -85,6 +85,10 @@ async function resolved(request: OnResolveArgs, bundler: PluginBuild): Promise<R
   const { path, kind, importer, resolveDir } = request;
   if (path.startsWith('node:')) return { paths: [] };
   const wanted = /^[./]/.test(path) ? resolve(dirname(importer), path) : undefined;
+  // Almost all paths are complete, and asking esbuild takes longer.
+  const file = wanted === undefined ? undefined : realFile(wanted);
+  if (wanted !== undefined && file !== undefined)
+    return { follow: file, paths: [...new Set([wanted, file])] };
   const result = await bundler.resolve(path, { kind, importer, resolveDir, pluginData: OWN });
   if (result.errors.length === 0 && !result.external && result.namespace === 'file') {
     if (wanted === undefined && isPackage(result.path)) return { paths: [] };
@@ -98,10 +102,6 @@ function isPackage(path: string): boolean {
   return path.split(sep).includes('node_modules');
 }
 
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+function realFile(path: string): string | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? realpathSync(path) : undefined;
 }
