@@ -1,7 +1,7 @@
-import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { type BuildFailure, build, type OnResolveArgs, type Plugin, type PluginBuild } from 'esbuild';
 import type { ImportGraph } from './import-graph.ts';
+import { realFile } from './real-file.ts';
 
 const CODE = /\.[cm]?[jt]sx?$/;
 /** What `require` adds to a path. */
@@ -51,7 +51,9 @@ async function brokenFiles(files: string[], graph: Map<string, string[]>): Promi
     });
     return [];
   } catch (error) {
-    const { errors = [] } = error as Partial<BuildFailure>;
+    const { errors } = error as Partial<BuildFailure>;
+    // esbuild itself ended, for example because the mesh is being stopped.
+    if (errors === undefined) return files;
     return errors.flatMap(({ location }) => (location === null ? [] : [resolve(location.file)]));
   }
 }
@@ -100,8 +102,4 @@ async function resolved(request: OnResolveArgs, bundler: PluginBuild): Promise<R
 
 function isPackage(path: string): boolean {
   return path.split(sep).includes('node_modules');
-}
-
-function realFile(path: string): string | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? realpathSync(path) : undefined;
 }

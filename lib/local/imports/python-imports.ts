@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PythonImport, pythonStatements } from './python-statements.ts';
+import { realFile } from './real-file.ts';
 
 /** The imports of each Python file when it was last complete, by path. */
 export type KnownPythonImports = Map<string, readonly PythonImport[]>;
@@ -18,9 +19,9 @@ export function pythonFiles(
   const found = new Set(candidates(handler.split('.').slice(0, -1), roots));
   // The loop also visits the paths that are added to the set while it runs.
   for (const path of found) {
-    if (!path.endsWith('.py') || !isFile(path)) continue;
-    const real = realpathSync(path);
-    found.add(real);
+    const file = path.endsWith('.py') ? realFile(path) : undefined;
+    if (file === undefined) continue;
+    found.add(file);
     for (const one of importsOf(path, known))
       for (const candidate of candidatesOf(one, path, roots)) found.add(candidate);
   }
@@ -46,8 +47,8 @@ function candidatesOf(
 }
 
 /**
- * The files of a dotted name, as Python finds them: in each folder first a package, then a module. Ends at the first step
- * that is not a folder, because the remaining names are then inside the module.
+ * The files of a dotted name, as Python finds them: in each folder first a package, then a module. The names after a module
+ * are inside of it.
  */
 function candidates(steps: readonly string[], roots: readonly string[]): readonly string[] {
   const [first, ...rest] = steps;
@@ -58,8 +59,7 @@ function candidates(steps: readonly string[], roots: readonly string[]): readonl
     const files = [join(folder, '__init__.py'), join(root, `${first}.py`)];
     const existing = files.find(isFile);
     paths.push(...(existing === undefined ? files : files.slice(0, files.indexOf(existing) + 1)));
-    if (rest.length > 0 && isFolder(folder) && existing !== files[1])
-      paths.push(...candidates(rest, [folder]));
+    if (rest.length > 0 && existing !== files[1]) paths.push(...candidates(rest, [folder]));
     if (existing !== undefined) break;
   }
   return paths;
@@ -74,9 +74,5 @@ function textOf(path: string): string {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return realFile(path) !== undefined;
 }

@@ -21,9 +21,12 @@ function stateText(stats: Stats | undefined): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-function statsOf(path: string, read: (path: string) => Stats): Stats | undefined {
+/** Most paths that are missing are candidates of an import, and an exception for each would take time. */
+const QUIETLY = { throwIfNoEntry: false } as const;
+
+function statsOf(path: string, read: typeof statSync | typeof lstatSync): Stats | undefined {
   try {
-    return read(path);
+    return read(path, QUIETLY);
   } catch {
     return undefined;
   }

@@ -33,7 +33,7 @@ export function followChanges({ mesh, root, view, since, announce }: ChangeFollo
     async (changes) => {
       if (changes !== undefined) await apply(changes);
       else if (invalidAt !== undefined && systemClock.now() - invalidAt > READ_AGAIN_AFTER_MS)
-        await applyManifest();
+        await applyManifest(rejected);
     },
   );
 
@@ -49,10 +49,11 @@ export function followChanges({ mesh, root, view, since, announce }: ChangeFollo
     }
   }
 
-  async function applyManifest(): Promise<void> {
+  /** A rejection is not reported again if it is the known one. */
+  async function applyManifest(known?: string): Promise<void> {
     const reading = readMesh(root);
     invalidAt = 'mistakes' in reading ? systemClock.now() : undefined;
-    if ('mistakes' in reading) return reject(`:\n${mistakesText(reading.mistakes)}`);
+    if ('mistakes' in reading) return reject(`:\n${mistakesText(reading.mistakes)}`, known);
     try {
       for (const change of await mesh.apply(reading.manifest)) view.note(change);
       announce();
@@ -63,9 +64,8 @@ export function followChanges({ mesh, root, view, since, announce }: ChangeFollo
     }
   }
 
-  function reject(why: string): void {
-    // It is read again and again while it is invalid.
-    if (why !== rejected) view.warn(`the manifest was not applied${why}`);
+  function reject(why: string, known?: string): void {
+    if (why !== known) view.warn(`the manifest was not applied${why}`);
     rejected = why;
   }
 
