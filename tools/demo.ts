@@ -48,7 +48,11 @@ async function demo(isKept: boolean): Promise<number> {
   const { actors, flows } = manifest;
   log(`${LAB}: ${actors.length} actors, each with its own queue, function and runtime`);
   const state = meshState(home, NAME);
-  if (isKept) state.empty();
+  if (isKept) {
+    state.empty();
+    const warning = state.prepare();
+    if (warning !== undefined) log(warning);
+  }
   const started = await startMesh({
     manifest,
     folder: LAB,

@@ -24,8 +24,9 @@ export async function nodeImports(entries: readonly string[], known: ImportGraph
   });
   if (files.length === 0) return graph;
   const broken = await brokenFiles([...new Set(files)], graph);
-  for (const file of broken) graph.set(file, [...(graph.get(file) ?? []), ...(known.get(file) ?? [])]);
-  return broken.length === 0 ? graph : withLost(graph, known);
+  for (const file of broken)
+    graph.set(file, [...new Set([...(graph.get(file) ?? []), ...(known.get(file) ?? [])])]);
+  return broken.size === 0 ? graph : withLost(graph, known);
 }
 
 /** What only a broken file imports was not visited, so its own imports are the known ones. */
@@ -34,7 +35,7 @@ function withLost(graph: Map<string, string[]>, known: ImportGraph): ImportGraph
 }
 
 /** Fills the graph. Returns the files that could not be parsed. */
-async function brokenFiles(files: string[], graph: Map<string, string[]>): Promise<readonly string[]> {
+async function brokenFiles(files: string[], graph: Map<string, string[]>): Promise<ReadonlySet<string>> {
   try {
     await build({
       entryPoints: files,
@@ -49,12 +50,12 @@ async function brokenFiles(files: string[], graph: Map<string, string[]>): Promi
       // As Node does, keep imports whose names are not used.
       tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     });
-    return [];
+    return new Set();
   } catch (error) {
     const { errors } = error as Partial<BuildFailure>;
     // esbuild itself ended, for example because the mesh is being stopped.
-    if (errors === undefined) return files;
-    return errors.flatMap(({ location }) => (location === null ? [] : [resolve(location.file)]));
+    if (errors === undefined) return new Set(files);
+    return new Set(errors.flatMap(({ location }) => (location === null ? [] : [resolve(location.file)])));
   }
 }
 
@@ -68,10 +69,11 @@ function collector(graph: Map<string, string[]>): Plugin {
         graph.set(request.importer, [...(graph.get(request.importer) ?? []), ...paths]);
         return follow === undefined ? { path: request.path, external: true } : { path: follow };
       });
-      // Data has no imports, and a mistake in it is not a mistake in the code.
-      bundler.onLoad({ filter: /.*/ }, ({ path }) =>
-        CODE.test(path) ? undefined : { contents: '', loader: 'js' },
-      );
+      bundler.onLoad({ filter: /.*/ }, ({ path }) => {
+        if (!graph.has(path)) graph.set(path, []);
+        // Data has no imports, and a mistake in it is not a mistake in the code.
+        return CODE.test(path) ? undefined : { contents: '', loader: 'js' };
+      });
     },
   };
 }

@@ -30,9 +30,9 @@ export function pythonFiles(
 
 function importsOf(path: string, known: KnownPythonImports): readonly PythonImport[] {
   const { imports, isComplete } = pythonStatements(textOf(path));
-  const all = isComplete ? imports : [...imports, ...(known.get(path) ?? [])];
-  known.set(path, all);
-  return all;
+  if (!isComplete) return [...imports, ...(known.get(path) ?? [])];
+  known.set(path, imports);
+  return imports;
 }
 
 function candidatesOf(
