@@ -1,34 +1,47 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { afterAll, expect, test } from 'vitest';
 import { MAX_COLUMNS } from '../../tools/demo-table.ts';
 import { descendantsOf } from '../cli/dev-process.ts';
+import { aFolder } from '../support/a-folder.ts';
 import { isAlive } from '../support/pids.ts';
 
 /** `npm run demo -- --keep`, with the commands that it prints. */
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROWS = 12;
-let child: ChildProcess | undefined;
+const started: ChildProcess[] = [];
 
-afterAll(() => child?.kill('SIGKILL'));
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL');
+});
+
+function startDemo(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
+  const demo = spawn(process.execPath, ['tools/demo.ts', ...args], { cwd: ROOT, env });
+  started.push(demo);
+  let output = '';
+  for (const stream of [demo.stdout, demo.stderr]) stream.on('data', (text) => (output += String(text)));
+  const exited = new Promise((resolve) => demo.once('close', (code, signal) => resolve({ code, signal })));
+  return {
+    demo,
+    exited,
+    output: () => output,
+    untilPrinted: async (text: string) => {
+      const isPrinted = () => output.includes(text) || demo.exitCode !== null;
+      await expect.poll(isPrinted, { timeout: 400_000, interval: 200 }).toBe(true);
+      expect(output).toContain(text);
+    },
+  };
+}
 
 test('the demo is as expected, keeps its mesh, and ends with its status on Ctrl-C', {
   timeout: 600_000,
 }, async () => {
-  const demo = spawn(process.execPath, ['tools/demo.ts', '--keep'], { cwd: ROOT });
-  child = demo;
-  let output = '';
-  for (const stream of [demo.stdout, demo.stderr]) stream.on('data', (text) => (output += String(text)));
-  const exited = new Promise((resolve) => demo.once('close', (code, signal) => resolve({ code, signal })));
-  await expect
-    .poll(() => output.includes('npx asya send') || demo.exitCode !== null, {
-      timeout: 400_000,
-      interval: 200,
-    })
-    .toBe(true);
+  const { demo, exited, ...kept } = startDemo(process.env, '--keep');
+  await kept.untilPrinted('npx asya send');
+  const output = kept.output();
   expect(output).toContain(`all ${ROWS} as expected`);
   expect(output.split('\n').filter((line) => line.startsWith('ok  '))).toHaveLength(ROWS);
   const [, folder = ''] = /^ {2}cd (.+)$/m.exec(output) ?? [];
@@ -62,4 +75,17 @@ test('the demo is as expected, keeps its mesh, and ends with its status on Ctrl-
   expect(await exited).toEqual({ code: 0, signal: null });
   await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
   expect(existsSync(join(ROOT, '.asya/demo'))).toBe(false);
+});
+
+test('Ctrl-C before the end of the demo ends it with status 130, and leaves nothing behind', {
+  timeout: 240_000,
+}, async () => {
+  const folder = aFolder({});
+  const { demo, exited, untilPrinted } = startDemo({ ...process.env, TMPDIR: folder });
+  await untilPrinted('sending one envelope to each flow');
+  const processes = descendantsOf(demo.pid ?? 0);
+  demo.kill('SIGINT');
+  expect(await exited).toEqual({ code: 130, signal: null });
+  expect(readdirSync(folder)).toEqual([]);
+  await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
 });
