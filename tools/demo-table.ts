@@ -18,7 +18,7 @@ const GAPS = 6;
 
 export const isAsExpected = ({ expected, actual }: DemoRow) => expected === actual;
 
-/** One row per flow. Expected and actual outcomes are shown separately only where they differ. Long cells are wrapped. */
+/** One row per flow. Shows expected and actual outcome separately only if they differ. Long cells are wrapped. */
 export function demoTable(rows: readonly DemoRow[]): string {
   const markWidth = rows.every(isAsExpected) ? 'ok'.length : 'DIFFERS'.length;
   const nameWidth = Math.min(MAX_NAME, Math.max(0, ...rows.map(({ name }) => name.length)));

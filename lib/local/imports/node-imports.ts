@@ -6,7 +6,7 @@ import { realFile } from './real-file.ts';
 const CODE = /\.[cm]?[jt]sx?$/;
 /** What `require` adds to a path. */
 const ADDED = ['.js', '.json', '/index.js'];
-/** Marks resolutions that the plugin itself asks for. */
+/** Marks resolutions that the plugin itself requested. */
 const OWN = { isOwn: true };
 
 /**
@@ -89,7 +89,7 @@ async function resolved(request: OnResolveArgs, bundler: PluginBuild): Promise<R
   const { path, kind, importer, resolveDir } = request;
   if (path.startsWith('node:')) return { paths: [] };
   const wanted = /^[./]/.test(path) ? resolve(dirname(importer), path) : undefined;
-  // Almost all paths are complete, and asking esbuild takes longer.
+  // Almost all paths are complete, and resolving with esbuild takes longer.
   const file = wanted === undefined ? undefined : realFile(wanted);
   if (wanted !== undefined && file !== undefined)
     return { follow: file, paths: [...new Set([wanted, file])] };

@@ -11,7 +11,7 @@ export type PythonSearch =
       /** The virtual environment that it belongs to. Undefined for a Python on the PATH. */
       readonly environment?: string;
     }
-  /** Why there is no usable interpreter, and what to do. */
+  /** Why no interpreter can be used, and what to do. */
   | { readonly problem: string };
 
 /** Names of virtual environments in a folder, in this order. */

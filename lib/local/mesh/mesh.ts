@@ -69,7 +69,7 @@ export interface MeshOptions {
   /** The folder that the files in the manifest are relative to. */
   readonly folder: string;
   /**
-   * Where the mesh is started: its `.venv` is used if there is none next to the code.
+   * Where the mesh is started: its `.venv` is used if the folders of the code have none.
    * @default the mesh's folder
    */
   readonly startFolder?: string;

@@ -18,7 +18,7 @@ describe('the command of a local runtime', () => {
   });
 
   it('is a problem without Python and for images', () => {
-    const problem = 'there is no Python';
+    const problem = 'Python was not found';
     expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, { problem })).toEqual({ problem });
     expect(runtimeCommand({ kind: 'image', image: 'example/a:1' }, undefined)).toEqual({
       problem:
