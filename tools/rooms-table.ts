@@ -141,6 +141,8 @@ export const ROOMS: readonly Room[] = [
     rooms: [CORE, PORTS, ASYNC, CONFIG, ADAPTERS, `${LOCAL}/engines`],
     packages: ['*', 'node:*'],
   },
+  // Which files belong to a handler.
+  { room: `${LOCAL}/imports`, rooms: [CONFIG], packages: ['esbuild', 'node:*'] },
   {
     room: `${LOCAL}/mesh`,
     rooms: [
@@ -154,6 +156,7 @@ export const ROOMS: readonly Room[] = [
       'functions',
       `${LOCAL}/engines`,
       `${LOCAL}/functions`,
+      `${LOCAL}/imports`,
     ],
     packages: ['*', 'node:*'],
   },

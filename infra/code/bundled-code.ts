@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Names, Stage } from 'aws-cdk-lib';
@@ -122,6 +122,8 @@ function copyApp(from: string, to: string, outdir: string): void {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const path = join(from, entry.name);
     if (IGNORED.has(entry.name) || entry.name.startsWith('.') || path === outdir) continue;
+    // A virtual environment belongs to this machine, whatever its name is.
+    if (existsSync(join(path, 'pyvenv.cfg'))) continue;
     if (entry.isDirectory()) copyApp(path, join(to, entry.name), outdir);
     else cpSync(path, join(to, entry.name), { verbatimSymlinks: true });
   }

@@ -4,6 +4,7 @@ import type { Script } from '../app/simulation/scripted-runtime.ts';
 import type { ActorSpec } from '../config/manifest/manifest.ts';
 import type { FanOut } from '../core/delivery/answer.ts';
 import { findPython } from '../local/mesh/find-python.ts';
+import { pythonFolders } from '../local/mesh/mesh-pythons.ts';
 import { runtimeCommand } from '../local/mesh/runtime-command.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { callInProcess } from './call-in-process.ts';
@@ -66,10 +67,10 @@ export function flowHandlers({ folder, given, fanOutOf, realTimeoutMs }: FlowHan
         return inProcess(name, () => loadNode(name, join(folder, dirname(file), runtime.handler)));
       case 'python':
         return (request) => {
-          const command = runtimeCommand(runtime, findPython());
-          if ('command' in command && command.command !== undefined)
-            return inPython(spec, command.command)(request);
-          return refuse(name, 'needs Python 3.9 or later, which is not on the PATH');
+          const python = findPython(pythonFolders(spec, folder, process.cwd()), process.env);
+          const how = runtimeCommand(runtime, python);
+          if ('problem' in how) return refuse(name, `cannot run: ${how.problem}`);
+          return inPython(spec, how.command ?? '')(request);
         };
       case 'image':
         return () => refuse(name, `runs in the image "${runtime.image}"`);

@@ -1,3 +1,5 @@
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aFolder } from '../support/a-folder.ts';
 import { asya } from './run-asya.ts';
@@ -162,5 +164,56 @@ spec:
     const { out } = await storeEnv('embedded', '--host', 'local');
     expect(rowOf(out, 'AWS_ENDPOINT_URL_S3')?.[1]).toBe('mesh');
     expect(rowOf(out, 'BUCKET_PICTURES')?.[1]).toBe('mesh');
+  });
+});
+
+describe('a handler in Python', () => {
+  const PYTHON = `apiVersion: asya.sh/v1alpha1
+kind: AsyncActor
+metadata: {name: words}
+spec: {handler: words.count}
+`;
+
+  /** An interpreter that only answers with its version, in the environment of this folder. */
+  function pythonEnv(folder: string, version: string, started = '.') {
+    const cwd = realpathSync(
+      aFolder({
+        'm/words.yaml': PYTHON,
+        'm/words.py': 'def count(payload): pass\n',
+        'start/.keep': '',
+        [`${folder}/pyvenv.cfg`]: '',
+        [`${folder}/bin/python`]: `#!/bin/sh\nprintf '%s\\n%s\\n' "$0" ${version}\n`,
+      }),
+    );
+    chmodSync(join(cwd, folder, 'bin/python'), 0o755);
+    const run = (...argv: readonly string[]) =>
+      asya(['env', 'words', '--host', 'local', ...argv], { cwd: join(cwd, started), env: SHELL });
+    return { cwd, run };
+  }
+
+  it('names the Python of the folder and of the current folder', async () => {
+    expect((await pythonEnv('m/.venv', '3.12.4').run('m')).out).toContain(
+      'Locally, the handler runs with Python 3.12.4 (.venv/bin/python).',
+    );
+    const { cwd, run } = pythonEnv('start/.venv', '3.13.1', 'start');
+    expect((await run('../m')).out).toContain(
+      `Locally, the handler runs with Python 3.13.1 (${cwd}/start/.venv/bin/python).`,
+    );
+  });
+
+  it('names the Python of the folder in which the running mesh was started', async () => {
+    const { cwd, run } = pythonEnv('start/.venv', '3.13.1', 'start/deeper');
+    const home = join(cwd, 'start/.asya/m');
+    mkdirSync(home, { recursive: true });
+    mkdirSync(join(cwd, 'start/deeper'));
+    const mesh = { name: 'm', folder: join(cwd, 'm'), pid: process.pid, logFile: join(home, 'log.jsonl') };
+    writeFileSync(join(home, 'mesh.json'), JSON.stringify(mesh));
+    expect((await run()).out).toContain(`runs with Python 3.13.1 (${cwd}/start/.venv/bin/python).`);
+  });
+
+  it('says why the handler cannot run', async () => {
+    expect((await pythonEnv('m/venv', '3.8.1').run('m')).out).toMatch(
+      /Locally, the handler cannot run: its Python ".*\/m\/venv\/bin\/python" is Python 3\.8\.1, and handlers need Python 3\.9 or later; recreate it with /,
+    );
   });
 });

@@ -14,6 +14,11 @@ test.each(['cdk.out', 'out', 'build/out'])(
       '.env': 'SECRET=1\n',
       'node_modules/left/index.js': '',
       'build/kept.txt': '',
+      '.venv/pyvenv.cfg': '',
+      '.venv/lib/python3.12/site-packages/left.py': '',
+      'venv/lib/left.py': '',
+      'my-environment/pyvenv.cfg': '',
+      'my-environment/lib/left.py': '',
     });
     const app = new App({ outdir: join(folder, out) });
     const mesh = new ActorMesh(new Stack(app, 'Hand'), 'Mesh', { namespace: 'dev-hand', folder });

@@ -26,7 +26,7 @@ export function readMesh(folder: string): MeshReading {
   const problem = folderProblem(folder);
   if (problem !== undefined) return { mistakes: [{ place: folder, problem }], warnings: [] };
   const unread: Mistake[] = [];
-  const files = yamlFiles(folder).flatMap((path) => readYamlFile(folder, path, unread));
+  const files = manifestFiles(folder).flatMap((path) => readYamlFile(folder, path, unread));
   const reading = readManifest(files, handlerCheckIn(folder));
   const { warnings } = reading;
   const mistakes = [...unread, ...('mistakes' in reading ? reading.mistakes : [])];
@@ -52,8 +52,8 @@ function emptyProblem(files: readonly ManifestFile[]): string {
   return `contains no document of kind "${ACTOR_KIND}": ${found}`;
 }
 
-/** Their paths from the folder. */
-function yamlFiles(folder: string): readonly string[] {
+/** The files of a mesh's manifest, relative to its folder. */
+export function manifestFiles(folder: string): readonly string[] {
   const deeper = namesIn(folder)
     .filter(
       (name) => !FOREIGN_FOLDERS.includes(name) && !name.startsWith('.') && isFolder(join(folder, name)),

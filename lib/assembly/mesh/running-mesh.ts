@@ -32,6 +32,12 @@ export interface RunningFlow {
 export const STATE_FOLDER = '.asya';
 export const MESH_FILE = 'mesh.json';
 
+/** Where the mesh was started: its state is in that folder. */
+export function startFolderOf({ logFile }: RunningMesh): string {
+  const folderOfMesh = dirname(logFile);
+  return dirname(dirname(folderOfMesh));
+}
+
 /** The running meshes whose state is in this folder, or in the nearest folder above it that has any. */
 export function runningMeshes(from: string): readonly RunningMesh[] {
   const state = nearestState(from);

@@ -13,11 +13,11 @@ import { ensureBuckets, ensureStores } from '../engines/local-stores.ts';
 import { ARCHIVE_BUCKET, FAILURE_TABLE_NAME } from '../engines/store-names.ts';
 import type { BatchReport } from '../functions/event-source.ts';
 import type { ActorRunner } from './actor-runner.ts';
-import { findPython } from './find-python.ts';
 import { localHandlerAccess } from './handler-access.ts';
 import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 import { meshDepths } from './mesh-depths.ts';
+import { meshPythons } from './mesh-pythons.ts';
 import { meshSecrets } from './mesh-secrets.ts';
 import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
@@ -41,8 +41,19 @@ export interface LocalMesh {
    * start. Returns a message for each change.
    */
   applySecrets(): Promise<readonly string[]>;
+  /**
+   * Looks for the Python of each actor again, and restarts the actors whose Python is another one. Returns a message for
+   * each change.
+   */
+  applyPython(): Promise<readonly string[]>;
+  /** Files that select the Python of the actors. They may not exist. */
+  pythonFiles(): readonly string[];
+  /** Which Python runs the handlers, one text for each. Empty without handlers in Python. */
+  pythons(): readonly string[];
   /** Uses new instances of this actor from now on. */
   renew(actor: string): void;
+  /** Differs after the actor was started again, e.g. by `apply`. */
+  generation(actor: string): number;
   /**
    * The depths of the queues, in a fixed order: the actors along the flows, the other actors, the crew. Undefined if a
    * queue's depths are not known. Only an actor's retries are delayed: the gateway's timers do not count.
@@ -57,6 +68,11 @@ export interface MeshOptions {
   readonly manifest: Manifest;
   /** The folder that the files in the manifest are relative to. */
   readonly folder: string;
+  /**
+   * Where the mesh is started: its `.venv` is used if the folders of the code have none.
+   * @default the mesh's folder
+   */
+  readonly startFolder?: string;
   /** @default 'sqs' */
   readonly transport?: 'sqs' | 'pubsub';
   /**
@@ -183,12 +199,14 @@ function meshOn(
   const { folder, dataDir, onEvent, replicas, logLevel = 'info', shell = process.env } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
   const secrets = meshSecrets(folder, shell);
+  const pythons = meshPythons(folder, options.startFolder ?? folder, shell);
   const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
   /** Working directory of each running actor. */
   const homes = new Map<string, string>();
   /** The reported problem of each actor that waits for its secrets. Reported once, not with every change of the manifest. */
   const waiting = new Map<string, string>();
+  const generations = new Map<string, number>();
   let current: Manifest = { actors: [], flows: [] };
   let planned: readonly FunctionPlan[] = [];
   let applying: Promise<unknown> = Promise.resolve();
@@ -263,9 +281,26 @@ function meshOn(
     return runners.has(name) ? [`${name} starts: it has all its secrets`] : [];
   }
 
+  async function applyPython(): Promise<readonly string[]> {
+    const messages = await Promise.all(pythons.changes(current.actors).map(applyPythonOf));
+    return messages.flat();
+  }
+
+  async function applyPythonOf(spec: ActorSpec): Promise<readonly string[]> {
+    const { name } = spec;
+    const runner = runners.get(name);
+    if (runner !== undefined) await stopOne(runner);
+    const plan = planned.find(({ actor }) => actor === name);
+    if (plan !== undefined) await start(plan, spec, homeIn(folder, spec));
+    if (!runners.has(name)) return [];
+    return pythons
+      .texts([spec])
+      .map((text) => `${name} ${runner === undefined ? 'starts' : 'restarts'} with ${text}`);
+  }
+
   async function start(plan: FunctionPlan, spec: ActorSpec | undefined, cwd: string): Promise<void> {
     const { actor } = plan;
-    const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython());
+    const how = spec === undefined ? {} : runtimeCommand(spec.runtime, pythons.of(spec));
     if ('problem' in how) {
       onEvent({ event: 'warning', actor, text: `actor "${actor}" was not started: ${how.problem}` });
       onEvent({ event: 'problem', actor, problem: `not started: ${how.problem}` });
@@ -295,6 +330,7 @@ function meshOn(
     });
     onEvent({ event: 'problem', actor, problem: undefined });
     runners.set(actor, runner);
+    generations.set(actor, (generations.get(actor) ?? 0) + 1);
     homes.set(actor, cwd);
   }
 
@@ -312,6 +348,10 @@ function meshOn(
     manifest: () => current,
     apply: (manifest) => afterOthers(() => apply(manifest)),
     applySecrets: () => afterOthers(applySecrets),
+    applyPython: () => afterOthers(applyPython),
+    pythonFiles: () => pythons.files(current.actors),
+    pythons: () => pythons.texts(current.actors),
+    generation: (actor) => generations.get(actor) ?? 0,
     renew: (actor) => runners.get(actor)?.renew(),
     depths: () => meshDepths(current, planned, broker),
     pids: () => [...runners.values()].flatMap((runner) => runner.pids()),

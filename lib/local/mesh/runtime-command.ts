@@ -2,13 +2,15 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeSpec } from '../../config/manifest/manifest.ts';
 import { commandOf } from '../../config/settings/shell-command.ts';
+import type { PythonSearch } from './find-python.ts';
 
 const RUNTIMES = fileURLToPath(new URL('../../../runtimes/', import.meta.url));
 
 /** The command that starts an actor's runtime locally. Undefined if it runs elsewhere; a problem if it cannot run here. */
 export function runtimeCommand(
   runtime: RuntimeSpec,
-  python: string | undefined,
+  /** Undefined if the runtime does not need it. */
+  python: PythonSearch | undefined,
 ): { readonly command?: string } | { readonly problem: string } {
   switch (runtime.kind) {
     case 'node':
@@ -20,12 +22,9 @@ export function runtimeCommand(
         ),
       };
     case 'python':
-      return python === undefined
-        ? {
-            problem:
-              'its handler needs Python 3.9 or later, which was not found on the PATH; install it and start the mesh again',
-          }
-        : { command: commandOf(python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
+      if (python === undefined || 'problem' in python)
+        return { problem: python?.problem ?? 'it has no Python' };
+      return { command: commandOf(python.python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
     case 'url':
       return {};
     case 'image':

@@ -1,86 +1,45 @@
-import { dirname, extname, relative, resolve } from 'node:path';
-import { watch } from 'chokidar';
-import { fileOfHandler } from '../../config/manifest/handler-name.ts';
-import type { Manifest, RuntimeSpec } from '../../config/manifest/manifest.ts';
+import { realpathSync } from 'node:fs';
+import { systemClock } from '../../adapters/system/system.ts';
+import { changeDetector, type FolderChanges, type WatchedFiles } from './folder-changes.ts';
 
 export interface FolderWatch {
   close(): Promise<void>;
 }
 
-export interface FolderChanges {
-  /** A document or `flows.yaml` changed, or may have changed before the watch started. */
-  readonly onManifest: () => void;
-  /** Files of these actors changed. */
-  readonly onHandlers: (actors: readonly string[]) => void;
-}
+const INTERVAL_MS = 200;
+/** A mesh with very many files is checked less often, so that checks use at most this share of the time. */
+const MAX_SHARE = 0.02;
+const MAX_INTERVAL_MS = 1_000;
 
-const SETTLED_AFTER_MS = 150;
-const IGNORED = /(^|\/)(node_modules|\.asya|\.git|cdk\.out|dist|coverage|__pycache__)(\/|$)/;
-const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.py', '.json'];
+/**
+ * Checks the files of a mesh regularly, because events of the file system are lost in containers and on network drives.
+ * Calls back after each check: with the changes after files were written completely, otherwise with undefined. The next
+ * check waits for the callback.
+ */
+export function watchFolder(
+  folder: string,
+  watched: WatchedFiles,
+  onCheck: (changes: FolderChanges | undefined) => Promise<void>,
+): FolderWatch {
+  const detector = changeDetector(realpathSync(folder), watched);
+  const closing = new AbortController();
 
-/** Reports changes after a short pause, because an editor writes a file in several steps. */
-export function watchFolder(folder: string, manifest: () => Manifest, changes: FolderChanges): FolderWatch {
-  const root = resolve(folder);
-  let isManifest = false;
-  let changed = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function flush(): void {
-    const paths = [...changed];
-    changed = new Set();
-    if (isManifest) changes.onManifest();
-    isManifest = false;
-    const actors = actorsOf(paths);
-    if (actors.length > 0) changes.onHandlers(actors);
+  async function watch(): Promise<void> {
+    while (!closing.signal.aborted) {
+      const startedAt = performance.now();
+      const changes = await detector.check();
+      const tookMs = performance.now() - startedAt;
+      if (!closing.signal.aborted) await onCheck(changes);
+      const pauseMs = Math.min(Math.max(INTERVAL_MS, tookMs / MAX_SHARE), MAX_INTERVAL_MS);
+      await systemClock.sleep(pauseMs, closing.signal);
+    }
   }
 
-  /** A handler's file belongs to its actor. Any other file may be imported by all actors in or above its folder. */
-  function actorsOf(paths: readonly string[]): readonly string[] {
-    const homes = manifest().actors.map(({ name, file, runtime }) => {
-      const home = resolve(root, dirname(file));
-      return { name, home, own: handlerFiles(runtime).map((path) => resolve(home, path)) };
-    });
-    const isOwned = (path: string) => homes.some(({ own }) => own.includes(path));
-    return homes
-      .filter(({ home, own }) =>
-        paths.some((path) => own.includes(path) || (!isOwned(path) && path.startsWith(`${home}/`))),
-      )
-      .map(({ name }) => name);
-  }
-
-  const watcher = watch(root, {
-    ignoreInitial: true,
-    ignored: (path) => IGNORED.test(relative(root, path)),
-  });
-  function flushLater(): void {
-    clearTimeout(timer);
-    timer = setTimeout(flush, SETTLED_AFTER_MS);
-  }
-
-  // Changes between reading the manifest and the start of the watch are not reported, so read it again.
-  watcher.once('ready', () => {
-    isManifest = true;
-    flushLater();
-  });
-  watcher.on('all', (_event, path) => {
-    const extension = extname(path);
-    if (extension === '.yaml' || extension === '.yml') isManifest = true;
-    else if (CODE.includes(extension)) changed.add(resolve(path));
-    else return;
-    flushLater();
-  });
+  const watching = watch();
   return {
-    close: () => {
-      clearTimeout(timer);
-      return watcher.close();
+    close: async () => {
+      closing.abort();
+      await watching;
     },
   };
-}
-
-/** Possible files of a handler, relative to its document: for `a.b.f` in Python, a.py and a/b.py. */
-function handlerFiles(runtime: RuntimeSpec): readonly string[] {
-  if (runtime.kind === 'node') return [fileOfHandler(runtime.handler) ?? ''];
-  if (runtime.kind !== 'python') return [];
-  const steps = runtime.handler.split('.');
-  return steps.slice(1).map((_, index) => `${steps.slice(0, index + 1).join('/')}.py`);
 }

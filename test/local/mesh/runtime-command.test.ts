@@ -6,7 +6,9 @@ describe('the command of a local runtime', () => {
     expect(runtimeCommand({ kind: 'node', handler: 'a.ts.f' }, undefined)).toEqual({
       command: expect.stringContaining(process.execPath),
     });
-    expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, '/opt/python3')).toEqual({
+    expect(
+      runtimeCommand({ kind: 'python', handler: 'a.f' }, { python: '/opt/python3', version: '3.12.1' }),
+    ).toEqual({
       command: expect.stringMatching(/^exec '\/opt\/python3' '.*asya_runtime\.py' 'a\.f'$/),
     });
   });
@@ -16,10 +18,8 @@ describe('the command of a local runtime', () => {
   });
 
   it('is a problem without Python and for images', () => {
-    expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, undefined)).toEqual({
-      problem:
-        'its handler needs Python 3.9 or later, which was not found on the PATH; install it and start the mesh again',
-    });
+    const problem = 'Python was not found';
+    expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, { problem })).toEqual({ problem });
     expect(runtimeCommand({ kind: 'image', image: 'example/a:1' }, undefined)).toEqual({
       problem:
         'it runs in the image "example/a:1", and a local mesh does not run images; run the image yourself and set spec.url',

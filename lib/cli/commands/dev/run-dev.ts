@@ -6,14 +6,12 @@ import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { errorText } from '../../../core/text/error-text.ts';
 import { jsonLine } from '../../../core/text/json-line.ts';
-import { mistakesText } from '../../../core/text/mistake.ts';
 import { createFilesPrivately } from '../../../local/engines/private-files.ts';
 import { handlerProblems } from '../../../local/mesh/handler-problems.ts';
 import { readLogLine, repeatFilter } from '../../../local/mesh/log-line.ts';
 import { type LocalMesh, type MeshEvent, startMesh } from '../../../local/mesh/mesh.ts';
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
 import { watchEnvFile } from '../../../local/mesh/watch-env-file.ts';
-import { watchFolder } from '../../../local/mesh/watch-folder.ts';
 import { EXIT } from '../../exit-status.ts';
 import { countText } from '../../output/count-text.ts';
 import { type MeshView, plainView, screenView } from '../../output/mesh-view.ts';
@@ -21,6 +19,7 @@ import { invalidMeshText } from '../../output/mistakes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
 import { type DevOptions, settingsFrom } from './dev-options.ts';
+import { followChanges } from './follow-changes.ts';
 import { sendExample } from './send-example.ts';
 
 /** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
@@ -30,6 +29,7 @@ const DEPTHS_INTERVAL_MS = 1_000;
 /** `asya dev`: runs a mesh on this machine until it is stopped. */
 export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
   const { cwd, printError } = terminal;
+  const since = systemClock.now();
   const manifest = readManifest(resolve(cwd, folder), printError);
   const state = meshState(cwd, folder);
   rejectSecondRun(state, cwd);
@@ -49,6 +49,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     gateway: { ...settings.gateway, ...defined({ usualPort: stored?.port, key: stored?.key }) },
     manifest,
     folder: resolve(cwd, folder),
+    startFolder: cwd,
     dataDir: state.dataDir,
     shell: terminal.env,
     onEvent: eventHandler(state, view, resolve(cwd, folder)),
@@ -58,7 +59,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     return EXIT.failed;
   }
   storeGateway(state, started.mesh, settings.gateway.port ?? stored?.port);
-  return runUntilStopped(started.mesh, folder, state, view, terminal);
+  return runUntilStopped(started.mesh, { folder, since }, state, view, terminal);
 }
 
 /** Keeps the port of earlier starts, even if another process uses it now: clients are configured with it. */
@@ -77,7 +78,7 @@ function rejectSecondRun({ name, meshFile }: MeshState, cwd: string): void {
 
 async function runUntilStopped(
   mesh: LocalMesh,
-  folder: string,
+  { folder, since }: { readonly folder: string; readonly since: number },
   state: MeshState,
   view: MeshView,
   terminal: Terminal,
@@ -93,32 +94,8 @@ async function runUntilStopped(
   announce();
   view.note(startText(mesh, folder));
   if (mesh.gateway !== undefined) view.pin(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
-  let isRejected = false;
-  const watch = watchFolder(root, mesh.manifest, {
-    onManifest: async () => {
-      const reading = readMesh(root);
-      if ('mistakes' in reading) {
-        isRejected = true;
-        view.warn(`the manifest was not applied:\n${mistakesText(reading.mistakes)}`);
-        return;
-      }
-      try {
-        for (const change of await mesh.apply(reading.manifest)) view.note(change);
-        announce();
-        if (isRejected) view.note('the manifest is valid again');
-        isRejected = false;
-      } catch (error) {
-        isRejected = true;
-        view.warn(`the manifest was not applied: ${errorText(error)}; save it again to retry`);
-      }
-    },
-    onHandlers: (actors) => {
-      for (const actor of actors) {
-        mesh.renew(actor);
-        view.note(`${actor} restarts with its new code`);
-      }
-    },
-  });
+  for (const text of mesh.pythons()) view.note(`handlers run with ${text}`);
+  const watch = followChanges({ mesh, root, view, since, announce });
   const envWatch = watchEnvFile(root, async () => {
     try {
       for (const change of await mesh.applySecrets()) view.note(change);

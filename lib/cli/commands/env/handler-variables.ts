@@ -18,7 +18,9 @@ import { defined } from '../../../core/text/defined.ts';
 import { LOCAL_REGION } from '../../../local/engines/engines.ts';
 import { functionEnvironment, INHERITED } from '../../../local/functions/function-environment.ts';
 import { variablesOf } from '../../../local/mesh/actor-runner.ts';
+import { findPython } from '../../../local/mesh/find-python.ts';
 import { localHandlerAccess } from '../../../local/mesh/handler-access.ts';
+import { pythonFolders, pythonText } from '../../../local/mesh/mesh-pythons.ts';
 import { runtimeCommand } from '../../../local/mesh/runtime-command.ts';
 import { CLOUD_RUN_VARIABLES, LAMBDA_VARIABLES, SET_AT_START } from './host-variables.ts';
 
@@ -60,6 +62,8 @@ interface Input {
   readonly manifest: Manifest;
   readonly spec: ActorSpec;
   readonly folder: string;
+  /** Where the local mesh was or would be started. */
+  readonly startFolder: string;
   readonly host: HostName;
   readonly shell: Environment;
 }
@@ -117,7 +121,7 @@ function planOf({ manifest, spec, host }: Input): ActorPlan {
 
 function localOwn(input: Input, plan: ActorPlan): Environment {
   const { spec, shell } = input;
-  const how = runtimeCommand(spec.runtime, 'python3');
+  const how = runtimeCommand(spec.runtime, { python: 'python3', version: '' });
   const { values } = secretsOf(input);
   const variables = variablesOf(
     { plan, socketFolder: '/tmp', secrets: () => values, ...('command' in how ? how : {}) },
@@ -211,7 +215,16 @@ function notesFor(input: Input): readonly string[] {
     ];
   const missing = missingSecretsText(spec, secretsOf(input), folder);
   return [
+    ...pythonNotes(input),
     'Locally, no other variable of the shell reaches the handler: declare it under environment or secrets.',
     ...(missing === undefined ? [] : [missing]),
   ];
+}
+
+function pythonNotes({ spec, folder, startFolder, shell }: Input): readonly string[] {
+  if (spec.runtime.kind !== 'python') return [];
+  const found = findPython(pythonFolders(spec, folder, startFolder), shell);
+  return 'problem' in found
+    ? [`Locally, the handler cannot run: ${found.problem}.`]
+    : [`Locally, the handler runs with ${pythonText(found, folder, shell)}.`];
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
-import { runningMeshes } from '../../../assembly/mesh/running-mesh.ts';
+import { runningMeshes, startFolderOf } from '../../../assembly/mesh/running-mesh.ts';
 import type { ActorSpec } from '../../../config/manifest/manifest.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { EXIT } from '../../exit-status.ts';
@@ -31,11 +31,12 @@ export function runEnv(
   dir?: string,
 ): number {
   const hosts = hostName === undefined ? HOSTS : [choiceOption('--host', hostName, HOSTS)];
-  const folder = dir === undefined ? folderOfMesh(cwd, mesh) : resolve(cwd, dir);
+  const { folder, startFolder } =
+    dir === undefined ? foldersOfMesh(cwd, mesh) : { folder: resolve(cwd, dir), startFolder: cwd };
   const { manifest, spec } = readActor(folder, actor);
   const found = hosts.map((host): [HostName, HandlerVariables] => [
     host,
-    handlerVariables({ manifest, spec, folder, host, shell: env }),
+    handlerVariables({ manifest, spec, folder, startFolder, host, shell: env }),
   ]);
   if (json) print(JSON.stringify({ actor, hosts: Object.fromEntries(found) }, null, 2));
   else print(textOf(actor, found));
@@ -76,12 +77,18 @@ function matrixText(found: readonly [HostName, HandlerVariables][]): string {
   return tableText([{ title: 'VARIABLE', text: (name: string) => name }, ...columns], names);
 }
 
-function folderOfMesh(cwd: string, name: string | undefined): string {
+interface MeshFolders {
+  readonly folder: string;
+  readonly startFolder: string;
+}
+
+function foldersOfMesh(cwd: string, name: string | undefined): MeshFolders {
   const meshes = runningMeshes(cwd);
   const names = meshes.map((mesh) => mesh.name);
-  if (name === undefined) return (meshes.length === 1 && meshes[0]?.folder) || cwd;
-  const named = meshes.find((mesh) => mesh.name === name);
-  if (named !== undefined) return named.folder;
+  const found =
+    name === undefined && meshes.length === 1 ? meshes[0] : meshes.find((mesh) => mesh.name === name);
+  if (found !== undefined) return { folder: found.folder, startFolder: startFolderOf(found) };
+  if (name === undefined) return { folder: cwd, startFolder: cwd };
   throw new UsageError(`asya: no mesh "${name}" is running in this folder${suggestion(name, names)}`);
 }
 
