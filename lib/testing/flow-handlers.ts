@@ -39,17 +39,22 @@ export function flowHandlers({ folder, given, fanOutOf, realTimeoutMs }: FlowHan
     };
   }
 
-  function inPython(spec: ActorSpec, command: string): Answer {
+  /** One process for all calls of the run, as in the mesh. */
+  function inPython(spec: ActorSpec): Answer {
     let runtime: Promise<Runtime> | undefined;
     return async (request) => {
-      runtime ??= startedPython(spec, command);
+      runtime ??= startedPython(spec);
       const result = await (await runtime).call(request);
       if (result.kind !== 'timeout') return result;
       throw new Error(`the handler of "${spec.name}" did not end within ${realTimeoutMs} ms of real time`);
     };
   }
 
-  async function startedPython(spec: ActorSpec, command: string): Promise<Runtime> {
+  async function startedPython(spec: ActorSpec): Promise<Runtime> {
+    const python = findPython(pythonFolders(spec, folder, process.cwd()), process.env);
+    const how = runtimeCommand(spec.runtime, python);
+    if ('problem' in how) return refuse(spec.name, `cannot run: ${how.problem}`);
+    const { command = '' } = how;
     // Most meshes have no Python handler, and the adapters take time to load.
     const { startPython } = await import('./python-runtime.ts');
     const cwd = join(folder, dirname(spec.file));
@@ -66,12 +71,7 @@ export function flowHandlers({ folder, given, fanOutOf, realTimeoutMs }: FlowHan
       case 'node':
         return inProcess(name, () => loadNode(name, join(folder, dirname(file), runtime.handler)));
       case 'python':
-        return (request) => {
-          const python = findPython(pythonFolders(spec, folder, process.cwd()), process.env);
-          const how = runtimeCommand(runtime, python);
-          if ('problem' in how) return refuse(name, `cannot run: ${how.problem}`);
-          return inPython(spec, how.command ?? '')(request);
-        };
+        return inPython(spec);
       case 'image':
         return () => refuse(name, `runs in the image "${runtime.image}"`);
       case 'url':

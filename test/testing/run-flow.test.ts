@@ -119,6 +119,20 @@ describe('runFlow', () => {
     expect(end.payload).toEqual({ text: 'hi', score: 2, stored: true, attempt: 1, table: 'texts' });
   });
 
+  it('calls a Python handler in one process per run', async () => {
+    const mesh = aMesh({
+      'count.yaml': actorText('count', 'handler: count.count'),
+      'count.py': 'import itertools\ncalls = itertools.count(1)\ndef count(payload):\n    return next(calls)\n',
+      'flows.yaml': 'flows: [{name: words, entrypoint: split, route_next: [count]}]\n',
+    });
+    const counts = async () => {
+      const { ends } = await run({ mesh, flow: 'words', payload: { words: ['a', 'b'] } });
+      return ends.map(({ payload }) => payload);
+    };
+    expect(await counts()).toEqual([1, 2]);
+    expect(await counts()).toEqual([1, 2]);
+  });
+
   it('retries failures in virtual time', async () => {
     const { end, timeline, sent } = await run({ fail: ['score:http:503@7*1', 'score:timeout*1'] });
     expect(timeline[0]).toMatchObject({
