@@ -122,7 +122,8 @@ describe('runFlow', () => {
   it('calls a Python handler in one process per run', async () => {
     const mesh = aMesh({
       'count.yaml': actorText('count', 'handler: count.count'),
-      'count.py': 'import itertools\ncalls = itertools.count(1)\ndef count(payload):\n    return next(calls)\n',
+      'count.py':
+        'import itertools\ncalls = itertools.count(1)\ndef count(payload):\n    return next(calls)\n',
       'flows.yaml': 'flows: [{name: words, entrypoint: split, route_next: [count]}]\n',
     });
     const counts = async () => {
