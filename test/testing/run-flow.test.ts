@@ -111,7 +111,7 @@ describe('runFlow', () => {
     ]);
   });
 
-  it('runs Python handlers in a process of their own, with their environment', async () => {
+  it('runs Python handlers in a child process, with their environment', async () => {
     const print = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => print.mockRestore());
     const { end } = await run({ handlers: {} });
@@ -168,7 +168,7 @@ describe('runFlow', () => {
     expect(end.error?.traceback).toContain('score.ts');
   });
 
-  it('routes by onExhausted, and tells the handler why', async () => {
+  it('routes by onExhausted, and passes the error to the handler', async () => {
     const review = (_: object, { error }: Context) => ({ because: error?.type });
     const { end, timeline } = await run({ fail: 'score:Unsure', handlers: { review } });
     expect(timeline.map(({ actor, decision }) => `${actor} ${decision}`)).toEqual([
