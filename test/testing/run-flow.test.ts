@@ -4,6 +4,7 @@ import { type Context, RetryAfter } from '../../lib/handler/index.ts';
 import { type FlowRunOptions, runFlow } from '../../lib/testing/index.ts';
 import { actorText } from '../config/manifest/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { isAlive } from '../support/pids.ts';
 
 const SCORE_TS = `
 export function score({ text }) {
@@ -117,6 +118,13 @@ describe('runFlow', () => {
     const { end } = await run({ handlers: {} });
     expect(print.mock.calls).toContainEqual(["store: stores {'text': 'hi', 'score': 2}\n"]);
     expect(end.payload).toEqual({ text: 'hi', score: 2, stored: true, attempt: 1, table: 'texts' });
+  });
+
+  it('ends the processes of Python handlers', async () => {
+    const mesh = aMesh({ 'steps.py': 'import os\ndef store(payload):\n    return os.getpid()' });
+    const { end } = await run({ mesh, actor: 'store', handlers: {} });
+    expect(end.payload).toBeGreaterThan(0);
+    expect(isAlive(end.payload as number)).toBe(false);
   });
 
   it('retries failures in virtual time', async () => {
