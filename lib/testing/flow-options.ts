@@ -23,8 +23,8 @@ export interface FlowRunOptions {
   readonly envelopeId?: string;
   /**
    * Functions by actor that are called instead of the handlers in the manifest: stubs, or handlers that the test has
-   * imported. Every other actor runs its real handler: Node handlers in this process, Python handlers in a process of
-   * their own. An actor with an image or a URL needs a function here.
+   * imported. Every other actor runs its real handler: Node handlers in this process, Python handlers in a child
+   * process. An actor with an image or a URL needs a function here.
    */
   readonly handlers?: Readonly<Record<string, HandlerFunction>>;
   /**

@@ -28,7 +28,7 @@ import { REAL_TIMEOUT_MS } from './real-time.ts';
  * pass at once.
  *
  * @throws Error (rejects) if the mesh is not valid, an option is not, a handler cannot be loaded or hangs, or the
- * envelopes do not end. An envelope that fails is no error: read `end`.
+ * envelopes do not end. If an envelope fails, it resolves: read `end`.
  * @example
  * const { end, sent } = await runFlow({
  *   mesh: import.meta.dirname,

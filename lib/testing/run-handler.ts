@@ -43,7 +43,7 @@ export interface HandlerRunOptions {
    * canceled from the beginning. Default: not canceled.
    */
   readonly cancel?: AbortSignal;
-  /** `never`: an array is one value, as with `ASYA_FANOUT=never`. Default: `array`, each item is a value of its own. */
+  /** `never`: an array is one value, as with `ASYA_FANOUT=never`. Default: `array`, each item is a separate value. */
   readonly fanOut?: 'array' | 'never';
   /** The test fails if the handler has not ended after this many milliseconds of real time. Default: 10,000. */
   readonly realTimeoutMs?: number;
@@ -63,7 +63,7 @@ export interface HandlerRun<Result = unknown> {
    * first.
    */
   readonly items: readonly ItemOf<Result>[];
-  /** Each of `items` with its own route and headers. Throws like `items`. */
+  /** Each of `items` and the headers that it is sent with. Throws like `items`. */
   readonly sent: readonly SentItem<ItemOf<Result>>[];
   /** Why the handler failed, as the mesh sees it. Undefined if it succeeded. */
   readonly error: HandlerError | undefined;
@@ -98,7 +98,7 @@ export interface HandlerError {
   readonly traceback: string;
   /** The status of a failed request, if the error or one of its causes has one. Example: 429. */
   readonly httpStatus?: number;
-  /** The delay that the error asks for: seconds, or a time as text. Example: 30. */
+  /** The delay that the error requests: seconds, or a time as text. Example: 30. */
   readonly retryAfter?: number | string;
   /** What the handler threw. */
   readonly thrown: unknown;

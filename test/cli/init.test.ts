@@ -73,6 +73,9 @@ describe('asya init', () => {
     const texts = readdirSync(join(cwd, 'shop')).map((file) => readFileSync(join(cwd, 'shop', file), 'utf8'));
     expect(texts.join('\n')).not.toContain('{{');
     expect(readFileSync(join(cwd, 'shop/README.md'), 'utf8')).toContain('# shop\n');
+    expect(readFileSync(join(cwd, 'shop/test_shout.py'), 'utf8')).toContain(
+      '"node_modules/asya-serverless/runtimes/python"',
+    );
     const ignored = readFileSync(join(cwd, 'shop/.gitignore'), 'utf8').split('\n');
     expect(ignored).toEqual(['.asya/', '.env', '.venv/', '__pycache__/', 'cdk.out/', 'node_modules/', '']);
   });

@@ -4,6 +4,7 @@ import { type Context, RetryAfter } from '../../lib/handler/index.ts';
 import { type FlowRunOptions, runFlow } from '../../lib/testing/index.ts';
 import { actorText } from '../config/manifest/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { isAlive } from '../support/pids.ts';
 
 const SCORE_TS = `
 export function score({ text }) {
@@ -111,7 +112,7 @@ describe('runFlow', () => {
     ]);
   });
 
-  it('runs Python handlers in a process of their own, with their environment', async () => {
+  it('runs Python handlers in a child process, with their environment', async () => {
     const print = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => print.mockRestore());
     const { end } = await run({ handlers: {} });
@@ -132,6 +133,13 @@ describe('runFlow', () => {
     };
     expect(await counts()).toEqual([1, 2]);
     expect(await counts()).toEqual([1, 2]);
+  });
+
+  it('ends the processes of Python handlers', async () => {
+    const mesh = aMesh({ 'steps.py': 'import os\ndef store(payload):\n    return os.getpid()' });
+    const { end } = await run({ mesh, actor: 'store', handlers: {} });
+    expect(end.payload).toBeGreaterThan(0);
+    expect(isAlive(end.payload as number)).toBe(false);
   });
 
   it('retries failures in virtual time', async () => {
@@ -183,7 +191,7 @@ describe('runFlow', () => {
     expect(end.error?.traceback).toContain('score.ts');
   });
 
-  it('routes by onExhausted, and tells the handler why', async () => {
+  it('routes by onExhausted, and passes the error to the handler', async () => {
     const review = (_: object, { error }: Context) => ({ because: error?.type });
     const { end, timeline } = await run({ fail: 'score:Unsure', handlers: { review } });
     expect(timeline.map(({ actor, decision }) => `${actor} ${decision}`)).toEqual([

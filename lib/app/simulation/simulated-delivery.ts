@@ -10,7 +10,7 @@ import type { SimulatedMessage } from './simulated-queues.ts';
 /** A delivery that the line has processed, and everything that was observed at its ports. */
 export interface ObservedDelivery {
   readonly line: DeliveryLine;
-  /** As it was received. */
+  /** The received one. */
   readonly envelope: Envelope;
   readonly arrivedAt: number;
   readonly decidedAt: number;

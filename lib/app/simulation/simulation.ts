@@ -16,7 +16,7 @@ export interface Simulation {
 }
 
 export interface EnvelopeEnd {
-  /** As it was sent to x-sink; if it was not, as it was received last. */
+  /** The envelope that was sent to x-sink. If none was: the one that was received last. */
   readonly envelope: Envelope;
   readonly end: SimulatedEnd;
 }

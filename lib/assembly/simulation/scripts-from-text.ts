@@ -15,7 +15,7 @@ export interface ScriptOptions {
   readonly take?: readonly string[];
 }
 
-/** How the two options are called where they were given, for messages. */
+/** The names of the two options in messages: `--fail` on the command line, `fail` in a test. */
 export interface OptionNames {
   readonly fail: string;
   readonly take: string;

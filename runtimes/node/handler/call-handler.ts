@@ -48,7 +48,7 @@ export interface Pair {
 
 /**
  * For the `asya:` protocol: sends each yielded value as it is yielded, and returns the last pair. If `sendItem` returns
- * false, nobody is left to receive the values, and the generator is ended. Throws what the handler throws.
+ * false, the connection is lost, and the generator is ended. Throws what the handler throws.
  */
 export async function answerCall(
   handler: Handler,

@@ -72,7 +72,7 @@ class Error(NamedTuple):
     traceback: str
     #: The status of a failed request, if the exception or one of its causes has one. Example: 429.
     http_status: int | None
-    #: The delay that the exception asks for: seconds, or a time as text. Example: 30.
+    #: The delay that the exception requests: seconds, or a time as text. Example: 30.
     retry_after: float | str | None
 
 
