@@ -24,8 +24,8 @@ function validate(cwd: string, ...args: readonly string[]): Promise<Run> {
 const ACTORS = {
   'download.yaml': actorText('download', 'handler: steps.download'),
   'rest.yaml': `${actorText('enhance', 'handler: steps.enhance')}---\n${actorText('upload', 'handler: upload.ts.upload')}`,
-  'steps.py': '',
-  'upload.ts': '',
+  'steps.py': 'def download(payload): pass\n\ndef enhance(payload): pass\n',
+  'upload.ts': 'export const upload = () => {};\n',
 };
 const FLOWS = 'flows:\n- {name: image, entrypoint: download, route_next: [enhance, upload], timeout: 900}\n';
 

@@ -7,7 +7,7 @@ import type { ManifestFile } from '../../config/manifest/yaml-document.ts';
 import { excerpt } from '../../core/text/describe-value.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
-import { handlerCheckIn } from './check-handler.ts';
+import { type CodeProblems, handlerCheckIn } from './check-handler.ts';
 import { isFile, isFolder, namesIn } from './path-kind.ts';
 
 export type MeshReading =
@@ -20,14 +20,14 @@ const FOREIGN_FOLDERS = ['node_modules', 'cdk.out', 'dist', 'coverage'];
 /**
  * Reads the mesh in a folder: every `*.yaml` and `*.yml` file there and one folder deeper, so that each actor may have
  * its own folder. Skips hidden files and the folders of other tools. A handler is relative to the document that names
- * it.
+ * it; `codeProblems` decides what a missing function or invalid syntax in its file is.
  */
-export function readMesh(folder: string): MeshReading {
+export function readMesh(folder: string, codeProblems: CodeProblems = 'mistakes'): MeshReading {
   const problem = folderProblem(folder);
   if (problem !== undefined) return { mistakes: [{ place: folder, problem }], warnings: [] };
   const unread: Mistake[] = [];
   const files = yamlFiles(folder).flatMap((path) => readYamlFile(folder, path, unread));
-  const reading = readManifest(files, handlerCheckIn(folder));
+  const reading = readManifest(files, handlerCheckIn(folder, { codeProblems }));
   const { warnings } = reading;
   const mistakes = [...unread, ...('mistakes' in reading ? reading.mistakes : [])];
   if (mistakes.length === 0 && 'manifest' in reading) {

@@ -45,8 +45,15 @@ const SPEC_FIELDS = [
 
 const DEFAULT_MEMORY_MB = 512;
 
-/** Checks that a handler's file exists. Returns the problem, or undefined. Passed in, because reading is pure. */
-export type HandlerCheck = (runtime: RuntimeSpec, file: string) => string | undefined;
+/** Why a handler cannot be used. */
+export interface HandlerProblem {
+  readonly problem: string;
+  /** The mesh may start without this handler: its actor reports the problem too. */
+  readonly isWarning: boolean;
+}
+
+/** Checks that a handler exists. Passed in, because reading is pure. */
+export type HandlerCheck = (runtime: RuntimeSpec, file: string) => HandlerProblem | undefined;
 
 export interface ActorReading {
   /** Contains placeholders if there were mistakes; do not use it then. */
@@ -54,6 +61,8 @@ export interface ActorReading {
   /** Collects mistakes at its name. */
   readonly named: MistakeCollector;
   readonly references: readonly Reference[];
+  /** A problem of the handler that is not a mistake. */
+  readonly handlerWarning?: string;
 }
 
 /** Whether the document is meant to be an actor, so that the rest of it is worth checking. */
@@ -136,8 +145,9 @@ function readSpec(
   addUnknownKeys(notes, spec, SPEC_FIELDS);
   const { file } = document;
   const runtime = readRuntime(spec, notes);
-  const handlerProblem = runtime === undefined ? undefined : checkHandler(runtime, file);
-  if (handlerProblem !== undefined) notes.at('handler').add(handlerProblem);
+  const found = runtime === undefined ? undefined : checkHandler(runtime, file);
+  if (found?.isWarning === false) notes.at('handler').add(found.problem);
+  const handlerWarning = found?.isWarning ? found.problem : undefined;
   const next = optional(spec['next'], notes.at('next'), readList, []).map((item, index) => ({
     name: item,
     notes: notes.at('next').at(index),
@@ -157,7 +167,7 @@ function readSpec(
     ...defined({ secrets, access: readAccess(spec, runtime, notes) }),
     next: namesIn(next),
   };
-  return { actor, references: [...references, ...next] };
+  return { actor, references: [...references, ...next], ...defined({ handlerWarning }) };
 }
 
 const NO_RUNTIME: RuntimeSpec = { kind: 'node', handler: '' };

@@ -62,7 +62,10 @@ export function readManifest(
     addFlowWarnings(flow, byName, locatedCollector(document, warnings, ['flows', index]));
   }
   for (const { document, actor } of parts) {
-    if (actor !== undefined) addAccessWarnings(actor.actor, locatedCollector(document, warnings, ['spec']));
+    if (actor === undefined) continue;
+    const notes = locatedCollector(document, warnings, ['spec']);
+    addAccessWarnings(actor.actor, notes);
+    if (actor.handlerWarning !== undefined) notes.at('handler').add(actor.handlerWarning);
   }
   const [first, ...others] = inOrder(mistakes, files);
   if (first !== undefined) return { mistakes: [first, ...others], warnings: inOrder(warnings, files) };

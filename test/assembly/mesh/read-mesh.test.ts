@@ -6,6 +6,10 @@ import { mistakesText } from '../../../lib/core/text/mistake.ts';
 import { actorText } from '../../config/manifest/a-mesh.ts';
 import { aFolder } from '../../support/a-folder.ts';
 
+const CODE = 'export const score = () => 1; export const store = score; export class Scorer { score() {} }';
+const PYTHON_CODE =
+  'def handle(p): pass\nstore = handle\nclass Store:\n  def store(self, p): pass\n  handle = store\nClass = Store()\n';
+
 const NODE = actorText('score', 'handler: score.ts.score');
 const PYTHON = actorText('store', 'handler: store.store');
 
@@ -24,9 +28,9 @@ describe("a mesh's folder", () => {
   it('is read one folder deep, without hidden folders and folders of tools', () => {
     const folder = aFolder({
       'score.yaml': NODE,
-      'score.ts': '',
+      'score.ts': CODE,
       'store/actor.yml': PYTHON,
-      'store/store.py': '',
+      'store/store.py': PYTHON_CODE,
       'store/deeper/ignored.yaml': 'kind: [',
       'node_modules/a.yaml': 'kind: [',
       'cdk.out/a.yaml': 'kind: [',
@@ -40,7 +44,7 @@ describe("a mesh's folder", () => {
 
   it('may contain links to files', () => {
     const elsewhere = aFolder({ 'score.yaml': NODE });
-    const folder = aFolder({ 'score.ts': '' });
+    const folder = aFolder({ 'score.ts': CODE });
     symlinkSync(join(elsewhere, 'score.yaml'), join(folder, 'score.yaml'));
     expect(namesIn(folder)).toEqual(['score in score.yaml']);
   });
@@ -85,12 +89,12 @@ describe("a mesh's folder", () => {
 });
 
 describe("a handler's file", () => {
-  const HERE = { 'score.ts': '', 'handlers/Store.mjs': '', 'store.py': '' };
+  const HERE = { 'score.ts': CODE, 'handlers/Store.mjs': CODE, 'store.py': PYTHON_CODE };
   const PACKAGES = {
-    'whole/__init__.py': '',
-    'whole/inner.py': '',
-    'bare/inner.py': '',
-    'bare/deeper/leaf.py': '',
+    'whole/__init__.py': PYTHON_CODE,
+    'whole/inner.py': PYTHON_CODE,
+    'bare/inner.py': PYTHON_CODE,
+    'bare/deeper/leaf.py': PYTHON_CODE,
   };
 
   it.each([
@@ -148,9 +152,9 @@ describe("a handler's file", () => {
   it('is searched in the folder of its document', () => {
     const folder = aFolder({
       'deep/a.yaml': NODE,
-      'deep/score.ts': '',
+      'deep/score.ts': CODE,
       'b.yaml': PYTHON,
-      'deep/store.py': '',
+      'deep/store.py': PYTHON_CODE,
     });
     expect(mistakesIn(folder)).toEqual([
       expect.stringContaining('b.yaml:6:3 spec.handler: is "store.store"'),

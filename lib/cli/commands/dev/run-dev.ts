@@ -22,6 +22,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
 import { type DevOptions, settingsFrom } from './dev-options.ts';
 import { sendExample } from './send-example.ts';
+import { type WarningFilter, warningFilter } from './warning-filter.ts';
 
 /** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
 const STOP_TIMEOUT_MS = 1_500;
@@ -30,7 +31,8 @@ const DEPTHS_INTERVAL_MS = 1_000;
 /** `asya dev`: runs a mesh on this machine until it is stopped. */
 export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
   const { cwd, printError } = terminal;
-  const manifest = readManifest(resolve(cwd, folder), printError);
+  const newWarnings = warningFilter();
+  const manifest = readManifest(resolve(cwd, folder), printError, newWarnings);
   const state = meshState(cwd, folder);
   rejectSecondRun(state, cwd);
   const settings = settingsFrom(options);
@@ -58,7 +60,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     return EXIT.failed;
   }
   storeGateway(state, started.mesh, settings.gateway.port ?? stored?.port);
-  return runUntilStopped(started.mesh, folder, state, view, terminal);
+  return runUntilStopped(started.mesh, folder, state, view, terminal, newWarnings);
 }
 
 /** Keeps the port of earlier starts, even if another process uses it now: clients are configured with it. */
@@ -81,6 +83,7 @@ async function runUntilStopped(
   state: MeshState,
   view: MeshView,
   terminal: Terminal,
+  newWarnings: WarningFilter,
 ): Promise<number> {
   const root = resolve(terminal.cwd, folder);
   const announce = () =>
@@ -96,7 +99,7 @@ async function runUntilStopped(
   let isRejected = false;
   const watch = watchFolder(root, mesh.manifest, {
     onManifest: async () => {
-      const reading = readMesh(root);
+      const reading = readMesh(root, 'warnings');
       if ('mistakes' in reading) {
         isRejected = true;
         view.warn(`the manifest was not applied:\n${mistakesText(reading.mistakes)}`);
@@ -105,6 +108,7 @@ async function runUntilStopped(
       try {
         for (const change of await mesh.apply(reading.manifest)) view.note(change);
         announce();
+        for (const text of newWarnings(reading.warnings)) view.warn(text);
         if (isRejected) view.note('the manifest is valid again');
         isRejected = false;
       } catch (error) {
@@ -148,9 +152,13 @@ async function runUntilStopped(
   }
 }
 
-function readManifest(folder: string, printError: Terminal['printError']): Manifest {
-  const reading = readMesh(folder);
-  for (const { place, problem } of reading.warnings) printError(`warning: ${place}: ${problem}`);
+function readManifest(
+  folder: string,
+  printError: Terminal['printError'],
+  newWarnings: WarningFilter,
+): Manifest {
+  const reading = readMesh(folder, 'warnings');
+  for (const text of newWarnings(reading.warnings)) printError(`warning: ${text}`);
   if ('manifest' in reading) return reading.manifest;
   throw new UsageError(invalidMeshText(reading.mistakes));
 }

@@ -30,7 +30,7 @@ export async function runSimulate(
 }
 
 function readManifest(folder: string, cwd: string): Manifest {
-  const reading = readMesh(resolve(cwd, folder));
+  const reading = readMesh(resolve(cwd, folder), 'ignored');
   if ('manifest' in reading) return reading.manifest;
   throw new UsageError(invalidMeshText(reading.mistakes));
 }
