@@ -16,6 +16,7 @@ import { addFlowWarnings } from './flow-warnings.ts';
 import { type LocatedMistake, locatedCollector } from './located-mistake.ts';
 import type { Manifest } from './manifest.ts';
 import { checkReference } from './manifest-field.ts';
+import { addRuleWarnings } from './rule-warnings.ts';
 import { type ManifestFile, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export type ManifestReading =
@@ -65,6 +66,7 @@ export function readManifest(
     if (actor === undefined) continue;
     const notes = locatedCollector(document, warnings, ['spec']);
     addAccessWarnings(actor.actor, notes);
+    addRuleWarnings(rulesIn(document.value), actor.actor.runtime.kind, notes.at('resiliency').at('rules'));
     if (actor.handlerWarning !== undefined) notes.at('handler').add(actor.handlerWarning);
   }
   const [first, ...others] = inOrder(mistakes, files);
@@ -92,6 +94,13 @@ function readPart(document: YamlDocument, mistakes: LocatedMistake[], checkHandl
   }
   checkKind(value, notes);
   return { document, ...nameOnly(value) };
+}
+
+/** The rules of an actor as they are written. */
+function rulesIn(value: unknown): unknown {
+  const spec = isFields(value) ? value['spec'] : undefined;
+  const resiliency = isFields(spec) ? spec['resiliency'] : undefined;
+  return isFields(resiliency) ? resiliency['rules'] : undefined;
 }
 
 function nameOnly(value: unknown): Pick<Part, 'declaredName' | 'isNameUnknown'> {

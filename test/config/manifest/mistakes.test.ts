@@ -81,7 +81,7 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
   [
     'an invalid error pattern in a rule',
     ['resiliency:', '  rules:', '    - {errors: [A, "http:5x"], policy: noRetry}'],
-    '9:22 spec.resiliency.rules[0].errors[1]: is "http:5x"; expected an error name such as "ValueError", "http:503" or "http:5xx"',
+    '9:22 spec.resiliency.rules[0].errors[1]: is "http:5x"; expected an error name such as "ValueError", "http:503" or "http:5xx"; did you mean "http:5xx"?',
   ],
   [
     'policies that are a list',
