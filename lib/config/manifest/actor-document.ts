@@ -1,7 +1,7 @@
 import { defined } from '../../core/text/defined.ts';
 import { describeReceived } from '../../core/text/describe-value.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
-import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
+import { addUnknownKeys, isMisspelt, type MistakeCollector } from '../../core/text/mistake.ts';
 import { readActorResiliency } from './actor-resiliency.ts';
 import { readEnvironment, readSecrets } from './handler-variables.ts';
 import { readAnnotations, readLabels } from './labels.ts';
@@ -103,10 +103,17 @@ export function readActor(
   checkKind(value, notes);
   addUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const spec = readMap(value['spec'], notes.at('spec'));
-  const metadata = optional(value['metadata'], notes.at('metadata'), readMap, {}) as Fields;
-  const { name, named } = readActorName(metadata, spec?.['actor'], notes);
-  const labels = readMetadata(metadata, document, notes.at('metadata'));
-  // A missing spec is one mistake. Its missing fields are not reported as well.
+  const metadata = optional(value['metadata'], notes.at('metadata'), readMap, undefined) as
+    | Fields
+    | undefined;
+  // Wrong metadata, and a missing spec, are one mistake each. Their missing fields are not reported as well.
+  const isNameUnknown =
+    (value['metadata'] !== undefined && metadata === undefined) ||
+    spec === undefined ||
+    isMisspelt(value, DOCUMENT_FIELDS, 'metadata') ||
+    isMisspelt(spec, SPEC_FIELDS, 'actor');
+  const { name, named } = readActorName(metadata ?? {}, spec?.['actor'], isNameUnknown, notes);
+  const labels = readMetadata(metadata ?? {}, document, notes.at('metadata'));
   const inSpec = spec === undefined ? IGNORED : notes.at('spec');
   return { ...readSpec({ name, labels }, spec ?? {}, document, inSpec, checkHandler), named };
 }
@@ -124,10 +131,12 @@ function readMetadata(fields: Fields, document: YamlDocument, notes: MistakeColl
 function readActorName(
   fields: Fields,
   actor: unknown,
+  isNameUnknown: boolean,
   notes: MistakeCollector,
 ): { name: string; named: MistakeCollector } {
   const inMetadata = notes.at('metadata').at('name');
   if (actor === undefined) {
+    if (fields['name'] === undefined && isNameUnknown) return { name: '', named: IGNORED };
     return { name: readName()(fields['name'], inMetadata) ?? '', named: inMetadata };
   }
   if (fields['name'] !== undefined) readText(fields['name'], inMetadata);
@@ -164,7 +173,10 @@ function readSpec(
     scaling: readScaling(spec['scaling'], notes.at('scaling')),
     memoryMb: optional(spec['memory'], notes.at('memory'), readMemoryMb, DEFAULT_MEMORY_MB),
     environment,
-    ...defined({ secrets, access: readAccess(spec, runtime, notes) }),
+    ...defined({
+      secrets,
+      access: readAccess(spec, runtime, isMisspelt(spec, SPEC_FIELDS, 'buckets'), notes),
+    }),
     next: namesIn(next),
   };
   return { actor, references: [...references, ...next], ...defined({ handlerWarning }) };

@@ -11,6 +11,7 @@ import {
   isActorDocument,
   readActor,
 } from './actor-document.ts';
+import { withoutConsequences } from './consequences.ts';
 import { type FlowReading, isFlowsFile, readFlows } from './flow-document.ts';
 import { addFlowWarnings } from './flow-warnings.ts';
 import { type LocatedMistake, locatedCollector } from './located-mistake.ts';
@@ -45,7 +46,11 @@ export function readManifest(
 ): ManifestReading {
   const mistakes: LocatedMistake[] = [];
   const parts = files.flatMap((file) =>
-    readYaml(file, mistakes).map((document) => readPart(document, mistakes, checkHandler)),
+    readYaml(file, mistakes).map((document) => {
+      const before = mistakes.length;
+      const part = readPart(document, mistakes, checkHandler);
+      return { ...part, isSound: mistakes.length === before };
+    }),
   );
   const actors = parts.flatMap(({ actor }) => actor ?? []);
   const flows = parts.flatMap(({ document, flows: some = [] }) =>
@@ -58,18 +63,22 @@ export function readManifest(
     for (const reference of references) checkReference(reference, known);
   }
   const warnings: LocatedMistake[] = [];
-  const byName = new Map(actors.map(({ actor }) => [actor.name, actor]));
-  for (const { flow, index, document } of flows) {
+  // A warning that depends on an invalid value could be wrong.
+  const sound = parts.flatMap(({ actor, isSound }) => (actor !== undefined && isSound ? actor : []));
+  const byName = new Map(sound.map(({ actor }) => [actor.name, actor]));
+  for (const { flow, index, document, isTimeoutInvalid } of flows) {
+    if (isTimeoutInvalid) continue;
     addFlowWarnings(flow, byName, locatedCollector(document, warnings, ['flows', index]));
   }
-  for (const { document, actor } of parts) {
+  for (const { document, actor, isSound } of parts) {
     if (actor === undefined) continue;
     const notes = locatedCollector(document, warnings, ['spec']);
-    addAccessWarnings(actor.actor, notes);
-    addRuleWarnings(rulesIn(document.value), actor.actor.runtime.kind, notes.at('resiliency').at('rules'));
+    if (isSound) addAccessWarnings(actor.actor, notes);
+    const runtime = isSound ? actor.actor.runtime.kind : undefined;
+    addRuleWarnings(rulesIn(document.value), runtime, notes.at('resiliency').at('rules'));
     if (actor.handlerWarning !== undefined) notes.at('handler').add(actor.handlerWarning);
   }
-  const [first, ...others] = inOrder(mistakes, files);
+  const [first, ...others] = inOrder(withoutConsequences(mistakes), files);
   if (first !== undefined) return { mistakes: [first, ...others], warnings: inOrder(warnings, files) };
   return {
     manifest: { actors: actors.map(({ actor }) => actor), flows: flows.map(({ flow }) => flow) },

@@ -18,7 +18,11 @@ interface Written {
  * Warns of errors in rules that never match, because an earlier rule matches all of them, and of names that no error
  * has. `rules` is as written. What is not valid in it was reported as a mistake.
  */
-export function addRuleWarnings(rules: unknown, runtime: RuntimeSpec['kind'], notes: MistakeCollector): void {
+export function addRuleWarnings(
+  rules: unknown,
+  runtime: RuntimeSpec['kind'] | undefined,
+  notes: MistakeCollector,
+): void {
   const written = writtenPatterns(rules, notes);
   const language = runtime === 'node' || runtime === 'python' ? runtime : undefined;
   for (const [index, one] of written.entries()) {

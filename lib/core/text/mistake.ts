@@ -1,4 +1,4 @@
-import { suggestion } from './nearest.ts';
+import { closestWord, suggestion } from './nearest.ts';
 
 /** An invalid value in a manifest or setting. Mistakes are collected, so that all of them are reported at once. */
 export interface Mistake {
@@ -38,6 +38,14 @@ export function addUnknownKeys(mistakes: MistakeCollector, value: object, known:
     const hint = suggestion(key, known) || `; the known fields are ${known.join(', ')}`;
     mistakes.at(key).add(`is not a known field${hint}`);
   }
+}
+
+/** Whether the field is absent, but an unknown key is probably meant to be this field. That key has its own mistake. */
+export function isMisspelt(value: object, known: readonly string[], field: string): boolean {
+  const keys = Object.keys(value);
+  return (
+    !keys.includes(field) && keys.some((key) => !known.includes(key) && closestWord(key, known) === field)
+  );
 }
 
 /** One line for each mistake. */
