@@ -17,15 +17,22 @@ import { addFlowWarnings } from './flow-warnings.ts';
 import { type LocatedMistake, locatedCollector } from './located-mistake.ts';
 import type { Manifest } from './manifest.ts';
 import { checkReference } from './manifest-field.ts';
+import { isOwnDocument } from './own-document.ts';
 import { addRuleWarnings } from './rule-warnings.ts';
 import { type ManifestFile, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export type ManifestReading =
-  | { readonly manifest: Manifest; readonly warnings: readonly LocatedMistake[] }
+  | {
+      readonly manifest: Manifest;
+      readonly warnings: readonly LocatedMistake[];
+      /** Files without a document of the mesh. They belong to other tools. */
+      readonly ignored: readonly string[];
+    }
   /** All mistakes, ordered by file and line. */
   | {
       readonly mistakes: readonly [LocatedMistake, ...LocatedMistake[]];
       readonly warnings: readonly LocatedMistake[];
+      readonly ignored: readonly string[];
     };
 
 /** The result of reading one document. */
@@ -46,7 +53,9 @@ export function readManifest(
 ): ManifestReading {
   const mistakes: LocatedMistake[] = [];
   const parts = files.flatMap((file) =>
-    readYaml(file, mistakes).map((document) => {
+    readYaml(file).flatMap((document) => {
+      if (!isOwnDocument(document, file.text)) return [];
+      mistakes.push(...document.mistakes);
       const before = mistakes.length;
       const part = readPart(document, mistakes, checkHandler);
       return { ...part, isSound: mistakes.length === before };
@@ -79,10 +88,14 @@ export function readManifest(
     if (actor.handlerWarning !== undefined) notes.at('handler').add(actor.handlerWarning);
   }
   const [first, ...others] = inOrder(withoutConsequences(mistakes), files);
-  if (first !== undefined) return { mistakes: [first, ...others], warnings: inOrder(warnings, files) };
+  const own = new Set(parts.map(({ document }) => document.file));
+  const ignored = files.map(({ path }) => path).filter((path) => !own.has(path));
+  if (first !== undefined)
+    return { mistakes: [first, ...others], warnings: inOrder(warnings, files), ignored };
   return {
     manifest: { actors: actors.map(({ actor }) => actor), flows: flows.map(({ flow }) => flow) },
     warnings: inOrder(warnings, files),
+    ignored,
   };
 }
 

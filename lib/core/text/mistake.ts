@@ -6,6 +6,8 @@ export interface Mistake {
   readonly place: string;
   /** The value received, and what would be valid. */
   readonly problem: string;
+  /** The line of a file that cannot be read, and a caret below it. */
+  readonly excerpt?: string;
 }
 
 /** Adds mistakes at one location to a list. */
@@ -48,7 +50,12 @@ export function isMisspelt(value: object, known: readonly string[], field: strin
   );
 }
 
-/** One line for each mistake. */
+/** One line for each mistake, followed by its excerpt. */
 export function mistakesText(mistakes: readonly Mistake[]): string {
-  return mistakes.map(({ place, problem }) => `${place}: ${problem}`).join('\n');
+  return mistakes
+    .map(({ place, problem, excerpt }) => {
+      const line = `${place}: ${problem}`;
+      return excerpt === undefined ? line : `${line}\n${excerpt.replace(/^/gm, '    ')}`;
+    })
+    .join('\n');
 }

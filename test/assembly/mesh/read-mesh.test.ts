@@ -69,6 +69,14 @@ describe("a mesh's folder", () => {
     expect(mistakesIn(empty)).toEqual([
       `${empty}: contains no document of kind "AsyncActor": it has no .yaml files`,
     ]);
+    const others = aFolder({
+      'compose.yaml': 'services: {}',
+      'chart/web.yaml': '{{ x }}',
+      'latin.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
+    });
+    expect(mistakesIn(others)).toEqual([
+      `${others}: contains no document of kind "AsyncActor": ignored as files of other tools: compose.yaml, latin.yaml, chart/web.yaml`,
+    ]);
     const flows = aFolder({ 'flows.yaml': 'flows: []' });
     expect(mistakesIn(flows)).toEqual([
       `${flows}: contains no document of kind "AsyncActor": none is in flows.yaml`,
@@ -77,7 +85,7 @@ describe("a mesh's folder", () => {
 
   it('with unreadable files: they are reported together with all other mistakes', () => {
     const folder = aFolder({
-      'bad.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
+      'bad.yaml': new Uint8Array([...Buffer.from('kind: AsyncActor # '), 0xff]),
       'score.yaml': actorText('score', 'handler: gone.ts.score'),
     });
     const lines = mistakesIn(folder);
