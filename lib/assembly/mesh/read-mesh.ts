@@ -51,7 +51,9 @@ export function readMesh(folder: string, codeProblems: CodeProblems = 'mistakes'
 function folderProblem(folder: string): string | undefined {
   if (isFolder(folder)) return undefined;
   if (isFile(folder)) return 'is a file; expected the folder of a mesh';
-  const path = resolve(folder);
+  let path = resolve(folder);
+  // The first name that does not exist is the misspelt one.
+  while (!isFolder(dirname(path)) && dirname(path) !== path) path = dirname(path);
   const beside = namesIn(dirname(path)).filter((name) => isFolder(join(dirname(path), name)));
   return `is not an existing folder${suggestion(basename(path), beside)}`;
 }

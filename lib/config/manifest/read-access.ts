@@ -1,7 +1,7 @@
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import type { Fields } from '../../core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
-import { closestWord, suggestion } from '../../core/text/nearest.ts';
+import { suggestion } from '../../core/text/nearest.ts';
 import {
   type ActorAccess,
   bucketIn,
@@ -64,7 +64,7 @@ function readLocal(value: unknown, notes: MistakeCollector): LocalAws {
 const readLocalAws: ReadField<LocalAws> = (value, notes) => {
   const known = LOCAL_AWS.find((word) => word === value);
   if (known === undefined) {
-    const near = typeof value === 'string' ? `; did you mean "${closestWord(value, LOCAL_AWS)}"?` : '';
+    const near = typeof value === 'string' ? suggestion(value, LOCAL_AWS) : '';
     notes.add(`${describeReceived(value)}; expected "profile" or "embedded"${near}`);
   }
   return known;

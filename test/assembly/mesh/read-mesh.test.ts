@@ -57,6 +57,9 @@ describe("a mesh's folder", () => {
     expect(mistakesIn(join(folder, 'no/where'))).toEqual([
       `${join(folder, 'no/where')}: is not an existing folder`,
     ]);
+    expect(mistakesIn(join(folder, 'mehs/inner'))).toEqual([
+      `${join(folder, 'mehs/inner')}: is not an existing folder; did you mean "mesh"?`,
+    ]);
   });
 
   it('that is a file is reported', () => {
