@@ -29,8 +29,9 @@ describe('asya dev with a broken handler', () => {
       'warning: bad.yaml:6:3 spec.handler: is "bad.ts.bad", but bad.ts:2:1 is not valid',
     );
     await dev.untilRunning();
+    await dev.untilPrinted(/bad \| .*SyntaxError/);
     writeFileSync(join(cwd, 'mesh/bad.ts'), 'export const bad = (payload: unknown) => payload;\n');
-    await dev.untilPrinted('bad restarts with its new code');
+    await dev.untilPrinted('./bad.ts.bad is ready');
     const sent = await asya(['send', 'f', '--wait'], { cwd });
     expect(sent).toMatchObject({ status: 0 });
     writeFileSync(join(cwd, 'mesh/good.yaml'), actorText('good', 'handler: good.ts.god'));

@@ -46,7 +46,7 @@ const SPEC_FIELDS = [
 const DEFAULT_MEMORY_MB = 512;
 
 /** Why a handler cannot be used. */
-export interface HandlerProblem {
+interface HandlerProblem {
   readonly problem: string;
   /** The mesh may start without this handler: its actor reports the problem too. */
   readonly isWarning: boolean;

@@ -55,7 +55,11 @@ describe('a misspelt document of the mesh', () => {
     ['kind', python('b').replace('AsyncActor', 'AsynActor'), `${KIND}is "AsynActor"`],
     ['kind in the plural', python('b').replace('AsyncActor', 'AsyncActors'), `${KIND}is "AsyncActors"`],
     ['kind in lower case', python('b').replace('AsyncActor', 'async-actor'), `${KIND}is "async-actor"`],
-    ['name of the field kind', python('b').replace('kind:', 'knd:'), '2:1 knd: is not a known field; did you mean "kind"?'],
+    [
+      'name of the field kind',
+      python('b').replace('kind:', 'knd:'),
+      '2:1 knd: is not a known field; did you mean "kind"?',
+    ],
     ['version', python('b').replace('v1alpha1', 'v1'), '1:1 apiVersion: is "asya.sh/v1"'],
     ['group', python('b').replace('asya.sh', 'aysa.sh'), '1:1 apiVersion: is "aysa.sh/v1alpha1"'],
     ['group without a kind', 'apiVersion: asya.io/v1\n', '1:1 apiVersion: is "asya.io/v1"'],

@@ -169,7 +169,10 @@ describe('invalid YAML', () => {
     ['excessive nesting', '['.repeat(5_000), '1:'],
   ])('%s is reported with its line', (_what, text, problem) => {
     const lines = explained(text);
-    expect(lines.some((line) => line.startsWith(`a.yaml:${problem}`)), lines.join('\n')).toBe(true);
+    expect(
+      lines.some((line) => line.startsWith(`a.yaml:${problem}`)),
+      lines.join('\n'),
+    ).toBe(true);
     expect(lines.every((line) => line.length < 120)).toBe(true);
   });
 
