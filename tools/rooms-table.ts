@@ -128,7 +128,11 @@ export const ROOMS: readonly Room[] = [
     packages: ['@middy/core', 'aws-lambda', '@hono/node-server', 'node:*'],
   },
   // Reads a mesh's folder, and finds a mesh that runs on this machine.
-  { room: `${ASSEMBLY}/mesh`, rooms: [CORE, CONFIG], packages: ['yaml', 'node:*'] },
+  {
+    room: `${ASSEMBLY}/mesh`,
+    rooms: [CORE, CONFIG],
+    packages: ['yaml', 'acorn', 'esbuild', 'node:*'],
+  },
   // Scenarios for the simulation of a mesh, from the command line or a test.
   { room: `${ASSEMBLY}/simulation`, rooms: [CORE, PORTS, APP, CONFIG, ADAPTERS], packages: [] },
   {

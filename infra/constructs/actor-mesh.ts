@@ -80,7 +80,8 @@ export class ActorMesh extends Construct {
       `of mesh "${namespace}"`,
     );
     this.code = props.code ?? bundledCode(folder);
-    if (props.code === undefined) this.checkHandler = handlerCheckIn(folder, `in ${describeValue(folder)}`);
+    if (props.code === undefined)
+      this.checkHandler = handlerCheckIn(folder, { where: `in ${describeValue(folder)}` });
     this.alarmTopic = alarmTopicOf(this);
     if (props.alarmEmail !== undefined)
       this.alarmTopic.addSubscription(new EmailSubscription(props.alarmEmail));

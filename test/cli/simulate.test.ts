@@ -63,6 +63,22 @@ describe('asya simulate', () => {
       'SLA   met, with 51s of 1m to spare',
       "SQS   15 requests: 5 sends (including the gateway's), 5 receives, 5 deletes; for one envelope, without batching",
       'note  each call takes 1s unless --take sets another duration; queue time and cold starts are not simulated',
+      'note  assumes that ValueError derives from Error directly; write "ValueError<Parent" to say otherwise',
+    ]);
+  });
+
+  it('says which ancestors it assumes: not those of standard errors, nor given ones', async () => {
+    const notes = async (...fail: readonly string[]) => {
+      const printed = await lines('score-text', ...fail.flatMap((one) => ['--fail', one]));
+      return printed.filter((line) => line.includes('assumes'));
+    };
+    expect(
+      await notes('store:ValueError', 'score:TypeError*1', 'score:timeout', 'review:KeyError@1m'),
+    ).toEqual([]);
+    expect(await notes('score:Odd<TypeError*1', 'score:http:503', 'store:json.JSONDecodeError')).toEqual([]);
+    expect(await notes('score:Odd*1', 'score:Odd@1m*1', 'store:pkg.Quota')).toEqual([
+      'note | assumes that Odd derives from Error directly; write "Odd<Parent" to say otherwise',
+      'note | assumes that pkg.Quota derives from Exception directly; write "pkg.Quota<Parent" to say otherwise',
     ]);
   });
 

@@ -24,8 +24,8 @@ function validate(cwd: string, ...args: readonly string[]): Promise<Run> {
 const ACTORS = {
   'download.yaml': actorText('download', 'handler: steps.download'),
   'rest.yaml': `${actorText('enhance', 'handler: steps.enhance')}---\n${actorText('upload', 'handler: upload.ts.upload')}`,
-  'steps.py': '',
-  'upload.ts': '',
+  'steps.py': 'def download(payload): pass\n\ndef enhance(payload): pass\n',
+  'upload.ts': 'export const upload = () => {};\n',
 };
 const FLOWS = 'flows:\n- {name: image, entrypoint: download, route_next: [enhance, upload], timeout: 900}\n';
 
@@ -70,7 +70,10 @@ describe('asya validate', () => {
   });
 
   it('prints JSON', async () => {
-    const valid = await validate(aFolder({ ...ACTORS, 'flows.yaml': FLOWS }), '--json');
+    const valid = await validate(
+      aFolder({ ...ACTORS, 'flows.yaml': FLOWS, 'compose.yaml': 'services: [' }),
+      '--json',
+    );
     expect([valid.status, valid.err]).toEqual([0, '']);
     expect(JSON.parse(valid.out)).toEqual({
       isFine: true,
@@ -78,6 +81,7 @@ describe('asya validate', () => {
       flows: ['image'],
       mistakes: [],
       warnings: [],
+      ignored: ['compose.yaml'],
     });
     const wrong = await validate(aFolder({ 'a.yaml': actorText('a', 'url: nowhere') }), '--json');
     expect([wrong.status, wrong.err]).toEqual([2, '']);
@@ -93,6 +97,7 @@ describe('asya validate', () => {
         },
       ],
       warnings: [],
+      ignored: [],
     });
   });
 

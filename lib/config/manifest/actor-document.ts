@@ -1,7 +1,7 @@
 import { defined } from '../../core/text/defined.ts';
 import { describeReceived } from '../../core/text/describe-value.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
-import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
+import { addUnknownKeys, isMisspelt, type MistakeCollector } from '../../core/text/mistake.ts';
 import { readActorResiliency } from './actor-resiliency.ts';
 import { readEnvironment, readSecrets } from './handler-variables.ts';
 import { readAnnotations, readLabels } from './labels.ts';
@@ -45,8 +45,15 @@ const SPEC_FIELDS = [
 
 const DEFAULT_MEMORY_MB = 512;
 
-/** Checks that a handler's file exists. Returns the problem, or undefined. Passed in, because reading is pure. */
-export type HandlerCheck = (runtime: RuntimeSpec, file: string) => string | undefined;
+/** Why a handler cannot be used. */
+interface HandlerProblem {
+  readonly problem: string;
+  /** The mesh may start without this handler: its actor reports the problem too. */
+  readonly isWarning: boolean;
+}
+
+/** Checks that a handler exists. Passed in, because reading is pure. */
+export type HandlerCheck = (runtime: RuntimeSpec, file: string) => HandlerProblem | undefined;
 
 export interface ActorReading {
   /** Contains placeholders if there were mistakes; do not use it then. */
@@ -54,6 +61,8 @@ export interface ActorReading {
   /** Collects mistakes at its name. */
   readonly named: MistakeCollector;
   readonly references: readonly Reference[];
+  /** A problem of the handler that is not a mistake. */
+  readonly handlerWarning?: string;
 }
 
 /** Whether the document is meant to be an actor, so that the rest of it is worth checking. */
@@ -94,10 +103,17 @@ export function readActor(
   checkKind(value, notes);
   addUnknownKeys(notes, value, DOCUMENT_FIELDS);
   const spec = readMap(value['spec'], notes.at('spec'));
-  const metadata = optional(value['metadata'], notes.at('metadata'), readMap, {}) as Fields;
-  const { name, named } = readActorName(metadata, spec?.['actor'], notes);
-  const labels = readMetadata(metadata, document, notes.at('metadata'));
-  // A missing spec is one mistake. Its missing fields are not reported as well.
+  const metadata = optional(value['metadata'], notes.at('metadata'), readMap, undefined) as
+    | Fields
+    | undefined;
+  // Wrong metadata, and a missing spec, are one mistake each. Their missing fields are not reported as well.
+  const isNameUnknown =
+    (value['metadata'] !== undefined && metadata === undefined) ||
+    spec === undefined ||
+    isMisspelt(value, DOCUMENT_FIELDS, 'metadata') ||
+    isMisspelt(spec, SPEC_FIELDS, 'actor');
+  const { name, named } = readActorName(metadata ?? {}, spec?.['actor'], isNameUnknown, notes);
+  const labels = readMetadata(metadata ?? {}, document, notes.at('metadata'));
   const inSpec = spec === undefined ? IGNORED : notes.at('spec');
   return { ...readSpec({ name, labels }, spec ?? {}, document, inSpec, checkHandler), named };
 }
@@ -115,10 +131,12 @@ function readMetadata(fields: Fields, document: YamlDocument, notes: MistakeColl
 function readActorName(
   fields: Fields,
   actor: unknown,
+  isNameUnknown: boolean,
   notes: MistakeCollector,
 ): { name: string; named: MistakeCollector } {
   const inMetadata = notes.at('metadata').at('name');
   if (actor === undefined) {
+    if (fields['name'] === undefined && isNameUnknown) return { name: '', named: IGNORED };
     return { name: readName()(fields['name'], inMetadata) ?? '', named: inMetadata };
   }
   if (fields['name'] !== undefined) readText(fields['name'], inMetadata);
@@ -136,8 +154,9 @@ function readSpec(
   addUnknownKeys(notes, spec, SPEC_FIELDS);
   const { file } = document;
   const runtime = readRuntime(spec, notes);
-  const handlerProblem = runtime === undefined ? undefined : checkHandler(runtime, file);
-  if (handlerProblem !== undefined) notes.at('handler').add(handlerProblem);
+  const found = runtime === undefined ? undefined : checkHandler(runtime, file);
+  if (found?.isWarning === false) notes.at('handler').add(found.problem);
+  const handlerWarning = found?.isWarning ? found.problem : undefined;
   const next = optional(spec['next'], notes.at('next'), readList, []).map((item, index) => ({
     name: item,
     notes: notes.at('next').at(index),
@@ -154,10 +173,13 @@ function readSpec(
     scaling: readScaling(spec['scaling'], notes.at('scaling')),
     memoryMb: optional(spec['memory'], notes.at('memory'), readMemoryMb, DEFAULT_MEMORY_MB),
     environment,
-    ...defined({ secrets, access: readAccess(spec, runtime, notes) }),
+    ...defined({
+      secrets,
+      access: readAccess(spec, runtime, isMisspelt(spec, SPEC_FIELDS, 'buckets'), notes),
+    }),
     next: namesIn(next),
   };
-  return { actor, references: [...references, ...next] };
+  return { actor, references: [...references, ...next], ...defined({ handlerWarning }) };
 }
 
 const NO_RUNTIME: RuntimeSpec = { kind: 'node', handler: '' };

@@ -20,6 +20,7 @@ export function actorFromOptions(
     file: '.',
     value,
     isBroken: false,
+    mistakes: [],
     positionOf: () => ({ line: 1, column: 1 }),
     writtenAt: () => undefined,
   };

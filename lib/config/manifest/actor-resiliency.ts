@@ -1,11 +1,11 @@
 import { isRoutableName } from '../../core/envelope/actor-name.ts';
 import type { Resiliency } from '../../core/policy/policy.ts';
-import { compileResiliency } from '../../core/policy/resiliency-input.ts';
+import { compileResiliency, NOT_JSON } from '../../core/policy/resiliency-input.ts';
 import { defined } from '../../core/text/defined.ts';
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Fields } from '../../core/text/fields.ts';
-import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
+import { addUnknownKeys, isMisspelt, type MistakeCollector } from '../../core/text/mistake.ts';
 import { defaultVisibilitySeconds, MAX_VISIBILITY_SECONDS } from '../settings/groups/sqs.ts';
 import type { ActorSpec } from './manifest.ts';
 import {
@@ -31,7 +31,8 @@ export function readActorResiliency(
 ): Times & { readonly references: readonly Reference[] } {
   const fields = optional(value, notes, readMap, {}) as Fields;
   addUnknownKeys(notes, fields, FIELDS);
-  const { policies = {}, rules = [], onError } = fields;
+  const { rules = [], onError } = fields;
+  const { policies = isMisspelt(fields, FIELDS, 'policies') ? NOT_JSON : {} } = fields;
   const resiliency = compileResiliency(policies, rules, {
     policies: notes.at('policies'),
     rules: notes.at('rules'),
@@ -71,7 +72,8 @@ function readTimes(fields: Fields, notes: MistakeCollector): Pick<Times, 'timeou
     wholeSecondsFrom(1, MAX_VISIBILITY_SECONDS),
     undefined,
   );
-  const isKnown = timeoutMs !== undefined || actorTimeout === undefined;
+  const isKnown =
+    actorTimeout === undefined ? !isMisspelt(fields, FIELDS, 'actorTimeout') : timeoutMs !== undefined;
   const boundMs = timeoutMs ?? DEFAULT_TIMEOUT_MS;
   if (isKnown && visibilitySeconds !== undefined && visibilitySeconds * 1000 <= boundMs) {
     notes

@@ -3,7 +3,7 @@ import { defined } from '../../core/text/defined.ts';
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import { durationMs } from '../../core/text/duration.ts';
 import { type Fields, isFields } from '../../core/text/fields.ts';
-import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
+import { addUnknownKeys, isMisspelt, type MistakeCollector } from '../../core/text/mistake.ts';
 import {
   namesIn,
   optional,
@@ -37,6 +37,8 @@ export interface FlowReading {
   /** Collects mistakes at its name. */
   readonly named: MistakeCollector;
   readonly references: readonly Reference[];
+  /** It has a timeout that is not valid, and that is not in `flow`. */
+  readonly isTimeoutInvalid: boolean;
 }
 
 /** Whether the file contains flows, by its name. */
@@ -77,7 +79,9 @@ function readFlow(fields: Fields, index: number, notes: MistakeCollector): FlowR
     routeNext: namesIn(rest),
     ...defined({ description: text, timeoutSeconds, mcp: tool, a2a: skill }),
   };
-  return { flow, index, named: notes.at('name'), references: [first, ...rest] };
+  const isTimeoutInvalid =
+    timeoutSeconds === undefined && (timeout !== undefined || isMisspelt(fields, FLOW_FIELDS, 'timeout'));
+  return { flow, index, named: notes.at('name'), references: [first, ...rest], isTimeoutInvalid };
 }
 
 const readTimeoutSeconds: ReadField<number> = (value, notes) => {

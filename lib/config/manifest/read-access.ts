@@ -1,7 +1,7 @@
 import { describeReceived, describeValue } from '../../core/text/describe-value.ts';
 import type { Fields } from '../../core/text/fields.ts';
 import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
-import { closestWord, suggestion } from '../../core/text/nearest.ts';
+import { suggestion } from '../../core/text/nearest.ts';
 import {
   type ActorAccess,
   bucketIn,
@@ -30,14 +30,20 @@ const BUCKET_NAME = /^[a-z][a-z0-9-]{1,30}[a-z0-9]$/;
 export function readAccess(
   spec: Fields,
   runtime: RuntimeSpec | undefined,
+  areBucketsMisspelt: boolean,
   notes: MistakeCollector,
 ): ActorAccess | undefined {
   if (ACCESS_FIELDS.every((field) => spec[field] === undefined)) return undefined;
   const buckets = optional(spec['buckets'], notes.at('buckets'), readBuckets, []);
+  const given = spec['buckets'];
+  const isValid =
+    given === undefined
+      ? !areBucketsMisspelt
+      : Array.isArray(given) && given.length === buckets.length && given.length > 0;
   const permissions = optional(
     spec['permissions'],
     notes.at('permissions'),
-    filledList(readPermission(buckets)),
+    filledList(readPermission(isValid ? buckets : undefined)),
     [],
   );
   if (runtime?.kind === 'url' && permissions.length > 0)
@@ -58,7 +64,7 @@ function readLocal(value: unknown, notes: MistakeCollector): LocalAws {
 const readLocalAws: ReadField<LocalAws> = (value, notes) => {
   const known = LOCAL_AWS.find((word) => word === value);
   if (known === undefined) {
-    const near = typeof value === 'string' ? `; did you mean "${closestWord(value, LOCAL_AWS)}"?` : '';
+    const near = typeof value === 'string' ? suggestion(value, LOCAL_AWS) : '';
     notes.add(`${describeReceived(value)}; expected "profile" or "embedded"${near}`);
   }
   return known;
@@ -92,7 +98,8 @@ const readBucket: ReadField<string> = (value, notes) => {
   return undefined;
 };
 
-function readPermission(buckets: readonly string[]): ReadField<Permission> {
+/** Without valid buckets, a resource may name any. */
+function readPermission(buckets: readonly string[] | undefined): ReadField<Permission> {
   return (value, notes) => {
     const fields = readMap(value, notes);
     if (fields === undefined) return undefined;
@@ -116,19 +123,19 @@ const readAction: ReadField<string> = (value, notes) => {
 
 const RESOURCE_RULE = `expected an ARN, "*", or a bucket of the mesh such as "${bucketReference('pictures', '/*')}"`;
 
-function readResource(buckets: readonly string[]): ReadField<string> {
+function readResource(buckets: readonly string[] | undefined): ReadField<string> {
   return (value, notes) => {
     if (typeof value === 'string') {
       const named = bucketIn(value);
-      if (named !== undefined && buckets.includes(named.bucket)) return value;
-      if (named !== undefined) {
+      if (named !== undefined && (buckets === undefined || buckets.includes(named.bucket))) return value;
+      if (named !== undefined && buckets !== undefined) {
         const near = buckets.length > 0 ? suggestion(named.bucket, buckets) : '; add it to spec.buckets';
         notes.add(`names the bucket ${describeValue(named.bucket)}, which is not in spec.buckets${near}`);
         return undefined;
       }
       if (value === '*' || (ARN.test(value) && !value.includes('${'))) return value;
     }
-    notes.add(`${describeReceived(value)}; ${RESOURCE_RULE}${resourceSuggestion(value, buckets)}`);
+    notes.add(`${describeReceived(value)}; ${RESOURCE_RULE}${resourceSuggestion(value, buckets ?? [])}`);
     return undefined;
   };
 }

@@ -11,19 +11,28 @@ import {
   isActorDocument,
   readActor,
 } from './actor-document.ts';
+import { withoutConsequences } from './consequences.ts';
 import { type FlowReading, isFlowsFile, readFlows } from './flow-document.ts';
 import { addFlowWarnings } from './flow-warnings.ts';
 import { type LocatedMistake, locatedCollector } from './located-mistake.ts';
 import type { Manifest } from './manifest.ts';
 import { checkReference } from './manifest-field.ts';
+import { isOwnDocument } from './own-document.ts';
+import { addRuleWarnings } from './rule-warnings.ts';
 import { type ManifestFile, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export type ManifestReading =
-  | { readonly manifest: Manifest; readonly warnings: readonly LocatedMistake[] }
+  | {
+      readonly manifest: Manifest;
+      readonly warnings: readonly LocatedMistake[];
+      /** Files without a document of the mesh. They belong to other tools. */
+      readonly ignored: readonly string[];
+    }
   /** All mistakes, ordered by file and line. */
   | {
       readonly mistakes: readonly [LocatedMistake, ...LocatedMistake[]];
       readonly warnings: readonly LocatedMistake[];
+      readonly ignored: readonly string[];
     };
 
 /** The result of reading one document. */
@@ -44,7 +53,13 @@ export function readManifest(
 ): ManifestReading {
   const mistakes: LocatedMistake[] = [];
   const parts = files.flatMap((file) =>
-    readYaml(file, mistakes).map((document) => readPart(document, mistakes, checkHandler)),
+    readYaml(file).flatMap((document) => {
+      if (!isOwnDocument(document, file.text)) return [];
+      mistakes.push(...document.mistakes);
+      const before = mistakes.length;
+      const part = readPart(document, mistakes, checkHandler);
+      return { ...part, isSound: mistakes.length === before };
+    }),
   );
   const actors = parts.flatMap(({ actor }) => actor ?? []);
   const flows = parts.flatMap(({ document, flows: some = [] }) =>
@@ -57,18 +72,30 @@ export function readManifest(
     for (const reference of references) checkReference(reference, known);
   }
   const warnings: LocatedMistake[] = [];
-  const byName = new Map(actors.map(({ actor }) => [actor.name, actor]));
-  for (const { flow, index, document } of flows) {
+  // A warning that depends on an invalid value could be wrong.
+  const sound = parts.flatMap(({ actor, isSound }) => (actor !== undefined && isSound ? actor : []));
+  const byName = new Map(sound.map(({ actor }) => [actor.name, actor]));
+  for (const { flow, index, document, isTimeoutInvalid } of flows) {
+    if (isTimeoutInvalid) continue;
     addFlowWarnings(flow, byName, locatedCollector(document, warnings, ['flows', index]));
   }
-  for (const { document, actor } of parts) {
-    if (actor !== undefined) addAccessWarnings(actor.actor, locatedCollector(document, warnings, ['spec']));
+  for (const { document, actor, isSound } of parts) {
+    if (actor === undefined) continue;
+    const notes = locatedCollector(document, warnings, ['spec']);
+    if (isSound) addAccessWarnings(actor.actor, notes);
+    const runtime = isSound ? actor.actor.runtime.kind : undefined;
+    addRuleWarnings(rulesIn(document.value), runtime, notes.at('resiliency').at('rules'));
+    if (actor.handlerWarning !== undefined) notes.at('handler').add(actor.handlerWarning);
   }
-  const [first, ...others] = inOrder(mistakes, files);
-  if (first !== undefined) return { mistakes: [first, ...others], warnings: inOrder(warnings, files) };
+  const [first, ...others] = inOrder(withoutConsequences(mistakes), files);
+  const own = new Set(parts.map(({ document }) => document.file));
+  const ignored = files.map(({ path }) => path).filter((path) => !own.has(path));
+  if (first !== undefined)
+    return { mistakes: [first, ...others], warnings: inOrder(warnings, files), ignored };
   return {
     manifest: { actors: actors.map(({ actor }) => actor), flows: flows.map(({ flow }) => flow) },
     warnings: inOrder(warnings, files),
+    ignored,
   };
 }
 
@@ -89,6 +116,13 @@ function readPart(document: YamlDocument, mistakes: LocatedMistake[], checkHandl
   }
   checkKind(value, notes);
   return { document, ...nameOnly(value) };
+}
+
+/** The rules of an actor as they are written. */
+function rulesIn(value: unknown): unknown {
+  const spec = isFields(value) ? value['spec'] : undefined;
+  const resiliency = isFields(spec) ? spec['resiliency'] : undefined;
+  return isFields(resiliency) ? resiliency['rules'] : undefined;
 }
 
 function nameOnly(value: unknown): Pick<Part, 'declaredName' | 'isNameUnknown'> {

@@ -1,4 +1,5 @@
-import { addUnknownKeys, type MistakeCollector } from '../../core/text/mistake.ts';
+import { durationMs } from '../../core/text/duration.ts';
+import { addUnknownKeys, isMisspelt, type MistakeCollector } from '../../core/text/mistake.ts';
 import type { Scaling } from './manifest.ts';
 import { optional, readMap, wholeNumberFrom, wholeSecondsFrom } from './manifest-field.ts';
 
@@ -28,7 +29,9 @@ export function readScaling(value: unknown, notes: MistakeCollector): Scaling {
     ),
     concurrency: optional(concurrency, notes.at('concurrency'), wholeNumberFrom(1, MAX_CALLS_AT_ONCE), 1),
   };
-  if (scaling.batchSize > MAX_WITHOUT_WINDOW && scaling.batchWindowSeconds === 0) {
+  const isWindowValid =
+    batchWindow === undefined ? !isMisspelt(fields, FIELDS, 'batchWindow') : durationMs(batchWindow) === 0;
+  if (scaling.batchSize > MAX_WITHOUT_WINDOW && scaling.batchWindowSeconds === 0 && isWindowValid) {
     const problem = `is ${scaling.batchSize}; more than ${MAX_WITHOUT_WINDOW} needs a batchWindow of "1s" or more`;
     notes.at('batchSize').add(problem);
   }

@@ -2,6 +2,7 @@ import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import { type LocatedMistake, locatedMistake, type Position, type Step } from './located-mistake.ts';
 import { yamlFaults } from './yaml-faults.ts';
 import { offsetOf, writtenAt } from './yaml-lookup.ts';
+import { excerptAt, explainSyntax } from './yaml-syntax.ts';
 
 /** A file of a mesh's folder. Its path is relative to that folder. */
 export interface ManifestFile {
@@ -14,8 +15,10 @@ export interface YamlDocument {
   readonly file: string;
   /** Plain values without cycles. If the document is broken: what could be read, or undefined. */
   readonly value: unknown;
-  /** It is not valid YAML. Its mistakes were reported; mistakes that follow from them must not be. */
+  /** It is not valid YAML. Mistakes that follow from its own must not be reported. */
   readonly isBroken: boolean;
+  /** Its syntax mistakes. */
+  readonly mistakes: readonly LocatedMistake[];
   /** The position of a field's name or of an item. For a missing field: the position of its parent. */
   positionOf(path: readonly Step[]): Position;
   /** The source of a number or flag: `1.10`, although its value is 1.1. */
@@ -25,11 +28,8 @@ export interface YamlDocument {
 /** How many nodes aliases may expand to. The limit protects against expansion bombs. */
 const MAX_ALIASES = 100;
 
-/** One syntax mistake often causes many others. */
-const MAX_SYNTAX_MISTAKES = 5;
-
-/** Reads the documents of a file that are not empty. Reports syntax mistakes; never throws. */
-export function readYaml(file: ManifestFile, mistakes: LocatedMistake[]): readonly YamlDocument[] {
+/** Reads the documents of a file that are not empty. Never throws. */
+export function readYaml(file: ManifestFile): readonly YamlDocument[] {
   const lines = new LineCounter();
   try {
     const documents = parseAllDocuments(file.text, {
@@ -45,26 +45,32 @@ export function readYaml(file: ManifestFile, mistakes: LocatedMistake[]): readon
       resolveKnownTags: false,
     });
     return [...documents]
-      .map((document) => readDocument(file.path, document, lines, mistakes))
+      .map((document) => readDocument(file, document, lines))
       .filter(({ value, isBroken }) => isBroken || (value !== undefined && value !== null));
   } catch (error) {
     const problem = `cannot be read as YAML: ${oneLine(error)}`;
-    mistakes.push(locatedMistake(file.path, { line: 1, column: 1 }, [], problem));
-    return [brokenDocument(file.path)];
+    return [brokenDocument(file.path, problem)];
   }
 }
 
-function brokenDocument(file: string): YamlDocument {
+function brokenDocument(file: string, problem: string): YamlDocument {
   const position = { line: 1, column: 1 };
-  return { file, value: undefined, isBroken: true, positionOf: () => position, writtenAt: () => undefined };
+  return {
+    file,
+    value: undefined,
+    isBroken: true,
+    mistakes: [locatedMistake(file, position, [], problem)],
+    positionOf: () => position,
+    writtenAt: () => undefined,
+  };
 }
 
 function readDocument(
-  file: string,
+  { path: file, text }: ManifestFile,
   document: Document.Parsed,
   lines: LineCounter,
-  mistakes: LocatedMistake[],
 ): YamlDocument {
+  const mistakes: LocatedMistake[] = [];
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
@@ -72,8 +78,11 @@ function readDocument(
   const note = (offset: number, path: readonly Step[], problem: string) => {
     mistakes.push(locatedMistake(file, at(offset), path, problem));
   };
-  for (const { code, message, pos } of firstPerLine(document.errors, at)) {
-    note(pos[0], [], SYNTAX_MESSAGES[code] ?? `is not valid YAML: ${message}`);
+  // One syntax mistake often causes many others.
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { offset, problem } = explainSyntax(error, text);
+    mistakes.push({ ...locatedMistake(file, at(offset), [], problem), excerpt: excerptAt(text, offset) });
   }
   for (const { message, pos } of document.warnings) note(pos[0], [], `is not supported: ${message}`);
   const faults = document.errors.length > 0 ? [] : yamlFaults(document.contents);
@@ -90,24 +99,10 @@ function readDocument(
     file,
     value: 'value' in plain ? plain.value : undefined,
     isBroken: !isSound || 'problem' in plain,
+    mistakes,
     positionOf: (path) => at(isSound ? offsetOf(document, path, start) : start),
     writtenAt: (path) => (isSound ? writtenAt(document, path) : undefined),
   };
-}
-
-const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
-  RESOURCE_EXHAUSTION: 'is nested too deeply to be read',
-  NON_STRING_KEY: 'is a key that is not text; expected text',
-};
-
-function firstPerLine(
-  errors: Document.Parsed['errors'],
-  at: (offset: number) => Position,
-): Document.Parsed['errors'] {
-  const lineOf = (error: (typeof errors)[number] | undefined) => error && at(error.pos[0]).line;
-  return errors
-    .filter((error, index) => index === 0 || lineOf(error) !== lineOf(errors[index - 1]))
-    .slice(0, MAX_SYNTAX_MISTAKES);
 }
 
 function plainValue(document: Document.Parsed): { value: unknown } | { problem: string } {

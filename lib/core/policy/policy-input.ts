@@ -3,7 +3,7 @@ import { defined } from '../text/defined.ts';
 import { describeReceived, describeValue } from '../text/describe-value.ts';
 import { DURATION_RULE, durationMs, durationText } from '../text/duration.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import { addUnknownKeys, type MistakeCollector } from '../text/mistake.ts';
+import { addUnknownKeys, isMisspelt, type MistakeCollector } from '../text/mistake.ts';
 import { suggestion } from '../text/nearest.ts';
 import type { Backoff, Exhaustion, Policy } from './policy.ts';
 
@@ -38,6 +38,9 @@ const FIELDS = [
   'onExhausted',
 ] as const satisfies readonly (keyof PolicyInput)[];
 
+/** What can end unlimited attempts. */
+const LIMITS = ['maxDuration', 'expireAfter'] as const;
+
 const BACKOFFS = ['constant', 'fixed', 'linear', 'exponential', 'schedule'] as const;
 
 type PolicyFields = Readonly<Record<(typeof FIELDS)[number], unknown>>;
@@ -66,7 +69,8 @@ export function compilePolicy(input: unknown, mistakes: MistakeCollector): Polic
 function compileMaxAttempts(fields: PolicyFields, mistakes: MistakeCollector): number {
   const { maxAttempts = 0, maxDuration, expireAfter } = fields;
   if (maxAttempts === 'unlimited') {
-    if (isUnset(maxDuration) && isUnset(expireAfter)) {
+    const isLimitMisspelt = LIMITS.some((limit) => isMisspelt(fields, FIELDS, limit));
+    if (isUnset(maxDuration) && isUnset(expireAfter) && !isLimitMisspelt) {
       mistakes.add('is "unlimited", which requires a maxDuration or an expireAfter above 0');
     }
     return Number.POSITIVE_INFINITY;
@@ -80,7 +84,9 @@ function compileMaxAttempts(fields: PolicyFields, mistakes: MistakeCollector): n
 
 function compileBackoff(fields: PolicyFields, mistakes: MistakeCollector): Backoff {
   const { backoff = 'exponential', initialDelay, initialInterval, delays } = fields;
-  if (!BACKOFFS.includes(backoff as (typeof BACKOFFS)[number])) {
+  const isBackoff = BACKOFFS.includes(backoff as (typeof BACKOFFS)[number]);
+  const isMeant = isBackoff && !isMisspelt(fields, FIELDS, 'backoff');
+  if (!isBackoff) {
     mistakes
       .at('backoff')
       .add(`is ${describeValue(backoff)}; expected one of ${BACKOFFS.join(', ')}${hint(backoff, BACKOFFS)}`);
@@ -89,7 +95,7 @@ function compileBackoff(fields: PolicyFields, mistakes: MistakeCollector): Backo
     mistakes.at('initialInterval').add('is the older name of initialDelay; set only one of the two');
   }
   if (backoff === 'schedule') return compileSchedule(fields, mistakes);
-  if (delays !== undefined) mistakes.at('delays').add('requires "backoff":"schedule"');
+  if (delays !== undefined && isMeant) mistakes.at('delays').add('requires "backoff":"schedule"');
   const delayMs = optionalDuration(initialDelay, mistakes.at('initialDelay'));
   const initialMs = optionalDuration(initialInterval, mistakes.at('initialInterval')) ?? delayMs ?? 0;
   return { kind: backoff === 'fixed' ? 'constant' : (backoff as 'constant'), initialMs };
@@ -142,6 +148,8 @@ function compileExhaustion(value: unknown, mistakes: MistakeCollector): Exhausti
 function compileAction(value: Fields, mistakes: MistakeCollector): Exhaustion {
   const { action, topic } = value;
   addUnknownKeys(mistakes, value, ['action', 'topic']);
+  const hasOnlyUnknown = action === undefined && topic === undefined && Object.keys(value).length > 0;
+  if (hasOnlyUnknown) return { action: 'sink' };
   if (action === 'drop') {
     if (topic !== undefined)
       mistakes

@@ -91,10 +91,18 @@ function compilePatterns(errors: unknown, mistakes: MistakeCollector): readonly 
     mistakes
       .at(index)
       .add(
-        `is ${describeValue(text)}; expected an error name such as "ValueError", "http:503" or "http:5xx"`,
+        `is ${describeValue(text)}; expected an error name such as "ValueError", "http:503" or "http:5xx"${httpHint(text)}`,
       );
     return [];
   });
+}
+
+/** `429`, `5xx`, `HTTP:503` and `http:5x` are probably HTTP statuses. */
+function httpHint(text: unknown): string {
+  if (typeof text !== 'string' && typeof text !== 'number') return '';
+  const [, hundreds, rest] = /^(?:https?[\s:_-]*)?([1-5])(\d\d|[x*]{1,3}|)$/i.exec(String(text).trim()) ?? [];
+  if (hundreds === undefined || rest === undefined) return '';
+  return `; did you mean "http:${hundreds}${/^\d/.test(rest) ? rest : 'xx'}"?`;
 }
 
 function compileName(name: unknown, policies: KnownPolicies, mistakes: MistakeCollector): string {

@@ -1,4 +1,4 @@
-import { suggestion } from './nearest.ts';
+import { closestWord, suggestion } from './nearest.ts';
 
 /** An invalid value in a manifest or setting. Mistakes are collected, so that all of them are reported at once. */
 export interface Mistake {
@@ -6,6 +6,8 @@ export interface Mistake {
   readonly place: string;
   /** The value received, and what would be valid. */
   readonly problem: string;
+  /** The line of a file that cannot be read, and a caret below it. */
+  readonly excerpt?: string;
 }
 
 /** Adds mistakes at one location to a list. */
@@ -40,7 +42,20 @@ export function addUnknownKeys(mistakes: MistakeCollector, value: object, known:
   }
 }
 
-/** One line for each mistake. */
+/** Whether the field is absent, but an unknown key is probably meant to be this field. That key has its own mistake. */
+export function isMisspelt(value: object, known: readonly string[], field: string): boolean {
+  const keys = Object.keys(value);
+  return (
+    !keys.includes(field) && keys.some((key) => !known.includes(key) && closestWord(key, known) === field)
+  );
+}
+
+/** One line for each mistake, followed by its excerpt. */
 export function mistakesText(mistakes: readonly Mistake[]): string {
-  return mistakes.map(({ place, problem }) => `${place}: ${problem}`).join('\n');
+  return mistakes
+    .map(({ place, problem, excerpt }) => {
+      const line = `${place}: ${problem}`;
+      return excerpt === undefined ? line : `${line}\n${excerpt.replace(/^/gm, '    ')}`;
+    })
+    .join('\n');
 }

@@ -28,7 +28,7 @@ export function suggestion(typed: string, words: Iterable<string>): string {
 }
 
 /** The weighted Levenshtein distance. Two swapped neighbours count as one edit. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index * INSERT_OR_DELETE_COST);
   for (let row = 1; row <= from.length; row++) {

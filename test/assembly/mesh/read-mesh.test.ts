@@ -6,6 +6,10 @@ import { mistakesText } from '../../../lib/core/text/mistake.ts';
 import { actorText } from '../../config/manifest/a-mesh.ts';
 import { aFolder } from '../../support/a-folder.ts';
 
+const CODE = 'export const score = () => 1; export const store = score; export class Scorer { score() {} }';
+const PYTHON_CODE =
+  'def handle(p): pass\nstore = handle\nclass Store:\n  def store(self, p): pass\n  handle = store\nClass = Store()\n';
+
 const NODE = actorText('score', 'handler: score.ts.score');
 const PYTHON = actorText('store', 'handler: store.store');
 
@@ -24,9 +28,9 @@ describe("a mesh's folder", () => {
   it('is read one folder deep, without hidden folders and folders of tools', () => {
     const folder = aFolder({
       'score.yaml': NODE,
-      'score.ts': '',
+      'score.ts': CODE,
       'store/actor.yml': PYTHON,
-      'store/store.py': '',
+      'store/store.py': PYTHON_CODE,
       'store/deeper/ignored.yaml': 'kind: [',
       'node_modules/a.yaml': 'kind: [',
       'cdk.out/a.yaml': 'kind: [',
@@ -40,7 +44,7 @@ describe("a mesh's folder", () => {
 
   it('may contain links to files', () => {
     const elsewhere = aFolder({ 'score.yaml': NODE });
-    const folder = aFolder({ 'score.ts': '' });
+    const folder = aFolder({ 'score.ts': CODE });
     symlinkSync(join(elsewhere, 'score.yaml'), join(folder, 'score.yaml'));
     expect(namesIn(folder)).toEqual(['score in score.yaml']);
   });
@@ -52,6 +56,9 @@ describe("a mesh's folder", () => {
     ]);
     expect(mistakesIn(join(folder, 'no/where'))).toEqual([
       `${join(folder, 'no/where')}: is not an existing folder`,
+    ]);
+    expect(mistakesIn(join(folder, 'mehs/inner'))).toEqual([
+      `${join(folder, 'mehs/inner')}: is not an existing folder; did you mean "mesh"?`,
     ]);
   });
 
@@ -65,6 +72,14 @@ describe("a mesh's folder", () => {
     expect(mistakesIn(empty)).toEqual([
       `${empty}: contains no document of kind "AsyncActor": it has no .yaml files`,
     ]);
+    const others = aFolder({
+      'compose.yaml': 'services: {}',
+      'chart/web.yaml': '{{ x }}',
+      'latin.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
+    });
+    expect(mistakesIn(others)).toEqual([
+      `${others}: contains no document of kind "AsyncActor": ignored as files of other tools: compose.yaml, latin.yaml, chart/web.yaml`,
+    ]);
     const flows = aFolder({ 'flows.yaml': 'flows: []' });
     expect(mistakesIn(flows)).toEqual([
       `${flows}: contains no document of kind "AsyncActor": none is in flows.yaml`,
@@ -73,7 +88,7 @@ describe("a mesh's folder", () => {
 
   it('with unreadable files: they are reported together with all other mistakes', () => {
     const folder = aFolder({
-      'bad.yaml': new Uint8Array([0x61, 0x3a, 0xff]),
+      'bad.yaml': new Uint8Array([...Buffer.from('kind: AsyncActor # '), 0xff]),
       'score.yaml': actorText('score', 'handler: gone.ts.score'),
     });
     const lines = mistakesIn(folder);
@@ -85,12 +100,12 @@ describe("a mesh's folder", () => {
 });
 
 describe("a handler's file", () => {
-  const HERE = { 'score.ts': '', 'handlers/Store.mjs': '', 'store.py': '' };
+  const HERE = { 'score.ts': CODE, 'handlers/Store.mjs': CODE, 'store.py': PYTHON_CODE };
   const PACKAGES = {
-    'whole/__init__.py': '',
-    'whole/inner.py': '',
-    'bare/inner.py': '',
-    'bare/deeper/leaf.py': '',
+    'whole/__init__.py': PYTHON_CODE,
+    'whole/inner.py': PYTHON_CODE,
+    'bare/inner.py': PYTHON_CODE,
+    'bare/deeper/leaf.py': PYTHON_CODE,
   };
 
   it.each([
@@ -148,9 +163,9 @@ describe("a handler's file", () => {
   it('is searched in the folder of its document', () => {
     const folder = aFolder({
       'deep/a.yaml': NODE,
-      'deep/score.ts': '',
+      'deep/score.ts': CODE,
       'b.yaml': PYTHON,
-      'deep/store.py': '',
+      'deep/store.py': PYTHON_CODE,
     });
     expect(mistakesIn(folder)).toEqual([
       expect.stringContaining('b.yaml:6:3 spec.handler: is "store.store"'),

@@ -50,7 +50,7 @@ export function mistakesIn(texts: Texts): readonly string[] {
 }
 
 export function mistakeLines(reading: ManifestReading): readonly string[] {
-  return 'mistakes' in reading ? mistakesText(reading.mistakes).split('\n') : [];
+  return 'mistakes' in reading ? reading.mistakes.map(({ place, problem }) => `${place}: ${problem}`) : [];
 }
 
 export function warningsIn(texts: Texts): readonly string[] {

@@ -269,7 +269,7 @@ describe("a handler's file", () => {
     const checked: unknown[] = [];
     const reading = readManifest(filesOf(texts), (runtime, file) => {
       checked.push([runtime.kind, file]);
-      return runtime.kind === 'python' ? 'is missing' : undefined;
+      return runtime.kind === 'python' ? { problem: 'is missing', isWarning: false } : undefined;
     });
     expect(checked).toEqual([
       ['python', 'deep/a.yaml'],

@@ -300,7 +300,6 @@ describe('a mistake in a policy contains the location, the value and what is val
       'p.expireAfter',
       'p.maxAttempts',
       'p.backoff',
-      'p.delays',
       'p.initialDelay',
       'p.jitter',
       'p.onExhausted',

@@ -6,6 +6,7 @@ import type { FolderChanges } from '../../../local/mesh/folder-changes.ts';
 import type { LocalMesh } from '../../../local/mesh/mesh.ts';
 import { type FolderWatch, watchFolder } from '../../../local/mesh/watch-folder.ts';
 import type { MeshView } from '../../output/mesh-view.ts';
+import type { WarningFilter } from './warning-filter.ts';
 
 export interface ChangeFollower {
   readonly mesh: LocalMesh;
@@ -14,6 +15,8 @@ export interface ChangeFollower {
   readonly view: MeshView;
   /** When the files were first read, in milliseconds. */
   readonly since: number;
+  /** Knows the warnings that have been shown. */
+  readonly newWarnings: WarningFilter;
   /** Called after a manifest was applied. */
   readonly announce: () => void;
 }
@@ -22,7 +25,8 @@ export interface ChangeFollower {
 const READ_AGAIN_AFTER_MS = 1_000;
 
 /** Applies changes of the mesh's files until it is closed: the manifest first, then Python, then the handlers. */
-export function followChanges({ mesh, root, view, since, announce }: ChangeFollower): FolderWatch {
+export function followChanges(follower: ChangeFollower): FolderWatch {
+  const { mesh, root, view, since, newWarnings, announce } = follower;
   let rejected: string | undefined;
   /** When an invalid manifest was last read. Undefined: it is valid. */
   let invalidAt: number | undefined;
@@ -51,12 +55,13 @@ export function followChanges({ mesh, root, view, since, announce }: ChangeFollo
 
   /** A rejection is not reported again if it is the known one. */
   async function applyManifest(known?: string): Promise<void> {
-    const reading = readMesh(root);
+    const reading = readMesh(root, 'warnings');
     invalidAt = 'mistakes' in reading ? systemClock.now() : undefined;
     if ('mistakes' in reading) return reject(`:\n${mistakesText(reading.mistakes)}`, known);
     try {
       for (const change of await mesh.apply(reading.manifest)) view.note(change);
       announce();
+      for (const text of newWarnings(reading.warnings)) view.warn(text);
       if (rejected !== undefined) view.note('the manifest is valid again');
       rejected = undefined;
     } catch (error) {

@@ -21,6 +21,7 @@ import { UsageError } from '../../usage-error.ts';
 import { type DevOptions, settingsFrom } from './dev-options.ts';
 import { followChanges } from './follow-changes.ts';
 import { sendExample } from './send-example.ts';
+import { type WarningFilter, warningFilter } from './warning-filter.ts';
 
 /** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
 const STOP_TIMEOUT_MS = 1_500;
@@ -29,8 +30,9 @@ const DEPTHS_INTERVAL_MS = 1_000;
 /** `asya dev`: runs a mesh on this machine until it is stopped. */
 export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
   const { cwd, printError } = terminal;
+  const newWarnings = warningFilter();
   const since = systemClock.now();
-  const manifest = readManifest(resolve(cwd, folder), printError);
+  const manifest = readManifest(resolve(cwd, folder), printError, newWarnings);
   const state = meshState(cwd, folder);
   rejectSecondRun(state, cwd);
   const settings = settingsFrom(options);
@@ -59,7 +61,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     return EXIT.failed;
   }
   storeGateway(state, started.mesh, settings.gateway.port ?? stored?.port);
-  return runUntilStopped(started.mesh, { folder, since }, state, view, terminal);
+  return runUntilStopped(started.mesh, { folder, since, newWarnings }, state, view, terminal);
 }
 
 /** Keeps the port of earlier starts, even if another process uses it now: clients are configured with it. */
@@ -78,11 +80,12 @@ function rejectSecondRun({ name, meshFile }: MeshState, cwd: string): void {
 
 async function runUntilStopped(
   mesh: LocalMesh,
-  { folder, since }: { readonly folder: string; readonly since: number },
+  read: { readonly folder: string; readonly since: number; readonly newWarnings: WarningFilter },
   state: MeshState,
   view: MeshView,
   terminal: Terminal,
 ): Promise<number> {
+  const { folder, since, newWarnings } = read;
   const root = resolve(terminal.cwd, folder);
   const announce = () =>
     state.announce({
@@ -95,7 +98,7 @@ async function runUntilStopped(
   view.note(startText(mesh, folder));
   if (mesh.gateway !== undefined) view.pin(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
   for (const text of mesh.pythons()) view.note(`handlers run with ${text}`);
-  const watch = followChanges({ mesh, root, view, since, announce });
+  const watch = followChanges({ mesh, root, view, since, newWarnings, announce });
   const envWatch = watchEnvFile(root, async () => {
     try {
       for (const change of await mesh.applySecrets()) view.note(change);
@@ -125,9 +128,13 @@ async function runUntilStopped(
   }
 }
 
-function readManifest(folder: string, printError: Terminal['printError']): Manifest {
-  const reading = readMesh(folder);
-  for (const { place, problem } of reading.warnings) printError(`warning: ${place}: ${problem}`);
+function readManifest(
+  folder: string,
+  printError: Terminal['printError'],
+  newWarnings: WarningFilter,
+): Manifest {
+  const reading = readMesh(folder, 'warnings');
+  for (const text of newWarnings(reading.warnings)) printError(`warning: ${text}`);
   if ('manifest' in reading) return reading.manifest;
   throw new UsageError(invalidMeshText(reading.mistakes));
 }

@@ -93,7 +93,7 @@ function foldersOfMesh(cwd: string, name: string | undefined): MeshFolders {
 }
 
 function readActor(folder: string, actor: string) {
-  const reading = readMesh(folder);
+  const reading = readMesh(folder, 'ignored');
   if ('mistakes' in reading) throw new UsageError(invalidMeshText(reading.mistakes));
   const { manifest } = reading;
   const spec = manifest.actors.find(({ name }) => name === actor);

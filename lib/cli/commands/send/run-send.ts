@@ -77,7 +77,7 @@ interface Names {
  */
 function namesFrom({ mesh }: Operator, { folder }: SendOptions, cwd: string): Names {
   if (folder === undefined && mesh !== undefined) return mesh;
-  const reading = readMesh(resolve(cwd, folder ?? '.'));
+  const reading = readMesh(resolve(cwd, folder ?? '.'), 'ignored');
   if ('mistakes' in reading) {
     if (folder === undefined) return { flows: [] };
     throw new UsageError(invalidMeshText(reading.mistakes));

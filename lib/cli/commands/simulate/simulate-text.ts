@@ -10,7 +10,11 @@ import { spanText } from '../../output/times.ts';
 import type { SimulationPlan } from './simulate-scenario.ts';
 
 /** The output of `asya simulate` without `--json`. */
-export function simulationText(plan: SimulationPlan, simulation: Simulation): string {
+export function simulationText(
+  plan: SimulationPlan,
+  simulation: Simulation,
+  notes: readonly string[] = [],
+): string {
   const { end, deadline, requests } = simulation;
   return [
     headText(plan),
@@ -20,7 +24,7 @@ export function simulationText(plan: SimulationPlan, simulation: Simulation): st
     row('end', endText(end)),
     row('SLA', deadlineText(deadline, simulation, plan)),
     row('SQS', requestsText(requests)),
-    ...noteTexts(plan, simulation).map((note) => row('note', note)),
+    ...[...noteTexts(plan, simulation), ...notes].map((note) => row('note', note)),
   ].join('\n');
 }
 

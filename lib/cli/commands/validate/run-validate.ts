@@ -12,10 +12,10 @@ export function runValidate(
   folder: string,
 ): number {
   const reading = readMesh(resolve(cwd, folder));
-  const { warnings } = reading;
+  const { warnings, ignored } = reading;
   if ('mistakes' in reading) {
     const { mistakes } = reading;
-    if (json) print(JSON.stringify({ isFine: false, mistakes, warnings }));
+    if (json) print(JSON.stringify({ isFine: false, mistakes, warnings, ignored }));
     else {
       printError(invalidMeshText(mistakes));
       if (warnings.length > 0) printError(warningsText(warnings));
@@ -24,7 +24,7 @@ export function runValidate(
   }
   const actors = reading.manifest.actors.map(({ name }) => name);
   const flows = reading.manifest.flows.map(({ name }) => name);
-  if (json) print(JSON.stringify({ isFine: true, actors, flows, mistakes: [], warnings }));
+  if (json) print(JSON.stringify({ isFine: true, actors, flows, mistakes: [], warnings, ignored }));
   else {
     if (warnings.length > 0) printError(warningsText(warnings));
     const also = warnings.length === 0 ? '' : `, with ${countText(warnings.length, 'warning')}`;
