@@ -26,6 +26,7 @@ import { sendExample } from './send-example.ts';
 /** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
 const STOP_TIMEOUT_MS = 1_500;
 const DEPTHS_INTERVAL_MS = 1_000;
+const LOGS_STARTS: readonly string[] = ['debug', 'info'];
 
 /** `asya dev`: runs a mesh on this machine until it is stopped. */
 export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
@@ -58,7 +59,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     return EXIT.failed;
   }
   storeGateway(state, started.mesh, settings.gateway.port ?? stored?.port);
-  return runUntilStopped(started.mesh, folder, state, view, terminal);
+  return runUntilStopped(started.mesh, folder, state, view, terminal, options);
 }
 
 /** Keeps the port of earlier starts, even if another process uses it now: clients are configured with it. */
@@ -81,6 +82,7 @@ async function runUntilStopped(
   state: MeshState,
   view: MeshView,
   terminal: Terminal,
+  options: DevOptions,
 ): Promise<number> {
   const root = resolve(terminal.cwd, folder);
   const announce = () =>
@@ -115,6 +117,8 @@ async function runUntilStopped(
     onHandlers: (actors) => {
       for (const actor of actors) {
         mesh.renew(actor);
+        // Without info lines nothing tells that the new code can be loaded.
+        if (!LOGS_STARTS.includes(options.logLevel)) view.problem(actor, undefined);
         view.note(`${actor} restarts with its new code`);
       }
     },
