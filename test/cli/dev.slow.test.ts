@@ -7,6 +7,7 @@ import { actorYaml, outsideOf, writeFive } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { isAlive } from '../support/pids.ts';
 import { descendantNamed, descendantsOf, endDevs, startDev, startDevIn } from './dev-process.ts';
+import { asya } from './run-asya.ts';
 
 afterAll(endDevs);
 
@@ -98,6 +99,50 @@ test('after SIGKILL during work, a restart with the same data ends every envelop
   second.signal('SIGTERM');
   await second.exited;
   expect(readdirSync(sockets)).toEqual(['.keep']);
+});
+
+const PRINTS = `
+export function step(payload) {
+  console.log(JSON.stringify({ text: 'indented' }, null, 2));
+  console.log('\\x1b[2Jcleared');
+  console.log('long '.repeat(1_000) + 'end');
+  if (payload.exit) process.exit(3);
+  return payload;
+}
+`;
+
+test('prints what a handler prints, with its envelope, and how its process ended', {
+  timeout: 240_000,
+}, async () => {
+  const cwd = aFolder({});
+  writeFive(join(cwd, 'five'), ['a']);
+  writeFileSync(join(cwd, 'five', 'step.ts'), PRINTS);
+  const policy = "policies: {default: {maxAttempts: 2, backoff: constant, initialDelay: '1s'}}";
+  const yaml = actorYaml('a').replace('visibilityTimeout: 9s', `visibilityTimeout: 9s, ${policy}`);
+  writeFileSync(join(cwd, 'five', 'a.yaml'), yaml);
+  const dev = startDev(cwd, 'five');
+  const outside = outsideOf((await dev.untilRunning()).variables);
+  const [id, exits] = ['70b3ef47-7e60-47a1-ad1a-ee8eebf273c6', '80b3ef47-7e60-47a1-ad1a-ee8eebf273c6'];
+  await outside.send(['a'], id);
+  await outside.untilEnded(id, 60_000);
+  const printed = ['{', '  "text": "indented"', '}', 'cleared', `${'long '.repeat(1_000)}end`];
+  for (const line of printed) await dev.untilPrinted(` a 70b3ef47 | ${line}\n`);
+  expect(dev.output()).not.toContain('\x1b');
+  await outside.send(['a'], exits, { exit: true });
+  const error = "RuntimeConnectionError: the handler's process exited with status 3 during the call";
+  expect(await outside.untilEnded(exits, 60_000)).toMatchObject({ end: 'failed', reason: 'PolicyExhausted' });
+  await dev.untilPrinted(
+    ` a 80b3ef47 retried, attempt 1 of 2, next in 1 s · no rule matches, policy "default" · ${error} · `,
+  );
+  await dev.untilPrinted(
+    ` a 80b3ef47 exhausted, attempt 2 of 2 → x-sink · no rule matches, policy "default" · ${error} · `,
+  );
+  const shown = async () => (await asya(['failures', 'show', exits], { cwd })).out;
+  await expect.poll(shown, { timeout: 30_000 }).toContain(error);
+  expect(await shown()).toContain('failed at a · exhausted (PolicyExhausted) · attempt 2 of 2');
+  await outside.close();
+  dev.signal('SIGTERM');
+  await dev.exited;
 });
 
 describe('reports in one line, without a stack trace', () => {

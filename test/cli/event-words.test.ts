@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { jsonLog } from '../../lib/adapters/log/json-log.ts';
 import { endReasonText } from '../../lib/cli/output/failure-reason.ts';
@@ -21,6 +23,7 @@ import {
   UNREACHABLE,
   valueEnd,
 } from '../core/a-delivery.ts';
+import { ROOT } from '../sidecar/sidecar-process.ts';
 
 /** The log, the failure index and the simulation use the same words for the same event. */
 
@@ -160,4 +163,28 @@ it('each event has words of its own, except for the two metrics of an expired SL
     ...FAILED_REASONS.map((one) => FAILED_TEXTS[one]),
   ];
   expect(texts.length - new Set(texts).size).toBe(1);
+});
+
+it('docs/local.md shows lines as they are printed', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'local.md'), 'utf8');
+  const envelopeId = '02b31b0c-879a-4abb-8d97-37276406d10a';
+  const time = '2026-01-01T20:42:54.000Z';
+  const lines = [
+    { message: 'runtime', text: 'loading model' },
+    { message: 'runtime', text: '  from cache' },
+    {
+      message: 'delivery',
+      attempt: 1,
+      settle: 'ack',
+      outcome: 'error,retried',
+      policy: 'default',
+      maxAttempts: 3,
+      retryInMs: 2_000,
+      to: 'score',
+      problem: "RuntimeConnectionError: the handler's process exited with status 3 during the call",
+      processingMs: 18,
+    },
+  ].map((fields) => readLogLine('score', JSON.stringify({ time, level: 'info', envelopeId, ...fields })));
+  const printed = lines.map((line) => (line === undefined ? '' : lineText(line)));
+  expect(page).toContain(`\`\`\`\n${printed.join('\n')}\n\`\`\``);
 });

@@ -151,11 +151,14 @@ function headText(fields: Fields): string {
   const { to, policy, maxAttempts, retryInMs, failureOf } = fields;
   const attempt = Number(fields['attempt'] ?? 1);
   const most = typeof maxAttempts === 'number' ? maxAttempts : undefined;
-  const event = eventText({ ...resultsOf(fields), hasPolicy: typeof policy === 'string' });
+  const facts = resultsOf(fields);
+  const event = eventText({ ...facts, hasPolicy: typeof policy === 'string' });
+  // The attempt of an envelope that has ended is the one of its last actor.
+  const isEnd = facts.results.includes('end_consumed' satisfies Result);
   const isRetry = typeof retryInMs === 'number';
   return [
     typeof failureOf === 'string' ? `${FAILURE_RECORDED} (${failureOf})` : event,
-    ...(most !== undefined || attempt > 1 || isRetry ? [`, ${attemptText(attempt, most)}`] : []),
+    ...(!isEnd && (most !== undefined || attempt > 1 || isRetry) ? [`, ${attemptText(attempt, most)}`] : []),
     ...(isRetry ? [`, ${nextAttemptText(retryInMs)}`] : []),
     // A retry goes to the actor itself.
     ...(typeof to === 'string' && !isRetry ? [` → ${to.replaceAll(',', ', ')}`] : []),

@@ -28,7 +28,7 @@ describe('a delivery', () => {
     [{ outcome: 'success', to: 'store' }, 'done', 'succeeded → store'],
     [{ outcome: 'success', to: 'a,b', attempt: 3 }, 'done', 'succeeded, attempt 3 → a, b'],
     [{ outcome: 'empty_response', to: 'x-sink' }, 'done', 'returned nothing → x-sink'],
-    [{ outcome: 'end_consumed' }, 'done', 'end recorded'],
+    [{ outcome: 'end_consumed', attempt: 3 }, 'done', 'end recorded'],
     [{ outcome: 'end_consumed', failureOf: 'score' }, 'done', 'failure recorded (score)'],
     [{ outcome: 'error,policy_routed', to: 'review' }, 'done', 'routed → review'],
     [

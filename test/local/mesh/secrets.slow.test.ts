@@ -29,12 +29,15 @@ interface Running {
   readonly mesh: LocalMesh;
   readonly outside: Outside;
   readonly warnings: string[];
+  /** The current problem of the actor. */
+  readonly problem: () => string | undefined;
   shown(id: string): Promise<Record<string, string>>;
 }
 
 async function run(files: Readonly<Record<string, string>>): Promise<Running> {
   const folder = aFolder({ 'actors.yaml': ACTOR, 'show.ts': HANDLER, ...files });
   const warnings: string[] = [];
+  let problem: string | undefined;
   const started = await startMesh({
     manifest: manifestIn(folder),
     folder,
@@ -43,6 +46,7 @@ async function run(files: Readonly<Record<string, string>>): Promise<Running> {
     shell: SHELL,
     onEvent: (event: MeshEvent) => {
       if (event.event === 'warning') warnings.push(event.text);
+      if (event.event === 'problem' && event.actor === 'show') problem = event.problem;
     },
   });
   if ('problem' in started) throw new Error(started.problem);
@@ -54,22 +58,24 @@ async function run(files: Readonly<Record<string, string>>): Promise<Running> {
   });
   const shown = async (id: string) =>
     (await outside.payloadOf(await outside.untilEnded(id))) as Record<string, string>;
-  return { folder, mesh, outside, warnings, shown };
+  return { folder, mesh, outside, warnings, problem: () => problem, shown };
 }
 
 test('an actor waits for a missing secret, then processes the envelopes in its queue', {
   timeout: 120_000,
 }, async () => {
-  const { folder, mesh, outside, warnings, shown } = await run({});
+  const { folder, mesh, outside, warnings, problem, shown } = await run({});
   expect(warnings).toEqual([
     `actor "show" waits, and its envelopes stay in its queue: no value for OPENAI_API_KEY (actors.yaml:8); add it to "${folder}/.env", or set it in the shell and start the mesh again`,
   ]);
+  expect(problem()).toBe(warnings[0]);
   await outside.send(['show'], 'early');
   expect((await mesh.depths()).get('show')).toMatchObject({ visible: 1, inFlight: 0 });
   expect(await mesh.applySecrets()).toEqual([]);
 
   writeFileSync(join(folder, '.env'), 'OPENAI_API_KEY=first-value\n');
   expect(await mesh.applySecrets()).toEqual(['show starts: it has all its secrets']);
+  expect(problem()).toBeUndefined();
   expect(await shown('early')).toMatchObject({ OPENAI_API_KEY: 'first-value', DATABASE_URL: 'shell-value' });
 
   writeFileSync(join(folder, '.env'), 'OPENAI_API_KEY=second\nDATABASE_URL=of the file\n');

@@ -17,6 +17,8 @@ export interface ChangeFollower {
   readonly since: number;
   /** Knows the warnings that have been shown. */
   readonly newWarnings: WarningFilter;
+  /** Whether the log reports that a handler has started. If not, its problem is cleared when it restarts. */
+  readonly logsStarts: boolean;
   /** Called after a manifest was applied. */
   readonly announce: () => void;
 }
@@ -26,7 +28,7 @@ const READ_AGAIN_AFTER_MS = 1_000;
 
 /** Applies changes of the mesh's files until it is closed: the manifest first, then Python, then the handlers. */
 export function followChanges(follower: ChangeFollower): FolderWatch {
-  const { mesh, root, view, since, newWarnings, announce } = follower;
+  const { mesh, root, view, since, newWarnings, logsStarts, announce } = follower;
   let rejected: string | undefined;
   /** When an invalid manifest was last read. Undefined: it is valid. */
   let invalidAt: number | undefined;
@@ -49,6 +51,7 @@ export function followChanges(follower: ChangeFollower): FolderWatch {
       // An actor that was started again has the new code already.
       if (mesh.generation(actor) !== before.get(actor)) continue;
       mesh.renew(actor);
+      if (!logsStarts) view.problem(actor, undefined);
       view.note(`${actor} restarts: ${reason}`);
     }
   }

@@ -26,6 +26,7 @@ import { type WarningFilter, warningFilter } from './warning-filter.ts';
 /** Ctrl-C should take at most 3 s. The other half is for stopping processes and engines on a busy machine. */
 const STOP_TIMEOUT_MS = 1_500;
 const DEPTHS_INTERVAL_MS = 1_000;
+const LOGS_STARTS: readonly string[] = ['debug', 'info'];
 
 /** `asya dev`: runs a mesh on this machine until it is stopped. */
 export async function runDev(terminal: Terminal, options: DevOptions, folder: string): Promise<number> {
@@ -61,7 +62,8 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
     return EXIT.failed;
   }
   storeGateway(state, started.mesh, settings.gateway.port ?? stored?.port);
-  return runUntilStopped(started.mesh, { folder, since, newWarnings }, state, view, terminal);
+  const read = { folder, since, newWarnings };
+  return runUntilStopped(started.mesh, read, state, view, terminal, options.logLevel);
 }
 
 /** Keeps the port of earlier starts, even if another process uses it now: clients are configured with it. */
@@ -84,6 +86,7 @@ async function runUntilStopped(
   state: MeshState,
   view: MeshView,
   terminal: Terminal,
+  logLevel: string,
 ): Promise<number> {
   const { folder, since, newWarnings } = read;
   const root = resolve(terminal.cwd, folder);
@@ -98,7 +101,8 @@ async function runUntilStopped(
   view.note(startText(mesh, folder));
   if (mesh.gateway !== undefined) view.pin(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
   for (const text of mesh.pythons()) view.note(`handlers run with ${text}`);
-  const watch = followChanges({ mesh, root, view, since, newWarnings, announce });
+  const logsStarts = LOGS_STARTS.includes(logLevel);
+  const watch = followChanges({ mesh, root, view, since, newWarnings, logsStarts, announce });
   const envWatch = watchEnvFile(root, async () => {
     try {
       for (const change of await mesh.applySecrets()) view.note(change);
