@@ -5,16 +5,21 @@ import { commandOf } from '../../config/settings/shell-command.ts';
 
 const RUNTIMES = fileURLToPath(new URL('../../../runtimes/', import.meta.url));
 
-/** The command that starts an actor's runtime locally. Undefined if it runs elsewhere; a problem if it cannot run here. */
+/**
+ * The command that starts an actor's runtime locally. Undefined if it runs elsewhere; a problem if it cannot run here.
+ * `options` are arguments of the interpreter, such as those that open a debugger.
+ */
 export function runtimeCommand(
   runtime: RuntimeSpec,
   python: string | undefined,
+  options: readonly string[] = [],
 ): { readonly command?: string } | { readonly problem: string } {
   switch (runtime.kind) {
     case 'node':
       return {
         command: commandOf(
           process.execPath,
+          ...options,
           `${RUNTIMES}node/asya-runtime${extname(import.meta.filename)}`,
           `./${runtime.handler}`,
         ),
@@ -25,7 +30,7 @@ export function runtimeCommand(
             problem:
               'its handler needs Python 3.9 or later, which was not found on the PATH; install it and start the mesh again',
           }
-        : { command: commandOf(python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
+        : { command: commandOf(python, ...options, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
     case 'url':
       return {};
     case 'image':

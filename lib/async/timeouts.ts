@@ -1,0 +1,11 @@
+import { startTimer } from './timer.ts';
+
+/** Measures the timeouts of calls and of a runtime's start. A local mesh pauses them while a debugger is attached. */
+export interface Timeouts {
+  /** Calls back when the time is over. Returns a function that cancels it. */
+  start(milliseconds: number, onDue: () => void): () => void;
+  /** The timeout that the handler of a call is told at its start. Undefined: no limit. */
+  told(milliseconds: number): number | undefined;
+}
+
+export const realTimeouts: Timeouts = { start: startTimer, told: (milliseconds) => milliseconds };
