@@ -3,7 +3,6 @@ import { Worker } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
 import { defined } from '../../core/text/defined.ts';
 import type { HostMessage, InvokeMessage, MeshMessage } from './function-messages.ts';
-import { hostTimeouts } from './host-timeouts.ts';
 
 /** The process of one instance of a function, like Lambda's runtime. `function-process.ts` starts it. */
 
@@ -36,8 +35,6 @@ try {
   const handler = await loadHandler(file);
   process.on('message', (message: MeshMessage) => {
     if (message.kind === 'invoke') void invoke(handler, message);
-    else if (message.isAttached) hostTimeouts.pause();
-    else hostTimeouts.resume();
   });
   send({ kind: 'ready' });
 } catch (error) {
@@ -65,7 +62,6 @@ async function invoke(handler: Handler, { requestId, event, deadlineMs }: Invoke
 
 function contextOf(requestId: string, deadlineMs: number): Context {
   const { env } = process;
-  const endsAt = hostTimeouts.now() + deadlineMs - Date.now();
   const name = env['AWS_LAMBDA_FUNCTION_NAME'] ?? '';
   return {
     callbackWaitsForEmptyEventLoop: true,
@@ -76,8 +72,7 @@ function contextOf(requestId: string, deadlineMs: number): Context {
     awsRequestId: requestId,
     logGroupName: env['AWS_LAMBDA_LOG_GROUP_NAME'] ?? '',
     logStreamName: env['AWS_LAMBDA_LOG_STREAM_NAME'] ?? '',
-    getRemainingTimeInMillis: () =>
-      hostTimeouts.isPaused ? Number.POSITIVE_INFINITY : Math.max(0, endsAt - hostTimeouts.now()),
+    getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
     // `nodejs24.x` has no callbacks, but the type still requires them.
     done: () => {},
     fail: () => {},
