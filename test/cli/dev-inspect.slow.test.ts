@@ -59,7 +59,8 @@ function aMesh(): string {
     'my-mesh/score.yaml': actor('score', '  scaling: {maxReplicas: 3}\n'),
     'my-mesh/witness.ts': WITNESS,
     'my-mesh/witness.yaml': actor('witness'),
-    'my-mesh/flows.yaml': 'flows:\n- {name: score, entrypoint: score}\n- {name: witness, entrypoint: witness}\n',
+    'my-mesh/flows.yaml':
+      'flows:\n- {name: score, entrypoint: score}\n- {name: witness, entrypoint: witness}\n',
   });
 }
 
@@ -100,7 +101,9 @@ async function valueAt(client: InspectorClient, { callFrameId }: CallFrame, expr
 }
 
 describe('asya dev --inspect', () => {
-  test('pauses every timeout while a debugger is attached, and keeps its port', { timeout: 400_000 }, async () => {
+  test('pauses every timeout while a debugger is attached, and keeps its port', {
+    timeout: 400_000,
+  }, async () => {
     const cwd = aMesh();
     const folder = join(cwd, 'my-mesh');
     const file = join(folder, 'score.ts');
