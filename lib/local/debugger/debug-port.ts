@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DebugProtocol } from './debug-protocol.ts';
 
@@ -10,7 +10,7 @@ export interface DebugPort {
 }
 
 export interface DebugPortOptions {
-  /** The first port to try. */
+  /** The first port to try. 0: any free port. */
   readonly port: number;
   /** Whether only this port will do. Otherwise the next free one is used. */
   readonly isExact: boolean;
@@ -119,7 +119,7 @@ async function listen(server: Server, { port, isExact }: DebugPortOptions): Prom
     try {
       server.listen(at, LOOPBACK);
       await once(server, 'listening');
-      return at;
+      return (server.address() as AddressInfo).port;
     } catch (error) {
       const isUsed = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       if (!isUsed || isExact || at >= Math.min(port + MAX_TRIES, MAX_PORT)) throw error;

@@ -4,8 +4,6 @@ import type { Clock } from '../../ports/clock.ts';
 /** Timeouts that stand still while a debugger is attached. Afterwards each continues with the time that was left. */
 export interface PausableTimeouts extends Timeouts {
   readonly isPaused: boolean;
-  /** The time without the pauses, in milliseconds. Only differences are meaningful. */
-  now(): number;
   pause(): void;
   resume(): void;
 }
@@ -19,8 +17,7 @@ interface Running {
 
 export function pausableTimeouts(clock: Clock): PausableTimeouts {
   const all = new Set<Running>();
-  let pausedAt: number | undefined;
-  let pausedMs = 0;
+  let isPaused = false;
 
   function run(timeout: Running): void {
     const stop = new AbortController();
@@ -35,32 +32,30 @@ export function pausableTimeouts(clock: Clock): PausableTimeouts {
 
   return {
     get isPaused() {
-      return pausedAt !== undefined;
+      return isPaused;
     },
-    now: () => (pausedAt ?? clock.now()) - pausedMs,
     start: (milliseconds, onDue) => {
       const timeout = { leftMs: milliseconds, onDue, startedAt: 0, stop: new AbortController() };
       all.add(timeout);
-      if (pausedAt === undefined) run(timeout);
+      if (!isPaused) run(timeout);
       return () => {
         all.delete(timeout);
         timeout.stop.abort();
       };
     },
     // The handler measures its timeout itself and does not know about later pauses.
-    told: (milliseconds) => (pausedAt === undefined ? milliseconds : undefined),
+    told: (milliseconds) => (isPaused ? undefined : milliseconds),
     pause: () => {
-      if (pausedAt !== undefined) return;
-      pausedAt = clock.now();
+      if (isPaused) return;
+      isPaused = true;
       for (const timeout of all) {
         timeout.stop.abort();
-        timeout.leftMs = Math.max(0, timeout.leftMs - (pausedAt - timeout.startedAt));
+        timeout.leftMs = Math.max(0, timeout.leftMs - (clock.now() - timeout.startedAt));
       }
     },
     resume: () => {
-      if (pausedAt === undefined) return;
-      pausedMs += clock.now() - pausedAt;
-      pausedAt = undefined;
+      if (!isPaused) return;
+      isPaused = false;
       for (const timeout of all) run(timeout);
     },
   };
