@@ -4,8 +4,8 @@ import { startTimer } from './timer.ts';
 export interface Timeouts {
   /** Calls back when the time is over. Returns a function that cancels it. */
   start(milliseconds: number, onDue: () => void): () => void;
-  /** The timeout that the handler of a call is told at its start. Undefined: no limit. */
-  told(milliseconds: number): number | undefined;
+  /** The timeout that the handler receives at the start of a call. Undefined: no limit. */
+  forHandler(milliseconds: number): number | undefined;
 }
 
-export const realTimeouts: Timeouts = { start: startTimer, told: (milliseconds) => milliseconds };
+export const realTimeouts: Timeouts = { start: startTimer, forHandler: (milliseconds) => milliseconds };

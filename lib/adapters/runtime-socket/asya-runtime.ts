@@ -35,7 +35,7 @@ export function asyaRuntime(options: AsyaRuntimeOptions): Runtime {
     restartsItself: false,
     call: async (request) => {
       const { envelope, timeoutMs } = request;
-      const head = callHead(envelope, options.actor, timeouts.told(timeoutMs));
+      const head = callHead(envelope, options.actor, timeouts.forHandler(timeoutMs));
       inFlight.add(request);
       const end = await calls.call({
         request: encodeFrames(head, envelope.payload),

@@ -4,7 +4,7 @@ import { hopOf } from '../envelope/route.ts';
 
 /**
  * The head of a call in the `asya:` protocol: everything that a handler may know about its envelope, as JSON. Header
- * values are copied as they arrived. Without a timeout, the handler is told no limit.
+ * values are copied as they arrived. Without a timeout, the handler has no limit.
  */
 export function callHead(envelope: Envelope, actor: string, timeoutMs: number | undefined): string {
   const { id, parent_id, route, headers, status } = envelope;

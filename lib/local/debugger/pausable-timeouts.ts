@@ -44,7 +44,7 @@ export function pausableTimeouts(clock: Clock): PausableTimeouts {
       };
     },
     // The handler measures its timeout itself and does not know about later pauses.
-    told: (milliseconds) => (isPaused ? undefined : milliseconds),
+    forHandler: (milliseconds) => (isPaused ? undefined : milliseconds),
     pause: () => {
       if (isPaused) return;
       isPaused = true;

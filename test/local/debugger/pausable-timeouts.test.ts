@@ -89,11 +89,11 @@ describe('a timeout that can be paused', () => {
   });
 });
 
-it('tells a handler no limit for a call that starts during a pause', () => {
+it('gives a handler no limit for a call that starts during a pause', () => {
   const timeouts = pausableTimeouts(virtualClock());
-  expect(timeouts.told(1_000)).toBe(1_000);
+  expect(timeouts.forHandler(1_000)).toBe(1_000);
   timeouts.pause();
-  expect(timeouts.told(1_000)).toBeUndefined();
+  expect(timeouts.forHandler(1_000)).toBeUndefined();
   timeouts.resume();
-  expect(timeouts.told(1_000)).toBe(1_000);
+  expect(timeouts.forHandler(1_000)).toBe(1_000);
 });

@@ -11,6 +11,15 @@ describe('the command of a local runtime', () => {
     });
   });
 
+  it('contains the options of the interpreter, in front of the program', () => {
+    expect(runtimeCommand({ kind: 'node', handler: 'a.ts.f' }, undefined, ['--import', 'x'])).toEqual({
+      command: expect.stringContaining(`exec '${process.execPath}' '--import' 'x' '/`),
+    });
+    expect(runtimeCommand({ kind: 'python', handler: 'a.f' }, '/opt/python3', ['-X', 'y'])).toEqual({
+      command: expect.stringContaining("exec '/opt/python3' '-X' 'y' '/"),
+    });
+  });
+
   it('is empty for a runtime with a url', () => {
     expect(runtimeCommand({ kind: 'url', url: 'http://127.0.0.1:1/' }, undefined)).toEqual({});
   });
