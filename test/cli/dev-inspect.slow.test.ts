@@ -27,6 +27,8 @@ export async function score({ text }: Payload, context: { signal: AbortSignal; a
   const { signal } = context;
   if (text === 'hangs') await new Promise<Words>(() => {});
   ${BREAKPOINT}
+  // Timers that are due run first.
+  await new Promise((resolve) => setTimeout(resolve, 1));
   return { words: words.length, attempt: context.attempt, isAborted: signal.aborted };
 }
 `;
