@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { outsideOf } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
+import { sqsAt } from '../support/embedded-sqs.ts';
 import { attachInspector, type InspectorClient } from '../support/inspector-client.ts';
 import { type DevProcess, endDevs, startDev } from './dev-process.ts';
 
@@ -110,7 +111,9 @@ describe('asya dev --inspect', () => {
     const folder = join(cwd, 'my-mesh');
     const file = join(folder, 'score.ts');
     const dev = startDev(cwd, 'my-mesh', '--replicas', '3', '--inspect', 'score');
-    const outside = outsideOf((await dev.untilRunning()).variables);
+    const { variables } = await dev.untilRunning();
+    const outside = outsideOf(variables);
+    const sqs = sqsAt(variables['ASYA_SQS_ENDPOINT'] ?? '');
     const port = await portOf(dev, 'score');
 
     const client = await attach(port, file);
@@ -126,6 +129,8 @@ describe('asya dev --inspect', () => {
     await outside.send(['witness'], 'two');
     await expect.poll(() => existsSync(join(folder, 'delivered-again'))).toBe(true);
     expect(await valueAt(client, frame, 'text')).toBe('a b c');
+    expect(await sqs.counts('score')).toEqual({ visible: 0, hidden: 1, delayed: 0 });
+    await sqs.close();
     await client.send('Debugger.resume');
     const end = await outside.untilEnded('one');
     expect(end).toMatchObject({ end: 'succeeded', actor: 'score' });

@@ -46,6 +46,7 @@ export async function attachInspector(port: number): Promise<InspectorClient> {
   return {
     send: (method, params = {}) =>
       new Promise((resolve, reject) => {
+        if (!isOpen) return reject(new Error(`${method}: the connection is closed`));
         const id = ++lastId;
         answers.set(id, ({ result, error }) => {
           if (error === undefined) resolve(result ?? {});

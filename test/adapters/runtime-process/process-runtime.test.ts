@@ -73,6 +73,27 @@ it('kills and restarts a runtime that does not become ready in time', async () =
   );
 });
 
+it('measures the startup timeout with other timeouts than the clock', async () => {
+  const warnings: string[] = [];
+  const pending: { readonly milliseconds: number; readonly onDue: () => void }[] = [];
+  const runtime = started('exec sleep 600', UNREACHABLE, {
+    startupTimeoutMs: 1,
+    timeouts: {
+      start: (milliseconds, onDue) => {
+        pending.push({ milliseconds, onDue });
+        return () => {};
+      },
+    },
+    onWarning: (message) => warnings.push(message),
+  });
+  await expect.poll(() => pending.map(({ milliseconds }) => milliseconds)).toEqual([1]);
+  // With the clock, the timeout would be over before this call has ended.
+  expect(detailOf(await runtime.call(requestWith(1, 50)))).toBe('the runtime did not become ready');
+  expect(warnings).toEqual([]);
+  pending[0]?.onDue();
+  await expect.poll(() => warnings[0]).toBe('the runtime did not become ready in time; killing it');
+});
+
 it('does not kill a runtime that became ready in time', async () => {
   const startupTimeoutMs = 7_000_000;
   let limit: AbortSignal | undefined;
