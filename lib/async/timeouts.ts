@@ -9,3 +9,20 @@ export interface Timeouts {
 }
 
 export const realTimeouts: Timeouts = { start: startTimer, forHandler: (milliseconds) => milliseconds };
+
+/** Like `sleep` of a clock: resolves when the time is over or the signal aborts. */
+export function sleepWith({
+  start,
+}: Timeouts): (milliseconds: number, signal?: AbortSignal) => Promise<void> {
+  return (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        cancel();
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = start(milliseconds, done);
+      signal?.addEventListener('abort', done);
+    });
+}

@@ -1,4 +1,3 @@
-import type { Timeouts } from '../../async/timeouts.ts';
 import { untilAborted } from '../../async/until-aborted.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { defined } from '../../core/text/defined.ts';
@@ -25,8 +24,8 @@ export interface ProcessRuntimeOptions {
   readonly clock: Clock;
   /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
   readonly startupTimeoutMs?: number;
-  /** Measures the startup timeout. Default: the clock does. */
-  readonly timeouts?: Pick<Timeouts, 'start'>;
+  /** Waits for the startup timeout. Default: that of the clock. */
+  readonly startupSleep?: Clock['sleep'];
   readonly onLine: (line: RuntimeLine) => void;
   /** The process is ready for calls. */
   readonly onReady?: (details: { readonly pid: number; readonly startedInMs: number }) => void;
@@ -122,24 +121,14 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   }
 
   async function killIfLate(self: Instance, child: Child, readyOrOver: AbortSignal): Promise<void> {
-    const { startupTimeoutMs } = options;
+    const { startupTimeoutMs, startupSleep = clock.sleep } = options;
     if (startupTimeoutMs === undefined) return;
-    await untilDue(startupTimeoutMs, readyOrOver);
+    await startupSleep(startupTimeoutMs, readyOrOver);
     if (readyOrOver.aborted) return;
     self.isLate = true;
     self.exitReason = `exceeded its startup timeout of ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed`;
     onWarning('the runtime did not become ready in time; killing it', { pid: child.pid, startupTimeoutMs });
     child.kill();
-  }
-
-  /** Resolves when the time is over or the signal aborts. */
-  function untilDue(milliseconds: number, stop: AbortSignal): Promise<void> {
-    const { timeouts } = options;
-    if (timeouts === undefined) return clock.sleep(milliseconds, stop);
-    return new Promise((resolve) => {
-      const cancel = timeouts.start(milliseconds, resolve);
-      void untilAborted(stop).then(cancel).then(resolve);
-    });
   }
 
   function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {

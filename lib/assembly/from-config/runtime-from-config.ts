@@ -4,7 +4,7 @@ import { processRuntime } from '../../adapters/runtime-process/process-runtime.t
 import { asyaRuntime } from '../../adapters/runtime-socket/asya-runtime.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
 import { withFreshSecrets } from '../../app/secrets/with-fresh-secrets.ts';
-import type { Timeouts } from '../../async/timeouts.ts';
+import { sleepWith, type Timeouts } from '../../async/timeouts.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
 import { handlerEnvironment } from '../../config/settings/handler-environment.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
@@ -44,7 +44,8 @@ export async function runtimeFromConfig(
       }),
     client,
     clock,
-    ...defined({ startupTimeoutMs, timeouts, waitsFor: secrets?.problem }),
+    ...defined({ startupTimeoutMs, startupSleep: timeouts && sleepWith(timeouts) }),
+    ...defined({ waitsFor: secrets?.problem }),
     onLine: (line) => log.output(line),
     onReady: (details) => log.line('info', 'the runtime started', details),
     onWarning: (message, details) => log.warn(message, details),

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { systemClock } from '../../adapters/system/system.ts';
-import type { Manifest } from '../../config/manifest/manifest.ts';
+import type { ActorSpec, Manifest } from '../../config/manifest/manifest.ts';
 import { defined } from '../../core/text/defined.ts';
 import { errorText } from '../../core/text/error-text.ts';
 import { type Inspection, type Language, openInspection } from '../debugger/inspection.ts';
@@ -39,6 +39,19 @@ export async function openInspections(
     inspections.set(wanted.actor, opened.inspection);
   }
   return { inspections };
+}
+
+/** How an actor can be debugged. After a change of its language it cannot: its debuggers speak another protocol. */
+export function inspectionOf(
+  spec: ActorSpec | undefined,
+  inspections: ReadonlyMap<string, Inspection>,
+): { readonly inspection?: Inspection; readonly warning?: string } {
+  const inspection = inspections.get(spec?.name ?? '');
+  if (spec === undefined || inspection === undefined) return {};
+  if (inspection.language === spec.runtime.kind) return { inspection };
+  return {
+    warning: `actor "${spec.name}" cannot be inspected any more, because the language of its handler has changed; start the mesh again`,
+  };
 }
 
 async function openOne(

@@ -19,7 +19,7 @@ import { localHandlerAccess } from './handler-access.ts';
 import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 import { meshDepths } from './mesh-depths.ts';
-import { type InspectedActor, openInspections } from './mesh-inspections.ts';
+import { type InspectedActor, inspectionOf, openInspections } from './mesh-inspections.ts';
 import { meshSecrets } from './mesh-secrets.ts';
 import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
@@ -293,7 +293,8 @@ function meshOn(parts: MeshParts, options: MeshOptions): LocalMesh {
 
   async function start(plan: FunctionPlan, spec: ActorSpec | undefined, cwd: string): Promise<void> {
     const { actor } = plan;
-    const inspection = inspectionOf(spec);
+    const { inspection, warning } = inspectionOf(spec, inspections);
+    if (warning !== undefined) onEvent({ event: 'warning', actor, text: warning });
     const how = spec === undefined ? {} : runtimeCommand(spec.runtime, findPython(), inspection?.arguments);
     if ('problem' in how) {
       onEvent({ event: 'warning', actor, text: `actor "${actor}" was not started: ${how.problem}` });
@@ -325,16 +326,6 @@ function meshOn(parts: MeshParts, options: MeshOptions): LocalMesh {
     onEvent({ event: 'problem', actor, problem: undefined });
     runners.set(actor, runner);
     homes.set(actor, cwd);
-  }
-
-  /** A debugger of another language cannot attach to the handler, so such an actor runs without. */
-  function inspectionOf(spec: ActorSpec | undefined): Inspection | undefined {
-    const inspection = inspections.get(spec?.name ?? '');
-    if (spec === undefined || inspection === undefined || inspection.language === spec.runtime.kind)
-      return inspection;
-    const text = `actor "${spec.name}" cannot be inspected any more, because its handler has changed its language; start the mesh again`;
-    onEvent({ event: 'warning', actor: spec.name, text });
-    return undefined;
   }
 
   /** Sequential: a second change waits until the first one is applied. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sleepWith } from '../../../lib/async/timeouts.ts';
 import { type PausableTimeouts, pausableTimeouts } from '../../../lib/local/debugger/pausable-timeouts.ts';
 import { type VirtualClock, virtualClock } from '../../app/virtual-clock.ts';
 
@@ -96,4 +97,21 @@ it('gives a handler no limit for a call that starts during a pause', () => {
   expect(timeouts.forHandler(1_000)).toBeUndefined();
   timeouts.resume();
   expect(timeouts.forHandler(1_000)).toBe(1_000);
+});
+
+it('can be waited for, until it is due or the signal aborts', async () => {
+  const clock = virtualClock();
+  const timeouts = pausableTimeouts(clock);
+  const sleep = sleepWith(timeouts);
+  const ended: string[] = [];
+  const stop = new AbortController();
+  void sleep(1_000).then(() => ended.push('due'));
+  void sleep(1_000, stop.signal).then(() => ended.push('aborted'));
+  stop.abort();
+  await pauseFor(5_000, timeouts, clock);
+  expect(ended).toEqual(['aborted']);
+  await clock.pass(1_000);
+  expect(ended).toEqual(['aborted', 'due']);
+  await sleep(1_000, stop.signal);
+  expect(clock.sleepers).toBe(0);
 });
