@@ -19,8 +19,8 @@ export const INSPECTOR_PROTOCOL: DebugProtocol = {
 };
 
 /**
- * The debug adapter protocol of debugpy. Its reader would skip the head of an HTTP request and run a message in the body,
- * so a web page could run code. A request line is therefore rejected.
+ * The debug adapter protocol of debugpy, which does not check where a message comes from: in the body of an HTTP request, a
+ * message of a web page could run code. A request line is therefore rejected.
  */
 export const ADAPTER_PROTOCOL: DebugProtocol = {
   accepts: (first) => startsWith(first, MESSAGE_START),
