@@ -18,6 +18,9 @@ const config: KnipConfig = {
     'infra/constructs/*.ts',
     // Child processes of the local mesh.
     'lib/local/**/{function,worker}-host.ts',
+    // Loaded by path into these processes and into a handler's.
+    'lib/local/mesh/inspected-sidecar.ts',
+    'lib/local/debugger/open-inspector.ts',
     // Started by `npm run demo`, which uses `exec`.
     'tools/demo.ts',
     // Handlers that a manifest names, and programs that a README starts.

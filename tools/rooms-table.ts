@@ -140,9 +140,11 @@ export const ROOMS: readonly Room[] = [
     rooms: [CORE, CONFIG, ASYNC, ADAPTERS],
     packages: ['*', 'node:*'],
   },
+  // Debuggers of handlers, and what pauses while one is attached.
+  { room: `${LOCAL}/debugger`, rooms: [CORE, PORTS, ASYNC], packages: ['node:*'] },
   {
     room: `${LOCAL}/functions`,
-    rooms: [CORE, PORTS, ASYNC, CONFIG, ADAPTERS, `${LOCAL}/engines`],
+    rooms: [CORE, PORTS, ASYNC, CONFIG, ADAPTERS, `${LOCAL}/engines`, `${LOCAL}/debugger`],
     packages: ['*', 'node:*'],
   },
   // Which files belong to a handler.
@@ -159,6 +161,7 @@ export const ROOMS: readonly Room[] = [
       ASSEMBLY,
       'functions',
       `${LOCAL}/engines`,
+      `${LOCAL}/debugger`,
       `${LOCAL}/functions`,
       `${LOCAL}/imports`,
     ],

@@ -24,6 +24,8 @@ export interface ProcessRuntimeOptions {
   readonly clock: Clock;
   /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
   readonly startupTimeoutMs?: number;
+  /** Waits for the startup timeout. Default: that of the clock. */
+  readonly startupSleep?: Clock['sleep'];
   readonly onLine: (line: RuntimeLine) => void;
   /** The process is ready for calls. */
   readonly onReady?: (details: { readonly pid: number; readonly startedInMs: number }) => void;
@@ -119,9 +121,9 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   }
 
   async function killIfLate(self: Instance, child: Child, readyOrOver: AbortSignal): Promise<void> {
-    const { startupTimeoutMs } = options;
+    const { startupTimeoutMs, startupSleep = clock.sleep } = options;
     if (startupTimeoutMs === undefined) return;
-    await clock.sleep(startupTimeoutMs, readyOrOver);
+    await startupSleep(startupTimeoutMs, readyOrOver);
     if (readyOrOver.aborted) return;
     self.isLate = true;
     self.exitReason = `exceeded its startup timeout of ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed`;

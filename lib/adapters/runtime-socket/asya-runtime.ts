@@ -1,3 +1,4 @@
+import { realTimeouts, type Timeouts } from '../../async/timeouts.ts';
 import type { FanOut, Frame } from '../../core/delivery/answer.ts';
 import { answerFromParts, readAnswerPart } from '../../core/delivery/answer-asya.ts';
 import { callHead } from '../../core/delivery/call-head.ts';
@@ -15,6 +16,8 @@ export interface AsyaRuntimeOptions {
   readonly maxAnswerBytes: number;
   /** How long to wait for an answer, if the call's time is virtual. Default: the timeout of the call. */
   readonly answerWithinMs?: number;
+  /** Default: the real time. */
+  readonly timeouts?: Timeouts;
 }
 
 const CANCEL = encodeFrames('{"kind":"cancel","reason":"drain"}', '');
@@ -23,7 +26,8 @@ const MIN_FRAME_BYTES = 1024 * 1024;
 
 /** A bundled runtime behind a Unix socket (`asya:`): heads carry the context, and items arrive as they are yielded. */
 export function asyaRuntime(options: AsyaRuntimeOptions): Runtime {
-  const calls = socketCalls(options.path, Math.max(options.maxAnswerBytes, MIN_FRAME_BYTES));
+  const { timeouts = realTimeouts } = options;
+  const calls = socketCalls(options.path, Math.max(options.maxAnswerBytes, MIN_FRAME_BYTES), timeouts);
   /** The calls that were asked to end early. */
   const canceled = new WeakSet<object>();
   const inFlight = new Set<object>();
@@ -31,7 +35,7 @@ export function asyaRuntime(options: AsyaRuntimeOptions): Runtime {
     restartsItself: false,
     call: async (request) => {
       const { envelope, timeoutMs } = request;
-      const head = callHead(envelope, options.actor, timeoutMs);
+      const head = callHead(envelope, options.actor, timeouts.forHandler(timeoutMs));
       inFlight.add(request);
       const end = await calls.call({
         request: encodeFrames(head, envelope.payload),

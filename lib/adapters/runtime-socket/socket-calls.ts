@@ -1,4 +1,4 @@
-import { startTimer } from '../../async/timer.ts';
+import { realTimeouts } from '../../async/timeouts.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { AnswerTooLarge } from './frame-reader.ts';
 import { ConnectionClosed, type FramedConnection, openConnection } from './framed-connection.ts';
@@ -27,7 +27,7 @@ interface CallState {
   readonly finish: (end: CallResult) => void;
 }
 
-export function socketCalls(path: string, maxFrameBytes: number): SocketCalls {
+export function socketCalls(path: string, maxFrameBytes: number, timeouts = realTimeouts): SocketCalls {
   const idle: FramedConnection[] = [];
   const inFlight = new Set<CallState>();
 
@@ -85,7 +85,7 @@ export function socketCalls(path: string, maxFrameBytes: number): SocketCalls {
         };
         const state: CallState = { isOver: false, hasAnswered: false, finish };
         inFlight.add(state);
-        const cancelTimer = startTimer(call.timeoutMs, () => finish({ kind: 'timeout' }));
+        const cancelTimer = timeouts.start(call.timeoutMs, () => finish({ kind: 'timeout' }));
         exchange(call, state).then(finish, (error: Error) => finish(endFrom(error, path, state)));
       }),
     writeToAll: (bytes) => {

@@ -4,6 +4,7 @@ import { processRuntime } from '../../adapters/runtime-process/process-runtime.t
 import { asyaRuntime } from '../../adapters/runtime-socket/asya-runtime.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
 import { withFreshSecrets } from '../../app/secrets/with-fresh-secrets.ts';
+import { sleepWith, type Timeouts } from '../../async/timeouts.ts';
 import { runtimeAddress } from '../../config/settings/addresses.ts';
 import { handlerEnvironment } from '../../config/settings/handler-environment.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
@@ -23,8 +24,9 @@ export async function runtimeFromConfig(
   env: Environment,
   clock: Clock,
   log: JsonLog,
+  timeouts?: Timeouts,
 ): Promise<Runtime> {
-  const client = await clientFromConfig(config);
+  const client = await clientFromConfig(config, timeouts);
   const { command, passEnv, address, protocol, startupTimeoutMs, env: set } = config.runtime;
   const credentials = await credentialsFromConfig(config, clock, log);
   if (command === undefined) return client;
@@ -42,7 +44,8 @@ export async function runtimeFromConfig(
       }),
     client,
     clock,
-    ...defined({ startupTimeoutMs, waitsFor: secrets?.problem }),
+    ...defined({ startupTimeoutMs, startupSleep: timeouts && sleepWith(timeouts) }),
+    ...defined({ waitsFor: secrets?.problem }),
     onLine: (line) => log.output(line),
     onReady: (details) => log.line('info', 'the runtime started', details),
     onWarning: (message, details) => log.warn(message, details),
@@ -63,12 +66,15 @@ export async function runtimeFromConfig(
   };
 }
 
-async function clientFromConfig({ actor, runtime }: SidecarConfig): Promise<Runtime> {
+async function clientFromConfig(
+  { actor, runtime }: SidecarConfig,
+  timeouts: Timeouts | undefined,
+): Promise<Runtime> {
   const { address, protocol, concurrency } = runtime;
   const common = { protocol, fanOut: actor.fanOut, maxAnswerBytes: runtime.maxResponseBytes };
   switch (address.kind) {
     case 'asya':
-      return asyaRuntime({ ...common, path: address.path, actor: actor.name });
+      return asyaRuntime({ ...common, path: address.path, actor: actor.name, ...defined({ timeouts }) });
     case 'socket':
       return socketRuntime({ ...common, path: address.path });
     case 'http':

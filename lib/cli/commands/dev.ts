@@ -16,10 +16,16 @@ export const addDev = defineCommand({
       )
       .option('--replicas <count>', 'maximum number of copies of each function', '1')
       .option('--log-level <level>', 'log level of the functions: debug, info, warn or error', 'info')
+      .option(
+        '--inspect <actor[=port]>',
+        'let a debugger attach to the handler of this actor; repeat it for more actors',
+        (value: string, earlier: readonly string[] = []) => [...earlier, value],
+      )
       .option('--plain', 'print lines instead of a live view'),
   help: `Examples:
   asya dev examples/hello
   asya send hello --payload '{"name":"you"}' --wait     (in another shell)
+  asya dev my-mesh --inspect score                      (then attach a debugger to 127.0.0.1:9229)
 
 You can change handlers and the manifest while the mesh runs. Data and logs are in .asya/ in the current directory.
 Exit status: 0 stopped, 1 failed, 2 usage error or invalid mesh.`,

@@ -4,9 +4,9 @@ import { hopOf } from '../envelope/route.ts';
 
 /**
  * The head of a call in the `asya:` protocol: everything that a handler may know about its envelope, as JSON. Header
- * values are copied as they arrived.
+ * values are copied as they arrived. Without a timeout, the handler has no limit.
  */
-export function callHead(envelope: Envelope, actor: string, timeoutMs: number): string {
+export function callHead(envelope: Envelope, actor: string, timeoutMs: number | undefined): string {
   const { id, parent_id, route, headers, status } = envelope;
   const head = JSON.stringify({
     id,

@@ -15,6 +15,8 @@ export interface EventQueue {
   receive(max: number, waitSeconds: number): Promise<readonly Message[]>;
   /** Deletes processed messages. */
   remove(messages: readonly Message[]): Promise<void>;
+  /** Hides messages for this time from now on. Messages that were deleted in the meantime are ignored. */
+  hide(messages: readonly Message[], seconds: number): Promise<void>;
   /** Makes messages visible again immediately. */
   release(messages: readonly Message[]): Promise<void>;
 }
@@ -43,24 +45,30 @@ export function sqsEventQueue(client: SQSClient, { name, arn, url }: SqsQueue): 
         const { Failed } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
         throwIfFailed(Failed);
       }),
+    hide: async (messages, seconds) => {
+      await inTens(messages, (chunk) => changeVisibility(chunk, seconds));
+    },
     release: (messages) =>
       inTens(messages, async (chunk) => {
-        const Entries = chunk.map(({ ReceiptHandle }, index) => ({
-          Id: String(index),
-          ReceiptHandle,
-          VisibilityTimeout: 0,
-        }));
-        const { Failed } = await client.send(
-          new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }),
-        );
-        throwIfFailed(Failed);
+        throwIfFailed(await changeVisibility(chunk, 0));
       }),
   };
+
+  /** Returns the entries that SQS rejected. */
+  async function changeVisibility(messages: readonly Message[], VisibilityTimeout: number) {
+    const Entries = messages.map(({ ReceiptHandle }, index) => ({
+      Id: String(index),
+      ReceiptHandle,
+      VisibilityTimeout,
+    }));
+    const { Failed } = await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
+    return Failed;
+  }
 }
 
 async function inTens(
   messages: readonly Message[],
-  act: (chunk: readonly Message[]) => Promise<void>,
+  act: (chunk: readonly Message[]) => Promise<unknown>,
 ): Promise<void> {
   for (let from = 0; from < messages.length; from += MAX_ENTRIES)
     await act(messages.slice(from, from + MAX_ENTRIES));

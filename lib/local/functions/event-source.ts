@@ -2,9 +2,11 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { systemClock } from '../../adapters/system/system.ts';
 import { semaphore } from '../../async/semaphore.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Attachment } from '../debugger/attachment.ts';
 import { type BatchResult, batchResult } from './batch-result.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Invoke } from './invocation.ts';
+import { keepHidden } from './keep-hidden.ts';
 import { batchesThatFit, sqsEvent } from './sqs-event.ts';
 
 /** Lambda's event source mapping between one queue and one function. Several event sources may share a function. */
@@ -32,6 +34,8 @@ export interface EventSourceOptions {
   readonly onWarning: (text: string) => void;
   readonly onBatch?: (batch: BatchReport) => void;
   readonly clock?: Clock;
+  /** While a debugger is attached, messages that are being processed stay hidden. Default: never attached. */
+  readonly debugging?: { readonly attachment: Attachment; readonly visibilitySeconds: number };
 }
 
 export interface BatchReport extends BatchResult {
@@ -105,7 +109,11 @@ export function eventSource(options: EventSourceOptions): EventSource {
   }
 
   function start(messages: readonly Message[]): void {
+    const over = new AbortController();
+    if (options.debugging !== undefined)
+      void keepHidden({ queue, messages, clock, over: over.signal, ...options.debugging });
     const run = handle(messages).finally(() => {
+      over.abort();
       inProgress.delete(run);
       slots.release();
     });

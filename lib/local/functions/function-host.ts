@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
 import { defined } from '../../core/text/defined.ts';
-import type { HostMessage, InvokeMessage } from './function-messages.ts';
+import type { HostMessage, InvokeMessage, MeshMessage } from './function-messages.ts';
 
 /** The process of one instance of a function, like Lambda's runtime. `function-process.ts` starts it. */
 
@@ -33,7 +33,9 @@ process.env['FUNCTION_PID'] = String(process.pid);
 
 try {
   const handler = await loadHandler(file);
-  process.on('message', (message: InvokeMessage) => void invoke(handler, message));
+  process.on('message', (message: MeshMessage) => {
+    if (message.kind === 'invoke') void invoke(handler, message);
+  });
   send({ kind: 'ready' });
 } catch (error) {
   send({ kind: 'refused', problem: problemOf(error) }, () => process.exit(1));

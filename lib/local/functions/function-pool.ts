@@ -3,6 +3,7 @@ import { semaphore } from '../../async/semaphore.ts';
 import { untilAborted } from '../../async/until-aborted.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Attachment } from '../debugger/attachment.ts';
 import { type FunctionIdentity, functionEnvironment } from './function-environment.ts';
 import { type FunctionProcess, startFunction } from './function-process.ts';
 import type { Invoke } from './invocation.ts';
@@ -43,6 +44,8 @@ export interface FunctionPoolOptions extends FunctionIdentity {
    */
   readonly idleMs?: number;
   readonly clock?: Clock;
+  /** Whether a debugger is attached to the handler. Default: never. */
+  readonly attachment?: Attachment;
 }
 
 const FIRST_PAUSE_MS = 1_000;
@@ -78,7 +81,7 @@ export function functionPool(options: FunctionPoolOptions): FunctionPool {
       file,
       env,
       onLine: (stream, line) => onLine(name, stream, line),
-      ...defined({ cwd: options.cwd }),
+      ...defined({ cwd: options.cwd, attachment: options.attachment }),
     });
     instances.add(instance);
     current.add(instance);

@@ -2,9 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { extname, join } from 'node:path';
 import { onLines } from '../../adapters/runtime-process/lines.ts';
+import { realTimeouts } from '../../async/timeouts.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { Attachment } from '../debugger/attachment.ts';
 import { umaskArgument } from '../engines/private-files.ts';
-import type { HostMessage, InvokeMessage } from './function-messages.ts';
+import type { DebuggerMessage, HostMessage, InvokeMessage } from './function-messages.ts';
 import type { InvocationEnd } from './invocation.ts';
 
 /** One instance of a function: a child process with one invocation at a time. It ends with this process. */
@@ -30,6 +32,8 @@ export interface FunctionProcessOptions {
    * @default that of this process
    */
   readonly cwd?: string;
+  /** Whether a debugger is attached to the handler. Default: never. */
+  readonly attachment?: Attachment;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
 }
 
@@ -44,7 +48,13 @@ interface Pending {
   finish(end: InvocationEnd): void;
 }
 
-export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions): FunctionProcess {
+export function startFunction({
+  file,
+  env,
+  cwd,
+  attachment,
+  onLine,
+}: FunctionProcessOptions): FunctionProcess {
   const child = fork(HOST, [file, ...umaskArgument()], {
     env,
     execArgv: [],
@@ -55,6 +65,7 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
   child.stdin?.on('error', () => {});
   const lastOutput = forwardLines(child, onLine);
   const exited = untilGone(child);
+  const timeouts = attachment?.timeouts ?? realTimeouts;
   let pending: Pending | undefined;
   let killedFor: string | undefined;
 
@@ -88,12 +99,13 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
   });
 
   function invoke(event: unknown, timeoutMs: number): Promise<InvocationEnd> {
-    const message: InvokeMessage = { requestId: randomUUID(), event, deadlineMs: Date.now() + timeoutMs };
+    const deadlineMs = Date.now() + timeoutMs;
+    const message: InvokeMessage = { kind: 'invoke', requestId: randomUUID(), event, deadlineMs };
     const late = `the invocation exceeded its timeout of ${timeoutMs / 1000} s, and the process was killed`;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => kill(late), timeoutMs);
+      const cancelTimer = timeouts.start(timeoutMs, () => kill(late));
       const finish = (end: InvocationEnd) => {
-        clearTimeout(timer);
+        cancelTimer();
         pending = undefined;
         resolve(end);
       };
@@ -102,6 +114,16 @@ export function startFunction({ file, env, cwd, onLine }: FunctionProcessOptions
       // If sending fails anyway, `exited` reports the end of the process.
       else child.send(message as never, () => {});
     });
+  }
+
+  function reportDebugger({ isAttached }: Attachment): void {
+    const message: DebuggerMessage = { kind: 'debugger', isAttached };
+    if (isAlive()) child.send(message, () => {});
+  }
+  if (attachment !== undefined) {
+    const stopReporting = attachment.onChange(() => reportDebugger(attachment));
+    void ready.then(() => reportDebugger(attachment));
+    void exited.then(stopReporting);
   }
 
   const isAlive = () => child.connected && child.exitCode === null && child.signalCode === null;

@@ -7,6 +7,7 @@ import type { VariableMap } from '../../config/settings/handler-identity.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { writeEnvironment } from '../../config/settings/write-environment.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { Inspection } from '../debugger/inspection.ts';
 import { sqsEventQueue } from '../functions/event-queue.ts';
 import { type BatchReport, type EventSource, eventSource } from '../functions/event-source.ts';
 import { type FunctionPool, functionPool } from '../functions/function-pool.ts';
@@ -35,30 +36,40 @@ export interface RunnerOptions {
   readonly secrets?: () => Readonly<Record<string, string>>;
   /** Variables for the handler only, such as its AWS credentials. */
   readonly handlerEnv?: VariableMap;
+  /** Set if the handler can be debugged. The actor then has one instance. */
+  readonly inspection?: Inspection;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onWarning: (text: string) => void;
   readonly onBatch: (batch: BatchReport) => void;
 }
 
+/** The sidecar of actors that are debugged. */
+const INSPECTED = join(import.meta.dirname, `inspected-sidecar${extname(import.meta.filename)}`);
 const FUNCTIONS = fileURLToPath(new URL('../../../functions/', import.meta.url));
 
 /** Runs the function as Lambda does: event sources invoke its instances. */
 export async function runOnLambda(options: RunnerOptions, client: SQSClient): Promise<ActorRunner> {
-  const { plan, cwd, onLine, onWarning, onBatch } = options;
+  const { plan, cwd, inspection, onLine, onWarning, onBatch } = options;
+  const attachment = inspection?.attachment;
+  const replicas = inspection === undefined ? Math.min(plan.maxReplicas, options.replicas) : 1;
   const pool = functionPool({
     name: plan.actor,
-    file: `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`,
+    file:
+      inspection === undefined
+        ? `${FUNCTIONS}${plan.folder}/index${extname(import.meta.filename)}`
+        : INSPECTED,
     memoryMb: plan.memoryMb,
-    maxInstances: Math.min(plan.maxReplicas, options.replicas),
+    maxInstances: replicas,
     timeoutMs: plan.timeoutSeconds * 1000,
     cwd,
+    ...defined({ attachment }),
     variables: (instance) => variablesOf(options, instance),
     onLine: (_, stream, line) => onLine(stream, line),
     onWarning,
   });
   // Start before the first envelope arrives, so that problems are reported immediately.
   void pool.start();
-  const sources = await Promise.all(plan.sources.map((name) => sourceOf(name, pool, options)));
+  const sources = await Promise.all(plan.sources.map((name) => sourceOf(name, pool)));
   return {
     plan,
     renew: () => {
@@ -72,20 +83,19 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
     },
   };
 
-  async function sourceOf(
-    name: string,
-    { invoke, untilUsable }: FunctionPool,
-    runner: RunnerOptions,
-  ): Promise<EventSource> {
+  async function sourceOf(name: string, { invoke, untilUsable }: FunctionPool): Promise<EventSource> {
     return eventSource({
       queue: sqsEventQueue(client, await existingQueue(client, name)),
       batchSize: plan.batchSize,
       batchWindowSeconds: plan.batchWindowSeconds,
-      maximumConcurrency: Math.min(plan.maxReplicas, runner.replicas),
+      maximumConcurrency: replicas,
       invoke,
       untilUsable,
       onWarning,
       onBatch,
+      ...(attachment !== undefined && {
+        debugging: { attachment, visibilitySeconds: plan.queue?.plan.visibilitySeconds ?? 0 },
+      }),
     });
   }
 }

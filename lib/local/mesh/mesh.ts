@@ -8,6 +8,7 @@ import { planMesh } from '../../config/plan/mesh-plan.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { Inspection } from '../debugger/inspection.ts';
 import { type Engines, LOCAL_REGION, startEngines } from '../engines/engines.ts';
 import { ensureBuckets, ensureStores } from '../engines/local-stores.ts';
 import { ARCHIVE_BUCKET, FAILURE_TABLE_NAME } from '../engines/store-names.ts';
@@ -17,12 +18,13 @@ import { localHandlerAccess } from './handler-access.ts';
 import { type LocalGateway, type LocalGatewayOptions, startLocalGateway } from './local-gateway.ts';
 import type { MeshBroker } from './mesh-broker.ts';
 import { meshDepths } from './mesh-depths.ts';
-import { meshPythons } from './mesh-pythons.ts';
+import { type InspectedActor, inspectionOf, openInspections } from './mesh-inspections.ts';
+import { type MeshPythons, meshPythons } from './mesh-pythons.ts';
 import { meshSecrets } from './mesh-secrets.ts';
 import { needsRestart } from './needs-restart.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
 import { runtimeCommand } from './runtime-command.ts';
-import { openSocketFolder } from './socket-folder.ts';
+import { openSocketFolder, type SocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 
 /** A mesh that runs on this machine. */
@@ -33,6 +35,8 @@ export interface LocalMesh {
   readonly description: string;
   /** URL and key of the gateway. */
   readonly gateway?: GatewayAccess;
+  /** The actors that can be debugged. */
+  readonly inspections: readonly Inspection[];
   manifest(): Manifest;
   /** Applies a new manifest. Returns a message for each change. */
   apply(manifest: Manifest): Promise<readonly string[]>;
@@ -89,6 +93,11 @@ export interface MeshOptions {
   readonly gateway?: Pick<LocalGatewayOptions, 'port' | 'usualPort' | 'key'>;
   /** Maximum number of instances of each function. */
   readonly replicas: number;
+  /**
+   * Actors whose handlers can be debugged. Only on SQS.
+   * @default none
+   */
+  readonly inspect?: readonly InspectedActor[];
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /**
    * Variables in which secrets are looked up that are not in `.env` of the mesh's folder.
@@ -108,6 +117,8 @@ export type MeshEvent =
   | { readonly event: 'batch'; readonly actor: string; readonly batch: BatchReport }
   /** Why an actor was not started. `undefined`: it was started. */
   | { readonly event: 'problem'; readonly actor: string; readonly problem: string | undefined }
+  /** The first debugger attached to the actor's handler, or the last one left. */
+  | { readonly event: 'debugger'; readonly actor: string; readonly isAttached: boolean }
   /** A problem that the user should know about, with what to do. */
   | { readonly event: 'warning'; readonly actor: string; readonly text: string };
 
@@ -124,27 +135,43 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   const { broker } = opened;
   let mesh: LocalMesh | undefined;
   let gateway: LocalGateway | undefined;
+  let sockets: SocketFolder | undefined;
+  const closeAll = async () => {
+    sockets?.remove();
+    await gateway?.close();
+    await broker.close();
+    await engines.close();
+  };
   try {
     await ensureStores(engines);
     const flows = () => mesh?.manifest().flows ?? [];
     const opening = await openGateway(engines, broker, options, flows);
     if (opening !== undefined && 'problem' in opening) {
-      await broker.close();
-      await engines.close();
+      await closeAll();
       return opening;
     }
     gateway = opening?.gateway;
-    mesh = meshOn(engines, broker, gateway, options);
+    sockets = openSocketFolder(dataDir);
+    const { folder, startFolder = folder, shell = process.env } = options;
+    const pythons = meshPythons(folder, startFolder, shell);
+    const inspecting = await openInspections({
+      manifest: options.manifest,
+      inspect: options.inspect ?? [],
+      folder: sockets.path,
+      python: pythons.of,
+      onChange: (actor, isAttached) => options.onEvent({ event: 'debugger', actor, isAttached }),
+    });
+    if ('problem' in inspecting) {
+      await closeAll();
+      return inspecting;
+    }
+    mesh = meshOn({ engines, broker, gateway, sockets, pythons, ...inspecting }, options);
     await mesh.apply(options.manifest);
     if (broker.gatewayWorksTimers) gateway?.workTimers();
     return { mesh };
   } catch (error) {
     // Stop everything that was started before the error.
-    if (mesh === undefined) {
-      await gateway?.close();
-      await broker.close();
-      await engines.close();
-    } else await mesh.close(0);
+    await (mesh === undefined ? closeAll() : mesh.close(0));
     throw error;
   }
 }
@@ -190,17 +217,20 @@ function variablesOf({ s3Endpoint, dynamodbEndpoint }: Engines): Record<string, 
   };
 }
 
-function meshOn(
-  engines: Engines,
-  broker: MeshBroker,
-  gateway: LocalGateway | undefined,
-  options: MeshOptions,
-): LocalMesh {
-  const { folder, dataDir, onEvent, replicas, logLevel = 'info', shell = process.env } = options;
+interface MeshParts {
+  readonly engines: Engines;
+  readonly broker: MeshBroker;
+  readonly gateway: LocalGateway | undefined;
+  readonly sockets: SocketFolder;
+  readonly pythons: MeshPythons;
+  readonly inspections: ReadonlyMap<string, Inspection>;
+}
+
+function meshOn(parts: MeshParts, options: MeshOptions): LocalMesh {
+  const { engines, broker, gateway, sockets, pythons, inspections } = parts;
+  const { folder, onEvent, replicas, logLevel = 'info', shell = process.env } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
   const secrets = meshSecrets(folder, shell);
-  const pythons = meshPythons(folder, options.startFolder ?? folder, shell);
-  const sockets = openSocketFolder(dataDir);
   const runners = new Map<string, ActorRunner>();
   /** Working directory of each running actor. */
   const homes = new Map<string, string>();
@@ -300,7 +330,10 @@ function meshOn(
 
   async function start(plan: FunctionPlan, spec: ActorSpec | undefined, cwd: string): Promise<void> {
     const { actor } = plan;
-    const how = spec === undefined ? {} : runtimeCommand(spec.runtime, pythons.of(spec));
+    const { inspection, warning } = inspectionOf(spec, inspections);
+    if (warning !== undefined) onEvent({ event: 'warning', actor, text: warning });
+    const how =
+      spec === undefined ? {} : runtimeCommand(spec.runtime, pythons.of(spec), inspection?.arguments);
     if ('problem' in how) {
       onEvent({ event: 'warning', actor, text: `actor "${actor}" was not started: ${how.problem}` });
       onEvent({ event: 'problem', actor, problem: `not started: ${how.problem}` });
@@ -323,7 +356,7 @@ function meshOn(
       socketFolder: sockets.path,
       replicas,
       ...how,
-      ...defined({ handlerEnv }),
+      ...defined({ handlerEnv, inspection }),
       onLine: (stream, line) => onEvent({ event: 'line', actor, stream, line }),
       onWarning: (text) => onEvent({ event: 'warning', actor, text }),
       onBatch: (batch) => onEvent({ event: 'batch', actor, batch }),
@@ -345,6 +378,7 @@ function meshOn(
     description: broker.description,
     variables: { ...variablesOf(engines), ...broker.variables },
     ...(gateway !== undefined && { gateway: { url: gateway.url, key: gateway.key } }),
+    inspections: [...inspections.values()],
     manifest: () => current,
     apply: (manifest) => afterOthers(() => apply(manifest)),
     applySecrets: () => afterOthers(applySecrets),
@@ -358,6 +392,7 @@ function meshOn(
     close: async (graceMs) => {
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
+      await Promise.all([...inspections.values()].map((one) => one.close()));
       // Before the data is unlocked, because then another mesh may create its own socket folder.
       sockets.remove();
       await gateway?.close();

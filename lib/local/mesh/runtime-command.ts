@@ -6,17 +6,22 @@ import type { PythonSearch } from './find-python.ts';
 
 const RUNTIMES = fileURLToPath(new URL('../../../runtimes/', import.meta.url));
 
-/** The command that starts an actor's runtime locally. Undefined if it runs elsewhere; a problem if it cannot run here. */
+/**
+ * The command that starts an actor's runtime locally. Undefined if it runs elsewhere; a problem if it cannot run here.
+ * `options` are arguments of the interpreter, such as those that open a debugger.
+ */
 export function runtimeCommand(
   runtime: RuntimeSpec,
   /** Undefined if the runtime does not need it. */
   python: PythonSearch | undefined,
+  options: readonly string[] = [],
 ): { readonly command?: string } | { readonly problem: string } {
   switch (runtime.kind) {
     case 'node':
       return {
         command: commandOf(
           process.execPath,
+          ...options,
           `${RUNTIMES}node/asya-runtime${extname(import.meta.filename)}`,
           `./${runtime.handler}`,
         ),
@@ -24,7 +29,9 @@ export function runtimeCommand(
     case 'python':
       if (python === undefined || 'problem' in python)
         return { problem: python?.problem ?? 'it has no Python' };
-      return { command: commandOf(python.python, `${RUNTIMES}python/asya_runtime.py`, runtime.handler) };
+      return {
+        command: commandOf(python.python, ...options, `${RUNTIMES}python/asya_runtime.py`, runtime.handler),
+      };
     case 'url':
       return {};
     case 'image':

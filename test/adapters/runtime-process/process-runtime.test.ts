@@ -73,6 +73,22 @@ it('kills and restarts a runtime that does not become ready in time', async () =
   );
 });
 
+it('kills a runtime that is not ready when the given wait for the startup timeout is over', async () => {
+  const warnings: string[] = [];
+  const waits: { readonly milliseconds: number; readonly end: () => void }[] = [];
+  const runtime = started('exec sleep 600', UNREACHABLE, {
+    startupTimeoutMs: 1,
+    startupSleep: (milliseconds) => new Promise((end) => waits.push({ milliseconds, end })),
+    onWarning: (message) => warnings.push(message),
+  });
+  await expect.poll(() => waits.map(({ milliseconds }) => milliseconds)).toEqual([1]);
+  // With the clock, the timeout would be over before this call has ended.
+  expect(detailOf(await runtime.call(requestWith(1, 50)))).toContain('did not become ready');
+  expect(warnings).toEqual([]);
+  waits[0]?.end();
+  await expect.poll(() => warnings[0]).toBe('the runtime did not become ready in time; killing it');
+});
+
 it('does not kill a runtime that became ready in time', async () => {
   const startupTimeoutMs = 7_000_000;
   let limit: AbortSignal | undefined;

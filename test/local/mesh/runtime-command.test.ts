@@ -7,9 +7,26 @@ describe('the command of a local runtime', () => {
       command: expect.stringContaining(process.execPath),
     });
     expect(
-      runtimeCommand({ kind: 'python', handler: 'a.f' }, { python: '/opt/python3', version: '3.12.1' }),
+      runtimeCommand(
+        { kind: 'python', handler: 'a.f' },
+        { python: { python: '/opt/python3', version: '3.12.0' }, version: '3.12.1' },
+      ),
     ).toEqual({
       command: expect.stringMatching(/^exec '\/opt\/python3' '.*asya_runtime\.py' 'a\.f'$/),
+    });
+  });
+
+  it('contains the options of the interpreter, in front of the program', () => {
+    expect(runtimeCommand({ kind: 'node', handler: 'a.ts.f' }, undefined, ['--import', 'x'])).toEqual({
+      command: expect.stringContaining(`exec '${process.execPath}' '--import' 'x' '/`),
+    });
+    expect(
+      runtimeCommand({ kind: 'python', handler: 'a.f' }, { python: '/opt/python3', version: '3.12.0' }, [
+        '-X',
+        'y',
+      ]),
+    ).toEqual({
+      command: expect.stringContaining("exec '/opt/python3' '-X' 'y' '/"),
     });
   });
 

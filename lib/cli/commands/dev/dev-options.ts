@@ -1,5 +1,7 @@
+import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { choiceOption, wholeNumberOption } from '../../options/read-option.ts';
+import { inspectedActors } from './inspect-option.ts';
 
 /** The options of `asya dev`, as typed. */
 export interface DevOptions {
@@ -9,6 +11,7 @@ export interface DevOptions {
   readonly dynamodbPort?: string;
   readonly gatewayPort?: string;
   readonly replicas: string;
+  readonly inspect?: readonly string[];
   readonly logLevel: string;
   readonly plain?: boolean;
 }
@@ -17,9 +20,11 @@ const MAX_PORT = 65_535;
 const MAX_REPLICAS = 1_000;
 
 /** The settings of the local mesh. Throws a usage error for an invalid option. */
-export function settingsFrom(options: DevOptions) {
+export function settingsFrom(options: DevOptions, manifest: Manifest) {
+  const transport = choiceOption('--transport', options.transport, ['sqs', 'pubsub']);
   return {
-    transport: choiceOption('--transport', options.transport, ['sqs', 'pubsub']),
+    transport,
+    inspect: inspectedActors(options.inspect ?? [], manifest, transport),
     ...defined({
       sqsPort: portOption('--sqs-port', options.sqsPort),
       dynamodbPort: portOption('--dynamodb-port', options.dynamodbPort),

@@ -18,6 +18,7 @@ import { type MeshView, plainView, screenView } from '../../output/mesh-view.ts'
 import { invalidMeshText } from '../../output/mistakes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { UsageError } from '../../usage-error.ts';
+import { attachText, debuggerText } from './debugger-text.ts';
 import { type DevOptions, settingsFrom } from './dev-options.ts';
 import { followChanges } from './follow-changes.ts';
 import { sendExample } from './send-example.ts';
@@ -36,7 +37,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
   const manifest = readManifest(resolve(cwd, folder), printError, newWarnings);
   const state = meshState(cwd, folder);
   rejectSecondRun(state, cwd);
-  const settings = settingsFrom(options);
+  const settings = settingsFrom(options, manifest);
   // After all checks: a rejected call must not delete data.
   if (options.fresh) state.empty();
   createFilesPrivately();
@@ -99,6 +100,7 @@ async function runUntilStopped(
     });
   announce();
   view.note(startText(mesh, folder));
+  for (const inspection of mesh.inspections) view.pin(attachText(inspection));
   if (mesh.gateway !== undefined) view.pin(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
   for (const text of mesh.pythons()) view.note(`handlers run with ${text}`);
   const logsStarts = LOGS_STARTS.includes(logLevel);
@@ -165,6 +167,7 @@ function eventHandler(state: MeshState, view: MeshView, root: string): (event: M
   return (event) => {
     if (event.event === 'warning') view.warn(event.text);
     if (event.event === 'problem') view.problem(event.actor, shortProblem(event.problem, root));
+    if (event.event === 'debugger') view.note(debuggerText(event.actor, event.isAttached));
     if (event.event !== 'line') return;
     const line = readLogLine(event.actor, event.line);
     if (line === undefined) return;
