@@ -92,7 +92,8 @@ function folderOf(mesh: string | URL): string {
 }
 
 function manifestIn(folder: string): Manifest {
-  const reading = readMesh(folder);
+  // A handler that cannot be loaded is reported by the call that needs it.
+  const reading = readMesh(folder, 'ignored');
   if ('manifest' in reading) return reading.manifest;
   const { mistakes } = reading;
   throw new ScenarioMistake(

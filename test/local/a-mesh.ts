@@ -46,7 +46,7 @@ export function writeFive(folder: string, names: readonly string[] = FIVE): void
 }
 
 export function manifestIn(folder: string): Manifest {
-  const reading = readMesh(folder);
+  const reading = readMesh(folder, 'warnings');
   if ('mistakes' in reading) throw new Error(JSON.stringify(reading.mistakes));
   return reading.manifest;
 }

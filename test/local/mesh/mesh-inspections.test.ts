@@ -46,11 +46,10 @@ it('is a problem without Python', async () => {
     manifest: { ...manifest, actors },
     inspect,
     folder,
-    python: () => undefined,
+    python: () => ({ problem: 'its Python does not exist' }),
     onChange: () => {},
   });
   expect(opened).toEqual({
-    problem:
-      'Python actor "a" cannot be inspected: Python 3.9 or later was not found on the PATH; install it and start the mesh again',
+    problem: 'Python actor "a" cannot be inspected: its Python does not exist',
   });
 });

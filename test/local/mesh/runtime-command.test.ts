@@ -7,10 +7,7 @@ describe('the command of a local runtime', () => {
       command: expect.stringContaining(process.execPath),
     });
     expect(
-      runtimeCommand(
-        { kind: 'python', handler: 'a.f' },
-        { python: { python: '/opt/python3', version: '3.12.0' }, version: '3.12.1' },
-      ),
+      runtimeCommand({ kind: 'python', handler: 'a.f' }, { python: '/opt/python3', version: '3.12.1' }),
     ).toEqual({
       command: expect.stringMatching(/^exec '\/opt\/python3' '.*asya_runtime\.py' 'a\.f'$/),
     });
