@@ -6,7 +6,8 @@ import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/clie
 import { readMesh } from '../../lib/assembly/mesh/read-mesh.ts';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
 import { mistakesText } from '../../lib/core/text/mistake.ts';
-import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
+import type { LocalMesh } from '../../lib/local/mesh/local-mesh.ts';
+import { startMesh } from '../../lib/local/mesh/mesh.ts';
 
 const DEADLINE_MS = 600_000;
 export const EXAMPLES = join(import.meta.dirname, '../../examples');

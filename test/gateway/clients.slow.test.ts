@@ -4,7 +4,8 @@ import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type LocalMesh, startMesh } from '../../lib/local/mesh/mesh.ts';
+import type { LocalMesh } from '../../lib/local/mesh/local-mesh.ts';
+import { startMesh } from '../../lib/local/mesh/mesh.ts';
 import { asya } from '../cli/run-asya.ts';
 import { manifestIn } from '../local/a-mesh.ts';
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalMesh, type MeshEvent, startMesh } from '../../lib/local/mesh/mesh.ts';
+import type { LocalMesh, MeshEvent } from '../../lib/local/mesh/local-mesh.ts';
+import { startMesh } from '../../lib/local/mesh/mesh.ts';
 import { manifestIn, outsideOf } from '../local/a-mesh.ts';
 import { eventsOf } from './served-fixture.ts';
 

@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type LocalMesh, type MeshEvent, startMesh } from '../../../lib/local/mesh/mesh.ts';
+import type { LocalMesh, MeshEvent } from '../../../lib/local/mesh/local-mesh.ts';
+import { startMesh } from '../../../lib/local/mesh/mesh.ts';
 import { asya } from '../../cli/run-asya.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { manifestIn, type Outside, outsideOf } from '../a-mesh.ts';

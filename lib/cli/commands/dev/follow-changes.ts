@@ -3,7 +3,7 @@ import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import { errorText } from '../../../core/text/error-text.ts';
 import { mistakesText } from '../../../core/text/mistake.ts';
 import type { FolderChanges } from '../../../local/mesh/folder-changes.ts';
-import type { LocalMesh } from '../../../local/mesh/mesh.ts';
+import type { LocalMesh } from '../../../local/mesh/local-mesh.ts';
 import { type FolderWatch, watchFolder } from '../../../local/mesh/watch-folder.ts';
 import type { MeshView } from '../../output/mesh-view.ts';
 import type { WarningFilter } from './warning-filter.ts';
