@@ -1,4 +1,6 @@
+import { extname } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { SOURCE_CONDITION } from '../../lib/config/settings/source-condition.ts';
 
 const COMMON = {
   bundle: true,
@@ -19,6 +21,9 @@ export function bundleFunction(entry: string, root: string): string {
 const REQUIRE =
   "import { createRequire as asyaRequire } from 'node:module'; const require = asyaRequire(import.meta.url);";
 
+/** `module` is esbuild's default, which a list of conditions replaces. */
+const CONDITIONS = extname(import.meta.filename) === '.ts' ? ['module', SOURCE_CONDITION] : ['module'];
+
 /** Bundles a user's handler. Rules match errors by class name, so names are kept. Readable lines help in tracebacks. */
 export function bundleHandler(entry: string, folder: string): string {
   return textOf({
@@ -27,6 +32,7 @@ export function bundleHandler(entry: string, folder: string): string {
     absWorkingDir: folder,
     format: 'esm',
     keepNames: true,
+    conditions: CONDITIONS,
     minifyWhitespace: false,
     banner: { js: REQUIRE },
   });

@@ -2,8 +2,12 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeSpec } from '../../config/manifest/manifest.ts';
 import { commandOf } from '../../config/settings/shell-command.ts';
+import { SOURCE_CONDITION } from '../../config/settings/source-condition.ts';
 import type { PythonSearch } from './find-python.ts';
 
+const EXTENSION = extname(import.meta.filename);
+/** In a checkout, a handler that imports `asya-serverless/handler` gets the source. */
+const CONDITIONS = EXTENSION === '.ts' ? [`--conditions=${SOURCE_CONDITION}`] : [];
 const RUNTIMES = fileURLToPath(new URL('../../../runtimes/', import.meta.url));
 
 /**
@@ -21,8 +25,9 @@ export function runtimeCommand(
       return {
         command: commandOf(
           process.execPath,
+          ...CONDITIONS,
           ...options,
-          `${RUNTIMES}node/asya-runtime${extname(import.meta.filename)}`,
+          `${RUNTIMES}node/asya-runtime${EXTENSION}`,
           `./${runtime.handler}`,
         ),
       };

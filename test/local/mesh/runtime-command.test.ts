@@ -15,7 +15,7 @@ describe('the command of a local runtime', () => {
 
   it('contains the options of the interpreter, in front of the program', () => {
     expect(runtimeCommand({ kind: 'node', handler: 'a.ts.f' }, undefined, ['--import', 'x'])).toEqual({
-      command: expect.stringContaining(`exec '${process.execPath}' '--import' 'x' '/`),
+      command: expect.stringContaining(` '--import' 'x' '/`),
     });
     expect(
       runtimeCommand({ kind: 'python', handler: 'a.f' }, { python: '/opt/python3', version: '3.12.0' }, [

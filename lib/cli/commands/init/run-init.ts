@@ -3,6 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFolder } from '../../../assembly/mesh/path-kind.ts';
+import { SOURCE_CONDITION } from '../../../config/settings/source-condition.ts';
 import { EXIT } from '../../exit-status.ts';
 import type { Terminal } from '../../output/terminal.ts';
 
@@ -77,9 +78,6 @@ function templateFiles(isPython: boolean, values: Readonly<Record<string, string
   }
   return files;
 }
-
-/** A checkout has no build, so its meshes import the source. */
-const SOURCE_CONDITION = 'asya-source';
 
 function isCheckout(dependency: string): boolean {
   return dependency.startsWith('file:');
