@@ -7,7 +7,7 @@ result is sent to the next actor; None ends the route; each `yield` is one item 
 
 Each connection has its own thread, which runs the handler for the calls on it. Async handlers share one event loop.
 
-This file works alone. A handler that it hosts can `from asya import Context, RetryAfter, NonRetryable` even if the
+This file works without the package. A handler that it hosts can `from asya import Context, RetryAfter, NonRetryable` even if the
 package is not installed; the package adds types for the editor and `asya.testing`.
 """
 
@@ -294,7 +294,7 @@ class Context:
         self._is_header_set = True
 
     def progress(self, percent: float | None = None, message: str | None = None, data: Any = None) -> None:
-        """Reports how far the call is: to whoever watches the task. May be called from any thread of the handler.
+        """Reports how far the call is: to everyone who watches the task. May be called from any thread of the handler.
 
         `percent` is from 0 to 100; other numbers are brought into this range. `message` is one line for a person. `data`
         is any JSON. Never raises: what cannot be sent is left out. The mesh forwards a few updates per second.
@@ -316,7 +316,7 @@ class Context:
             self._call.report(head, body)
 
     def cancelled(self) -> bool:
-        """Whether to stop soon: the timeout is near, the sidecar drains or is gone, or the runtime was told to stop.
+        """Whether to stop soon: the timeout is near, the sidecar drains or is gone, or the runtime was asked to stop.
 
         What the handler returns after that still counts if it is in time. May be called from any thread.
         """

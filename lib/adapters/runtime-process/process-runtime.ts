@@ -50,7 +50,7 @@ interface Instance extends Ending {
   readonly over: AbortController;
   /** It gets no more calls, because another instance replaces it. */
   isReplaced?: boolean;
-  /** It replaces an instance that worked. A call that waited for it in vain does not fail. */
+  /** It replaces an instance that worked. A call that waited for it does not fail if it cannot start. */
   readonly isReplacement: boolean;
 }
 

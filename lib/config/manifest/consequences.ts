@@ -19,7 +19,7 @@ export function withoutConsequences(mistakes: readonly LocatedMistake[]): readon
   );
 }
 
-/** The file and the path of the map that has the field. Documents of a file are told apart by name only. */
+/** The file and the path of the map that has the field. Documents of a file are distinguished by name only. */
 function holderOf({ file, place }: LocatedMistake): string {
   const path = place.slice(place.indexOf(' ') + 1);
   return `${file} ${path.slice(0, Math.max(0, path.lastIndexOf('.')))}`;

@@ -92,7 +92,7 @@ function frameDispatch(
   return isAtEnd ? dispatchOf(actor.sink, 'sink', sent) : dispatchOf(route.curr, 'next', sent);
 }
 
-/** Item 0 keeps the id, and its status tells how many children there are. Each other item is a child of its own. */
+/** Item 0 keeps the id, and its status contains the number of children. Each other item is a child of its own. */
 function familyOf(
   envelope: Envelope,
   status: Status,

@@ -1,7 +1,7 @@
 import type { Timeouts } from '../../async/timeouts.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** Timeouts that stand still while a debugger is attached. Afterwards each continues with the time that was left. */
+/** Timeouts that pause while a debugger is attached. Afterwards each continues with the time that was left. */
 export interface PausableTimeouts extends Timeouts {
   readonly isPaused: boolean;
   pause(): void;

@@ -68,7 +68,7 @@ interface Input {
   readonly shell: Environment;
 }
 
-/** Stands for values that only a running mesh or host knows. */
+/** Shown for values that only a running mesh or host knows. */
 const UNKNOWN = 'http://127.0.0.1';
 
 /** The variables of a handler: the sidecar's environment as its host sets it, passed through `handlerEnvironment`. */
