@@ -7,8 +7,8 @@ result is sent to the next actor; None ends the route; each `yield` is one item 
 
 Each connection has its own thread, which runs the handler for the calls on it. Async handlers share one event loop.
 
-This file works without the package. A handler that it hosts can `from asya import Context, RetryAfter, NonRetryable` even if the
-package is not installed; the package adds types for the editor and `asya.testing`.
+This file works without the package: a handler can `from asya import Context, RetryAfter, NonRetryable` even if it is not
+installed. The package adds types for the editor and `asya.testing`.
 """
 
 from __future__ import annotations
