@@ -155,7 +155,7 @@ describe('asya dev --inspect', () => {
 
     // A change of the code replaces the process and disconnects the debugger, which can attach again.
     writeFileSync(file, `// A new first line.\n${SCORE}`);
-    await dev.untilPrinted('score restarts with its new code');
+    await dev.untilPrinted('score restarts: score.ts changed');
     await expect.poll(() => second.isOpen).toBe(false);
     const third = await attach(port, file);
     await outside.send(['score'], 'five', { text: 'f' });
