@@ -10,7 +10,7 @@ export interface Timeouts {
 
 export const realTimeouts: Timeouts = { start: startTimer, forHandler: (milliseconds) => milliseconds };
 
-/** Like `sleep` of a clock: resolves when the time is over or the signal aborts. */
+/** The `sleep` of a clock: resolves when the time is over or the signal aborts. */
 export function sleepWith({
   start,
 }: Timeouts): (milliseconds: number, signal?: AbortSignal) => Promise<void> {

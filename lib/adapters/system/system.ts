@@ -1,22 +1,9 @@
 import { createHash } from 'node:crypto';
-import { startTimer } from '../../async/timer.ts';
+import { realTimeouts, sleepWith } from '../../async/timeouts.ts';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 
-export const systemClock: Clock = {
-  now: Date.now,
-  sleep: (milliseconds, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
-      const done = () => {
-        cancel();
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const cancel = startTimer(milliseconds, done);
-      signal?.addEventListener('abort', done);
-    }),
-};
+export const systemClock: Clock = { now: Date.now, sleep: sleepWith(realTimeouts) };
 
 export const systemRandom: Random = Math.random;
 
