@@ -53,7 +53,7 @@ const CASES: readonly Case[] = [
   {
     words: RESULT_TEXTS.retried,
     end: UNREACHABLE,
-    also: ['next in 1 s', 'no rule matches and no default, built-in policy "connection"'],
+    also: ['next in 1 s', 'no rule matches, built-in policy "connection"'],
   },
   {
     words: RESULT_TEXTS.retried,

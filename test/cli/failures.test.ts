@@ -187,7 +187,7 @@ describe('asya failures show', () => {
     [{ decided_by: { policy: 'default' } }, 'no rule matches, policy "default"\n'],
     [
       { decided_by: { policy: 'connection' }, reason: 'RuntimeError' },
-      'no rule matches and no default, built-in policy "connection"\n',
+      'no rule matches, built-in policy "connection"\n',
     ],
     [
       { decided_by: { policy: 'default' }, reason: 'Timeout', attempt: 1 },

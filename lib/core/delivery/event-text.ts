@@ -128,5 +128,5 @@ export interface PolicyChoice {
 export function policyText({ policy, rule, pattern, isBuiltIn = false }: PolicyChoice): string {
   const name = `${isBuiltIn ? 'built-in ' : ''}policy "${policy}"`;
   if (rule !== undefined) return `rule ${rule + 1}${pattern === undefined ? '' : ` (${pattern})`}, ${name}`;
-  return isBuiltIn ? `no rule matches and no default, ${name}` : `no rule matches, ${name}`;
+  return `no rule matches, ${name}`;
 }
