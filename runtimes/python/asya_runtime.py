@@ -1056,11 +1056,12 @@ class PairReader:
         """Whether a `cancel` pair has arrived, or the connection has ended. Keeps a request that came too early."""
         try:
             while not self.has_ended:
-                self.receive(socket.MSG_DONTWAIT)
+                # Before receiving: it may have arrived together with the call.
                 while (pair := self.take()) is not None:
                     if is_cancel(*pair):
                         return True
                     self.early.append(pair)
+                self.receive(socket.MSG_DONTWAIT)
         except BlockingIOError:
             return False
         except OSError:

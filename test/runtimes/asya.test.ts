@@ -125,7 +125,9 @@ describe.each(ASYA_LANGUAGES)('$name runtime, asya: protocol', (language) => {
   });
 
   it('obeys a cancel that arrives together with its call', async () => {
-    const frames = [JSON.stringify(HEAD), JSON.stringify(STOPS), CANCEL, ''].map(frameOf);
+    // A lost cancel would not be noticed if the call's own timeout canceled it.
+    const head = JSON.stringify({ ...HEAD, timeout_ms: 86_400_000 });
+    const frames = [head, JSON.stringify(STOPS), CANCEL, ''].map(frameOf);
     connection.socket.write(Buffer.concat(frames));
     expect(await receiveAnswer(connection)).toEqual([ended]);
     const [pair] = await call({ do: 'facts' });
