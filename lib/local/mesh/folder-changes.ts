@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { ENV_FILE } from '../../assembly/mesh/local-secrets.ts';
 import { manifestFiles } from '../../assembly/mesh/read-mesh.ts';
 import type { Manifest } from '../../config/manifest/manifest.ts';
 import { handlerFiles } from '../imports/handler-files.ts';
@@ -10,6 +11,8 @@ export interface FolderChanges {
   readonly isManifest: boolean;
   /** An interpreter of a virtual environment was created, replaced or deleted. */
   readonly isPython: boolean;
+  /** `.env` was created, changed or deleted. */
+  readonly isEnv: boolean;
   /** Why each of these actors has to restart, e.g. `prompts.ts changed`. */
   readonly handlers: ReadonlyMap<string, string>;
 }
@@ -34,6 +37,7 @@ const DOCUMENT = /\.ya?ml$/;
 /** Compares the states of the files that belong to a mesh. No other file is looked at, and no folder is searched. */
 export function changeDetector(root: string, watched: WatchedFiles): ChangeDetector {
   const handlers = handlerFiles(root);
+  const envFile = join(root, ENV_FILE);
   let reported: States | undefined;
   let last: States = new Map();
   let actors: Manifest['actors'] | undefined;
@@ -54,7 +58,7 @@ export function changeDetector(root: string, watched: WatchedFiles): ChangeDetec
     const recent = new Set([...handlerPaths()].filter((path) => isChangedAfter(path, watched.since)));
     last = statesOf(allFiles());
     reported = last;
-    return { isManifest: true, isPython: false, handlers: reasons(recent, last) };
+    return { isManifest: true, isPython: false, isEnv: true, handlers: reasons(recent, last) };
   }
 
   /** A new manifest brings new files, which have not changed. */
@@ -71,13 +75,14 @@ export function changeDetector(root: string, watched: WatchedFiles): ChangeDetec
     );
     const ofHandlers = handlerPaths();
     const pythonFiles = new Set(watched.pythonFiles());
-    const documents = [...changed].filter((path) => !ofHandlers.has(path) && !pythonFiles.has(path));
+    const documents = [...changed].filter((path) => DOCUMENT.test(path) && !ofHandlers.has(path));
     const isMoved = [...changed].some(
       (path) => ofHandlers.has(path) && (before.get(path) === MISSING) !== (now.get(path) === MISSING),
     );
     const found = {
       isManifest: documents.length > 0 || isMoved,
       isPython: [...changed].some((path) => pythonFiles.has(path)),
+      isEnv: changed.has(envFile),
       handlers: reasons(changed, now),
     };
     await updateHandlers();
@@ -98,7 +103,7 @@ export function changeDetector(root: string, watched: WatchedFiles): ChangeDetec
 
   function allFiles(): ReadonlySet<string> {
     const documents = manifestFiles(root).map((path) => join(root, path));
-    return new Set([...documents, ...watched.pythonFiles(), ...handlerPaths()]);
+    return new Set([...documents, envFile, ...watched.pythonFiles(), ...handlerPaths()]);
   }
 
   function reasons(changed: ReadonlySet<string>, now: States): ReadonlyMap<string, string> {

@@ -71,6 +71,7 @@ describe('a change of', () => {
     expect(await mesh.report()).toEqual({
       isManifest: false,
       isPython: false,
+      isEnv: false,
       handlers: new Map([['b', 'b.ts changed']]),
     });
   });
@@ -110,7 +111,25 @@ describe('a change of', () => {
     symlinkSync('python3', mesh.path('.venv/bin/python'));
     expect(await mesh.report()).toBeUndefined();
     mesh.write('.venv/bin/python3', '');
-    expect(await mesh.report()).toEqual({ isManifest: false, isPython: true, handlers: new Map() });
+    expect(await mesh.report()).toEqual({
+      isManifest: false,
+      isPython: true,
+      isEnv: false,
+      handlers: new Map(),
+    });
+  });
+
+  test('.env is a change of the secrets, also when it is created, replaced and deleted', async () => {
+    const mesh = await aWatchedMesh(NODE);
+    const change = { isManifest: false, isPython: false, isEnv: true, handlers: new Map() };
+    mesh.write('.env', 'KEY=1\n');
+    expect(await mesh.report()).toEqual(change);
+    mesh.write('.env.new', 'KEY=2\n');
+    renameSync(mesh.path('.env.new'), mesh.path('.env'));
+    expect(await mesh.report()).toEqual(change);
+    rmSync(mesh.path('.env'));
+    expect(await mesh.report()).toEqual(change);
+    expect(await mesh.report()).toBeUndefined();
   });
 });
 

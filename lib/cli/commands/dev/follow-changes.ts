@@ -26,7 +26,7 @@ export interface ChangeFollower {
 /** An invalid manifest may become valid without a change of its documents: when a file that it names is created. */
 const READ_AGAIN_AFTER_MS = 1_000;
 
-/** Applies changes of the mesh's files until it is closed: the manifest first, then Python, then the handlers. */
+/** Applies changes of the mesh's files until it is closed: the manifest first, then Python, `.env` and the handlers. */
 export function followChanges(follower: ChangeFollower): FolderWatch {
   const { mesh, root, view, since, newWarnings, logsStarts, announce } = follower;
   let rejected: string | undefined;
@@ -43,10 +43,11 @@ export function followChanges(follower: ChangeFollower): FolderWatch {
     },
   );
 
-  async function apply({ isManifest, isPython, handlers }: FolderChanges): Promise<void> {
+  async function apply({ isManifest, isPython, isEnv, handlers }: FolderChanges): Promise<void> {
     const before = new Map([...handlers.keys()].map((actor) => [actor, mesh.generation(actor)]));
     if (isManifest) await applyManifest();
     if (isPython) await applyPython();
+    if (isEnv) await applySecrets();
     for (const [actor, reason] of handlers) {
       // An actor that was started again has the new code already.
       if (mesh.generation(actor) !== before.get(actor)) continue;
@@ -75,6 +76,14 @@ export function followChanges(follower: ChangeFollower): FolderWatch {
   function reject(why: string, known?: string): void {
     if (why !== known) view.warn(`the manifest was not applied${why}`);
     rejected = why;
+  }
+
+  async function applySecrets(): Promise<void> {
+    try {
+      for (const change of await mesh.applySecrets()) view.note(change);
+    } catch (error) {
+      view.warn(`.env was not applied: ${errorText(error)}; save it again to retry`);
+    }
   }
 
   async function applyPython(): Promise<void> {

@@ -4,7 +4,6 @@ import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import { runningMeshes } from '../../../assembly/mesh/running-mesh.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import { defined } from '../../../core/text/defined.ts';
-import { errorText } from '../../../core/text/error-text.ts';
 import { jsonLine } from '../../../core/text/json-line.ts';
 import { createFilesPrivately } from '../../../local/engines/private-files.ts';
 import { handlerProblems } from '../../../local/mesh/handler-problems.ts';
@@ -12,7 +11,6 @@ import type { LocalMesh, MeshEvent } from '../../../local/mesh/local-mesh.ts';
 import { readLogLine, repeatFilter } from '../../../local/mesh/log-line.ts';
 import { startMesh } from '../../../local/mesh/mesh.ts';
 import { type MeshState, meshState } from '../../../local/mesh/mesh-state.ts';
-import { watchEnvFile } from '../../../local/mesh/watch-env-file.ts';
 import { EXIT } from '../../exit-status.ts';
 import { countText } from '../../output/count-text.ts';
 import { type MeshView, plainView, screenView } from '../../output/mesh-view.ts';
@@ -106,13 +104,6 @@ async function runUntilStopped(
   for (const text of mesh.pythons()) view.note(`handlers run with ${text}`);
   const logsStarts = LOGS_STARTS.includes(logLevel);
   const watch = followChanges({ mesh, root, view, since, newWarnings, logsStarts, announce });
-  const envWatch = watchEnvFile(root, async () => {
-    try {
-      for (const change of await mesh.applySecrets()) view.note(change);
-    } catch (error) {
-      view.warn(`.env was not applied: ${errorText(error)}; save it again to retry`);
-    }
-  });
   const stop = terminal.stop();
   process.stdout.on('resize', view.resized);
   const polling = (async () => {
@@ -128,7 +119,6 @@ async function runUntilStopped(
   } finally {
     process.stdout.off('resize', view.resized);
     await watch.close();
-    await envWatch.close();
     await mesh.close(STOP_TIMEOUT_MS);
     state.withdraw();
     view.end();
