@@ -109,6 +109,7 @@ function one() {}
 module.exports = { one, Greeter, two: () => 2 };
 `,
   'dynamic.cjs': "for (const name of ['a', 'b']) exports[name] = () => name;\n",
+  'this.cjs': 'this.named = () => 1;\n',
   'chained.cjs': 'module.exports = exports = function main() {};\nexports.side = () => 1;\n',
   'esbuilt.cjs': `Object.defineProperty(exports, 'late', { enumerable: true, get: () => () => 1 });
 `,
@@ -137,6 +138,7 @@ const NODE_THERE = [
   'mixed.ts.Computed.computed',
   'mixed.ts.spread.inside',
   'common.cjs.named',
+  'this.cjs.named',
   'common.cjs.other',
   'whole.cjs.one',
   'whole.cjs.two',
@@ -265,6 +267,9 @@ factory()
   'quotes.py': "x = {'a': 1}\ny = f\"{x['a']} {{ {'(' }\"\ndef after(payload): return payload\n",
   'tabs.py':
     'class A:\r\n\tdef greet(self, payload):\r\n\t\treturn (1,\r\n2)\r\n\tdef other(self, p): return p\r\n',
+  'accents.py': 'def größe(payload): return payload\nclass Öl:\n    def maß(self, payload): return payload\n',
+  'parents.py':
+    'class A:\n    def __init_subclass__(cls):\n        cls.added = lambda self, payload: payload\nclass B(A): pass\n',
   'whole/__init__.py': 'class Inside:\n    def greet(self, payload): return payload\n',
 };
 
@@ -296,6 +301,9 @@ const PYTHON_THERE = [
   'changed.A.added',
   'quotes.after',
   'tabs.A.other',
+  'accents.größe',
+  'accents.Öl.maß',
+  'parents.B.added',
   'whole.Inside.greet',
 ];
 

@@ -31,7 +31,7 @@ export function pythonNames(path: string): Names {
   const lines = pythonLines(text);
   if (lines === undefined) return OPEN;
   const code = lines.map((line) => line.text).join('\n');
-  if (CHANGES_NAMES.test(code)) return OPEN;
+  if (CHANGES_NAMES.test(code) || NOT_ASCII.test(code)) return OPEN;
   const scope: Scope = { members: new Map(), isOpen: false, isShared: sharedIn(code) };
   readBlock(lines, 0, lines.length, scope);
   // An assignment expression anywhere, even in the arguments of a call.
@@ -44,7 +44,10 @@ export function pythonNames(path: string): Names {
 
 /** What can add names that no statement shows. */
 const CHANGES_NAMES =
-  /\b(?:globals|vars|locals|setattr|exec|__dict__|__getattr__|__class_getitem__|modules|import_module|__import__)\b/u;
+  /\b(?:globals|vars|locals|setattr|exec|__dict__|__getattr__|__class_getitem__|__init_subclass__|modules|import_module|__import__)\b/u;
+
+/** Strings and comments are left out of the code, so this is an identifier. Python normalizes those. */
+const NOT_ASCII = /[^\p{ASCII}]/u;
 
 /** Instances, annotations and base classes do not change a class. */
 function sharedIn(code: string): Scope['isShared'] {
