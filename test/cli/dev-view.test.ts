@@ -169,11 +169,25 @@ describe('the rows of screenView', () => {
     expect(cells(screen, 'score')).toEqual(['score', '1', '·', '·', '·', '·', '·']);
   });
 
-  it('name a hidden actor whose handler cannot be loaded', () => {
-    const { view, screen } = onScreen(100, 20);
-    view.problem('actor-29', 'cannot load');
+  it('stay in a small window if their handlers cannot be loaded, in the order of the table', () => {
+    const { view, screen } = onScreen(80, 14);
+    view.problem('actor-29', 'cannot load: b.ts');
+    view.problem('actor-12', 'cannot load: a.ts');
     view.depths(queues(30));
-    expect(isVisible(screen, 'enlarge the window to see them; not loaded: actor-29')).toBe(true);
+    const rows = screen.visible().filter((line) => line.startsWith('actor-'));
+    expect(rows).toEqual([
+      ...[0, 1, 2, 3].map((at) => expect.stringMatching(`^actor-${at} `)),
+      'actor-12  cannot load: a.ts',
+      'actor-29  cannot load: b.ts',
+    ]);
+    expect(isVisible(screen, '… 24 more rows; enlarge the window to see them')).toBe(true);
+  });
+
+  it('are named if even those whose handlers cannot be loaded do not fit', () => {
+    const { view, screen } = onScreen(100, 9);
+    for (const at of [27, 28, 29]) view.problem(`actor-${at}`, 'cannot load');
+    view.depths(queues(30));
+    expect(isVisible(screen, 'enlarge the window to see them; not loaded: actor-28, actor-29')).toBe(true);
   });
 });
 

@@ -67,6 +67,19 @@ describe('asya init', () => {
     expect(Object.keys(made.dependencies)).toEqual([OWN.name]);
   });
 
+  it.each([[[]], [['--python']]])('names in its README the files to edit; options: %j', async (options) => {
+    const cwd = aFolder({});
+    await init(cwd, 'shop', ...options);
+    const readme = readFileSync(join(cwd, 'shop/README.md'), 'utf8');
+    const named = readdirSync(join(cwd, 'shop')).filter((file) => readme.includes(`\`${file}\``));
+    expect(readdirSync(join(cwd, 'shop')).filter((file) => !named.includes(file))).toEqual([
+      '.gitignore',
+      'README.md',
+      'package.json',
+      'tsconfig.json',
+    ]);
+  });
+
   it('replaces all placeholders, and creates a .gitignore', async () => {
     const cwd = aFolder({});
     await init(cwd, 'shop', '--python');

@@ -50,19 +50,19 @@ describe('asya simulate', () => {
     const { status, out, err } = await simulate('score-text', '--fail', 'score:ValueError*2');
     expect([status, err]).toEqual([0, '']);
     expect(out.split('\n')).toEqual([
-      'flow score-text: score → store, timeout 1m, starting at 2026-01-01T12:00:00Z',
+      'flow score-text: score → store, timeout 1 min, starting at 2026-01-01T12:00:00Z',
       '',
-      'TIME  ACTOR   ATTEMPT  WHAT                 WHY',
-      't+0s  score   1 of 4   ValueError after 1s  no rule matches, policy "default": retried, next in 1.5 s, rounded up to 2 s by SQS',
-      't+3s  score   2 of 4   ValueError after 1s  no rule matches, policy "default": retried, next in 3 s',
-      't+7s  score   3        value after 1s       succeeded → store',
-      't+8s  store   1        value after 1s       succeeded, end of route → x-sink',
-      't+9s  x-sink           end recorded',
+      'TIME   ACTOR   ATTEMPT  WHAT                  WHY',
+      't+0 s  score   1 of 4   ValueError after 1 s  no rule matches, policy "default": retried, next in 1.5 s, rounded up to 2 s by SQS',
+      't+3 s  score   2 of 4   ValueError after 1 s  no rule matches, policy "default": retried, next in 3 s',
+      't+7 s  score   3        value after 1 s       succeeded → store',
+      't+8 s  store   1        value after 1 s       succeeded, end of route → x-sink',
+      't+9 s  x-sink           end recorded',
       '',
-      'end   succeeded, Completed, at store after 9s; sent to x-sink',
-      'SLA   met, with 51s of 1m to spare',
+      'end   succeeded, Completed, at store after 9 s; sent to x-sink',
+      'SLA   met, with 51 s of 1 min to spare',
       "SQS   15 requests: 5 sends (including the gateway's), 5 receives, 5 deletes; for one envelope, without batching",
-      'note  each call takes 1s unless --take sets another duration; queue time and cold starts are not simulated',
+      'note  each call takes 1 s unless --take sets another duration; queue time and cold starts are not simulated',
       'note  assumes that ValueError derives from Error directly; write "ValueError<Parent" to say otherwise',
     ]);
   });
@@ -85,13 +85,13 @@ describe('asya simulate', () => {
   it('prints an exhausted policy, and where the envelope is sent', async () => {
     const printed = await lines('score-text', '--fail', 'score:ValueError');
     expect(printed).toContain(
-      't+14s | score | 4 of 4 | ValueError after 1s | no rule matches, policy "default": exhausted, 4 of 4 attempts used → x-sink, PolicyExhausted',
+      't+14 s | score | 4 of 4 | ValueError after 1 s | no rule matches, policy "default": exhausted, 4 of 4 attempts used → x-sink, PolicyExhausted',
     );
-    expect(printed).toContain('t+15s | x-sink | end recorded | failed → x-sump');
+    expect(printed).toContain('t+15 s | x-sink | end recorded | failed → x-sump');
     expect(printed).toContain(
-      'end | failed, PolicyExhausted (ValueError), at score after 15s; sent to x-sink, x-sump',
+      'end | failed, PolicyExhausted (ValueError), at score after 15 s; sent to x-sink, x-sump',
     );
-    expect(printed).toContain('SLA | not reached: 45s of 1m were left when it failed');
+    expect(printed).toContain('SLA | not reached: 45 s of 1 min were left when it failed');
   });
 
   it('knows the ancestors of built-in errors', async () => {
@@ -107,7 +107,7 @@ describe('asya simulate', () => {
     const printed = await lines('score', '--fail', 'score:http:429@7*1');
     expect(printed[0]).toBe('actor score, starting at 2026-01-01T12:00:00Z');
     expect(printed[3]).toBe(
-      't+0s | score | 1 of 2 | HTTPError 429 after 1s, retry_after 7s | rule 2 (http:429), policy "jittery": retried, next in 21 s (with jitter)',
+      't+0 s | score | 1 of 2 | HTTPError 429 after 1 s, retry_after 7 s | rule 2 (http:429), policy "jittery": retried, next in 21 s (with jitter)',
     );
     expect(printed).toContain(
       'note | jitter is simulated as 5% of the delay, half of its maximum; --seed N draws it at random',
@@ -128,10 +128,10 @@ describe('asya simulate', () => {
   it('prints consecutive waits in one row, and notes actors that are never called', async () => {
     const printed = await lines('slowly', '--fail', 'score:http:404', '--fail', 'store:crash');
     expect(printed.slice(3, 7)).toEqual([
-      't+0s | score | 1 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": retried, next in 40 min, in steps of 15 min, the maximum of SQS',
-      't+15m1s | score | not due yet (2 times) | due at t+40m1s: resent, no attempt counted',
-      't+40m1s | score | 2 of 2 | HTTPError 404 after 1s | rule 3 (http:4xx), policy "far": routed, 2 of 2 attempts used → review',
-      't+40m2s | review | 1 | value after 1s | succeeded, end of route → x-sink',
+      't+0 s | score | 1 of 2 | HTTPError 404 after 1 s | rule 3 (http:4xx), policy "far": retried, next in 40 min, in steps of 15 min, the maximum of SQS',
+      't+15 min 1 s | score | not due yet (2 times) | due at t+40 min 1 s: resent, no attempt counted',
+      't+40 min 1 s | score | 2 of 2 | HTTPError 404 after 1 s | rule 3 (http:4xx), policy "far": routed, 2 of 2 attempts used → review',
+      't+40 min 2 s | review | 1 | value after 1 s | succeeded, end of route → x-sink',
     ]);
     expect(printed).toContain('SLA | none: the flow has no timeout');
     expect(printed).toContain('note | store is never called, so its --fail has no effect');
@@ -140,12 +140,12 @@ describe('asya simulate', () => {
   it.each([
     [
       'timeout',
-      '30s',
+      '30 s',
       'timed out: no rule matches a timeout, and the default policy never retries one → x-sink, ActorTimeout',
     ],
     [
       'Loud',
-      '1s',
+      '1 s',
       'rule 5 (Loud), policy "loud": escalated, only 1 attempt allowed → errors and x-sink, Escalated',
     ],
   ])('prints the decision for %s', async (error, after, why) => {
@@ -157,9 +157,9 @@ describe('asya simulate', () => {
   it('prints a drop by the age in a header', async () => {
     const old = ['--header', 'event_time=2026-01-01T11:00:00Z'];
     const printed = await lines('score', '--fail', 'score:Old', ...old);
-    expect(printed[3]).toContain('policy "old": dropped, expireAfter of 1h exceeded → x-sink, Dropped');
+    expect(printed[3]).toContain('policy "old": dropped, expireAfter of 1 h exceeded → x-sink, Dropped');
     expect(printed).toContain(
-      'end | failed, Dropped (Old), at score after 1s; sent to x-sink; x-sink does not forward dropped envelopes',
+      'end | failed, Dropped (Old), at score after 1 s; sent to x-sink; x-sink does not forward dropped envelopes',
     );
     expect((await lines('score', '--fail', 'score:Old', '--header', '_on_error=review'))[3]).toContain(
       'header _on_error → review',
@@ -167,15 +167,15 @@ describe('asya simulate', () => {
   });
 
   it.each([
-    [['--take', '25s', '--fail', 'score:X'], 'missed at score: the 1m ran out during the call'],
-    [['--take', 'score=29s', '--take', 'store=32s'], 'missed at store: the 1m ran out during the call'],
+    [['--take', '25s', '--fail', 'score:X'], 'missed at score: the 1 min ran out during the call'],
+    [['--take', 'score=29s', '--take', 'store=32s'], 'missed at store: the 1 min ran out during the call'],
     [
       ['--take', 'score=27.5s', '--fail', 'score:X'],
-      'missed at score: the retry was not sent, because it would arrive with less than 1s of 1m left',
+      'missed at score: the retry was not sent, because it would arrive with less than 1 s of 1 min left',
     ],
     [
       ['--take', 'score=28.7s', '--fail', 'score:X*1'],
-      'missed at store: it arrived with less than 1s of 1m left and was not processed',
+      'missed at store: it arrived with less than 1 s of 1 min left and was not processed',
     ],
   ])('prints how the deadline is missed: %j', async (args, verdict) => {
     expect(await lines('score-text', ...args)).toContain(`SLA | ${verdict}`);
@@ -186,7 +186,7 @@ describe('asya simulate', () => {
     expect(printed).toContain('… 122 more rows; --json prints all of them');
     expect(printed.length).toBeLessThan(75);
     const endless = await lines('score', '--fail', 'score:Old', '--take', '0s');
-    expect(endless).toContain('end | none: the simulation stopped after 20000 deliveries, at 0s');
+    expect(endless).toContain('end | none: the simulation stopped after 20000 deliveries, at 0 s');
   });
 
   it('prints JSON', async () => {

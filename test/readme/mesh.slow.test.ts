@@ -98,13 +98,13 @@ describe("the README's commands", () => {
     expect(simulated).toMatch(/^end +succeeded/m);
     const mesh = start(process.execPath, [ASYA, 'dev', 'my-mesh'], home);
     expect(await asya(home, 'send', 'hello', '--payload', '{"name":"README"}', '--wait')).toBe(
-      '{"greeting":"Hello, README!"}',
+      '{"greeting":"Hello, README"}',
     );
     await expect(asya(home, 'send', 'hello', '--payload', '{}', '--wait')).rejects.toThrow(
       /NonRetryableFailure/,
     );
     const groups = JSON.parse(await asya(home, 'failures', '--json')) as readonly Record<string, string>[];
-    expect(groups.map(({ errorType }) => errorType)).toEqual(['TypeError']);
+    expect(groups.map(({ errorType }) => errorType)).toEqual(['NoName']);
     const [failed = '{}'] = (await asya(home, 'failures', 'list', '--json')).split('\n');
     const shown = await asya(home, 'failures', 'show', JSON.parse(failed).envelopeId);
     expect(shown).toMatch(/decided by +rule 1, policy "noRetry"/);

@@ -37,6 +37,14 @@ describe('the README', () => {
     expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
+  it.each([
+    ['ts', 'greet.ts'],
+    ['yaml', 'greet.yaml'],
+  ])('shows the %s file that asya init creates', (language, file) => {
+    const [, ...lines] = blockWith(language, ` ${file}\n`).split('\n');
+    expect(lines.join('\n')).toBe(readFileSync(join(ROOT, 'templates/mesh', file), 'utf8'));
+  });
+
   it('names existing npm scripts', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const named = [...README.matchAll(/npm (?:run )?(start|test|[a-z:]+)\b/g)].map(([, name = '']) => name);

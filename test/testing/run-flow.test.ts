@@ -101,10 +101,10 @@ describe('runFlow', () => {
       { actor: 'x-sink', atMs: 2_000, decision: 'kept' },
     ]);
     expect(timelineText.split('\n')).toEqual([
-      'TIME  ACTOR   ATTEMPT  WHAT            WHY',
-      't+0s  score   1        value after 1s  succeeded → store',
-      't+1s  store   1        value after 1s  succeeded, end of route → x-sink',
-      't+2s  x-sink           end recorded',
+      'TIME   ACTOR   ATTEMPT  WHAT             WHY',
+      't+0 s  score   1        value after 1 s  succeeded → store',
+      't+1 s  store   1        value after 1 s  succeeded, end of route → x-sink',
+      't+2 s  x-sink           end recorded',
     ]);
     expect(sent).toMatchObject([
       { from: 'score', to: 'store', type: 'next', payload: { text: 'hi', score: 2 }, delayMs: 0 },

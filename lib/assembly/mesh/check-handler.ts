@@ -74,7 +74,8 @@ function pythonFile(handler: string, folder: string, where: string): HandlerFile
     return { path, file: relative(folder, path), steps: all.slice(used) };
   };
   for (const [index, part] of parts.entries()) {
-    if (isFile(join(here, `${part}.py`))) return foundIn(`${part}.py`, index + 1);
+    const isPackage = isFile(join(here, part, '__init__.py'));
+    if (!isPackage && isFile(join(here, `${part}.py`))) return foundIn(`${part}.py`, index + 1);
     if (!isFolder(join(here, part))) {
       // Not a module: it may be a class inside the package.
       if (index > 0 && isFile(join(here, '__init__.py'))) return foundIn('__init__.py', index);

@@ -1,4 +1,4 @@
-import { readdirSync, type Stats, statSync } from 'node:fs';
+import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 
 /** File system checks that never throw: a path that cannot be read, for whatever reason, does not exist. */
 
@@ -8,6 +8,15 @@ export function isFile(path: string): boolean {
 
 export function isFolder(path: string): boolean {
   return statsOf(path)?.isDirectory() ?? false;
+}
+
+/** The path without links. Unchanged if it cannot be followed. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Sorted, so that messages list them in the same order on every machine. */

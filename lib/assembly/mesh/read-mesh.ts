@@ -9,7 +9,7 @@ import { excerpt } from '../../core/text/describe-value.ts';
 import type { Mistake } from '../../core/text/mistake.ts';
 import { suggestion } from '../../core/text/nearest.ts';
 import { type CodeProblems, handlerCheckIn } from './check-handler.ts';
-import { isFile, isFolder, namesIn } from './path-kind.ts';
+import { isFile, isFolder, namesIn, realPath } from './path-kind.ts';
 
 export type MeshReading =
   | {
@@ -70,12 +70,24 @@ function emptyProblem(files: readonly ManifestFile[], ignored: readonly string[]
 
 /** The files of a mesh's manifest, relative to its folder. */
 export function manifestFiles(folder: string): readonly string[] {
-  const deeper = namesIn(folder)
-    .filter(
-      (name) => !FOREIGN_FOLDERS.includes(name) && !name.startsWith('.') && isFolder(join(folder, name)),
-    )
-    .flatMap((name) => yamlIn(join(folder, name)).map((file) => `${name}/${file}`));
+  const deeper = foldersIn(folder).flatMap((name) =>
+    yamlIn(join(folder, name)).map((file) => `${name}/${file}`),
+  );
   return [...yamlIn(folder), ...deeper];
+}
+
+/** Links may lead to one folder twice, or to the mesh's own. Its documents are read once. */
+function foldersIn(folder: string): readonly string[] {
+  const real = new Map([[realPath(folder), '.']]);
+  for (const name of namesIn(folder)) {
+    const isForeign = FOREIGN_FOLDERS.includes(name) || name.startsWith('.');
+    const path = join(folder, name);
+    if (isForeign || !isFolder(path)) continue;
+    const own = realPath(path);
+    const isLink = own !== join(realPath(folder), name);
+    if (!real.has(own) || !isLink) real.set(own, name);
+  }
+  return [...real.values()].filter((name) => name !== '.').sort();
 }
 
 function yamlIn(folder: string): readonly string[] {

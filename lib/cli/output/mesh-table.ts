@@ -35,14 +35,22 @@ function numberText(value: number | undefined): string {
 /** A problem that has less room next to the numbers is shown in place of them. */
 const MIN_PROBLEM_COLUMNS = 40;
 
-/** The table in at most `most` lines. Rows at the end are left out, and the last line counts them. */
+/** The table in at most `most` lines. Rows at the end that have no problem are left out first, and the last line counts them. */
 export function tableLines(rows: readonly ActorRow[], columns: number, most: number): readonly string[] {
   const [head = '', ...numbers] = tableText(COLUMNS, rows).split('\n');
   const nameColumns = Math.max(5, ...rows.map(({ actor }) => stringWidth(actor)));
-  const lines = [head, ...rows.map((row, at) => problemLine(row, numbers[at] ?? '', nameColumns, columns))];
-  if (lines.length <= most) return lines;
-  const shown = Math.max(1, most - 1);
-  return [...lines.slice(0, shown), hiddenLine(rows.slice(shown - 1))];
+  const lines = rows.map((row, at) => problemLine(row, numbers[at] ?? '', nameColumns, columns));
+  if (1 + lines.length <= most) return [head, ...lines];
+  const shown = mostImportant(rows, Math.max(0, most - 2));
+  const hidden = rows.filter((row) => !shown.has(row));
+  return [head, ...lines.filter((_, at) => shown.has(rows[at] as ActorRow)), hiddenLine(hidden)];
+}
+
+/** The first rows, and before them those with a problem. The order of the table does not change. */
+function mostImportant(rows: readonly ActorRow[], count: number): ReadonlySet<ActorRow> {
+  const hasProblem = ({ problem }: ActorRow) => problem !== undefined;
+  const byImportance = [...rows.filter(hasProblem), ...rows.filter((row) => !hasProblem(row))];
+  return new Set(byImportance.slice(0, count));
 }
 
 function problemLine({ actor, problem }: ActorRow, line: string, names: number, columns: number): string {

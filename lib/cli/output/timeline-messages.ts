@@ -113,7 +113,7 @@ function roundingText({ delayMs }: Delay, [retry]: SimulatedStep['sends']): stri
 function remainingText(leftMs: number): string {
   return leftMs < 0
     ? `${spanText(-leftMs)} after the deadline`
-    : `${spanText(leftMs)} before the deadline (less than 1s)`;
+    : `${spanText(leftMs)} before the deadline (less than 1 s)`;
 }
 
 function exhaustedText(decision: Extract<Decision, { kind: 'exhausted' }>): string {

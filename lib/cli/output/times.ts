@@ -1,4 +1,3 @@
-import { durationText } from '../../core/text/duration.ts';
 import { timestampText } from '../../core/text/timestamp.ts';
 
 const UNITS: readonly (readonly [number, string])[] = [
@@ -20,9 +19,20 @@ export function whenText(atMs: number, now: number): string {
   return `${timestampText(atMs)} (${agoText(atMs, now)})`;
 }
 
-/** "1m0.5s": a duration with decimal seconds instead of milliseconds. */
+const SPAN_UNITS: readonly (readonly [milliseconds: number, unit: string])[] = [
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+];
+
+/** "1 min 0.5 s": an exact duration, in the notation of the log. */
 export function spanText(milliseconds: number): string {
-  if (milliseconds < 1_000 || milliseconds % 1_000 === 0) return durationText(milliseconds);
-  const secondsMs = milliseconds % 60_000;
-  return `${secondsMs === milliseconds ? '' : durationText(milliseconds - secondsMs)}${secondsMs / 1_000}s`;
+  if (milliseconds > 0 && milliseconds < 1_000) return `${milliseconds} ms`;
+  let rest = milliseconds;
+  const parts = SPAN_UNITS.flatMap(([size, unit]) => {
+    const count = unit === 's' ? rest / size : Math.floor(rest / size);
+    rest -= count * size;
+    return count === 0 ? [] : [`${count} ${unit}`];
+  });
+  return parts.length === 0 ? '0 s' : parts.join(' ');
 }

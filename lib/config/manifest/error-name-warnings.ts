@@ -46,6 +46,13 @@ function meantName(name: string, language: ErrorLanguage | undefined): string | 
     ? LIBRARY_ERRORS
     : [...SIDECAR_ERRORS, ...languages.flatMap(builtInErrors)];
   const limit = name.length < SHORT ? 1 : MAX_DISTANCE;
-  const near = known.map((one) => ({ one, distance: editDistance(name.toLowerCase(), one.toLowerCase()) }));
+  const near = known
+    .filter((one) => !isExtended(name, one))
+    .map((one) => ({ one, distance: editDistance(name.toLowerCase(), one.toLowerCase()) }));
   return near.filter(({ distance }) => distance <= limit).sort((a, b) => a.distance - b.distance)[0]?.one;
+}
+
+/** `MyValueError` is a class of its own, but `VValueError` is a typo. */
+function isExtended(name: string, known: string): boolean {
+  return name.endsWith(known) && name.length - known.length > 1;
 }

@@ -27,9 +27,11 @@ export function fileOfHandler(handler: string): string | undefined {
   return NODE.exec(handler)?.groups?.['file'];
 }
 
-/** The likely intended handler: `src.score.score` for `src/score.py.score`. */
+/** The likely intended handler: `src.score.score` for `src/score.py.score`, `score.ts.score` for `score.ts:score`. */
 export function suggestedHandler(handler: string): string | undefined {
-  const dotted = handler
+  const joined = handler.replace(/[:#]+/g, '.').replace(/\(\)$/, '');
+  if (joined !== handler && languageOf(joined) !== undefined) return joined;
+  const dotted = joined
     .replace(/^\.\//, '')
     .replaceAll('/', '.')
     .replace(/\.py\./, '.');

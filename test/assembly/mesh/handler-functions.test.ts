@@ -109,6 +109,20 @@ function one() {}
 module.exports = { one, Greeter, two: () => 2 };
 `,
   'dynamic.cjs': "for (const name of ['a', 'b']) exports[name] = () => name;\n",
+  'base.ts': 'export const tools = {}; export class Base {}\n',
+  'adds.ts': `import { Base, tools } from './base.ts';
+Object.assign(tools, { added: () => 1 });
+Object.assign(Base.prototype, { added: () => 1 });
+`,
+  'extended.ts': "import './adds.ts';\nexport { Base, tools } from './base.ts';\n",
+  'filled.ts': `import { tools } from './base.ts';
+Object.assign(tools, { filled: () => 1 });
+export { tools };
+`,
+  'nested.cjs': 'exports.own = {};\nexports.own.added = () => 1;\n',
+  'within.cjs': 'module.exports = { own: {} };\nmodule.exports.own.added = () => 1;\n',
+  'side.cjs': 'function main() {}\nmodule.exports = main;\nmain.added = () => 1;\n',
+  'this.cjs': 'this.named = () => 1;\n',
   'chained.cjs': 'module.exports = exports = function main() {};\nexports.side = () => 1;\n',
   'esbuilt.cjs': `Object.defineProperty(exports, 'late', { enumerable: true, get: () => () => 1 });
 `,
@@ -137,6 +151,13 @@ const NODE_THERE = [
   'mixed.ts.Computed.computed',
   'mixed.ts.spread.inside',
   'common.cjs.named',
+  'this.cjs.named',
+  'extended.ts.tools.added',
+  'extended.ts.Base.added',
+  'filled.ts.tools.filled',
+  'nested.cjs.own.added',
+  'within.cjs.own.added',
+  'side.cjs.added',
   'common.cjs.other',
   'whole.cjs.one',
   'whole.cjs.two',
@@ -265,6 +286,15 @@ factory()
   'quotes.py': "x = {'a': 1}\ny = f\"{x['a']} {{ {'(' }\"\ndef after(payload): return payload\n",
   'tabs.py':
     'class A:\r\n\tdef greet(self, payload):\r\n\t\treturn (1,\r\n2)\r\n\tdef other(self, p): return p\r\n',
+  'soft.py':
+    'from typing import Any\nmatch: Any = lambda payload: {"a": payload}\ncase: Any = match\nspan = 1.5.hex\n',
+  'listed.py':
+    'class A: pass\nclass B: pass\nfor one in {"a": A}.values(): one.added = lambda self, p: p\n(lambda: B)().added = lambda self, p: p\n',
+  'both.py': 'def hidden(payload): return payload\n',
+  'both/__init__.py': 'def greet(payload): return payload\n',
+  'accents.py': 'def größe(payload): return payload\nclass Öl:\n    def maß(self, payload): return payload\n',
+  'parents.py':
+    'class A:\n    def __init_subclass__(cls):\n        cls.added = lambda self, payload: payload\nclass B(A): pass\n',
   'whole/__init__.py': 'class Inside:\n    def greet(self, payload): return payload\n',
 };
 
@@ -296,6 +326,15 @@ const PYTHON_THERE = [
   'changed.A.added',
   'quotes.after',
   'tabs.A.other',
+  'soft.match',
+  'soft.case',
+  'soft.span',
+  'listed.A.added',
+  'listed.B.added',
+  'both.greet',
+  'accents.größe',
+  'accents.Öl.maß',
+  'parents.B.added',
   'whole.Inside.greet',
 ];
 

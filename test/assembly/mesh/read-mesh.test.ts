@@ -49,6 +49,18 @@ describe("a mesh's folder", () => {
     expect(namesIn(folder)).toEqual(['score in score.yaml']);
   });
 
+  it('is read once if links lead to its folders again', () => {
+    const folder = aFolder({
+      'score.yaml': NODE,
+      'score.ts': CODE,
+      'store/actor.yml': PYTHON,
+      'store/store.py': PYTHON_CODE,
+    });
+    symlinkSync('.', join(folder, 'here'));
+    symlinkSync('store', join(folder, 'again'));
+    expect(namesIn(folder)).toEqual(['score in score.yaml', 'store in store/actor.yml']);
+  });
+
   it('that does not exist is reported, with the most similar name', () => {
     const folder = aFolder({ 'mesh/score.yaml': NODE });
     expect(mistakesIn(join(folder, 'mehs'))).toEqual([

@@ -312,6 +312,19 @@ const RUNTIME_MISTAKES: readonly (readonly [spec: string, line: string])[] = [
     '{handler: src/score.py.score}',
     '6:4 spec.handler: is "src/score.py.score"; a handler is FILE.FUNCTION or module.function, like "score.ts.score" for Node or "score.score" for Python; did you mean "src.score.score"?',
   ],
+  ...[
+    ['score.ts:score', 'score.ts.score'],
+    ['src/score.ts#Scorer.score', 'src/score.ts.Scorer.score'],
+    ['score.ts.score()', 'score.ts.score'],
+    ['score:score', 'score.score'],
+    ['src/score.py:score', 'src.score.score'],
+  ].map(
+    ([typed, meant]) =>
+      [
+        `{handler: "${typed}"}`,
+        `6:4 spec.handler: is "${typed}"; a handler is FILE.FUNCTION or module.function, like "score.ts.score" for Node or "score.score" for Python; did you mean "${meant}"?`,
+      ] as const,
+  ),
   [
     '{runtime: python, handler: score.py}',
     '6:21 spec.handler: is "score.py", a file; a handler for python is module.function, like "score.score"',

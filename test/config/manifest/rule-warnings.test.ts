@@ -116,6 +116,7 @@ describe('an error in a rule', () => {
 
   it.each([
     'LowConfidence, RateLimitError, QuotaError, NotFoundError, PaymentError, ValidationError, DataError, ApiError',
+    'MyValueError, BadTypeError, HttpTimeoutError, OpKeyError',
     'ParserError, DateError, OrderError, NoteError, UserError, TaskError, HTTPError, SendError, ServerError',
     'pkg.ValueEror, requests.exceptions.Timeout, openai.RateLimitError, botocore.exceptions.ClientError',
     'asya.NonRetryable, asya.RetryAfter, ActorTimeout, RuntimeConnectionError, DOMException, KeyError',

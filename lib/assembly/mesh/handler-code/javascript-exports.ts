@@ -2,8 +2,8 @@ import { dirname, relative, resolve } from 'node:path';
 import type { AnyNode, ExportNamedDeclaration, Program } from 'acorn';
 import { isFile } from '../path-kind.ts';
 import { parseJavaScript } from './javascript-file.ts';
-import { type Members, membersOf } from './javascript-members.ts';
-import { keyName, usageIn } from './javascript-usage.ts';
+import { type Members, membersOf, opened } from './javascript-members.ts';
+import { keyName, type Usage, usageIn } from './javascript-usage.ts';
 import {
   type CodeReading,
   joined,
@@ -34,8 +34,8 @@ function read(path: string, file: string, visited: Set<string>): CodeReading {
   const members = membersOf(program, () => usage);
   const isModule = program.body.some(({ type }) => /^(?:Import|Export)/.test(type));
   const names = isModule
-    ? moduleNames(program, members, (source) => namesIn(source, path, visited))
-    : commonNames([...plain.values()], members, usage.hasOtherExports);
+    ? moduleNames(program, members, usage, (source) => namesIn(source, path, visited))
+    : commonNames([...plain.values()], members, usage);
   return { names: withDefault(names), unexported: members.functions };
 }
 
@@ -48,9 +48,18 @@ function namesIn(source: unknown, from: string, visited: Set<string>): Names {
   return 'names' in reading ? reading.names : OPEN;
 }
 
-function moduleNames({ body }: Program, members: Members, namesFrom: (source: unknown) => Names): Names {
+function moduleNames(
+  { body }: Program,
+  members: Members,
+  { shared }: Usage,
+  exportsOf: (source: unknown) => Names,
+): Names {
   const found = new Map<string, Member>();
-  const imported = importedIn(body, namesFrom);
+  // A file that is imported only for what it does may add members to what others export.
+  const isExtended = body.some((one) => one.type === 'ImportDeclaration' && one.specifiers.length === 0);
+  const namesFrom = (source: unknown) =>
+    isExtended ? withOpenMembers(exportsOf(source)) : exportsOf(source);
+  const imported = importedIn(body, shared, namesFrom);
   const local = (name: string): Member => imported.get(name) ?? members.named(name);
   let others = NOTHING;
   for (const statement of body) {
@@ -75,6 +84,7 @@ function moduleNames({ body }: Program, members: Members, namesFrom: (source: un
 
 function importedIn(
   body: Program['body'],
+  shared: ReadonlySet<string>,
   namesFrom: (source: unknown) => Names,
 ): ReadonlyMap<string, Member> {
   const imported = new Map<string, Member>();
@@ -88,7 +98,8 @@ function importedIn(
             ? 'default'
             : undefined;
       const member = name === undefined ? UNKNOWN : namesFrom(statement.source.value).members.get(name);
-      imported.set(specifier.local.name, member ?? UNKNOWN);
+      const { name: local } = specifier.local;
+      imported.set(local, member === undefined ? UNKNOWN : shared.has(local) ? opened(member) : member);
     }
   }
   return imported;
@@ -186,7 +197,7 @@ function isModuleExports(node: AnyNode): boolean {
 function commonNames(
   statements: readonly (readonly PlainExport[])[],
   members: Members,
-  hasOtherExports: boolean,
+  { hasOtherExports, shared }: Usage,
 ): Names {
   const all = statements.flat();
   const whole = all.filter(({ name }) => name === undefined).at(-1);
@@ -195,7 +206,10 @@ function commonNames(
   );
   const base = whole === undefined ? undefined : members.of(whole.value);
   const names = base === undefined ? NOTHING : staticNames(base);
-  const joint = joined({ members: named, isOpen: hasOtherExports }, names);
+  // `module.exports = main; main.other = ...`
+  const isOpen = hasOtherExports || (whole?.value.type === 'Identifier' && shared.has(whole.value.name));
+  const known = joined({ members: named, isOpen }, names);
+  const joint = hasOtherExports ? withOpenMembers(known) : known;
   const main: Member = base === undefined || base.kind === 'object' ? { kind: 'object', names: joint } : base;
   return { ...joint, members: new Map([...joint.members, ['default', main]]) };
 }
@@ -208,6 +222,11 @@ function withDefault(names: Names): Names {
 
 function staticNames(member: Member): Names {
   return member.kind === 'class' ? member.statics : namesOf(member);
+}
+
+/** `exports.settings.name = ...` adds to an object that is already exported. */
+function withOpenMembers({ members, isOpen }: Names): Names {
+  return { members: new Map([...members].map(([name, member]) => [name, opened(member)])), isOpen };
 }
 
 function withoutDefault({ members, isOpen }: Names): Names {

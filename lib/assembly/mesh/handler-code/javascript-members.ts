@@ -97,7 +97,7 @@ const NO_CLASS = { names: NOTHING, statics: NOTHING };
 const ANY_CLASS = { names: OPEN, statics: OPEN };
 
 /** The same, with members that other code may have added. */
-function opened(member: Member): Member {
+export function opened(member: Member): Member {
   if (member.kind === 'object') return { ...member, names: { ...member.names, isOpen: true } };
   if (member.kind !== 'class') return member;
   const { names, statics } = member;

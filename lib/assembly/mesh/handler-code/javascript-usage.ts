@@ -21,6 +21,7 @@ interface Walk {
 export function usageIn(program: Program, plainExports: ReadonlySet<AnyNode>): Usage {
   const walk: Walk = { assigned: new Set(), shared: new Set(), plainExports, hasOtherExports: false };
   for (const node of program.body) visit(node, walk);
+  walk.hasOtherExports ||= program.body.some(usesOuterThis);
   return walk;
 }
 
@@ -39,6 +40,13 @@ function visit(node: AnyNode, walk: Walk): void {
       for (const name of namesAssigned(node.left)) walk.assigned.add(name);
   }
   for (const child of usedIn(node, walk)) visit(child, walk);
+}
+
+/** In CommonJS, `this` is `exports` outside of functions and classes. */
+function usesOuterThis(node: AnyNode): boolean {
+  if (node.type === 'ThisExpression') return true;
+  const isOwn = /^(?:Function|Class)/.test(node.type);
+  return !isOwn && childrenOf(node).some(usesOuterThis);
 }
 
 /** The children that use a name in a way that matters: not declarations, property names, exports, calls and `extends`. */

@@ -31,7 +31,7 @@ export function pythonNames(path: string): Names {
   const lines = pythonLines(text);
   if (lines === undefined) return OPEN;
   const code = lines.map((line) => line.text).join('\n');
-  if (CHANGES_NAMES.test(code)) return OPEN;
+  if (CHANGES_NAMES.test(code) || NOT_ASCII.test(code)) return OPEN;
   const scope: Scope = { members: new Map(), isOpen: false, isShared: sharedIn(code) };
   readBlock(lines, 0, lines.length, scope);
   // An assignment expression anywhere, even in the arguments of a call.
@@ -44,11 +44,16 @@ export function pythonNames(path: string): Names {
 
 /** What can add names that no statement shows. */
 const CHANGES_NAMES =
-  /\b(?:globals|vars|locals|setattr|exec|__dict__|__getattr__|__class_getitem__|modules|import_module|__import__)\b/u;
+  /\b(?:globals|vars|locals|setattr|exec|__dict__|__getattr__|__class_getitem__|__init_subclass__|modules|import_module|__import__)\b/u;
 
-/** Instances, annotations and base classes do not change a class. */
+/** Strings and comments are left out of the code, so this is an identifier. Python normalizes those. */
+const NOT_ASCII = /[^\p{ASCII}]/u;
+
+/** Instances, annotations and base classes do not change a class. In a dictionary or a lambda, a colon annotates nothing. */
 function sharedIn(code: string): Scope['isShared'] {
-  const withoutClasses = code.replace(/^class\b.*$/gmu, '');
+  const withoutClasses = code
+    .replace(/^class\b.*$/gmu, '')
+    .replace(/^.*(?:\{|\blambda\b).*$/gmu, (line) => line.replaceAll(':', ','));
   return (name) => {
     const uses = withoutClasses.matchAll(new RegExp(`(->\\s*|:\\s*|)\\b${name}\\b\\s*(\\()?`, 'gu'));
     return [...uses].some(([, before = '', call]) => before === '' && call === undefined);
@@ -106,9 +111,13 @@ function readClass(lines: readonly PythonLine[], at: number, end: number, outer:
   return { kind: 'class', names, statics: NOTHING };
 }
 
+/** `match` and `case` can also be names: `match: Match = ...`. */
+const HEADER =
+  /^(?:(?:if|elif|else|try|except|finally|for|async|while|with)\b|(?:match|case)\b(?!\s*[:.=]))/u;
+
 /** The simple statements of a line. Every name in the header of a loop and the like may be assigned. */
 function readStatements(line: string, scope: Scope): void {
-  const header = /^(?:if|elif|else|try|except|finally|for|async|while|with|match|case)\b/u.test(line);
+  const header = HEADER.test(line);
   const colon = header ? colonIn(line) : undefined;
   if (colon !== undefined) {
     const [targets = ''] = /^(?:for|async|with|except|case)\b.*/u.exec(line.slice(0, colon)) ?? [];
@@ -141,7 +150,7 @@ function readStatement(text: string, scope: Scope): void {
 
 function literal(text: string): Member {
   if (text === '""') return { kind: 'value', type: 'a string' };
-  if (/^-?\d[\w.]*$/u.test(text)) return { kind: 'value', type: 'a number' };
+  if (/^-?\d[\d_]*(?:\.[\d_]*)?$/u.test(text)) return { kind: 'value', type: 'a number' };
   if (/^(?:True|False)$/.test(text)) return { kind: 'value', type: 'a boolean' };
   if (text === 'None') return { kind: 'value', type: 'None' };
   if (text.startsWith('lambda')) return FUNCTION;

@@ -75,11 +75,11 @@ function deadlineText(
 function missedText(how: Extract<DeadlineVerdict, { verdict: 'missed' }>['how'], limit: string): string {
   switch (how) {
     case 'expired':
-      return `it arrived with less than 1s of ${limit} left and was not processed`;
+      return `it arrived with less than 1 s of ${limit} left and was not processed`;
     case 'cut-off':
       return `the ${limit} ran out during the call`;
     case 'retries-too-late':
-      return `the retry was not sent, because it would arrive with less than 1s of ${limit} left`;
+      return `the retry was not sent, because it would arrive with less than 1 s of ${limit} left`;
   }
 }
 
