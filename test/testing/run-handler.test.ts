@@ -242,6 +242,12 @@ describe('runHandler passes values through JSON', () => {
     await expect(runHandler(() => 1, payload)).rejects.toBeInstanceOf(TypeError);
   });
 
+  it.each([undefined, null, { score: () => 1 }, 'score'])('rejects a handler that is %o', async (handler) => {
+    const run = runHandler(handler as never, {});
+    await expect(run).rejects.toThrow(/^the handler is .*; expected a function/);
+    await expect(run).rejects.toBeInstanceOf(TypeError);
+  });
+
   it('rejects a payload that contains itself, and such a header', async () => {
     const payload: Record<string, unknown> = {};
     payload['self'] = payload;
@@ -272,6 +278,16 @@ describe('runHandler cancels', () => {
     const late = (_: object, context: Context) => context.cancelled();
     expect((await runHandler(late, {}, { cancel: AbortSignal.abort() })).items).toEqual([true]);
     expect((await runHandler(late, {})).items).toEqual([false]);
+  });
+
+  it('a call that has ended, without its signal', async () => {
+    let kept: Context | undefined;
+    const keep = (_: object, context: Context) => {
+      kept = context;
+      return [context.cancelled(), context.signal.aborted];
+    };
+    expect((await runHandler(keep, {}, { fanOut: 'never' })).items).toEqual([[false, false]]);
+    expect([kept?.cancelled(), kept?.signal.aborted]).toEqual([true, false]);
   });
 
   it('a call shortly before its timeout', async () => {

@@ -59,12 +59,14 @@ class ItemsTest(unittest.TestCase):
 class ContextTest(unittest.TestCase):
     def test_defaults(self):
         known = []
-        run(lambda _, ctx: known.append(ctx))
+        cancelled = []
+        run(lambda _, ctx: known.append(ctx) or cancelled.append(ctx.cancelled()))
         ctx = known[0]
         self.assertEqual((ctx.envelope_id, ctx.actor, ctx.attempt, ctx.hop), ("test-envelope", "test-actor", 1, 0))
         self.assertEqual((ctx.parent_id, ctx.max_attempts, ctx.deadline, ctx.error), (None, None, None, None))
         self.assertEqual(ctx.idempotency_key, "test-envelope:test-actor:0")
-        self.assertFalse(ctx.cancelled())
+        self.assertEqual(cancelled, [False])
+        self.assertTrue(ctx.cancelled(), "the call has ended")
 
     def test_every_field(self):
         known = []
@@ -97,6 +99,12 @@ class ContextTest(unittest.TestCase):
     def test_a_deadline_needs_a_time_zone(self):
         with self.assertRaisesRegex(ValueError, "no time zone"):
             run(lambda _: None, deadline=datetime(2030, 1, 1))
+
+    def test_a_route_is_a_list(self):
+        with self.assertRaisesRegex(TypeError, r"next is 'store'; expected a list of actor names"):
+            run(lambda _: None, next="store")
+        with self.assertRaisesRegex(TypeError, r"prev is 'fetch'; expected a list of actor names"):
+            run(lambda _: None, prev="fetch")
 
     def test_cancelled(self):
         def handler(_, ctx):
@@ -157,6 +165,10 @@ class ErrorsTest(unittest.TestCase):
         self.assertEqual(error_of(asya.NonRetryable("no pages")).type, "asya.NonRetryable")
         plain = error_of(ValueError("no text"))
         self.assertEqual((plain.type, plain.http_status, plain.retry_after), ("ValueError", None, None))
+
+    def test_error_of_needs_an_exception(self):
+        with self.assertRaisesRegex(TypeError, "error_of received 'no text'; expected an exception"):
+            error_of("no text")
 
     def test_values_that_json_cannot_represent(self):
         with self.assertRaisesRegex(TypeError, "the payload contains a datetime.datetime"):
