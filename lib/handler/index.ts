@@ -57,10 +57,10 @@ export interface Context {
   readonly idempotencyKey: string;
   /**
    * Aborts shortly before the call's timeout (half a second, or a tenth of a timeout below five seconds), and when the
-   * host is about to stop. Pass it to `fetch` and other calls that accept a signal.
+   * host is about to stop. Pass it to `fetch` and other calls that accept a signal. The end of the call does not abort it.
    */
   readonly signal: AbortSignal;
-  /** Whether `signal` has aborted. */
+  /** Whether `signal` has aborted, or the call has ended and its handler left something running. */
   cancelled(): boolean;
   /**
    * Replaces the rest of the route. In a generator it applies to the values that are yielded afterwards. The mesh accepts

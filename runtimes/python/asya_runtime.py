@@ -318,7 +318,8 @@ class Context:
     def cancelled(self) -> bool:
         """Whether to stop soon: the timeout is near, the sidecar drains or is gone, or the runtime was asked to stop.
 
-        What the handler returns after that still counts if it is in time. May be called from any thread.
+        Also True after the end of the call, for threads and tasks that its handler left running. What the handler returns
+        after `cancelled()` still counts if it is in time. May be called from any thread.
         """
         return time.monotonic() >= self._cancel_at or self._call.is_cancelled()
 
@@ -353,7 +354,7 @@ class Call:
     """Connects a context to its call. This one is for the older protocols, which carry neither progress nor `cancel`."""
 
     def __init__(self, host: HandlerHost, problems: Mapping[str, str]) -> None:
-        self.host, self.problems = host, problems
+        self.host, self.problems, self.is_over = host, problems, False
 
     def require(self, what: str) -> None:
         """Raises if the protocol cannot carry a changed `route` or changed `headers`."""
@@ -364,7 +365,7 @@ class Call:
         pass
 
     def is_cancelled(self) -> bool:
-        return self.host.is_closing
+        return self.is_over or self.host.is_closing
 
 
 def routed_error_from(error: Mapping[str, Any]) -> RoutedError:
@@ -638,17 +639,20 @@ class HandlerHost:
 
     def run(self, payload: Any, context: Context, on_item: Callable[[Any], None]) -> tuple[Any, bool]:
         """Calls the handler. Returns its value and False, or passes each item of its generator on: None and True."""
-        value = self.handler(payload, context) if self.takes_context else self.handler(payload)
-        if inspect.isawaitable(value):
-            value = self.loop.run(value)
-        if inspect.isgenerator(value):
-            for item in value:
-                on_item(item)
-        elif inspect.isasyncgen(value):
-            self.loop.run(pass_on(value, on_item))
-        else:
-            return value, False
-        return None, True
+        try:
+            value = self.handler(payload, context) if self.takes_context else self.handler(payload)
+            if inspect.isawaitable(value):
+                value = self.loop.run(value)
+            if inspect.isgenerator(value):
+                for item in value:
+                    on_item(item)
+            elif inspect.isasyncgen(value):
+                self.loop.run(pass_on(value, on_item))
+            else:
+                return value, False
+            return None, True
+        finally:
+            context._call.is_over = True
 
 
 async def pass_on(generator: Any, on_item: Callable[[Any], None]) -> None:
@@ -1116,9 +1120,10 @@ class AsyaCall(Call):
     """One call on an `asya:` connection. After `end`, nothing that its handler left running can write or read here."""
 
     def __init__(self, connection: socket.socket, pairs: PairReader, host: HandlerHost) -> None:
-        self.connection, self.pairs, self.host = connection, pairs, host
+        super().__init__(host, {})
+        self.connection, self.pairs = connection, pairs
         self.lock = threading.Lock()
-        self.is_over = self.was_cancelled = False
+        self.was_cancelled = False
 
     def require(self, what: str) -> None:
         pass

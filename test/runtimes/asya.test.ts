@@ -140,6 +140,13 @@ describe.each(ASYA_LANGUAGES)('$name runtime, asya: protocol', (language) => {
     expect(await call(late)).toEqual([{ head: { kind: 'end' }, body: '2' }]);
   });
 
+  it('cancels the context of a call that has ended, and not the next one', async () => {
+    await call({ do: 'value', value: 1, steps: [['keep']] });
+    expect(await call({ do: 'keptcancelled' })).toEqual([{ head: { kind: 'end' }, body: 'true' }]);
+    const [pair] = await call({ do: 'facts' });
+    expect(JSON.parse(pair?.body ?? '')).toMatchObject({ cancelled: false });
+  });
+
   it('cuts a long message of progress, and leaves large data out', async () => {
     const large = 'x'.repeat(2_000_000);
     const steps = [

@@ -274,6 +274,16 @@ describe('runHandler cancels', () => {
     expect((await runHandler(late, {})).items).toEqual([false]);
   });
 
+  it('a call that has ended, without its signal', async () => {
+    let kept: Context | undefined;
+    const keep = (_: object, context: Context) => {
+      kept = context;
+      return [context.cancelled(), context.signal.aborted];
+    };
+    expect((await runHandler(keep, {}, { fanOut: 'never' })).items).toEqual([[false, false]]);
+    expect([kept?.cancelled(), kept?.signal.aborted]).toEqual([true, false]);
+  });
+
   it('a call shortly before its timeout', async () => {
     expect(await runHandler(untilCanceled, {}, { timeoutMs: 1 })).toMatchObject({ isResent: false });
   });

@@ -43,7 +43,10 @@ export interface Call {
   changes(): Changes;
   /** Aborts the signal. */
   cancel(): void;
-  /** Releases the timer behind the signal. */
+  /**
+   * The call is over: what its handler left running learns it from `cancelled()`, and the signal no longer fires. A
+   * listener could undo what the handler has done, and an abandoned `fetch` could end the process.
+   */
   end(): void;
 }
 
@@ -56,6 +59,7 @@ export function startCall(info: CallInfo, channel: CallChannel): Call {
   let next: readonly string[] | undefined;
   let headers: Readonly<Record<string, unknown>> | undefined;
   let isCancelled = false;
+  let isOver = false;
   let controller: AbortController | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -104,11 +108,11 @@ export function startCall(info: CallInfo, channel: CallChannel): Call {
       if (controller === undefined) {
         controller = new AbortController();
         if (isCancelled) cancel();
-        else if (timeoutMs !== Number.POSITIVE_INFINITY) armTimer();
+        else if (!isOver && timeoutMs !== Number.POSITIVE_INFINITY) armTimer();
       }
       return controller.signal;
     },
-    cancelled: () => isCancelled || untilCancelMs() <= 0,
+    cancelled: () => isOver || isCancelled || untilCancelMs() <= 0,
     setRouteNext: (actors) => {
       if (channel.routeProblem !== undefined) throw new Error(channel.routeProblem);
       next = actorNames(actors);
@@ -132,7 +136,10 @@ export function startCall(info: CallInfo, channel: CallChannel): Call {
       ...(headers === undefined ? {} : { headers }),
     }),
     cancel,
-    end: () => clearTimeout(timer),
+    end: () => {
+      isOver = true;
+      clearTimeout(timer);
+    },
   };
 }
 

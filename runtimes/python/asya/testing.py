@@ -165,7 +165,7 @@ class RecordedCall(Call):
         self.updates.append(Progress(head.get("percent"), head.get("message"), data))
 
     def is_cancelled(self) -> bool:
-        return self.cancelled() if callable(self.cancelled) else self.cancelled
+        return self.is_over or (self.cancelled() if callable(self.cancelled) else self.cancelled)
 
 
 def copied(value: Any, what: str) -> Any:

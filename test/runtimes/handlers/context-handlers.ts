@@ -34,7 +34,7 @@ interface CaseContext {
 type Step = readonly [kind: string, ...values: unknown[]];
 
 interface CasePayload {
-  readonly do: 'facts' | 'value' | 'items' | 'lateitems';
+  readonly do: 'facts' | 'value' | 'items' | 'lateitems' | 'keptcancelled';
   readonly steps?: readonly Step[];
   readonly value?: unknown;
 }
@@ -91,5 +91,6 @@ async function* items({ steps = [] }: CasePayload, context: CaseContext): AsyncG
 
 export function run(payload: CasePayload, context: CaseContext): unknown {
   if (payload.do === 'facts') return facts(context);
+  if (payload.do === 'keptcancelled') return kept?.cancelled();
   return payload.do === 'value' ? value(payload, context) : items(payload, context);
 }

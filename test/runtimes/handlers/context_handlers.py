@@ -70,8 +70,15 @@ async def lateitems(payload, ctx):
         yield item
 
 
+def keptcancelled(payload, ctx):
+    return kept[-1].cancelled()
+
+
+HANDLERS = {one.__name__: one for one in (facts, value, items, lateitems, keptcancelled)}
+
+
 def run(payload, ctx):
-    return {"facts": facts, "value": value, "items": items, "lateitems": lateitems}[payload["do"]](payload, ctx)
+    return HANDLERS[payload["do"]](payload, ctx)
 
 
 class NoPages(NonRetryable):

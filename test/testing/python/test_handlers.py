@@ -59,12 +59,14 @@ class ItemsTest(unittest.TestCase):
 class ContextTest(unittest.TestCase):
     def test_defaults(self):
         known = []
-        run(lambda _, ctx: known.append(ctx))
+        cancelled = []
+        run(lambda _, ctx: known.append(ctx) or cancelled.append(ctx.cancelled()))
         ctx = known[0]
         self.assertEqual((ctx.envelope_id, ctx.actor, ctx.attempt, ctx.hop), ("test-envelope", "test-actor", 1, 0))
         self.assertEqual((ctx.parent_id, ctx.max_attempts, ctx.deadline, ctx.error), (None, None, None, None))
         self.assertEqual(ctx.idempotency_key, "test-envelope:test-actor:0")
-        self.assertFalse(ctx.cancelled())
+        self.assertEqual(cancelled, [False])
+        self.assertTrue(ctx.cancelled(), "the call has ended")
 
     def test_every_field(self):
         known = []
