@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { assumeRole } from '../../lib/adapters/handler-credentials/assume-role.ts';
 import { credentialsServer } from '../../lib/adapters/handler-credentials/credentials-server.ts';
 import { refreshedCredentials } from '../../lib/adapters/handler-credentials/refreshed-credentials.ts';
+import { aFolder } from '../support/a-folder.ts';
 import { type Moto, motoAvailability, startMoto } from '../support/moto.ts';
 import { MOTO_REGION, type MotoIdentities, motoIdentities } from '../support/moto-identities.ts';
 import { envelopeAt } from './envelopes.ts';
@@ -69,6 +70,17 @@ describe.skipIf(missing !== undefined)('the identity of a handler', { timeout: 1
     });
   }
 
+  /** The files in which SDKs look for credentials. `.boto` is read by boto3. */
+  function aHomeWithCredentials(): string {
+    const { accessKeyId, secretAccessKey } = on.sidecar;
+    const keys = `aws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`;
+    return aFolder({
+      '.aws/credentials': `[default]\n${keys}`,
+      '.aws/config': `[default]\n${keys}`,
+      '.boto': `[Credentials]\n${keys}`,
+    });
+  }
+
   async function usedBy(actor: string): Promise<Used> {
     const envelope = envelopeAt(actor, { bucket: on.bucket, queueUrl: on.queueUrl });
     await stage.send(envelope);
@@ -91,7 +103,10 @@ describe.skipIf(missing !== undefined)('the identity of a handler', { timeout: 1
 
   describe.each(LANGUAGES)('in $name', ({ name, command, noCredentials }) => {
     test('uses its role for S3, and is refused by the queues of the sidecar', async () => {
-      const sidecar = await sidecarOf(`allowed-${name}`, command, { ASYA_RUNTIME_ROLE_ARN: on.roleArn });
+      const sidecar = await sidecarOf(`allowed-${name}`, command, {
+        ASYA_RUNTIME_ROLE_ARN: on.roleArn,
+        HOME: aHomeWithCredentials(),
+      });
       const used = await usedBy(`allowed-${name}`);
       expect(used).toEqual({ put: 'done', send: '403', key: expect.stringMatching(/^ASIA/) });
       expect(used.key).not.toBe(on.sidecar.accessKeyId);
@@ -99,8 +114,8 @@ describe.skipIf(missing !== undefined)('the identity of a handler', { timeout: 1
         expect(sidecar.output()).not.toContain(secret);
     });
 
-    test('has no credentials without a role', async () => {
-      await sidecarOf(`plain-${name}`, command, {});
+    test('has no credentials without a role, also not those in files', async () => {
+      await sidecarOf(`plain-${name}`, command, { HOME: aHomeWithCredentials() });
       expect(await usedBy(`plain-${name}`)).toEqual({ put: noCredentials, send: noCredentials, key: 'none' });
     });
 

@@ -8,6 +8,8 @@ const NO_CREDENTIALS = {
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_EC2_METADATA_DISABLED: 'true',
+  // boto3 also reads ~/.boto, even before it asks the sidecar.
+  BOTO_CONFIG: '/dev/null',
 } as const;
 
 /** With these an AWS SDK finds the credentials of the handler's role, which the sidecar serves. */

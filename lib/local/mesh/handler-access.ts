@@ -14,6 +14,7 @@ const HIDING = [
   'AWS_CONFIG_FILE',
   'AWS_SHARED_CREDENTIALS_FILE',
   'AWS_EC2_METADATA_DISABLED',
+  'BOTO_CONFIG',
 ] as const;
 
 export interface HandlerAccess {

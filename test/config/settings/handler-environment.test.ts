@@ -63,6 +63,7 @@ const NONE = {
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_EC2_METADATA_DISABLED: 'true',
+  BOTO_CONFIG: '/dev/null',
 };
 
 function environment(passed: readonly string[], more: object = {}) {
@@ -105,6 +106,7 @@ test('ASYA_RUNTIME_ENV adds, replaces and removes variables', () => {
     AWS_PROFILE: 'dev',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',
+    BOTO_CONFIG: '/dev/null',
   });
 });
 

@@ -37,6 +37,7 @@ test('with the profile, the handler gets the AWS variables of the shell and noth
       AWS_CONFIG_FILE: null,
       AWS_SHARED_CREDENTIALS_FILE: null,
       AWS_EC2_METADATA_DISABLED: null,
+      BOTO_CONFIG: null,
     },
     warnings: [],
   });
