@@ -5,6 +5,7 @@ import type { Call } from '../handler/context.ts';
 import { decodeRequest } from '../json.ts';
 import { encodeFrames, onFrames } from './frames.ts';
 import { errorReply, type HandlerHost } from './handler-host.ts';
+import { progressWriter } from './progress-writer.ts';
 import { serveCalls, write } from './socket-server.ts';
 
 /**
@@ -67,8 +68,10 @@ async function serveCall(
   onCall: (call: Call | undefined) => void,
 ): Promise<void> {
   let isOver = false;
+  const progress = progressWriter(socket);
   const end = (bytes: Buffer): Promise<void> => {
     isOver = true;
+    progress.flush();
     return write(socket, bytes);
   };
   try {
@@ -77,14 +80,14 @@ async function serveCall(
     const channel = {
       sendProgress: (update: object, data: string) => {
         // What a handler left running must not write into the next answer.
-        if (isOver) return;
-        socket.write(encodeFrames(JSON.stringify({ kind: 'progress', ...update }), data));
+        if (!isOver) progress.send(update, data);
       },
     };
     await host.withCall(info, channel, async (call) => {
       onCall(call);
       const last = await answerCall(host.handler, payload, call, async (item) => {
         if (socket.destroyed) return false;
+        progress.flush();
         await write(socket, encodeFrames(item.head, item.body));
         return true;
       });
