@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { outsideOf } from '../local/a-mesh.ts';
 import { aFolder } from '../support/a-folder.ts';
@@ -157,5 +159,16 @@ describe('asya dev --inspect of a handler in Python', () => {
       /asya: Python actor "score" cannot be inspected: debugpy is not installed for (\S+); run \1 -m pip install debugpy\n/,
     );
     expect(existsSync(join(cwd, '.asya', 'my-mesh', 'mesh.json'))).toBe(false);
+  });
+
+  test.skipIf('absence' in python)('needs debugpy in .venv of the mesh', { timeout: 240_000 }, async () => {
+    const cwd = aMesh();
+    const PATH = 'path' in python ? python.path : '';
+    const env = { ...process.env, PATH };
+    const environment = join(cwd, 'my-mesh/.venv');
+    await promisify(execFile)('python3', ['-m', 'venv', '--without-pip', environment], { env });
+    const dev = startDevIn(cwd, env, 'my-mesh', '--inspect', 'score');
+    expect(await dev.exited).toEqual({ code: 1, signal: null });
+    expect(dev.output()).toContain(`debugpy is not installed for ${join(environment, 'bin/python')};`);
   });
 });
