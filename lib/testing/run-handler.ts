@@ -4,6 +4,7 @@ import type { Fault } from '../core/envelope/fault.ts';
 import type { HandlerProgress } from '../core/envelope/handler-progress.ts';
 import { headersFromHandler } from '../core/envelope/headers.ts';
 import { defined } from '../core/text/defined.ts';
+import { describeValue } from '../core/text/describe-value.ts';
 import type { Context, HandlerResult, Progress, Route, RoutedError } from '../handler/index.ts';
 import { callInProcess, type InProcessCall } from './call-in-process.ts';
 import { jsonFrom } from './json-payload.ts';
@@ -110,7 +111,8 @@ export interface HandlerError {
  *
  * @param handler The function itself. For a method of a class: `scorer.score.bind(scorer)`.
  * @param payload What the handler receives, after JSON.
- * @throws TypeError (rejects) if JSON would change the payload or a header, for example a `Date`.
+ * @throws TypeError (rejects) if the handler is not a function, or if JSON would change the payload or a header, for
+ * example a `Date`.
  * @example
  * const { items } = await runHandler(score, { text: 'hi' }, { attempt: 2 });
  * assert.deepEqual(items, [{ text: 'hi', score: 0.9 }]);
@@ -120,6 +122,8 @@ export async function runHandler<Payload, Result>(
   payload: NoInfer<Payload>,
   options: HandlerRunOptions = {},
 ): Promise<HandlerRun<Result>> {
+  if (typeof handler !== 'function')
+    throw new TypeError(`the handler is ${describeValue(handler)}; expected a function: is its export imported?`);
   const { timeoutMs = 300_000, fanOut = 'array', realTimeoutMs = REAL_TIMEOUT_MS, cancel } = options;
   const envelope = envelopeFrom(payload, options);
   const progress: Progress[] = [];

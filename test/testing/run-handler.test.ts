@@ -242,6 +242,12 @@ describe('runHandler passes values through JSON', () => {
     await expect(runHandler(() => 1, payload)).rejects.toBeInstanceOf(TypeError);
   });
 
+  it.each([undefined, null, { score: () => 1 }, 'score'])('rejects a handler that is %o', async (handler) => {
+    const run = runHandler(handler as never, {});
+    await expect(run).rejects.toThrow(/^the handler is .*; expected a function/);
+    await expect(run).rejects.toBeInstanceOf(TypeError);
+  });
+
   it('rejects a payload that contains itself, and such a header', async () => {
     const payload: Record<string, unknown> = {};
     payload['self'] = payload;
