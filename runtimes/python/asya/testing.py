@@ -78,6 +78,8 @@ class Error(NamedTuple):
 
 def error_of(exception: BaseException) -> Error:
     """What the mesh would know about an exception of a handler."""
+    if not isinstance(exception, BaseException):
+        raise TypeError(f"error_of received {exception!r}; expected an exception, for example raised.exception")
     fields = json.loads(error_body(exception))
     return Error(
         fields["type"],
@@ -119,6 +121,9 @@ def run(
 
     The payload is encoded to JSON and decoded, and so is each result. Raises a TypeError if JSON cannot represent one.
     """
+    for name, names in (("prev", prev), ("next", next)):
+        if isinstance(names, str):
+            raise TypeError(f"{name} is {names!r}; expected a list of actor names, for example [{names!r}]")
     if deadline is not None and deadline.tzinfo is None:
         raise ValueError(f"the deadline {deadline} has no time zone; use for example datetime.now(timezone.utc)")
     head = {

@@ -100,6 +100,12 @@ class ContextTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no time zone"):
             run(lambda _: None, deadline=datetime(2030, 1, 1))
 
+    def test_a_route_is_a_list(self):
+        with self.assertRaisesRegex(TypeError, r"next is 'store'; expected a list of actor names"):
+            run(lambda _: None, next="store")
+        with self.assertRaisesRegex(TypeError, r"prev is 'fetch'; expected a list of actor names"):
+            run(lambda _: None, prev="fetch")
+
     def test_cancelled(self):
         def handler(_, ctx):
             return ctx.cancelled()
@@ -159,6 +165,10 @@ class ErrorsTest(unittest.TestCase):
         self.assertEqual(error_of(asya.NonRetryable("no pages")).type, "asya.NonRetryable")
         plain = error_of(ValueError("no text"))
         self.assertEqual((plain.type, plain.http_status, plain.retry_after), ("ValueError", None, None))
+
+    def test_error_of_needs_an_exception(self):
+        with self.assertRaisesRegex(TypeError, "error_of received 'no text'; expected an exception"):
+            error_of("no text")
 
     def test_values_that_json_cannot_represent(self):
         with self.assertRaisesRegex(TypeError, "the payload contains a datetime.datetime"):
