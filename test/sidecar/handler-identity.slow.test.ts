@@ -114,8 +114,12 @@ describe.skipIf(missing !== undefined)('the identity of a handler', { timeout: 1
         expect(sidecar.output()).not.toContain(secret);
     });
 
-    test('has no credentials without a role, also not those in files', async () => {
-      await sidecarOf(`plain-${name}`, command, { HOME: aHomeWithCredentials() });
+    test('has no credentials without a role, also not those in files or of the machine', async () => {
+      await sidecarOf(`plain-${name}`, command, {
+        HOME: aHomeWithCredentials(),
+        // moto is also a metadata service, with credentials of a virtual machine.
+        AWS_EC2_METADATA_SERVICE_ENDPOINT: moto.endpoint,
+      });
       expect(await usedBy(`plain-${name}`)).toEqual({ put: noCredentials, send: noCredentials, key: 'none' });
     });
 
