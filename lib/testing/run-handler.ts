@@ -123,7 +123,9 @@ export async function runHandler<Payload, Result>(
   options: HandlerRunOptions = {},
 ): Promise<HandlerRun<Result>> {
   if (typeof handler !== 'function')
-    throw new TypeError(`the handler is ${describeValue(handler)}; expected a function: is its export imported?`);
+    throw new TypeError(
+      `the handler is ${describeValue(handler)}; expected a function: is its export imported?`,
+    );
   const { timeoutMs = 300_000, fanOut = 'array', realTimeoutMs = REAL_TIMEOUT_MS, cancel } = options;
   const envelope = envelopeFrom(payload, options);
   const progress: Progress[] = [];
