@@ -121,6 +121,11 @@ class ContextTest(unittest.TestCase):
 
         self.assertEqual(run(until_cancelled, cancelled=lambda: next(answers)).items, [2])
 
+    def test_wait_cancelled(self):
+        self.assertEqual(run(lambda _, ctx: ctx.wait_cancelled(0)).items, [False])
+        self.assertEqual(run(lambda _, ctx: ctx.wait_cancelled(), cancelled=True).items, [True])
+        self.assertEqual(run(lambda _, ctx: ctx.wait_cancelled(), timeout=0.01).items, [True])
+
 
 class ChangesTest(unittest.TestCase):
     def test_route_and_headers_of_each_item(self):
