@@ -1,6 +1,7 @@
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { type SecretValues, secretValues } from '../../app/secrets/secret-values.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
+import { withSecretAdvice } from '../../config/settings/secret-advice.ts';
 import { type SecretReference, secretDescription } from '../../config/settings/secret-reference.ts';
 import { secretValue } from '../../config/settings/secret-value.ts';
 import type { Environment } from '../../config/settings/variables.ts';
@@ -27,7 +28,8 @@ export function secretsFromConfig(
       description: secretDescription(reference),
       read: async () => {
         const reading = await textOf(kind, name);
-        return reading.ok ? secretValue(reading.value, key) : reading;
+        if (!reading.ok) return { ok: false, problem: withSecretAdvice(reading.problem) };
+        return secretValue(reading.value, key);
       },
     };
   });

@@ -8,7 +8,15 @@ const CLOUD_CREDENTIALS = [
   /^(GOOGLE_APPLICATION_CREDENTIALS|GOOGLE_OAUTH_ACCESS_TOKEN)$/,
 ];
 
-/** Whether a variable selects or contains credentials of a cloud provider. Handlers do not receive such variables. */
+/** API keys of single services. The manifest may give a handler one as a secret. */
+const SERVICE_KEYS = /^AWS_BEARER_TOKEN_/;
+
+/** Whether a variable of the sidecar contains credentials that its handler does not inherit. */
+export function isSidecarCredential(name: string): boolean {
+  return SERVICE_KEYS.test(name) || isCloudCredential(name);
+}
+
+/** Whether a variable selects or contains credentials of a cloud provider. The manifest cannot set such variables. */
 export function isCloudCredential(name: string): boolean {
   return CLOUD_CREDENTIALS.some((pattern) => pattern.test(name));
 }

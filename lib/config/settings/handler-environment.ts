@@ -1,4 +1,4 @@
-import { isCloudCredential } from './cloud-credentials.ts';
+import { isSidecarCredential } from './cloud-credentials.ts';
 import type { VariableMap } from './handler-identity.ts';
 import { CREDENTIAL_VARIABLES } from './settings.ts';
 import type { Environment } from './variables.ts';
@@ -65,5 +65,5 @@ function choosesCredentials(passed: readonly string[]): boolean {
 
 /** Whether a handler does not receive this variable of the sidecar. */
 export function isRemoved(name: string, passed: readonly string[]): boolean {
-  return !passed.includes(name) && (CREDENTIAL_VARIABLES.includes(name) || isCloudCredential(name));
+  return !passed.includes(name) && (CREDENTIAL_VARIABLES.includes(name) || isSidecarCredential(name));
 }

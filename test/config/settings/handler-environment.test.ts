@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { handlerEnvironment } from '../../../lib/config/settings/handler-environment.ts';
+import { variableNameProblem } from '../../../lib/config/settings/secret-reference.ts';
 import type { Environment } from '../../../lib/config/settings/variables.ts';
 
 function handed(own: Environment, passed: readonly string[]) {
@@ -115,4 +116,13 @@ test('a secret replaces what the sidecar has, and what the sidecar sets replaces
   const mesh = { ASYA_RUNTIME_URL: 'asya:/tmp/app.sock' };
   const set = { ASYA_RUNTIME_URL: 'set' };
   expect(environment([], { secrets, set, mesh })).toMatchObject({ PATH: 'secret', ...mesh });
+});
+
+test('an API key of Bedrock is not inherited, but can be a secret of the handler', () => {
+  const own = { AWS_BEARER_TOKEN_BEDROCK: 'the function' };
+  const name = 'AWS_BEARER_TOKEN_BEDROCK';
+  expect(environment([], { own })).not.toHaveProperty(name);
+  expect(environment([name], { own })).toMatchObject({ [name]: 'the function' });
+  expect(environment([], { own, secrets: { [name]: 'its own' } })).toMatchObject({ [name]: 'its own' });
+  expect(variableNameProblem(name)).toBeUndefined();
 });

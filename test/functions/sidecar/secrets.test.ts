@@ -109,7 +109,8 @@ test('an envelope waits for a secret that cannot be read, and no attempt fails',
   expect(warning).toMatchObject({
     variable: 'DATABASE_URL',
     secret: 'parameter /my/database of Systems Manager',
-    problem: 'ResourceNotFoundException: there is no such secret',
+    problem:
+      'ResourceNotFoundException: there is no such secret; create it in the region of the actor, or fix its name in the manifest',
   });
   const envelope = envelopeAt('waiting', {});
   const record = recordOf('waiting', envelope);

@@ -5,7 +5,7 @@ import { type ActorPlan, isActorPlan } from '../../../config/plan/function-plan.
 import { lambdaEnvironment } from '../../../config/plan/lambda-environment.ts';
 import { planMesh } from '../../../config/plan/mesh-plan.ts';
 import { runtimeAddress } from '../../../config/settings/addresses.ts';
-import { isCloudCredential } from '../../../config/settings/cloud-credentials.ts';
+import { isSidecarCredential } from '../../../config/settings/cloud-credentials.ts';
 import {
   CREDENTIALS_SERVER_VARIABLES,
   handlerEnvironment,
@@ -165,7 +165,7 @@ function described(name: string, value: string, input: Input): HandlerVariable {
   }
   const origin = originOf(name, input);
   const isPublic = origin === 'manifest' || (origin === 'shell' && shell[name] !== undefined);
-  const isShown = isPublic && !isCloudCredential(name);
+  const isShown = isPublic && !isSidecarCredential(name);
   return { name, origin, source: origin, ...(isShown && { value }) };
 }
 
