@@ -182,6 +182,8 @@ const NODE_MISSING: Problems = {
   'plain.ts.text': 'but "text" in "plain.ts" is a string; expected a function',
   'plain.ts.list': 'but "list" in "plain.ts" is an array; expected a function',
   'plain.ts.nested': 'but "nested" in "plain.ts" is an object; expected a function; it has deep',
+  'direct.ts.standard':
+    'but "direct.ts" exports "standard" only as its default export; use "direct.ts.default"',
   'again.ts.amount': 'but "amount" in "again.ts" is a number; expected a function',
   'common.cjs.hidden': 'but "common.cjs" does not export "hidden"; it is a function, but not an export',
   'common.cjs.number': 'but "number" in "common.cjs" is a number; expected a function',

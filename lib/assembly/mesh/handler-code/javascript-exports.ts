@@ -36,7 +36,12 @@ function read(path: string, file: string, visited: Set<string>): CodeReading {
   const names = isModule
     ? moduleNames(program, members, usage, (source) => namesIn(source, path, visited))
     : commonNames([...plain.values()], members, usage);
-  return { names: withDefault(names), unexported: members.functions };
+  const defaultName = defaultNameIn(program);
+  return {
+    names: withDefault(names),
+    unexported: members.functions,
+    ...(defaultName !== undefined && { defaultName }),
+  };
 }
 
 /** The exports of an imported file. Packages are not read. */
@@ -80,6 +85,13 @@ function moduleNames(
       for (const [name, member] of namedExports(statement, local, namesFrom)) found.set(name, member);
   }
   return joined({ members: found, isOpen: false }, others);
+}
+
+function defaultNameIn({ body }: Program): string | undefined {
+  const exported = body.find((one) => one.type === 'ExportDefaultDeclaration')?.declaration;
+  if (exported?.type === 'Identifier') return exported.name;
+  const isNamed = exported?.type === 'FunctionDeclaration' || exported?.type === 'ClassDeclaration';
+  return isNamed ? exported.id?.name : undefined;
 }
 
 function importedIn(

@@ -8,6 +8,8 @@ interface Source {
   readonly names: Names;
   /** Functions that the file defines and does not export. */
   readonly unexported?: ReadonlySet<string>;
+  /** The name of the default export inside of the file. */
+  readonly defaultName?: string;
 }
 
 /**
@@ -20,6 +22,8 @@ export function functionProblem(source: Source, path: readonly string[]): string
     const member = names.members.get(part);
     if (member === undefined) {
       if (names.isOpen || isInherited(part)) return undefined;
+      if (index === 0 && source.defaultName === part)
+        return `but ${title} exports "${part}" only as its default export; use "${[source.file, 'default', ...path.slice(1)].join('.')}"`;
       if (index === 0 && source.unexported?.has(part))
         return `but ${title} does not export "${part}"; it is a function, but not an export`;
       return `but ${title} has no function "${part}"${namesText(part, names)}`;

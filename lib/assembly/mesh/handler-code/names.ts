@@ -16,7 +16,13 @@ export interface Names {
 }
 
 export type CodeReading =
-  | { readonly names: Names; readonly unexported?: ReadonlySet<string> }
+  | {
+      readonly names: Names;
+      /** Functions that the file defines and does not export. */
+      readonly unexported?: ReadonlySet<string>;
+      /** The name of the default export inside of the file. */
+      readonly defaultName?: string;
+    }
   /** `place` is `file:line:column`. */
   | { readonly place: string; readonly syntaxError: string };
 
