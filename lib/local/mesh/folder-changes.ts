@@ -61,12 +61,13 @@ export function changeDetector(root: string, watched: WatchedFiles): ChangeDetec
     return { isManifest: true, isPython: false, isEnv: true, handlers: reasons(recent, last) };
   }
 
-  /** A new manifest brings new files, which have not changed. */
+  /** A new manifest brings new files of handlers, which have not changed. */
   async function followActors(before: States): Promise<void> {
     await updateHandlers();
-    // A document that has just been deleted is not in the folder any more, and its deletion is not reported yet.
+    // Only the known documents: one that was created or deleted meanwhile is not reported yet.
     const documents = [...before.keys()].filter((path) => DOCUMENT.test(path));
-    reported = statesOf([...allFiles(), ...documents], before);
+    const others = [...allFiles()].filter((path) => !DOCUMENT.test(path));
+    reported = statesOf([...others, ...documents], before);
   }
 
   async function report(before: States, now: States): Promise<FolderChanges> {

@@ -119,6 +119,15 @@ describe('a change of', () => {
     });
   });
 
+  test('a document that is created while another change is applied is a change of the manifest', async () => {
+    const mesh = await aWatchedMesh(NODE);
+    mesh.write('a.yaml', `${actor('a', 'a.ts.f')}# changed\n`);
+    expect((await mesh.report())?.isManifest).toBe(true);
+    mesh.apply();
+    mesh.write('c.yaml', actor('c', 'b.ts.f'));
+    expect((await mesh.report())?.isManifest).toBe(true);
+  });
+
   test('.env is a change of the secrets, also when it is created, replaced and deleted', async () => {
     const mesh = await aWatchedMesh(NODE);
     const change = { isManifest: false, isPython: false, isEnv: true, handlers: new Map() };
