@@ -83,6 +83,9 @@ export function readLogLine(actor: string, line: string): LogLine | undefined {
       };
     case 'progress':
       return { kind: 'output', time, actor, envelopeId, text: `progress: ${progressText(fields)}` };
+    case 'failure':
+      // The delivery lines of the actor and of x-sump say the same to people.
+      return { kind: 'other', time, actor, level: 'info', text: otherText(fields) };
     default:
       return {
         kind: 'other',

@@ -74,6 +74,10 @@ describe('output', () => {
   });
 });
 
+it('the line of a failure is for the log only, because its deliveries are shown', () => {
+  expect(read({ message: 'failure', level: 'error', envelopeId: 'e-1' })).toMatchObject({ level: 'info' });
+});
+
 it('a failed start is shown once, although the pause before the next one grows', () => {
   const isNew = repeatFilter();
   const lines = [200, 1_600, 60_000].map((restartInMs) => read({ ...ENDED, isStarting: true, restartInMs }));
