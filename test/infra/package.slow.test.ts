@@ -89,6 +89,7 @@ describe('the installed package', { timeout: 300_000 }, () => {
       'runtime/server/handler-host.ts',
       'runtime/server/http-server.ts',
       'runtime/server/listen.ts',
+      'runtime/server/progress-writer.ts',
       'runtime/server/socket-server.ts',
       'runtime/settings.ts',
       'runtime/startup-error.ts',
