@@ -948,7 +948,9 @@ def prepare_socket_path(path: str) -> None:
 
     Raises a StartupError if another process listens there, or if the path is not a socket.
     """
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    # A sidecar creates the folder itself. If it is missing, the mesh has ended and removed it.
+    if os.environ.get("ASYA_PARENT_PIPE") != "1":
+        os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise StartupError(

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { httpRuntime } from '../../adapters/runtime-http/http-runtime.ts';
 import { processRuntime } from '../../adapters/runtime-process/process-runtime.ts';
@@ -5,7 +7,7 @@ import { asyaRuntime } from '../../adapters/runtime-socket/asya-runtime.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
 import { withFreshSecrets } from '../../app/secrets/with-fresh-secrets.ts';
 import { sleepWith, type Timeouts } from '../../async/timeouts.ts';
-import { runtimeAddress } from '../../config/settings/addresses.ts';
+import { type RuntimeAddress, runtimeAddress } from '../../config/settings/addresses.ts';
 import { handlerEnvironment } from '../../config/settings/handler-environment.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
@@ -34,14 +36,16 @@ export async function runtimeFromConfig(
   const mesh = { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol };
   const process = processRuntime({
     command,
-    env: async () =>
-      handlerEnvironment({
+    env: async () => {
+      createSocketFolder(address);
+      return handlerEnvironment({
         own: env,
         passed: passEnv,
         region: config.sqs.region,
         ...defined({ credentials: credentials?.variables, secrets: await secrets?.current(), set }),
         mesh,
-      }),
+      });
+    },
     client,
     clock,
     ...defined({ startupTimeoutMs, startupSleep: timeouts && sleepWith(timeouts) }),
@@ -64,6 +68,16 @@ export async function runtimeFromConfig(
       await credentials.close();
     },
   };
+}
+
+/** A runtime that outlives its sidecar for a moment must not create it again. If it cannot be created, the runtime fails. */
+function createSocketFolder(address: RuntimeAddress): void {
+  if (!('path' in address)) return;
+  try {
+    mkdirSync(dirname(address.path), { recursive: true });
+  } catch {
+    // The runtime reports that it cannot listen there.
+  }
 }
 
 async function clientFromConfig(

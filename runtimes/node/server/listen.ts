@@ -43,7 +43,8 @@ async function createServer(host: HandlerHost): Promise<Server> {
  */
 async function prepareSocketPath(path: string): Promise<void> {
   const advice = 'or set ASYA_SOCKET_PATH to another path';
-  mkdirSync(dirname(path), { recursive: true });
+  // A sidecar creates the folder itself. If it is missing, the mesh has ended and removed it.
+  if (process.env['ASYA_PARENT_PIPE'] !== '1') mkdirSync(dirname(path), { recursive: true });
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) throw new StartupError(`${path} exists and is not a socket; remove it, ${advice}`);
