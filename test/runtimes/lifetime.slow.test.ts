@@ -9,6 +9,7 @@ import { HANDLERS, LANGUAGES, type Language } from './languages.ts';
 import {
   cleanEnvironment,
   endAll,
+  launch,
   READY,
   startForTest,
   temporaryFolder,
@@ -135,6 +136,15 @@ describe.each(LANGUAGES)('$name runtime', (language) => {
     expect(await (await connectTo(runtime.socketPath)).call(1)).toBe(1);
     runtime.child.kill('SIGTERM');
     expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 0, signal: null });
+  });
+
+  it('does not create the folder of its socket again after its parent has removed it', async () => {
+    const folder = join(temporaryFolder(), 'removed');
+    const env = { ASYA_PARENT_PIPE: '1', ASYA_SOCKET_PATH: join(folder, 'app.sock') };
+    const runtime = launch({ language, handler: language.handler('echo'), env, stdin: 'pipe' });
+    expect(await within(runtime.ended, 'the end', 60_000)).toEqual({ code: 1, signal: null });
+    expect(runtime.stderr()).toContain('cannot listen at');
+    expect(existsSync(folder)).toBe(false);
   });
 
   it('ignores stdin without ASYA_PARENT_PIPE', async () => {
