@@ -1,5 +1,4 @@
-import { crewFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
-import { lambdaHandler } from '../../lib/assembly/hosts/lambda.ts';
+import { crewHandler } from '../../lib/assembly/hosts/lambda-crew.ts';
 
 /** x-dlq on Lambda. Its event sources are all dead-letter queues of the mesh, including the crew's. */
-export const handler = lambdaHandler(process.env, crewFromConfig('x-dlq'));
+export const handler = crewHandler(process.env, 'x-dlq');

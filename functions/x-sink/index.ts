@@ -1,5 +1,4 @@
-import { crewFromConfig } from '../../lib/assembly/from-config/crew-from-config.ts';
-import { lambdaHandler } from '../../lib/assembly/hosts/lambda.ts';
+import { crewHandler } from '../../lib/assembly/hosts/lambda-crew.ts';
 
 /** x-sink on Lambda. It archives every envelope that ends, and forwards failed ones to x-sump. */
-export const handler = lambdaHandler(process.env, crewFromConfig('x-sink'));
+export const handler = crewHandler(process.env, 'x-sink');

@@ -14,6 +14,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionPlan, PlannedQueue } from '../../lib/config/plan/function-plan.ts';
+import { metricsService } from '../../lib/core/delivery/metric-name.ts';
 import type { FailedReason, Result } from '../../lib/core/delivery/plan.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import type { FunctionCode } from '../code/mesh-code.ts';
@@ -203,7 +204,7 @@ export class Actor extends Construct implements IGrantable {
   ): Metric {
     const { queue, config } = this.plan;
     return meshMetric({
-      namespace: config.namespace ?? 'asya',
+      namespace: metricsService(config.namespace),
       name,
       labels: { queue: queue?.name ?? '', ...labels },
       statistic,

@@ -1,9 +1,5 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRICS_NAMESPACE, toCamelCase } from '../../core/delivery/metric-name.ts';
 import {
-  METRICS,
   type Measurement,
-  type Metric,
   type MetricSource,
   measurementsOfDelivery,
   measurementsOfReceive,
@@ -15,15 +11,14 @@ export interface EmfTelemetry extends Telemetry {
   publish(): void;
 }
 
-const UNITS = {
-  count: MetricUnit.Count,
-  seconds: MetricUnit.Seconds,
-  bytes: MetricUnit.Bytes,
-  level: MetricUnit.Count,
-} as const satisfies Readonly<Record<Metric['kind'], string>>;
+/** Prints measurements that have the same labels. There is at least one, and at most `MAX_VALUES`. */
+export type PublishGroups = (groups: readonly (readonly Measurement[])[]) => void;
+
+/** CloudWatch accepts 100 values of a metric in one line. At 100, Powertools would print by itself, and then forget the labels. */
+const MAX_VALUES = 99;
 
 /** For Lambda: collects metrics during an invocation and prints them in CloudWatch's embedded metric format. */
-export function emfTelemetry(source: MetricSource): EmfTelemetry {
+export function emfTelemetry(source: MetricSource, publishGroups: PublishGroups): EmfTelemetry {
   let collected: Measurement[] = [];
   return {
     received: (count, waitedMs) => collected.push(...measurementsOfReceive(count, waitedMs, source)),
@@ -32,20 +27,24 @@ export function emfTelemetry(source: MetricSource): EmfTelemetry {
     warn: () => {},
     step: () => {},
     publish: () => {
-      for (const group of groupsByLabels(collected)) publishGroup(group);
+      const groups = groupsByLabels(collected);
       collected = [];
+      if (groups.length > 0) publishGroups(groups);
     },
   };
 }
 
 function groupsByLabels(measurements: readonly Measurement[]): readonly (readonly Measurement[])[] {
-  const groups = Map.groupBy(measurements, ({ labels }) => JSON.stringify(labels));
-  return [...groups.values()];
-}
-
-function publishGroup(group: readonly Measurement[]): void {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
-  metrics.addDimensions({ ...group[0]?.labels });
-  for (const { name, value } of group) metrics.addMetric(toCamelCase(name), UNITS[METRICS[name].kind], value);
-  metrics.publishStoredMetrics();
+  const groups = new Map<string, Measurement[]>();
+  const full: Measurement[][] = [];
+  for (const one of measurements) {
+    const key = Object.entries(one.labels).join();
+    const group = groups.get(key) ?? [];
+    if (group.length === 0) groups.set(key, group);
+    group.push(one);
+    if (group.length < MAX_VALUES) continue;
+    full.push(group);
+    groups.delete(key);
+  }
+  return [...full, ...groups.values()];
 }

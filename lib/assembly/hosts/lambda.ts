@@ -1,6 +1,6 @@
-import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { emfTelemetry } from '../../adapters/emf/emf-telemetry.ts';
+import { emfLines } from '../../adapters/emf/emf-lines.ts';
+import { emfTelemetry, type PublishGroups } from '../../adapters/emf/emf-telemetry.ts';
 import { jsonLog } from '../../adapters/log/json-log.ts';
 import { systemClock } from '../../adapters/system/system.ts';
 import { telemetryToAll } from '../../app/delivery/telemetry-to-all.ts';
@@ -8,6 +8,7 @@ import { HOST_RESERVE_MS, STARTUP_TIMEOUT_MS } from '../../config/settings/host-
 import { queueName } from '../../config/settings/queue-name.ts';
 import { readSidecarConfig } from '../../config/settings/read-host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
+import { metricsService } from '../../core/delivery/metric-name.ts';
 import { deliveryLineFromConfig } from '../from-config/delivery-line-from-config.ts';
 import { configFromEnvironment } from '../from-config/read-config.ts';
 import type { MakeRuntime } from '../from-config/runtime-from-config.ts';
@@ -17,8 +18,33 @@ import { handleBatch } from './handle-batch.ts';
 
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** The Lambda handler of a sidecar or one of the crew. Its event source is one or more SQS queues. */
+/** A function's handler before the last step: its metrics have to be published after each invocation. */
+export interface LambdaHost {
+  readonly handle: SqsHandler;
+  readonly publishMetrics: () => void;
+}
+
+/** The Lambda handler of a sidecar. Its event source is the actor's queue. */
 export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHandler {
+  const { handle, publishMetrics } = lambdaHost(env, makeRuntime);
+  return async (event, context) => {
+    try {
+      return await handle(event, context);
+    } finally {
+      publishMetrics();
+    }
+  };
+}
+
+/**
+ * A sidecar or one of the crew on Lambda. Its event source is one or more SQS queues.
+ * @param publishGroups Prints metrics. Default: without a library, which would cost a sidecar too much time.
+ */
+export function lambdaHost(
+  env: Environment,
+  makeRuntime: MakeRuntime,
+  publishGroups?: PublishGroups,
+): LambdaHost {
   const reading = configFromEnvironment(readSidecarConfig, env);
   if ('message' in reading) throw new Error(reading.message);
   // A runtime that hangs while it loads has to fail at some point. Otherwise its envelopes would be resent forever.
@@ -32,7 +58,12 @@ export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHa
   // Lambda adds a prefix to what console.log prints, and a line would not be valid JSON.
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const log = jsonLog({ level: config.logLevel, actor: config.actor.name, now: systemClock.now, write });
-  const metrics = emfTelemetry(place);
+  const service = metricsService(config.namespace);
+  const metrics = emfTelemetry(
+    place,
+    publishGroups ??
+      emfLines({ service, now: systemClock.now, write: (lines) => process.stdout.write(lines) }),
+  );
   const transport = transportOnLambda(config, env);
   /** Starts before the first event. The bundle is CommonJS, so it cannot use a top-level await. */
   const starting = makeRuntime(config, env, log).then((runtime) =>
@@ -67,6 +98,5 @@ export function lambdaHandler(env: Environment, makeRuntime: MakeRuntime): SqsHa
     });
   }
 
-  const publishMetrics = { after: () => metrics.publish(), onError: () => metrics.publish() };
-  return middy<SQSEvent, SQSBatchResponse>().use(publishMetrics).handler(handle) as unknown as SqsHandler;
+  return { handle, publishMetrics: metrics.publish };
 }

@@ -1,3 +1,4 @@
+import { metricsService } from '../../core/delivery/metric-name.ts';
 import { NO_RESILIENCY } from '../../core/policy/policy.ts';
 import { fileOfHandler, languageOf } from '../manifest/handler-name.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
@@ -44,7 +45,7 @@ export function lambdaEnvironment(plan: FunctionPlan): WrittenEnvironment {
   const { ASYA_AWS_REGION: _region, ...written } = variables;
   return {
     ...file,
-    variables: { ...environment, ...written, POWERTOOLS_SERVICE_NAME: config.namespace ?? 'asya' },
+    variables: { ...environment, ...written, POWERTOOLS_SERVICE_NAME: metricsService(config.namespace) },
   };
 }
 

@@ -10,3 +10,8 @@ export function toCamelCase(name: MetricName): string {
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 }
+
+/** The `service` dimension of metrics in CloudWatch. It separates the meshes of an account. */
+export function metricsService(namespace: string | undefined): string {
+  return namespace ?? 'asya';
+}
