@@ -1,9 +1,4 @@
-/**
- * How many partitions a list is spread over. One partition of an index accepts about 1,000 writes per second. A reader
- * queries all of them, so there are no more than necessary. It can be raised, but never lowered: items in the partitions
- * above would no longer be listed.
- */
-export const SHARDS = 16;
+import { LIST_SHARDS } from '../../config/plan/failure-table.ts';
 
 /** Marks items whose lists are sharded. Items of earlier versions lack it: each of their lists is one partition. */
 export const SHARD_MARK = 'shard';
@@ -13,7 +8,7 @@ export function shardOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   // The low bits of FNV-1a are the weakest.
-  return ((hash ^ (hash >>> 15)) >>> 0) % SHARDS;
+  return ((hash ^ (hash >>> 15)) >>> 0) % LIST_SHARDS;
 }
 
 /** The name of one partition of a list. The number is first, because DynamoDB's limit may cut the end of a long name. */
@@ -33,7 +28,7 @@ export interface Partition {
  * the mark tells the items of the first name from those in partition 3 of the second.
  */
 export function partitionsOf(list: string): readonly Partition[] {
-  const shards = Array.from({ length: SHARDS }, (_, shard) => ({
+  const shards = Array.from({ length: LIST_SHARDS }, (_, shard) => ({
     value: shardName(list, shard),
     isMarked: true,
   }));

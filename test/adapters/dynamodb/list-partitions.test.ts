@@ -6,11 +6,11 @@ import { type ListOptions, listPartitions } from '../../../lib/adapters/dynamodb
 import {
   partitionsOf,
   SHARD_MARK,
-  SHARDS,
   shardName,
   shardOf,
 } from '../../../lib/adapters/dynamodb/shards.ts';
 import { ensureTable, number, type Table, text, textOf } from '../../../lib/adapters/dynamodb/table.ts';
+import { LIST_SHARDS } from '../../../lib/config/plan/failure-table.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
 
@@ -156,7 +156,7 @@ describe('a sharded list', () => {
     await listed('bounded', {}, { limit: 50 }, async () => {
       pages++;
     });
-    expect(queries / (pages + 1)).toBeLessThan(2 * (SHARDS + 1));
+    expect(queries / (pages + 1)).toBeLessThan(2 * (LIST_SHARDS + 1));
   });
 
   it('of one partition needs a few queries more, not one per item', async () => {
@@ -164,7 +164,7 @@ describe('a sharded list', () => {
       await put('old', { id: `old-${at}`, seenMs: NOW + at, actor: 'a', isOld: true });
     queries = 0;
     expect((await pageOf('old', {}, { limit: 100 })).items).toHaveLength(100);
-    expect(queries).toBeLessThan(SHARDS + 8);
+    expect(queries).toBeLessThan(LIST_SHARDS + 8);
   });
 
   it('reads about as many items as it may, and continues with the next page', async () => {
@@ -174,7 +174,7 @@ describe('a sharded list', () => {
   });
 
   it('spreads its items evenly', () => {
-    const counts = Array<number>(SHARDS).fill(0);
+    const counts = Array<number>(LIST_SHARDS).fill(0);
     for (let at = 0; at < 16_000; at++)
       counts[shardOf(`task-${at}`)] = (counts[shardOf(`task-${at}`)] ?? 0) + 1;
     expect(Math.min(...counts)).toBeGreaterThan(800);

@@ -1,0 +1,66 @@
+import { LIST_SHARDS } from '../plan/failure-table.ts';
+import { END_RECORD, FAILURE_ENTRY, PUTS_PER_BATCH, TASK_ITEM } from './bookkeeping.ts';
+import { type Limit, limitOf } from './limit.ts';
+import type { FunctionDemand } from './mesh-demand.ts';
+import { DYNAMODB, S3_PREFIX_PUTS } from './quotas.ts';
+import type { Workload } from './workload.ts';
+
+const SPLIT = 'split the mesh into several deployments, each with its own table';
+
+/** The limits of the table, its indexes and the bucket. */
+export function storeLimits(demands: readonly FunctionDemand[], workload: Workload): readonly Limit[] {
+  const { failedShare, trackedShare, callers } = workload;
+  const listLimit = LIST_SHARDS * DYNAMODB.partitionWrites;
+  const list = (resource: string, perEnvelope: number, advice: string) =>
+    limitOf(workload, perEnvelope, {
+      resource,
+      unit: 'writes per second',
+      limit: listLimit,
+      advice: () => advice,
+    });
+  const writes = writesPerEnvelope(workload);
+  return [
+    list('index "by-time", list of ends', END_RECORD.writes, SPLIT),
+    list('index "by-time", list of failures', failedShare * FAILURE_ENTRY.writes, SPLIT),
+    list('index "by-group", failures of one cause', failedShare * FAILURE_ENTRY.writes, SPLIT),
+    list(
+      'index "by-owner", tasks of one caller',
+      (trackedShare * TASK_ITEM.writes) / callers,
+      'give each producer its own API key, or split the mesh',
+    ),
+    limitOf(workload, writes, {
+      resource: 'writes of a new table',
+      unit: 'write units per second',
+      limit: DYNAMODB.newTableWrites,
+      raisableTo: DYNAMODB.tableWrites,
+      advice: (toSet) =>
+        `before the first load, set the warm throughput of the table and its indexes to ${toSet} write units`,
+    }),
+    limitOf(workload, writes, {
+      resource: 'writes of the table',
+      unit: 'write units per second',
+      limit: DYNAMODB.tableWrites,
+      raisableTo: Number.POSITIVE_INFINITY,
+      advice: (toSet) =>
+        `request ${toSet} for the quota "Table-level write throughput limit" of DynamoDB, and as warm throughput`,
+    }),
+    limitOf(workload, putsPerEnvelope(demands), {
+      resource: 'PUT requests of one day and actor in the bucket',
+      unit: 'per second',
+      limit: S3_PREFIX_PUTS,
+      raisableTo: Number.POSITIVE_INFINITY,
+      advice: () =>
+        'nothing to set: S3 splits the prefix within minutes, and x-sink receives envelopes again until then',
+    }),
+  ];
+}
+
+/** Of the table itself. Each index has at most as many. */
+function writesPerEnvelope({ failedShare, trackedShare }: Workload): number {
+  return END_RECORD.writes + failedShare * FAILURE_ENTRY.writes + trackedShare * TASK_ITEM.writes;
+}
+
+function putsPerEnvelope(demands: readonly FunctionDemand[]): number {
+  const sink = demands.find(({ plan }) => plan.folder === 'x-sink');
+  return sink === undefined ? 0 : (sink.deliveries / sink.plan.batchSize) * PUTS_PER_BATCH;
+}
