@@ -8,7 +8,7 @@ export const addScale = defineCommand({
       .argument('[DIR]', "the mesh's folder", '.')
       .option(
         '--rate <N>',
-        'envelopes per second at the busiest time of a normal day (default: the limits at 100, 1,000, 10,000 and 100,000)',
+        'envelopes per second at the busiest time of a normal day (default: 100, 1,000, 10,000 and 100,000)',
       )
       .option(
         '--take <ACTOR=DURATION>',
@@ -23,7 +23,7 @@ export const addScale = defineCommand({
       )
       .option('--callers <N>', 'callers of the gateway (default: 1)')
       .option('--outage <ACTOR>', 'the actor that fails from 14:00 to 15:00, or "stores" (default: none)')
-      .option('--tuned', 'the day with as many copies as advised')
+      .option('--tuned', 'with --rate: the day with as many copies as advised')
       .option('--seed <N>', "selects the times of the day's bursts (default: 1)")
       .option('--json', 'print one JSON document'),
   help: `Examples:

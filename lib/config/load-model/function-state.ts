@@ -1,5 +1,6 @@
 import type { FunctionPlan } from '../plan/function-plan.ts';
 import { IN_FLIGHT_MESSAGES } from '../scaling/quotas.ts';
+import { storedPerSecond } from '../scaling/store-limits.ts';
 import type { Workload } from '../scaling/workload.ts';
 import { nextCopies, type Pace, paceOf } from './event-source.ts';
 import type { Host } from './load.ts';
@@ -47,6 +48,7 @@ export function functionState(
   { host, workload, stepMs }: { readonly host: Host; readonly workload: Workload; readonly stepMs: number },
 ): FunctionState {
   const line = waitingLine();
+  const mayBeStored = storedPerSecond(plan.folder) * (stepMs / 1000);
   let arriving: Cohort[] = [];
   const delayed = new Map<number, Delayed[]>();
   let delayedAmount = 0;
@@ -85,7 +87,7 @@ export function functionState(
       delayed.delete(step);
       const pace = paceOf(plan, { waiting: line.amount, copies, stepMs }, host, workload);
       const mayBeInFlight = Math.max(0, IN_FLIGHT_MESSAGES - hiddenAmount);
-      const records = Math.min(line.amount, pace.capacity, mayBeInFlight);
+      const records = Math.min(line.amount, pace.capacity, mayBeInFlight, mayBeStored);
       return { pace, records, executions: executionsFor(records, pace) };
     },
     process: ({ pace, records: possible }, share) => {

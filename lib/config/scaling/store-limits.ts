@@ -1,4 +1,5 @@
 import { LIST_SHARDS } from '../plan/failure-table.ts';
+import type { FunctionPlan } from '../plan/function-plan.ts';
 import { END_RECORD, FAILURE_ENTRY, PUTS_PER_BATCH, TASK_ITEM } from './bookkeeping.ts';
 import { type Limit, limitOf } from './limit.ts';
 import type { FunctionDemand } from './mesh-demand.ts';
@@ -7,15 +8,23 @@ import type { Workload } from './workload.ts';
 
 const SPLIT = 'split the mesh into several deployments, each with its own table';
 
+/** Writes per second of one list in an index. */
+const LIST_WRITES = LIST_SHARDS * DYNAMODB.partitionWrites;
+
+/** Envelopes per second that a function of the crew can store. Other functions have no such limit. */
+export function storedPerSecond(folder: FunctionPlan['folder']): number {
+  if (folder === 'x-sink') return LIST_WRITES / END_RECORD.writes;
+  return folder === 'x-sump' ? LIST_WRITES / FAILURE_ENTRY.writes : Number.POSITIVE_INFINITY;
+}
+
 /** The limits of the table, its indexes and the bucket. */
 export function storeLimits(demands: readonly FunctionDemand[], workload: Workload): readonly Limit[] {
   const { failedShare, trackedShare, callers } = workload;
-  const listLimit = LIST_SHARDS * DYNAMODB.partitionWrites;
   const list = (resource: string, perEnvelope: number, advice: string) =>
     limitOf(workload, perEnvelope, {
       resource,
       unit: 'writes per second',
-      limit: listLimit,
+      limit: LIST_WRITES,
       advice: () => advice,
     });
   const writes = writesPerEnvelope(workload);

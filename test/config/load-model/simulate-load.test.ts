@@ -138,7 +138,7 @@ describe('an outage of the stores', () => {
       .filter(({ fromMs }) => fromMs >= 15 * MINUTE_MS && fromMs < 53 * MINUTE_MS)
       .map(({ functions }) => functions.get('x-sink')?.deliveries ?? 0);
     // 180,000 arrive per minute. Nearly all that may be in flight is hidden for many minutes.
-    expect(received.reduce((sum, count) => sum + count, 0) / received.length).toBeLessThan(60_000);
+    expect(received.reduce((sum, count) => sum + count, 0) / received.length).toBeLessThan(100_000);
     expect(peakOf(result, 'x-sink').backlog).toBeGreaterThan(4_000_000);
   });
 });

@@ -13,3 +13,11 @@ export function percentText(share: number): string {
 export function dollarText(dollars: number): string {
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
+
+/** "14 min", or "-" for what is hardly older than a step of the model. */
+export function ageText(ms: number): string {
+  if (ms < 20_000) return '-';
+  if (ms < 60_000) return '< 1 min';
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 600 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}

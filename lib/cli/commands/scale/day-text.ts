@@ -1,9 +1,4 @@
-import {
-  type FunctionSample,
-  type LoadResult,
-  type LoadSample,
-  STORES,
-} from '../../../config/load-model/load.ts';
+import type { FunctionSample, LoadResult, LoadSample } from '../../../config/load-model/load.ts';
 import {
   dollarsFor,
   dollarsOf,
@@ -13,7 +8,8 @@ import {
   PRICES_REGION,
 } from '../../../config/scaling/prices.ts';
 import { tableText } from '../../output/table.ts';
-import { amountText, dollarText } from './amount-text.ts';
+import { ageText, amountText, dollarText } from './amount-text.ts';
+import { leftOf, outageText } from './days-text.ts';
 
 export interface DayAssumptions {
   readonly outage?: string;
@@ -25,14 +21,9 @@ export function dayText(day: LoadResult, assumptions: DayAssumptions): string {
   return [headText(day, assumptions), hoursTable(day), peaksTable(day), costTable(day)].join('\n\n');
 }
 
-function headText({ total, succeeded, failed }: LoadResult, { outage, isTuned }: DayAssumptions): string {
+function headText(day: LoadResult, { outage, isTuned }: DayAssumptions): string {
   const copies = isTuned ? 'with the copies that are advised' : 'with the settings of the mesh';
-  const down =
-    outage === undefined
-      ? 'no outage'
-      : `${outage === STORES ? 'the stores fail' : `every call of ${outage} fails`} from 14:00 to 15:00`;
-  const left = total.entered - succeeded - failed;
-  return `A day ${copies}, ${down}: ${amountText(total.entered)} envelopes entered, ${amountText(succeeded)} succeeded, ${amountText(failed)} failed, ${amountText(Math.max(0, left))} left at the end`;
+  return `A day ${copies}, ${outageText(outage)}: ${amountText(day.total.entered)} envelopes entered, ${amountText(day.succeeded)} succeeded, ${amountText(day.failed)} failed, ${amountText(leftOf(day))} left at the end`;
 }
 
 const HOUR_SECONDS = 3_600;
@@ -65,7 +56,7 @@ function peaksTable({ total }: LoadResult): string {
       { title: 'FUNCTION', text: ([name]: readonly [string, FunctionSample]) => name },
       { title: 'MOST WAITING', text: ([, one]) => backlogText(one), align: 'right' },
       { title: 'AT', text: ([, one]) => (one.backlog < 1 ? '-' : timeText(one.backlogAtMs)) },
-      { title: 'OLDEST', text: ([, one]) => minutesText(one.oldestMs), align: 'right' },
+      { title: 'OLDEST', text: ([, one]) => ageText(one.oldestMs), align: 'right' },
       { title: 'MOST COPIES', text: ([, one]) => amountText(Math.ceil(one.copies)), align: 'right' },
       {
         title: 'PER INVOCATION',
@@ -99,9 +90,4 @@ function costTable({ usage, total }: LoadResult): string {
 function timeText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
-}
-
-function minutesText(ms: number): string {
-  const minutes = Math.round(ms / 60_000);
-  return ms < 60_000 ? (ms < 20_000 ? '-' : '< 1 min') : `${amountText(minutes)} min`;
 }

@@ -1,3 +1,4 @@
+import type { LoadResult } from '../../../config/load-model/load.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
 import type { Limit } from '../../../config/scaling/limit.ts';
 import type { ScalingReport } from '../../../config/scaling/scaling-report.ts';
@@ -22,14 +23,19 @@ export function workloadText({ actors, flows }: Manifest, workload: Workload): s
   return `${countText(actors.length, 'actor')}, ${countText(flows.length, 'flow')}; ${calls}; envelopes of ${amountText(envelopeBytes)} bytes, ${percentText(failedShare)} fail, ${tracked}`;
 }
 
-/** One block per rate: the first limit, what to set, and where the next limit is after that. */
-export function ratesText(
-  reports: readonly { readonly rate: number; readonly report: ScalingReport }[],
-): string {
-  return reports.map(({ rate, report }) => rateText(rate, report)).join('\n\n');
+/** The limits at a rate, and a day. */
+export interface RateReport {
+  readonly rate: number;
+  readonly report: ScalingReport;
+  readonly day: LoadResult;
 }
 
-function rateText(rate: number, { limits, exceeded, hard }: ScalingReport): string {
+/** One block per rate: the first limit, what to set, and where the next limit is after that. */
+export function ratesText(reports: readonly RateReport[]): string {
+  return reports.map(rateText).join('\n\n');
+}
+
+function rateText({ rate, report: { limits, exceeded, hard } }: RateReport): string {
   const [first] = limits;
   const lines =
     exceeded.length === 0 && first !== undefined
@@ -60,8 +66,13 @@ function adviceLines(exceeded: readonly Limit[]): readonly string[] {
   );
 }
 
-/** All limits at one rate. */
-export function limitsText(report: ScalingReport, workload: Workload): string {
+/** Limits that are used less than this are only counted. */
+const LEAST_USED = 0.01;
+
+/** The limits at one rate. */
+export function limitsText(one: RateReport): string {
+  const { limits } = one.report;
+  const used = limits.filter(({ needed, limit }) => needed / limit >= LEAST_USED);
   const table = tableText<Limit>(
     [
       { title: 'LIMIT', text: ({ resource }) => resource },
@@ -71,7 +82,12 @@ export function limitsText(report: ScalingReport, workload: Workload): string {
       { title: 'USED', text: ({ needed, limit }) => percentText(needed / limit), align: 'right' },
       { title: 'REACHED AT', text: ({ maxRate }) => amountText(maxRate), align: 'right' },
     ],
-    report.limits,
+    used,
   );
-  return `${rateText(workload.ratePerSecond, report)}\n\n${table}`;
+  const others = limits.length - used.length;
+  const rest =
+    others === 0
+      ? ''
+      : `\nand ${countText(others, 'limit')} of which less than ${percentText(LEAST_USED)} is used`;
+  return `${rateText(one)}\n\n${table}${rest}`;
 }
