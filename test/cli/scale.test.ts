@@ -59,6 +59,7 @@ describe('asya scale', () => {
       ['--rate', '1', '--outage', 'store '],
       '--outage is "store "; expected one of score, store, review, stores',
     ],
+    [['--size', '2000000'], 'SQS accepts at most 1048576 bytes'],
     [['--rate', '1', '--seed', 'x'], '--seed is "x"'],
   ])('rejects %j', async (options, problem) => {
     const { status, err } = await asya(aMesh(), 'scale', 'my-mesh', ...options);

@@ -23,7 +23,7 @@ export interface FunctionState {
   process(turn: Turn, share: number): Work;
 }
 
-export interface Turn {
+interface Turn {
   readonly pace: Pace;
   /** Records that it would process if the account had executions for it. */
   readonly records: number;

@@ -42,7 +42,7 @@ export function lambdaHost(executions: number): Host {
 /** In `Outage.of`: the bucket and the table. */
 export const STORES = 'stores';
 
-export interface Outage {
+interface Outage {
   /** The actor whose calls all fail, or `STORES`. */
   readonly of: string;
   readonly fromMs: number;

@@ -13,7 +13,7 @@ import {
 } from './bookkeeping.ts';
 import { callsAtOnce } from './mesh-demand.ts';
 import type { PricedUnit, Usage } from './prices.ts';
-import { SQS_BATCH, SQS_BILLED_BYTES } from './quotas.ts';
+import { SQS_BATCH, SQS_BILLED_BYTES, SQS_REQUEST_BYTES } from './quotas.ts';
 import type { Workload } from './workload.ts';
 
 const GIGA = 1_000_000_000;
@@ -60,7 +60,8 @@ export function usageOfInvocation(
 function sendsOf(plan: FunctionPlan, records: number, { callMs, envelopeBytes }: Workload): number {
   if (plan.folder !== 'sidecar') return 0;
   const atOnce = callMs(plan.actor) > SEND_LINGER_MS ? Math.min(callsAtOnce(plan), records) : records;
-  const perSend = Math.min(SQS_BATCH, atOnce);
+  const fitting = Math.max(1, Math.floor(SQS_REQUEST_BYTES / envelopeBytes));
+  const perSend = Math.min(SQS_BATCH, atOnce, fitting);
   return (records / perSend) * Math.max(1, (perSend * envelopeBytes) / SQS_BILLED_BYTES);
 }
 

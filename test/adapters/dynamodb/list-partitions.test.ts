@@ -3,12 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { type ListOptions, listPartitions } from '../../../lib/adapters/dynamodb/list-partitions.ts';
-import {
-  partitionsOf,
-  SHARD_MARK,
-  shardName,
-  shardOf,
-} from '../../../lib/adapters/dynamodb/shards.ts';
+import { partitionsOf, SHARD_MARK, shardName, shardOf } from '../../../lib/adapters/dynamodb/shards.ts';
 import { ensureTable, number, type Table, text, textOf } from '../../../lib/adapters/dynamodb/table.ts';
 import { LIST_SHARDS } from '../../../lib/config/plan/failure-table.ts';
 import { NOW } from '../../core/a-delivery.ts';

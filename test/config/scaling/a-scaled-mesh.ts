@@ -10,7 +10,7 @@ const ACTORS = ['first', 'second', 'third'];
 export type ActorFields = Readonly<Record<string, string>>;
 
 /** Three actors in one flow. */
-export function threeActors(fields: ActorFields = {}): Manifest {
+function threeActors(fields: ActorFields = {}): Manifest {
   const actors = ACTORS.map(
     (name) => `apiVersion: asya.sh/v1alpha1
 kind: AsyncActor

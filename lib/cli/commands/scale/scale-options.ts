@@ -2,6 +2,7 @@ import { ScenarioMistake } from '../../../assembly/simulation/scenario-mistake.t
 import { scriptsFrom } from '../../../assembly/simulation/scripts-from-text.ts';
 import { STORES } from '../../../config/load-model/load.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
+import { SQS_REQUEST_BYTES } from '../../../config/scaling/quotas.ts';
 import { DEFAULT_CALL_MS, DEFAULT_WORKLOAD, type Workload } from '../../../config/scaling/workload.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { positiveNumberOption } from '../../options/read-option.ts';
@@ -27,7 +28,7 @@ export function workloadFrom(options: ScaleOptions, manifest: Manifest): Workloa
   return {
     ratePerSecond: numberFrom('--rate', rate, DEFAULT_WORKLOAD.ratePerSecond),
     callMs: callsFrom(options, manifest),
-    envelopeBytes: numberFrom('--size', size, DEFAULT_WORKLOAD.envelopeBytes),
+    envelopeBytes: size === undefined ? DEFAULT_WORKLOAD.envelopeBytes : bytesFrom(size),
     failedShare: shareFrom('--failed', failed, DEFAULT_WORKLOAD.failedShare),
     trackedShare: shareFrom('--tracked', tracked, isTracked),
     callers: numberFrom('--callers', callers, DEFAULT_WORKLOAD.callers),
@@ -49,6 +50,12 @@ function callsFrom({ take = [] }: ScaleOptions, { actors }: Manifest): Workload[
 
 function numberFrom(name: string, text: string | undefined, fallback: number): number {
   return text === undefined ? fallback : positiveNumberOption(name, text);
+}
+
+function bytesFrom(text: string): number {
+  const bytes = positiveNumberOption('--size', text);
+  if (bytes <= SQS_REQUEST_BYTES) return bytes;
+  throw new UsageError(`asya: --size is "${text}"; SQS accepts at most ${SQS_REQUEST_BYTES} bytes`);
 }
 
 function shareFrom(name: string, text: string | undefined, fallback: number): number {
