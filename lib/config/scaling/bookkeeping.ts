@@ -14,16 +14,18 @@ export const LOG_BYTES = { perInvocation: 2_500, perRecord: 50 } as const;
 /** Metrics of one function with all their dimensions. */
 export const METRICS_PER_FUNCTION = 10;
 
-/** Write units per ended envelope, of the table and of each of the indexes that contain its record. */
-export const END_RECORD = { writes: 1, indexes: ['by-time', 'by-envelope'] } as const;
+/** Write units per ended envelope, of the table and of each of the indexes that contain the first end of an envelope. */
+export const END_RECORD = { writes: 1, indexes: ['by-time'] } as const;
 /** The same for a failure. */
 export const FAILURE_ENTRY = { writes: 1, indexes: ['by-time', 'by-group', 'by-envelope'] } as const;
-/** The same for a task, from its creation to its end. */
-export const TASK_ITEM = { writes: 2, indexes: ['by-owner'] } as const;
-/** Read units per task. */
-export const TASK_READS = 1;
+/** The same for each change of a task: its creation, its end, and each call that is long enough to be reported. */
+export const TASK_CHANGE = { writes: 1, indexes: ['by-owner'] } as const;
+/** A call that takes this long is reported on its own. */
+export const REPORTED_CALL_MS = 1_000;
+/** Read units per task: the share of the search for overdue ones. */
+export const TASK_READS = 0.1;
 
-/** How long the gateway needs to accept a call, and to store the reports of an invocation. */
+/** How long the gateway needs to accept a call, or to store the reports of an invocation. */
 export const GATEWAY_MS = 20;
 /** Objects that a batch of x-sink writes. */
 export const PUTS_PER_BATCH = 1;

@@ -7,6 +7,7 @@ import {
   IN_FLIGHT_MESSAGES,
   INVOCATIONS_PER_EXECUTION,
 } from './quotas.ts';
+import { reportsOf } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** The limits of each function that receives envelopes. */
@@ -50,8 +51,10 @@ function inFlight({ plan, deliveries }: FunctionDemand, workload: Workload): Lim
 export function accountLimit(demands: readonly FunctionDemand[], workload: Workload): Limit {
   const { trackedShare } = workload;
   const actorCalls = sum(demands.map(({ plan, deliveries }) => deliveries / plan.batchSize));
-  // The gateway accepts each task, and receives one report per invocation.
-  const gatewayCalls = trackedShare * (1 + actorCalls);
+  // The gateway accepts each task, and receives one request with the reports of an invocation.
+  const reporting = demands.filter(({ plan }) => reportsOf(plan, workload));
+  const reports = sum(reporting.map(({ plan, deliveries }) => deliveries / plan.batchSize));
+  const gatewayCalls = trackedShare * (1 + reports);
   const busy = sum(demands.map((one) => one.copies)) + gatewayCalls * (GATEWAY_MS / 1000);
   // A short invocation counts like one of 100 ms.
   const executions = Math.max(busy, (actorCalls + gatewayCalls) / INVOCATIONS_PER_EXECUTION);

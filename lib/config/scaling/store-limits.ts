@@ -1,9 +1,11 @@
 import { LIST_SHARDS } from '../plan/failure-table.ts';
 import type { FunctionPlan } from '../plan/function-plan.ts';
-import { END_RECORD, FAILURE_ENTRY, PUTS_PER_BATCH, TASK_ITEM } from './bookkeeping.ts';
+import { END_RECORD, FAILURE_ENTRY, PUTS_PER_BATCH, TASK_CHANGE } from './bookkeeping.ts';
+import { sum } from './function-limits.ts';
 import { type Limit, limitOf } from './limit.ts';
 import type { FunctionDemand } from './mesh-demand.ts';
 import { DYNAMODB, S3_PREFIX_PUTS } from './quotas.ts';
+import { reportsOf } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 const SPLIT = 'split the mesh into several deployments, each with its own table';
@@ -19,7 +21,7 @@ export function storedPerSecond(folder: FunctionPlan['folder']): number {
 
 /** The limits of the table, its indexes and the bucket. */
 export function storeLimits(demands: readonly FunctionDemand[], workload: Workload): readonly Limit[] {
-  const { failedShare, trackedShare, callers } = workload;
+  const { failedShare, callers } = workload;
   const list = (resource: string, perEnvelope: number, advice: string) =>
     limitOf(workload, perEnvelope, {
       resource,
@@ -27,14 +29,15 @@ export function storeLimits(demands: readonly FunctionDemand[], workload: Worklo
       limit: LIST_WRITES,
       advice: () => advice,
     });
-  const writes = writesPerEnvelope(workload);
+  const writes =
+    END_RECORD.writes + failedShare * FAILURE_ENTRY.writes + taskWritesPerEnvelope(demands, workload);
   return [
     list('index "by-time", list of ends', END_RECORD.writes, SPLIT),
     list('index "by-time", list of failures', failedShare * FAILURE_ENTRY.writes, SPLIT),
     list('index "by-group", failures of one cause', failedShare * FAILURE_ENTRY.writes, SPLIT),
     list(
       'index "by-owner", tasks of one caller',
-      (trackedShare * TASK_ITEM.writes) / callers,
+      taskWritesPerEnvelope(demands, workload) / callers,
       'give each producer its own API key, or split the mesh',
     ),
     limitOf(workload, writes, {
@@ -64,9 +67,11 @@ export function storeLimits(demands: readonly FunctionDemand[], workload: Worklo
   ];
 }
 
-/** Of the table itself. Each index has at most as many. */
-function writesPerEnvelope({ failedShare, trackedShare }: Workload): number {
-  return END_RECORD.writes + failedShare * FAILURE_ENTRY.writes + trackedShare * TASK_ITEM.writes;
+/** A task is created, and changes with each report. */
+function taskWritesPerEnvelope(demands: readonly FunctionDemand[], workload: Workload): number {
+  const reporting = demands.filter(({ plan }) => reportsOf(plan, workload));
+  const changes = 1 + sum(reporting.map(({ deliveries }) => deliveries));
+  return workload.trackedShare * changes * TASK_CHANGE.writes;
 }
 
 function putsPerEnvelope(demands: readonly FunctionDemand[]): number {

@@ -7,8 +7,9 @@ import {
   LOG_BYTES,
   METRICS_PER_FUNCTION,
   PUTS_PER_BATCH,
+  REPORTED_CALL_MS,
   SEND_LINGER_MS,
-  TASK_ITEM,
+  TASK_CHANGE,
   TASK_READS,
 } from './bookkeeping.ts';
 import { callsAtOnce } from './mesh-demand.ts';
@@ -44,16 +45,26 @@ export function usageOfInvocation(
     sqsRequests: receives * billed + sends + receives,
     logGb: (LOG_BYTES.perInvocation + records * LOG_BYTES.perRecord) / GIGA,
   };
-  if (folder === 'x-sink')
-    return addUsage(own, {
-      dynamodbWrites: records * writesOf(END_RECORD),
-      s3Puts: PUTS_PER_BATCH,
-      s3GbMonths: (records * envelopeBytes) / GIGA,
-    });
-  if (folder === 'x-sump') return addUsage(own, { dynamodbWrites: records * writesOf(FAILURE_ENTRY) });
-  // One request with the reports of its tracked envelopes.
-  if (folder === 'sidecar' && trackedShare > 0) return addUsage(own, requestsOfGateway(1));
-  return own;
+  const reported = reportsOf(plan, workload) ? records * trackedShare : 0;
+  const reports = addUsage(requestsOfGateway(Math.min(1, reported)), {
+    dynamodbWrites: reported * writesOf(TASK_CHANGE),
+  });
+  return [own, reports, stored(folder, records, envelopeBytes)].reduce(addUsage);
+}
+
+/** Whether a function reports the envelopes of tasks: their ends, and long calls. */
+export function reportsOf({ actor, folder }: FunctionPlan, { callMs }: Workload): boolean {
+  return folder === 'x-sink' || (folder === 'sidecar' && callMs(actor) >= REPORTED_CALL_MS);
+}
+
+function stored(folder: FunctionPlan['folder'], records: number, envelopeBytes: number): Usage {
+  if (folder === 'x-sump') return { dynamodbWrites: records * writesOf(FAILURE_ENTRY) };
+  if (folder !== 'x-sink') return {};
+  return {
+    dynamodbWrites: records * writesOf(END_RECORD),
+    s3Puts: PUTS_PER_BATCH,
+    s3GbMonths: (records * envelopeBytes) / GIGA,
+  };
 }
 
 /** Sends wait only a few milliseconds for others: results of calls that take longer are sent one round after another. */
@@ -70,7 +81,7 @@ export function usageOfEntry(envelopes: number, { trackedShare }: Workload): Usa
   const tracked = envelopes * trackedShare;
   return addUsage(requestsOfGateway(tracked), {
     sqsRequests: tracked + (envelopes - tracked) / SQS_BATCH,
-    dynamodbWrites: tracked * writesOf(TASK_ITEM),
+    dynamodbWrites: tracked * writesOf(TASK_CHANGE),
     dynamodbReads: tracked * TASK_READS,
   });
 }

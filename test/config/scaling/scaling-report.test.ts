@@ -111,7 +111,6 @@ describe('a tuned mesh', () => {
     const tuned = tunedMesh(MESH, workload);
     expect(scalingReport(tuned, workload).exceeded.map(({ resource }) => resource)).toEqual([
       'writes of a new table',
-      'concurrent executions of the account',
     ]);
     expect(executionsFor(tuned)).toBe(1_000);
     const large = tunedMesh(MESH, aWorkload({ ratePerSecond: 9_000 }));

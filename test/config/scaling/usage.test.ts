@@ -35,8 +35,18 @@ describe('an invocation of an actor', () => {
 
 describe('the crew', () => {
   it('writes an object per batch, and each record into the table and its indexes', () => {
-    expect(invocation('x-sink', 10)).toMatchObject({ s3Puts: 1, dynamodbWrites: 30 });
+    expect(invocation('x-sink', 10)).toMatchObject({ s3Puts: 1, dynamodbWrites: 20 });
     expect(invocation('x-sump', 10)).toMatchObject({ dynamodbWrites: 40 });
+  });
+});
+
+describe('a task', () => {
+  it('changes at its end, and when a call takes long', () => {
+    const tracked = { trackedShare: 1 };
+    expect(invocation('x-sink', 10, tracked)).toMatchObject({ dynamodbWrites: 40, lambdaRequests: 2 });
+    expect(invocation('first', 10, tracked)).toMatchObject({ dynamodbWrites: 0, lambdaRequests: 1 });
+    const long = { ...tracked, callMs: () => 2_000 };
+    expect(invocation('first', 10, long)).toMatchObject({ dynamodbWrites: 20, lambdaRequests: 2 });
   });
 });
 
@@ -45,7 +55,7 @@ describe('an envelope that enters', () => {
     expect(usageOfEntry(100, aWorkload()).sqsRequests).toBe(10);
     expect(usageOfEntry(100, aWorkload({ trackedShare: 1 }))).toMatchObject({
       sqsRequests: 100,
-      dynamodbReads: 100,
+      dynamodbWrites: 200,
       lambdaRequests: 100,
     });
   });
