@@ -6,6 +6,7 @@ import { CHAPTERS } from '../lib/config/settings/settings.ts';
 import { dashboardPicture } from './dashboard-picture.ts';
 import { decisionsPage } from './decisions-page.ts';
 import { metricsPage } from './metrics-page.ts';
+import { scalingPage } from './scaling-page.ts';
 import { transportsPage } from './transports-page.ts';
 
 /** `npm run docs`: writes the pages that are generated from code. A test compares them. */
@@ -76,6 +77,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/transports.md': transportsPage,
   'docs/pubsub-delayer.md': () => pageWithTable('docs/pubsub-delayer.md', DELAYER),
   'docs/metrics.md': () => metricsPage(ROOT),
+  'docs/scaling.md': () => scalingPage(ROOT),
   'docs/decisions.md': () => decisionsPage(ROOT),
   'docs/dashboard.svg': () => dashboardPicture(ROOT),
 };

@@ -57,6 +57,12 @@ export interface ActorMeshProps {
    */
   readonly concurrency?: number;
   /**
+   * Maximum number of concurrent executions of x-sink, x-sump and x-dlq each, from 2 to 1000. x-sink stores every
+   * envelope that ends: with the default it keeps up with more than a thousand per second.
+   * @default 10
+   */
+  readonly crewConcurrency?: number;
+  /**
    * Number of deliveries without an acknowledgement after which SQS moves a message to the dead-letter queue. From 5 to
    * 1000. Polls that Lambda throttles count as deliveries, so a lower number would dead-letter messages that never
    * failed.
@@ -88,11 +94,12 @@ export interface ActorMeshProps {
 
 /** The settings of `planMesh` that follow from the props. */
 export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
-  const { namespace, logLevel, concurrency, maxReceiveCount, retention, deadLetterRetention } = props;
+  const { namespace, logLevel, concurrency, crewConcurrency } = props;
+  const { maxReceiveCount, retention, deadLetterRetention } = props;
   return {
     namespace,
     region: Stack.of(scope).region,
-    ...defined({ logLevel, replicaLimit: concurrency }),
+    ...defined({ logLevel, replicaLimit: concurrency, crewReplicas: crewConcurrency }),
     queues: {
       ...defined({ maxReceiveCount }),
       ...(retention !== undefined && { retentionSeconds: retention.toSeconds() }),

@@ -41,6 +41,11 @@ export interface DeployEnvironment {
    */
   readonly concurrency?: number;
   /**
+   * Maximum number of concurrent executions of x-sink, x-sump and x-dlq each, from 2 to 1000.
+   * @default 10
+   */
+  readonly crewConcurrency?: number;
+  /**
    * Options of the gateway.
    * @default the mesh has no gateway
    */
@@ -54,6 +59,7 @@ const FIELDS = [
   'logRetentionDays',
   'alarmEmail',
   'concurrency',
+  'crewConcurrency',
   'gateway',
 ] as const;
 const REMOVAL = { destroy: RemovalPolicy.DESTROY, retain: RemovalPolicy.RETAIN } as const;
@@ -107,14 +113,15 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
     here,
   );
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'expected an email address', here);
-  const concurrency = concurrencyIn(fields, here);
+  const concurrency = concurrencyIn(fields, 'concurrency', here);
+  const crewConcurrency = concurrencyIn(fields, 'crewConcurrency', here);
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
     ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...defined({ alarmEmail, concurrency, gateway }),
+    ...defined({ alarmEmail, concurrency, crewConcurrency, gateway }),
   };
 }
 
@@ -132,14 +139,18 @@ function textIn(
   return undefined;
 }
 
-function concurrencyIn({ concurrency }: Fields, notes: MistakeCollector): number | undefined {
-  if (concurrency === undefined) return undefined;
-  if (Number.isInteger(concurrency) && (concurrency as number) >= 2 && (concurrency as number) <= 1000)
-    return concurrency as number;
+function concurrencyIn(
+  fields: Fields,
+  key: 'concurrency' | 'crewConcurrency',
+  notes: MistakeCollector,
+): number | undefined {
+  const value = fields[key];
+  if (value === undefined) return undefined;
+  if (Number.isInteger(value) && (value as number) >= 2 && (value as number) <= 1000) return value as number;
   notes
-    .at('concurrency')
+    .at(key)
     .add(
-      `is ${describeValue(concurrency)}; expected a whole number from 2, the minimum of an SQS event source, to 1000`,
+      `is ${describeValue(value)}; expected a whole number from 2, the minimum of an SQS event source, to 1000`,
     );
   return undefined;
 }

@@ -9,6 +9,7 @@ import { addPurge } from './commands/purge.ts';
 import { addQueues } from './commands/queues.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRuns } from './commands/runs.ts';
+import { addScale } from './commands/scale.ts';
 import { addSend } from './commands/send.ts';
 import { addSidecar } from './commands/sidecar.ts';
 import { addSimulate } from './commands/simulate.ts';
@@ -31,6 +32,7 @@ const COMMANDS: readonly AddCommand[] = [
   addInit,
   addValidate,
   addSimulate,
+  addScale,
   addEnv,
   addSidecar,
   addFailures,

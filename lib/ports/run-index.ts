@@ -33,7 +33,7 @@ export interface RunFilter {
   readonly sinceMs?: number;
 }
 
-export interface RunPage {
+interface RunPage {
   readonly ok: true;
   /** Newest first. */
   readonly records: readonly EndRecord[];

@@ -157,6 +157,15 @@ describe('functions', () => {
     for (const { Properties } of resourcesOf(lowered, 'AWS::Lambda::EventSourceMapping'))
       expect(Properties.ScalingConfig.MaximumConcurrency).toBe(3);
   });
+
+  test('the crew has its own concurrency', () => {
+    const raised = templateOf(manifestIn(LETTERS), { environment: { ...DEV, crewConcurrency: 40 } });
+    const limits = resourcesOf(raised, 'AWS::Lambda::EventSourceMapping').map(
+      ({ Properties }) => Properties.ScalingConfig.MaximumConcurrency,
+    );
+    expect(limits.filter((limit) => limit === 40).length).toBeGreaterThanOrEqual(CREW.length);
+    expect(limits.filter((limit) => limit !== 40)).toHaveLength(ACTORS.length);
+  });
 });
 
 describe('permissions', () => {

@@ -68,6 +68,12 @@ test('rejects references to missing actors during synthesis', () => {
 
 test('rejects settings that SQS does not support, all at once', () => {
   expect(() =>
-    aMesh({ maxReceiveCount: 3, deadLetterRetention: Duration.days(2), concurrency: 1, namespace: 'a.b' }),
-  ).toThrow(/4 mistakes in the deployment/);
+    aMesh({
+      maxReceiveCount: 3,
+      deadLetterRetention: Duration.days(2),
+      concurrency: 1,
+      crewConcurrency: 1,
+      namespace: 'a.b',
+    }),
+  ).toThrow(/5 mistakes in the deployment/);
 });

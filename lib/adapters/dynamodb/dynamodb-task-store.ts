@@ -6,13 +6,13 @@ import { defined } from '../../core/text/defined.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../ports/task-store.ts';
-import { cursorFromText, textFromCursor } from './cursor.ts';
+import { listPartitions } from './list-partitions.ts';
+import { partitionsOf, SHARD_MARK, shardName, shardOf } from './shards.ts';
 import {
   getItem,
   isConditionFailed,
   number,
   numberOf,
-  queryIndex,
   refusalOf,
   type Table,
   text,
@@ -130,17 +130,20 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): T
     },
     update: coalesce(update),
     list: async (owner, cursor) => {
-      const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
-      if (cursor !== undefined && start === undefined) return undefined;
+      const query = {
+        index: 'by-owner',
+        hashName: 'owner',
+        partitions: partitionsOf(owner),
+        keyPrefix: TASK_PREFIX,
+      } as const;
       try {
-        const { items, next } = await queryIndex(table, {
-          index: 'by-owner',
-          value: owner,
-          limit: TASKS_PER_PAGE,
-          ...defined({ cursor: start }),
-        });
-        const tasks = items.flatMap((item) => taskFromBytes(item['task']?.B) ?? []);
-        return { ok: true, tasks, ...(next !== undefined && { next: textFromCursor(next) }) };
+        const page = await listPartitions(table, query, { limit: TASKS_PER_PAGE, ...defined({ cursor }) });
+        if (page === undefined) return undefined;
+        // A very long name is cut in the index, so two of them may share its partitions.
+        const tasks = page.items
+          .flatMap((item) => taskFromBytes(item['task']?.B) ?? [])
+          .filter((task) => task.owner === owner);
+        return { ok: true, tasks, ...defined({ next: page.next }) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -213,14 +216,20 @@ function idempotencyKey(key: string): string {
   return `${IDEMPOTENCY_PREFIX}${key}`;
 }
 
+/** The attributes by which the tasks of an owner are listed. */
+function ownerAttributes({ id, owner }: Task) {
+  const shard = shardOf(id);
+  return { owner: text(shardName(owner, shard)), [SHARD_MARK]: number(shard) };
+}
+
 /** The index sorts by creation time, so that pages do not shift while tasks run. */
 function itemOf(task: Task): Record<string, AttributeValue> {
-  const { id, owner, flow, state, createdMs, updatedMs, deadlineMs, version } = task;
+  const { id, flow, state, createdMs, updatedMs, deadlineMs, version } = task;
   // An open task does not expire before its deadline.
   const lastMs = isFinal(state) ? updatedMs : Math.max(updatedMs, deadlineMs ?? 0);
   return {
     pk: text(taskKey(id)),
-    owner: text(owner),
+    ...ownerAttributes(task),
     seen_ms: number(createdMs),
     flow: text(flow),
     state: text(state),

@@ -1,8 +1,8 @@
 import { once } from '../../async/once.ts';
 import { acquireUnlessAborted, type Semaphore } from '../../async/semaphore.ts';
+import { releasePauseMs } from '../../core/delivery/release-pause.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 import { type DeliveryLine, handleDelivery } from './handle-delivery.ts';
-import { releasePauseMs } from './release-pause.ts';
 import { startVisibilityHeartbeat } from './visibility-heartbeat.ts';
 
 export interface DeliveryDeps {

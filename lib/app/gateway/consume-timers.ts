@@ -1,5 +1,5 @@
+import { releasePauseMs } from '../../core/delivery/release-pause.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
-import { releasePauseMs } from '../delivery/release-pause.ts';
 import { handleTimer, type TimerDeps } from './timer.ts';
 
 const MAX_BATCH = 10;

@@ -1,8 +1,8 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { type DeliveryLine, handleDelivery } from '../../app/delivery/handle-delivery.ts';
-import { releasePauseMs } from '../../app/delivery/release-pause.ts';
 import { once } from '../../async/once.ts';
 import { semaphore } from '../../async/semaphore.ts';
+import { releasePauseMs } from '../../core/delivery/release-pause.ts';
 import { stackText } from '../../core/text/error-text.ts';
 import type { Delivery, Transport } from '../../ports/transport.ts';
 

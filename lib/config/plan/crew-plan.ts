@@ -42,7 +42,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
       ...(isDlq ? { drains: drained } : {}),
       batchSize: CREW_BATCH,
       batchWindowSeconds: 0,
-      maxReplicas: replicasOf(CREW_REPLICAS, settings),
+      maxReplicas: replicasOf(settings.crewReplicas ?? CREW_REPLICAS, settings),
       timeoutSeconds: crewSeconds,
       memoryMb: CREW_MEMORY_MB,
       config: {

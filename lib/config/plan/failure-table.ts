@@ -36,6 +36,13 @@ export const FAILURE_TABLE = {
   expiry: 'expires_at',
 } as const satisfies TableShape;
 
+/**
+ * How many partitions each list of an index is spread over. One partition accepts about 1,000 writes per second. A reader
+ * queries all of them, so there are no more than necessary. It can be raised, but never lowered: items in the partitions
+ * above would no longer be listed.
+ */
+export const LIST_SHARDS = 16;
+
 /** Key prefix of failures, the only items that the crew changes in place. */
 export const FAILURE_PREFIX = 'failure#';
 

@@ -71,6 +71,8 @@ export interface PlanSettings {
   readonly queues?: QueueChoices;
   /** Maximum number of copies of any function, whatever its manifest says. */
   readonly replicaLimit?: number;
+  /** Maximum number of copies of each function of the crew. Default: 10. */
+  readonly crewReplicas?: number;
 }
 
 /** Lambda's maximum timeout. */

@@ -35,7 +35,12 @@ export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): read
 }
 
 /** Mistakes that concern all actors. */
-export function settingsMistakes({ namespace, queues, replicaLimit }: PlanSettings): readonly Mistake[] {
+export function settingsMistakes({
+  namespace,
+  queues,
+  replicaLimit,
+  crewReplicas,
+}: PlanSettings): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   const notes = mistakeCollector(mistakes, '');
   const reading = namespace === undefined ? undefined : namespaceKind.read(namespace);
@@ -72,10 +77,11 @@ export function settingsMistakes({ namespace, queues, replicaLimit }: PlanSettin
         `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps messages for at most ${secondsText(MAX_RETENTION_SECONDS)}`,
       );
   }
-  if (replicaLimit !== undefined && replicaLimit < MIN_REPLICAS)
-    notes
-      .at('concurrency')
-      .add(`is ${replicaLimit}; expected ${MIN_REPLICAS} or more, the minimum of an SQS event source`);
+  for (const [key, replicas] of Object.entries({ concurrency: replicaLimit, crewConcurrency: crewReplicas }))
+    if (replicas !== undefined && replicas < MIN_REPLICAS)
+      notes
+        .at(key)
+        .add(`is ${replicas}; expected ${MIN_REPLICAS} or more, the minimum of an SQS event source`);
   return mistakes;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { releasePauseMs } from '../../../lib/app/delivery/release-pause.ts';
 import { MIN_RECEIVE_COUNT } from '../../../lib/config/plan/queue-plan.ts';
+import { releasePauseMs } from '../../../lib/core/delivery/release-pause.ts';
 
 describe('the pause after a refused send', () => {
   it.each([
