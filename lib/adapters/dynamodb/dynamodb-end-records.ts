@@ -1,6 +1,9 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { End } from '../../core/envelope/end.ts';
+import type { FanOut } from '../../core/envelope/fan-out.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import { inboxOf } from './ends-inbox.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
@@ -55,8 +58,8 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
         const { isFirst, archiveKey } =
           first.identity === identity
             ? first
-            : await putFirst(identity, { ...record, archiveKey: alternativeKey });
-        return { ok: true, isFirst, archiveKey };
+            : await putFirst(identity, { ...record, ...defined({ archiveKey: alternativeKey }) });
+        return { ok: true, isFirst, ...defined({ archiveKey }) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -82,7 +85,7 @@ function keyOf(place: string): string {
 
 function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
   const { identity, envelopeId, end, actor, hop, attempts, reason, atMs, archiveKey } = record;
-  const { flow, task, parentId, replay } = record;
+  const { flow, task, parentId, replay, fanOuts } = record;
   return {
     pk: text(keyOf(place)),
     inbox: text(inboxOf(identity)),
@@ -98,7 +101,8 @@ function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
     ...(parentId !== undefined && { parent_id: text(parentId) }),
     ...(replay !== undefined && { replay: text(replay) }),
     seen_ms: number(atMs),
-    archive_key: text(archiveKey),
+    ...(archiveKey !== undefined && { archive_key: text(archiveKey) }),
+    ...(fanOuts !== undefined && { fan_outs: { L: fanOuts.map(itemFromFanOut) } }),
     expires_at: number(Math.ceil(atMs / 1000) + RETENTION_SECONDS),
   };
 }
@@ -117,6 +121,15 @@ export function recordFromItem(item: Item): EndRecord {
     ...optionalText(item, 'parent_id', 'parentId'),
     ...optionalText(item, 'replay', 'replay'),
     atMs: numberOf(item, 'seen_ms'),
-    archiveKey: textOf(item, 'archive_key'),
+    ...optionalText(item, 'archive_key', 'archiveKey'),
+    ...(item['fan_outs']?.L !== undefined && { fanOuts: item['fan_outs'].L.map(fanOutFromItem) }),
   };
+}
+
+function itemFromFanOut({ actor, hop, items }: FanOut): AttributeValue {
+  return { M: { actor: text(actor), hop: number(hop), items: number(items) } };
+}
+
+function fanOutFromItem({ M: fields = {} }: AttributeValue): FanOut {
+  return { actor: textOf(fields, 'actor'), hop: numberOf(fields, 'hop'), items: numberOf(fields, 'items') };
 }
