@@ -1,5 +1,7 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { MAX_WINDOW_SECONDS } from '../../lib/config/plan/settings-limits.ts';
+import type { ArchiveChoice } from '../../lib/core/failure/archiving.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
@@ -41,6 +43,16 @@ export interface DeployEnvironment {
    */
   readonly concurrency?: number;
   /**
+   * Which ended envelopes are archived; see `ActorMeshProps`.
+   * @default 'all'
+   */
+  readonly archive?: ArchiveChoice;
+  /**
+   * How long x-sink collects ended envelopes; see `ActorMeshProps`. In cdk.json `archiveWindowSeconds`, from 0 to 300.
+   * @default ended envelopes are not collected
+   */
+  readonly archiveWindow?: Duration;
+  /**
    * Options of the gateway.
    * @default the mesh has no gateway
    */
@@ -54,6 +66,8 @@ const FIELDS = [
   'logRetentionDays',
   'alarmEmail',
   'concurrency',
+  'archive',
+  'archiveWindowSeconds',
   'gateway',
 ] as const;
 const REMOVAL = { destroy: RemovalPolicy.DESTROY, retain: RemovalPolicy.RETAIN } as const;
@@ -108,13 +122,15 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   );
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'expected an email address', here);
   const concurrency = concurrencyIn(fields, here);
+  const archive = archiveIn(fields, here);
+  const archiveWindow = archiveWindowIn(fields, here);
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
     ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...defined({ alarmEmail, concurrency, gateway }),
+    ...defined({ alarmEmail, concurrency, archive, archiveWindow, gateway }),
   };
 }
 
@@ -141,6 +157,23 @@ function concurrencyIn({ concurrency }: Fields, notes: MistakeCollector): number
     .add(
       `is ${describeValue(concurrency)}; expected a whole number from 2, the minimum of an SQS event source, to 1000`,
     );
+  return undefined;
+}
+
+function archiveIn({ archive }: Fields, notes: MistakeCollector): ArchiveChoice | undefined {
+  if (archive === undefined || archive === 'all' || archive === 'failed') return archive;
+  notes.at('archive').add(`is ${describeValue(archive)}; expected "all" or "failed"`);
+  return undefined;
+}
+
+function archiveWindowIn(fields: Fields, notes: MistakeCollector): Duration | undefined {
+  const { archiveWindowSeconds: seconds } = fields;
+  if (seconds === undefined) return undefined;
+  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MAX_WINDOW_SECONDS)
+    return Duration.seconds(Number(seconds));
+  notes
+    .at('archiveWindowSeconds')
+    .add(`is ${describeValue(seconds)}; expected a whole number from 0 to ${MAX_WINDOW_SECONDS}`);
   return undefined;
 }
 

@@ -31,7 +31,10 @@ export function archiveWithBatches(objects: Archive): Archive {
     remove: async (archiveKey) => {
       const { batch, key } = placeFromKey(archiveKey);
       if (batch === undefined) return objects.remove(key);
-      return { ok: false, problem: `"${key}" is archived in the batch "${batch}" and cannot be removed alone` };
+      return {
+        ok: false,
+        problem: `"${key}" is archived in the batch "${batch}" and cannot be removed alone`,
+      };
     },
   };
 }

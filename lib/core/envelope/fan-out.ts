@@ -46,11 +46,7 @@ export function childIdsOf(envelope: Envelope, deriveId: DeriveId): readonly str
 }
 
 /** The ids of the children that these fan-outs of an envelope created. */
-export function childIdsFrom(
-  id: string,
-  fanOuts: readonly FanOut[],
-  deriveId: DeriveId,
-): readonly string[] {
+export function childIdsFrom(id: string, fanOuts: readonly FanOut[], deriveId: DeriveId): readonly string[] {
   return fanOuts.flatMap((fanOut) =>
     Array.from({ length: Math.max(0, fanOut.items - 1) }, (_, at) => childId(id, fanOut, at + 1, deriveId)),
   );
