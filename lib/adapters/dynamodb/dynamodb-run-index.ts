@@ -1,7 +1,7 @@
 import { defined } from '../../core/text/defined.ts';
 import type { Refusal } from '../../ports/reply.ts';
 import type { RunFilter, RunIndex, RunPage } from '../../ports/run-index.ts';
-import { recordFromItem } from './dynamodb-end-records.ts';
+import { recordFromItem } from './end-record-item.ts';
 import { END_SHARDS, endsInbox } from './ends-inbox.ts';
 import { type Item, number, numberOf, queryIndex, refusalOf, type Table, text, textOf } from './table.ts';
 
