@@ -7,7 +7,8 @@ import { itemFromRecord, recordFromItem } from './end-record-item.ts';
 import { envelopeKey } from './envelope-id.ts';
 import { getItem, type Item, putNew, queryAll, refusalOf, type Table, text, textOf } from './table.ts';
 
-const PREFIX = 'record#';
+/** Key prefix of end records. */
+const RECORD_PREFIX = 'record#';
 
 interface Stored extends EndRecord {
   readonly isFirst: boolean;
@@ -18,8 +19,8 @@ interface Stored extends EndRecord {
  * `by-envelope`, in which an item would cost another write. The other ends, and those of replays, are in the index.
  */
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
-  const firstKey = (envelopeId: string) => `${PREFIX}first#${envelopeKey(envelopeId, deriveId)}`;
-  const keyOf = (place: string) => `${PREFIX}${place}`;
+  const firstKey = (envelopeId: string) => `${RECORD_PREFIX}first#${envelopeKey(envelopeId, deriveId)}`;
+  const keyOf = (place: string) => `${RECORD_PREFIX}${place}`;
 
   async function recordAt(pk: string): Promise<EndRecord | undefined> {
     const item = await getItem(table, pk);
@@ -96,7 +97,7 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
 
 /** An index also contains failures. */
 function recordsFrom(items: readonly Item[]): readonly EndRecord[] {
-  return items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(recordFromItem);
+  return items.filter((item) => textOf(item, 'pk').startsWith(RECORD_PREFIX)).map(recordFromItem);
 }
 
 /** Whether both envelopes would be archived under the same key. */
