@@ -50,7 +50,7 @@ async function runOutcome(outcome: ExpectedOutcome, mesh: DemoMesh, givesUpAt: n
   const records = await untilEnded(id, ends, mesh.stores, givesUpAt);
   const found = await Promise.all(records.map((record) => attemptOf(record, mesh.stores, givesUpAt)));
   const actual = records.map(({ archiveKey, reason: why, actor: at }, index) =>
-    outcomeText(flow, archiveKey.split('/')[0], why, at, attempts === null ? null : found[index]),
+    outcomeText(flow, archiveKey?.split('/')[0], why, at, attempts === null ? null : found[index]),
   );
   const isAll = actual.length === ends && actual.every((one) => one === actual[0]);
   const row = {
@@ -86,7 +86,7 @@ async function attemptOf(
   givesUpAt: number,
 ): Promise<number | undefined> {
   for (;;) {
-    const archived = await archive.get(archiveKey);
+    const archived = await archive.get(archiveKey ?? '');
     if (archived.ok && archived.text !== undefined)
       return (JSON.parse(archived.text) as { status: { attempt?: number } }).status.attempt;
     if (Date.now() > givesUpAt) return undefined;

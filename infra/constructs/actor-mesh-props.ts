@@ -4,6 +4,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
 import type { PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import type { ArchiveChoice } from '../../lib/core/failure/archiving.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
 
@@ -45,6 +46,18 @@ export interface ActorMeshProps {
    * @default archived envelopes are never deleted
    */
   readonly archiveExpiry?: Duration;
+  /**
+   * Which ended envelopes are archived. With `failed`, an envelope that succeeded leaves a record of its end, but no
+   * payload, unless it is the result of a task at the gateway.
+   * @default 'all'
+   */
+  readonly archive?: ArchiveChoice;
+  /**
+   * How long x-sink collects up to 100 ended envelopes, to archive those that succeeded together. It makes them cheaper
+   * at more than a few per second, and delays every end by as much. At most 5 minutes, in whole seconds.
+   * @default Duration.seconds(0); as many as arrive at once are archived together, up to 10
+   */
+  readonly archiveWindow?: Duration;
   /**
    * Email address that is subscribed to the alarm topic. The recipient has to confirm the subscription once.
    * @default no subscription; add your own to `alarmTopic`
@@ -95,11 +108,12 @@ export interface ActorMeshProps {
 /** The settings of `planMesh` that follow from the props. */
 export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
   const { namespace, logLevel, concurrency, crewConcurrency } = props;
-  const { maxReceiveCount, retention, deadLetterRetention } = props;
+  const { maxReceiveCount, retention, deadLetterRetention, archive: archives, archiveWindow } = props;
   return {
     namespace,
     region: Stack.of(scope).region,
-    ...defined({ logLevel, replicaLimit: concurrency, crewReplicas: crewConcurrency }),
+    ...defined({ logLevel, replicaLimit: concurrency, crewReplicas: crewConcurrency, archives }),
+    ...(archiveWindow !== undefined && { archiveWindowSeconds: archiveWindow.toSeconds() }),
     queues: {
       ...defined({ maxReceiveCount }),
       ...(retention !== undefined && { retentionSeconds: retention.toSeconds() }),

@@ -11,13 +11,9 @@ import { shortestFlowTimeouts } from '../../lib/config/manifest/flow-timeouts.ts
 import type { ActorSpec, Manifest } from '../../lib/config/manifest/manifest.ts';
 import type { ActorPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
-import {
-  actorMistakes,
-  lambdaMistakes,
-  meshMistakes,
-  settingsMistakes,
-} from '../../lib/config/plan/lambda-limits.ts';
+import { actorMistakes, lambdaMistakes, meshMistakes } from '../../lib/config/plan/lambda-limits.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
+import { settingsMistakes } from '../../lib/config/plan/settings-limits.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
 import type { Flow } from '../../lib/core/task/flow.ts';
 import { defined } from '../../lib/core/text/defined.ts';

@@ -51,13 +51,14 @@ export class MeshStack extends Stack {
       description: `asya: mesh ${meshName} in environment ${environment.name}`,
     });
     const { removalPolicy, logRetention, alarmEmail, concurrency, crewConcurrency } = environment;
+    const { archive, archiveWindow } = environment;
     this.mesh = new ActorMesh(this, 'Mesh', {
       namespace,
       manifest,
       folder,
       removalPolicy,
       logRetention,
-      ...defined({ alarmEmail, concurrency, crewConcurrency, encryptionKey, code }),
+      ...defined({ alarmEmail, concurrency, crewConcurrency, archive, archiveWindow, encryptionKey, code }),
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
     if (environment.gateway !== undefined) {

@@ -1,5 +1,7 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { MAX_WINDOW_SECONDS } from '../../lib/config/plan/settings-limits.ts';
+import type { ArchiveChoice } from '../../lib/core/failure/archiving.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
@@ -46,6 +48,16 @@ export interface DeployEnvironment {
    */
   readonly crewConcurrency?: number;
   /**
+   * Which ended envelopes are archived; see `ActorMeshProps`.
+   * @default 'all'
+   */
+  readonly archive?: ArchiveChoice;
+  /**
+   * How long x-sink collects ended envelopes; see `ActorMeshProps`. In cdk.json `archiveWindowSeconds`, from 0 to 300.
+   * @default ended envelopes are not collected
+   */
+  readonly archiveWindow?: Duration;
+  /**
    * Options of the gateway.
    * @default the mesh has no gateway
    */
@@ -60,6 +72,8 @@ const FIELDS = [
   'alarmEmail',
   'concurrency',
   'crewConcurrency',
+  'archive',
+  'archiveWindowSeconds',
   'gateway',
 ] as const;
 const REMOVAL = { destroy: RemovalPolicy.DESTROY, retain: RemovalPolicy.RETAIN } as const;
@@ -115,13 +129,15 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'expected an email address', here);
   const concurrency = concurrencyIn(fields, 'concurrency', here);
   const crewConcurrency = concurrencyIn(fields, 'crewConcurrency', here);
+  const archive = archiveIn(fields, here);
+  const archiveWindow = archiveWindowIn(fields, here);
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
     ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...defined({ alarmEmail, concurrency, crewConcurrency, gateway }),
+    ...defined({ alarmEmail, concurrency, crewConcurrency, archive, archiveWindow, gateway }),
   };
 }
 
@@ -152,6 +168,23 @@ function concurrencyIn(
     .add(
       `is ${describeValue(value)}; expected a whole number from 2, the minimum of an SQS event source, to 1000`,
     );
+  return undefined;
+}
+
+function archiveIn({ archive }: Fields, notes: MistakeCollector): ArchiveChoice | undefined {
+  if (archive === undefined || archive === 'all' || archive === 'failed') return archive;
+  notes.at('archive').add(`is ${describeValue(archive)}; expected "all" or "failed"`);
+  return undefined;
+}
+
+function archiveWindowIn(fields: Fields, notes: MistakeCollector): Duration | undefined {
+  const { archiveWindowSeconds: seconds } = fields;
+  if (seconds === undefined) return undefined;
+  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MAX_WINDOW_SECONDS)
+    return Duration.seconds(Number(seconds));
+  notes
+    .at('archiveWindowSeconds')
+    .add(`is ${describeValue(seconds)}; expected a whole number from 0 to ${MAX_WINDOW_SECONDS}`);
   return undefined;
 }
 

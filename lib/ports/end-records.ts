@@ -24,8 +24,8 @@ interface Claim {
   readonly ok: true;
   /** Whether this call stored the record. */
   readonly isFirst: boolean;
-  /** The archive key of the stored record. */
-  readonly archiveKey: string;
+  /** The archive key of the stored record. Undefined: the envelope is not archived. */
+  readonly archiveKey?: string;
 }
 
 export type Ends = { readonly ok: true; readonly records: readonly EndRecord[] } | Refusal;

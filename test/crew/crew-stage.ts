@@ -15,6 +15,8 @@ export interface CrewStage extends EmbeddedStores {
   /** The archived object of an envelope, and its key. Rejects unless there is exactly one. */
   archived(id: string): Promise<{ readonly key: string; readonly text: string; readonly envelope: Wire }>;
   keysOf(id: string): Promise<readonly string[]>;
+  /** How often the envelope is in the bucket, in objects of its own and in batches. */
+  copiesOf(id: string): Promise<number>;
 }
 
 /** Every payload contains this text, and no log line may. */
@@ -58,6 +60,10 @@ export async function setCrewStage(...queues: readonly string[]): Promise<CrewSt
       return { key, text, envelope: JSON.parse(text) as Wire };
     },
     keysOf,
+    copiesOf: async (id) => {
+      const texts = await Promise.all((await embedded.keys()).map((key) => embedded.object(key)));
+      return texts.reduce((count, text) => count + text.split(`"id":${JSON.stringify(id)}`).length - 1, 0);
+    },
     close: async () => {
       await endProcesses();
       await gateway.close();

@@ -177,6 +177,48 @@ describe('x-sink', () => {
     expect(await recordsOf(envelope.id)).toHaveLength(1);
   });
 
+  test('archives what succeeded in one object, and what failed in its own', async () => {
+    const succeeded = Array.from({ length: 8 }, () => ended());
+    const failures = [failed('first'), failed('second')];
+    const before = await stage.keys();
+    expect(await sink.invoke([...succeeded, ...failures].map((one) => toSink(one)))).toEqual(DONE);
+    const added = (await stage.keys()).filter((key) => !before.includes(key));
+    const [batch, ...alone] = added.toSorted().toReversed();
+    expect(batch).toMatch(/^succeeded\/2026-01-01\/@batches\/[-0-9a-f]{36}\.json$/);
+    expect(new Set(alone)).toEqual(new Set(failures.map(({ id }) => `failed/2026-01-01/score/${id}.json`)));
+    for (const envelope of succeeded) {
+      const [record, ...others] = await recordsOf(envelope.id);
+      expect(others).toEqual([]);
+      const got = await stage.stores.archive.get(record?.archiveKey ?? '');
+      expect(got.ok && JSON.parse(got.text ?? '')).toEqual(envelope);
+    }
+    for (const { id } of failures) await forwarded(id);
+  });
+
+  test('with ASYA_ARCHIVE=failed archives only what failed and the results of tasks', async () => {
+    const frugal = await stage.function('x-sink', { ...WITHOUT_REPORT_TIMEOUTS, ASYA_ARCHIVE: 'failed' });
+    const result = ended({}, { headers: { 'x-asya-flow': 'enhance' } });
+    const envelopes = [
+      ended(),
+      ended({}, TASK),
+      failed('archived', {}, TASK),
+      { ...result, headers: { ...result.headers, 'x-asya-task': result.id } },
+    ];
+    const [plain, child, failure, root] = envelopes as [Wire, Wire, Wire, Wire];
+    for (let time = 0; time < 2; time++)
+      expect(await frugal.invoke(envelopes.map((one) => toSink(one)))).toEqual(DONE);
+    for (const { id } of [plain, child]) {
+      const [record, ...others] = await recordsOf(id);
+      expect([record?.end, record?.archiveKey, others]).toEqual(['succeeded', undefined, []]);
+      expect(await stage.copiesOf(id)).toBe(0);
+    }
+    for (const one of [failure, root]) expect((await stage.archived(one.id)).envelope).toEqual(one);
+    const [report] = stage.gateway.reportsOf(child.id);
+    expect(report).toMatchObject({ event: 'final', phase: 'succeeded' });
+    expect(report).not.toHaveProperty('archive_key');
+    await forwarded(failure.id);
+  });
+
   test('writes a separate record for a replay that failed again', async () => {
     const envelope = failed('and again');
     const replayed = { ...envelope, headers: { ...envelope.headers, 'x-asya-replay': 'r-1' } };

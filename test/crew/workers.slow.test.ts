@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deriveId } from '../../lib/adapters/system/system.ts';
 import type { Failure } from '../../lib/core/failure/failure.ts';
+import type { EndRecord } from '../../lib/core/failure/record.ts';
 import type { Cursor, FailureFilter } from '../../lib/ports/failure-index.ts';
 import { envelopeAt, type Wire } from '../sidecar/envelopes.ts';
 import { metricsPort, type RunningProcess, saying, startProcess, until } from '../sidecar/sidecar-process.ts';
-import { type CrewStage, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
+import { type CrewStage, ended, failed, PAYLOAD, SECRET, setCrewStage } from './crew-stage.ts';
 
 /** The crew as long-running workers on real queues. */
 
@@ -34,6 +35,11 @@ const send = (queue: string, envelope: Wire) => stage.sqs.send(queue, JSON.strin
 async function isEmpty(queue: string): Promise<boolean> {
   const { visible, hidden, delayed } = await stage.sqs.counts(queue);
   return visible + hidden + delayed === 0;
+}
+
+async function recordsOf(id: string): Promise<readonly EndRecord[]> {
+  const ends = await stage.stores.records.ofEnvelope(id);
+  return ends.ok ? ends.records : [];
 }
 
 async function failuresOf(id: string): Promise<readonly Failure[]> {
@@ -87,6 +93,57 @@ describe('SIGKILL of x-sink', () => {
       expect(await successor.untilExit()).toEqual({ code: 0, signal: null });
     },
   );
+});
+
+describe('SIGKILL of x-sink with a batch of succeeded envelopes', () => {
+  const three = () => [ended(), ended(), ended()];
+
+  async function startWith(namespace: string, envelopes: readonly Wire[]) {
+    const sink = `asya-${namespace}-x-sink`;
+    for (const one of [sink, `asya-${namespace}-x-sump`]) await stage.sqs.createQueue(one);
+    for (const envelope of envelopes) await send(sink, envelope);
+    return { sink, settings: { ...SHORT_TIMEOUT, ASYA_NAMESPACE: namespace } };
+  }
+
+  /** Lets a successor process the messages, and expects that each envelope is archived once. */
+  async function expectRecovery(sink: string, settings: object, envelopes: readonly Wire[]): Promise<void> {
+    const successor = await stage.worker('x-sink', { ...settings, ...LONG_TIMEOUT });
+    await until(() => isEmpty(sink), 'all are acknowledged');
+    for (const envelope of envelopes) {
+      const [record, ...others] = await recordsOf(envelope.id);
+      expect(others).toEqual([]);
+      const got = await stage.stores.archive.get(record?.archiveKey ?? '');
+      expect(got.ok && JSON.parse(got.text ?? '')).toEqual(envelope);
+      expect(await stage.copiesOf(envelope.id)).toBe(1);
+    }
+    successor.signal('SIGTERM');
+    expect(await successor.untilExit()).toEqual({ code: 0, signal: null });
+  }
+
+  test('between the records and the object: each envelope is archived after redelivery', async () => {
+    const envelopes = three();
+    const { sink, settings } = await startWith('no-object', envelopes);
+    await stage.s3.hang();
+    const killed = startProcess([FREEZE_AT, 'never'], stage.variablesOf('x-sink', settings));
+    for (const { id } of envelopes)
+      await until(async () => (await recordsOf(id)).length === 1, 'the end is recorded');
+    killed.signal('SIGKILL');
+    await killed.exited;
+    await stage.s3.recover();
+    await expectRecovery(sink, settings, envelopes);
+  });
+
+  test('between the object and the ack: the redelivery changes nothing', async () => {
+    const envelopes = three();
+    const { sink, settings } = await startWith('no-ack', envelopes);
+    const killed = startProcess([FREEZE_AT, 'called'], stage.variablesOf('x-sink', settings));
+    await killed.untilLine(saying('frozen'));
+    const before = await stage.keys();
+    killed.signal('SIGKILL');
+    await killed.exited;
+    await expectRecovery(sink, settings, envelopes);
+    expect(await stage.keys()).toEqual(before);
+  });
 });
 
 describe('a running crew', () => {

@@ -83,7 +83,7 @@ export function memoryArchive(): MemoryArchive {
   const archive: MemoryArchive = {
     keep: (record, text) => {
       records.push(record);
-      texts.set(record.archiveKey, text);
+      texts.set(record.archiveKey ?? '', text);
     },
     get: async (key) =>
       archive.problem === undefined

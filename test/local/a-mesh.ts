@@ -85,7 +85,7 @@ export function outsideOf(variables: Readonly<Record<string, string>>): Outside 
   async function envelopeOf({ archiveKey }: EndRecord): Promise<ArchivedEnvelope> {
     const deadline = Date.now() + 60_000;
     for (;;) {
-      const archived = await stores.archive.get(archiveKey);
+      const archived = await stores.archive.get(archiveKey ?? '');
       if (archived.ok && archived.text !== undefined) return JSON.parse(archived.text) as ArchivedEnvelope;
       if (Date.now() > deadline) throw new Error(`the archive has no object ${archiveKey}`);
       await pause(50);

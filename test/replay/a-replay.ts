@@ -72,7 +72,11 @@ interface Tools {
 
 const STAGES = [1, 10, 100] as const;
 
-export function aScene(stores: Scene['stores'], clock = autoAdvancingClock()): Scene {
+export function aScene(
+  stores: Scene['stores'],
+  clock = autoAdvancingClock(),
+  changes: Partial<CrewDeps> = {},
+): Scene {
   const deps: CrewDeps = {
     ...stores,
     reports: { report: async () => undefined },
@@ -81,6 +85,7 @@ export function aScene(stores: Scene['stores'], clock = autoAdvancingClock()): S
     deriveId,
     telemetry: { warn: () => {} },
     onFailure: () => {},
+    ...changes,
   };
   const sink = crewRuntime({ role: 'sink', sump: 'x-sump' }, deps);
   const sump = crewRuntime({ role: 'sump' }, deps);

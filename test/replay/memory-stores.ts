@@ -1,5 +1,7 @@
+import { archiveWithBatches } from '../../lib/app/crew/archive-with-batches.ts';
 import type { Failure } from '../../lib/core/failure/failure.ts';
 import type { EndRecord } from '../../lib/core/failure/record.ts';
+import { defined } from '../../lib/core/text/defined.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
 import type { EndRecords } from '../../lib/ports/end-records.ts';
 import type { FailureFilter, FailureIndex } from '../../lib/ports/failure-index.ts';
@@ -55,11 +57,12 @@ export function memoryStores(): MemoryStores {
   const records: EndRecords = {
     claim: async ({ place, alternativeKey, ...record }) => {
       const first = ends.get(record.identity);
-      if (first !== undefined) return { ok: true, isFirst: false, archiveKey: first.archiveKey };
-      const archiveKey = taken.has(place) ? alternativeKey : record.archiveKey;
+      if (first !== undefined)
+        return { ok: true, isFirst: false, ...defined({ archiveKey: first.archiveKey }) };
+      const key = defined({ archiveKey: taken.has(place) ? alternativeKey : record.archiveKey });
       taken.add(place);
-      ends.set(record.identity, { ...record, archiveKey });
-      return { ok: true, isFirst: true, archiveKey };
+      ends.set(record.identity, { ...record, ...key });
+      return { ok: true, isFirst: true, ...key };
     },
     find: async ({ identity }) => ({ ok: true, record: ends.get(identity) }),
     ofEnvelope: (envelopeId) => endsMatching((record) => record.envelopeId === envelopeId),
@@ -119,7 +122,7 @@ export function memoryStores(): MemoryStores {
     },
   };
   return {
-    archive: guarded(archive),
+    archive: archiveWithBatches(guarded(archive)),
     records: guarded(records),
     failures: guarded(failures),
     objects,

@@ -1,125 +1,107 @@
 import type { DeriveId } from '../../core/envelope/decode.ts';
-import type { End } from '../../core/envelope/end.ts';
-import type { EndRecord } from '../../core/failure/record.ts';
+import { placeFromKey } from '../../core/failure/archive-batch.ts';
+import type { EndRecord, NewRecord } from '../../core/failure/record.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
-import { inboxOf } from './ends-inbox.ts';
-import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
-import {
-  getItem,
-  type IndexQuery,
-  type Item,
-  number,
-  numberOf,
-  optionalText,
-  putNew,
-  queryAll,
-  refusalOf,
-  type Table,
-  text,
-  textOf,
-} from './table.ts';
+import { itemFromRecord, recordFromItem } from './end-record-item.ts';
+import { envelopeKey } from './envelope-id.ts';
+import { getItem, type Item, putNew, queryAll, refusalOf, type Table, text, textOf } from './table.ts';
 
-/** Longer than any broker retains a message that could report the same end again. */
-const RETENTION_SECONDS = 45 * 86_400;
+/** Key prefix of end records. */
+export const RECORD_PREFIX = 'record#';
 
+interface Stored extends EndRecord {
+  readonly isFirst: boolean;
+}
+
+/**
+ * The first end of an envelope has a key that is made from the envelope's id. So it is found without the index
+ * `by-envelope`, in which an item would cost another write. The other ends, and those of replays, are in the index.
+ */
 export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords {
-  async function recordAt(place: string): Promise<EndRecord | undefined> {
-    const item = await getItem(table, keyOf(place));
+  const firstKey = (envelopeId: string) => `${RECORD_PREFIX}first#${envelopeKey(envelopeId, deriveId)}`;
+  const keyOf = (place: string) => `${RECORD_PREFIX}${place}`;
+
+  async function recordAt(pk: string): Promise<EndRecord | undefined> {
+    const item = await getItem(table, pk);
     return item === undefined ? undefined : recordFromItem(item);
   }
 
   /** Stores the record unless there is one already, and returns the one that is stored. */
-  async function putFirst(
-    place: string,
-    record: EndRecord,
-  ): Promise<EndRecord & { readonly isFirst: boolean }> {
-    if (await putNew(table, itemOf(place, record, deriveId))) return { ...record, isFirst: true };
-    return { ...((await recordAt(place)) ?? record), isFirst: false };
+  async function put(pk: string, record: EndRecord, isIndexed: boolean): Promise<Stored> {
+    const { envelope_key, ...item } = itemFromRecord(record, deriveId) as Item & {
+      envelope_key: Item[string];
+    };
+    const isFirst = await putNew(table, { pk: text(pk), ...item, ...(isIndexed && { envelope_key }) });
+    return isFirst ? { ...record, isFirst } : { ...((await recordAt(pk)) ?? record), isFirst };
   }
 
-  async function recordsOf(query: Omit<IndexQuery, 'cursor'>) {
+  /** Stores an end that is not the first of its envelope. `first` may have its archive key. */
+  async function putOther(record: NewRecord, first: EndRecord | undefined): Promise<Stored> {
+    const { identity, place, alternativeKey } = record;
+    if (first === undefined || !hasSameKey(first, record)) {
+      const stored = await put(keyOf(place), record, true);
+      if (stored.identity === identity) return stored;
+    }
+    return put(keyOf(identity), { ...record, ...defined({ archiveKey: alternativeKey }) }, true);
+  }
+
+  async function claim(record: NewRecord): Promise<Stored> {
+    if (record.replay !== undefined) return putOther(record, undefined);
+    const first = await put(firstKey(record.envelopeId), record, false);
+    return first.identity === record.identity ? first : putOther(record, first);
+  }
+
+  async function find({ identity, place, replay, envelopeId }: NewRecord): Promise<EndRecord | undefined> {
+    const keys = [...(replay === undefined ? [firstKey(envelopeId)] : []), keyOf(place), keyOf(identity)];
+    for (const pk of keys) {
+      const record = await recordAt(pk);
+      if (record?.identity === identity) return record;
+    }
+    return undefined;
+  }
+
+  async function ofEnvelope(envelopeId: string): Promise<readonly EndRecord[]> {
+    const value = envelopeKey(envelopeId, deriveId);
+    const [first, items] = await Promise.all([
+      recordAt(firstKey(envelopeId)),
+      queryAll(table, { index: 'by-envelope', value }),
+    ]);
+    const others = recordsFrom(items).filter(({ identity }) => identity !== first?.identity);
+    if (first === undefined) return others;
+    return [first, ...others].sort((one, other) => other.atMs - one.atMs);
+  }
+
+  async function answer<T extends object>(request: () => Promise<T>) {
     try {
-      const items = await queryAll(table, query);
-      const records = items
-        .filter((item) => textOf(item, 'pk').startsWith(RECORD_PREFIX))
-        .map(recordFromItem);
-      return { ok: true, records } as const;
+      return { ok: true, ...(await request()) } as const;
     } catch (error) {
       return refusalOf(error, table);
     }
   }
 
   return {
-    claim: async (record) => {
-      const { identity, place, alternativeKey } = record;
-      try {
-        const first = await putFirst(place, record);
-        const { isFirst, archiveKey } =
-          first.identity === identity
-            ? first
-            : await putFirst(identity, { ...record, archiveKey: alternativeKey });
-        return { ok: true, isFirst, archiveKey };
-      } catch (error) {
-        return refusalOf(error, table);
-      }
-    },
-    find: async ({ identity, place }) => {
-      try {
-        const first = await recordAt(place);
-        return { ok: true, record: first?.identity === identity ? first : await recordAt(identity) };
-      } catch (error) {
-        return refusalOf(error, table);
-      }
-    },
-    ofEnvelope: (envelopeId) => recordsOf({ index: 'by-envelope', value: envelopeKey(envelopeId, deriveId) }),
-    ofReplay: (replay, sinceMs = 0) => recordsOf({ index: 'by-replay', value: replay, sinceMs }),
+    claim: (record) =>
+      answer(async () => {
+        const { isFirst, archiveKey } = await claim(record);
+        return { isFirst, ...defined({ archiveKey }) };
+      }),
+    find: (record) => answer(async () => ({ record: await find(record) })),
+    ofEnvelope: (envelopeId) => answer(async () => ({ records: await ofEnvelope(envelopeId) })),
+    ofReplay: (replay, sinceMs = 0) =>
+      answer(async () => ({
+        records: recordsFrom(await queryAll(table, { index: 'by-replay', value: replay, sinceMs })),
+      })),
   };
 }
 
-/** Key prefix of end records. */
-export const RECORD_PREFIX = 'record#';
-
-function keyOf(place: string): string {
-  return `${RECORD_PREFIX}${place}`;
+/** An index also contains failures. */
+function recordsFrom(items: readonly Item[]): readonly EndRecord[] {
+  return items.filter((item) => textOf(item, 'pk').startsWith(RECORD_PREFIX)).map(recordFromItem);
 }
 
-function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {
-  const { identity, envelopeId, end, actor, hop, attempts, reason, atMs, archiveKey } = record;
-  const { flow, task, parentId, replay } = record;
-  return {
-    pk: text(keyOf(place)),
-    inbox: text(inboxOf(identity)),
-    identity: text(identity),
-    ...envelopeAttributes(envelopeId, deriveId),
-    end: text(end),
-    actor: text(actor),
-    hop: number(hop),
-    ...(attempts !== undefined && { attempts: number(attempts) }),
-    reason: text(reason),
-    ...(flow !== undefined && { flow: text(flow) }),
-    ...(task !== undefined && { task: text(task) }),
-    ...(parentId !== undefined && { parent_id: text(parentId) }),
-    ...(replay !== undefined && { replay: text(replay) }),
-    seen_ms: number(atMs),
-    archive_key: text(archiveKey),
-    expires_at: number(Math.ceil(atMs / 1000) + RETENTION_SECONDS),
-  };
-}
-
-export function recordFromItem(item: Item): EndRecord {
-  return {
-    identity: textOf(item, 'identity'),
-    envelopeId: textOf(item, 'envelope_id'),
-    end: textOf(item, 'end') as End,
-    actor: textOf(item, 'actor'),
-    hop: numberOf(item, 'hop'),
-    ...(item['attempts'] !== undefined && { attempts: numberOf(item, 'attempts') }),
-    reason: textOf(item, 'reason'),
-    ...optionalText(item, 'flow', 'flow'),
-    ...optionalText(item, 'task', 'task'),
-    ...optionalText(item, 'parent_id', 'parentId'),
-    ...optionalText(item, 'replay', 'replay'),
-    atMs: numberOf(item, 'seen_ms'),
-    archiveKey: textOf(item, 'archive_key'),
-  };
+/** Whether both envelopes would be archived under the same key. */
+function hasSameKey(one: EndRecord, other: EndRecord): boolean {
+  const keyOf = ({ archiveKey }: EndRecord) => archiveKey && placeFromKey(archiveKey).key;
+  return keyOf(one) !== undefined && keyOf(one) === keyOf(other);
 }

@@ -1,6 +1,7 @@
 import { defined } from '../../core/text/defined.ts';
 import type { RunIndex } from '../../ports/run-index.ts';
-import { RECORD_PREFIX, recordFromItem } from './dynamodb-end-records.ts';
+import { RECORD_PREFIX } from './dynamodb-end-records.ts';
+import { recordFromItem } from './end-record-item.ts';
 import { ENDS_PARTITIONS } from './ends-inbox.ts';
 import { INVALID_CURSOR, listPartitions } from './list-partitions.ts';
 import { refusalOf, type Table } from './table.ts';

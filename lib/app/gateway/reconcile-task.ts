@@ -6,6 +6,7 @@ import { isFinal, type Task } from '../../core/task/task.ts';
 import { openChildren, withLookupTime } from '../../core/task/task-children.ts';
 import { endTask, expireTask } from '../../core/task/task-end.ts';
 import { applyReport } from '../../core/task/task-report.ts';
+import { defined } from '../../core/text/defined.ts';
 import type { Refusal } from '../../ports/reply.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
@@ -62,7 +63,7 @@ export async function reconcileChildren(task: Task, deps: GatewayDeps): Promise<
 
 function reportOf(task: string, { envelopeId, actor, hop, end, reason, archiveKey }: EndRecord): FinalReport {
   const why = reason === '' ? {} : { reason };
-  const common = { task, envelope_id: envelopeId, actor, hop, archive_key: archiveKey };
+  const common = { task, envelope_id: envelopeId, actor, hop, ...defined({ archive_key: archiveKey }) };
   return { ...common, event: 'final', phase: end, ...why };
 }
 
@@ -76,7 +77,7 @@ async function endFromArchive(task: Task, deps: GatewayDeps): Promise<EndFound> 
   if (!found.ok) return found;
   const record = originalEnd(found.records);
   if (record === undefined) return { ok: true };
-  const archived = await readArchived(record.archiveKey, deps);
+  const archived = await archivedOf(record, deps);
   if (!archived.ok) return archived;
   const now = deps.clock.now();
   if (archived.isMissing && !isOverdue(task, now) && now - record.atMs < ARCHIVED_WITHIN_MS)
@@ -89,7 +90,7 @@ async function endFromArchive(task: Task, deps: GatewayDeps): Promise<EndFound> 
     end: (one) =>
       report?.task === one.id && report.envelope_id === one.id
         ? applyReport(one, report, deps.clock.now())
-        : endTask(one, { state, actor, archiveKey, ...why }, deps.clock.now()),
+        : endTask(one, { state, actor, ...defined({ archiveKey }), ...why }, deps.clock.now()),
   };
 }
 
@@ -100,6 +101,11 @@ function originalEnd(records: readonly EndRecord[]): EndRecord | undefined {
       Number(one.replay !== undefined) - Number(other.replay !== undefined) || one.atMs - other.atMs,
   );
   return first;
+}
+
+/** Also for an end whose envelope is not archived: nothing is missing. */
+async function archivedOf({ archiveKey }: EndRecord, deps: GatewayDeps): Promise<ArchivedEnvelope> {
+  return archiveKey === undefined ? { ok: true, isMissing: false } : readArchived(archiveKey, deps);
 }
 
 type ArchivedEnvelope =

@@ -1,15 +1,16 @@
 import { type DeriveId, decode } from '../../core/envelope/decode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
-import { childIdsOf } from '../../core/envelope/fan-out.ts';
+import { childIdsFrom, type FanOut, fanOutsOf } from '../../core/envelope/fan-out.ts';
 import type { EndRecord } from '../../core/failure/record.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import type { Refusal } from '../../ports/reply.ts';
 
-/** One envelope of a run that has ended, as it was archived. */
+/** One envelope of a run that has ended. */
 export interface RunEnd {
   readonly record: EndRecord;
-  readonly envelope: Envelope;
+  /** As it was archived. Undefined if the mesh does not archive it. */
+  readonly envelope?: Envelope;
 }
 
 export interface FollowDeps {
@@ -63,7 +64,7 @@ export function followRun(root: string, deps: FollowDeps): FollowedRun {
         const id = looked[at];
         if (id === undefined || one === undefined || 'ok' in one) continue;
         ends.set(id, one);
-        addChildren(id, childIdsOf({ ...one.envelope, id }, deps.deriveId));
+        addChildren(id, childIdsFrom(id, fanOutsIn(one), deps.deriveId));
       }
       return { ok: true, ends: ended };
     },
@@ -74,6 +75,10 @@ export function followRun(root: string, deps: FollowDeps): FollowedRun {
   };
 }
 
+function fanOutsIn({ record, envelope }: RunEnd): readonly FanOut[] {
+  return envelope === undefined ? (record.fanOuts ?? []) : fanOutsOf(envelope);
+}
+
 /** Undefined if it has not ended, or its envelope is not archived yet. */
 async function endOf(id: string, deps: FollowDeps): Promise<RunEnd | Refusal | undefined> {
   const { records, archive, deriveId, isReady } = deps;
@@ -81,6 +86,7 @@ async function endOf(id: string, deps: FollowDeps): Promise<RunEnd | Refusal | u
   if (!ends.ok) return ends;
   const [record] = ends.records;
   if (record === undefined) return undefined;
+  if (record.archiveKey === undefined) return { record };
   const archived = await archive.get(record.archiveKey);
   if (!archived.ok) return archived;
   if (archived.text === undefined || !((await isReady?.(record)) ?? true)) return undefined;

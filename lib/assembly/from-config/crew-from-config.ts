@@ -7,6 +7,7 @@ import { gatewayReports } from '../../adapters/gateway-http/gateway-reports.ts';
 import type { JsonLog } from '../../adapters/log/json-log.ts';
 import { s3Archive } from '../../adapters/s3/s3-archive.ts';
 import { deriveId, systemClock, systemRandom } from '../../adapters/system/system.ts';
+import { archiveWithBatches } from '../../app/crew/archive-with-batches.ts';
 import { type CrewDeps, crewRuntime } from '../../app/crew/crew.ts';
 import { ConfigurationError } from '../../config/settings/configuration-error.ts';
 import type { CrewConfig, Storage } from '../../config/settings/host-config.ts';
@@ -45,6 +46,7 @@ function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog):
     reports: gatewayReports(gatewayAddress(config)),
     clock: systemClock,
     deriveId,
+    ...defined({ archives: config.archives }),
     telemetry: log,
     onFailure: (failure, isNew) => log.line('error', 'failure', failureDetails(failure, isNew)),
   };
@@ -71,16 +73,16 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     throw new ConfigurationError(`asya: ${missing.join('. ')}`);
   }
   const endpointOf = (endpoint: string | undefined) => defined({ endpoint });
-  const archive = s3Archive({ bucket, region, ...endpointOf(s3Endpoint), ...defined({ kmsKey }) }, env);
+  const objects = s3Archive({ bucket, region, ...endpointOf(s3Endpoint), ...defined({ kmsKey }) }, env);
   const client = dynamoDbClient({ region, ...endpointOf(dynamoDbEndpoint) }, env);
   return {
-    archive,
+    archive: archiveWithBatches(objects),
     records: dynamoDbEndRecords({ client, name: table }, deriveId),
     failures: dynamoDbFailureIndex({ client, name: table }, deriveId),
     runs: dynamoDbRunIndex({ client, name: table }),
     tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemRandom),
     close: () => {
-      archive.close();
+      objects.close();
       client.destroy();
     },
   };

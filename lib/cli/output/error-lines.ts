@@ -16,8 +16,12 @@ export function endLine({ end, actor, reason, attempts }: EndRecord, envelope?: 
   return `${end} at ${oneLine(actor, 63)}${why}${tries}`;
 }
 
-/** The error of a failed envelope: type and message, then the innermost frames of the user's own code. */
-export function errorLines(envelope: Envelope): readonly string[] {
+/**
+ * The error of a failed envelope: type and message, then the innermost frames of the user's own code. Empty without an
+ * envelope: one that failed is always archived.
+ */
+export function errorLines(envelope: Envelope | undefined): readonly string[] {
+  if (envelope === undefined) return [];
   const { type, message, traceback } = errorOf(envelope);
   return [
     `${oneLine(type, 100)}: ${oneLine(message, 500)}`,

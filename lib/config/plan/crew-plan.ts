@@ -19,6 +19,8 @@ import { CREW_TIMEOUT_MS, CREW_VISIBILITY_SECONDS } from './queue-plan.ts';
 
 export const CREW = ['x-sink', 'x-sump', 'x-dlq'] as const;
 const CREW_BATCH = 10;
+/** x-sink's batch with a window. Larger batches would not make an envelope noticeably cheaper. */
+const COLLECTED_BATCH = 100;
 const CREW_MEMORY_MB = 256;
 const CREW_REPLICAS = 10;
 
@@ -28,7 +30,10 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
     const base = baseConfig(readSidecarConfig, name, settings);
     const crew = crewRole(name, base.sump, settings.namespace);
     const isDlq = name === 'x-dlq';
-    const queue = isDlq ? undefined : plannedQueue(name, CREW_VISIBILITY_SECONDS, settings);
+    const windowSeconds = name === 'x-sink' ? (settings.archiveWindowSeconds ?? 0) : 0;
+    const batchSize = windowSeconds === 0 ? CREW_BATCH : COLLECTED_BATCH;
+    const visibilitySeconds = CREW_VISIBILITY_SECONDS + windowSeconds;
+    const queue = isDlq ? undefined : plannedQueue(name, visibilitySeconds, settings);
     const timers = settings.gateway === undefined ? [] : [GATEWAY];
     const drained = [...manifest.actors.map((actor) => actor.name), 'x-sink', 'x-sump', ...timers];
     return {
@@ -40,8 +45,8 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
           ? drained.map((actor) => deadLetterQueueName(queueName(actor, settings.namespace)))
           : [queue.name],
       ...(isDlq ? { drains: drained } : {}),
-      batchSize: CREW_BATCH,
-      batchWindowSeconds: 0,
+      batchSize,
+      batchWindowSeconds: windowSeconds,
       maxReplicas: replicasOf(settings.crewReplicas ?? CREW_REPLICAS, settings),
       timeoutSeconds: crewSeconds,
       memoryMb: CREW_MEMORY_MB,
@@ -52,9 +57,10 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
           timeoutMs: CREW_TIMEOUT_MS,
           ...defined({ crew }),
         },
-        runtime: { ...base.runtime, concurrency: CREW_BATCH },
-        sqs: { ...base.sqs, visibilitySeconds: CREW_VISIBILITY_SECONDS },
+        runtime: { ...base.runtime, concurrency: batchSize },
+        sqs: { ...base.sqs, visibilitySeconds },
         storage: settings.storage,
+        ...(name === 'x-sink' && defined({ archives: settings.archives })),
         ...defined({ gatewayUrl: settings.gatewayUrl }),
         ...reportingTo(settings),
       },

@@ -1,3 +1,4 @@
+import type { ArchiveChoice } from '../../core/failure/archiving.ts';
 import { defined } from '../../core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
 import type { ActorAccess } from '../manifest/access.ts';
@@ -73,6 +74,13 @@ export interface PlanSettings {
   readonly replicaLimit?: number;
   /** Maximum number of copies of each function of the crew. Default: 10. */
   readonly crewReplicas?: number;
+  /** Which ended envelopes x-sink archives. Default: all. */
+  readonly archives?: ArchiveChoice;
+  /**
+   * How long x-sink collects up to 100 ended envelopes, to archive them together. An end is known that much later, at
+   * most. Default: 0, as many as SQS returns at once, up to 10.
+   */
+  readonly archiveWindowSeconds?: number;
 }
 
 /** Lambda's maximum timeout. */

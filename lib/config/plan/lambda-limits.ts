@@ -8,7 +8,6 @@ import { languageOf } from '../manifest/handler-name.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
 import { isOnThisMachine } from '../settings/addresses.ts';
 import { RUNTIME } from '../settings/groups/runtime.ts';
-import { namespace as namespaceKind } from '../settings/kinds.ts';
 import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from '../settings/queue-name.ts';
 import { CREW } from './crew-plan.ts';
 import { edgesOf } from './edges.ts';
@@ -16,14 +15,7 @@ import { MAX_ACTOR_TIMEOUT_MS, type PlanSettings } from './function-plan.ts';
 import { GATEWAY } from './gateway-plan.ts';
 import { environmentBytes, lambdaEnvironment, MAX_ENVIRONMENT_BYTES } from './lambda-environment.ts';
 import { maxHoldSeconds, planMesh, visibilityOf } from './mesh-plan.ts';
-import { MAX_RETENTION_SECONDS, MIN_RECEIVE_COUNT, queuePlan } from './queue-plan.ts';
-
-/** The lowest `MaximumConcurrency` of an event source for SQS. */
-const MIN_REPLICAS = 2;
-
-/** The limits of SQS. */
-const MAX_RECEIVES = 1_000;
-const MIN_RETENTION_SECONDS = 60;
+import { MIN_REPLICAS, secondsText, settingsMistakes } from './settings-limits.ts';
 
 /** Reports everything that SQS and Lambda would reject, or would do differently from what the mesh declares. */
 export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): readonly Mistake[] {
@@ -32,57 +24,6 @@ export function lambdaMistakes(manifest: Manifest, settings: PlanSettings): read
     ...manifest.actors.flatMap((spec) => actorMistakes(spec, settings, manifest.flows)),
     ...meshMistakes(manifest, settings),
   ];
-}
-
-/** Mistakes that concern all actors. */
-export function settingsMistakes({
-  namespace,
-  queues,
-  replicaLimit,
-  crewReplicas,
-}: PlanSettings): readonly Mistake[] {
-  const mistakes: Mistake[] = [];
-  const notes = mistakeCollector(mistakes, '');
-  const reading = namespace === undefined ? undefined : namespaceKind.read(namespace);
-  if (reading !== undefined && 'problem' in reading)
-    notes.at('namespace').add(`is ${describeValue(namespace)}; ${reading.problem}`);
-  const { maxReceiveCount, retentionSeconds, deadLetterRetentionSeconds } = queuePlan(0, queues);
-  if (maxReceiveCount < MIN_RECEIVE_COUNT) {
-    notes
-      .at('maxReceiveCount')
-      .add(
-        `is ${maxReceiveCount}; polls that Lambda throttles count as receives, so messages that never failed would be dead-lettered; expected ${MIN_RECEIVE_COUNT} or more`,
-      );
-  } else if (!Number.isInteger(maxReceiveCount) || maxReceiveCount > MAX_RECEIVES) {
-    notes
-      .at('maxReceiveCount')
-      .add(`is ${maxReceiveCount}; expected a whole number from ${MIN_RECEIVE_COUNT} to ${MAX_RECEIVES}`);
-  }
-  if (retentionSeconds < MIN_RETENTION_SECONDS)
-    notes
-      .at('retention')
-      .add(
-        `is ${secondsText(retentionSeconds)}; SQS keeps messages for at least ${secondsText(MIN_RETENTION_SECONDS)}`,
-      );
-  if (deadLetterRetentionSeconds <= retentionSeconds) {
-    notes
-      .at('deadLetterRetention')
-      .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}, which is not longer than the retention of the queues (${secondsText(retentionSeconds)}): a dead-lettered message keeps its age and could expire immediately; expected more, up to ${secondsText(MAX_RETENTION_SECONDS)}, or a lower retention`,
-      );
-  } else if (deadLetterRetentionSeconds > MAX_RETENTION_SECONDS) {
-    notes
-      .at('deadLetterRetention')
-      .add(
-        `is ${secondsText(deadLetterRetentionSeconds)}; SQS keeps messages for at most ${secondsText(MAX_RETENTION_SECONDS)}`,
-      );
-  }
-  for (const [key, replicas] of Object.entries({ concurrency: replicaLimit, crewConcurrency: crewReplicas }))
-    if (replicas !== undefined && replicas < MIN_REPLICAS)
-      notes
-        .at(key)
-        .add(`is ${replicas}; expected ${MIN_REPLICAS} or more, the minimum of an SQS event source`);
-  return mistakes;
 }
 
 /** Mistakes of a single actor. */
@@ -304,8 +245,4 @@ function checkQueueNames(
       notes,
     );
   }
-}
-
-function secondsText(seconds: number): string {
-  return durationText(seconds * 1000);
 }

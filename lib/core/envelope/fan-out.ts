@@ -42,10 +42,13 @@ export function fanOutsOf({ status }: Envelope): readonly FanOut[] {
 
 /** The ids of all children of an envelope, in the order in which they were created. */
 export function childIdsOf(envelope: Envelope, deriveId: DeriveId): readonly string[] {
-  return fanOutsOf(envelope).flatMap((fanOut) =>
-    Array.from({ length: Math.max(0, fanOut.items - 1) }, (_, at) =>
-      childId(envelope.id, fanOut, at + 1, deriveId),
-    ),
+  return childIdsFrom(envelope.id, fanOutsOf(envelope), deriveId);
+}
+
+/** The ids of the children that these fan-outs of an envelope created. */
+export function childIdsFrom(id: string, fanOuts: readonly FanOut[], deriveId: DeriveId): readonly string[] {
+  return fanOuts.flatMap((fanOut) =>
+    Array.from({ length: Math.max(0, fanOut.items - 1) }, (_, at) => childId(id, fanOut, at + 1, deriveId)),
   );
 }
 

@@ -6,7 +6,7 @@ import { type Fields, isFields } from '../text/fields.ts';
 import { instantMs } from '../text/timestamp.ts';
 import { headWithinUtf8 } from '../text/utf8.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { type EndRecord, recordOf } from './record.ts';
+import { type ArchivedRecord, recordOf } from './record.ts';
 
 /** An entry of the failure index. The failed envelope itself is in the archive. */
 export interface Failure {
@@ -70,7 +70,7 @@ export function failureOf(envelope: Envelope, now: number, deriveId: DeriveId): 
   };
 }
 
-function identityOf({ identity, envelopeId, actor, archiveKey, replay }: EndRecord) {
+function identityOf({ identity, envelopeId, actor, archiveKey, replay }: ArchivedRecord) {
   return { identity, envelopeId, actor, archiveKey, ...defined({ replay }) };
 }
 

@@ -1,10 +1,12 @@
 import type { DeriveId } from '../envelope/decode.ts';
 import { type End, endActorOf, endOf } from '../envelope/end.ts';
 import type { Envelope } from '../envelope/envelope.ts';
+import type { FanOut } from '../envelope/fan-out.ts';
 import { FLOW, headerText, REPLAY, TASK } from '../envelope/headers.ts';
 import { hopOf } from '../envelope/route.ts';
 import { defined } from '../text/defined.ts';
 import { instantMs, timestampText } from '../text/timestamp.ts';
+import { keyInBatch } from './archive-batch.ts';
 
 /**
  * The end record of an envelope. A redelivery has the same record. An envelope that fails again after a replay has
@@ -29,19 +31,24 @@ export interface EndRecord {
   /** The replay that sent the envelope, if any. */
   readonly replay?: string;
   readonly atMs: number;
-  /** The key of the whole envelope in the archive. */
-  readonly archiveKey: string;
+  /** The key of the whole envelope in the archive, on its own or in a batch. Undefined: it is not archived. */
+  readonly archiveKey?: string;
+  /** The fan-outs of an envelope that is not archived, because nothing else shows its children. */
+  readonly fanOuts?: readonly FanOut[];
 }
 
 /** A record that is not stored yet. */
 export interface NewRecord extends EndRecord {
   /** The same for all records that would have the same archive key. The first one that is stored gets the key. */
   readonly place: string;
-  /** The archive key for the other records, which ended at other hops. */
-  readonly alternativeKey: string;
+  /** The archive key for the other records, which ended at other hops. Undefined: the envelope is not archived. */
+  readonly alternativeKey?: string;
 }
 
-export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): NewRecord {
+/** A new record of an envelope that is archived. */
+export type ArchivedRecord = NewRecord & Required<Pick<NewRecord, 'archiveKey' | 'alternativeKey'>>;
+
+export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): ArchivedRecord {
   const { id, parent_id: parentId, route, status, headers } = envelope;
   const end = endOf(envelope);
   const actor = endActorOf(envelope);
@@ -70,6 +77,24 @@ export function recordOf(envelope: Envelope, now: number, deriveId: DeriveId): N
     archiveKey: `${stem}${replayed}.json`,
     place: deriveId('place', id, end, actor, replay ?? ''),
     alternativeKey: `${stem}@${hop}${replayed}.json`,
+  };
+}
+
+/** The record of an envelope that is not archived. */
+export function withoutArchive(
+  { archiveKey: _key, alternativeKey: _other, ...record }: ArchivedRecord,
+  fanOuts: readonly FanOut[],
+): NewRecord {
+  return fanOuts.length === 0 ? record : { ...record, fanOuts };
+}
+
+/** The record of an envelope in a batch. */
+export function inBatch(record: ArchivedRecord, batch: string): ArchivedRecord {
+  const { archiveKey, alternativeKey } = record;
+  return {
+    ...record,
+    archiveKey: keyInBatch(batch, archiveKey),
+    alternativeKey: keyInBatch(batch, alternativeKey),
   };
 }
 

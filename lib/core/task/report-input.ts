@@ -1,4 +1,5 @@
 import type { Route } from '../envelope/envelope.ts';
+import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { type JsonText, readJson } from '../text/json-text.ts';
 import { limitProgress } from './progress-limits.ts';
@@ -26,8 +27,10 @@ function reportFromValue(value: unknown): Report | undefined {
   const common = { task, envelope_id, actor, hop, ...textAt(value, 'flow'), ...textAt(value, 'parent_id') };
   if (event === 'final') {
     const { phase, archive_key } = value;
-    if (typeof phase !== 'string' || !PHASES.includes(phase) || !isText(archive_key)) return undefined;
-    const end = { event, phase: phase as FinalReport['phase'], archive_key } as const;
+    if (typeof phase !== 'string' || !PHASES.includes(phase)) return undefined;
+    // Only a fan-out child may end without being archived.
+    if (!isText(archive_key) && (archive_key !== undefined || envelope_id === task)) return undefined;
+    const end = { event, phase: phase as FinalReport['phase'], ...defined({ archive_key }) } as const;
     return { ...common, ...end, ...textAt(value, 'reason'), ...errorAt(value) };
   }
   const { attempt } = value;

@@ -50,12 +50,12 @@ export interface FinalReport extends ReportedEnvelope {
   readonly phase: 'succeeded' | 'failed' | 'canceled';
   readonly reason?: string;
   readonly error?: { readonly type: string; readonly message: string };
-  /** The key of the whole envelope in the archive. */
-  readonly archive_key: string;
+  /** The key of the whole envelope in the archive. Absent if it is not archived. */
+  readonly archive_key?: string;
 }
 
 /** The report of an envelope's end. Undefined if the envelope does not belong to a task. */
-export function finalReportOf(envelope: Envelope, archiveKey: string): FinalReport | undefined {
+export function finalReportOf(envelope: Envelope, archiveKey?: string): FinalReport | undefined {
   const reported = reportedOf(envelope);
   if (reported === undefined) return undefined;
   const { status } = envelope;
@@ -68,7 +68,7 @@ export function finalReportOf(envelope: Envelope, archiveKey: string): FinalRepo
     ...(typeof status?.reason === 'string' ? { reason: status.reason } : {}),
     ...(phase === 'failed' ? { error: truncateError(errorOf(envelope)) } : {}),
     ...(typeof status?.updated_at === 'string' ? { at: status.updated_at } : {}),
-    archive_key: archiveKey,
+    ...defined({ archive_key: archiveKey }),
   };
 }
 

@@ -40,7 +40,7 @@ export function applyReport(task: Task, report: Report, now: number): Task {
 function endByReport(task: Task, report: FinalReport, now: number): Task {
   const { phase, reason, error, actor, archive_key } = report;
   const why = defined({ reason, error });
-  return endTask(task, { state: phase, actor, archiveKey: archive_key, ...why }, now);
+  return endTask(task, { state: phase, actor, ...defined({ archiveKey: archive_key }), ...why }, now);
 }
 
 function applyStep(task: Task, report: StepReport | ProgressReport, now: number): Task {

@@ -1,6 +1,7 @@
 import type { QueueDepths } from '../../adapters/sqs/queue-depths.ts';
 import type { GatewayAccess } from '../../assembly/mesh/running-mesh.ts';
 import type { Manifest } from '../../config/manifest/manifest.ts';
+import type { PlanSettings } from '../../config/plan/function-plan.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Inspection } from '../debugger/inspection.ts';
 import type { BatchReport } from '../functions/event-source.ts';
@@ -57,6 +58,11 @@ export interface MeshOptions {
    * @default the mesh's folder
    */
   readonly startFolder?: string;
+  /**
+   * Which ended envelopes x-sink archives, and how long it collects them.
+   * @default all of them, at once
+   */
+  readonly archiving?: Pick<PlanSettings, 'archives' | 'archiveWindowSeconds'>;
   /** @default 'sqs' */
   readonly transport?: 'sqs' | 'pubsub';
   /**

@@ -57,6 +57,7 @@ export function meshOn(deps: MeshDeps, options: MeshOptions): LocalMesh {
     broker: broker.variables,
     ...defined({ namespace: broker.namespace }),
     storage,
+    ...options.archiving,
     logLevel,
     ...(gateway !== undefined && { gateway: { url: gateway.url, secret: gateway.secret } }),
   };

@@ -1,6 +1,16 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { itemFromRecord } from '../../../lib/adapters/dynamodb/end-record-item.ts';
+import { putNew, queryAll, type Table, text, textOf } from '../../../lib/adapters/dynamodb/table.ts';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
-import { type EndRecord, type NewRecord, recordOf } from '../../../lib/core/failure/record.ts';
+import {
+  type ArchivedRecord,
+  type EndRecord,
+  type NewRecord,
+  recordOf,
+  withoutArchive,
+} from '../../../lib/core/failure/record.ts';
 import type { EndRecords } from '../../../lib/ports/end-records.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { A_FAILURE, aFailed } from '../../core/an-end.ts';
@@ -16,7 +26,7 @@ afterAll(() => embedded.close());
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const recordFor = (changes: Fields): NewRecord => recordOf(aFailed(changes), NOW, deriveId);
+const recordFor = (changes: Fields): ArchivedRecord => recordOf(aFailed(changes), NOW, deriveId);
 const storedRecord = ({ place: _place, alternativeKey: _alternativeKey, ...record }: NewRecord): EndRecord =>
   record;
 const atHop = (hop: number) => ({ route: { prev: Array(hop).fill('fetch'), curr: 'score', next: [] } });
@@ -131,6 +141,49 @@ describe('a record', () => {
     }
     const ends = await records.ofReplay('r-pages', 0);
     expect(ends.ok && new Set(ends.records.map(({ identity }) => identity)).size).toBe(many.length);
+  });
+});
+
+describe('the index by-envelope', () => {
+  let client: DynamoDBClient;
+  let table: Table;
+  beforeAll(() => {
+    client = dynamoDbClient({ region: 'us-east-1', endpoint: embedded.dynamoDb.endpoint }, {});
+    table = { client, name: embedded.table };
+  });
+  afterAll(() => client.destroy());
+
+  const indexed = async (id: string) =>
+    (await queryAll(table, { index: 'by-envelope', value: id })).map((item) => textOf(item, 'identity'));
+
+  it('does not contain the first end of an envelope, which saves a write', async () => {
+    const first = recordFor({ id: 'cheap' });
+    await records.claim(first);
+    expect(await indexed('cheap')).toEqual([]);
+    const others = [recordFor({ id: 'cheap', ...atHop(7) }), recordFor({ id: 'cheap', ...replayed('r-1') })];
+    for (const other of others) await records.claim(other);
+    expect(new Set(await indexed('cheap'))).toEqual(new Set(others.map(({ identity }) => identity)));
+    const ends = await records.ofEnvelope('cheap');
+    expect(ends.ok && ends.records).toHaveLength(3);
+  });
+
+  it('contains all ends that earlier versions recorded, and these are still found', async () => {
+    const { place, alternativeKey, ...record } = recordFor({ id: 'old' });
+    await putNew(table, { pk: text(`record#${place}`), ...itemFromRecord(record, deriveId) });
+    expect(await records.find({ ...record, place, alternativeKey })).toEqual({ ok: true, record });
+    expect(await records.ofEnvelope('old')).toEqual({ ok: true, records: [record] });
+    await records.claim({ ...record, place, alternativeKey });
+    expect(await records.ofEnvelope('old')).toEqual({ ok: true, records: [record] });
+  });
+});
+
+describe('a record of an envelope that is not archived', () => {
+  it('has no archive key, and contains the fan-outs', async () => {
+    const fanOuts = [{ actor: 'split', hop: 1, items: 3 }];
+    const record = withoutArchive(recordOf(aFailed({ id: 'bare' }), NOW, deriveId), fanOuts);
+    for (const isFirst of [true, false]) expect(await records.claim(record)).toEqual({ ok: true, isFirst });
+    const ends = await records.ofEnvelope('bare');
+    expect(ends.ok && ends.records).toEqual([storedRecord(record)]);
   });
 });
 

@@ -154,7 +154,12 @@ test('a runtime that cannot be reached or started', () => {
 test('settings for all queues', () => {
   const manifest = manifestOf({ 'a.yaml': python('score') });
   const queues = { maxReceiveCount: 3, retentionSeconds: 86_400, deadLetterRetentionSeconds: 86_400 };
-  const report = reportFor(manifest, { queues, replicaLimit: 1, namespace: 'dev.x' });
+  const report = reportFor(manifest, {
+    queues,
+    replicaLimit: 1,
+    namespace: 'dev.x',
+    archiveWindowSeconds: 301,
+  });
   expect(report).toMatch(/^namespace: is "dev\.x"; expected letters/m);
   expect(report).toMatch(
     /^maxReceiveCount: is 3; polls that Lambda throttles count .*; expected 5 or more$/m,
@@ -162,6 +167,7 @@ test('settings for all queues', () => {
   expect(report).toMatch(
     /^deadLetterRetention: is 24h, which is not longer than the retention of the queues \(24h\): .*; expected more, up to 336h/m,
   );
+  expect(report).toContain('archiveWindow: is 5m1s; an SQS event source collects messages for at most 5m');
   expect(report).toMatch(/^concurrency: is 1; expected 2 or more, the minimum of an SQS event source/m);
 });
 

@@ -206,6 +206,7 @@ const config: fc.Arbitrary<FullConfig> = record({
   name: routable,
   sink: fc.oneof(fc.constant('x-sink'), name),
   sump: fc.oneof(fc.constant('x-sump'), name),
+  archives: maybe(fc.constantFrom('all' as const, 'failed' as const)),
   namespace: maybe(namespace),
   isEnd: fc.boolean(),
   maxHops: fc.oneof(fc.constant(100), whole(1)),

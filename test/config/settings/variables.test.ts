@@ -229,6 +229,16 @@ const VARIABLES: readonly Variable[] = [
     bad: [['x_sump', NAME_RULE]],
   },
   {
+    name: 'ASYA_ARCHIVE',
+    get: ({ archives }) => archives,
+    byDefault: undefined,
+    good: [
+      ['all', 'all'],
+      ['failed', 'failed'],
+    ],
+    bad: [['fialed', 'expected one of all, failed; did you mean "failed"?']],
+  },
+  {
     name: 'ASYA_IS_END_ACTOR',
     get: ({ actor }) => actor.isEnd,
     byDefault: false,

@@ -83,7 +83,7 @@ async function endOf(id: string, outside: Outside, isUncounted: boolean): Promis
   const record: EndRecord = await outside.untilEnded(id, PATIENCE_MS);
   const { payload, status } = await outside.envelopeOf(record);
   return {
-    folder: record.archiveKey.split('/')[0] ?? '',
+    folder: record.archiveKey?.split('/')[0] ?? '',
     reason: record.reason,
     actor: record.actor,
     attempts: isUncounted ? null : (status.attempt ?? null),

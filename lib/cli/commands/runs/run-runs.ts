@@ -1,4 +1,5 @@
 import type { End } from '../../../core/envelope/end.ts';
+import { placeFromKey } from '../../../core/failure/archive-batch.ts';
 import type { EndRecord } from '../../../core/failure/record.ts';
 import { defined } from '../../../core/text/defined.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
@@ -107,6 +108,12 @@ function columns(now: number): readonly Column<EndRecord>[] {
   ];
 }
 
+/** With `archiveBatch`, the key is that of a member of this object. */
+function placeJson(archiveKey: string) {
+  const { key, batch } = placeFromKey(archiveKey);
+  return { archiveKey: key, ...defined({ archiveBatch: batch }) };
+}
+
 export function runJson(record: EndRecord): Readonly<Record<string, unknown>> {
   const { envelopeId, end, actor, hop, attempts, reason, atMs, archiveKey } = record;
   const { flow, task, parentId, replay } = record;
@@ -118,6 +125,6 @@ export function runJson(record: EndRecord): Readonly<Record<string, unknown>> {
     reason,
     ended: timestampText(atMs),
     ...defined({ attempts, flow, task, parent: parentId, replay }),
-    archiveKey,
+    ...(archiveKey !== undefined && placeJson(archiveKey)),
   };
 }

@@ -1,5 +1,7 @@
 import { deriveId } from '../../../adapters/system/system.ts';
 import { followRun, type RunEnd } from '../../../app/runs/follow-run.ts';
+import type { Envelope } from '../../../core/envelope/envelope.ts';
+import { placeFromKey } from '../../../core/failure/archive-batch.ts';
 import type { Failure } from '../../../core/failure/failure.ts';
 import { failureState } from '../../../core/failure/failure-state.ts';
 import type { EndRecord } from '../../../core/failure/record.ts';
@@ -9,6 +11,7 @@ import { envelopeId, tooShortText } from '../../options/find-id.ts';
 import { colors as pc } from '../../output/colors.ts';
 import { endLine, errorLines } from '../../output/error-lines.ts';
 import { failureJson } from '../../output/failure-output.ts';
+import { NOT_ARCHIVED } from '../../output/not-archived.ts';
 import { escaped, jsonOutput, oneLine, shellWord } from '../../output/plain-text.ts';
 import { taskEventLines } from '../../output/task-events.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -71,14 +74,14 @@ async function showRun(
       jsonOutput(
         {
           ...runJson(newest),
-          ...(end !== undefined && { route: end.envelope.route, status: end.envelope.status }),
+          ...(end?.envelope !== undefined && { route: end.envelope.route, status: end.envelope.status }),
           bucket,
           children: children.map((child) => childJson(child, run.endOf(child))),
           earlier: earlier.map(runJson),
           failures: failures.failures.map(failureJson),
           ...(events.length === 0 ? {} : { taskEvents: events }),
         },
-        options.payload ? end?.envelope.payload : undefined,
+        options.payload ? end?.envelope?.payload : undefined,
       ),
     );
     return EXIT.ok;
@@ -86,9 +89,9 @@ async function showRun(
   const lines = [
     `${pc.bold(oneLine(id))}  ${colored(newest, endLine(newest, end?.envelope))}`,
     '',
-    ...(end === undefined
-      ? [row('envelope', pc.yellow('the archive no longer contains it'))]
-      : [row('route', routeText(end)), ...timeRows(end, now())]),
+    ...(end?.envelope === undefined
+      ? [row('envelope', missingText(newest))]
+      : [row('route', routeText(newest, end.envelope)), ...timeRows(newest, end.envelope, now())]),
     row('ended', whenText(newest.atMs, now())),
     ...optionalRow('flow', newest.flow),
     ...optionalRow('task', newest.task),
@@ -99,11 +102,11 @@ async function showRun(
     ...(children.length === 0
       ? []
       : treeLines(id, run, () => undefined)
-          .slice(end?.record.end === 'failed' && end !== undefined ? 1 + errorLines(end.envelope).length : 1)
+          .slice(end?.record.end === 'failed' ? 1 + errorLines(end.envelope).length : 1)
           .map((line, at) => row(at === 0 ? 'children' : '', line))),
     ...replayRows(failures.failures, now()),
     ...earlier.map((one) => row('earlier', `${endLine(one)}, ${whenText(one.atMs, now())}`)),
-    row('archive', `s3://${bucket}/${newest.archiveKey}`),
+    ...archiveRows(newest, bucket),
     ...payloadRows(end, options),
   ];
   print(lines.join('\n'));
@@ -122,8 +125,21 @@ function colored({ end }: EndRecord, text: string): string {
   return end === 'succeeded' ? pc.green(text) : pc.red(text);
 }
 
-function routeText({ record, envelope }: RunEnd): string {
-  const { prev, curr, next } = envelope.route;
+function missingText({ archiveKey }: EndRecord): string {
+  return archiveKey === undefined ? NOT_ARCHIVED : pc.yellow('the archive no longer contains it');
+}
+
+/** An envelope in a batch has its own key inside the object. */
+function archiveRows({ archiveKey }: EndRecord, bucket: string): readonly string[] {
+  if (archiveKey === undefined) return [];
+  const { batch, key } = placeFromKey(archiveKey);
+  return batch === undefined
+    ? [row('archive', `s3://${bucket}/${key}`)]
+    : [row('archive', `s3://${bucket}/${batch}`), row('', `as "${key}"`)];
+}
+
+function routeText(record: EndRecord, { route }: Envelope): string {
+  const { prev, curr, next } = route;
   const passed = prev.map((name) => `${name} ${pc.green('✓')}`);
   if (curr === '') return passed.join(' → ');
   const mark = record.end === 'succeeded' ? pc.green('✓') : pc.red('✗');
@@ -131,8 +147,8 @@ function routeText({ record, envelope }: RunEnd): string {
 }
 
 /** When its last actor's first attempt began. */
-function timeRows({ record, envelope }: RunEnd, now: number): readonly string[] {
-  const { created_at: createdAt, deadline_at: deadlineAt } = envelope.status ?? {};
+function timeRows(record: EndRecord, { status }: Envelope, now: number): readonly string[] {
+  const { created_at: createdAt, deadline_at: deadlineAt } = status ?? {};
   const startedMs = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
   return [
     ...(Number.isNaN(startedMs)
@@ -166,7 +182,7 @@ function replayRows(failures: readonly Failure[], now: number): readonly string[
 }
 
 function payloadRows(end: RunEnd | undefined, { payload }: ShowOptions): readonly string[] {
-  if (end === undefined) return [];
+  if (end?.envelope === undefined) return [];
   const text = end.envelope.payload;
   return payload
     ? ['', 'payload', escaped(text)]

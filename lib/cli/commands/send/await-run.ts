@@ -5,6 +5,7 @@ import { EXIT } from '../../exit-status.ts';
 import type { Operator } from '../../operator.ts';
 import { countText } from '../../output/count-text.ts';
 import { endLine, errorLines } from '../../output/error-lines.ts';
+import { NOT_ARCHIVED } from '../../output/not-archived.ts';
 import { escaped, oneLine, shellWord } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 
@@ -42,8 +43,10 @@ export async function awaitRun(
       const hasFamily = run.childrenOf(id).length > 0;
       if (one.record.end === 'succeeded') {
         succeeded++;
-        if (hasFamily) printError(`${nameOf(one, id)} ${endLine(one.record)}`);
-        print(escaped(one.envelope.payload));
+        const { record, envelope } = one;
+        const note = envelope === undefined ? `; ${NOT_ARCHIVED}` : '';
+        if (hasFamily || envelope === undefined) printError(`${nameOf(one, id)} ${endLine(record)}${note}`);
+        if (envelope !== undefined) print(escaped(envelope.payload));
       } else {
         failed++;
         printError(notSucceededText(one));
@@ -66,9 +69,9 @@ export async function awaitRun(
   return failed === 0 ? EXIT.ok : EXIT.failed;
 }
 
-function nameOf({ record, envelope }: RunEnd, root: string): string {
+function nameOf({ record }: RunEnd, root: string): string {
   const id = oneLine(record.envelopeId);
-  return envelope.id === root ? id : `${id} (child)`;
+  return record.envelopeId === root ? id : `${id} (child)`;
 }
 
 /** The end of an envelope that did not succeed, with its error and where to find more. */

@@ -1,4 +1,4 @@
-import { actorName, listOf, text, url } from '../kinds.ts';
+import { actorName, listOf, oneOf, text, url } from '../kinds.ts';
 import { optional, setting } from '../setting.ts';
 
 /** In the configuration: `storage`. */
@@ -32,6 +32,11 @@ export const CREW = {
   sump: setting('ASYA_ACTOR_SUMP', actorName, {
     about: 'Actor to which x-sink forwards failed envelopes. Read by x-sink only.',
     default: 'x-sump',
+  }),
+  archives: optional('ASYA_ARCHIVE', oneOf('all', 'failed'), {
+    about:
+      'Envelopes that x-sink archives. `failed`: those that succeeded only get an end record, except for the results of tasks at the gateway. Read by x-sink only.',
+    unset: '`all`',
   }),
   deadLettersOf: setting('ASYA_DEAD_LETTERS_OF', listOf(actorName), {
     about:
