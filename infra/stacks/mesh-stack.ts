@@ -50,14 +50,14 @@ export class MeshStack extends Stack {
       ...stackProps(environment),
       description: `asya: mesh ${meshName} in environment ${environment.name}`,
     });
-    const { removalPolicy, logRetention, alarmEmail, concurrency } = environment;
+    const { removalPolicy, logRetention, alarmEmail, concurrency, sqsClient } = environment;
     this.mesh = new ActorMesh(this, 'Mesh', {
       namespace,
       manifest,
       folder,
       removalPolicy,
       logRetention,
-      ...defined({ alarmEmail, concurrency, encryptionKey, code }),
+      ...defined({ alarmEmail, concurrency, sqsClient, encryptionKey, code }),
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
     if (environment.gateway !== undefined) {

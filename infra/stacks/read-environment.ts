@@ -1,5 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { SqsClientName } from '../../lib/config/plan/function-plan.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import { describeValue } from '../../lib/core/text/describe-value.ts';
 import { type Fields, isFields } from '../../lib/core/text/fields.ts';
@@ -41,6 +42,11 @@ export interface DeployEnvironment {
    */
   readonly concurrency?: number;
   /**
+   * The client of SQS in the functions: `slim`, which starts faster, or `sdk`, the AWS SDK.
+   * @default 'slim'
+   */
+  readonly sqsClient?: SqsClientName;
+  /**
    * Options of the gateway.
    * @default the mesh has no gateway
    */
@@ -54,6 +60,7 @@ const FIELDS = [
   'logRetentionDays',
   'alarmEmail',
   'concurrency',
+  'sqsClient',
   'gateway',
 ] as const;
 const REMOVAL = { destroy: RemovalPolicy.DESTROY, retain: RemovalPolicy.RETAIN } as const;
@@ -114,7 +121,7 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
     ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...defined({ alarmEmail, concurrency, gateway }),
+    ...defined({ alarmEmail, concurrency, sqsClient: sqsClientIn(fields, here), gateway }),
   };
 }
 
@@ -141,6 +148,12 @@ function concurrencyIn({ concurrency }: Fields, notes: MistakeCollector): number
     .add(
       `is ${describeValue(concurrency)}; expected a whole number from 2, the minimum of an SQS event source, to 1000`,
     );
+  return undefined;
+}
+
+function sqsClientIn({ sqsClient }: Fields, notes: MistakeCollector): SqsClientName | undefined {
+  if (sqsClient === undefined || sqsClient === 'slim' || sqsClient === 'sdk') return sqsClient;
+  notes.at('sqsClient').add(`is ${describeValue(sqsClient)}; expected "slim" or "sdk"`);
   return undefined;
 }
 
