@@ -2,7 +2,14 @@ import { defined } from '../../core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
 import type { ActorAccess } from '../manifest/access.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
-import type { BrokerConfig, GatewayConfig, LogLevel, Reporting, SidecarConfig, Storage } from '../settings/host-config.ts';
+import type {
+  BrokerConfig,
+  GatewayConfig,
+  LogLevel,
+  Reporting,
+  SidecarConfig,
+  Storage,
+} from '../settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
 import type { ReadHostConfig } from '../settings/read-host-config.ts';
 import { type QueueChoices, type QueuePlan, queuePlan } from './queue-plan.ts';
