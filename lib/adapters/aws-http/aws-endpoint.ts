@@ -8,13 +8,23 @@ export interface AwsServiceName {
   readonly variable: string;
   /** The ordinary endpoint of GovCloud is also its FIPS endpoint. */
   readonly isFipsInGovCloud: boolean;
+  /** The ordinary endpoint also has IPv6 addresses. */
+  readonly isDualStack: (region: string, isFips: boolean) => boolean;
 }
 
+const COMMON = { isFipsInGovCloud: true, isDualStack: () => false } as const;
+
 export const AWS_SERVICES = {
-  sqs: { id: 'sqs', variable: 'SQS', isFipsInGovCloud: true },
-  ssm: { id: 'ssm', variable: 'SSM', isFipsInGovCloud: true },
-  sts: { id: 'sts', variable: 'STS', isFipsInGovCloud: true },
-  secretsManager: { id: 'secretsmanager', variable: 'SECRETS_MANAGER', isFipsInGovCloud: false },
+  sqs: { ...COMMON, id: 'sqs', variable: 'SQS' },
+  ssm: { ...COMMON, id: 'ssm', variable: 'SSM' },
+  sts: { ...COMMON, id: 'sts', variable: 'STS' },
+  secretsManager: {
+    id: 'secretsmanager',
+    variable: 'SECRETS_MANAGER',
+    isFipsInGovCloud: false,
+    isDualStack: (region, isFips) =>
+      !/^(eusc|us-iso.?|eu-iso.)-/.test(region) && !(isFips && region.startsWith('cn-')),
+  },
 } as const satisfies Readonly<Record<string, AwsServiceName>>;
 
 /** Partitions of AWS: which regions they have, and how the hosts in them end, with IPv4 and with both. */
@@ -57,7 +67,8 @@ export function awsEndpoint(
 function regionHost(service: AwsServiceName, region: string, isFips: boolean, isDualStack: boolean): string {
   const [, suffix, dualStackSuffix] = PARTITIONS.find(([regions]) => regions.test(region)) ?? ['', '', ''];
   const hasOwnHost = isFips && (isDualStack || !service.isFipsInGovCloud || !region.startsWith('us-gov-'));
-  return `${service.id}${hasOwnHost ? '-fips' : ''}.${region}.${isDualStack ? dualStackSuffix : suffix}`;
+  const needsSuffix = isDualStack && !service.isDualStack(region, isFips);
+  return `${service.id}${hasOwnHost ? '-fips' : ''}.${region}.${needsSuffix ? dualStackSuffix : suffix}`;
 }
 
 function configuredEndpoint({ variable }: AwsServiceName, env: Environment): string | undefined {

@@ -1,7 +1,7 @@
 /** A request as far as its signature covers it. */
 export interface SignableRequest {
   readonly method: string;
-  /** As it is sent, without the query. */
+  /** As it is sent, with its `/` at the start and without the query. */
   readonly path: string;
   /** Decoded names and values. @default no query */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
@@ -65,9 +65,8 @@ function canonicalPath(path: string): string {
     if (segment === '..') segments.pop();
     else if (segment !== '' && segment !== '.') segments.push(escaped(segment));
   }
-  const start = path.startsWith('/') ? '/' : '';
   const end = segments.length > 0 && path.endsWith('/') ? '/' : '';
-  return `${start}${segments.join('/')}${end}`;
+  return `/${segments.join('/')}${end}`;
 }
 
 function canonicalQuery(query: NonNullable<SignableRequest['query']>): string {
