@@ -93,7 +93,8 @@ export interface ActorMeshProps {
 
 /** The settings of `planMesh` that follow from the props. */
 export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
-  const { namespace, logLevel, concurrency, sqsClient, maxReceiveCount, retention, deadLetterRetention } = props;
+  const { namespace, logLevel, concurrency, sqsClient, maxReceiveCount, retention, deadLetterRetention } =
+    props;
   return {
     namespace,
     region: Stack.of(scope).region,

@@ -115,13 +115,14 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   );
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'expected an email address', here);
   const concurrency = concurrencyIn(fields, here);
+  const sqsClient = sqsClientIn(fields, here);
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
     ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...defined({ alarmEmail, concurrency, sqsClient: sqsClientIn(fields, here), gateway }),
+    ...defined({ alarmEmail, concurrency, sqsClient, gateway }),
   };
 }
 

@@ -39,6 +39,7 @@ test('reports all mistakes at once', () => {
     logRetentionDays: 8,
     alarmEmail: 'on-call',
     concurrency: 1,
+    sqsClient: 'aws',
     regoin: 'x',
   };
   expect(mistakesOf({ dev: wrong }, 'dev')).toEqual([
@@ -47,6 +48,7 @@ test('reports all mistakes at once', () => {
     'environments.dev.region: is "Frankfurt"; expected a region like "eu-central-1"',
     'environments.dev.alarmEmail: is "on-call"; expected an email address',
     'environments.dev.concurrency: is 1; expected a whole number from 2, the minimum of an SQS event source, to 1000',
+    'environments.dev.sqsClient: is "aws"; expected "slim" or "sdk"',
     'environments.dev.removalPolicy: is "keep"; expected "destroy" or "retain"',
     expect.stringMatching(/^environments\.dev\.logRetentionDays: is 8; CloudWatch supports 1, 3, 5, 7, /),
   ]);
