@@ -12,14 +12,18 @@ export interface AwsJsonService {
   close(): void;
 }
 
-/** The same by the query protocol. */
+/** The same by the query protocol, whose answers are XML documents. */
 export interface AwsQueryService extends Omit<AwsJsonService, 'call'> {
-  /** Resolves with the answer, an XML document. */
   call(
     action: string,
     parameters: Readonly<Record<string, string>>,
     options?: AwsCallOptions,
-  ): Promise<string>;
+  ): Promise<AwsQueryAnswer>;
+}
+
+export interface AwsQueryAnswer {
+  /** The text of the only element with this name. Undefined if there is none, or more than one. */
+  textOf(element: string): string | undefined;
 }
 
 export interface AwsCallOptions {

@@ -1,8 +1,8 @@
-import { elementText } from '../../core/text/element-text.ts';
 import { type AwsError, type AwsQueryService, awsError } from '../../ports/aws-service.ts';
 import type { HttpAnswer } from '../../ports/http-client.ts';
 import { AWS_SERVICES } from './aws-endpoint.ts';
 import { type AwsAccess, awsRequests } from './aws-requests.ts';
+import { elementText } from './element-text.ts';
 
 /** The version of its API. */
 const STS_VERSION = '2011-06-15';
@@ -12,10 +12,11 @@ export function awsStsService(access: AwsAccess): AwsQueryService {
   const { send, ...requests } = awsRequests(AWS_SERVICES.sts, access);
   return {
     ...requests,
-    call: (action, parameters, options) => {
+    call: async (action, parameters, options) => {
       const headers = { 'content-type': 'application/x-www-form-urlencoded' };
       const form = new URLSearchParams({ Action: action, Version: STS_VERSION, ...parameters });
-      return send({ headers, body: form.toString() }, errorOf, options);
+      const answer = await send({ headers, body: form.toString() }, errorOf, options);
+      return { textOf: (element) => elementText(answer, element) };
     },
   };
 }

@@ -1,4 +1,3 @@
-import { elementText } from '../../core/text/element-text.ts';
 import type { AwsQueryService } from '../../ports/aws-service.ts';
 import type { RequestCredentials } from './credentials.ts';
 import { type AssumeRoleOptions, grantedCredentials, sessionOf } from './session.ts';
@@ -7,12 +6,12 @@ import { type AssumeRoleOptions, grantedCredentials, sessionOf } from './session
 export function slimAssumeRole(sts: AwsQueryService, options: AssumeRoleOptions): RequestCredentials {
   const { DurationSeconds, ...session } = sessionOf(options);
   return async () => {
-    const answer = await sts.call('AssumeRole', { ...session, DurationSeconds: String(DurationSeconds) });
+    const { textOf } = await sts.call('AssumeRole', { ...session, DurationSeconds: String(DurationSeconds) });
     return grantedCredentials({
-      AccessKeyId: elementText(answer, 'AccessKeyId'),
-      SecretAccessKey: elementText(answer, 'SecretAccessKey'),
-      SessionToken: elementText(answer, 'SessionToken'),
-      Expiration: new Date(elementText(answer, 'Expiration') ?? ''),
+      AccessKeyId: textOf('AccessKeyId'),
+      SecretAccessKey: textOf('SecretAccessKey'),
+      SessionToken: textOf('SessionToken'),
+      Expiration: new Date(textOf('Expiration') ?? ''),
     });
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { elementText } from '../../../lib/core/text/element-text.ts';
+import { elementText } from '../../../lib/adapters/aws-http/element-text.ts';
 
 it.each([
   ['<a><b>text</b></a>', 'text'],
