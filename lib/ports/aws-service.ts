@@ -21,7 +21,7 @@ export interface AwsQueryService extends Omit<AwsJsonService, 'call'> {
   ): Promise<AwsQueryAnswer>;
 }
 
-export interface AwsQueryAnswer {
+interface AwsQueryAnswer {
   /** The text of the only element with this name. Undefined if there is none, or more than one. */
   textOf(element: string): string | undefined;
 }

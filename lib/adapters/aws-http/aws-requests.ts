@@ -38,7 +38,7 @@ export interface AwsRequests {
   close(): void;
 }
 
-export interface AwsRequest {
+interface AwsRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -33,7 +33,7 @@ export interface SqsOperations {
 
 export type SqsOperation = keyof SqsOperations;
 
-export interface SqsCallOptions {
+interface SqsCallOptions {
   /** How long an attempt waits for its response. @default longer than the longest poll */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
