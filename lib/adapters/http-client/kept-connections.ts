@@ -20,7 +20,7 @@ export interface KeptConnections {
   close(): void;
 }
 
-/** With `tls`, certificates that are trusted besides those of the system, for tests. */
+/** @param tls Options of TLS connections. @default those of Node */
 export function keptConnections(protocol: string, tls: SecureAgentOptions = {}): KeptConnections {
   // Not an import: an ESM import of node:http loads undici. The AWS SDK's agents ignore proxy variables too.
   const module = (protocol === 'https:'
