@@ -34,7 +34,9 @@ const config: KnipConfig = {
     'test/local/functions/programs/*.ts',
     'test/infra/meshes/*/*.ts',
     // Programs that tests start as child processes, and modules that they preload there.
+    'test/adapters/aws-http/proxy-probe.ts',
     'test/contract/close-child.ts',
+    'test/contract/subjects/make-*-transport.ts',
     'test/crew/no-request-timeouts.ts',
     'test/local/{emulator-process,engines-process,function-pool-process}.ts',
     'test/sidecar/{echo-runtime,freeze-at,hold-sqs}.ts',
@@ -47,8 +49,8 @@ const config: KnipConfig = {
     // Resolved from the folder of dynalite, which depends on it.
     'level',
   ],
-  // Python programs. The tests that use them are skipped if they are not installed.
-  ignoreBinaries: ['cfn-lint', 'moto_server'],
+  // Programs that are not packages of npm. The tests that use them are skipped if they are not installed.
+  ignoreBinaries: ['cfn-lint', 'moto_server', 'openssl'],
 };
 
 export default config;

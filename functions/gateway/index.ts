@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { streamHandle } from 'hono/aws-lambda';
 import { gatewayConfigFrom, gatewayFromConfig } from '../../lib/assembly/from-config/gateway-from-config.ts';
-import { transportOnLambda } from '../../lib/assembly/from-config/sqs-from-config.ts';
+import { transportOnLambda } from '../../lib/assembly/from-config/transport-on-lambda.ts';
 
 const { config, log } = gatewayConfigFrom(process.env);
 /** Started during init. The bundle is loaded synchronously, so each request awaits it. */

@@ -1,8 +1,9 @@
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { runtimeFromConfig } from '../../lib/assembly/from-config/runtime-from-config.ts';
+import { SLIM_CLIENTS } from '../../lib/assembly/from-config/slim-clients.ts';
 import { lambdaHandler } from '../../lib/assembly/hosts/lambda.ts';
 
 /** The sidecar on Lambda. Its event source is the actor's queue; its runtime is a child process that outlives invocations. */
 export const handler = lambdaHandler(process.env, (config, env, log) =>
-  runtimeFromConfig(config, env, systemClock, log),
+  runtimeFromConfig(config, env, systemClock, log, SLIM_CLIENTS),
 );

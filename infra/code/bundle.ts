@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
+import type { SqsClientName } from '../../lib/config/plan/function-plan.ts';
 import { SOURCE_CONDITION } from '../../lib/config/settings/source-condition.ts';
 
 const COMMON = {
@@ -12,9 +13,22 @@ const COMMON = {
   legalComments: 'none',
 } as const satisfies BuildOptions;
 
-/** Bundles one of `functions/`. CommonJS loads faster. The AWS SDK is included, so that the tested version runs. */
-export function bundleFunction(entry: string, root: string): string {
-  return textOf({ ...COMMON, entryPoints: [entry], absWorkingDir: root, format: 'cjs', minify: true });
+/** The AWS SDK's client of SQS. Functions load it only if the deployment chooses it. */
+const SQS_SDK = '@aws-sdk/client-sqs';
+
+/**
+ * Bundles one of `functions/`. CommonJS loads faster. Packages of the AWS SDK that it uses are included, so that the tested
+ * version runs.
+ */
+export function bundleFunction(entry: string, root: string, sqsClient: SqsClientName = 'slim'): string {
+  return textOf({
+    ...COMMON,
+    entryPoints: [entry],
+    absWorkingDir: root,
+    format: 'cjs',
+    minify: true,
+    external: sqsClient === 'sdk' ? [] : [SQS_SDK],
+  });
 }
 
 /** Makes `require` available to CommonJS packages inside the ESM bundle. */

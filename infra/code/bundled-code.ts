@@ -7,6 +7,7 @@ import { Code, DockerImageCode } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { fileOfHandler } from '../../lib/config/manifest/handler-name.ts';
 import type { ActorSpec } from '../../lib/config/manifest/manifest.ts';
+import type { SqsClientName } from '../../lib/config/plan/function-plan.ts';
 import { flowsFileText, GATEWAY_FLOWS_FILE } from '../../lib/config/plan/gateway-plan.ts';
 import { IN_FUNCTION, lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
 import { bundleFunction, bundleHandler } from './bundle.ts';
@@ -18,29 +19,35 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** `.ts` in the source tree, `.js` in the published package. */
 const EXTENSION = extname(import.meta.filename);
 
-/** Bundles by folder: each function is bundled once per process, for all actors. */
+/** Bundles by folder and client: each function is bundled once per process, for all actors. */
 const bundled = new Map<string, string>();
+
+/** What the code contains besides what every mesh needs. */
+interface BundleOptions {
+  /** The client of SQS in the functions. @default 'slim' */
+  readonly sqsClient?: SqsClientName;
+}
 
 /**
  * Code of a mesh's functions, bundled from its folder. Zip files are bundled during synthesis, without Docker. For images
  * a Dockerfile and its context are written, and the CDK builds them during deployment.
  */
-export function bundledCode(meshFolder: string): MeshCode {
+export function bundledCode(meshFolder: string, { sqsClient = 'slim' }: BundleOptions = {}): MeshCode {
   return {
     crew: (scope, folder) => {
       const target = emptyFolder(scope, folder);
-      writeFunction(folder, target);
+      writeFunction(folder, target, sqsClient);
       return { kind: 'zip', code: Code.fromAsset(target) };
     },
     gateway: (scope, flows) => {
       const target = emptyFolder(scope, 'gateway');
-      writeFunction('gateway', target);
+      writeFunction('gateway', target, sqsClient);
       writeFileSync(join(target, GATEWAY_FLOWS_FILE), flowsFileText(flows));
       return { kind: 'zip', code: Code.fromAsset(target) };
     },
     actor: (scope, spec, plan) => {
       const target = emptyFolder(scope, spec.name);
-      writeFunction(plan.folder, target);
+      writeFunction(plan.folder, target, sqsClient);
       const { resiliencyFile } = lambdaEnvironment(plan);
       if (resiliencyFile !== undefined) writeFileSync(join(target, IN_FUNCTION.resiliency), resiliencyFile);
       return addRuntime(target, spec, resolve(meshFolder, dirname(spec.file)));
@@ -75,10 +82,11 @@ function imageCode(target: string, dockerfile: string): FunctionCode {
   };
 }
 
-function writeFunction(folder: string, target: string): void {
-  const known = bundled.get(folder);
-  const text = known ?? bundleFunction(join(ROOT, 'functions', folder, `index${EXTENSION}`), ROOT);
-  bundled.set(folder, text);
+function writeFunction(folder: string, target: string, sqsClient: SqsClientName): void {
+  const key = `${folder} ${sqsClient}`;
+  const entry = join(ROOT, 'functions', folder, `index${EXTENSION}`);
+  const text = bundled.get(key) ?? bundleFunction(entry, ROOT, sqsClient);
+  bundled.set(key, text);
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
 

@@ -3,7 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
-import type { PlanSettings } from '../../lib/config/plan/function-plan.ts';
+import type { PlanSettings, SqsClientName } from '../../lib/config/plan/function-plan.ts';
 import type { ArchiveChoice } from '../../lib/core/failure/archiving.ts';
 import { defined } from '../../lib/core/text/defined.ts';
 import type { MeshCode } from '../code/mesh-code.ts';
@@ -99,7 +99,12 @@ export interface ActorMeshProps {
    */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /**
-   * Provides the code of the functions.
+   * The client of SQS in the functions: `slim`, which is part of this package and starts faster, or `sdk`, the AWS SDK.
+   * @default 'slim'
+   */
+  readonly sqsClient?: SqsClientName;
+  /**
+   * Provides the code of the functions. It has to contain the AWS SDK if `sqsClient` is `sdk`.
    * @default code is bundled from this package and from `folder`
    */
   readonly code?: MeshCode;
@@ -107,12 +112,13 @@ export interface ActorMeshProps {
 
 /** The settings of `planMesh` that follow from the props. */
 export function settingsOf(scope: Construct, props: ActorMeshProps): Omit<PlanSettings, 'storage'> {
-  const { namespace, logLevel, concurrency, crewConcurrency } = props;
+  const { namespace, logLevel, concurrency, crewConcurrency, sqsClient } = props;
   const { maxReceiveCount, retention, deadLetterRetention, archive: archives, archiveWindow } = props;
   return {
     namespace,
     region: Stack.of(scope).region,
-    ...defined({ logLevel, replicaLimit: concurrency, crewReplicas: crewConcurrency, archives }),
+    account: Stack.of(scope).account,
+    ...defined({ logLevel, sqsClient, replicaLimit: concurrency, crewReplicas: crewConcurrency, archives }),
     ...(archiveWindow !== undefined && { archiveWindowSeconds: archiveWindow.toSeconds() }),
     queues: {
       ...defined({ maxReceiveCount }),

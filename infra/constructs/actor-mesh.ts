@@ -75,7 +75,7 @@ export class ActorMesh extends Construct {
         : lambdaMistakes(manifest, { ...settings, storage: {} }),
       `of mesh "${namespace}"`,
     );
-    this.code = props.code ?? bundledCode(folder);
+    this.code = props.code ?? bundledCode(folder, defined({ sqsClient: props.sqsClient }));
     if (props.code === undefined)
       this.checkHandler = handlerCheckIn(folder, { where: `in ${describeValue(folder)}` });
     this.alarmTopic = alarmTopicOf(this);

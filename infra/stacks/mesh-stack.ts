@@ -50,7 +50,7 @@ export class MeshStack extends Stack {
       ...stackProps(environment),
       description: `asya: mesh ${meshName} in environment ${environment.name}`,
     });
-    const { removalPolicy, logRetention, alarmEmail, concurrency, crewConcurrency } = environment;
+    const { removalPolicy, logRetention, alarmEmail, concurrency, crewConcurrency, sqsClient } = environment;
     const { archive, archiveWindow } = environment;
     this.mesh = new ActorMesh(this, 'Mesh', {
       namespace,
@@ -58,7 +58,8 @@ export class MeshStack extends Stack {
       folder,
       removalPolicy,
       logRetention,
-      ...defined({ alarmEmail, concurrency, crewConcurrency, archive, archiveWindow, encryptionKey, code }),
+      ...defined({ alarmEmail, concurrency, crewConcurrency, sqsClient, archive, archiveWindow }),
+      ...defined({ encryptionKey, code }),
     });
     const { crew, alarmTopic, dashboard } = this.mesh;
     if (environment.gateway !== undefined) {

@@ -1,5 +1,6 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { SqsClientName } from '../../lib/config/plan/function-plan.ts';
 import { MAX_WINDOW_SECONDS } from '../../lib/config/plan/settings-limits.ts';
 import type { ArchiveChoice } from '../../lib/core/failure/archiving.ts';
 import { defined } from '../../lib/core/text/defined.ts';
@@ -58,6 +59,11 @@ export interface DeployEnvironment {
    */
   readonly archiveWindow?: Duration;
   /**
+   * The client of SQS in the functions: `slim`, which starts faster, or `sdk`, the AWS SDK.
+   * @default 'slim'
+   */
+  readonly sqsClient?: SqsClientName;
+  /**
    * Options of the gateway.
    * @default the mesh has no gateway
    */
@@ -74,6 +80,7 @@ const FIELDS = [
   'crewConcurrency',
   'archive',
   'archiveWindowSeconds',
+  'sqsClient',
   'gateway',
 ] as const;
 const REMOVAL = { destroy: RemovalPolicy.DESTROY, retain: RemovalPolicy.RETAIN } as const;
@@ -129,15 +136,16 @@ function readNamed(environments: unknown, name: unknown, mistakes: Mistake[]): D
   const alarmEmail = textIn(fields, 'alarmEmail', /^[^@\s]+@[^@\s]+$/, 'expected an email address', here);
   const concurrency = concurrencyIn(fields, 'concurrency', here);
   const crewConcurrency = concurrencyIn(fields, 'crewConcurrency', here);
-  const archive = archiveIn(fields, here);
+  const archive = choiceIn(fields, 'archive', ['all', 'failed'], here);
   const archiveWindow = archiveWindowIn(fields, here);
+  const sqsClient = choiceIn(fields, 'sqsClient', ['slim', 'sdk'], here);
   const gateway = readGateway(fields['gateway'], here.at('gateway'));
   return {
     name,
     ...defined({ account, region }),
     removalPolicy: removalIn(fields, here),
     logRetention: retentionIn(fields, here),
-    ...defined({ alarmEmail, concurrency, crewConcurrency, archive, archiveWindow, gateway }),
+    ...defined({ alarmEmail, concurrency, crewConcurrency, archive, archiveWindow, sqsClient, gateway }),
   };
 }
 
@@ -171,10 +179,18 @@ function concurrencyIn(
   return undefined;
 }
 
-function archiveIn({ archive }: Fields, notes: MistakeCollector): ArchiveChoice | undefined {
-  if (archive === undefined || archive === 'all' || archive === 'failed') return archive;
-  notes.at('archive').add(`is ${describeValue(archive)}; expected "all" or "failed"`);
-  return undefined;
+/** One of the two words. */
+function choiceIn<Choice extends string>(
+  fields: Fields,
+  key: string,
+  choices: readonly [Choice, Choice],
+  notes: MistakeCollector,
+): Choice | undefined {
+  const value = fields[key];
+  const choice = choices.find((one) => one === value);
+  if (value !== undefined && choice === undefined)
+    notes.at(key).add(`is ${describeValue(value)}; expected "${choices[0]}" or "${choices[1]}"`);
+  return choice;
 }
 
 function archiveWindowIn(fields: Fields, notes: MistakeCollector): Duration | undefined {

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { MeshStack } from '../../infra/stacks/mesh-stack.ts';
 import {
   DEV,
+  DEV_WITH_GATEWAY,
   FLAGS,
   functionOf,
   LETTERS,
@@ -165,6 +166,27 @@ describe('functions', () => {
     );
     expect(limits.filter((limit) => limit === 40).length).toBeGreaterThanOrEqual(CREW.length);
     expect(limits.filter((limit) => limit !== 40)).toHaveLength(ACTORS.length);
+  });
+});
+
+describe('the client of SQS', () => {
+  const variablesIn = (from: TemplateJson) =>
+    resourcesOf(from, 'AWS::Lambda::Function').map(({ Properties }) => Properties.Environment.Variables);
+
+  test('knows the account, so that a send needs no request for the URL of its queue', () => {
+    for (const variables of variablesIn(template)) {
+      expect(variables.ASYA_SQS_ACCOUNT).toEqual({ Ref: 'AWS::AccountId' });
+      expect(variables).not.toHaveProperty('ASYA_SQS_CLIENT');
+    }
+    const named = templateOf(manifestIn(LETTERS), { environment: { ...DEV, account: '111122223333' } });
+    for (const variables of variablesIn(named)) expect(variables.ASYA_SQS_ACCOUNT).toBe('111122223333');
+  });
+
+  test('is the AWS SDK in all functions if the environment chooses it', () => {
+    const chosen = templateOf(manifestIn(LETTERS), {
+      environment: { ...DEV_WITH_GATEWAY, sqsClient: 'sdk' },
+    });
+    for (const variables of variablesIn(chosen)) expect(variables.ASYA_SQS_CLIENT).toBe('sdk');
   });
 });
 

@@ -40,6 +40,7 @@ test('reports all mistakes at once', () => {
     alarmEmail: 'on-call',
     concurrency: 1,
     crewConcurrency: 1_001,
+    sqsClient: 'aws',
     regoin: 'x',
   };
   expect(mistakesOf({ dev: wrong }, 'dev')).toEqual([
@@ -49,6 +50,7 @@ test('reports all mistakes at once', () => {
     'environments.dev.alarmEmail: is "on-call"; expected an email address',
     'environments.dev.concurrency: is 1; expected a whole number from 2, the minimum of an SQS event source, to 1000',
     'environments.dev.crewConcurrency: is 1001; expected a whole number from 2, the minimum of an SQS event source, to 1000',
+    'environments.dev.sqsClient: is "aws"; expected "slim" or "sdk"',
     'environments.dev.removalPolicy: is "keep"; expected "destroy" or "retain"',
     expect.stringMatching(/^environments\.dev\.logRetentionDays: is 8; CloudWatch supports 1, 3, 5, 7, /),
   ]);

@@ -3,6 +3,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { type EnsuredQueuePair, ensureQueue } from '../../lib/adapters/sqs/ensure-queue.ts';
 import { existingQueue, type SqsQueue } from '../../lib/adapters/sqs/queue-attributes.ts';
+import { sdkSqs } from '../../lib/adapters/sqs/sdk-sqs.ts';
 import { sqsClient } from '../../lib/adapters/sqs/sqs-client.ts';
 import type { QueuePlan } from '../../lib/config/plan/queue-plan.ts';
 import { deadLetterQueueName } from '../../lib/config/settings/queue-name.ts';
@@ -59,10 +60,10 @@ export interface QueuePair extends Pick<EnsuredQueuePair, 'change'> {
 
 /** Creates or updates a queue and its dead-letter queue, as the local mesh does. */
 export async function ensurePair(client: SQSClient, name: string, plan: QueuePlan): Promise<QueuePair> {
-  const { change } = await ensureQueue(client, name, plan, { onDifference: 'update' });
+  const { change } = await ensureQueue(sdkSqs(client), name, plan, { onDifference: 'update' });
   return {
     change,
-    queue: await existingQueue(client, name),
-    deadLetterQueue: await existingQueue(client, deadLetterQueueName(name)),
+    queue: await existingQueue(sdkSqs(client), name),
+    deadLetterQueue: await existingQueue(sdkSqs(client), deadLetterQueueName(name)),
   };
 }

@@ -82,8 +82,12 @@ function errorBody(code: string, message: string): object {
 
 /** STS understood the request and refused it, for example because the role does not trust the sidecar's role. */
 function isRefusedBySts(error: unknown): boolean {
-  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
-  const status = $metadata?.httpStatusCode ?? 0;
+  const { status: own, $metadata } = error as {
+    readonly status?: number;
+    /** Of errors of the AWS SDK. */
+    readonly $metadata?: { readonly httpStatusCode?: number };
+  };
+  const status = own ?? $metadata?.httpStatusCode ?? 0;
   return status >= 400 && status < 500;
 }
 

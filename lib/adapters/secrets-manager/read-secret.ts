@@ -1,8 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { credentialsFor } from '../../config/settings/local-endpoint.ts';
 import type { Environment } from '../../config/settings/variables.ts';
-import { namedErrorText } from '../../core/text/error-text.ts';
 import type { SecretReading } from '../../ports/secret-source.ts';
+import { secretReader } from './secret-reader.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -13,7 +13,7 @@ export interface SecretStoreAddress {
   readonly endpoint?: string;
 }
 
-/** Returns how to read the current text of a secret of AWS Secrets Manager, by name or ARN. */
+/** Returns how to read the current text of a secret, by the client of the AWS SDK. */
 export function secretsManager(
   address: SecretStoreAddress,
   env: Environment,
@@ -27,13 +27,5 @@ export function secretsManager(
     },
     ...credentialsFor(address.endpoint, env),
   });
-  return async (secret) => {
-    try {
-      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
-      if (SecretString !== undefined) return { ok: true, value: SecretString };
-      return { ok: false, problem: 'it is binary; expected a secret that is text' };
-    } catch (error) {
-      return { ok: false, problem: namedErrorText(error) };
-    }
-  };
+  return secretReader((input) => client.send(new GetSecretValueCommand(input)));
 }

@@ -1,4 +1,3 @@
-import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { QueuePlan } from '../../config/plan/queue-plan.ts';
 import { deadLetterQueueName } from '../../config/settings/queue-name.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type RequestOptions,
   type SqsQueue,
 } from './queue-attributes.ts';
+import type { SqsApi } from './sqs-api.ts';
 
 export interface EnsureQueueOptions extends RequestOptions {
   /**
@@ -28,27 +28,27 @@ export interface EnsuredQueuePair {
 
 /** Creates the queue and its dead-letter queue according to the plan, if they do not exist. */
 export async function ensureQueue(
-  client: SQSClient,
+  sqs: SqsApi,
   name: string,
   plan: QueuePlan,
   options: EnsureQueueOptions,
 ): Promise<EnsuredQueuePair> {
-  const url = await queueUrlIfExists(client, name, options);
+  const url = await queueUrlIfExists(sqs, name, options);
   if (url !== undefined && options.onDifference === 'report') {
-    const differences = await compareQueue(client, { name, url }, plan, options);
+    const differences = await compareQueue(sqs, { name, url }, plan, options);
     return { url, change: 'none', differences };
   }
   const deadLetterQueue = deadLetterQueueName(name);
-  const dead = await ensureAttributes(client, deadLetterQueue, deadLetterAttributes(plan), options);
+  const dead = await ensureAttributes(sqs, deadLetterQueue, deadLetterAttributes(plan), options);
   const redrivePolicy = { deadLetterTargetArn: dead.arn, maxReceiveCount: plan.maxReceiveCount };
   const planned = { ...liveAttributes(plan), RedrivePolicy: JSON.stringify(redrivePolicy) };
   if (url === undefined) {
-    const created = await createQueue(client, name, planned, options);
+    const created = await createQueue(sqs, name, planned, options);
     return { url: created, change: 'created', differences: [] };
   }
-  const found = await queueAttributes(client, url, Object.keys(planned), options);
+  const found = await queueAttributes(sqs, url, Object.keys(planned), options);
   const differences = differencesFrom(found, plan, dead.arn);
-  await update(client, url, differences, planned);
+  await update(sqs, url, differences, planned);
   const isUpdated = differences.length > 0 || dead.change === 'updated';
   const change = dead.change === 'created' ? 'created' : isUpdated ? 'updated' : 'none';
   return { url, change, differences: differences.map(({ text }) => text) };
@@ -56,18 +56,18 @@ export async function ensureQueue(
 
 /** Resolves with how an existing queue differs from the plan. */
 async function compareQueue(
-  client: SQSClient,
+  sqs: SqsApi,
   { name, url }: Pick<SqsQueue, 'name' | 'url'>,
   plan: QueuePlan,
   options: RequestOptions,
 ): Promise<readonly string[]> {
   const names = [...Object.keys(liveAttributes(plan)), 'RedrivePolicy'];
-  const found = await queueAttributes(client, url, names, options);
+  const found = await queueAttributes(sqs, url, names, options);
   const deadLetterQueue = deadLetterQueueName(name);
   // The dead-letter queue may have been deleted. Messages would then stay in the queue instead of being dead-lettered.
   const isTarget = found['RedrivePolicy']?.includes(`:${deadLetterQueue}"`);
-  if (isTarget && (await queueUrlIfExists(client, deadLetterQueue, options)) === undefined)
-    await createQueue(client, deadLetterQueue, deadLetterAttributes(plan), options);
+  if (isTarget && (await queueUrlIfExists(sqs, deadLetterQueue, options)) === undefined)
+    await createQueue(sqs, deadLetterQueue, deadLetterAttributes(plan), options);
   return differencesFrom(found, plan).map(({ text }) => text);
 }
 
@@ -87,41 +87,42 @@ function deadLetterAttributes(plan: QueuePlan): QueueAttributes {
 
 /** Creates a queue, or updates its attributes if that is the option. */
 async function ensureAttributes(
-  client: SQSClient,
+  sqs: SqsApi,
   name: string,
   planned: QueueAttributes,
   options: EnsureQueueOptions,
 ): Promise<SqsQueue & Pick<EnsuredQueuePair, 'change'>> {
-  const knownUrl = await queueUrlIfExists(client, name, options);
-  const url = knownUrl ?? (await createQueue(client, name, planned, options));
+  const knownUrl = await queueUrlIfExists(sqs, name, options);
+  const url = knownUrl ?? (await createQueue(sqs, name, planned, options));
   const names = ['QueueArn', ...Object.keys(planned)];
-  const { QueueArn: arn = '', ...found } = await queueAttributes(client, url, names, options);
+  const { QueueArn: arn = '', ...found } = await queueAttributes(sqs, url, names, options);
   if (knownUrl === undefined) return { name, url, arn, change: 'created' };
   const differences = options.onDifference === 'update' ? differencesOf(found, planned) : [];
-  await update(client, url, differences, planned);
+  await update(sqs, url, differences, planned);
   return { name, url, arn, change: differences.length > 0 ? 'updated' : 'none' };
 }
 
 async function createQueue(
-  client: SQSClient,
+  sqs: SqsApi,
   name: string,
   attributes: QueueAttributes,
   options: RequestOptions,
 ): Promise<string> {
   try {
-    const { QueueUrl = '' } = await client.send(
-      new CreateQueueCommand({ QueueName: name, Attributes: { ...attributes } }),
-    );
+    const { QueueUrl = '' } = await sqs.call('CreateQueue', {
+      QueueName: name,
+      Attributes: { ...attributes },
+    });
     return QueueUrl;
   } catch (error) {
     // Another process created it in the meantime, with different attributes.
-    if (isNameTaken(error)) return queueUrl(client, name, options);
+    if (isNameTaken(error)) return queueUrl(sqs, name, options);
     throw error;
   }
 }
 
 async function update(
-  client: SQSClient,
+  sqs: SqsApi,
   url: string,
   differences: readonly Difference[],
   planned: QueueAttributes,
@@ -129,7 +130,7 @@ async function update(
   if (differences.length === 0) return;
   const names = differences.map(({ attribute }) => attribute);
   const attributes = Object.fromEntries(Object.entries(planned).filter(([name]) => names.includes(name)));
-  await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: attributes }));
+  await sqs.call('SetQueueAttributes', { QueueUrl: url, Attributes: attributes });
 }
 
 interface Difference {

@@ -1,10 +1,6 @@
-import {
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  type QueueAttributeName,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import type { QueueAttributeName } from '@aws-sdk/client-sqs';
 import { defined } from '../../core/text/defined.ts';
+import type { SqsApi } from './sqs-api.ts';
 
 export type QueueAttributes = Readonly<Record<string, string>>;
 
@@ -22,23 +18,23 @@ export interface RequestOptions {
 
 /** The queue's URL. Rejects if the queue does not exist. */
 export async function queueUrl(
-  client: SQSClient,
+  sqs: SqsApi,
   name: string,
   { requestTimeoutMs }: RequestOptions = {},
 ): Promise<string> {
-  const options = defined({ requestTimeout: requestTimeoutMs });
-  const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand({ QueueName: name }), options);
+  const options = defined({ timeoutMs: requestTimeoutMs });
+  const { QueueUrl = '' } = await sqs.call('GetQueueUrl', { QueueName: name }, options);
   return QueueUrl;
 }
 
 /** The queue's URL, or undefined if the queue does not exist. */
 export async function queueUrlIfExists(
-  client: SQSClient,
+  sqs: SqsApi,
   name: string,
   options: RequestOptions = {},
 ): Promise<string | undefined> {
   try {
-    return await queueUrl(client, name, options);
+    return await queueUrl(sqs, name, options);
   } catch (error) {
     if (isQueueMissing(error)) return undefined;
     throw error;
@@ -46,21 +42,21 @@ export async function queueUrlIfExists(
 }
 
 export async function queueAttributes(
-  client: SQSClient,
+  sqs: SqsApi,
   url: string,
   names: readonly string[],
   { requestTimeoutMs }: RequestOptions = {},
 ): Promise<QueueAttributes> {
   const request = { QueueUrl: url, AttributeNames: [...names] as QueueAttributeName[] };
-  const options = defined({ requestTimeout: requestTimeoutMs });
-  return (await client.send(new GetQueueAttributesCommand(request), options)).Attributes ?? {};
+  const options = defined({ timeoutMs: requestTimeoutMs });
+  return (await sqs.call('GetQueueAttributes', request, options)).Attributes ?? {};
 }
 
 /** Rejects if the queue does not exist. */
-export async function existingQueue(client: SQSClient, name: string): Promise<SqsQueue> {
-  const url = await queueUrlIfExists(client, name);
+export async function existingQueue(sqs: SqsApi, name: string): Promise<SqsQueue> {
+  const url = await queueUrlIfExists(sqs, name);
   if (url === undefined) throw new Error(`the queue "${name}" does not exist`);
-  const { QueueArn: arn = '' } = await queueAttributes(client, url, ['QueueArn']);
+  const { QueueArn: arn = '' } = await queueAttributes(sqs, url, ['QueueArn']);
   return { name, url, arn };
 }
 

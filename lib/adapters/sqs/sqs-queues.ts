@@ -1,11 +1,11 @@
-import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { QueuePlan } from '../../config/plan/queue-plan.ts';
 import { ensureQueue } from './ensure-queue.ts';
 import { queueUrl } from './queue-attributes.ts';
+import type { SqsApi } from './sqs-api.ts';
 
-/** Queue URLs by name, looked up once. */
+/** Queue URLs by name, built or looked up once. */
 export interface SqsQueues {
-  /** The URL, from the cache or from SQS. Rejects if the queue does not exist. */
+  /** The URL: built, from the cache, or from SQS. Rejects if SQS is asked and the queue does not exist. */
   urlOf(queue: string): Promise<string>;
   /** Asks SQS, without the cache. Rejects if the queue does not exist. */
   check(queue: string): Promise<void>;
@@ -15,28 +15,34 @@ export interface SqsQueues {
   ensure(queue: string): Promise<readonly string[]>;
 }
 
-export function sqsQueues(client: SQSClient, plan: QueuePlan, requestTimeoutMs: number): SqsQueues {
+/** @param build The URL of a queue, if it can be built from its name. Then sends need no request for it. */
+export function sqsQueues(
+  sqs: SqsApi,
+  plan: QueuePlan,
+  requestTimeoutMs: number,
+  build?: (queue: string) => string,
+): SqsQueues {
   const urls = new Map<string, Promise<string>>();
 
-  function urlOf(queue: string): Promise<string> {
+  function lookUp(queue: string): Promise<string> {
     const known = urls.get(queue);
     if (known !== undefined) return known;
-    const url = queueUrl(client, queue, { requestTimeoutMs });
+    const url = queueUrl(sqs, queue, { requestTimeoutMs });
     urls.set(queue, url);
     url.catch(() => urls.delete(queue));
     return url;
   }
 
   return {
-    urlOf,
+    urlOf: build === undefined ? lookUp : async (queue) => build(queue),
     check: async (queue) => {
       urls.delete(queue);
-      await urlOf(queue);
+      await lookUp(queue);
     },
     forget: (queue) => urls.delete(queue),
     ensure: async (queue) => {
       urls.delete(queue);
-      const { url, differences } = await ensureQueue(client, queue, plan, {
+      const { url, differences } = await ensureQueue(sqs, queue, plan, {
         onDifference: 'report',
         requestTimeoutMs,
       });

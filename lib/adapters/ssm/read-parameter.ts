@@ -1,8 +1,8 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { credentialsFor } from '../../config/settings/local-endpoint.ts';
 import type { Environment } from '../../config/settings/variables.ts';
-import { namedErrorText } from '../../core/text/error-text.ts';
 import type { SecretReading } from '../../ports/secret-source.ts';
+import { parameterReader } from './parameter-reader.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -13,7 +13,7 @@ export interface ParameterStoreAddress {
   readonly endpoint?: string;
 }
 
-/** Returns how to read the current, decrypted value of a parameter of AWS Systems Manager, by name or ARN. */
+/** Returns how to read the current, decrypted value of a parameter, by the client of the AWS SDK. */
 export function parameterStore(
   address: ParameterStoreAddress,
   env: Environment,
@@ -27,15 +27,5 @@ export function parameterStore(
     },
     ...credentialsFor(address.endpoint, env),
   });
-  return async (parameter) => {
-    try {
-      const { Parameter } = await client.send(
-        new GetParameterCommand({ Name: parameter, WithDecryption: true }),
-      );
-      if (Parameter?.Value !== undefined) return { ok: true, value: Parameter.Value };
-      return { ok: false, problem: 'it has no value' };
-    } catch (error) {
-      return { ok: false, problem: namedErrorText(error) };
-    }
-  };
+  return parameterReader((input) => client.send(new GetParameterCommand(input)));
 }

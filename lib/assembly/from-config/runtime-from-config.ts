@@ -14,6 +14,7 @@ import type { Environment } from '../../config/settings/variables.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import type { AwsClients } from './aws-clients.ts';
 import { credentialsFromConfig } from './credentials-from-config.ts';
 import { secretsFromConfig } from './secrets-from-config.ts';
 
@@ -26,13 +27,14 @@ export async function runtimeFromConfig(
   env: Environment,
   clock: Clock,
   log: JsonLog,
+  clients: AwsClients,
   timeouts?: Timeouts,
 ): Promise<Runtime> {
   const client = await clientFromConfig(config, timeouts);
   const { command, passEnv, address, protocol, startupTimeoutMs, env: set } = config.runtime;
-  const credentials = await credentialsFromConfig(config, clock, log);
+  const credentials = await credentialsFromConfig(config, env, clock, log, clients);
   if (command === undefined) return client;
-  const secrets = secretsFromConfig(config, env, clock, log);
+  const secrets = secretsFromConfig(config, env, clock, log, clients);
   const mesh = { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol };
   const process = processRuntime({
     command,

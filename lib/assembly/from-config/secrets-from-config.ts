@@ -7,8 +7,8 @@ import { secretValue } from '../../config/settings/secret-value.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SecretReading, SecretSource } from '../../ports/secret-source.ts';
+import type { AwsClients, ReadText } from './aws-clients.ts';
 
-type ReadText = (name: string) => Promise<SecretReading>;
 type StoreKind = 'secretsManager' | 'ssm';
 
 /** The handler's secrets, which are being read from now on. Undefined if it has none. */
@@ -17,10 +17,11 @@ export function secretsFromConfig(
   env: Environment,
   clock: Clock,
   log: JsonLog,
+  clients: AwsClients,
 ): SecretValues | undefined {
   const entries = Object.entries(runtime.secrets ?? {});
   if (entries.length === 0) return undefined;
-  const textOf = oneReadAtATime(stores(sqs.region, env));
+  const textOf = oneReadAtATime(stores(sqs.region, env, clients));
   const sources = entries.map(([variable, reference]): SecretSource => {
     const { kind, name, key } = partsOf(reference);
     return {
@@ -62,22 +63,14 @@ function regionIn(name: string): string | undefined {
   return name.startsWith('arn:') ? name.split(':')[3] : undefined;
 }
 
-/** Opens a store on first use. Its client is imported only then: most actors have no secrets. */
-function stores(ownRegion: string, env: Environment) {
+/** Opens a store on first use: most actors have no secrets. */
+function stores(ownRegion: string, env: Environment, clients: AwsClients) {
   const opened = new Map<string, Promise<ReadText>>();
   return (kind: StoreKind, region = ownRegion): Promise<ReadText> => {
     const id = `${kind} ${region}`;
-    const store = opened.get(id) ?? openStore(kind, region, env);
+    const open = kind === 'ssm' ? clients.parameterStore : clients.secretsManager;
+    const store = opened.get(id) ?? open(region, env);
     opened.set(id, store);
     return store;
   };
-}
-
-async function openStore(kind: StoreKind, region: string, env: Environment): Promise<ReadText> {
-  if (kind === 'ssm') {
-    const { parameterStore } = await import('../../adapters/ssm/read-parameter.ts');
-    return parameterStore({ region }, env);
-  }
-  const { secretsManager } = await import('../../adapters/secrets-manager/read-secret.ts');
-  return secretsManager({ region }, env);
 }

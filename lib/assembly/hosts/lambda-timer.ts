@@ -3,7 +3,7 @@ import { systemClock } from '../../adapters/system/system.ts';
 import { handleTimer } from '../../app/gateway/timer.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import { backendFromConfig, gatewayConfigFrom } from '../from-config/gateway-from-config.ts';
-import { transportOnLambda } from '../from-config/sqs-from-config.ts';
+import { transportOnLambda } from '../from-config/transport-on-lambda.ts';
 
 /** Handles the gateway's timers on Lambda, each independently. SQS redelivers a timer that cannot be handled now. */
 export function lambdaTimerHandler(env: Environment): (event: SQSEvent) => Promise<SQSBatchResponse> {

@@ -13,7 +13,7 @@ import { deliveryLineFromConfig } from '../from-config/delivery-line-from-config
 import { configFromEnvironment } from '../from-config/read-config.ts';
 import type { MakeRuntime } from '../from-config/runtime-from-config.ts';
 import { withStartupTimeout } from '../from-config/runtime-watch.ts';
-import { transportOnLambda } from '../from-config/sqs-from-config.ts';
+import { transportOnLambda } from '../from-config/transport-on-lambda.ts';
 import { handleBatch } from './handle-batch.ts';
 
 export type SqsHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
@@ -64,10 +64,13 @@ export function lambdaHost(
     publishGroups ??
       emfLines({ service, now: systemClock.now, write: (lines) => process.stdout.write(lines) }),
   );
-  const transport = transportOnLambda(config, env);
+  const opening = transportOnLambda(config, env);
   /** Starts before the first event. The bundle is CommonJS, so it cannot use a top-level await. */
-  const starting = makeRuntime(config, env, log).then((runtime) =>
-    deliveryLineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
+  const starting = Promise.all([makeRuntime(config, env, log), opening]).then(
+    async ([runtime, transport]) => ({
+      transport,
+      line: await deliveryLineFromConfig(config, transport, runtime, telemetryToAll(log, metrics)),
+    }),
   );
   let wasLongEnough = false;
 
@@ -91,8 +94,7 @@ export function lambdaHost(
     assertLongEnough(context.getRemainingTimeInMillis());
     metrics.received(event.Records.length, 0);
     return handleBatch(event.Records, {
-      line: await starting,
-      transport,
+      ...(await starting),
       concurrency: config.runtime.concurrency,
       timeLeftMs: () => context.getRemainingTimeInMillis() - HOST_RESERVE_MS,
     });

@@ -3,7 +3,14 @@ import { defined } from '../../core/text/defined.ts';
 import { type Mistake, mistakesText } from '../../core/text/mistake.ts';
 import type { ActorAccess } from '../manifest/access.ts';
 import type { RuntimeSpec } from '../manifest/manifest.ts';
-import type { GatewayConfig, LogLevel, Reporting, SidecarConfig, Storage } from '../settings/host-config.ts';
+import type {
+  BrokerConfig,
+  GatewayConfig,
+  LogLevel,
+  Reporting,
+  SidecarConfig,
+  Storage,
+} from '../settings/host-config.ts';
 import { deadLetterQueueName, queueName } from '../settings/queue-name.ts';
 import type { ReadHostConfig } from '../settings/read-host-config.ts';
 import { type QueueChoices, type QueuePlan, queuePlan } from './queue-plan.ts';
@@ -59,9 +66,16 @@ export interface PlannedQueue {
   readonly plan: QueuePlan;
 }
 
+/** The client of SQS in functions on Lambda: our own, or that of the AWS SDK. */
+export type SqsClientName = BrokerConfig['sqs']['client'];
+
 export interface PlanSettings {
   readonly namespace?: string;
   readonly region: string;
+  /** The AWS account, which queue URLs contain. May be a token of the CDK. Default: functions ask SQS for the URLs. */
+  readonly account?: string;
+  /** The client of SQS in functions on Lambda. Default: `slim`. */
+  readonly sqsClient?: SqsClientName;
   readonly storage: Storage;
   /** Variables that select and reach the broker. Default: SQS. */
   readonly broker?: Readonly<Record<string, string>>;
@@ -110,10 +124,10 @@ export function reportingTo({ gateway }: PlanSettings): Reporting {
 const SQS = { ASYA_TRANSPORT: 'sqs' };
 
 /** The defaults of the settings table, with what is the same for all functions of a mesh. */
-export function baseConfig<Config>(
+export function baseConfig<Config extends BrokerConfig>(
   read: ReadHostConfig<Config>,
   name: string,
-  { namespace, region, broker = SQS, logLevel = 'info' }: PlanSettings,
+  { namespace, region, account, sqsClient, broker = SQS, logLevel = 'info' }: PlanSettings,
 ): Config {
   const variables = {
     ASYA_ACTOR_NAME: name,
@@ -121,10 +135,13 @@ export function baseConfig<Config>(
     ASYA_AWS_REGION: region,
     ASYA_LOG_LEVEL: logLevel,
     ASYA_METRICS_ADDR: '',
-    ...defined({ ASYA_NAMESPACE: namespace }),
+    ...defined({ ASYA_NAMESPACE: namespace, ASYA_SQS_CLIENT: sqsClient }),
   };
   const reading = read(variables, () => ({ problem: 'there is no file' }));
-  if ('config' in reading) return reading.config;
+  if ('config' in reading) {
+    const { config } = reading;
+    return { ...config, sqs: { ...config.sqs, ...defined({ account }) } };
+  }
   throw new InvalidPlanError(reading.mistakes);
 }
 

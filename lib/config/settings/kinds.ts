@@ -139,6 +139,13 @@ export function listOf(item: Kind<string>): Kind<readonly string[]> {
   };
 }
 
+export const accountId: Kind<string> = {
+  takes: '12 digits',
+  read: (value) =>
+    /^\d{12}$/.test(value) ? { value } : { problem: 'expected the 12 digits of an AWS account' },
+  write: (value) => value,
+};
+
 /** A relative path would depend on the working directory of the process. */
 export const absolutePath: Kind<string> = {
   takes: 'an absolute path',

@@ -2,6 +2,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { existingQueue } from '../../adapters/sqs/queue-attributes.ts';
+import { sdkSqs } from '../../adapters/sqs/sdk-sqs.ts';
 import { type FunctionPlan, isActorPlan } from '../../config/plan/function-plan.ts';
 import type { VariableMap } from '../../config/settings/handler-identity.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
@@ -85,7 +86,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
 
   async function sourceOf(name: string, { invoke, untilUsable }: FunctionPool): Promise<EventSource> {
     return eventSource({
-      queue: sqsEventQueue(client, await existingQueue(client, name)),
+      queue: sqsEventQueue(client, await existingQueue(sdkSqs(client), name)),
       batchSize: plan.batchSize,
       batchWindowSeconds: plan.batchWindowSeconds,
       maximumConcurrency: replicas,

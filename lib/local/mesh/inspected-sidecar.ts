@@ -1,5 +1,6 @@
 import { systemClock } from '../../adapters/system/system.ts';
 import { runtimeFromConfig } from '../../assembly/from-config/runtime-from-config.ts';
+import { SDK_CLIENTS } from '../../assembly/from-config/sdk-clients.ts';
 import { lambdaHandler, type SqsHandler } from '../../assembly/hosts/lambda.ts';
 import { pausableTimeouts } from '../debugger/pausable-timeouts.ts';
 import type { MeshMessage } from '../functions/function-messages.ts';
@@ -13,7 +14,7 @@ process.on('message', (message: MeshMessage) => {
 });
 
 const sidecar = lambdaHandler(process.env, (config, env, log) =>
-  runtimeFromConfig(config, env, systemClock, log, timeouts),
+  runtimeFromConfig(config, env, systemClock, log, SDK_CLIENTS, timeouts),
 );
 
 /** The longest timer in Node. */

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Credentials } from '../../../lib/adapters/handler-credentials/credentials.ts';
 import { credentialsServer } from '../../../lib/adapters/handler-credentials/credentials-server.ts';
+import { awsError } from '../../../lib/ports/aws-service.ts';
 import { rawAnswer } from '../../support/raw-request.ts';
 
 const CREDENTIALS: Credentials = {
@@ -90,6 +91,9 @@ test('answers 400 if STS refuses the role, and 503 if STS cannot be reached', as
   });
   for (const [error, status, code] of [
     [refused, 400, 'AccessDenied'],
+    // As our own client on Lambda reports it.
+    [awsError('AccessDenied', 'not allowed to assume it', 403), 400, 'AccessDenied'],
+    [awsError('InternalFailure', 'sorry', 500), 503, 'InternalFailure'],
     [new Error('connect ECONNREFUSED'), 503, 'Error'],
   ] as const) {
     const { url, token, warnings } = await aServer(() => Promise.reject(error));

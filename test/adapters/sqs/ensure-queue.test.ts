@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureQueue } from '../../../lib/adapters/sqs/ensure-queue.ts';
 import { existingQueue, type SqsQueue } from '../../../lib/adapters/sqs/queue-attributes.ts';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { sdkSqs } from '../../../lib/adapters/sqs/sdk-sqs.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { ensurePair, startTestEngines, type TestEngines } from '../../local/test-engines.ts';
 
@@ -47,14 +48,14 @@ test('with "update", changes attributes that differ from the plan and keeps the 
     RedrivePolicy: expect.stringContaining('"maxReceiveCount":7'),
   });
   expect(await attributesOf(after.deadLetterQueue)).toMatchObject({ MessageRetentionPeriod: '3600' });
-  expect(await queueDepths(local.sqs, 'changing')).toMatchObject({ visible: 1 });
+  expect(await queueDepths(sdkSqs(local.sqs), 'changing')).toMatchObject({ visible: 1 });
 });
 
 test('with "report", returns the differences and leaves both queues as they are', async () => {
   const { queue, deadLetterQueue } = await ensurePair(local.sqs, 'reported', queuePlan(10));
   const before = [await attributesOf(queue), await attributesOf(deadLetterQueue)];
   const changed = { ...queuePlan(20), maxReceiveCount: 7, deadLetterRetentionSeconds: 3_600 };
-  expect(await ensureQueue(local.sqs, 'reported', changed, { onDifference: 'report' })).toEqual({
+  expect(await ensureQueue(sdkSqs(local.sqs), 'reported', changed, { onDifference: 'report' })).toEqual({
     url: queue.url,
     change: 'none',
     differences: ['VisibilityTimeout is 10, expected 20', 'maxReceiveCount is 5, expected 7'],
@@ -65,6 +66,6 @@ test('with "report", returns the differences and leaves both queues as they are'
 test('with "report", creates a dead-letter queue that was deleted', async () => {
   const { deadLetterQueue } = await ensurePair(local.sqs, 'orphan', queuePlan(10));
   await local.sqs.send(new DeleteQueueCommand({ QueueUrl: deadLetterQueue.url }));
-  await ensureQueue(local.sqs, 'orphan', queuePlan(10), { onDifference: 'report' });
-  expect(await existingQueue(local.sqs, 'orphan-dlq')).toEqual(deadLetterQueue);
+  await ensureQueue(sdkSqs(local.sqs), 'orphan', queuePlan(10), { onDifference: 'report' });
+  expect(await existingQueue(sdkSqs(local.sqs), 'orphan-dlq')).toEqual(deadLetterQueue);
 });

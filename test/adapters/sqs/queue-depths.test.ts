@@ -1,6 +1,7 @@
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { sdkSqs } from '../../../lib/adapters/sqs/sdk-sqs.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { ensurePair, startTestEngines, type TestEngines } from '../../local/test-engines.ts';
 
@@ -19,7 +20,7 @@ test('counts messages by state, and dead letters in any state', async () => {
   );
   await local.send(deadLetterQueue.url, 'd', 'e');
   await local.sqs.send(new ReceiveMessageCommand({ QueueUrl: deadLetterQueue.url }));
-  expect(await queueDepths(local.sqs, 'deep')).toEqual({
+  expect(await queueDepths(sdkSqs(local.sqs), 'deep')).toEqual({
     visible: 2,
     inFlight: 1,
     delayed: 1,
@@ -28,5 +29,5 @@ test('counts messages by state, and dead letters in any state', async () => {
 });
 
 test('returns undefined for a queue that does not exist', async () => {
-  expect(await queueDepths(local.sqs, 'nowhere')).toBeUndefined();
+  expect(await queueDepths(sdkSqs(local.sqs), 'nowhere')).toBeUndefined();
 });

@@ -526,6 +526,23 @@ const VARIABLES: readonly Variable[] = [
     bad: [],
   },
   {
+    name: 'ASYA_SQS_ACCOUNT',
+    get: ({ sqs }) => sqs.account,
+    byDefault: undefined,
+    good: [['111122223333', '111122223333']],
+    bad: [
+      ['11112222333', 'the 12 digits of an AWS account'],
+      ['1111-2222-3333', 'the 12 digits of an AWS account'],
+    ],
+  },
+  {
+    name: 'ASYA_SQS_CLIENT',
+    get: ({ sqs }) => sqs.client,
+    byDefault: 'slim',
+    good: [['sdk', 'sdk']],
+    bad: [['aws', 'one of slim, sdk']],
+  },
+  {
     name: 'ASYA_SQS_VISIBILITY_TIMEOUT',
     get: ({ sqs }) => sqs.visibilitySeconds,
     byDefault: 600,
@@ -750,7 +767,7 @@ describe('an optional setting that is not set is absent', () => {
       push: { auth: 'oidc', ackDeadlineSeconds: 600 },
       storage: {},
       deadLettersOf: [],
-      sqs: { region: 'us-east-1', visibilitySeconds: 600, waitSeconds: 20 },
+      sqs: { region: 'us-east-1', client: 'slim', visibilitySeconds: 600, waitSeconds: 20 },
       pubsub: { delayerTopic: 'me-pubsub-delayer' },
       rabbitmq: { url: 'amqp://guest:guest@localhost:5672/', exchange: 'asya', prefetch: 1, delay: 'none' },
       queues: { retryMaxAttempts: 10, retryBackoffMs: 1_000, autoCreate: false },

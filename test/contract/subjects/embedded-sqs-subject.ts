@@ -21,3 +21,13 @@ export const EMBEDDED_SQS: ContractSubject = {
     return sqsTestBroker({ endpoint, account: '000000000000', close });
   },
 };
+
+/** The same with the client of functions on Lambda. */
+export const EMBEDDED_SLIM_SQS: ContractSubject = {
+  ...EMBEDDED_SQS,
+  name: 'sqs slim (embedded)',
+  start: async () => {
+    const { endpoint, close } = await startEmbeddedSqs();
+    return sqsTestBroker({ endpoint, account: '000000000000', close }, 'slim');
+  },
+};

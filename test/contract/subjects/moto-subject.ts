@@ -17,3 +17,10 @@ export const MOTO: ContractSubject = {
   },
   start: async () => sqsTestBroker(await startMoto()),
 };
+
+/** The same with the client of functions on Lambda. */
+export const SLIM_MOTO: ContractSubject = {
+  ...MOTO,
+  name: 'sqs slim (moto)',
+  start: async () => sqsTestBroker(await startMoto(), 'slim'),
+};

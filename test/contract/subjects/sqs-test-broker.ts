@@ -15,8 +15,14 @@ export interface SqsEngine {
   close(): Promise<void>;
 }
 
+/** Modules that make the transport with the client of the AWS SDK, or with the slim one. */
+const MAKERS = { sdk: 'make-sqs-transport.ts', slim: 'make-slim-sqs-transport.ts' } as const;
+
 /** Any engine with the SQS API, and a proxy that simulates failures. */
-export async function sqsTestBroker(engine: SqsEngine): Promise<TestBroker> {
+export async function sqsTestBroker(
+  engine: SqsEngine,
+  sqsClient: keyof typeof MAKERS = 'sdk',
+): Promise<TestBroker> {
   const proxy = await startFaultyProxy(engine.endpoint);
   const client = new SQSClient({
     endpoint: engine.endpoint,
@@ -47,10 +53,11 @@ export async function sqsTestBroker(engine: SqsEngine): Promise<TestBroker> {
     };
   }
 
-  const module = new URL('make-sqs-transport.ts', import.meta.url).href;
+  const module = new URL(MAKERS[sqsClient], import.meta.url).href;
+  const { account } = engine;
   return {
-    maker: { module, options: { endpoint: engine.endpoint } },
-    breakableMaker: { module, options: { endpoint: proxy.endpoint } },
+    maker: { module, options: { endpoint: engine.endpoint, account } },
+    breakableMaker: { module, options: { endpoint: proxy.endpoint, account } },
     maxReceiveCount: MIN_RECEIVE_COUNT,
     createQueue: async (queue) => {
       await create(`${queue}-dlq`);

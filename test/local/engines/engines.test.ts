@@ -23,6 +23,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { sdkSqs } from '../../../lib/adapters/sqs/sdk-sqs.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { defined } from '../../../lib/core/text/defined.ts';
 import { startEngines } from '../../../lib/local/engines/engines.ts';
@@ -84,7 +85,12 @@ async function statusOf(dynamodb: DynamoDBClient): Promise<string | undefined> {
 /** Checks that all data is present, and that messages in flight are visible again with their receive count. */
 async function expectFilled(clients: Clients): Promise<void> {
   const { sqs, s3, dynamodb } = clients;
-  expect(await queueDepths(sqs, 'score')).toEqual({ visible: 2, inFlight: 0, delayed: 1, deadLettered: 1 });
+  expect(await queueDepths(sdkSqs(sqs), 'score')).toEqual({
+    visible: 2,
+    inFlight: 0,
+    delayed: 1,
+    deadLettered: 1,
+  });
   const { queue, deadLetterQueue, change } = await ensurePair(sqs, 'score', PLAN);
   expect(change).toBe('none');
   const counts = (await receive(clients, queue.url)).map(({ Body, Attributes }) => [

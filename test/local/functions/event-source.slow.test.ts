@@ -2,6 +2,7 @@ import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from '@aws-sd
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { sdkSqs } from '../../../lib/adapters/sqs/sdk-sqs.ts';
 import { systemClock } from '../../../lib/adapters/system/system.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { sqsEventQueue } from '../../../lib/local/functions/event-queue.ts';
@@ -69,7 +70,7 @@ function listen(answer: Answer, more: Partial<EventSourceOptions> = {}): EventSo
 }
 
 const send = (...bodies: string[]) => local.send(pair.queue.url, ...bodies);
-const depths = () => queueDepths(local.sqs, 'score');
+const depths = () => queueDepths(sdkSqs(local.sqs), 'score');
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
 const untilEmpty = () =>
   until(async () => JSON.stringify(await depths()) === JSON.stringify(EMPTY), 'the queue is empty');

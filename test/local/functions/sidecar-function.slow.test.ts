@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { queueDepths } from '../../../lib/adapters/sqs/queue-depths.ts';
+import { sdkSqs } from '../../../lib/adapters/sqs/sdk-sqs.ts';
 import { queuePlan } from '../../../lib/config/plan/queue-plan.ts';
 import { sqsEventQueue } from '../../../lib/local/functions/event-queue.ts';
 import {
@@ -112,7 +113,7 @@ test('an envelope passes queue, function and runtime, and all processes end', as
   expect(parent).not.toBe(Number(fn));
   expect(parentOf(parent)).toBe(Number(fn));
   await until(() => reports.length === 2, 'both are settled');
-  expect(await queueDepths(local.sqs, 'double')).toEqual({
+  expect(await queueDepths(sdkSqs(local.sqs), 'double')).toEqual({
     visible: 0,
     inFlight: 0,
     delayed: 0,
@@ -131,7 +132,7 @@ test('a function that is always killed uses up five receives', {
   const body = JSON.stringify(envelope);
   await local.send(url, body);
   await until(
-    async () => (await queueDepths(local.sqs, 'doomed'))?.deadLettered === 1,
+    async () => (await queueDepths(sdkSqs(local.sqs), 'doomed'))?.deadLettered === 1,
     'it is dead-lettered',
     200_000,
   );

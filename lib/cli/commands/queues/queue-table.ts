@@ -1,4 +1,5 @@
 import type { QueueDepths } from '../../../adapters/sqs/queue-depths.ts';
+import { sdkSqs } from '../../../adapters/sqs/sdk-sqs.ts';
 import { CREW } from '../../../config/plan/crew-plan.ts';
 import { queueName } from '../../../config/settings/queue-name.ts';
 import { EXIT } from '../../exit-status.ts';
@@ -62,7 +63,7 @@ export async function readQueues(
   try {
     const rows = await Promise.all(
       [...names, ...CREW].map(async (actor) => {
-        const depths = await queueDepths(client, queueName(actor, config.namespace));
+        const depths = await queueDepths(sdkSqs(client), queueName(actor, config.namespace));
         return depths === undefined ? [] : [{ actor, ...depths }];
       }),
     );

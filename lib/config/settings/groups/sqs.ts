@@ -1,6 +1,6 @@
 import { durationText } from '../../../core/text/duration.ts';
 import { hasMistake } from '../group.ts';
-import { text, url, wholeNumber } from '../kinds.ts';
+import { accountId, oneOf, text, url, wholeNumber } from '../kinds.ts';
 import { deadLetterQueueName, MAX_QUEUE_NAME, queueName } from '../queue-name.ts';
 import { computed, optional, setting } from '../setting.ts';
 import { type TransportContext, transportSettings } from '../transport-settings.ts';
@@ -20,6 +20,16 @@ export const SQS = transportSettings({
     region: computed('ASYA_AWS_REGION', text, {
       about: 'AWS region of SQS, S3 and DynamoDB.',
       default: '`AWS_REGION`, then `us-east-1`',
+    }),
+    account: optional('ASYA_SQS_ACCOUNT', accountId, {
+      about:
+        'AWS account of the queues. Functions on Lambda build the URLs of queues from it. The deployment sets it.',
+      unset: 'SQS is asked once for the URL of each queue',
+    }),
+    client: setting('ASYA_SQS_CLIENT', oneOf('slim', 'sdk'), {
+      about:
+        'Client of functions on Lambda: `slim`, which starts faster, or `sdk`, the AWS SDK, which the bundle contains only if the deployment chooses it (`sqsClient`). Other hosts always use the AWS SDK.',
+      default: 'slim',
     }),
     visibilitySeconds: computed('ASYA_SQS_VISIBILITY_TIMEOUT', wholeNumber(1, MAX_VISIBILITY_SECONDS), {
       about: 'Visibility timeout of a delivery in seconds. It must be longer than the actor timeout.',
