@@ -103,6 +103,12 @@ export const ROOMS: readonly Room[] = [
   { room: `${CONFIG}/settings`, rooms: [CORE], packages: [] },
   { room: `${CONFIG}/manifest`, rooms: [CORE, `${CONFIG}/settings`], packages: ['yaml'] },
   { room: `${CONFIG}/plan`, rooms: [CORE, `${CONFIG}/settings`, `${CONFIG}/manifest`], packages: [] },
+  // Limits and costs of a planned mesh at a rate, and a model of its day.
+  {
+    room: `${CONFIG}/scaling`,
+    rooms: [CORE, `${CONFIG}/settings`, `${CONFIG}/manifest`, `${CONFIG}/plan`],
+    packages: [],
+  },
   ...Object.entries(ADAPTER_PACKAGES).map(([name, packages]) => ({
     room: `${ADAPTERS}/${name}`,
     rooms: [
