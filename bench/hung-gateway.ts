@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { gatewayProgress } from '../lib/adapters/gateway-http/gateway-progress.ts';
+import { signedPost } from '../lib/adapters/gateway-http/signed-post.ts';
+import { httpClient } from '../lib/adapters/http-client/http-client.ts';
 import { sqsClient } from '../lib/adapters/sqs/sqs-client.ts';
 import { systemClock } from '../lib/adapters/system/system.ts';
 import { startChild, stopChild } from './child.ts';
@@ -21,7 +23,9 @@ export async function benchHungGateway(): Promise<readonly Row[]> {
   const queues = { from: `${endpoint}/000000000000/score`, to: `${endpoint}/000000000000/store` };
   const hung = await startHung();
   const url = `http://127.0.0.1:${(hung.address() as AddressInfo).port}`;
-  const progress = gatewayProgress({ url, secret: 's' }, { clock: systemClock, onProblem: () => {} });
+  const http = httpClient();
+  const post = signedPost({ url, secret: 's' }, http, systemClock.now);
+  const progress = gatewayProgress({ clock: systemClock, post, onProblem: () => {} });
   const body = withTask(envelopeOf(PAYLOADS.text(1024)));
   const { subjectUs, peerUs, ratio } = await runContest({
     name: 'hung',
@@ -32,6 +36,7 @@ export async function benchHungGateway(): Promise<readonly Row[]> {
     peer: () => moveWithSidecar(endpoint),
   });
   client.destroy();
+  http.close();
   hung.closeAllConnections();
   hung.close();
   await stopChild(child);

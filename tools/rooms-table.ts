@@ -56,6 +56,7 @@ const ADAPTER_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'runtime-process': ['node:*'],
   'handler-credentials': ['@aws-sdk/client-sts', 'node:*'],
   sqs: ['@aws-sdk/client-sqs', 'node:*'],
+  'http-client': ['node:*'],
   pubsub: ['@google-cloud/pubsub', 'node:*'],
   rabbitmq: ['amqplib', 'node:*'],
   'cloud-tasks': ['node:*'],

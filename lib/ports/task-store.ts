@@ -1,3 +1,4 @@
+import type { Report } from '../core/task/report.ts';
 import type { Task } from '../core/task/task.ts';
 import type { Refusal, Reply } from './reply.ts';
 
@@ -14,6 +15,16 @@ export interface TaskStore {
   update(
     id: string,
     change: (task: Task) => Task,
+  ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
+  /**
+   * Applies reports to a task, if possible without reading it: see `applyReports`. Resolves with the task if it had to be
+   * read, for example because it has ended; undefined says nothing about it.
+   * @param atMs When the reports were received.
+   */
+  report(
+    id: string,
+    reports: readonly Report[],
+    atMs: number,
   ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
   /**
    * The tasks of one owner, newest first, one page at a time. Resolves with undefined if the cursor is not valid.

@@ -1,5 +1,6 @@
 import type { EndRecord } from '../../lib/core/failure/record.ts';
 import type { Task } from '../../lib/core/task/task.ts';
+import { applyReports } from '../../lib/core/task/task-report.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
 import type { EndRecords } from '../../lib/ports/end-records.ts';
 import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
@@ -48,6 +49,7 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
         return { ok: true, task: changed };
       }
     },
+    report: (id, reports, atMs) => store.update(id, (task) => applyReports(task, reports, atMs)),
     list: async (owner) => {
       const tasks = [...all.values()].filter((task) => task.owner === owner).reverse();
       return down() ?? { ok: true, tasks };

@@ -1,7 +1,6 @@
 import type { Flow } from '../../core/task/flow.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { cancelTask, expireTask } from '../../core/task/task-end.ts';
-import { applyReports } from '../../core/task/task-report.ts';
 import { defined } from '../../core/text/defined.ts';
 import { createTaskFor, unavailable } from './create-task.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
@@ -116,9 +115,7 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     report: async (reports) => {
       const byTask = Map.groupBy(reports, ({ task }) => task);
       const replies = await Promise.all(
-        [...byTask].map(([id, ofTask]) =>
-          tasks.update(id, (task) => applyReports(task, ofTask, clock.now())),
-        ),
+        [...byTask].map(([id, ofTask]) => tasks.report(id, ofTask, clock.now())),
       );
       const refusal = replies.find((reply) => !reply.ok);
       const canceled = replies.flatMap((reply) =>

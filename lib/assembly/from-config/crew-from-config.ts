@@ -16,7 +16,7 @@ import { defined } from '../../core/text/defined.ts';
 import type { RunIndex } from '../../ports/run-index.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import type { Details } from '../../ports/telemetry.ts';
-import { gatewayAddress } from './gateway-address.ts';
+import { reportsPost } from './reports-post.ts';
 import type { MakeRuntime } from './runtime-from-config.ts';
 
 /** Creates the crew member of this name. Throws if the configuration is for another actor. */
@@ -42,7 +42,7 @@ function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog):
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,
-    reports: gatewayReports(gatewayAddress(config)),
+    reports: gatewayReports(reportsPost(config)),
     clock: systemClock,
     deriveId,
     telemetry: log,

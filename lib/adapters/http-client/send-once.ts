@@ -1,0 +1,109 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { startTimer } from '../../async/timer.ts';
+import type { HttpAnswer, HttpPost } from '../../ports/http-client.ts';
+import { type KeptConnections, placeOf } from './kept-connections.ts';
+
+export interface Timeouts {
+  /** How long a new connection may take, with its TLS handshake. */
+  readonly connectTimeoutMs: number;
+  /** How long the answer may take to begin, and then to continue. */
+  readonly timeoutMs: number;
+}
+
+/** The reason why a request has no answer. */
+export interface NoAnswer {
+  readonly error: Error;
+  /** Whether a kept connection was lost before an answer began: the other side had probably closed it before the request. */
+  readonly isStale: boolean;
+}
+
+/** Sends a request once. Never rejects. */
+export function sendOnce(
+  connections: KeptConnections,
+  { url, headers, body, signal }: HttpPost,
+  { connectTimeoutMs, timeoutMs }: Timeouts,
+): Promise<HttpAnswer | NoAnswer> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve({ error: abortError(signal), isStale: false });
+    let isAnswering = false;
+    const request = connections.request(
+      {
+        ...placeOf(url),
+        method: 'POST',
+        path: `${url.pathname}${url.search}`,
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      },
+      (answer) => {
+        isAnswering = true;
+        collect(answer);
+      },
+    );
+    const silence = setTimeout(() => abort(timeoutError(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const onAbort = () => abort(abortError(signal as AbortSignal));
+    signal?.addEventListener('abort', onAbort);
+    const stopConnecting = limitConnecting(request, connectTimeoutMs, abort);
+
+    function end(outcome: HttpAnswer | NoAnswer): void {
+      clearTimeout(silence);
+      stopConnecting();
+      signal?.removeEventListener('abort', onAbort);
+      resolve(outcome);
+    }
+
+    function abort(error: Error): void {
+      end({ error, isStale: false });
+      request.destroy();
+    }
+
+    function collect(answer: IncomingMessage): void {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => {
+        silence.refresh();
+        chunks.push(chunk);
+      });
+      answer.on('error', (error) => end({ error, isStale: false }));
+      answer.on('end', () =>
+        end({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+    }
+
+    request.on('error', (error) =>
+      end({ error, isStale: !isAnswering && isLost(error) && connections.isKept(request) }),
+    );
+    request.end(body);
+  });
+}
+
+/** Aborts a request whose connection does not open in time. Returns a function that ends the limit. */
+function limitConnecting(
+  request: ClientRequest,
+  timeoutMs: number,
+  abort: (error: Error) => void,
+): () => void {
+  let cancel = () => {};
+  request.once('socket', (socket: Socket & Partial<TLSSocket> & { readonly secureConnecting?: boolean }) => {
+    if (!socket.connecting && !socket.secureConnecting) return;
+    cancel = startTimer(timeoutMs, () => abort(timeoutError(`no connection within ${timeoutMs} ms`)));
+    socket.once(socket.encrypted ? 'secureConnect' : 'connect', () => cancel());
+  });
+  return () => cancel();
+}
+
+/** "socket hang up" has the code ECONNRESET. */
+function isLost({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+function timeoutError(message: string): Error {
+  return Object.assign(new Error(message), { name: 'TimeoutError', code: 'ETIMEDOUT' });
+}
+
+function abortError({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : Object.assign(new Error(String(reason)), { name: 'AbortError' });
+}
