@@ -2,6 +2,7 @@ import type { EndRecord } from '../../lib/core/failure/record.ts';
 import type { Task } from '../../lib/core/task/task.ts';
 import { applyReports } from '../../lib/core/task/task-report.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
+import type { Cancellations } from '../../lib/ports/cancellations.ts';
 import type { EndRecords } from '../../lib/ports/end-records.ts';
 import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../lib/ports/task-store.ts';
@@ -72,6 +73,25 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
     },
   };
   return store;
+}
+
+export interface MemoryCancellations extends Cancellations {
+  readonly all: Set<string>;
+  problem?: string;
+}
+
+export function memoryCancellations(): MemoryCancellations {
+  const all = new Set<string>();
+  const cancellations: MemoryCancellations = {
+    all,
+    add: async (taskId) => {
+      if (cancellations.problem !== undefined) return { ok: false, problem: cancellations.problem };
+      all.add(taskId);
+      return ACCEPTED;
+    },
+    recent: async () => [...all],
+  };
+  return cancellations;
 }
 
 export interface MemoryArchive extends Pick<Archive, 'get'>, Pick<EndRecords, 'ofEnvelope'> {

@@ -1,6 +1,7 @@
 import type { DeriveId } from '../../core/envelope/decode.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import type { Archive } from '../../ports/archive.ts';
+import type { Cancellations } from '../../ports/cancellations.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import type { Reply } from '../../ports/reply.ts';
@@ -12,6 +13,7 @@ export interface GatewayDeps {
   /** The current flows. The local mesh changes them while the gateway runs. */
   readonly flows: () => readonly Flow[];
   readonly tasks: TaskStore;
+  readonly cancellations: Cancellations;
   readonly archive: Pick<Archive, 'get'>;
   readonly records: Pick<EndRecords, 'ofEnvelope'>;
   /** Sends an encoded envelope to an actor's queue. */

@@ -45,8 +45,8 @@ export interface Gateway {
   tasks(caller: Caller, cursor?: string): Promise<TaskPage | GatewayRefusal>;
 
   /**
-   * Cancels a task. Sidecars learn about it from the answer to their next report. Canceling a canceled task succeeds;
-   * a task that has succeeded or failed is a `conflict`.
+   * Cancels a task. Sidecars learn about it from the answer to their next report, about whichever task. Canceling a
+   * canceled task succeeds; a task that has succeeded or failed is a `conflict`.
    */
   cancel(caller: Caller, id: string): Promise<{ readonly ok: true; readonly task: Task } | GatewayRefusal>;
 
@@ -84,9 +84,10 @@ export interface Gateway {
   ): Promise<AsyncIterable<TaskEvent> | undefined>;
 
   /**
-   * Applies reports of sidecars and crew to their tasks. Late and duplicate reports change nothing.
+   * Applies reports of sidecars and crew to their tasks. Late and duplicate reports change nothing. Without reports it
+   * only returns which tasks are canceled.
    *
-   * @returns which of these tasks are canceled, and `problem` if at least one report could not be stored: the sender
+   * @returns the canceled ones of these tasks and those that were canceled recently, and `problem` if at least one report could not be stored: the sender
    *   should send them again.
    */
   report(

@@ -51,6 +51,12 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     return found;
   }
 
+  /** The task is canceled in any case: a sidecar that does not learn of it only does more work. */
+  async function announceCancellation(id: string): Promise<void> {
+    const reply = await deps.cancellations.add(id);
+    if (!reply.ok) deps.telemetry.warn('a cancellation could not be announced', { problem: reply.problem });
+  }
+
   function watched(caller: Caller, id: string, signal: AbortSignal): AsyncGenerator<Task> {
     let reconciledAt = clock.now();
     const readTask: ReadTask = async () => {
@@ -85,6 +91,7 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       if (!canceled.ok) return unavailable('the task could not be canceled', canceled.problem, deps);
       const { task } = canceled;
       if (task === undefined) return NO_TASK;
+      if (task.state === 'canceled') await announceCancellation(id);
       return task.state === 'canceled' ? { ok: true, task } : alreadyEnded(task);
     },
     result: async (caller, id) => {
@@ -113,14 +120,18 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       return found.ok ? eventsFrom(watched(caller, id, signal), afterSeq) : undefined;
     },
     report: async (reports) => {
+      // The crew reports ends, for which a cancellation comes too late.
+      const isOfSidecar = reports.length === 0 || reports.some(({ event }) => event !== 'final');
+      const recent = isOfSidecar ? deps.cancellations.recent() : [];
       const byTask = Map.groupBy(reports, ({ task }) => task);
       const replies = await Promise.all(
         [...byTask].map(([id, ofTask]) => tasks.report(id, ofTask, clock.now())),
       );
       const refusal = replies.find((reply) => !reply.ok);
-      const canceled = replies.flatMap((reply) =>
+      const reported = replies.flatMap((reply) =>
         reply.ok && reply.task?.state === 'canceled' ? [reply.task.id] : [],
       );
+      const canceled = [...new Set([...reported, ...(await recent)])];
       return { canceled, ...(refusal === undefined || refusal.ok ? {} : { problem: refusal.problem }) };
     },
     expire: async (id) => {

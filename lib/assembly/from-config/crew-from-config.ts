@@ -1,3 +1,4 @@
+import { dynamoDbCancellations } from '../../adapters/dynamodb/dynamodb-cancellations.ts';
 import { dynamoDbClient } from '../../adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbEndRecords } from '../../adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbFailureIndex } from '../../adapters/dynamodb/dynamodb-failure-index.ts';
@@ -13,6 +14,7 @@ import type { CrewConfig, Storage } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { Cancellations } from '../../ports/cancellations.ts';
 import type { RunIndex } from '../../ports/run-index.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import type { Details } from '../../ports/telemetry.ts';
@@ -52,6 +54,7 @@ function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog):
 
 export type Stores = Pick<CrewDeps, 'archive' | 'records' | 'failures'> & {
   readonly tasks: TaskStore;
+  readonly cancellations: Cancellations;
   readonly runs: RunIndex;
   close(): void;
 };
@@ -79,6 +82,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     failures: dynamoDbFailureIndex({ client, name: table }, deriveId),
     runs: dynamoDbRunIndex({ client, name: table }),
     tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemRandom),
+    cancellations: dynamoDbCancellations({ client, name: table }, systemClock),
     close: () => {
       archive.close();
       client.destroy();
