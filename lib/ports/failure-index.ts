@@ -6,7 +6,7 @@ export interface FailureIndex {
   /** Adds the failure. If it is already in the index, nothing changes. */
   add(failure: Failure): Promise<Entry | Refusal>;
   /**
-   * Failures that match the filter, newest first, one page at a time.
+   * Failures that match the filter, newest first, one page at a time. A page may be empty and not the last one.
    * @param cursor The previous page's `next`. Default: the first page.
    */
   list(filter: FailureFilter, cursor?: Cursor): Promise<FailurePage | Refusal>;
@@ -43,7 +43,7 @@ interface Entry {
 }
 
 /** Where a page ends. Only the store that returned it understands it. */
-export type Cursor = Readonly<Record<string, unknown>>;
+export type Cursor = string;
 
 interface FailurePage {
   readonly ok: true;

@@ -73,10 +73,10 @@ export function memoryStores(): MemoryStores {
       return { ok: true, isNew };
     },
     list: async (filter, cursor) => {
-      const from = Number(cursor?.['at'] ?? 0);
+      const from = Number(cursor ?? 0);
       const some = newestFirst().slice(from, from + PAGE);
       const hasMore = from + PAGE < entries.size;
-      const next = hasMore ? { next: { at: from + PAGE } } : {};
+      const next = hasMore ? { next: String(from + PAGE) } : {};
       return { ok: true, failures: some.filter((failure) => matches(failure, filter)), ...next };
     },
     ofEnvelope: async (envelopeId) => ({

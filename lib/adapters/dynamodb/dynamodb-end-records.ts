@@ -40,7 +40,9 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
   async function recordsOf(query: Omit<IndexQuery, 'cursor'>) {
     try {
       const items = await queryAll(table, query);
-      const records = items.filter((item) => textOf(item, 'pk').startsWith(PREFIX)).map(recordFromItem);
+      const records = items
+        .filter((item) => textOf(item, 'pk').startsWith(RECORD_PREFIX))
+        .map(recordFromItem);
       return { ok: true, records } as const;
     } catch (error) {
       return refusalOf(error, table);
@@ -74,10 +76,11 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
   };
 }
 
-const PREFIX = 'record#';
+/** Key prefix of end records. */
+export const RECORD_PREFIX = 'record#';
 
 function keyOf(place: string): string {
-  return `${PREFIX}${place}`;
+  return `${RECORD_PREFIX}${place}`;
 }
 
 function itemOf(place: string, record: EndRecord, deriveId: DeriveId): Item {

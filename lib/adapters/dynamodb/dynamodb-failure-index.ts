@@ -11,9 +11,11 @@ import { defined } from '../../core/text/defined.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import { ACCEPTED } from '../../ports/reply.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
+import { INVALID_CURSOR, listPartitions } from './list-partitions.ts';
+import type { ListQuery } from './partition-reader.ts';
+import { partitionsOf, SHARD_MARK, shardName, shardOf } from './shards.ts';
 import {
   getItem,
-  type IndexQuery,
   type Item,
   isConditionFailed,
   number,
@@ -21,7 +23,6 @@ import {
   optionalText,
   putNew,
   queryAll,
-  queryIndex,
   refusalOf,
   type Table,
   text,
@@ -47,9 +48,9 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
     },
     list: async (filter, cursor) => {
       try {
-        const query = { ...queryFor(filter), ...defined({ cursor }) };
-        const { items, next } = await queryIndex(table, query);
-        return { ok: true, failures: items.map(failureFromItem), ...defined({ next }) };
+        const page = await listPartitions(table, queryFor(filter), { ...PAGE, ...defined({ cursor }) });
+        if (page === undefined) return INVALID_CURSOR;
+        return { ok: true, failures: page.items.map(failureFromItem), ...defined({ next: page.next }) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -166,21 +167,26 @@ export function dynamoDbFailureIndex(table: Table, deriveId: DeriveId): FailureI
 }
 
 const PREFIX = FAILURE_PREFIX;
-/** All failures are in one partition of `by-time`, for a list that is sorted by time. */
+/** The list of all failures in `by-time`. */
 const INBOX = 'failures';
+/** The most that one page contains and reads. A filter that matches little reads several pages. */
+const PAGE = { limit: 1_000, maxRead: 2_000 };
 
 function keyOf(identity: string): string {
   return `${PREFIX}${identity}`;
 }
 
-function queryFor({ group, actor, reason, flow, idPrefix, sinceMs }: FailureFilter): IndexQuery {
+function queryFor({ group, actor, reason, flow, idPrefix, sinceMs }: FailureFilter): ListQuery {
   const where = Object.fromEntries(
     Object.entries({ actor, reason, flow }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
     ),
   );
   return {
-    ...(group === undefined ? { index: 'by-time', value: INBOX } : { index: 'by-group', value: group }),
+    ...(group === undefined
+      ? { index: 'by-time', hashName: 'inbox', partitions: partitionsOf(INBOX) }
+      : { index: 'by-group', hashName: 'fingerprint', partitions: partitionsOf(group) }),
+    keyPrefix: PREFIX,
     where,
     ...(idPrefix !== undefined && { startsWith: { envelope_id: idPrefix } }),
     ...defined({ sinceMs }),
@@ -188,10 +194,12 @@ function queryFor({ group, actor, reason, flow, idPrefix, sinceMs }: FailureFilt
 }
 
 function itemOf(failure: Failure, deriveId: DeriveId): Item {
-  const { flow, task, replay } = failure;
+  const { flow, task, replay, fingerprint } = failure;
+  const shard = shardOf(failure.identity);
   return {
     pk: text(keyOf(failure.identity)),
-    inbox: text(INBOX),
+    [SHARD_MARK]: number(shard),
+    inbox: text(shardName(INBOX, shard)),
     ...envelopeAttributes(failure.envelopeId, deriveId),
     actor: text(failure.actor),
     ...(flow !== undefined && { flow: text(flow) }),
@@ -199,7 +207,8 @@ function itemOf(failure: Failure, deriveId: DeriveId): Item {
     reason: text(failure.reason),
     error_type: text(failure.errorType),
     error_message: text(failure.errorMessage),
-    fingerprint: text(failure.fingerprint),
+    fingerprint: text(shardName(fingerprint, shard)),
+    group: text(fingerprint),
     first_seen_ms: number(failure.firstSeenMs),
     seen_ms: number(failure.lastSeenMs),
     attempts: number(failure.attempts),
@@ -219,7 +228,7 @@ function failureFromItem(item: Item): Failure {
     reason: textOf(item, 'reason'),
     errorType: textOf(item, 'error_type'),
     errorMessage: textOf(item, 'error_message'),
-    fingerprint: textOf(item, 'fingerprint'),
+    fingerprint: textOf(item, item[SHARD_MARK] === undefined ? 'fingerprint' : 'group'),
     firstSeenMs: numberOf(item, 'first_seen_ms'),
     lastSeenMs: numberOf(item, 'seen_ms'),
     attempts: numberOf(item, 'attempts'),

@@ -7,15 +7,15 @@ import { defined } from '../../core/text/defined.ts';
 import type { Clock, Random } from '../../ports/clock.ts';
 import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
-import { cursorFromText, textFromCursor } from './cursor.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
+import { listPartitions } from './list-partitions.ts';
+import { partitionsOf, SHARD_MARK, shardName, shardOf } from './shards.ts';
 import {
   getItem,
   type Item,
   isConditionFailed,
   number,
   numberOf,
-  queryIndex,
   refusalOf,
   type Table,
   text,
@@ -156,17 +156,20 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): T
     update: (id, change) => runTogether(id, { change }),
     report: (id, reports, atMs) => runTogether(id, { reported: { reports, atMs } }),
     list: async (owner, cursor) => {
-      const start = cursor === undefined ? undefined : cursorFromText(cursor, owner);
-      if (cursor !== undefined && start === undefined) return undefined;
+      const query = {
+        index: 'by-owner',
+        hashName: 'owner',
+        partitions: partitionsOf(owner),
+        keyPrefix: TASK_PREFIX,
+      } as const;
       try {
-        const { items, next } = await queryIndex(table, {
-          index: 'by-owner',
-          value: owner,
-          limit: TASKS_PER_PAGE,
-          ...defined({ cursor: start }),
-        });
-        const tasks = items.flatMap((item) => taskFromItem(item) ?? []);
-        return { ok: true, tasks, ...(next !== undefined && { next: textFromCursor(next) }) };
+        const page = await listPartitions(table, query, { limit: TASKS_PER_PAGE, ...defined({ cursor }) });
+        if (page === undefined) return undefined;
+        // A very long name is cut in the index, so two of them may share its partitions.
+        const tasks = page.items
+          .flatMap((item) => taskFromItem(item) ?? [])
+          .filter((task) => task.owner === owner);
+        return { ok: true, tasks, ...defined({ next: page.next }) };
       } catch (error) {
         return refusalOf(error, table);
       }
@@ -198,15 +201,21 @@ function taskKey(id: string): string {
   return `${TASK_PREFIX}${id}`;
 }
 
+/** The attributes by which the tasks of an owner are listed. */
+function ownerAttributes({ id, owner }: Task) {
+  const shard = shardOf(id);
+  return { owner: text(shardName(owner, shard)), [SHARD_MARK]: number(shard) };
+}
+
 /** The index sorts by creation time, so that pages do not shift while tasks run. */
 function itemOf(task: Task, revision: number): Record<string, AttributeValue> {
-  const { id, owner, flow, state, createdMs, updatedMs, deadlineMs } = task;
+  const { id, flow, state, createdMs, updatedMs, deadlineMs } = task;
   // An open task does not expire before its deadline.
   const openMs = isFinal(state) || deadlineMs === undefined ? undefined : Math.max(updatedMs, deadlineMs);
   const openUntil = openMs === undefined ? undefined : number(expiryOf(openMs));
   return {
     pk: text(taskKey(id)),
-    owner: text(owner),
+    ...ownerAttributes(task),
     seen_ms: number(createdMs),
     flow: text(flow),
     state: text(state),

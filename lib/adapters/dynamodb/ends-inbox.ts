@@ -1,16 +1,16 @@
-/**
- * The number of partitions of the end records in `by-time`. One partition accepts about 1,000 writes per second; a fuller
- * one would slow down x-sink. A reader queries all of them, so there are no more than necessary.
- */
-export const END_SHARDS = 8;
+import { type Partition, SHARDS } from './shards.ts';
 
-/** The value of `inbox` in one partition. */
-export function endsInbox(shard: number): string {
+/** The value of `inbox` in one partition of the end records. Earlier versions used the first eight of them. */
+function endsInbox(shard: number): string {
   return `ends-${shard}`;
 }
+
+export const ENDS_PARTITIONS: readonly Partition[] = Array.from({ length: SHARDS }, (_, shard) => ({
+  value: endsInbox(shard),
+}));
 
 /** The partition of a record. Its identity is a hash, so that the partitions are equally full. */
 export function inboxOf(identity: string): string {
   const digits = Number.parseInt(identity.slice(0, 2), 16);
-  return endsInbox(Number.isNaN(digits) ? 0 : digits % END_SHARDS);
+  return endsInbox(Number.isNaN(digits) ? 0 : digits % SHARDS);
 }

@@ -88,6 +88,8 @@ export interface IndexQuery {
   readonly where?: Readonly<Record<string, string>>;
   /** Attributes that must start with these texts. */
   readonly startsWith?: Readonly<Record<string, string>>;
+  /** Attributes that an item must have (true) or must not have (false). */
+  readonly present?: Readonly<Record<string, boolean>>;
   readonly cursor?: Readonly<Record<string, unknown>>;
   /** Items per page, before conditions are applied. Default: as many as fit in 1 MB. */
   readonly limit?: number;
@@ -102,13 +104,16 @@ export interface ItemPage {
 
 /** One page of an index, newest first. Rejects if the request fails. */
 export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemPage> {
-  const { index, value, sinceMs, where = {}, startsWith = {}, cursor, limit } = query;
+  const { index, value, sinceMs, where = {}, startsWith = {}, present = {}, cursor, limit } = query;
   const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
   if (shape === undefined) throw new Error(`unknown index "${index}"`);
   const equal = Object.entries(where);
   const conditions = [...equal, ...Object.entries(startsWith)];
-  const conditionText = (at: number) =>
-    at < equal.length ? `#f${at} = :f${at}` : `begins_with(#f${at}, :f${at})`;
+  const presences = Object.entries(present);
+  const filters = [
+    ...conditions.map((_, at) => (at < equal.length ? `#f${at} = :f${at}` : `begins_with(#f${at}, :f${at})`)),
+    ...presences.map(([, has], at) => `${has ? 'attribute_exists' : 'attribute_not_exists'}(#p${at})`),
+  ];
   const output = await table.client.send(
     new QueryCommand({
       TableName: table.name,
@@ -116,13 +121,12 @@ export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemP
       ScanIndexForward: false,
       ...defined({ Limit: limit }),
       KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
-      ...(conditions.length === 0
-        ? {}
-        : { FilterExpression: conditions.map((_, at) => conditionText(at)).join(' AND ') }),
+      ...(filters.length > 0 && { FilterExpression: filters.join(' AND ') }),
       ExpressionAttributeNames: {
         '#hash': shape.hash.name,
         ...(sinceMs !== undefined && { '#range': shape.range.name }),
         ...Object.fromEntries(conditions.map(([name], at) => [`#f${at}`, name])),
+        ...Object.fromEntries(presences.map(([name], at) => [`#p${at}`, name])),
       },
       ExpressionAttributeValues: {
         ':hash': text(value),

@@ -1,4 +1,7 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { getItem } from '../../../lib/adapters/dynamodb/table.ts';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
 import { newestOfEach } from '../../../lib/app/replay/select-failures.ts';
 import { type Failure, failureOf } from '../../../lib/core/failure/failure.ts';
@@ -165,6 +168,40 @@ describe('a list', () => {
     await embedded.stores.records.claim(recordOf(aFailed({ id }), NOW, deriveId));
     expect(await index.ofEnvelope(id)).toEqual({ ok: true, failures: ends.toReversed() });
     expect(await index.ofEnvelope('missing')).toEqual({ ok: true, failures: [] });
+  });
+});
+
+describe('failures of an earlier version, in one partition per list,', () => {
+  /** Stores the item as that version did. */
+  async function makeOld({ identity, fingerprint }: Failure): Promise<void> {
+    const { endpoint } = embedded.dynamoDb;
+    const client = dynamoDbClient({ region: 'us-east-1', endpoint }, {});
+    const table = { client, name: embedded.table };
+    const { shard: _mark, group: _group, ...item } = (await getItem(table, `failure#${identity}`)) ?? {};
+    const Item = { ...item, inbox: { S: 'failures' }, fingerprint: { S: fingerprint } };
+    await client.send(new PutItemCommand({ TableName: table.name, Item }));
+    client.destroy();
+  }
+
+  it('are listed among the others, with the same fields', async () => {
+    const lastSeenMs = NOW + 2_000_000_000;
+    const failures: Failure[] = [];
+    for (let nth = 0; nth < 6; nth++) {
+      const failure = await entered({ fingerprint: 'both', lastSeenMs: lastSeenMs + nth });
+      if (nth % 2 === 0) await makeOld(failure);
+      failures.unshift(failure);
+    }
+    expect((await listed({ group: 'both' })).failures).toEqual(failures);
+    expect((await listed({ sinceMs: lastSeenMs })).failures).toEqual(failures);
+    expect(await replaysOf(failures[1] as Failure)).toEqual([]);
+    await index.recordReplay((failures[1] as Failure).identity, note('r-old'), false);
+    expect(await replaysOf(failures[1] as Failure)).toEqual(['r-old']);
+  });
+});
+
+describe('a cursor that is not one', () => {
+  it.each(['', 'x', 'W10'])('is refused: %j', async (cursor) => {
+    expect(await index.list({}, cursor)).toEqual({ ok: false, problem: 'the cursor is not valid' });
   });
 });
 

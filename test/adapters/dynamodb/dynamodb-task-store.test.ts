@@ -1,4 +1,4 @@
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-store.ts';
@@ -136,6 +136,39 @@ describe('a list of tasks', () => {
     const first = await store.list('lister');
     const next = first?.ok ? first.next : undefined;
     expect(await store.list('somebody else', next)).toMatchObject({ tasks: [] });
+  });
+});
+
+describe('tasks of an earlier version, in one partition per owner,', () => {
+  it('are listed among the others, and only for their owner', async () => {
+    const put = (task: Task) =>
+      client.send(
+        new PutItemCommand({
+          TableName: 'tasks',
+          Item: {
+            pk: { S: `task#${task.id}` },
+            owner: { S: task.owner },
+            seen_ms: { N: String(task.createdMs) },
+            version: { N: '1' },
+            task: { B: bytesFromTask(task) },
+          },
+        }),
+      );
+    for (let nth = 0; nth < 40; nth++) {
+      const task = aTask({ id: `both-${nth}`, owner: 'both', createdMs: NOW + nth });
+      if (nth % 2 === 0) await put(task);
+      else await store.create(task);
+      // A caller whose name looks like a partition of another one.
+      await put(aTask({ id: `posing-${nth}`, owner: `${nth % 16}~both`, createdMs: NOW + nth }));
+    }
+    const page = await store.list('both');
+    const ids = Array.from({ length: 40 }, (_, nth) => `both-${39 - nth}`);
+    expect(page?.ok && page.tasks.map(({ id }) => id)).toEqual(ids);
+    const posing = await store.list('3~both');
+    expect(posing?.ok && posing.tasks.map(({ owner }) => owner)).toEqual(['3~both', '3~both', '3~both']);
+    await store.update('both-0', (task) => applyReport(task, aStep('received', 0), NOW));
+    const after = await store.list('both');
+    expect(after?.ok && after.tasks.map(({ id }) => id)).toEqual(ids);
   });
 });
 
