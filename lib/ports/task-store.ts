@@ -31,6 +31,16 @@ export interface TaskStore {
    * @param cursor The previous page's `next`. Default: the first page.
    */
   list(owner: string, cursor?: string): Promise<TaskList | Refusal | undefined>;
+  /**
+   * The ids of open tasks of one owner whose deadline has passed at `nowMs`, at most `limit`.
+   * @param created When they were created, both ends inclusive.
+   */
+  overdue(
+    owner: string,
+    created: { readonly fromMs: number; readonly toMs: number },
+    nowMs: number,
+    limit: number,
+  ): Promise<{ readonly ok: true; readonly taskIds: readonly string[] } | Refusal>;
   /** Claims an idempotency key. The first claim of a key holds until it is released or expires. */
   claimKey(key: string, claim: KeyClaim): Promise<KeyReply | Refusal>;
   /** Records that the claimed task was sent, so that no other claim has to start it again. */

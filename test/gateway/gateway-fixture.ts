@@ -48,6 +48,8 @@ export interface FixtureOptions {
   readonly arm?: () => Promise<Reply>;
   readonly checkInput?: CheckInput;
   readonly maxBodyBytes?: number;
+  /** Default: t-1, t-2 and so on. */
+  readonly newId?: (nth: number) => string;
 }
 
 /** A gateway on stores in memory; ids are t-1, t-2 and so on. */
@@ -79,7 +81,7 @@ export function gatewayFixture(options: FixtureOptions): GatewayFixture {
     maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
     countBytes: Buffer.byteLength,
     clock,
-    newId: () => `t-${++ids}`,
+    newId: () => (options.newId ?? ((nth) => `t-${nth}`))(++ids),
     deriveId,
     telemetry,
     pollMs: 250,

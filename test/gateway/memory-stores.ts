@@ -1,5 +1,5 @@
 import type { EndRecord } from '../../lib/core/failure/record.ts';
-import type { Task } from '../../lib/core/task/task.ts';
+import { isFinal, type Task } from '../../lib/core/task/task.ts';
 import { applyReports } from '../../lib/core/task/task-report.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
 import type { Cancellations } from '../../lib/ports/cancellations.ts';
@@ -54,6 +54,15 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
     list: async (owner) => {
       const tasks = [...all.values()].filter((task) => task.owner === owner).reverse();
       return down() ?? { ok: true, tasks };
+    },
+    overdue: async (owner, { fromMs, toMs }, nowMs, limit) => {
+      const isOverdue = (task: Task) =>
+        !isFinal(task.state) && task.deadlineMs !== undefined && task.deadlineMs <= nowMs;
+      const found = [...all.values()].filter(
+        (task) =>
+          task.owner === owner && task.createdMs >= fromMs && task.createdMs <= toMs && isOverdue(task),
+      );
+      return down() ?? { ok: true, taskIds: found.slice(0, limit).map(({ id }) => id) };
     },
     claimKey: async (key, claim) => {
       const first = keys.get(key);

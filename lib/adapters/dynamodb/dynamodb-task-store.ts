@@ -9,6 +9,7 @@ import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 import { listPartitions } from './list-partitions.ts';
+import { overdueTasks } from './overdue-tasks.ts';
 import { partitionsOf, SHARD_MARK, shardName, shardOf } from './shards.ts';
 import {
   getItem,
@@ -170,6 +171,14 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): T
           .flatMap((item) => taskFromItem(item) ?? [])
           .filter((task) => task.owner === owner);
         return { ok: true, tasks, ...defined({ next: page.next }) };
+      } catch (error) {
+        return refusalOf(error, table);
+      }
+    },
+    overdue: async (owner, created, nowMs, limit) => {
+      try {
+        const found = await overdueTasks(table, { owner, ...created, nowMs, limit, taskFrom: taskFromItem });
+        return { ok: true, taskIds: found.map(({ id }) => id) };
       } catch (error) {
         return refusalOf(error, table);
       }

@@ -2,6 +2,8 @@ import type { Flow } from '../../core/task/flow.ts';
 import type { Report } from '../../core/task/report.ts';
 import type { Task, TaskEvent, TaskResult } from '../../core/task/task.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
+import type { SweepTimer } from './gateway-deps.ts';
+import type { Swept } from './sweep-tasks.ts';
 
 /**
  * The gateway's use cases. The faces (HTTP, MCP, A2A) only translate their protocol to these methods.
@@ -99,6 +101,12 @@ export interface Gateway {
    * `envelope timed out`. Rejects if the store does not answer; the timer must then fire again.
    */
   expire(taskId: string): Promise<void>;
+
+  /**
+   * Called when a timer fires that several tasks share. Expires those of them that are overdue, up to a limit. Rejects
+   * if the store does not answer; the timer must then fire again.
+   */
+  sweep(timer: SweepTimer): Promise<Swept>;
 }
 
 /** An authenticated caller. */

@@ -2,6 +2,7 @@ import type { Flow } from '../../core/task/flow.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { cancelTask, expireTask } from '../../core/task/task-end.ts';
 import { defined } from '../../core/text/defined.ts';
+import { backstops } from './backstops.ts';
 import { createTaskFor, unavailable } from './create-task.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -12,6 +13,7 @@ import {
   reconcileChildren,
   reconcileTask,
 } from './reconcile-task.ts';
+import { sweepTasks } from './sweep-tasks.ts';
 import { eventsFrom, type ReadTask, watchTask } from './watch-task.ts';
 
 type Found = { readonly ok: true; readonly task: Task } | GatewayRefusal;
@@ -28,6 +30,7 @@ const INVALID_CURSOR: GatewayRefusal = {
 /** Implements the use cases on top of a task store, an archive and a transport. See {@link Gateway} for each method. */
 export function makeGateway(deps: GatewayDeps): Gateway {
   const { tasks, clock } = deps;
+  const armBackstop = backstops(deps);
 
   const flowsOf = (caller: Caller): readonly Flow[] =>
     deps.flows().filter(({ name }) => caller.flows === undefined || caller.flows.includes(name));
@@ -71,11 +74,24 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     return watchTask(readTask, deps, signal);
   }
 
+  async function expire(id: string): Promise<void> {
+    const got = await tasks.get(id);
+    if (!got.ok) throw new Error(got.problem);
+    if (got.task === undefined || isFinal(got.task.state)) return;
+    // Prefer an end whose report was lost. If the archive cannot be read, only the deadline counts.
+    const reconciled = await reconcileTask(got.task, deps);
+    if (reconciled.ok && reconciled.task !== undefined && isFinal(reconciled.task.state)) return;
+    const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
+    if (!expired.ok) throw new Error(expired.problem);
+  }
+
   return {
     flows: flowsOf,
     create: async (caller, name, payload, options = {}) => {
       const flow = flowsOf(caller).find((one) => one.name === name);
-      return flow === undefined ? NO_FLOW : createTaskFor(caller, flow, payload, options, deps);
+      return flow === undefined
+        ? NO_FLOW
+        : createTaskFor(caller, flow, payload, options, { ...deps, armBackstop });
     },
     task: currentTask,
     tasks: async (caller, cursor) => {
@@ -134,16 +150,8 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       const canceled = [...new Set([...reported, ...(await recent)])];
       return { canceled, ...(refusal === undefined || refusal.ok ? {} : { problem: refusal.problem }) };
     },
-    expire: async (id) => {
-      const got = await tasks.get(id);
-      if (!got.ok) throw new Error(got.problem);
-      if (got.task === undefined || isFinal(got.task.state)) return;
-      // Prefer an end whose report was lost. If the archive cannot be read, only the deadline counts.
-      const reconciled = await reconcileTask(got.task, deps);
-      if (reconciled.ok && reconciled.task !== undefined && isFinal(reconciled.task.state)) return;
-      const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
-      if (!expired.ok) throw new Error(expired.problem);
-    },
+    expire,
+    sweep: (timer) => sweepTasks(timer, deps, expire),
   };
 }
 
