@@ -165,9 +165,9 @@ describe('the gateway', () => {
     const used = new Map<string, Set<string>>();
     let item: KeyedInput['Item'];
     const send = async (command: { input: KeyedInput }) => {
-      const { input, constructor } = command;
+      const { input } = command;
       const [prefix = ''] = String((input.Key ?? input.Item)?.['pk']?.S).split('#');
-      const action = constructor.name.replace('Command', '');
+      const action = command.constructor.name.replace('Command', '');
       used.set(prefix, new Set([...(used.get(prefix) ?? []), `dynamodb:${action}`]));
       item = input.Item ?? item;
       // A progress report has to be read and written; the others are appended.
