@@ -41,7 +41,7 @@ function unitsOf(bytes: number): number {
 }
 
 /** The documented size of an item: names and values in UTF-8, binary decoded, numbers by their digits. */
-export function sizeOf(item: ApiItem): number {
+function sizeOf(item: ApiItem): number {
   return Object.entries(item).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value),
     0,

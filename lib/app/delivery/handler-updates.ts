@@ -17,7 +17,7 @@ export interface HandlerUpdates {
   begin(envelope: Envelope, original?: Envelope): CallUpdates;
 }
 
-export interface CallUpdates {
+interface CallUpdates {
   /** Returns at once and never throws. A field that an update leaves out keeps its last value. */
   readonly onProgress: (progress: HandlerProgress) => void;
   /** Whether an update was passed on: then the gateway knows that the call is running. */
