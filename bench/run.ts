@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { benchBatch } from './batch.ts';
+import { benchCost } from './cost/cost.ts';
 import { benchHops } from './hops.ts';
 import { benchHungGateway } from './hung-gateway.ts';
 import { benchImport } from './import-time.ts';
@@ -18,6 +19,7 @@ const BENCHES = {
   gateway: benchHungGateway,
   import: benchImport,
   slope: benchSlope,
+  cost: benchCost,
 } as const;
 
 async function main(args: readonly string[]): Promise<void> {

@@ -6,7 +6,7 @@ import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { TASK_PREFIX } from '../../lib/config/plan/failure-table.ts';
+import { CANCELLATIONS_PREFIX, TASK_PREFIX } from '../../lib/config/plan/failure-table.ts';
 import type { PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { GATEWAY, reportsPlan } from '../../lib/config/plan/gateway-plan.ts';
 import { queueName } from '../../lib/config/settings/queue-name.ts';
@@ -48,6 +48,12 @@ export interface GatewayFunctionsProps {
   readonly alarmTopic?: ITopic;
 }
 
+/** What the function does with the items of the table, by their key's prefix. */
+const ALLOWED = [
+  [TASK_PREFIX, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem']],
+  [CANCELLATIONS_PREFIX, ['dynamodb:GetItem']],
+] as const;
+
 export interface GatewayReportsProps extends GatewayFunctionsProps {
   /** Secret that reports are signed with, shared with every function that reports. */
   readonly secret: string;
@@ -70,13 +76,14 @@ export class GatewayReports extends Construct {
       code: code.crew(scope, plan.folder),
       ...defined({ logRetention, removalPolicy }),
     });
-    this.function.role.addToPolicy(
-      new PolicyStatement({
-        actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
-        resources: [crew.failures.tableArn],
-        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${TASK_PREFIX}*`] } },
-      }),
-    );
+    for (const [prefix, actions] of ALLOWED)
+      this.function.role.addToPolicy(
+        new PolicyStatement({
+          actions: [...actions],
+          resources: [crew.failures.tableArn],
+          conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] } },
+        }),
+      );
     grantKey(this.function, encryptionKey);
     // The function checks the signature of each report, so the URL needs no IAM authentication.
     this.url = this.function.function.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;

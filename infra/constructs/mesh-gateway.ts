@@ -4,7 +4,11 @@ import { FunctionUrlAuthType, InvokeMode, type Function as LambdaFunction } from
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { Manifest } from '../../lib/config/manifest/manifest.ts';
-import { type FailureTableIndex, IDEMPOTENCY_PREFIX } from '../../lib/config/plan/failure-table.ts';
+import {
+  CANCELLATIONS_PREFIX,
+  type FailureTableIndex,
+  IDEMPOTENCY_PREFIX,
+} from '../../lib/config/plan/failure-table.ts';
 import type { FunctionPlan, PlanSettings } from '../../lib/config/plan/function-plan.ts';
 import { GATEWAY, gatewayPlan } from '../../lib/config/plan/gateway-plan.ts';
 import { planMesh } from '../../lib/config/plan/mesh-plan.ts';
@@ -128,12 +132,17 @@ export class MeshGateway extends Construct implements IGrantable {
       props,
       defined({ reservedConcurrentExecutions: props.callersAtOnce }),
     );
-    // To confirm or release the idempotency key of a request. Other items of the table cannot be updated.
+    // To confirm or release the idempotency key of a request, and to announce a cancellation. Other items of the table
+    // cannot be updated.
     this.function.role.addToPolicy(
       new PolicyStatement({
         actions: ['dynamodb:UpdateItem'],
         resources: [crew.failures.tableArn],
-        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${IDEMPOTENCY_PREFIX}*`] } },
+        conditions: {
+          'ForAllValues:StringLike': {
+            'dynamodb:LeadingKeys': [`${IDEMPOTENCY_PREFIX}*`, `${CANCELLATIONS_PREFIX}*`],
+          },
+        },
       }),
     );
     this.url = this.function.function.addFunctionUrl({

@@ -9,18 +9,20 @@ export interface Reports {
   report(report: Report): Promise<string | undefined>;
 }
 
-/** Reports to the gateway how far envelopes have come. A gateway that does not respond never fails a delivery. */
+/** Reports to the gateway how far envelopes have come. A gateway that does not respond never delays an envelope. */
 export interface Progress {
+  /** Whether an answer of the gateway so far said that this task was canceled. */
+  isCanceled(task: string): boolean;
   /**
-   * Reports that an envelope arrived at an actor. Resolves with true if the gateway responds in time that the task was
-   * canceled, and with false in every other case. Never rejects.
+   * Asks the gateway in the background which tasks were canceled, unless it answered a short time ago. Call it when an
+   * envelope of a task arrives.
    */
-  arrived(report: StepReport): Promise<boolean>;
+  refresh(): void;
   /**
    * Queues a report to be sent with others a little later. It is lost if the gateway does not respond. Resolves when it
    * was sent or lost; never rejects.
    */
   note(report: StepReport | ProgressReport): Promise<void>;
-  /** Sends the queued reports now, within a short time limit. Call it before the host may be suspended. */
+  /** Sends the queued reports now, and waits for a short time until they were sent. Call it before the host may be suspended. */
   flush(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Report } from '../core/task/report.ts';
 import type { Task } from '../core/task/task.ts';
 import type { Refusal, Reply } from './reply.ts';
 
@@ -16,10 +17,30 @@ export interface TaskStore {
     change: (task: Task) => Task,
   ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
   /**
+   * Applies reports to a task, if possible without reading it: see `applyReports`. Resolves with the task if it had to be
+   * read, for example because it has ended; undefined says nothing about it.
+   * @param atMs When the reports were received.
+   */
+  report(
+    id: string,
+    reports: readonly Report[],
+    atMs: number,
+  ): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
+  /**
    * The tasks of one owner, newest first, one page at a time. Resolves with undefined if the cursor is not valid.
    * @param cursor The previous page's `next`. Default: the first page.
    */
   list(owner: string, cursor?: string): Promise<TaskList | Refusal | undefined>;
+  /**
+   * The ids of open tasks of one owner whose deadline has passed at `nowMs`, at most `limit`.
+   * @param created When they were created, both ends inclusive.
+   */
+  overdue(
+    owner: string,
+    created: { readonly fromMs: number; readonly toMs: number },
+    nowMs: number,
+    limit: number,
+  ): Promise<{ readonly ok: true; readonly taskIds: readonly string[] } | Refusal>;
   /** Claims an idempotency key. The first claim of a key holds until it is released or expires. */
   claimKey(key: string, claim: KeyClaim): Promise<KeyReply | Refusal>;
   /** Records that the claimed task was sent, so that no other claim has to start it again. */

@@ -208,6 +208,7 @@ export function fakeGateway(): FakeGateway {
     },
     report: async () => ({ canceled: [] }),
     expire: async () => {},
+    sweep: async () => ({ hasMore: false }),
     addFlow: (flow, behavior = { kind: 'echo' }) => {
       const whole = { entrypoint: 'fetch', routeNext: ['enhance', 'upload', 'thank'], ...flow };
       flows.set(flow.name, { flow: whole, behavior });

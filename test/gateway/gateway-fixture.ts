@@ -7,7 +7,14 @@ import type { Clock } from '../../lib/ports/clock.ts';
 import { ACCEPTED, type Reply } from '../../lib/ports/reply.ts';
 import { type RecordedTelemetry, recordingTelemetry } from '../app/a-line.ts';
 import { deriveId } from '../core/a-delivery.ts';
-import { type MemoryArchive, type MemoryTasks, memoryArchive, memoryTasks } from './memory-stores.ts';
+import {
+  type MemoryArchive,
+  type MemoryCancellations,
+  type MemoryTasks,
+  memoryArchive,
+  memoryCancellations,
+  memoryTasks,
+} from './memory-stores.ts';
 
 export const ME: Caller = { id: 'me' };
 export const PAYLOAD = '{"n":1}' as JsonText;
@@ -26,6 +33,7 @@ export const FLOWS: readonly Flow[] = [
 export interface GatewayFixture {
   readonly gateway: Gateway;
   readonly tasks: MemoryTasks;
+  readonly cancellations: MemoryCancellations;
   readonly archive: MemoryArchive;
   readonly sent: { readonly actor: string; readonly body: string }[];
   readonly timers: Timer[];
@@ -40,12 +48,15 @@ export interface FixtureOptions {
   readonly arm?: () => Promise<Reply>;
   readonly checkInput?: CheckInput;
   readonly maxBodyBytes?: number;
+  /** Default: t-1, t-2 and so on. */
+  readonly newId?: (nth: number) => string;
 }
 
 /** A gateway on stores in memory; ids are t-1, t-2 and so on. */
 export function gatewayFixture(options: FixtureOptions): GatewayFixture {
   const { clock, tasks = memoryTasks(), flows = () => FLOWS } = options;
   const archive = memoryArchive();
+  const cancellations = memoryCancellations();
   const sent: { actor: string; body: string }[] = [];
   const timers: Timer[] = [];
   const telemetry = recordingTelemetry();
@@ -53,6 +64,7 @@ export function gatewayFixture(options: FixtureOptions): GatewayFixture {
   const gateway = makeGateway({
     flows,
     tasks,
+    cancellations,
     archive,
     records: archive,
     send: async (actor, body) => {
@@ -69,11 +81,11 @@ export function gatewayFixture(options: FixtureOptions): GatewayFixture {
     maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
     countBytes: Buffer.byteLength,
     clock,
-    newId: () => `t-${++ids}`,
+    newId: () => (options.newId ?? ((nth) => `t-${nth}`))(++ids),
     deriveId,
     telemetry,
     pollMs: 250,
     silentMs: 5_000,
   });
-  return { gateway, tasks, archive, sent, timers, telemetry };
+  return { gateway, tasks, cancellations, archive, sent, timers, telemetry };
 }

@@ -213,6 +213,26 @@ describe('a task', () => {
     expect(await gateway.result(ME, 't-1')).toMatchObject({ result: { task: { state: 'canceled' } } });
   });
 
+  it('that was canceled is reported to sidecars that ask, or report another task', async () => {
+    const { gateway } = makeFixture();
+    for (let nth = 0; nth < 2; nth++) await gateway.create(ME, 'enhance', PAYLOAD);
+    expect(await gateway.report([])).toEqual({ canceled: [] });
+    await gateway.cancel(ME, 't-1');
+    const ofOther = { task: 't-2', envelope_id: 't-2' };
+    expect(await gateway.report([])).toEqual({ canceled: ['t-1'] });
+    expect(await gateway.report([aStep('processing', 0, ofOther)])).toEqual({ canceled: ['t-1'] });
+    // The crew does not ask.
+    expect(await gateway.report([anEndOf('succeeded', ofOther)])).toEqual({ canceled: [] });
+  });
+
+  it('is canceled if that cannot be announced', async () => {
+    const { gateway, cancellations, telemetry } = makeFixture();
+    await gateway.create(ME, 'enhance', PAYLOAD);
+    cancellations.problem = 'down';
+    expect(await gateway.cancel(ME, 't-1')).toMatchObject({ ok: true, task: { state: 'canceled' } });
+    expect(telemetry.warnings).toEqual(['a cancellation could not be announced']);
+  });
+
   it('cannot be canceled after its end', async () => {
     const { gateway } = makeFixture();
     await gateway.create(ME, 'enhance', PAYLOAD);

@@ -10,6 +10,7 @@ import type { Progress as Notification } from '@modelcontextprotocol/sdk/types.j
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayProgress } from '../../lib/adapters/gateway-http/gateway-progress.ts';
 import { type GatewayAddress, signedPost } from '../../lib/adapters/gateway-http/signed-post.ts';
+import { httpClient } from '../../lib/adapters/http-client/http-client.ts';
 import { systemClock } from '../../lib/adapters/system/system.ts';
 import { handleDelivery } from '../../lib/app/delivery/handle-delivery.ts';
 import { handlerUpdates } from '../../lib/app/delivery/handler-updates.ts';
@@ -62,7 +63,11 @@ beforeAll(async () => {
   const log = { ...telemetry, line: telemetry.step } as never;
   mountFaces(face, { gateway, origins: [], publicUrl: served.url, keepAliveMs: 15_000, log });
 });
-afterAll(() => served.close());
+afterAll(() => {
+  http.close();
+  return served.close();
+});
+const http = httpClient();
 
 interface RunningHandler {
   readonly id: string;
@@ -84,7 +89,8 @@ async function handlerOf(
   const body = served.sent.at(-1)?.body ?? '';
   const clock = systemClock;
   const problems: string[] = [];
-  const progress = gatewayProgress(address, { clock, onProblem: (problem) => problems.push(problem) });
+  const post = signedPost(address, http, clock.now);
+  const progress = gatewayProgress({ clock, post, onProblem: (problem) => problems.push(problem) });
   const actor = { name: 'fetch' };
   const updates = handlerUpdates({ actor, clock, progress, telemetry: recordingTelemetry() });
   const broker = memoryBroker({ clock });
@@ -114,7 +120,8 @@ async function handlerOf(
 }
 
 function endTask(id: string) {
-  return served.gateway.report([anEndOf('succeeded', { task: id, envelope_id: id })]);
+  const route = { prev: ['fetch', 'store'], curr: '', next: [] };
+  return served.gateway.report([anEndOf('succeeded', { task: id, envelope_id: id, route })]);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the content
@@ -148,16 +155,16 @@ describe("a handler's progress", () => {
     });
     handler.report({ percent: 100, message: 'frame 2 of 2' });
     await handler.end();
-    await expect.poll(() => stream.text).toContain('event: completed');
+    await expect.poll(() => stream.text).toContain('frame 2 of 2');
     await endTask(id);
     await stream.ended;
     const events = await eventsOf(new Response(stream.text));
     expect(events.map(({ event }) => event)).toEqual([
       'created',
       'received',
-      'processing',
       'progress',
       'progress',
+      'completed',
       'completed',
       'ended',
     ]);
@@ -182,7 +189,7 @@ describe("a handler's progress", () => {
     await endTask(id);
     const ended = await taskOf(id);
     report({ percent: 1, message: 'too late' });
-    const post = signedPost({ url: served.url, secret: SECRET }, systemClock.now);
+    const post = signedPost({ url: served.url, secret: SECRET }, http, systemClock.now);
     const late = anUpdate(0, systemClock.now(), { task: id, envelope_id: id, message: 'too late' });
     const ofChild = { ...late, envelope_id: 'a-child' };
     expect(await post([late, ofChild], AbortSignal.timeout(10_000))).toEqual({ canceled: new Set() });

@@ -1,6 +1,8 @@
 import type { EndRecord } from '../../lib/core/failure/record.ts';
-import type { Task } from '../../lib/core/task/task.ts';
+import { isFinal, type Task } from '../../lib/core/task/task.ts';
+import { applyReports } from '../../lib/core/task/task-report.ts';
 import type { Archive } from '../../lib/ports/archive.ts';
+import type { Cancellations } from '../../lib/ports/cancellations.ts';
 import type { EndRecords } from '../../lib/ports/end-records.ts';
 import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 import type { KeyClaim, TaskStore } from '../../lib/ports/task-store.ts';
@@ -48,9 +50,19 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
         return { ok: true, task: changed };
       }
     },
+    report: (id, reports, atMs) => store.update(id, (task) => applyReports(task, reports, atMs)),
     list: async (owner) => {
       const tasks = [...all.values()].filter((task) => task.owner === owner).reverse();
       return down() ?? { ok: true, tasks };
+    },
+    overdue: async (owner, { fromMs, toMs }, nowMs, limit) => {
+      const isOverdue = (task: Task) =>
+        !isFinal(task.state) && task.deadlineMs !== undefined && task.deadlineMs <= nowMs;
+      const found = [...all.values()].filter(
+        (task) =>
+          task.owner === owner && task.createdMs >= fromMs && task.createdMs <= toMs && isOverdue(task),
+      );
+      return down() ?? { ok: true, taskIds: found.slice(0, limit).map(({ id }) => id) };
     },
     claimKey: async (key, claim) => {
       const first = keys.get(key);
@@ -70,6 +82,25 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
     },
   };
   return store;
+}
+
+export interface MemoryCancellations extends Cancellations {
+  readonly all: Set<string>;
+  problem?: string;
+}
+
+export function memoryCancellations(): MemoryCancellations {
+  const all = new Set<string>();
+  const cancellations: MemoryCancellations = {
+    all,
+    add: async (taskId) => {
+      if (cancellations.problem !== undefined) return { ok: false, problem: cancellations.problem };
+      all.add(taskId);
+      return ACCEPTED;
+    },
+    recent: async () => [...all],
+  };
+  return cancellations;
 }
 
 export interface MemoryArchive extends Pick<Archive, 'get'>, Pick<EndRecords, 'ofEnvelope'> {

@@ -96,7 +96,7 @@ async function ended(flow: string, payload: unknown): Promise<TaskView> {
 }
 
 describe('a mesh with a gateway', () => {
-  it('processes a request to its result and reports all its events', async () => {
+  it('processes a request to its result, with an event for each actor', async () => {
     const task = await ended('two', { n: 1 });
     expect(task).toMatchObject({ state: 'succeeded', result: { n: 1, secrets: [] } });
     const taskEvents = await eventsOf(
@@ -106,13 +106,13 @@ describe('a mesh with a gateway', () => {
       taskEvents.filter(({ data }) => data.actor === name).map(({ data }) => data.type);
     const types = taskEvents.map(({ data }) => data.type);
     expect([types.at(0), types.at(-1)]).toEqual(['created', 'ended']);
-    // Each actor reports its steps in order. On a busy machine a report may come after the end, and is then ignored.
+    // A call that is over within a second is reported with the end; on a busy machine it may take longer.
     const inOrder = ['received', 'processing', 'completed', 'ended'];
     for (const actor of ['one', 'two']) {
       const steps = stepsOf(actor);
       expect(steps).toEqual(inOrder.filter((step) => steps.includes(step)));
+      expect(steps).toContain('completed');
     }
-    expect(types).toContain('received');
   });
 
   it('reports why a task failed', async () => {

@@ -3,12 +3,13 @@ import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ActorMesh } from '../../infra/constructs/actor-mesh.ts';
+import { dynamoDbCancellations } from '../../lib/adapters/dynamodb/dynamodb-cancellations.ts';
 import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbTaskStore } from '../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { deriveId, systemClock } from '../../lib/adapters/system/system.ts';
 import type { GatewayDeps } from '../../lib/app/gateway/gateway-deps.ts';
 import { makeGateway } from '../../lib/app/gateway/make-gateway.ts';
-import { aStep, aTask } from '../core/a-task.ts';
+import { anUpdate, aStep, aTask } from '../core/a-task.ts';
 import {
   anApp,
   DEV_WITH_GATEWAY,
@@ -103,7 +104,7 @@ describe('the gateway', () => {
     expect(allowed(gateway(), 's3:PutObject')).toEqual([]);
   });
 
-  test('has exactly the table permissions that the task store uses, and may update only idempotency keys', async () => {
+  test('has exactly the table permissions that the task store uses, and may update only idempotency keys and cancellations', async () => {
     const actions = new Set<string>();
     const send = async (command: { input: { IndexName?: string } }) => {
       actions.add(command.constructor.name.replace('Command', '') + (command.input.IndexName ?? ''));
@@ -118,6 +119,8 @@ describe('the gateway', () => {
     await tasks.claimKey('k', { taskId: 't-1', digest: 'd', atMs: 0 });
     await tasks.confirmKey('k', 't-1');
     await tasks.releaseKey('k', 't-1');
+    await tasks.overdue('me', { fromMs: 0, toMs: 1 }, 1, 1);
+    await dynamoDbCancellations(table, systemClock).add('t-1');
     await dynamoDbEndRecords(table, deriveId).ofEnvelope('t-1');
     expect([...actions].sort()).toEqual([
       'GetItem',
@@ -138,7 +141,7 @@ describe('the gateway', () => {
       'by-owner',
     ]);
     expect(statements.find(({ Action }) => Action === 'dynamodb:UpdateItem').Condition).toEqual({
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['idempotency#*'] },
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['idempotency#*', 'canceled#*'] },
     });
     expect(allowed(timer(), 'dynamodb:UpdateItem')).toEqual([]);
   });
@@ -158,33 +161,40 @@ describe('the gateway', () => {
     expect(reports().Properties.LoggingConfig).not.toEqual(gateway().Properties.LoggingConfig);
   });
 
-  test('allows the reports function to read and write tasks, and nothing else', async () => {
-    const actions = new Set<string>();
-    const keys: (string | undefined)[] = [];
+  test('allows the reports function to read and write tasks and to read cancellations, and nothing else', async () => {
+    const used = new Map<string, Set<string>>();
     let item: KeyedInput['Item'];
     const send = async (command: { input: KeyedInput }) => {
       const { input } = command;
-      actions.add(command.constructor.name.replace('Command', ''));
-      keys.push((input.Key ?? input.Item)?.['pk']?.S);
+      const [prefix = ''] = String((input.Key ?? input.Item)?.['pk']?.S).split('#');
+      const action = command.constructor.name.replace('Command', '');
+      used.set(prefix, new Set([...(used.get(prefix) ?? []), `dynamodb:${action}`]));
       item = input.Item ?? item;
-      return { Item: item };
+      // A progress report has to be read and written; the others are appended.
+      return prefix === 'task' ? { Item: item } : {};
     };
     const table = { client: { send } as unknown as DynamoDBClient, name: 'failures' };
     const tasks = dynamoDbTaskStore(table, systemClock, () => 0);
     await tasks.create(aTask());
-    actions.clear();
-    const parts = { tasks, clock: systemClock } as GatewayDeps;
-    expect(await makeGateway(parts).report([aStep('received', 0)])).toEqual({ canceled: [] });
-    const [statement, ...others] = statementsOf(reports()).filter(
+    used.clear();
+    const cancellations = dynamoDbCancellations(table, systemClock);
+    const { report } = makeGateway({ tasks, cancellations, clock: systemClock } as GatewayDeps);
+    for (const one of [aStep('processing', 0), anUpdate(0, 1)])
+      expect(await report([one])).toEqual({ canceled: [] });
+    const statements = statementsOf(reports()).filter(
       ({ Action }) => !JSON.stringify(Action).includes('logs:'),
     );
-    expect(others).toEqual([]);
-    expect(statement.Action).toEqual([...actions].map((action) => `dynamodb:${action}`).sort());
-    expect(statement.Resource).toEqual({ 'Fn::GetAtt': [expect.stringContaining('Failures'), 'Arn'] });
-    expect(statement.Condition).toEqual({
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['task#*'] },
+    const allowedByKey = statements.map(({ Action, Resource, Condition }) => {
+      expect(Resource).toEqual({ 'Fn::GetAtt': [expect.stringContaining('Failures'), 'Arn'] });
+      expect(Object.keys(Condition)).toEqual(['ForAllValues:StringLike']);
+      return [Condition['ForAllValues:StringLike'], [Action].flat().sort()];
     });
-    expect(new Set(keys)).toEqual(new Set(['task#t-1']));
+    expect(allowedByKey).toEqual(
+      ['task', 'canceled'].map((prefix) => [
+        { 'dynamodb:LeadingKeys': expect.toSatisfy((keys) => [keys].flat()[0] === `${prefix}#*`) },
+        [...(used.get(prefix) ?? [])].sort(),
+      ]),
+    );
   });
 
   test('has a timer function on its own queue, whose dead letters x-dlq drains', () => {

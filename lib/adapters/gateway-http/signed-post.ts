@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Report } from '../../core/task/report.ts';
 import { SIGNATURE_HEADER, signatureText, signedText } from '../../core/task/report-signature.ts';
 import { causeText } from '../../core/text/error-text.ts';
+import type { HttpClient } from '../../ports/http-client.ts';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -9,20 +10,27 @@ export interface GatewayAddress {
   readonly secret?: string;
 }
 
+/** `canceled`: the reported tasks that are canceled, and others that were canceled recently. */
 export type Answer = { readonly canceled: ReadonlySet<string> } | { readonly problem: string };
 
-/** Never rejects. */
+/** Never rejects. Without reports it only asks which tasks were canceled. */
 export type PostReports = (reports: readonly Report[], signal: AbortSignal) => Promise<Answer>;
 
-export function signedPost({ url: base, secret }: GatewayAddress, now: () => number): PostReports {
-  const url = `${base.replace(/\/+$/, '')}/reports`;
+export function signedPost(
+  { url: base, secret }: GatewayAddress,
+  http: HttpClient,
+  now: () => number,
+): PostReports {
+  const url = new URL(`${base.replace(/\/+$/, '')}/reports`);
   return async (reports, signal) => {
     const body = JSON.stringify({ reports });
     const headers = { 'content-type': 'application/json', ...signatureOf(body, secret, now()) };
     try {
-      const response = await fetch(url, { method: 'POST', headers, body, signal });
-      const text = await response.text();
-      return response.ok ? { canceled: canceledIn(text) } : { problem: `${url} answered ${response.status}` };
+      const answer = await http.post({ url, headers, body, signal });
+      const isAccepted = answer.status >= 200 && answer.status < 300;
+      return isAccepted
+        ? { canceled: canceledIn(answer.body) }
+        : { problem: `${url} answered ${answer.status}` };
     } catch (error) {
       return { problem: `${url}: ${causeText(error)}` };
     }

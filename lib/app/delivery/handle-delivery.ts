@@ -2,7 +2,6 @@ import type { Actor, Limits } from '../../core/delivery/actor.ts';
 import { type Admission, admit } from '../../core/delivery/admit.ts';
 import type { Context } from '../../core/delivery/context.ts';
 import { normalizeForCrew, sourceActor } from '../../core/delivery/crew.ts';
-import { decide } from '../../core/delivery/decide.ts';
 import type { Outcome } from '../../core/delivery/outcome.ts';
 import { type Dispatch, type Plan, planAfterRefusal } from '../../core/delivery/plan.ts';
 import { type Arrival, type DeriveId, decode } from '../../core/envelope/decode.ts';
@@ -17,7 +16,7 @@ import type { Runtime } from '../../ports/runtime.ts';
 import type { DeliveryReport, Telemetry } from '../../ports/telemetry.ts';
 import type { Delivery } from '../../ports/transport.ts';
 import type { HandlerUpdates } from './handler-updates.ts';
-import { reportArrival, reportCompletion } from './report-progress.ts';
+import { decideUnlessCanceled, reportCall, unlessCanceled } from './report-progress.ts';
 
 /** The line that an actor's deliveries pass through: what it needs to process them. Every host has the same line. */
 export interface DeliveryLine {
@@ -66,8 +65,7 @@ export async function handleDelivery(
   const origin = { actor: sourceActor(actor, delivery.queue), messageId: delivery.messageId, deriveId };
   const arrival = normalizeForCrew(decode(delivery.body, origin), actor, delivery, arrivedAt);
   const admitted = await admitOnceStarted(arrival, arrivedAt, host.timeLeftMs, line);
-  const admission = await reportArrival(admitted.admission, line);
-  const calledAt = line.progress === undefined ? admitted.at : clock.now();
+  const admission = unlessCanceled(admitted.admission, line);
   const outcome = await invoke(admission, line);
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
   host.onCallEnded?.(hasHung);
@@ -80,8 +78,7 @@ export async function handleDelivery(
     deriveId,
     countBytes: Buffer.byteLength,
   };
-  const { plan, problem } = await dispatch(decide(outcome, context), line);
-  reportCompletion(admission, plan, line);
+  const { plan, problem } = await dispatch(decideUnlessCanceled(outcome, context, line), line);
   const endedAt = clock.now();
   telemetry.ended({
     ...identityOf(admission),
@@ -91,7 +88,7 @@ export async function handleDelivery(
     receivedBytes: Buffer.byteLength(delivery.body),
     sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
     processingMs: endedAt - arrivedAt,
-    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - calledAt } : {}),
+    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - admitted.at } : {}),
     sendMs: endedAt - decidedAt,
   });
   return { settle: plan.settle };
@@ -126,12 +123,15 @@ async function admitOnceStarted(
   return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 
-async function invoke(admission: Admission, { runtime, telemetry, updates }: DeliveryLine): Promise<Outcome> {
+async function invoke(admission: Admission, line: DeliveryLine): Promise<Outcome> {
+  const { runtime, telemetry, updates } = line;
   if (admission.kind !== 'call' && admission.kind !== 'end-call') return admission;
-  const { envelope, timeoutMs } = admission;
+  const { envelope, original, timeoutMs } = admission;
   telemetry.step('call', { envelopeId: envelope.id, timeoutMs });
-  const call = updates?.begin(envelope);
+  const call = updates?.begin(envelope, original);
+  const endReport = reportCall(admission, () => call?.hasReported() ?? false, line);
   const end = await runtime.call({ envelope, timeoutMs, ...defined({ onProgress: call?.onProgress }) });
+  endReport();
   call?.end();
   telemetry.step('called', { envelopeId: envelope.id, end: end.kind });
   return { kind: 'called', call: admission, end };

@@ -10,13 +10,18 @@ import type { Telemetry } from '../../ports/telemetry.ts';
 
 /** Passes on what handlers report while they run: to the log and, for an envelope of a task, to the gateway. */
 export interface HandlerUpdates {
-  /** Call it when the runtime is called with the envelope. */
-  begin(envelope: Envelope): CallUpdates;
+  /**
+   * Call it when the runtime is called with the envelope.
+   * @param original The envelope as received. Default: the same.
+   */
+  begin(envelope: Envelope, original?: Envelope): CallUpdates;
 }
 
 interface CallUpdates {
   /** Returns at once and never throws. A field that an update leaves out keeps its last value. */
   readonly onProgress: (progress: HandlerProgress) => void;
+  /** Whether an update was passed on: then the gateway knows that the call is running. */
+  readonly hasReported: () => boolean;
   /** Passes on the last update if it still waits, without waiting for the gateway. Later updates are ignored. */
   end(): void;
 }
@@ -34,6 +39,7 @@ const INTERVAL_MS = 300;
 
 interface Call {
   readonly envelope: Envelope;
+  readonly original: Envelope;
   latest: HandlerProgress;
   order: number;
 }
@@ -57,14 +63,14 @@ export function handlerUpdates({ actor, clock, telemetry, progress }: HandlerUpd
   );
 
   async function report(call: Call): Promise<void> {
-    const { envelope, latest } = call;
+    const { envelope, original, latest } = call;
     const limited = limitProgress(latest);
     if (latest.data !== undefined && limited.data === undefined) warnAboutData(envelope.id);
     const { data, ...logged } = limited;
     if (Object.keys(limited).length === 0) return;
     telemetry.progress?.({ envelopeId: envelope.id, ...logged });
     call.order = Math.max(call.order + 1, clock.now());
-    const reported = progressReportOf(envelope, limited, actor.name, call.order);
+    const reported = progressReportOf(envelope, original, limited, actor.name, call.order);
     if (reported !== undefined) await progress?.note(reported);
   }
 
@@ -79,9 +85,9 @@ export function handlerUpdates({ actor, clock, telemetry, progress }: HandlerUpd
   }
 
   return {
-    begin: (envelope) => {
+    begin: (envelope, original = envelope) => {
       const key = headerText(envelope.headers, TASK) ?? envelope.id;
-      const call: Call = { envelope, latest: {}, order: 0 };
+      const call: Call = { envelope, original, latest: {}, order: 0 };
       let hasEnded = false;
       return {
         onProgress: (update) => {
@@ -91,6 +97,7 @@ export function handlerUpdates({ actor, clock, telemetry, progress }: HandlerUpd
           if (waiting === undefined) void startInterval(key, call);
           else waiting.add(call);
         },
+        hasReported: () => call.order > 0,
         end: () => {
           hasEnded = true;
           if (intervals.get(key)?.delete(call)) void report(call);

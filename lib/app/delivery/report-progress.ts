@@ -1,7 +1,11 @@
-import type { Admission } from '../../core/delivery/admit.ts';
-import type { Plan } from '../../core/delivery/plan.ts';
+import type { Admission, Call, EndActorCall } from '../../core/delivery/admit.ts';
+import type { Context } from '../../core/delivery/context.ts';
+import { decide } from '../../core/delivery/decide.ts';
+import type { Outcome } from '../../core/delivery/outcome.ts';
+import type { DispatchType, Plan } from '../../core/delivery/plan.ts';
+import type { Envelope } from '../../core/envelope/envelope.ts';
 import { statusAfter } from '../../core/envelope/status.ts';
-import { stepReportOf } from '../../core/task/report.ts';
+import { taskToReportTo, visitReportOf } from '../../core/task/report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Progress } from '../../ports/reports.ts';
 
@@ -11,38 +15,61 @@ interface Reporter {
   readonly progress?: Progress;
 }
 
-/** Reports that an envelope arrived. If the gateway replies that its task is canceled, the envelope ends as canceled. */
-export async function reportArrival(admission: Admission, reporter: Reporter): Promise<Admission> {
-  const { actor, clock, progress } = reporter;
+/**
+ * A call that is over by then is not reported on its own: the next report about the envelope contains that it passed this
+ * actor. Most calls are shorter, and each report is a write.
+ */
+const REPORT_AFTER_MS = 1_000;
+
+/** The delivery ends as canceled without a call if its task is known to be canceled. It does not wait for the gateway. */
+export function unlessCanceled(admission: Admission, { actor, clock, progress }: Reporter): Admission {
   if (progress === undefined || admission.kind !== 'call') return admission;
-  const { envelope } = admission;
-  const received = stepReportOf(envelope, 'received', actor.name, clock.now());
-  if (received === undefined) return admission;
-  if (await progress.arrived(received)) {
-    const status = statusAfter(envelope.status, { phase: 'canceled', actor: actor.name, now: clock.now() });
-    return { kind: 'canceled', envelope: { ...envelope, status } };
-  }
-  const processing = stepReportOf(envelope, 'processing', actor.name, clock.now());
-  if (processing !== undefined) void progress.note(processing);
+  const task = taskToReportTo(admission.envelope);
+  if (task === undefined) return admission;
+  if (progress.isCanceled(task)) return canceled(admission.envelope, actor.name, clock.now());
+  progress.refresh();
   return admission;
 }
 
 /**
- * Reports that this actor completed the envelope, after the sends were accepted. Failures and retries are not
- * completions: x-sink reports how an envelope ends.
+ * Reports a call that takes a while. Returns a function to be called at its end.
+ * @param isReported Whether the gateway knows about the call already.
  */
-export function reportCompletion(
-  admission: Admission,
-  plan: Plan,
+export function reportCall(
+  call: Call | EndActorCall,
+  isReported: () => boolean,
   { actor, clock, progress }: Reporter,
-): void {
-  if (progress === undefined || admission.kind !== 'call' || plan.settle !== 'ack') return;
-  const { envelope } = admission;
-  const sentOn = plan.dispatches.find(
-    ({ type, envelope: sent }) =>
-      sent.id === envelope.id && (type === 'next' || (type === 'sink' && sent.status?.phase === 'succeeded')),
-  );
-  if (sentOn === undefined) return;
-  const completed = stepReportOf(envelope, 'completed', actor.name, clock.now(), sentOn.envelope);
-  if (completed !== undefined) void progress.note(completed);
+): () => void {
+  const { envelope, original } = call;
+  if (progress === undefined || call.kind !== 'call' || taskToReportTo(envelope) === undefined)
+    return () => {};
+  const over = new AbortController();
+  void clock.sleep(REPORT_AFTER_MS, over.signal).then(() => {
+    if (over.signal.aborted || isReported()) return;
+    const report = visitReportOf(envelope, original, actor.name);
+    if (report !== undefined) void progress.note(report);
+  });
+  return () => over.abort();
+}
+
+/** Sends with which an envelope goes on, instead of to its end. */
+const GOES_ON: readonly DispatchType[] = ['next', 'routed', 'retry', 'again'];
+
+/**
+ * Decides, once the call has ended. If its task is known to be canceled by now, the envelope ends as canceled instead of
+ * going on to another actor or attempt.
+ */
+export function decideUnlessCanceled(outcome: Outcome, context: Context, { progress }: Reporter): Plan {
+  const plan = decide(outcome, context);
+  if (progress === undefined || outcome.kind !== 'called' || outcome.call.kind !== 'call') return plan;
+  const { envelope } = outcome.call;
+  const task = taskToReportTo(envelope);
+  const goesOn = plan.dispatches.some(({ type }) => GOES_ON.includes(type));
+  if (task === undefined || !goesOn || !progress.isCanceled(task)) return plan;
+  return decide(canceled(envelope, context.actor.name, context.now), context);
+}
+
+function canceled(envelope: Envelope, actor: string, now: number): Extract<Admission, { kind: 'canceled' }> {
+  const status = statusAfter(envelope.status, { phase: 'canceled', actor, now });
+  return { kind: 'canceled', envelope: { ...envelope, status } };
 }

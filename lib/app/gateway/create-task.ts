@@ -13,6 +13,11 @@ import type { Caller, Created, CreateOptions, GatewayRefusal } from './gateway.t
 import type { GatewayDeps, InputError } from './gateway-deps.ts';
 import { isOverdue } from './reconcile-task.ts';
 
+export interface CreateDeps extends GatewayDeps {
+  /** Resolves when the backstop of a task is armed. */
+  readonly armBackstop: (task: Task) => Promise<Reply>;
+}
+
 /**
  * Creates a task and sends its envelope. The task is stored and its backstop armed before anything is sent: a crash in
  * between leaves a task that times out, never one that is open forever.
@@ -22,7 +27,7 @@ export async function createTaskFor(
   flow: Flow,
   payload: JsonText,
   options: CreateOptions,
-  deps: GatewayDeps,
+  deps: CreateDeps,
 ): Promise<Created | GatewayRefusal> {
   const faults = inputErrors(flow, payload, deps);
   if (faults.length > 0) {
@@ -112,7 +117,7 @@ async function storeAndSend(
   task: Task,
   body: string,
   claimed: Claim,
-  deps: GatewayDeps,
+  deps: CreateDeps,
 ): Promise<Created | GatewayRefusal> {
   const { tasks } = deps;
   const stored = await tasks.create(task);
@@ -128,13 +133,10 @@ async function armAndSend(
   task: Task,
   body: string,
   claimed: Claim,
-  deps: GatewayDeps,
+  deps: CreateDeps,
 ): Promise<Created | GatewayRefusal> {
-  const { tasks, send, arm } = deps;
-  const armed =
-    task.deadlineMs === undefined
-      ? ({ ok: true } as const)
-      : await arm({ task: task.id, dueMs: task.deadlineMs });
+  const { tasks, send, armBackstop } = deps;
+  const armed = await armBackstop(task);
   const sent = armed.ok ? await send(task.progress.current ?? '', body) : armed;
   if (sent.ok) {
     if (claimed.key !== undefined)

@@ -2,6 +2,8 @@ import type { Flow } from '../../core/task/flow.ts';
 import type { Report } from '../../core/task/report.ts';
 import type { Task, TaskEvent, TaskResult } from '../../core/task/task.ts';
 import type { JsonText } from '../../core/text/json-text.ts';
+import type { SweepTimer } from './gateway-deps.ts';
+import type { Swept } from './sweep-tasks.ts';
 
 /**
  * The gateway's use cases. The faces (HTTP, MCP, A2A) only translate their protocol to these methods.
@@ -45,8 +47,8 @@ export interface Gateway {
   tasks(caller: Caller, cursor?: string): Promise<TaskPage | GatewayRefusal>;
 
   /**
-   * Cancels a task. Sidecars learn about it from the answer to their next report. Canceling a canceled task succeeds;
-   * a task that has succeeded or failed is a `conflict`.
+   * Cancels a task. Sidecars learn about it from the answer to their next report, about whichever task. Canceling a
+   * canceled task succeeds; a task that has succeeded or failed is a `conflict`.
    */
   cancel(caller: Caller, id: string): Promise<{ readonly ok: true; readonly task: Task } | GatewayRefusal>;
 
@@ -84,9 +86,10 @@ export interface Gateway {
   ): Promise<AsyncIterable<TaskEvent> | undefined>;
 
   /**
-   * Applies reports of sidecars and crew to their tasks. Late and duplicate reports change nothing.
+   * Applies reports of sidecars and crew to their tasks. Late and duplicate reports change nothing. Without reports it
+   * only returns which tasks are canceled.
    *
-   * @returns which of these tasks are canceled, and `problem` if at least one report could not be stored: the sender
+   * @returns the canceled ones of these tasks and those that were canceled recently, and `problem` if at least one report could not be stored: the sender
    *   should send them again.
    */
   report(
@@ -98,6 +101,12 @@ export interface Gateway {
    * `envelope timed out`. Rejects if the store does not answer; the timer must then fire again.
    */
   expire(taskId: string): Promise<void>;
+
+  /**
+   * Called when a timer fires that several tasks share. Expires those of them that are overdue, up to a limit. Rejects
+   * if the store does not answer; the timer must then fire again.
+   */
+  sweep(timer: SweepTimer): Promise<Swept>;
 }
 
 /** An authenticated caller. */

@@ -1,8 +1,8 @@
 import type { Flow } from '../../core/task/flow.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { cancelTask, expireTask } from '../../core/task/task-end.ts';
-import { applyReports } from '../../core/task/task-report.ts';
 import { defined } from '../../core/text/defined.ts';
+import { backstops } from './backstops.ts';
 import { createTaskFor, unavailable } from './create-task.ts';
 import type { Caller, Gateway, GatewayRefusal } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -13,6 +13,7 @@ import {
   reconcileChildren,
   reconcileTask,
 } from './reconcile-task.ts';
+import { sweepTasks } from './sweep-tasks.ts';
 import { eventsFrom, type ReadTask, watchTask } from './watch-task.ts';
 
 type Found = { readonly ok: true; readonly task: Task } | GatewayRefusal;
@@ -29,6 +30,7 @@ const INVALID_CURSOR: GatewayRefusal = {
 /** Implements the use cases on top of a task store, an archive and a transport. See {@link Gateway} for each method. */
 export function makeGateway(deps: GatewayDeps): Gateway {
   const { tasks, clock } = deps;
+  const armBackstop = backstops(deps);
 
   const flowsOf = (caller: Caller): readonly Flow[] =>
     deps.flows().filter(({ name }) => caller.flows === undefined || caller.flows.includes(name));
@@ -52,6 +54,12 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     return found;
   }
 
+  /** The task is canceled in any case: a sidecar that does not learn of it only does more work. */
+  async function announceCancellation(id: string): Promise<void> {
+    const reply = await deps.cancellations.add(id);
+    if (!reply.ok) deps.telemetry.warn('a cancellation could not be announced', { problem: reply.problem });
+  }
+
   function watched(caller: Caller, id: string, signal: AbortSignal): AsyncGenerator<Task> {
     let reconciledAt = clock.now();
     const readTask: ReadTask = async () => {
@@ -66,11 +74,24 @@ export function makeGateway(deps: GatewayDeps): Gateway {
     return watchTask(readTask, deps, signal);
   }
 
+  async function expire(id: string): Promise<void> {
+    const got = await tasks.get(id);
+    if (!got.ok) throw new Error(got.problem);
+    if (got.task === undefined || isFinal(got.task.state)) return;
+    // Prefer an end whose report was lost. If the archive cannot be read, only the deadline counts.
+    const reconciled = await reconcileTask(got.task, deps);
+    if (reconciled.ok && reconciled.task !== undefined && isFinal(reconciled.task.state)) return;
+    const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
+    if (!expired.ok) throw new Error(expired.problem);
+  }
+
   return {
     flows: flowsOf,
     create: async (caller, name, payload, options = {}) => {
       const flow = flowsOf(caller).find((one) => one.name === name);
-      return flow === undefined ? NO_FLOW : createTaskFor(caller, flow, payload, options, deps);
+      return flow === undefined
+        ? NO_FLOW
+        : createTaskFor(caller, flow, payload, options, { ...deps, armBackstop });
     },
     task: currentTask,
     tasks: async (caller, cursor) => {
@@ -86,6 +107,7 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       if (!canceled.ok) return unavailable('the task could not be canceled', canceled.problem, deps);
       const { task } = canceled;
       if (task === undefined) return NO_TASK;
+      if (task.state === 'canceled') await announceCancellation(id);
       return task.state === 'canceled' ? { ok: true, task } : alreadyEnded(task);
     },
     result: async (caller, id) => {
@@ -114,28 +136,22 @@ export function makeGateway(deps: GatewayDeps): Gateway {
       return found.ok ? eventsFrom(watched(caller, id, signal), afterSeq) : undefined;
     },
     report: async (reports) => {
+      // The crew reports ends, for which a cancellation comes too late.
+      const isOfSidecar = reports.length === 0 || reports.some(({ event }) => event !== 'final');
+      const recent = isOfSidecar ? deps.cancellations.recent() : [];
       const byTask = Map.groupBy(reports, ({ task }) => task);
       const replies = await Promise.all(
-        [...byTask].map(([id, ofTask]) =>
-          tasks.update(id, (task) => applyReports(task, ofTask, clock.now())),
-        ),
+        [...byTask].map(([id, ofTask]) => tasks.report(id, ofTask, clock.now())),
       );
       const refusal = replies.find((reply) => !reply.ok);
-      const canceled = replies.flatMap((reply) =>
+      const reported = replies.flatMap((reply) =>
         reply.ok && reply.task?.state === 'canceled' ? [reply.task.id] : [],
       );
+      const canceled = [...new Set([...reported, ...(await recent)])];
       return { canceled, ...(refusal === undefined || refusal.ok ? {} : { problem: refusal.problem }) };
     },
-    expire: async (id) => {
-      const got = await tasks.get(id);
-      if (!got.ok) throw new Error(got.problem);
-      if (got.task === undefined || isFinal(got.task.state)) return;
-      // Prefer an end whose report was lost. If the archive cannot be read, only the deadline counts.
-      const reconciled = await reconcileTask(got.task, deps);
-      if (reconciled.ok && reconciled.task !== undefined && isFinal(reconciled.task.state)) return;
-      const expired = await tasks.update(id, (task) => expireTask(task, clock.now()));
-      if (!expired.ok) throw new Error(expired.problem);
-    },
+    expire,
+    sweep: (timer) => sweepTasks(timer, deps, expire),
   };
 }
 

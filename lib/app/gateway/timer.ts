@@ -1,14 +1,14 @@
 import { errorText } from '../../core/text/error-text.ts';
-import { isFields } from '../../core/text/fields.ts';
+import { type Fields, isFields } from '../../core/text/fields.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Reply } from '../../ports/reply.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
+import type { Details, Telemetry } from '../../ports/telemetry.ts';
 import type { Transport } from '../../ports/transport.ts';
 import type { Gateway } from './gateway.ts';
 import type { Timer } from './gateway-deps.ts';
 
 export interface TimerDeps {
-  readonly gateway: Pick<Gateway, 'expire'>;
+  readonly gateway: Pick<Gateway, 'expire' | 'sweep'>;
   readonly arm: (timer: Timer) => Promise<Reply>;
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, 'warn'>;
@@ -52,11 +52,18 @@ export async function handleTimer(body: string, deps: TimerDeps): Promise<boolea
   }
   if (timer.dueMs > clock.now()) return reschedule(timer, deps);
   try {
-    await gateway.expire(timer.task);
-    return true;
+    if ('task' in timer) {
+      await gateway.expire(timer.task);
+      return true;
+    }
+    const { hasMore } = await gateway.sweep(timer);
+    return hasMore ? reschedule({ ...timer, dueMs: clock.now() }, deps) : true;
   } catch (error) {
     const problem = errorText(error);
-    telemetry.warn('a task could not be expired; its timer will fire again', { task: timer.task, problem });
+    telemetry.warn('a task could not be expired; its timer will fire again', {
+      ...subjectOf(timer),
+      problem,
+    });
     const now = clock.now();
     const { failedMs = now } = timer;
     if (now - failedMs > GIVE_UP_AFTER_MS) return false;
@@ -67,22 +74,42 @@ export async function handleTimer(body: string, deps: TimerDeps): Promise<boolea
 async function reschedule(timer: Timer, { arm, telemetry }: TimerDeps): Promise<boolean> {
   const reply = await arm(timer);
   if (!reply.ok)
-    telemetry.warn('a timer could not be rescheduled', { task: timer.task, problem: reply.problem });
+    telemetry.warn('a timer could not be rescheduled', { ...subjectOf(timer), problem: reply.problem });
   return reply.ok;
 }
 
-function textOf({ task, dueMs, failedMs }: Timer): string {
-  return JSON.stringify({ task, due_ms: dueMs, failed_ms: failedMs });
+function subjectOf(timer: Timer): Details {
+  return 'task' in timer ? { task: timer.task } : { sweep: timer.id };
+}
+
+function textOf(timer: Timer): string {
+  const { dueMs: due_ms, failedMs: failed_ms } = timer;
+  if ('task' in timer) return JSON.stringify({ task: timer.task, due_ms, failed_ms });
+  const { id: sweep, owner, fromMs: from_ms, toMs: to_ms, timeoutMs: timeout_ms } = timer;
+  return JSON.stringify({ sweep, owner, from_ms, to_ms, timeout_ms, due_ms, failed_ms });
 }
 
 function timerFromText(text: string): Timer | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    const { task, due_ms: dueMs, failed_ms: failedMs } = isFields(parsed) ? parsed : {};
-    if (typeof task !== 'string' || !Number.isSafeInteger(dueMs)) return undefined;
-    const failed = Number.isSafeInteger(failedMs) ? { failedMs: Number(failedMs) } : {};
-    return { task, dueMs: Number(dueMs), ...failed };
+    if (!isFields(parsed) || !isTime(parsed['due_ms'])) return undefined;
+    const { task, due_ms: dueMs, failed_ms: failedMs } = parsed;
+    const when = { dueMs, ...(isTime(failedMs) && { failedMs }) };
+    return typeof task === 'string' ? { task, ...when } : sweepFrom(parsed, when);
   } catch {
     return undefined;
   }
+}
+
+function sweepFrom(
+  { sweep: id, owner, from_ms: fromMs, to_ms: toMs, timeout_ms: timeoutMs }: Fields,
+  when: Pick<Timer, 'dueMs' | 'failedMs'>,
+): Timer | undefined {
+  if (typeof id !== 'string' || typeof owner !== 'string') return undefined;
+  if (!isTime(fromMs) || !isTime(toMs) || !isTime(timeoutMs)) return undefined;
+  return { id, owner, fromMs, toMs, timeoutMs, ...when };
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }

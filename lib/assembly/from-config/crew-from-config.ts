@@ -1,3 +1,4 @@
+import { dynamoDbCancellations } from '../../adapters/dynamodb/dynamodb-cancellations.ts';
 import { dynamoDbClient } from '../../adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbEndRecords } from '../../adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbFailureIndex } from '../../adapters/dynamodb/dynamodb-failure-index.ts';
@@ -14,10 +15,11 @@ import type { CrewConfig, Storage } from '../../config/settings/host-config.ts';
 import type { Environment } from '../../config/settings/variables.ts';
 import type { Failure } from '../../core/failure/failure.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { Cancellations } from '../../ports/cancellations.ts';
 import type { RunIndex } from '../../ports/run-index.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import type { Details } from '../../ports/telemetry.ts';
-import { gatewayAddress } from './gateway-address.ts';
+import { reportsPost } from './reports-post.ts';
 import type { MakeRuntime } from './runtime-from-config.ts';
 
 /** Creates the crew member of this name. Throws if the configuration is for another actor. */
@@ -43,7 +45,7 @@ function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog):
   const stores = storesFromConfig(config.storage, config.sqs.region, env);
   return {
     ...stores,
-    reports: gatewayReports(gatewayAddress(config)),
+    reports: gatewayReports(reportsPost(config)),
     clock: systemClock,
     deriveId,
     ...defined({ archives: config.archives }),
@@ -54,6 +56,7 @@ function crewDepsFromConfig(config: CrewConfig, env: Environment, log: JsonLog):
 
 export type Stores = Pick<CrewDeps, 'archive' | 'records' | 'failures'> & {
   readonly tasks: TaskStore;
+  readonly cancellations: Cancellations;
   readonly runs: RunIndex;
   close(): void;
 };
@@ -81,6 +84,7 @@ export function storesFromConfig(storage: Storage, region: string, env: Environm
     failures: dynamoDbFailureIndex({ client, name: table }, deriveId),
     runs: dynamoDbRunIndex({ client, name: table }),
     tasks: dynamoDbTaskStore({ client, name: table }, systemClock, systemRandom),
+    cancellations: dynamoDbCancellations({ client, name: table }, systemClock),
     close: () => {
       objects.close();
       client.destroy();

@@ -10,7 +10,7 @@ import type { Reply } from '../../ports/reply.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Transport } from '../../ports/transport.ts';
-import { gatewayAddress } from './gateway-address.ts';
+import { reportsPost } from './reports-post.ts';
 
 export function deliveryLineFromConfig(
   config: SidecarConfig,
@@ -37,10 +37,10 @@ function progressFrom(
   telemetry: Telemetry,
 ): Pick<DeliveryLine, 'progress' | 'updates'> {
   if (actor.isEnd) return {};
-  const gateway = gatewayAddress(config);
+  const post = reportsPost(config);
   const onProblem = (problem: string) => telemetry.warn('reporting to the gateway failed', { problem });
   const clock = systemClock;
-  const progress = gateway && gatewayProgress(gateway, { clock, onProblem });
+  const progress = post && gatewayProgress({ clock, post, onProblem });
   const reported = defined({ progress });
   return { ...reported, updates: handlerUpdates({ actor, clock, telemetry, ...reported }) };
 }

@@ -17,15 +17,22 @@ export interface BatchHost {
 /** Processes each record of a batch independently: a failed record never fails another one. */
 export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
   const slots = semaphore(host.concurrency);
+  let calls = records.length;
+  let flushing: Promise<void> | undefined;
+  const onCallEnded = () => {
+    slots.release();
+    // Afterwards there are no reports: they are sent while the last envelopes are.
+    if (--calls === 0) flushing = host.line.progress?.flush();
+  };
   const failures = await Promise.all(
     records.map(async (record) => {
       await slots.acquire();
-      const isDone = await handleRecord(record, slots.release, host);
+      const isDone = await handleRecord(record, onCallEnded, host);
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
   // Lambda may freeze the process until the next invocation.
-  await host.line.progress?.flush();
+  await flushing;
   return { batchItemFailures: failures.flat() };
 }
 

@@ -49,7 +49,10 @@ export const FAILURE_PREFIX = 'failure#';
 /** Key prefix of tasks, the only items that reports change. */
 export const TASK_PREFIX = 'task#';
 
-/** Key prefix of idempotency keys, the only items that the gateway may change in place. */
+/** Key prefix of idempotency keys. */
 export const IDEMPOTENCY_PREFIX = 'idempotency#';
+
+/** Key prefix of the lists of tasks that were canceled recently. */
+export const CANCELLATIONS_PREFIX = 'canceled#';
 
 export type FailureTableIndex = (typeof FAILURE_TABLE)['indexes'][number]['name'];

@@ -3,7 +3,7 @@ import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import { type JsonText, readJson } from '../text/json-text.ts';
 import { limitProgress } from './progress-limits.ts';
-import type { FinalReport, ProgressReport, Report, StepEvent } from './report.ts';
+import type { Before, FinalReport, ProgressReport, Report, StepEvent } from './report.ts';
 
 const STEPS: readonly string[] = ['received', 'processing', 'completed'] satisfies readonly StepEvent[];
 const PHASES: readonly string[] = [
@@ -24,23 +24,42 @@ function reportFromValue(value: unknown): Report | undefined {
   if (!isFields(value)) return undefined;
   const { task, envelope_id, event, actor, hop } = value;
   if (!isText(task) || !isText(envelope_id) || !isText(actor) || !isCount(hop)) return undefined;
-  const common = { task, envelope_id, actor, hop, ...textAt(value, 'flow'), ...textAt(value, 'parent_id') };
+  const common = {
+    task,
+    envelope_id,
+    actor,
+    hop,
+    ...textAt(value, 'flow'),
+    ...textAt(value, 'parent_id'),
+    ...textAt(value, 'at'),
+  };
   if (event === 'final') {
     const { phase, archive_key } = value;
     if (typeof phase !== 'string' || !PHASES.includes(phase)) return undefined;
     // Only a fan-out child may end without being archived.
     if (!isText(archive_key) && (archive_key !== undefined || envelope_id === task)) return undefined;
     const end = { event, phase: phase as FinalReport['phase'], ...defined({ archive_key }) } as const;
-    return { ...common, ...end, ...textAt(value, 'reason'), ...errorAt(value) };
+    const route = routeFromValue(value['route']);
+    return { ...common, ...end, ...textAt(value, 'reason'), ...errorAt(value), ...defined({ route }) };
   }
   const { attempt } = value;
   const route = routeFromValue(value['route']);
   if (typeof event !== 'string' || !isCount(attempt) || route === undefined) return undefined;
   if (event === 'progress') {
     const progress = progressIn(value);
-    return progress && { ...common, event, attempt, route, ...progress };
+    return progress && { ...common, event, attempt, route, ...beforeIn(value), ...progress };
   }
-  return STEPS.includes(event) ? { ...common, event: event as StepEvent, attempt, route } : undefined;
+  if (!STEPS.includes(event)) return undefined;
+  return { ...common, event: event as StepEvent, attempt, route, ...beforeIn(value) };
+}
+
+function beforeIn(value: Fields): Before {
+  const isRerouted = value['is_rerouted'] === true;
+  return {
+    ...textAt(value, 'arrived_at'),
+    ...textAt(value, 'left_at'),
+    ...(isRerouted && { is_rerouted: true }),
+  };
 }
 
 type ReportedProgress = Pick<ProgressReport, 'percent' | 'message' | 'data' | 'order'>;

@@ -5,7 +5,6 @@ import { FLOW, headerText, REPLAY, TASK } from '../envelope/headers.ts';
 import { hopOf } from '../envelope/route.ts';
 import { errorOf } from '../failure/failure.ts';
 import { defined } from '../text/defined.ts';
-import { timestampText } from '../text/timestamp.ts';
 import { truncateError } from './task-end.ts';
 
 /** A report to the gateway about an envelope that belongs to a task. It never contains the payload. */
@@ -19,11 +18,25 @@ interface ReportedEnvelope {
   readonly actor: string;
   /** The number of actors that the envelope has passed. */
   readonly hop: number;
+  /** When it happened. */
   readonly at?: string;
 }
 
-/** A sidecar's report about a step of the route. */
-export interface StepReport extends ReportedEnvelope {
+/** What happened to an envelope before a report, in case no other report says it. */
+export interface Before {
+  /** When the envelope arrived at the actor. Absent in reports of earlier versions, which report every step. */
+  readonly arrived_at?: string;
+  /** When the actor before completed the envelope. Absent if the time is not known. */
+  readonly left_at?: string;
+  /** Set if the actor before failed and the envelope was routed here because of that. */
+  readonly is_rerouted?: true;
+}
+
+/**
+ * A sidecar's report about a step of the route. A sidecar reports an envelope once, as `processing`, and only if its call
+ * takes a while. Sidecars of earlier versions report every step.
+ */
+export interface StepReport extends ReportedEnvelope, Before {
   readonly event: StepEvent;
   readonly attempt: number;
   /** After `completed`: the route of the envelope that was sent. */
@@ -33,7 +46,7 @@ export interface StepReport extends ReportedEnvelope {
 export type StepEvent = 'received' | 'processing' | 'completed';
 
 /** What a handler reported during its call: the latest value of each field. */
-export interface ProgressReport extends ReportedEnvelope, HandlerProgress {
+export interface ProgressReport extends ReportedEnvelope, Before, HandlerProgress {
   readonly event: 'progress';
   readonly attempt: number;
   readonly route: Route;
@@ -52,6 +65,8 @@ export interface FinalReport extends ReportedEnvelope {
   readonly error?: { readonly type: string; readonly message: string };
   /** The key of the whole envelope in the archive. Absent if it is not archived. */
   readonly archive_key?: string;
+  /** Where the envelope ended. The sidecars of the actors that it passed may not have reported it. */
+  readonly route?: Route;
 }
 
 /** The report of an envelope's end. Undefined if the envelope does not belong to a task. */
@@ -69,32 +84,56 @@ export function finalReportOf(envelope: Envelope, archiveKey?: string): FinalRep
     ...(phase === 'failed' ? { error: truncateError(errorOf(envelope)) } : {}),
     ...(typeof status?.updated_at === 'string' ? { at: status.updated_at } : {}),
     ...defined({ archive_key: archiveKey }),
+    route: envelope.route,
   };
 }
 
-/** The report of a step. Undefined without a task, and for a replay: its task has ended. */
-export function stepReportOf(
-  envelope: Envelope,
-  event: StepEvent,
-  actor: string,
-  now: number,
-  sent: Envelope = envelope,
-): StepReport | undefined {
-  const reported = envelope.headers.has(REPLAY) ? undefined : reportedOf(envelope);
-  if (reported === undefined) return undefined;
-  const attempt = envelope.status?.attempt ?? 1;
-  return { ...reported, event, actor, attempt, route: sent.route, at: timestampText(now) };
+/**
+ * The report that an envelope is being processed. Undefined if it has no task to report to.
+ * @param original The envelope as received.
+ */
+export function visitReportOf(arrived: Envelope, original: Envelope, actor: string): StepReport | undefined {
+  const reported = stepReportOf(arrived, 'processing', actor);
+  return reported && { ...reported, ...beforeOf(arrived, original) };
 }
 
-/** The report of a handler's progress. Undefined without a task, and for a replay: its task has ended. */
+function beforeOf(arrived: Envelope, original: Envelope): Before {
+  const { updated_at: arrivedAt, cause } = arrived.status ?? {};
+  const { phase, updated_at: leftAt } = original.status ?? {};
+  const hasLeft = phase === 'pending' && arrived.route.prev.length > 0;
+  return {
+    ...(typeof arrivedAt === 'string' && { arrived_at: arrivedAt }),
+    ...(hasLeft && typeof leftAt === 'string' && { left_at: leftAt }),
+    ...(cause !== undefined && { is_rerouted: true }),
+  };
+}
+
+/** The report of a step. Undefined if the envelope has no task to report to. */
+function stepReportOf(envelope: Envelope, event: StepEvent, actor: string): StepReport | undefined {
+  if (taskToReportTo(envelope) === undefined) return undefined;
+  const reported = reportedOf(envelope);
+  const attempt = envelope.status?.attempt ?? 1;
+  return reported && { ...reported, event, actor, attempt, route: envelope.route };
+}
+
+/** The task whose state the envelope may still change. Undefined without a task, and for a replay: its task has ended. */
+export function taskToReportTo({ headers }: Envelope): string | undefined {
+  return headers.has(REPLAY) ? undefined : headerText(headers, TASK);
+}
+
+/**
+ * The report of a handler's progress. Undefined if the envelope has no task to report to.
+ * @param original The envelope as received.
+ */
 export function progressReportOf(
-  envelope: Envelope,
+  arrived: Envelope,
+  original: Envelope,
   progress: HandlerProgress,
   actor: string,
   order: number,
 ): ProgressReport | undefined {
-  const reported = stepReportOf(envelope, 'processing', actor, order);
-  return reported && { ...reported, event: 'progress', ...progress, order };
+  const reported = stepReportOf(arrived, 'processing', actor);
+  return reported && { ...reported, ...beforeOf(arrived, original), event: 'progress', ...progress, order };
 }
 
 function reportedOf(envelope: Envelope): Omit<ReportedEnvelope, 'actor' | 'at'> | undefined {

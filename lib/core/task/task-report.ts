@@ -1,4 +1,6 @@
+import type { Route } from '../envelope/envelope.ts';
 import { defined } from '../text/defined.ts';
+import { instantMs } from '../text/timestamp.ts';
 import type { FinalReport, ProgressReport, Report, StepEvent, StepReport } from './report.ts';
 import { isFinal, type Task, type TaskChild, type TaskEvent, type TaskMark } from './task.ts';
 import { endTask } from './task-end.ts';
@@ -38,18 +40,75 @@ export function applyReport(task: Task, report: Report, now: number): Task {
 }
 
 function endByReport(task: Task, report: FinalReport, now: number): Task {
-  const { phase, reason, error, actor, archive_key } = report;
+  const { phase, reason, error, actor, archive_key, route } = report;
   const why = defined({ reason, error });
-  return endTask(task, { state: phase, actor, ...defined({ archiveKey: archive_key }), ...why }, now);
+  const passed =
+    route === undefined ? task : withPassedActors(task, routeAtEnd(route, phase), report.at, now);
+  return endTask(passed, { state: phase, actor, ...defined({ archiveKey: archive_key }), ...why }, now);
+}
+
+/** A handler that returns nothing ends the route where it is: then the current actor completed the envelope, too. */
+function routeAtEnd(route: Route, phase: FinalReport['phase']): Route {
+  const isDone = phase === 'succeeded' && route.curr !== '';
+  return isDone ? { prev: [...route.prev, route.curr], curr: '', next: route.next } : route;
 }
 
 function applyStep(task: Task, report: StepReport | ProgressReport, now: number): Task {
   const mark = markOf(report);
   if (!isAhead(mark, task.mark)) return task;
+  const before = withEventsBefore(task, report, now);
   const update = updateIn(report);
-  const progress = furtherProgress(task.progress, progressOf(report.route, update.percent));
+  const progress = furtherProgress(before.progress, progressOf(report.route, update.percent));
   const { event: type, actor } = report;
-  return withEvent({ ...task, state: 'running', mark, progress }, { type, actor, ...update }, now);
+  return withEvent({ ...before, state: 'running', mark, progress }, { type, actor, ...update }, now);
+}
+
+/** Adds the events that were not reported on their own: the actors that the envelope has passed, and its arrival. */
+function withEventsBefore(task: Task, report: StepReport | ProgressReport, now: number): Task {
+  const { actor, attempt, route, arrived_at, left_at, is_rerouted = false } = report;
+  if (arrived_at === undefined) return task;
+  const passed = withPassedActors(task, route, left_at, now, is_rerouted ? route.prev.length - 1 : undefined);
+  const received: TaskMark = [report.hop, attempt, STAGES.received];
+  if (!isAhead(received, task.mark)) return passed;
+  const progress = furtherProgress(passed.progress, progressOf(route));
+  const at = timeOf(arrived_at, now);
+  return withEvent({ ...passed, state: 'running', progress }, { type: 'received', actor }, at);
+}
+
+/**
+ * Adds the event `completed` for each actor before the current one that has none.
+ * @param lastAt When the last of them completed the envelope. The others were not later.
+ * @param failedHop The hop whose actor did not complete the envelope.
+ */
+function withPassedActors(
+  task: Task,
+  { prev, curr, next }: Route,
+  lastAt: string | undefined,
+  now: number,
+  failedHop?: number,
+): Task {
+  const at = timeOf(lastAt, now);
+  const left = curr === '' ? next : [curr, ...next];
+  let passed = task;
+  for (const [hop, actor] of prev.entries()) {
+    if (hop < hopsCompleted(task.mark) || hop === failedHop) continue;
+    const [then = '', ...later] = [...prev.slice(hop + 1), ...left];
+    const reached = progressOf({ prev: prev.slice(0, hop + 1), curr: then, next: later });
+    const progress = furtherProgress(passed.progress, reached);
+    passed = withEvent({ ...passed, state: 'running', progress }, { type: 'completed', actor }, at);
+  }
+  return passed;
+}
+
+function hopsCompleted(mark: TaskMark | undefined): number {
+  if (mark === undefined) return 0;
+  const [hop, , stage] = mark;
+  return stage === STAGES.completed ? hop + 1 : hop;
+}
+
+/** The clocks of sidecars may be ahead of the gateway's. */
+function timeOf(at: string | undefined, now: number): number {
+  return Math.min(instantMs(at) ?? now, now);
 }
 
 function updateIn(report: Report): Pick<TaskEvent, 'percent' | 'message' | 'data'> {

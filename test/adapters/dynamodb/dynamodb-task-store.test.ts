@@ -210,6 +210,8 @@ describe('a table that cannot be used', () => {
       down.create(aTask()),
       down.get('t'),
       down.update('t', (task) => task),
+      down.report('t', [anEndOf()], NOW),
+      down.overdue('me', { fromMs: 0, toMs: 1 }, 1, 1),
       down.list('me'),
       down.claimKey('k', CLAIM),
       down.releaseKey('k', 't'),

@@ -2,7 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayReports } from '../../../lib/adapters/gateway-http/gateway-reports.ts';
+import { signedPost } from '../../../lib/adapters/gateway-http/signed-post.ts';
+import { httpClient } from '../../../lib/adapters/http-client/http-client.ts';
 import type { Report } from '../../../lib/core/task/report.ts';
+import type { Reports } from '../../../lib/ports/reports.ts';
 import { withoutRequestTimeouts } from '../../support/without-request-timeouts.ts';
 
 const REPORT: Report = {
@@ -20,6 +23,12 @@ interface ReceivedRequest {
   readonly url: string | undefined;
   readonly type: string | undefined;
   readonly body: unknown;
+}
+
+const http = httpClient();
+
+function reportsTo(url: string): Reports {
+  return gatewayReports(signedPost({ url }, http, Date.now));
 }
 
 let server: Server;
@@ -44,6 +53,7 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => {
+  http.close();
   server.closeAllConnections();
   server.close();
 });
@@ -54,7 +64,7 @@ describe('a report', () => {
   it.each(['', '/', '/mesh', '/mesh//'])(
     'is posted below the URL of the gateway with the path "%s"',
     async (path) => {
-      expect(await gatewayReports({ url: `${base}${path}` }).report(REPORT)).toBeUndefined();
+      expect(await reportsTo(`${base}${path}`).report(REPORT)).toBeUndefined();
       expect(received.at(-1)).toEqual({
         method: 'POST',
         url: `${path.replace(/\/+$/, '')}/reports`,
@@ -71,28 +81,26 @@ describe('a report', () => {
   });
 
   it('returns the problem if it is rejected', async () => {
-    expect(await gatewayReports({ url: `${base}/refuses` }).report(REPORT)).toBe(
-      `${base}/refuses/reports answered 503`,
-    );
+    expect(await reportsTo(`${base}/refuses`).report(REPORT)).toBe(`${base}/refuses/reports answered 503`);
   });
 
-  it('is batched while a request is running', async () => {
+  it('is batched with those of the same moment, and while a request is running', async () => {
     const requests: (readonly Report[])[] = [];
-    const { report: sendReport } = gatewayReports({ url: base }, Date.now, async (reports) => {
+    const { report: sendReport } = gatewayReports(async (reports) => {
       requests.push(reports);
       await new Promise((resolve) => setImmediate(resolve));
       return requests.length === 2 ? { problem: 'no' } : { canceled: new Set() };
     });
     const ids = Array.from({ length: 30 }, (_, nth) => `e-${nth}`);
     const replies = await Promise.all(ids.map((envelope_id) => sendReport({ ...REPORT, envelope_id })));
-    expect(requests.map(({ length }) => length)).toEqual([1, 20, 9]);
+    expect(requests.map(({ length }) => length)).toEqual([20, 10]);
     expect(requests.flat().map(({ envelope_id }) => envelope_id)).toEqual(ids);
-    expect(replies.map((problem) => problem === 'no')).toEqual(ids.map((_, nth) => nth >= 1 && nth < 21));
+    expect(replies.map((problem) => problem === 'no')).toEqual(ids.map((_, nth) => nth >= 20));
     expect(await sendReport(REPORT)).toBeUndefined();
   });
 
   it('returns the problem if the gateway is down', async () => {
-    expect(await gatewayReports({ url: 'http://127.0.0.1:1' }).report(REPORT)).toMatch(
+    expect(await reportsTo('http://127.0.0.1:1').report(REPORT)).toMatch(
       /^http:\/\/127\.0\.0\.1:1\/reports: .*(ECONNREFUSED|bad port)/,
     );
   });
@@ -100,7 +108,7 @@ describe('a report', () => {
 
 it('a report times out', async () => {
   const replies = await Promise.all(
-    ['/hangs', '/dribbles'].map((path) => gatewayReports({ url: `${base}${path}` }).report(REPORT)),
+    ['/hangs', '/dribbles'].map((path) => reportsTo(`${base}${path}`).report(REPORT)),
   );
   for (const reply of replies) expect(reply).toMatch(/reports: .*(timeout|aborted)/i);
 });

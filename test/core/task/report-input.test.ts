@@ -11,6 +11,8 @@ describe('reportsFromValue', () => {
     aStep('received', 0),
     aStep('completed', 2, { parent_id: 'p', flow: 'f' }),
     anEndOf('failed'),
+    anEndOf('succeeded', { at: 'later', route: { prev: ['fetch'], curr: '', next: [] } }),
+    aStep('processing', 1, { arrived_at: 'then', left_at: 'before', is_rerouted: true }),
     anUpdate(1, 1),
     anUpdate(1, 1_767_225_600_000, { percent: 12.5, message: 'm', data }),
   ])('accepts %j', (report) => {
