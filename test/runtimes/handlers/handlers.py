@@ -1,6 +1,8 @@
 """The same handlers as in handlers.ts, under the same names, so that both languages share one table of cases."""
 
 import asyncio
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -120,6 +122,18 @@ def leave(payload):
 def stray(payload):
     threading.Thread(target=lambda: 1 / 0).start()
     return "started"
+
+
+def startchild(payload):
+    """A process that lives on, with every descriptor that can be inherited."""
+    return subprocess.Popen(["sleep", "600"], close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid
+
+
+def forkchild(payload):
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+    return child
 
 
 meeting = threading.Barrier(2, timeout=60)

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../../lib/handler/index.ts';
 
@@ -113,6 +114,11 @@ export function say(payload: unknown): string {
   console.log(payload);
   console.error('grüße');
   return 'said';
+}
+
+/** A process that lives on, with every descriptor that can be inherited. */
+export function startchild(_payload: unknown): number | undefined {
+  return spawn('sleep', ['600'], { stdio: 'ignore' }).pid;
 }
 
 export function leave(payload: number): never {
