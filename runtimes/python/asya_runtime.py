@@ -1352,70 +1352,66 @@ MAX_CHUNK_BYTES = 1024 * 1024
 class Channel:
     """Pairs as on an `asya:` connection, for any number of calls: each head has the number of its call.
 
-    One thread reads, so that a cancellation arrives during a call, and the process exits at once when the sidecar has
-    ended. The calls wait in their order for one of the threads that run them.
+    An idle thread reads until there is a call, and runs it, while the next idle one reads: handing each call over to
+    another thread would cost as much as the rest of it. If all of them run calls, what arrives has to wait, and
+    `cancelled` looks at it.
     """
 
     def __init__(self, descriptor: Descriptor, max_bytes: int) -> None:
-        from queue import SimpleQueue
+        from select import POLLIN, poll
 
         self.fd, self.concurrency, self.threads = descriptor.fd, descriptor.concurrency, 0
-        self.frames = FrameReader(self.fd, max_bytes)
-        self.waiting: SimpleQueue[Arrival] = SimpleQueue()
+        self.reading, self.writing = threading.Lock(), threading.Lock()
+        self.arrived = poll()
+        self.arrived.register(self.fd, POLLIN)
+        self.pairs = PairParser(max_bytes)
+        #: The calls that have arrived, and not been started.
+        self.waiting: list[Arrival] = []
         #: How many `cancel` pairs have arrived. Each one is for the calls that arrived before it.
         self.cancels = 0
-        self.is_ready = False
-        self.starting, self.writing = threading.Lock(), threading.Lock()
         os.register_at_fork(after_in_child=self.leave_to_parent)
-        self.start_thread("asya-channel", self.read)
+        self.start_thread(self.exit_with_sidecar)
 
-    def start_thread(self, name: str, run: Callable[..., None], *args: Any) -> None:
+    def start_thread(self, run: Callable[..., None], *args: Any) -> None:
         def guarded() -> None:
             try:
                 run(*args)
-            except BaseException:  # without this thread the calls would wait forever
+            except BaseException:  # without this thread the sidecar would wait forever
                 log_internal_error()
                 os._exit(1)
 
-        threading.Thread(target=guarded, name=name, daemon=True).start()
+        threading.Thread(target=guarded, daemon=True).start()
+
+    def exit_with_sidecar(self) -> NoReturn:
+        """Waits for the end of the stream without reading it, also while the handler is loaded or runs."""
+        import select
+
+        ended = select.poll()
+        ended.register(self.fd, getattr(select, "POLLRDHUP", 0))  # POLLHUP is always reported
+        ended.poll()
+        os._exit(0)
 
     def leave_to_parent(self) -> None:
         """In a forked child, which would otherwise hide from the sidecar that this process has ended."""
         os.close(self.fd)
         self.fd = -1
 
-    def read(self) -> NoReturn:
-        try:
-            while True:
-                arrival = Arrival(self.frames.read(), self.frames.read(), self.cancels)
-                if arrival.is_cancel():
-                    self.cancels += 1
-                    if self.is_ready:  # otherwise they are answered when they would start
-                        self.refuse_waiting()
-                else:
-                    self.waiting.put(arrival)
-        except (EOFError, ConnectionError):
-            os._exit(0)  # the sidecar has ended
-
     def serve(self, host: HandlerHost) -> None:
-        """Tells the sidecar that the handler is loaded, and starts the calls, also those that have already arrived."""
-        with self.starting:
-            self.add_caller(host)
-            with self.writing:
-                self.write(head_of("ready"), b"")
-            self.is_ready = True
+        """Tells the sidecar that the handler is loaded, and starts to read calls."""
+        self.write(head_of("ready"), b"")
+        self.add_caller(host)
 
     def add_caller(self, host: HandlerHost) -> None:
         self.threads += 1
-        self.start_thread(f"asya-call-{self.threads}", self.run_calls, host)
+        self.start_thread(self.run_calls, host)
 
     def run_calls(self, host: HandlerHost) -> NoReturn:
         while True:
-            with self.starting:  # calls start in their order
-                arrival = self.waiting.get()
-                if self.threads < self.concurrency:
-                    self.add_caller(host)
+            with self.reading:  # calls start in their order
+                arrival = self.next_arrival()
                 may_start = self.may_start(arrival) and host.begin()
+                if host.in_flight == self.threads < self.concurrency:
+                    self.add_caller(host)
             if not may_start:
                 self.refuse(arrival)
                 continue
@@ -1424,17 +1420,42 @@ class Channel:
             finally:
                 host.finish()
 
+    def next_arrival(self) -> Arrival:
+        if self.waiting:
+            self.receive_what_is_there()  # a `cancel` may be behind a call
+        while not self.waiting:
+            self.receive()
+        return self.waiting.pop(0)
+
     def may_start(self, arrival: Arrival) -> bool:
         return arrival.problem is None and arrival.cancels == self.cancels and not arrival.is_late()
 
-    def refuse_waiting(self) -> None:
-        from queue import Empty
+    def look_for_cancel(self) -> None:
+        """Does nothing if an idle thread reads anyway."""
+        if self.fd >= 0 and self.reading.acquire(blocking=False):
+            try:
+                self.receive_what_is_there()
+            finally:
+                self.reading.release()
 
+    def receive_what_is_there(self) -> None:
+        while self.arrived.poll(0):
+            self.receive()
+
+    def receive(self) -> None:
+        """Waits until something arrives."""
         try:
-            while True:
-                self.refuse(self.waiting.get_nowait())
-        except Empty:
-            pass
+            chunk = os.read(self.fd, min(max(self.pairs.missing(), CHUNK_BYTES), MAX_CHUNK_BYTES))
+        except ConnectionError:
+            chunk = b""
+        if not chunk:
+            os._exit(0)  # the sidecar has ended
+        for head, body in self.pairs.add(chunk):
+            arrival = Arrival(head, body, self.cancels)
+            if arrival.is_cancel():
+                self.cancels += 1
+            else:
+                self.waiting.append(arrival)
 
     def refuse(self, arrival: Arrival) -> None:
         """Answers a call that was not started. Its delivery is admitted anew, unless its request was bad."""
@@ -1445,18 +1466,15 @@ class Channel:
                 self.write(head_of("error", arrival.identity), error_body(arrival.problem, arrival.problem.code))
 
     def write(self, head: bytes, body: bytes) -> None:
-        """Call it with the lock `writing`."""
+        """The caller holds the lock `writing` if other threads may write."""
         if self.fd < 0:
             return  # in a forked child
         try:
-            rest = memoryview(pair_of(head, body))
-            while rest:
-                rest = rest[os.write(self.fd, rest) :]
+            rest = pair_of(head, body)
+            while len(rest) > (sent := os.write(self.fd, rest)):
+                rest = memoryview(rest)[sent:]
         except ConnectionError:
             os._exit(0)  # the sidecar has ended
-        except OSError as error:
-            log(f"cannot write to the sidecar, because the handler closed the descriptor {self.fd}: {error}")
-            os._exit(1)
 
 
 class Arrival:
@@ -1486,7 +1504,7 @@ class Arrival:
 
 
 def intact(frame: bytes | BadRequest) -> bytes:
-    """Raises the BadRequest that replaces a frame that is too large."""
+    """Raises the BadRequest that takes the place of a frame that is too large."""
     if isinstance(frame, BadRequest):
         raise frame
     return frame
@@ -1499,46 +1517,58 @@ def call_number_in(fields: Any) -> int:
     return number
 
 
-class FrameReader:
-    """Reads frames from a blocking descriptor. One read takes in all frames that have arrived, up to a limit."""
+class PairParser:
+    """Finds the pairs in what arrives, in pieces of any size."""
 
-    def __init__(self, fd: int, max_bytes: int) -> None:
-        self.fd, self.max_bytes = fd, max_bytes
-        #: What has arrived, and how much of it was read.
-        self.arrived, self.offset = b"", 0
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        #: What has arrived of an incomplete frame, and how many bytes it needs to go on.
+        self.pieces: list[bytes] = []
+        self.size, self.needed = 0, 4
+        #: How many bytes of a frame that is too large have not arrived, and what takes its place.
+        self.skipping, self.too_large = 0, BadRequest("")
+        #: The first frame of an incomplete pair.
+        self.head: bytes | BadRequest | None = None
 
-    def read(self) -> bytes | BadRequest:
-        """Skips a frame that is too large. Raises an EOFError at the end of the stream."""
-        size = int.from_bytes(self.take(4), "big")
-        if size <= self.max_bytes:
-            return self.take(size)
-        for left in range(size, 0, -MAX_CHUNK_BYTES):
-            self.take(min(left, MAX_CHUNK_BYTES))
-        limit = f"ASYA_RUNTIME_MAX_REQUEST ({self.max_bytes} bytes)"
-        return BadRequest(f"a frame of {size} bytes is larger than {limit}", "too_large")
+    def missing(self) -> int:
+        return self.needed - self.size
 
-    def take(self, size: int) -> bytes:
-        if len(self.arrived) - self.offset < size:
-            self.receive(size)
-        end = self.offset + size
-        taken = self.arrived[self.offset : end]
-        if end < len(self.arrived):
-            self.offset = end
-        else:  # a large frame must not stay in memory until the next one arrives
-            self.arrived, self.offset = b"", 0
-        return taken
+    def add(self, piece: bytes) -> list[tuple[bytes | BadRequest, bytes | BadRequest]]:
+        """The pairs that are complete. A BadRequest takes the place of a frame that is too large."""
+        self.pieces.append(piece)
+        self.size += len(piece)
+        if self.size < self.needed:
+            return []
+        data, at, pairs = b"".join(self.pieces), 0, []
+        while True:
+            if self.skipping:
+                skipped = min(self.skipping, len(data) - at)
+                self.skipping, at, self.needed = self.skipping - skipped, at + skipped, 1
+                if self.skipping:
+                    break
+                frame: bytes | BadRequest = self.too_large
+            else:
+                start = at + 4
+                end = start + int.from_bytes(data[at:start], "big")
+                if len(data) >= start and end - start > self.max_bytes:
+                    self.skipping, self.too_large, at = end - start, too_large(end - start, self.max_bytes), start
+                    continue
+                self.needed = end - at if len(data) >= start else 4
+                if len(data) - at < self.needed:
+                    break
+                frame, at = data[start:end], end
+            if self.head is None:
+                self.head = frame
+            else:
+                pairs.append((self.head, frame))
+                self.head = None
+        self.pieces, self.size = [data[at:]], len(data) - at
+        return pairs
 
-    def receive(self, size: int) -> None:
-        """Waits until this many bytes that were not read are there."""
-        parts = [self.arrived[self.offset :]]
-        missing = size - len(parts[0])
-        while missing > 0:
-            chunk = os.read(self.fd, min(max(missing, CHUNK_BYTES), MAX_CHUNK_BYTES))
-            if not chunk:
-                raise EOFError
-            parts.append(chunk)
-            missing -= len(chunk)
-        self.arrived, self.offset = b"".join(parts), 0
+
+def too_large(size: int, max_bytes: int) -> BadRequest:
+    text = f"a frame of {size} bytes is larger than ASYA_RUNTIME_MAX_REQUEST ({max_bytes} bytes)"
+    return BadRequest(text, "too_large")
 
 
 class ChannelCall(PairCall):
@@ -1549,7 +1579,10 @@ class ChannelCall(PairCall):
         self.channel, self.cancels = channel, arrival.cancels
 
     def is_cancelled(self) -> bool:
-        return self.is_over or self.host.is_closing or self.channel.cancels > self.cancels
+        if self.is_over or self.host.is_closing:
+            return True
+        self.channel.look_for_cancel()
+        return self.channel.cancels > self.cancels
 
     def send(self, head: bytes, body: bytes) -> None:
         with self.channel.writing:
@@ -1740,8 +1773,6 @@ def serve_channel(channel: Channel, host: HandlerHost) -> None:
         wait_for_signals()
     except KeyboardInterrupt:
         pass  # raised by on_stop_signal
-    host.is_closing = True
-    channel.refuse_waiting()
     stop(host)
 
 

@@ -191,14 +191,6 @@ describe.each(ENABLED_LANGUAGES)('$name runtime, on a descriptor', (language) =>
     expect(byCall(pairs).slice(1)).toEqual([late(2), late(3), end(4)]);
   });
 
-  it('answers waiting calls at once when a `cancel` arrives, although a handler ignores it', async () => {
-    const started = await startNamed(language.name === 'python' ? 'spin' : 'sleep');
-    started.send({ head: { ...LONG_HEAD, call: 1 }, payload: 600 });
-    await untilBegun(started.runtime);
-    started.send({ head: { ...LONG_HEAD, call: 2 }, payload: 600 }, CANCEL);
-    expect(await started.receive()).toEqual(late(2));
-  });
-
   it('ignores a `cancel` without calls', async () => {
     const started = await start();
     started.send(CANCEL, CANCEL, value(1));
