@@ -5,12 +5,12 @@
 A handler takes the payload, and a Context if its second parameter has no default or is named `ctx` or `context`. Its
 result is sent to the next actor; None ends the route; each `yield` is one item of a fan-out. It may be async.
 
-A sidecar that starts the runtime passes it a descriptor (ASYA_RUNTIME_FD), and the calls on it run in as many threads as
-ASYA_CONCURRENCY says. Otherwise the runtime listens at ASYA_RUNTIME_URL, and each connection has its own thread, which runs
+A sidecar that starts the runtime passes it a descriptor (ASYA_RUNTIME_FD), and as many threads as ASYA_CONCURRENCY says
+run the calls on it. Otherwise the runtime listens at ASYA_RUNTIME_URL, and each connection has its own thread, which runs
 the handler for the calls on it. Async handlers share one event loop.
 
-Imports at the top are those that every start needs: each other one, such as `inspect` or `traceback`, costs milliseconds
-of a cold start, and is imported where it is used.
+The imports at the top are what every start needs. Other modules, such as `inspect` and `traceback`, take milliseconds of
+a cold start, and are imported where they are used.
 
 This file works without the package: a handler can `from asya import Context, RetryAfter, NonRetryable` even if it is not
 installed. The package adds types for the editor and `asya.testing`.
@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 import sys
 import threading
@@ -33,8 +34,9 @@ TYPE_CHECKING = False  # type checkers assume True for this name; `typing` is sl
 if TYPE_CHECKING:
     import socket
     import socketserver
+    from collections.abc import Awaitable, Callable, MutableMapping
     from datetime import datetime
-    from typing import Any, Awaitable, Callable, NoReturn
+    from typing import Any, NoReturn
 
 # An installed package `asya` then finds this copy, so that each class exists only once.
 sys.modules.setdefault("asya._runtime", sys.modules[__name__])
@@ -69,9 +71,10 @@ class Settings:
 
 
 class Descriptor(namedtuple("Descriptor", ("fd", "concurrency"))):
-    """One end of a socket pair, which the sidecar that started this process passed on, and how many calls may run at once."""
+    """One end of a socket pair. The sidecar, which has started this process, holds the other end."""
 
     fd: int
+    #: How many calls may run at the same time.
     concurrency: int
 
 
@@ -608,10 +611,10 @@ def plain_function_of(function: Any) -> tuple[FunctionType | None, int]:
     None for everything that is not a function, a method, a decorated one, or a simple class.
     """
     bound = 0
-    if type(function) is type and function.__new__ is object.__new__:
-        if function.__init__ is object.__init__:
-            return takes_nothing, 0
-        function, bound = function.__init__, 1
+    if type(function) is type and getattr(function, "__new__") is object.__new__:
+        function, bound = getattr(function, "__init__"), 1
+        if function is object.__init__:
+            return no_constructor, 1
     for _ in range(100):  # wrappers of wrappers; a circle is left to `inspect`
         if hasattr(function, "__signature__"):
             break
@@ -619,12 +622,14 @@ def plain_function_of(function: Any) -> tuple[FunctionType | None, int]:
             function, bound = function.__func__, bound + 1
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
+        elif isinstance(function, FunctionType):
+            return function, bound
         else:
-            return (function, bound) if isinstance(function, FunctionType) else (None, 0)
+            break
     return None, 0
 
 
-def takes_nothing() -> None:
+def no_constructor(self: Any) -> None:
     """The constructor of a class that does not define one."""
 
 
@@ -1048,7 +1053,7 @@ def is_delay(value: Any) -> bool:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def server_at(endpoint: Endpoint, host: HandlerHost) -> Server:
+def server_at(endpoint: Endpoint, host: HandlerHost) -> socketserver.TCPServer:
     """Accepts connections on a Unix socket or a TCP port, and serves each one in its own thread."""
     import socket
     import socketserver
@@ -1056,7 +1061,7 @@ def server_at(endpoint: Endpoint, host: HandlerHost) -> Server:
     is_unix = isinstance(endpoint.address, str)
     tcp_family = socket.AF_INET6 if ":" in endpoint.address[0] else socket.AF_INET
 
-    class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    class ThreadingServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         address_family = socket.AF_UNIX if is_unix else tcp_family
         daemon_threads = True
         block_on_close = False
@@ -1069,10 +1074,11 @@ def server_at(endpoint: Endpoint, host: HandlerHost) -> Server:
             elif IS_DEBUG:
                 log(f"a connection was lost: {sys.exc_info()[1]}")
 
-    def serve(connection: socket.socket, client_address: Any, server: Server) -> None:
+    def serve(connection: socket.socket, *_: Any) -> None:
         (AsyaConnection if endpoint.scheme == "asya" else SocketConnection)(connection, host)
 
-    return Server(endpoint.address, http_connection(endpoint.path, host) if endpoint.scheme == "http" else serve)
+    handler: Any = http_connection(endpoint.path, host) if endpoint.scheme == "http" else serve
+    return ThreadingServer(endpoint.address, handler)  # type: ignore[arg-type]
 
 
 def log_internal_error() -> None:
@@ -1081,7 +1087,7 @@ def log_internal_error() -> None:
     log("internal error in the runtime:\n" + traceback.format_exc())
 
 
-def listen(endpoint: Endpoint, host: HandlerHost) -> Server:
+def listen(endpoint: Endpoint, host: HandlerHost) -> socketserver.TCPServer:
     """Raises a StartupError if the runtime cannot listen at its URL."""
     try:
         if isinstance(endpoint.address, str):
@@ -1357,6 +1363,8 @@ def is_cancel(head: bytes, body: bytes) -> bool:
 
 CHUNK_BYTES = 64 * 1024
 MAX_CHUNK_BYTES = 1024 * 1024
+# Heads may be this large even if the limit for requests is small: without its head, a call has no number.
+MIN_HEAD_LIMIT = 1024 * 1024
 
 
 class Channel:
@@ -1368,12 +1376,10 @@ class Channel:
     """
 
     def __init__(self, descriptor: Descriptor, max_bytes: int) -> None:
-        from select import POLLIN, poll
-
         self.fd, self.concurrency, self.threads = descriptor.fd, descriptor.concurrency, 0
         self.reading, self.writing = threading.Lock(), threading.Lock()
-        self.arrived = poll()
-        self.arrived.register(self.fd, POLLIN)
+        self.arrived = select.poll()
+        self.arrived.register(self.fd, select.POLLIN)
         self.pairs = PairParser(max_bytes)
         #: The calls that have arrived, and not been started.
         self.waiting: list[Arrival] = []
@@ -1394,8 +1400,6 @@ class Channel:
 
     def exit_with_sidecar(self) -> NoReturn:
         """Waits for the end of the stream without reading it, also while the handler is loaded or runs."""
-        import select
-
         ended = select.poll()
         ended.register(self.fd, getattr(select, "POLLRDHUP", 0))  # POLLHUP is always reported
         ended.poll()
@@ -1480,7 +1484,7 @@ class Channel:
         if self.fd < 0:
             return  # in a forked child
         try:
-            rest = pair_of(head, body)
+            rest: bytes | memoryview = pair_of(head, body)
             while len(rest) > (sent := os.write(self.fd, rest)):
                 rest = memoryview(rest)[sent:]
         except ConnectionError:
@@ -1491,26 +1495,28 @@ class Arrival:
     """A pair that has arrived over the channel."""
 
     def __init__(self, head: bytes | BadRequest, body: bytes | BadRequest, cancels: int) -> None:
-        self.body, self.cancels = body, cancels
-        self.fields: Any = {}
+        self.cancels = cancels
         #: Why it cannot become a call.
         self.problem: BadRequest | None = None
         #: What each head of the answer says about the call; empty if its number is not known.
         self.identity = ""
+        self.fields: Any = {}
+        self.body = b""
         try:
             self.fields = decode(intact(head), "head")
-            if not self.is_cancel():
-                self.identity = f',"call":{call_number_in(self.fields)}'
-                intact(body)
+            if body == b"" and self.is_cancel():
+                return
+            self.identity = f',"call":{call_number_in(self.fields)}'
+            self.body = intact(body)
         except BadRequest as problem:
             self.problem = problem
 
     def is_cancel(self) -> bool:
-        return self.body == b"" and isinstance(self.fields, dict) and self.fields.get("kind") == "cancel"
+        return not self.body and isinstance(self.fields, dict) and self.fields.get("kind") == "cancel"
 
     def is_late(self) -> bool:
         start_by = self.fields.get("start_by")
-        return start_by is not None and time.time() * 1000 > start_by
+        return is_number(start_by) and time.time() * 1000 > start_by
 
 
 def intact(frame: bytes | BadRequest) -> bytes:
@@ -1551,22 +1557,26 @@ class PairParser:
             return []
         data, at, pairs = b"".join(self.pieces), 0, []
         while True:
-            if self.skipping:
+            frame: bytes | BadRequest
+            if self.skipping > 0:
                 skipped = min(self.skipping, len(data) - at)
-                self.skipping, at, self.needed = self.skipping - skipped, at + skipped, 1
-                if self.skipping:
+                at, self.skipping, frame = at + skipped, self.skipping - skipped, self.too_large
+                if self.skipping > 0:
+                    self.needed = 1
                     break
-                frame: bytes | BadRequest = self.too_large
+            elif len(data) - at < 4:
+                self.needed = 4
+                break
             else:
-                start = at + 4
-                end = start + int.from_bytes(data[at:start], "big")
-                if len(data) >= start and end - start > self.max_bytes:
-                    self.skipping, self.too_large, at = end - start, too_large(end - start, self.max_bytes), start
+                size = int.from_bytes(data[at : at + 4], "big")
+                limit = max(self.max_bytes, MIN_HEAD_LIMIT) if self.head is None else self.max_bytes
+                if size > limit:
+                    at, self.skipping, self.too_large = at + 4, size, too_large(size, limit)
                     continue
-                self.needed = end - at if len(data) >= start else 4
+                self.needed = 4 + size
                 if len(data) - at < self.needed:
                     break
-                frame, at = data[start:end], end
+                frame, at = data[at + 4 : at + self.needed], at + self.needed
             if self.head is None:
                 self.head = frame
             else:
@@ -1682,7 +1692,6 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 def watch_parent() -> None:
     """With ASYA_PARENT_PIPE=1 the sidecar holds the other end of stdin: the runtime ends when the sidecar ends."""
-    import select
     import stat
 
     if not stat.S_ISFIFO(os.fstat(0).st_mode) and not stat.S_ISSOCK(os.fstat(0).st_mode):
@@ -1706,14 +1715,14 @@ def watch_parent() -> None:
 
 
 def on_stop_signal(*_: Any) -> NoReturn:
-    """Ends `serve_forever` or `wait_for_signals`. Ignores further signals, which would otherwise interrupt the shutdown."""
+    """Ends what the main thread does. Ignores further signals, which would otherwise interrupt the shutdown."""
     for number in STOP_SIGNALS:
         signal.signal(number, lambda *_: None)
     raise KeyboardInterrupt
 
 
 def wait_for_signals() -> NoReturn:
-    """Runs the signal handlers, also if a signal arrives just before the wait."""
+    """Lets signal handlers run. Without the pipe, a signal that arrives just before the wait would not end it."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -1745,7 +1754,7 @@ def main() -> int:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     name = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ASYA_HANDLER", "")
     try:
-        serve = prepare(name)
+        serve = prepare()
     except StartupError as error:
         log(f'cannot host "{name}": {error}')
         if IS_DEBUG:
@@ -1759,9 +1768,9 @@ def main() -> int:
     return 0
 
 
-def prepare(name: str) -> Callable[[], None]:
+def prepare() -> Callable[[], None]:
     """Loads the handler, and returns what serves its calls until a stop signal."""
-    handler_name_from(os.environ, sys.argv[1:])
+    name = handler_name_from(os.environ, sys.argv[1:])
     settings = settings_from(os.environ)
     if os.environ.get("ASYA_PARENT_PIPE") == "1":
         watch_parent()
@@ -1786,7 +1795,7 @@ def serve_channel(channel: Channel, host: HandlerHost) -> None:
     stop(host)
 
 
-def serve_endpoint(name: str, endpoint: Endpoint, server: Server, host: HandlerHost) -> None:
+def serve_endpoint(name: str, endpoint: Endpoint, server: socketserver.TCPServer, host: HandlerHost) -> None:
     try:
         for number in STOP_SIGNALS:
             signal.signal(number, on_stop_signal)
