@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isAlive } from '../support/pids.ts';
 import { ASYA_CASES, ASYA_ERRORS, HEAD, type Pair, SHORT_HEAD } from './asya-cases.ts';
@@ -283,6 +284,19 @@ describe.runIf(ENABLED_LANGUAGES.some(({ name }) => name === 'python'))(
       started.runtime.child.kill('SIGKILL');
       await receiveUntilClosed(started);
       expect(isAlive(child)).toBe(true);
+    });
+
+    it("collects garbage as usual once the handler is loaded, or as the handler's module has set it", async () => {
+      const settings = async (handler: string): Promise<unknown> => {
+        const started = await startOnDescriptorForTest({ language: python, handler });
+        const [answer] = await started.call({ head: { ...SHORT_HEAD, call: 1 }, payload: 1 });
+        return JSON.parse(answer?.body ?? '');
+      };
+      const usual = spawnSync(python.command, ['-c', 'import gc; print(gc.get_threshold()[0])'], {
+        encoding: 'utf8',
+      });
+      expect(await settings('handlers.collections')).toEqual([true, Number(usual.stdout)]);
+      expect(await settings('own_collections.run')).toEqual([false, 12_345]);
     });
 
     it('exits when the sidecar ends while the handler is being loaded', async () => {

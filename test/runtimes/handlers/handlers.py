@@ -1,6 +1,7 @@
 """The same handlers as in handlers.ts, under the same names, so that both languages share one table of cases."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -122,6 +123,10 @@ def leave(payload):
 def stray(payload):
     threading.Thread(target=lambda: 1 / 0).start()
     return "started"
+
+
+def collections(payload):
+    return [gc.isenabled(), gc.get_threshold()[0]]
 
 
 def startchild(payload):
