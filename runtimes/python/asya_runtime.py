@@ -761,9 +761,12 @@ class HandlerHost:
         """Answers in the `asya:` protocol. Raises an OSError if the connection is lost."""
         try:
             context = context_from_head(head, call)
-            value, _ = self.run(
-                decode(body, "body"), context, lambda item: call.send(call.head("item", context), encode(item))
-            )
+
+            def send_item(item: Any) -> None:
+                call.send(call.head("item", context), encode(item))
+                call.require_interest()
+
+            value, _ = self.run(decode(body, "body"), context, send_item)
             answer = (call.head("end"), b"") if value is None else (call.head("end", context), encode(value))
         except BaseException as error:
             answer = call.head("error"), reply_from_error(error).body
@@ -1316,6 +1319,9 @@ class PairCall(Call):
     def require(self, what: str) -> None:
         pass
 
+    def require_interest(self) -> None:
+        """Raises a ConnectionAbortedError if the sidecar does not want the rest of the answer."""
+
     def report(self, fields: dict[str, Any], body: bytes) -> None:
         try:
             self.send(head_of("progress", self.identity, fields), body)
@@ -1388,7 +1394,7 @@ class Channel:
 
     An idle thread reads until there is a call, and runs it, while the next idle one reads: handing each call over to
     another thread would cost as much as the rest of it. If all of them run calls, what arrives has to wait, and
-    `cancelled` looks at it.
+    `cancelled` looks at it, as does a generator after each of its items.
     """
 
     def __init__(self, descriptor: Descriptor, max_bytes: int) -> None:
@@ -1399,6 +1405,7 @@ class Channel:
         self.pairs = PairParser(max_bytes)
         #: The calls that have arrived, and not been started.
         self.waiting: list[Arrival] = []
+        self.running: dict[int, ChannelCall] = {}
         #: How many `cancel` pairs have arrived. Each one is for the calls that arrived before it.
         self.cancels = 0
         os.register_at_fork(after_in_child=self.leave_to_parent)
@@ -1428,7 +1435,7 @@ class Channel:
 
     def serve(self, host: HandlerHost) -> None:
         """Tells the sidecar that the handler is loaded, and starts to read calls."""
-        self.write(head_of("ready"), b"")
+        self.write(b'{"kind":"ready","stop":true}', b"")  # it understands `stop` pairs
         self.add_caller(host)
 
     def add_caller(self, host: HandlerHost) -> None:
@@ -1445,9 +1452,11 @@ class Channel:
             if not may_start:
                 self.refuse(arrival)
                 continue
+            call = self.running[arrival.number] = ChannelCall(self, host, arrival)
             try:
-                host.answer_pair(arrival.fields, arrival.body, ChannelCall(self, host, arrival))
+                host.answer_pair(arrival.fields, arrival.body, call)
             finally:
+                del self.running[arrival.number]
                 host.finish()
 
     def next_arrival(self) -> Arrival:
@@ -1460,8 +1469,8 @@ class Channel:
     def may_start(self, arrival: Arrival) -> bool:
         return arrival.problem is None and arrival.cancels == self.cancels and not arrival.is_late()
 
-    def look_for_cancel(self) -> None:
-        """Does nothing if an idle thread reads anyway."""
+    def look(self) -> None:
+        """Takes in what has arrived, unless an idle thread reads anyway."""
         if self.fd >= 0 and self.reading.acquire(blocking=False):
             try:
                 self.receive_what_is_there()
@@ -1482,8 +1491,11 @@ class Channel:
             os._exit(0)  # the sidecar has ended
         for head, body in self.pairs.add(chunk):
             arrival = Arrival(head, body, self.cancels)
-            if arrival.is_cancel():
+            if arrival.order == "cancel":
                 self.cancels += 1
+            elif arrival.order == "stop":
+                if (call := self.running.get(arrival.number)) is not None:
+                    call.is_unwanted = True
             else:
                 self.waiting.append(arrival)
 
@@ -1508,27 +1520,27 @@ class Channel:
 
 
 class Arrival:
-    """A pair that has arrived over the channel."""
+    """A pair that has arrived over the channel: a call, or an order about calls."""
 
     def __init__(self, head: bytes | BadRequest, body: bytes | BadRequest, cancels: int) -> None:
-        self.cancels = cancels
+        self.fields: Any = {}
+        self.body, self.cancels = b"", cancels
+        #: What each head of the answer says about the call; empty if its number is not known.
+        self.number, self.identity = 0, ""
+        #: "cancel" or "stop". A call's body, a JSON value, is never empty.
+        self.order: str | None = None
         #: Why it cannot become a call.
         self.problem: BadRequest | None = None
-        #: What each head of the answer says about the call; empty if its number is not known.
-        self.identity = ""
-        self.fields: Any = {}
-        self.body = b""
         try:
             self.fields = decode(intact(head), "head")
-            if body == b"" and self.is_cancel():
-                return
-            self.identity = f',"call":{call_number_in(self.fields)}'
-            self.body = intact(body)
+            if body == b"" and isinstance(self.fields, dict):
+                self.order = self.fields.get("kind")
+            if self.order != "cancel":
+                self.number = call_number_in(self.fields)
+                self.identity = f',"call":{self.number}'
+                self.body = intact(body)
         except BadRequest as problem:
             self.problem = problem
-
-    def is_cancel(self) -> bool:
-        return not self.body and isinstance(self.fields, dict) and self.fields.get("kind") == "cancel"
 
     def is_late(self) -> bool:
         start_by = self.fields.get("start_by")
@@ -1612,13 +1624,18 @@ class ChannelCall(PairCall):
 
     def __init__(self, channel: Channel, host: HandlerHost, arrival: Arrival) -> None:
         super().__init__(host, arrival.identity)
-        self.channel, self.cancels = channel, arrival.cancels
+        self.channel, self.cancels, self.is_unwanted = channel, arrival.cancels, False
 
     def is_cancelled(self) -> bool:
         if self.is_over or self.host.is_closing:
             return True
-        self.channel.look_for_cancel()
+        self.channel.look()
         return self.channel.cancels > self.cancels
+
+    def require_interest(self) -> None:
+        self.channel.look()
+        if self.is_unwanted:
+            raise ConnectionAbortedError("the sidecar does not want the rest of the answer")
 
     def send(self, head: bytes, body: bytes) -> None:
         with self.channel.writing:

@@ -24,7 +24,8 @@ export interface OnDescriptor {
   readonly call: (call: Sent) => Promise<readonly Pair[]>;
 }
 
-export const READY: Pair = { head: { kind: 'ready' }, body: '' };
+/** `stop`: it ends a generator when it is asked to. */
+export const READY: Pair = { head: { kind: 'ready', stop: true }, body: '' };
 export const CANCEL: Sent = { head: { kind: 'cancel', reason: 'drain' } };
 const LAST_KINDS: readonly unknown[] = ['end', 'error', 'late'];
 

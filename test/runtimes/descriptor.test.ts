@@ -198,6 +198,21 @@ describe.each(ENABLED_LANGUAGES)('$name runtime, on a descriptor', (language) =>
     expect(await started.receive()).toEqual(end(1));
   });
 
+  it('ends a generator when the sidecar does not want the rest of its values', async () => {
+    const started = await startNamed('endless');
+    started.send({ head: { ...LONG_HEAD, call: 7 }, payload: 'x' });
+    expect((await started.receive()).head).toEqual({ kind: 'item', call: 7 });
+    const stop = (call: number): Sent => ({ head: { kind: 'stop', call } });
+    started.send(stop(6), stop(8), stop(7), { head: { ...LONG_HEAD, call: 8 }, payload: 'y' });
+    let pair = await started.receive();
+    while (pair.head['kind'] === 'item' && pair.head['call'] === 7) pair = await started.receive();
+    expect([
+      { kind: 'end', call: 7 },
+      { kind: 'error', call: 7 },
+    ]).toContainEqual(pair.head);
+    expect(await started.receive()).toEqual({ head: { kind: 'item', call: 8 }, body: '"y"' });
+  });
+
   it('skips a frame that is too large, and stays usable', async () => {
     const started = await start({ ASYA_RUNTIME_MAX_REQUEST: '1000' });
     const huge = 'x'.repeat(3_000_000);

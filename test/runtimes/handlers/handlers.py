@@ -26,6 +26,11 @@ def each(payload):
     yield from payload
 
 
+def endless(payload):
+    while True:
+        yield payload
+
+
 async def eachlater(payload):
     for item in payload:
         await asyncio.sleep(0)

@@ -23,6 +23,13 @@ export function* each(payload: unknown[]): Generator {
   yield* payload;
 }
 
+export async function* endless(payload: unknown): AsyncGenerator {
+  for (;;) {
+    await pause(0);
+    yield payload;
+  }
+}
+
 export async function* eachlater(payload: unknown[]): AsyncGenerator {
   for (const item of payload) {
     await pause(0);
