@@ -24,6 +24,7 @@ import os
 import re
 import select
 import signal
+import stat
 import sys
 import threading
 import time
@@ -135,11 +136,15 @@ def descriptor_from(env: MutableMapping[str, str], settings: Settings) -> Descri
         )
     try:
         fd = int(text)
+        if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+            raise ValueError("it is not a socket")
         os.set_inheritable(fd, False)
         os.set_blocking(fd, True)
     except (ValueError, OverflowError, OSError) as error:
         raise StartupError(
-            f'ASYA_RUNTIME_FD is "{text}" ({error}); expected the number of a descriptor that the sidecar passed on'
+            f'ASYA_RUNTIME_FD is "{text}", but this descriptor cannot be used: {error}; a program between the sidecar '
+            "and the runtime may have closed it: start the runtime directly, or set ASYA_RUNTIME_URL to a socket such "
+            "as asya:/tmp/sockets/app.sock"
         ) from None
     return Descriptor(fd, int(concurrency))
 
@@ -1123,7 +1128,6 @@ def prepare_socket_path(path: str) -> None:
     Raises a StartupError if another process listens there, or if the path is not a socket.
     """
     import socket
-    import stat
 
     # A sidecar creates the folder itself. If it is missing, the mesh has ended and removed it.
     if os.environ.get("ASYA_PARENT_PIPE") != "1":
@@ -1725,8 +1729,6 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 def watch_parent() -> None:
     """With ASYA_PARENT_PIPE=1 the sidecar holds the other end of stdin: the runtime ends when the sidecar ends."""
-    import stat
-
     if not stat.S_ISFIFO(os.fstat(0).st_mode) and not stat.S_ISSOCK(os.fstat(0).st_mode):
         raise StartupError("ASYA_PARENT_PIPE is 1, but stdin is not a pipe; unset it, or connect stdin to a pipe")
 
