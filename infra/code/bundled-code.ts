@@ -64,11 +64,11 @@ function addRuntime(target: string, { name, runtime }: ActorSpec, folder: string
       writeFileSync(join(target, IN_FUNCTION.handler), bundleOf(name, runtime.handler, folder));
       return { kind: 'zip', code: Code.fromAsset(target) };
     case 'python':
-      copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
+      copyPythonRuntime(target);
       copyApp(folder, join(target, IN_FUNCTION.app), dirname(target));
       return imageCode(target, pythonDockerfile(requirementsOf(name, join(target, IN_FUNCTION.app))));
     case 'image':
-      copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
+      copyPythonRuntime(target);
       writeNodeRuntime(target);
       return imageCode(target, imageDockerfile(runtime.image));
   }
@@ -96,6 +96,11 @@ function writeNodeRuntime(target: string): void {
   const isSource = (path: string) => !/\.(js|d\.ts)$/.test(path);
   cpSync(join(ROOT, 'runtimes/node'), folder, { recursive: true, filter: isSource });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
+}
+
+function copyPythonRuntime(target: string): void {
+  for (const name of [IN_FUNCTION.pythonRuntime, IN_FUNCTION.pythonStart])
+    copyFileSync(join(ROOT, 'runtimes/python', name), join(target, name));
 }
 
 function bundleOf(actor: string, handler: string, folder: string): string {

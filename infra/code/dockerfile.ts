@@ -4,7 +4,8 @@ const LAMBDA = 'public.ecr.aws/lambda/nodejs:24';
 
 /** Dockerfile for a Python handler: Lambda's Node image for the sidecar, with Python installed. */
 export function pythonDockerfile(requirements: 'none' | 'one-file' | 'with-local-files'): string {
-  const { app } = IN_FUNCTION;
+  const { app, pythonRuntime } = IN_FUNCTION;
+  const compile = `${PYTHON_OF_IMAGE} -m compileall -qq --invalidation-mode unchecked-hash`;
   // If pip needs only this file, it is copied before the handler, so that a changed handler does not reinstall packages.
   const installed = requirements === 'one-file' ? `${app}/requirements.txt` : app;
   return lines(
@@ -18,6 +19,9 @@ export function pythonDockerfile(requirements: 'none' | 'one-file' | 'with-local
           `RUN cd ${app} && ${PYTHON_OF_IMAGE} -m pip install --no-cache-dir -r requirements.txt`,
         ]),
     'COPY . ./',
+    // Bytecode is trusted without a look at the source, whose time may change on the way into the image. A file of the
+    // handler that cannot be compiled, such as a template, is left as it is.
+    `RUN ${compile} ${pythonRuntime} && { ${compile} ${app} || true; }`,
     'CMD ["index.handler"]',
   );
 }

@@ -5,7 +5,12 @@
 A handler takes the payload, and a Context if its second parameter has no default or is named `ctx` or `context`. Its
 result is sent to the next actor; None ends the route; each `yield` is one item of a fan-out. It may be async.
 
-Each connection has its own thread, which runs the handler for the calls on it. Async handlers share one event loop.
+A sidecar that starts the runtime passes it a descriptor (ASYA_RUNTIME_FD), and as many threads as ASYA_CONCURRENCY says
+run the calls on it. Otherwise the runtime listens at ASYA_RUNTIME_URL, and each connection has its own thread, which runs
+the handler for the calls on it. Async handlers share one event loop.
+
+The imports at the top are what every start needs. Other modules, such as `inspect` and `traceback`, take milliseconds of
+a cold start, and are imported where they are used.
 
 This file works without the package: a handler can `from asya import Context, RetryAfter, NonRetryable` even if it is not
 installed. The package adds types for the editor and `asya.testing`.
@@ -13,30 +18,30 @@ installed. The package adds types for the editor and `asya.testing`.
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
+import gc
 import json
-import math
 import os
 import re
 import select
 import signal
-import socket
-import socketserver
 import stat
 import sys
 import threading
 import time
-import traceback
-from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Mapping, NamedTuple, NoReturn
-from urllib.parse import urlsplit
+from collections import namedtuple
+from collections.abc import Mapping
+from types import AsyncGeneratorType, FunctionType, GeneratorType, MappingProxyType, MethodType, ModuleType
 
+TYPE_CHECKING = False  # type checkers assume True for this name; `typing` is slow to import
 if TYPE_CHECKING:
+    import socket
+    import socketserver
+    from collections.abc import Awaitable, Callable, MutableMapping
     from datetime import datetime
+    from typing import Any, NoReturn
 
-if __name__ == "__main__":  # an installed package `asya` then finds this copy, so that each class exists only once
-    sys.modules["asya._runtime"] = sys.modules["__main__"]
+# An installed package `asya` then finds this copy, so that each class exists only once.
+sys.modules.setdefault("asya._runtime", sys.modules[__name__])
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Configuration
@@ -55,9 +60,29 @@ class StartupError(Exception):
         self.user_error = user_error
 
 
-class Settings(NamedTuple):
-    #: The handler's name as the user wrote it, such as my_module.my_func.
-    handler: str
+class Settings:
+    """What the environment says about hosting a handler."""
+
+    def __init__(self, is_envelope: bool = False, is_fan_out: bool = True, max_request_bytes: int = 0) -> None:
+        #: Whether a request is the whole envelope (ASYA_RUNTIME_PROTOCOL=envelope) or its payload only.
+        self.is_envelope = is_envelope
+        #: Whether a list is one result per item. Default: True, unless ASYA_FANOUT=never.
+        self.is_fan_out = is_fan_out
+        #: The largest request body, in bytes. Default: 16 MiB.
+        self.max_request_bytes = max_request_bytes
+
+
+class Descriptor(namedtuple("Descriptor", ("fd", "concurrency"))):
+    """One end of a socket pair. The sidecar, which has started this process, holds the other end."""
+
+    fd: int
+    #: How many calls may run at the same time.
+    concurrency: int
+
+
+class Endpoint(namedtuple("Endpoint", ("url", "scheme", "address", "path"))):
+    """Where to listen."""
+
     url: str
     #: "asya", "unix" or "http"; "http" also for http+unix: URLs.
     scheme: str
@@ -65,47 +90,84 @@ class Settings(NamedTuple):
     address: str | tuple[str, int]
     #: The HTTP path of the handler; empty for the other protocols.
     path: str
-    #: Whether a request is the whole envelope (ASYA_RUNTIME_PROTOCOL=envelope) or its payload only.
-    is_envelope: bool
-    #: Whether a list is one result per item. Default: True, unless ASYA_FANOUT=never.
-    is_fan_out: bool
-    #: The largest request body, in bytes. Default: 16 MiB.
-    max_request_bytes: int
 
 
-def settings_from(env: Mapping[str, str], arguments: list[str]) -> Settings:
-    """Reads the command line and the environment. Raises a StartupError at the first invalid value."""
+def handler_name_from(env: Mapping[str, str], arguments: list[str]) -> str:
     name = arguments[0] if arguments else env.get("ASYA_HANDLER", "")
     example = "for example my_module.my_func"
     if len(arguments) > 1:
         raise StartupError(f"expected one argument, the handler's name ({example}), but received {len(arguments)}")
     if not name:
         raise StartupError(f"no handler name: pass it as the argument ({example}), or set ASYA_HANDLER")
+    return name
+
+
+def settings_from(env: Mapping[str, str]) -> Settings:
+    """Raises a StartupError at the first invalid value."""
     protocol = env.get("ASYA_RUNTIME_PROTOCOL") or "payload"
     if protocol not in ("payload", "envelope"):
         raise StartupError(f'ASYA_RUNTIME_PROTOCOL is "{protocol}"; expected "payload" or "envelope"')
     limit = env.get("ASYA_RUNTIME_MAX_REQUEST") or DEFAULT_MAX_REQUEST
-    if not re.fullmatch("[1-9][0-9]{0,14}", limit):
+    if not is_positive(limit):
         raise StartupError(f'ASYA_RUNTIME_MAX_REQUEST is "{limit}"; expected a whole number of bytes above 0')
+    return Settings(protocol == "envelope", env.get("ASYA_FANOUT") != "never", int(limit))
+
+
+def is_positive(text: str) -> bool:
+    """Whether this is a whole number above 0, without a sign and leading zeros."""
+    return text.isascii() and text.isdecimal() and text[0] != "0" and len(text) <= 15
+
+
+def descriptor_from(env: MutableMapping[str, str], settings: Settings) -> Descriptor | None:
+    """None without ASYA_RUNTIME_FD. Hides the descriptor from every process that the handler starts.
+
+    Raises a StartupError if the variables are not valid.
+    """
+    text = env.pop("ASYA_RUNTIME_FD", "")
+    if not text:
+        return None
+    concurrency = env.get("ASYA_CONCURRENCY") or "1"
+    if not is_positive(concurrency):
+        raise StartupError(f'ASYA_CONCURRENCY is "{concurrency}"; expected a whole number above 0')
+    if settings.is_envelope:
+        raise StartupError(
+            'ASYA_RUNTIME_PROTOCOL is "envelope", but the protocol of ASYA_RUNTIME_FD carries the whole context; '
+            "unset one of them"
+        )
+    try:
+        fd = int(text)
+        if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+            raise ValueError("it is not a socket")
+        os.set_inheritable(fd, False)
+        os.set_blocking(fd, True)
+    except (ValueError, OverflowError, OSError) as error:
+        raise StartupError(
+            f'ASYA_RUNTIME_FD is "{text}", but this descriptor cannot be used: {error}; a program between the sidecar '
+            "and the runtime may have closed it: start the runtime directly, or set ASYA_RUNTIME_URL to a socket such "
+            "as asya:/tmp/sockets/app.sock"
+        ) from None
+    return Descriptor(fd, int(concurrency))
+
+
+def endpoint_from(env: Mapping[str, str], settings: Settings) -> Endpoint:
+    """Raises a StartupError if ASYA_RUNTIME_URL is not valid."""
     url = env.get("ASYA_RUNTIME_URL") or "unix:" + (env.get("ASYA_SOCKET_PATH") or "/tmp/sockets/app.sock")
-    is_fan_out = env.get("ASYA_FANOUT") != "never"
-    scheme, address, path = endpoint_from_url(url)
-    if scheme == "asya" and protocol == "envelope":
+    endpoint = endpoint_from_url(url)
+    if endpoint.scheme == "asya" and settings.is_envelope:
         raise StartupError(
             f'ASYA_RUNTIME_PROTOCOL is "envelope", but ASYA_RUNTIME_URL is "{url}", whose protocol carries the whole '
             "context; unset ASYA_RUNTIME_PROTOCOL"
         )
-    return Settings(name, url, scheme, address, path, protocol == "envelope", is_fan_out, int(limit))
+    return endpoint
 
 
-def endpoint_from_url(url: str) -> tuple[str, str | tuple[str, int], str]:
-    """The settings `scheme`, `address` and `path`."""
+def endpoint_from_url(url: str) -> Endpoint:
     if found := re.fullmatch(r"(asya|unix):(.+)", url):
-        return found[1], os.path.abspath(found[2]), ""
+        return Endpoint(url, found[1], os.path.abspath(found[2]), "")
     if found := re.fullmatch(r"http\+unix:([^:]+):?(/.*)?", url):
-        return "http", os.path.abspath(found[1]), found[2] or "/"
+        return Endpoint(url, "http", os.path.abspath(found[1]), found[2] or "/")
     if found := re.fullmatch(r"http://(\[[0-9a-fA-F:.]+\]|[^\[\]/:?#@]+)(?::([0-9]{1,5}))?(/[^?#]*)?", url):
-        return "http", (found[1].strip("[]"), int(found[2] or 80)), found[3] or "/"
+        return Endpoint(url, "http", (found[1].strip("[]"), int(found[2] or 80)), found[3] or "/")
     raise StartupError(
         f'ASYA_RUNTIME_URL is "{url}"; expected a URL such as asya:/tmp/sockets/app.sock, '
         "unix:/tmp/sockets/app.sock, http://127.0.0.1:8080/invoke or http+unix:/tmp/sockets/app.sock:/invoke"
@@ -123,15 +185,17 @@ def log(text: str) -> None:
 MESH_HEADERS = ("traceparent", "tracestate", "deadline_at")
 CANCEL_MARGIN_S = 0.5
 CANCEL_POLL_S = 0.05
+INFINITY = float("inf")
 # More than the mesh passes on. A longer message is cut, and larger data is left out.
 MAX_MESSAGE_CHARACTERS = 1024
 MAX_DATA_BYTES = 64 * 1024
 
 
-class Route(NamedTuple):
+class Route(namedtuple("Route", ("prev", "curr", "next"))):
     """Where an envelope has been, is, and still has to go."""
 
     __module__ = "asya"
+    __slots__ = ()
 
     #: The actors that the envelope has passed.
     prev: tuple[str, ...]
@@ -141,10 +205,11 @@ class Route(NamedTuple):
     next: tuple[str, ...]
 
 
-class RoutedError(NamedTuple):
+class RoutedError(namedtuple("RoutedError", ("type", "mro", "message", "traceback"))):
     """Why another actor failed, for an envelope that `onExhausted` or `_on_error` routed here."""
 
     __module__ = "asya"
+    __slots__ = ()
 
     #: The error's class, for example `ValueError` or `my_module.RateLimited`.
     type: str
@@ -166,7 +231,7 @@ class RetryAfter(Exception):
     def __init__(self, seconds: float, message: str = "") -> None:
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             raise TypeError(f"RetryAfter received {shown(seconds)}; expected a number of seconds")
-        if not 0 <= seconds < math.inf:
+        if not 0 <= seconds < INFINITY:
             raise ValueError(f"RetryAfter received {seconds}; expected a number of seconds that is 0 or more")
         super().__init__(seconds, message)
         self.retry_after = seconds
@@ -227,7 +292,7 @@ class Context:
         self._is_route_set = self._is_header_set = False
         self._deadline: str | None = head.get("deadline")
         timeout = head.get("timeout_ms")
-        seconds = math.inf if timeout is None else timeout / 1000
+        seconds = INFINITY if timeout is None else timeout / 1000
         self._timeout_at, self._cancel_at = now + seconds, now + seconds - min(CANCEL_MARGIN_S, seconds / 10)
         self._call = call
 
@@ -259,7 +324,7 @@ class Context:
         `math.inf` if there is no limit.
         """
         left = self._timeout_at - time.monotonic()
-        if left == math.inf and (deadline := self.deadline) is not None:  # the timeout already includes the deadline
+        if left == INFINITY and (deadline := self.deadline) is not None:  # the timeout already includes the deadline
             left = deadline.timestamp() - time.time()
         return max(left, 0.0)
 
@@ -299,7 +364,7 @@ class Context:
         `percent` is from 0 to 100; other numbers are brought into this range. `message` is one line for a person. `data`
         is any JSON. Never raises: what cannot be sent is left out. The mesh forwards a few updates per second.
         """
-        head: dict[str, Any] = {"kind": "progress"}
+        head: dict[str, Any] = {}
         if is_number(percent):
             head["percent"] = min(max(percent, 0), 100)
         if message is not None:
@@ -312,7 +377,7 @@ class Context:
                 raise ValueError(f"it has {size} bytes; at most {MAX_DATA_BYTES} can be sent")
         except Exception as error:
             log(f"a progress update was sent without its data: {message_of(error)}")
-        if len(head) > 1 or body:
+        if head or body:
             self._call.report(head, body)
 
     def cancelled(self) -> bool:
@@ -328,7 +393,7 @@ class Context:
 
         It blocks its thread. In an async handler use `await asyncio.to_thread(ctx.wait_cancelled)`.
         """
-        until = math.inf if timeout is None else time.monotonic() + timeout
+        until = INFINITY if timeout is None else time.monotonic() + timeout
         while not self.cancelled():
             left = until - time.monotonic()
             if left <= 0:
@@ -422,7 +487,9 @@ def shown(value: Any) -> str:
 
 def provide_asya_module() -> None:
     """Lets a handler import from `asya` if only this file is there. An installed package, or the user's own, wins."""
-    found = importlib.util.find_spec("asya") if "asya" not in sys.modules else sys.modules["asya"].__spec__
+    # As importlib.util.find_spec does, which is slow to import.
+    specs = (finder.find_spec("asya", None) for finder in sys.meta_path)
+    found = sys.modules["asya"].__spec__ if "asya" in sys.modules else next(filter(None, specs), None)
     if found is None or found.origin is None:  # without an origin it is a folder of that name, but not a package
         module = ModuleType("asya", __doc__)
         for one in (Context, NonRetryable, RetryAfter, Route, RoutedError):
@@ -446,46 +513,61 @@ def load_handler(name: str) -> Callable[..., Any]:
     sys.path.insert(0, os.getcwd())
     provide_asya_module()
     owner, used = import_module(parts[0]), 1
-    while used < len(parts) - 1 and has_module(".".join(parts[: used + 1])):
-        used += 1
-        owner = import_module(".".join(parts[:used]))
+    if owner is None:
+        raise StartupError(module_not_found(parts[0]))
+    while used < len(parts) - 1 and (module := import_module(".".join(parts[: used + 1]))) is not None:
+        owner, used = module, used + 1
     for part in parts[used:-1]:
         owner = member_of(owner, part)
     found = member_of(owner, parts[-1])
-    if inspect.isclass(owner) and not inspect.ismethod(found):
+    if isinstance(owner, type) and not isinstance(found, MethodType):
         found = getattr(create_instance(owner), parts[-1])
-    if inspect.isclass(found):
+    if isinstance(found, type):
         raise StartupError(f'"{parts[-1]}" is a class; name one of its methods: module.Class.method')
     if not callable(found):
         raise StartupError(f'"{parts[-1]}" has type {type(found).__name__}; expected a function or method')
     return found
 
 
-def has_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError):  # the part before the last dot is not a package
-        return False
+# Python's default is 700 new objects: when boto3 is imported, collections take a sixth of the time and find little.
+COLLECT_AFTER_OBJECTS = 50_000
+
+
+def load_with_few_collections(name: str) -> Callable[..., Any]:
+    """As `load_handler`. Later collections do not look at what was loaded, which lives as long as the process."""
+    usual = gc.get_threshold()
+    gc.set_threshold(COLLECT_AFTER_OBJECTS)
+    handler = load_handler(name)
+    if gc.get_threshold()[0] == COLLECT_AFTER_OBJECTS:  # otherwise the handler's module has set its own
+        gc.set_threshold(*usual)
+    gc.freeze()
+    return handler
 
 
 def import_module(name: str) -> Any:
-    if not has_module(name):
-        import pkgutil
-
-        hint = did_you_mean(name, [module.name for module in pkgutil.iter_modules([os.getcwd()])])
-        raise StartupError(
-            f'module "{name}" was not found in {os.getcwd()} or on the Python path; '
-            f"start the runtime in the module's folder, or set PYTHONPATH{hint}"
-        )
+    """None if there is no module of this name. Raises a StartupError if it cannot be loaded."""
     try:
-        return importlib.import_module(name)
+        __import__(name)
+        return sys.modules[name]
     except SyntaxError as error:
         raise StartupError(f"{error.filename}:{error.lineno}: SyntaxError: {error.msg}") from error
     except ModuleNotFoundError as error:
+        if error.name == name:
+            return None
         text = f'an import was not found: "{name}" imports "{error.name}"; install the package, or fix the import'
         raise StartupError(text, error) from error
     except (Exception, SystemExit) as error:
         raise StartupError(f'loading "{name}" failed with {describe(error)}', error) from error
+
+
+def module_not_found(name: str) -> str:
+    import pkgutil
+
+    hint = did_you_mean(name, [module.name for module in pkgutil.iter_modules([os.getcwd()])])
+    return (
+        f'module "{name}" was not found in {os.getcwd()} or on the Python path; '
+        f"start the runtime in the module's folder, or set PYTHONPATH{hint}"
+    )
 
 
 def member_of(owner: Any, name: str) -> Any:
@@ -498,7 +580,7 @@ def member_of(owner: Any, name: str) -> Any:
 
 
 def create_instance(cls: type) -> Any:
-    if required := required_names(parameters_of(cls)):
+    if required := parameters_of(cls).required:
         names = ", ".join(required)
         raise StartupError(
             f'the constructor of "{cls.__name__}" requires arguments ({names}), but is called without any; '
@@ -516,29 +598,84 @@ def takes_context(handler: Callable[..., Any]) -> bool:
 
     Raises a StartupError if the handler cannot be called with a payload and at most a Context.
     """
-    parameters = parameters_of(handler)
-    positional = [one for one in parameters if one.kind.name.startswith("POSITIONAL_")]
-    required = required_names(parameters)
-    if len(required) > 2 or not set(required) <= {one.name for one in positional}:
+    positional, required, is_variadic = parameters_of(handler)
+    if len(required) > 2 or not set(required) <= set(positional):
         names = ", ".join(required)
         raise StartupError(
             f"the handler requires arguments ({names}), but is called with the payload and at most a context; "
             "give the others defaults"
         )
-    if not positional and not any(one.kind is one.VAR_POSITIONAL for one in parameters):
+    if not positional and not is_variadic:
         raise StartupError("the handler takes no arguments, but is called with the payload; add a parameter")
-    return len(required) == 2 or (len(positional) > 1 and positional[1].name in ("ctx", "context"))
+    return len(required) == 2 or (len(positional) > 1 and positional[1] in ("ctx", "context"))
 
 
-def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
+class Parameters(namedtuple("Parameters", ("positional", "required", "is_variadic"))):
+    """The names of a function's parameters."""
+
+    positional: list[str]
+    #: Those without a default, also of keyword-only parameters.
+    required: list[str]
+    #: Whether there is a parameter such as `*args`.
+    is_variadic: bool
+
+
+def parameters_of(function: Callable[..., Any]) -> Parameters:
+    """Reads a function's code if it can, because `inspect` takes longer to import than all else that a start needs."""
+    found, bound = plain_function_of(function)
+    return inspected_parameters(function) if found is None else parameters_of_code(found, bound)
+
+
+def plain_function_of(function: Any) -> tuple[FunctionType | None, int]:
+    """The function that defines the parameters, as `inspect.signature` finds it, and how many of them are bound.
+
+    None for everything that is not a function, a method, a decorated one, or a simple class.
+    """
+    bound = 0
+    if type(function) is type and getattr(function, "__new__") is object.__new__:
+        function, bound = getattr(function, "__init__"), 1
+        if function is object.__init__:
+            return no_constructor, 1
+    for _ in range(100):  # wrappers of wrappers; a circle is left to `inspect`
+        if hasattr(function, "__signature__"):
+            break
+        if isinstance(function, MethodType):
+            function, bound = function.__func__, bound + 1
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif isinstance(function, FunctionType):
+            return function, bound
+        else:
+            break
+    return None, 0
+
+
+def no_constructor(self: Any) -> None:
+    """The constructor of a class that does not define one."""
+
+
+CO_VARARGS = 0x04
+
+
+def parameters_of_code(function: FunctionType, bound: int) -> Parameters:
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    required = positional[: len(positional) - len(function.__defaults__ or ())][bound:]
+    needed = [name for name in keywords if name not in (function.__kwdefaults__ or {})]
+    return Parameters([*positional[bound:]], [*required, *needed], bool(code.co_flags & CO_VARARGS))
+
+
+def inspected_parameters(function: Callable[..., Any]) -> Parameters:
+    import inspect
+
     try:
-        return list(inspect.signature(function).parameters.values())
+        parameters = inspect.signature(function).parameters.values()
     except ValueError:  # some built-in functions have no signature
-        return [inspect.Parameter("payload", inspect.Parameter.POSITIONAL_ONLY)]
-
-
-def required_names(parameters: list[inspect.Parameter]) -> list[str]:
-    return [one.name for one in parameters if one.default is one.empty and not one.kind.name.startswith("VAR_")]
+        return Parameters(["payload"], ["payload"], False)
+    positional = [one.name for one in parameters if one.kind.name.startswith("POSITIONAL_")]
+    required = [one.name for one in parameters if one.default is one.empty and not one.kind.name.startswith("VAR_")]
+    return Parameters(positional, required, any(one.kind is one.VAR_POSITIONAL for one in parameters))
 
 
 def did_you_mean(typed: str, names: list[str]) -> str:
@@ -553,13 +690,13 @@ def did_you_mean(typed: str, names: list[str]) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class Reply(NamedTuple):
+class Reply(namedtuple("Reply", ("status", "body", "headers"), defaults=((),))):
     """What the runtime answers. Over the socket only the body is sent."""
 
     #: As in HTTP: 200 a result, 204 no result, 400 a bad request, 500 the handler failed.
     status: int
     body: bytes
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...]
 
 
 class HandlerHost:
@@ -625,34 +762,47 @@ class HandlerHost:
                 add(item)
         return Reply(200, encode({"frames": frames})) if frames else Reply(204, b"null")
 
-    def answer_pair(self, head: bytes, body: bytes, call: AsyaCall) -> None:
+    def answer_pair(self, head: Any, body: bytes, call: PairCall) -> None:
         """Answers in the `asya:` protocol. Raises an OSError if the connection is lost."""
         try:
-            context = context_from_head(decode(head, "head"), call)
-            value, _ = self.run(
-                decode(body, "body"), context, lambda item: call.send(answer_head("item", context), encode(item))
-            )
-            answer = (END_HEAD, b"") if value is None else (answer_head("end", context), encode(value))
+            context = context_from_head(head, call)
+
+            def send_item(item: Any) -> None:
+                call.send(call.head("item", context), encode(item))
+                call.require_interest()
+
+            value, _ = self.run(decode(body, "body"), context, send_item)
+            answer = (call.head("end"), b"") if value is None else (call.head("end", context), encode(value))
         except BaseException as error:
-            answer = ERROR_HEAD, reply_from_error(error).body
+            answer = call.head("error"), reply_from_error(error).body
         call.end(*answer)
 
     def run(self, payload: Any, context: Context, on_item: Callable[[Any], None]) -> tuple[Any, bool]:
         """Calls the handler. Returns its value and False, or passes each item of its generator on: None and True."""
         try:
             value = self.handler(payload, context) if self.takes_context else self.handler(payload)
-            if inspect.isawaitable(value):
+            if is_awaitable(value):
                 value = self.loop.run(value)
-            if inspect.isgenerator(value):
+            if isinstance(value, GeneratorType):
                 for item in value:
                     on_item(item)
-            elif inspect.isasyncgen(value):
+            elif isinstance(value, AsyncGeneratorType):
                 self.loop.run(pass_on(value, on_item))
             else:
                 return value, False
             return None, True
         finally:
             context._call.is_over = True
+
+
+CO_ITERABLE_COROUTINE = 0x100
+
+
+def is_awaitable(value: Any) -> bool:
+    """As `inspect.isawaitable`, which also knows the generators of `types.coroutine`."""
+    if isinstance(value, GeneratorType):
+        return bool(value.gi_code.co_flags & CO_ITERABLE_COROUTINE)
+    return hasattr(type(value), "__await__")
 
 
 async def pass_on(generator: Any, on_item: Callable[[Any], None]) -> None:
@@ -669,7 +819,7 @@ def reply_from_error(error: BaseException) -> Reply:
         sys.stdout.flush()
         os._exit(error.code if isinstance(error.code, int) else int(error.code is not None))
     if isinstance(error, BadRequest):
-        return Reply(400, error_body(error, "bad_request"))
+        return Reply(400, error_body(error, error.code))
     return Reply(500, error_body(error))
 
 
@@ -681,22 +831,32 @@ class EventLoop:
         self.loop: Any = None
 
     def run(self, awaitable: Awaitable[Any]) -> Any:
-        import asyncio  # takes as long to import as everything else, and many handlers do not need it
+        import asyncio  # takes longer to import than everything else, and many handlers do not need it
 
-        async def guarded() -> tuple[Any, BaseException | None]:
+        values: list[Any] = []
+        errors: list[BaseException] = []
+        tasks: list[asyncio.Task[None]] = []  # the loop itself does not keep its tasks alive
+        running = threading.Lock()
+
+        async def guarded() -> None:
             try:
-                return await awaitable, None
+                values.append(await awaitable)
             except BaseException as error:  # a SystemExit, for example, would end the loop for all calls
-                return None, error
+                errors.append(error)
+            finally:
+                running.release()
 
         with self.lock:
             if self.loop is None:
                 self.loop = asyncio.new_event_loop()
                 threading.Thread(target=self.loop.run_forever, daemon=True).start()
-        value, error = asyncio.run_coroutine_threadsafe(guarded(), self.loop).result()
-        if error is not None:
-            raise error
-        return value
+        running.acquire()
+        # A third less CPU than asyncio.run_coroutine_threadsafe, which connects two futures.
+        self.loop.call_soon_threadsafe(lambda: tasks.append(self.loop.create_task(guarded())))
+        running.acquire()
+        if errors:
+            raise errors[0]
+        return values[0]
 
 
 def context_from_head(head: Any, call: Call) -> Context:
@@ -773,14 +933,17 @@ def envelope_frame(payload: Any, context: Context) -> dict[str, Any]:
     return {"payload": payload, "route": shifted, **changed}
 
 
+def refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a JSON value")
+
+
+DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+
+
 def decode(body: bytes, part: str) -> Any:
     """Raises a BadRequest if this part of the request is not JSON in UTF-8."""
-
-    def refuse_constant(word: str) -> NoReturn:
-        raise ValueError(f"{word} is not a JSON value")
-
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=refuse_constant)
+        return DECODER.decode(body.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         text = f"the request {part} ({len(body)} bytes) is not JSON: {error}; send one JSON value encoded as UTF-8"
         raise BadRequest(text) from None
@@ -827,6 +990,10 @@ HEADERS_PATHS = "response.headers headers response.ResponseMetadata.HTTPHeaders"
 class BadRequest(Exception):
     """The request does not follow the protocol. The class name is the error's type in the mesh."""
 
+    def __init__(self, text: str, code: str = "bad_request") -> None:
+        super().__init__(text)
+        self.code = code
+
 
 class ResultNotSerializable(TypeError):
     """A result, header or progress that JSON cannot represent. The class name is the error's type in the mesh."""
@@ -867,9 +1034,11 @@ def describe(error: BaseException) -> str:
 
 def user_traceback(error: BaseException) -> str:
     """The traceback as Python prints it, without the runtime's own frames above the user's code."""
-    own_files = (main.__code__.co_filename, importlib.__file__, json.encoder.__file__)
+    import traceback
+
+    own_files = (main.__code__.co_filename, json.encoder.__file__, "<frozen importlib")
     frames = error.__traceback__
-    while frames and frames.tb_frame.f_code.co_filename.startswith((*own_files, "<frozen importlib")):
+    while frames and frames.tb_frame.f_code.co_filename.startswith(own_files):
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
 
@@ -900,7 +1069,7 @@ def retry_after_in(headers: Any) -> Any:
 
 
 def is_delay(value: Any) -> bool:
-    return isinstance(value, str) or (type(value) in (int, float) and math.isfinite(value))
+    return isinstance(value, str) or (type(value) in (int, float) and -INFINITY < value < INFINITY)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -908,38 +1077,48 @@ def is_delay(value: Any) -> bool:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+def server_at(endpoint: Endpoint, host: HandlerHost) -> socketserver.TCPServer:
     """Accepts connections on a Unix socket or a TCP port, and serves each one in its own thread."""
+    import socket
+    import socketserver
 
-    daemon_threads = True
-    block_on_close = False
-    allow_reuse_address = True
-    request_queue_size = 128
+    is_unix = isinstance(endpoint.address, str)
+    tcp_family = socket.AF_INET6 if ":" in endpoint.address[0] else socket.AF_INET
 
-    def __init__(self, host: HandlerHost, connection: type[socketserver.BaseRequestHandler]) -> None:
-        self.host, address = host, host.settings.address
-        self.is_unix = isinstance(address, str)
-        tcp_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        self.address_family = socket.AF_UNIX if self.is_unix else tcp_family
-        super().__init__(address, connection)  # type: ignore[arg-type]
+    class ThreadingServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+        address_family = socket.AF_UNIX if is_unix else tcp_family
+        daemon_threads = True
+        block_on_close = False
+        allow_reuse_address = True
+        request_queue_size = 128
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], OSError):
-            log("internal error in the runtime:\n" + traceback.format_exc())
-        elif IS_DEBUG:
-            log(f"a connection was lost: {sys.exc_info()[1]}")
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            if not isinstance(sys.exc_info()[1], OSError):
+                log_internal_error()
+            elif IS_DEBUG:
+                log(f"a connection was lost: {sys.exc_info()[1]}")
+
+    def serve(connection: socket.socket, *_: Any) -> None:
+        (AsyaConnection if endpoint.scheme == "asya" else SocketConnection)(connection, host)
+
+    handler: Any = http_connection(endpoint.path, host) if endpoint.scheme == "http" else serve
+    return ThreadingServer(endpoint.address, handler)  # type: ignore[arg-type]
 
 
-def listen(host: HandlerHost) -> Server:
+def log_internal_error() -> None:
+    import traceback
+
+    log("internal error in the runtime:\n" + traceback.format_exc())
+
+
+def listen(endpoint: Endpoint, host: HandlerHost) -> socketserver.TCPServer:
     """Raises a StartupError if the runtime cannot listen at its URL."""
     try:
-        if isinstance(host.settings.address, str):
-            prepare_socket_path(host.settings.address)
-        scheme = host.settings.scheme
-        is_framed = {"asya": AsyaConnection, "unix": SocketConnection}
-        return Server(host, http_connection() if scheme == "http" else is_framed[scheme])
+        if isinstance(endpoint.address, str):
+            prepare_socket_path(endpoint.address)
+        return server_at(endpoint, host)
     except (OSError, OverflowError) as error:
-        text = f"cannot listen at {host.settings.url}: {error}; set ASYA_RUNTIME_URL to a free address"
+        text = f"cannot listen at {endpoint.url}: {error}; set ASYA_RUNTIME_URL to a free address"
         raise StartupError(text) from error
 
 
@@ -948,6 +1127,8 @@ def prepare_socket_path(path: str) -> None:
 
     Raises a StartupError if another process listens there, or if the path is not a socket.
     """
+    import socket
+
     # A sidecar creates the folder itself. If it is missing, the mesh has ended and removed it.
     if os.environ.get("ASYA_PARENT_PIPE") != "1":
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -971,24 +1152,22 @@ def prepare_socket_path(path: str) -> None:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class SocketConnection(socketserver.StreamRequestHandler):
+class SocketConnection:
     """One frame is a call, one frame is its answer, one call at a time on each connection.
 
     A frame is a 4-byte big-endian length, then that many bytes of JSON.
     """
 
-    server: Server
-
-    def handle(self) -> None:
-        host = self.server.host
-        while (body := self.read_frame(host.settings.max_request_bytes)) is not None:
-            if not host.begin():
-                return
-            try:
-                answer = host.answer(body, None).body
-                self.request.sendall(len(answer).to_bytes(4, "big") + answer)
-            finally:
-                host.finish()
+    def __init__(self, connection: socket.socket, host: HandlerHost) -> None:
+        with connection.makefile("rb") as self.rfile:
+            while (body := self.read_frame(host.settings.max_request_bytes)) is not None:
+                if not host.begin():
+                    return
+                try:
+                    answer = host.answer(body, None).body
+                    connection.sendall(len(answer).to_bytes(4, "big") + answer)
+                finally:
+                    host.finish()
 
     def read_frame(self, max_bytes: int) -> bytes | None:
         """None if the connection ended, or has to be closed because of its last frame."""
@@ -1014,21 +1193,17 @@ class SocketConnection(socketserver.StreamRequestHandler):
 # ----------------------------------------------------------------------------------------------------------------------
 
 RECEIVE_BYTES = 16 * 1024
-END_HEAD, ERROR_HEAD = b'{"kind":"end"}', b'{"kind":"error"}'
 
 
-class AsyaConnection(socketserver.BaseRequestHandler):
+class AsyaConnection:
     """Frames as in the socket protocol, in pairs of a head (JSON) and a body. One call at a time on each connection.
 
     A request's body is the payload. Its answer is any number of `progress` and `item` pairs, then one `end` or `error`.
     A `cancel` pair may arrive during the call.
     """
 
-    server: Server
-
-    def handle(self) -> None:
-        host = self.server.host
-        pairs = PairReader(self.request, host.settings.max_request_bytes)
+    def __init__(self, connection: socket.socket, host: HandlerHost) -> None:
+        pairs = PairReader(connection, host.settings.max_request_bytes)
         while (pair := pairs.read()) is not None:
             head, body = pair
             if is_cancel(head, body):
@@ -1036,16 +1211,26 @@ class AsyaConnection(socketserver.BaseRequestHandler):
             if not host.begin():
                 return
             try:
-                host.answer_pair(head, body, AsyaCall(self.request, pairs, host))
+                self.answer(head, body, AsyaCall(connection, pairs, host))
             finally:
                 host.finish()
+
+    def answer(self, head: bytes, body: bytes, call: AsyaCall) -> None:
+        try:
+            fields = decode(head, "head")
+        except BadRequest as error:
+            call.end(call.head("error"), error_body(error, error.code))
+        else:
+            call.host.answer_pair(fields, body, call)
 
 
 class PairReader:
     """Reads pairs of frames: waits for the next one between calls, and looks for one during a call."""
 
     def __init__(self, connection: socket.socket, max_bytes: int) -> None:
-        self.connection, self.max_bytes = connection, max_bytes
+        from socket import MSG_DONTWAIT
+
+        self.connection, self.max_bytes, self.without_waiting = connection, max_bytes, MSG_DONTWAIT
         self.arrived = bytearray()
         self.early: list[tuple[bytes, bytes]] = []
         self.has_ended = False
@@ -1055,7 +1240,7 @@ class PairReader:
         if self.early:
             return self.early.pop(0)
         while (pair := self.take()) is None and not self.has_ended:
-            self.receive(0)
+            self.receive(is_waiting=True)
         return pair
 
     def look_for_cancel(self) -> bool:
@@ -1067,15 +1252,15 @@ class PairReader:
                     if is_cancel(*pair):
                         return True
                     self.early.append(pair)
-                self.receive(socket.MSG_DONTWAIT)
+                self.receive(is_waiting=False)
         except BlockingIOError:
             return False
         except OSError:
             self.has_ended = True
         return True
 
-    def receive(self, flags: int) -> None:
-        chunk = self.connection.recv(max(RECEIVE_BYTES, self.missing()), flags)
+    def receive(self, is_waiting: bool) -> None:
+        chunk = self.connection.recv(max(RECEIVE_BYTES, self.missing()), 0 if is_waiting else self.without_waiting)
         self.arrived += chunk
         if not chunk:
             self.has_ended = True
@@ -1118,23 +1303,50 @@ class PairReader:
         return frames[0], frames[1]
 
 
-class AsyaCall(Call):
-    """One call on an `asya:` connection. After `end`, nothing that its handler left running can write or read here."""
+class PairCall(Call):
+    """A call whose answer is pairs. After `end`, nothing that its handler left running can write or read here."""
 
-    def __init__(self, connection: socket.socket, pairs: PairReader, host: HandlerHost) -> None:
+    def __init__(self, host: HandlerHost, identity: str = "") -> None:
         super().__init__(host, {})
-        self.connection, self.pairs = connection, pairs
-        self.lock = threading.Lock()
-        self.was_cancelled = False
+        #: What each head of the answer says about its call: JSON that follows the kind.
+        self.identity = identity
+
+    def head(self, kind: str, context: Context | None = None) -> bytes:
+        """Contains the route and the headers only if the handler has set them."""
+        fields: dict[str, Any] = {}
+        if context is not None and context._is_route_set:
+            fields["next"] = context.route.next
+        if context is not None and context._is_header_set:
+            fields["headers"] = dict(context.headers)  # the sidecar ignores those of the mesh
+        return head_of(kind, self.identity, fields)
 
     def require(self, what: str) -> None:
         pass
 
-    def report(self, head: dict[str, Any], body: bytes) -> None:
+    def require_interest(self) -> None:
+        """Raises a ConnectionAbortedError if the sidecar does not want the rest of the answer."""
+
+    def report(self, fields: dict[str, Any], body: bytes) -> None:
         try:
-            self.send(encode(head), body)
+            self.send(head_of("progress", self.identity, fields), body)
         except OSError:
             pass  # the call notices it when it sends its result
+
+    def send(self, head: bytes, body: bytes) -> None:
+        raise NotImplementedError
+
+    def end(self, head: bytes, body: bytes) -> None:
+        raise NotImplementedError
+
+
+class AsyaCall(PairCall):
+    """A call on a connection."""
+
+    def __init__(self, connection: socket.socket, pairs: PairReader, host: HandlerHost) -> None:
+        super().__init__(host)
+        self.connection, self.pairs = connection, pairs
+        self.lock = threading.Lock()
+        self.was_cancelled = False
 
     def is_cancelled(self) -> bool:
         with self.lock:
@@ -1153,6 +1365,12 @@ class AsyaCall(Call):
             self.connection.sendall(pair_of(head, body))
 
 
+def head_of(kind: str, identity: str = "", fields: Mapping[str, Any] | None = None) -> bytes:
+    """`identity` is JSON that follows the kind, such as `,"call":7`."""
+    first = f'{{"kind":"{kind}"{identity}'.encode()
+    return first + (b"," + encode(fields)[1:] if fields else b"}")
+
+
 def pair_of(head: bytes, body: bytes) -> bytes:
     return b"".join((len(head).to_bytes(4, "big"), head, len(body).to_bytes(4, "big"), body))
 
@@ -1165,14 +1383,273 @@ def is_cancel(head: bytes, body: bytes) -> bool:
         return False
 
 
-def answer_head(kind: str, context: Context) -> bytes:
-    """Contains the route and the headers only if the handler has set them."""
-    head: dict[str, Any] = {"kind": kind}
-    if context._is_route_set:
-        head["next"] = context.route.next
-    if context._is_header_set:
-        head["headers"] = dict(context.headers)  # the sidecar ignores those of the mesh
-    return encode(head)
+# ----------------------------------------------------------------------------------------------------------------------
+# asya: protocol over the descriptor of the sidecar
+# ----------------------------------------------------------------------------------------------------------------------
+
+CHUNK_BYTES = 64 * 1024
+MAX_CHUNK_BYTES = 1024 * 1024
+# Heads may be this large even if the limit for requests is small: without its head, a call has no number.
+MIN_HEAD_LIMIT = 1024 * 1024
+
+
+class Channel:
+    """Pairs as on an `asya:` connection, for any number of calls: each head has the number of its call.
+
+    An idle thread reads until there is a call, and runs it, while the next idle one reads: handing each call over to
+    another thread would cost as much as the rest of it. If all of them run calls, what arrives has to wait, and
+    `cancelled` looks at it, as does a generator after each of its items.
+    """
+
+    def __init__(self, descriptor: Descriptor, max_bytes: int) -> None:
+        self.fd, self.concurrency, self.threads = descriptor.fd, descriptor.concurrency, 0
+        self.reading, self.writing = threading.Lock(), threading.Lock()
+        self.arrived = select.poll()
+        self.arrived.register(self.fd, select.POLLIN)
+        self.pairs = PairParser(max_bytes)
+        #: The calls that have arrived, and not been started.
+        self.waiting: list[Arrival] = []
+        self.running: dict[int, ChannelCall] = {}
+        #: How many `cancel` pairs have arrived. Each one is for the calls that arrived before it.
+        self.cancels = 0
+        os.register_at_fork(after_in_child=self.leave_to_parent)
+        self.start_thread(self.exit_with_sidecar)
+
+    def start_thread(self, run: Callable[..., None], *args: Any) -> None:
+        def guarded() -> None:
+            try:
+                run(*args)
+            except BaseException:  # without this thread the sidecar would wait forever
+                log_internal_error()
+                os._exit(1)
+
+        threading.Thread(target=guarded, daemon=True).start()
+
+    def exit_with_sidecar(self) -> NoReturn:
+        """Waits for the end of the stream without reading it, also while the handler is loaded or runs."""
+        ended = select.poll()
+        ended.register(self.fd, getattr(select, "POLLRDHUP", 0))  # POLLHUP is always reported
+        ended.poll()
+        os._exit(0)
+
+    def leave_to_parent(self) -> None:
+        """In a forked child, which would otherwise hide from the sidecar that this process has ended."""
+        os.close(self.fd)
+        self.fd = -1
+
+    def serve(self, host: HandlerHost) -> None:
+        """Tells the sidecar that the handler is loaded, and starts to read calls."""
+        self.write(b'{"kind":"ready","stop":true}', b"")  # it understands `stop` pairs
+        self.add_caller(host)
+
+    def add_caller(self, host: HandlerHost) -> None:
+        self.threads += 1
+        self.start_thread(self.run_calls, host)
+
+    def run_calls(self, host: HandlerHost) -> NoReturn:
+        while True:
+            with self.reading:  # calls start in their order
+                arrival = self.next_arrival()
+                may_start = self.may_start(arrival) and host.begin()
+                if host.in_flight == self.threads < self.concurrency:
+                    self.add_caller(host)
+            if not may_start:
+                self.refuse(arrival)
+                continue
+            call = self.running[arrival.number] = ChannelCall(self, host, arrival)
+            try:
+                host.answer_pair(arrival.fields, arrival.body, call)
+            finally:
+                del self.running[arrival.number]
+                host.finish()
+
+    def next_arrival(self) -> Arrival:
+        if self.waiting:
+            self.receive_what_is_there()  # a `cancel` may be behind a call
+        while not self.waiting:
+            self.receive()
+        return self.waiting.pop(0)
+
+    def may_start(self, arrival: Arrival) -> bool:
+        return arrival.problem is None and arrival.cancels == self.cancels and not arrival.is_late()
+
+    def look(self) -> None:
+        """Takes in what has arrived, unless an idle thread reads anyway."""
+        if self.fd >= 0 and self.reading.acquire(blocking=False):
+            try:
+                self.receive_what_is_there()
+            finally:
+                self.reading.release()
+
+    def receive_what_is_there(self) -> None:
+        while self.arrived.poll(0):
+            self.receive()
+
+    def receive(self) -> None:
+        """Waits until something arrives."""
+        try:
+            chunk = os.read(self.fd, min(max(self.pairs.missing(), CHUNK_BYTES), MAX_CHUNK_BYTES))
+        except ConnectionError:
+            chunk = b""
+        if not chunk:
+            os._exit(0)  # the sidecar has ended
+        for head, body in self.pairs.add(chunk):
+            arrival = Arrival(head, body, self.cancels)
+            if arrival.order == "cancel":
+                self.cancels += 1
+            elif arrival.order == "stop":
+                if (call := self.running.get(arrival.number)) is not None:
+                    call.is_unwanted = True
+            else:
+                self.waiting.append(arrival)
+
+    def refuse(self, arrival: Arrival) -> None:
+        """Answers a call that was not started. Its delivery is admitted anew, unless its request was bad."""
+        with self.writing:
+            if arrival.problem is None:
+                self.write(head_of("late", arrival.identity), b"")
+            else:
+                self.write(head_of("error", arrival.identity), error_body(arrival.problem, arrival.problem.code))
+
+    def write(self, head: bytes, body: bytes) -> None:
+        """The caller holds the lock `writing` if other threads may write."""
+        if self.fd < 0:
+            return  # in a forked child
+        try:
+            rest: bytes | memoryview = pair_of(head, body)
+            while len(rest) > (sent := os.write(self.fd, rest)):
+                rest = memoryview(rest)[sent:]
+        except ConnectionError:
+            os._exit(0)  # the sidecar has ended
+
+
+class Arrival:
+    """A pair that has arrived over the channel: a call, or an order about calls."""
+
+    def __init__(self, head: bytes | BadRequest, body: bytes | BadRequest, cancels: int) -> None:
+        self.fields: Any = {}
+        self.body, self.cancels = b"", cancels
+        #: What each head of the answer says about the call; empty if its number is not known.
+        self.number, self.identity = 0, ""
+        #: "cancel" or "stop". A call's body, a JSON value, is never empty.
+        self.order: str | None = None
+        #: Why it cannot become a call.
+        self.problem: BadRequest | None = None
+        try:
+            self.fields = decode(intact(head), "head")
+            if body == b"" and isinstance(self.fields, dict):
+                self.order = self.fields.get("kind")
+            if self.order != "cancel":
+                self.number = call_number_in(self.fields)
+                self.identity = f',"call":{self.number}'
+                self.body = intact(body)
+        except BadRequest as problem:
+            self.problem = problem
+
+    def is_late(self) -> bool:
+        start_by = self.fields.get("start_by")
+        return is_number(start_by) and time.time() * 1000 > start_by
+
+
+def intact(frame: bytes | BadRequest) -> bytes:
+    """Raises the BadRequest that takes the place of a frame that is too large."""
+    if isinstance(frame, BadRequest):
+        raise frame
+    return frame
+
+
+def call_number_in(fields: Any) -> int:
+    number = fields.get("call") if isinstance(fields, dict) else None
+    if not isinstance(number, int):
+        raise BadRequest(f'the head of the call has {shown(number)} as "call"; expected a whole number')
+    return number
+
+
+class PairParser:
+    """Finds the pairs in what arrives, in pieces of any size."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        #: What has arrived of an incomplete frame, and how many bytes it needs to go on.
+        self.pieces: list[bytes] = []
+        self.size, self.needed = 0, 4
+        #: How many bytes of a frame that is too large have not arrived, and what takes its place.
+        self.skipping, self.too_large = 0, BadRequest("")
+        #: The first frame of an incomplete pair.
+        self.head: bytes | BadRequest | None = None
+
+    def missing(self) -> int:
+        return self.needed - self.size
+
+    def add(self, piece: bytes) -> list[tuple[bytes | BadRequest, bytes | BadRequest]]:
+        """The pairs that are complete. A BadRequest takes the place of a frame that is too large."""
+        self.pieces.append(piece)
+        self.size += len(piece)
+        if self.size < self.needed:
+            return []
+        data, at, pairs = b"".join(self.pieces), 0, []
+        while True:
+            frame: bytes | BadRequest
+            if self.skipping > 0:
+                skipped = min(self.skipping, len(data) - at)
+                at, self.skipping, frame = at + skipped, self.skipping - skipped, self.too_large
+                if self.skipping > 0:
+                    self.needed = 1
+                    break
+            elif len(data) - at < 4:
+                self.needed = 4
+                break
+            else:
+                size = int.from_bytes(data[at : at + 4], "big")
+                limit = max(self.max_bytes, MIN_HEAD_LIMIT) if self.head is None else self.max_bytes
+                if size > limit:
+                    at, self.skipping, self.too_large = at + 4, size, too_large(size, limit)
+                    continue
+                self.needed = 4 + size
+                if len(data) - at < self.needed:
+                    break
+                frame, at = data[at + 4 : at + self.needed], at + self.needed
+            if self.head is None:
+                self.head = frame
+            else:
+                pairs.append((self.head, frame))
+                self.head = None
+        self.pieces, self.size = [data[at:]], len(data) - at
+        return pairs
+
+
+def too_large(size: int, max_bytes: int) -> BadRequest:
+    text = f"a frame of {size} bytes is larger than ASYA_RUNTIME_MAX_REQUEST ({max_bytes} bytes)"
+    return BadRequest(text, "too_large")
+
+
+class ChannelCall(PairCall):
+    """A call over the channel."""
+
+    def __init__(self, channel: Channel, host: HandlerHost, arrival: Arrival) -> None:
+        super().__init__(host, arrival.identity)
+        self.channel, self.cancels, self.is_unwanted = channel, arrival.cancels, False
+
+    def is_cancelled(self) -> bool:
+        if self.is_over or self.host.is_closing:
+            return True
+        self.channel.look()
+        return self.channel.cancels > self.cancels
+
+    def require_interest(self) -> None:
+        self.channel.look()
+        if self.is_unwanted:
+            raise ConnectionAbortedError("the sidecar does not want the rest of the answer")
+
+    def send(self, head: bytes, body: bytes) -> None:
+        with self.channel.writing:
+            if not self.is_over:
+                self.channel.write(head, body)
+
+    def end(self, head: bytes, body: bytes) -> None:
+        with self.channel.writing:
+            self.is_over = True
+            self.channel.write(head, body)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -1182,16 +1659,18 @@ def answer_head(kind: str, context: Context) -> bytes:
 CLOSE = ("Connection", "close")
 
 
-def http_connection() -> type[socketserver.BaseRequestHandler]:
+def http_connection(path: str, host: HandlerHost) -> type[socketserver.BaseRequestHandler]:
     """`POST` to the handler's path is a call, `GET /healthz` is the readiness check."""
     from http.server import BaseHTTPRequestHandler  # slow to import, and the socket protocol does not need it
+    from urllib.parse import urlsplit
+
+    settings = host.settings
 
     class HttpConnection(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        server: Server
 
         def setup(self) -> None:
-            self.disable_nagle_algorithm = not self.server.is_unix
+            self.disable_nagle_algorithm = isinstance(self.client_address, tuple)
             super().setup()
 
         def log_message(self, format: str, *args: Any) -> None:
@@ -1199,8 +1678,8 @@ def http_connection() -> type[socketserver.BaseRequestHandler]:
                 log(format % args)
 
         def serve(self) -> None:
-            settings, path = self.server.host.settings, urlsplit(self.path).path
-            methods = {"/healthz": "GET", settings.path: "POST"}
+            requested = urlsplit(self.path).path
+            methods = {"/healthz": "GET", path: "POST"}
             length = self.headers.get("Content-Length", "" if "Transfer-Encoding" in self.headers else "0")
             if not length.isdecimal():
                 return self.refuse(411, "length_required", "the request needs a Content-Length header", CLOSE)
@@ -1209,24 +1688,24 @@ def http_connection() -> type[socketserver.BaseRequestHandler]:
                 text = f"the request body of {length} bytes is larger than {limit}"
                 return self.refuse(413, "too_large", text, CLOSE)
             body = self.rfile.read(int(length))
-            if path not in methods:
-                return self.refuse(404, "not_found", f"no such path: {path}; the handler is at {settings.path}")
-            if self.command != methods[path]:
-                text = f"{path} accepts {methods[path]}, not {self.command}"
-                return self.refuse(405, "method_not_allowed", text, ("Allow", methods[path]))
+            if requested not in methods:
+                return self.refuse(404, "not_found", f"no such path: {requested}; the handler is at {path}")
+            if self.command != methods[requested]:
+                text = f"{requested} accepts {methods[requested]}, not {self.command}"
+                return self.refuse(405, "method_not_allowed", text, ("Allow", methods[requested]))
             if self.command == "GET":
                 return self.reply(Reply(200, b'{"status":"ready"}'))
-            if not self.server.host.begin():
+            if not host.begin():
                 return self.refuse(503, "stopping", "the runtime is stopping; send the request again", CLOSE)
             try:
-                return self.reply(self.server.host.answer(body, self.headers))
+                return self.reply(host.answer(body, self.headers))
             finally:
-                self.server.host.finish()
+                host.finish()
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = serve
 
         def refuse(self, status: int, code: str, text: str, *headers: tuple[str, str]) -> None:
-            self.reply(Reply(status, error_body(BadRequest(text), code), headers))
+            self.reply(Reply(status, error_body(BadRequest(text, code), code), headers))
 
         def reply(self, reply: Reply) -> None:
             has_body = reply.status != 204
@@ -1271,21 +1750,27 @@ def watch_parent() -> None:
 
 
 def on_stop_signal(*_: Any) -> NoReturn:
-    """Ends `serve_forever`. Ignores further signals, which would otherwise interrupt the shutdown."""
+    """Ends what the main thread does. Ignores further signals, which would otherwise interrupt the shutdown."""
     for number in STOP_SIGNALS:
         signal.signal(number, lambda *_: None)
     raise KeyboardInterrupt
 
 
-def stop(server: Server) -> None:
+def wait_for_signals() -> NoReturn:
+    """Lets signal handlers run. Without the pipe, a signal that arrives just before the wait would not end it."""
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    while True:
+        os.read(woken, 4096)
+
+
+def stop(host: HandlerHost) -> None:
     """Finishes the calls in flight, at most for the grace period."""
     for number in STOP_SIGNALS:  # unlike a function, SIG_IGN stays in place while the interpreter exits
         signal.signal(number, signal.SIG_IGN)
-    server.server_close()
-    if isinstance(server.host.settings.address, str) and os.path.exists(server.host.settings.address):
-        os.unlink(server.host.settings.address)
-    if not server.host.close(SHUTDOWN_GRACE_S):
-        log(f"exiting after {SHUTDOWN_GRACE_S:g} s with unfinished calls: {server.host.in_flight}")
+    if not host.close(SHUTDOWN_GRACE_S):
+        log(f"exiting after {SHUTDOWN_GRACE_S:g} s with unfinished calls: {host.in_flight}")
         os._exit(0)
     # Exit handlers run as usual, but a thread that never ends must not keep the process alive.
     guard = threading.Timer(SHUTDOWN_GRACE_S, os._exit, (0,))
@@ -1304,27 +1789,60 @@ def main() -> int:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     name = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ASYA_HANDLER", "")
     try:
-        settings = settings_from(os.environ, sys.argv[1:])
-        if os.environ.get("ASYA_PARENT_PIPE") == "1":
-            watch_parent()
-        server = listen(HandlerHost(load_handler(name), settings))
+        serve = prepare()
     except StartupError as error:
         log(f'cannot host "{name}": {error}')
         if IS_DEBUG:
+            import traceback
+
             traceback.print_exc()
         elif error.user_error is not None:
             sys.stderr.write(user_traceback(error.user_error))
         return 1
+    serve()
+    return 0
+
+
+def prepare() -> Callable[[], None]:
+    """Loads the handler, and returns what serves its calls until a stop signal."""
+    name = handler_name_from(os.environ, sys.argv[1:])
+    settings = settings_from(os.environ)
+    if os.environ.get("ASYA_PARENT_PIPE") == "1":
+        watch_parent()
+    if (descriptor := descriptor_from(os.environ, settings)) is not None:
+        channel = Channel(descriptor, settings.max_request_bytes)
+        host = HandlerHost(load_with_few_collections(name), settings)
+        return lambda: serve_channel(channel, host)
+    endpoint = endpoint_from(os.environ, settings)
+    host = HandlerHost(load_with_few_collections(name), settings)
+    server = listen(endpoint, host)
+    return lambda: serve_endpoint(name, endpoint, server, host)
+
+
+def serve_channel(channel: Channel, host: HandlerHost) -> None:
     try:
         for number in STOP_SIGNALS:
             signal.signal(number, on_stop_signal)
-        port = "" if server.is_unix else f" (port {server.server_address[1]})"
-        log(f"{name} is ready at {settings.url}{port}")
+        channel.serve(host)
+        wait_for_signals()
+    except KeyboardInterrupt:
+        pass  # raised by on_stop_signal
+    stop(host)
+
+
+def serve_endpoint(name: str, endpoint: Endpoint, server: socketserver.TCPServer, host: HandlerHost) -> None:
+    try:
+        for number in STOP_SIGNALS:
+            signal.signal(number, on_stop_signal)
+        port = "" if isinstance(endpoint.address, str) else f" (port {server.server_address[1]})"
+        log(f"{name} is ready at {endpoint.url}{port}")
         server.serve_forever()
     except KeyboardInterrupt:
         pass  # raised by on_stop_signal
-    stop(server)
-    return 0
+    server.server_close()
+    if isinstance(endpoint.address, str) and os.path.exists(endpoint.address):
+        os.unlink(endpoint.address)
+    stop(host)
 
 
 if __name__ == "__main__":

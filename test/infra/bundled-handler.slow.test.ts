@@ -155,7 +155,7 @@ describe('images', () => {
     expect(functionOf(template, 'store').Properties).toMatchObject({ PackageType: 'Image' });
     const { Variables } = functionOf(template, 'store').Properties.Environment;
     expect(Variables.ASYA_RUNTIME_COMMAND).toBe(
-      "cd app && exec 'python3.12' '../asya_runtime.py' 'steps.store'",
+      "cd app && exec 'python3.12' '../asya_start.py' 'steps.store'",
     );
   });
 

@@ -22,6 +22,19 @@ export function frameOf(text: string): Buffer {
 
 export async function connectTo(path: string): Promise<FramedConnection> {
   const socket = connect(path);
+  const connection = framesOver(socket);
+  await within(
+    new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    }),
+    `a connection to ${path}`,
+  );
+  return connection;
+}
+
+/** Frames over a connected socket. */
+export function framesOver(socket: Socket): FramedConnection {
   let chunks: Buffer[] = [];
   let size = 0;
   let isClosed = false;
@@ -31,13 +44,6 @@ export async function connectTo(path: string): Promise<FramedConnection> {
   });
   socket.on('error', () => {});
   socket.on('close', () => (isClosed = true));
-  await within(
-    new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve);
-      socket.once('error', reject);
-    }),
-    `a connection to ${path}`,
-  );
   const frameEnd = (): number => {
     if (size < 4) return 4;
     if ((chunks[0]?.length ?? 0) < 4) chunks = [Buffer.concat(chunks)];

@@ -28,7 +28,8 @@ export interface Start {
   readonly handler?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly over?: 'socket' | 'asya' | 'http' | 'http+unix';
+  /** `descriptor`: as descriptor 4, whose other end is `child.stdio[4]`. */
+  readonly over?: 'socket' | 'asya' | 'http' | 'http+unix' | 'descriptor';
   readonly stdin?: 'ignore' | 'pipe';
 }
 
@@ -63,12 +64,13 @@ export function launch(start: Start): RuntimeProcess {
     asya: { ASYA_RUNTIME_URL: `asya:${socketPath}` },
     http: { ASYA_RUNTIME_URL: 'http://127.0.0.1:0/invoke' },
     'http+unix': { ASYA_RUNTIME_URL: `http+unix:${socketPath}:/invoke` },
+    descriptor: { ASYA_RUNTIME_FD: '4' },
   }[over];
   const args = handler === undefined ? [language.script] : [language.script, handler];
   const child = spawn(language.command, args, {
     cwd,
     env: cleanEnvironment({ ...endpoint, ...start.env }),
-    stdio: [stdin, 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe', ...(over === 'descriptor' ? (['ignore', 'pipe'] as const) : [])],
   });
   running.add(child);
   const stdout = collect(child.stdout);
@@ -106,11 +108,15 @@ export async function startRuntime(start: Start): Promise<RuntimeProcess> {
 /** Like `startRuntime`, but kills the runtime at the end of the test. */
 export async function startForTest(start: Start): Promise<RuntimeProcess> {
   const runtime = await startRuntime(start);
+  killAfterTest(runtime);
+  return runtime;
+}
+
+export function killAfterTest(runtime: RuntimeProcess): void {
   onTestFinished(async () => {
     runtime.child.kill('SIGKILL');
     await runtime.ended;
   });
-  return runtime;
 }
 
 /** Waits until this many calls of `sleep` or `spin` have begun, which is later than when they were sent. */

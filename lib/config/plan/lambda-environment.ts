@@ -17,6 +17,8 @@ export const IN_FUNCTION = {
   handler: 'handler.mjs',
   nodeRuntime: 'runtime/asya-runtime.ts',
   pythonRuntime: 'asya_runtime.py',
+  /** Starts the Python runtime from its bytecode. */
+  pythonStart: 'asya_start.py',
   /** The whole folder of a Python handler. */
   app: 'app',
   imageFolder: '/var/task',
@@ -51,19 +53,19 @@ export function lambdaEnvironment(plan: FunctionPlan): WrittenEnvironment {
 
 /** Undefined if the runtime runs elsewhere and is not started. */
 function commandOnLambda(runtime: RuntimeSpec): string | undefined {
-  const { imageFolder, nodeRuntime, pythonRuntime, app } = IN_FUNCTION;
+  const { imageFolder, nodeRuntime, pythonStart, app } = IN_FUNCTION;
   switch (runtime.kind) {
     case 'url':
       return undefined;
     case 'node':
       return commandOf('node', nodeRuntime, `./${bundledHandler(runtime.handler)}`);
     case 'python':
-      return `cd ${app} && ${commandOf(PYTHON_OF_IMAGE, `../${pythonRuntime}`, runtime.handler)}`;
+      return `cd ${app} && ${commandOf(PYTHON_OF_IMAGE, `../${pythonStart}`, runtime.handler)}`;
     case 'image': {
       const { handler = '' } = runtime;
       return languageOf(handler) === 'node'
         ? commandOf('/var/lang/bin/node', `${imageFolder}/${nodeRuntime}`, `./${handler}`)
-        : commandOf('python3', `${imageFolder}/${pythonRuntime}`, handler);
+        : commandOf('python3', `${imageFolder}/${pythonStart}`, handler);
     }
   }
 }

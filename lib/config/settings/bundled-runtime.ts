@@ -1,9 +1,9 @@
 import type { MistakeCollector } from '../../core/text/mistake.ts';
 import type { RuntimeAddress } from './addresses.ts';
 
-/** How a command names a runtime of this package: `asya_runtime.py`, `asya-runtime.ts` or `python -m asya`. */
+/** How a command names a runtime of this package: `asya_start.py`, `asya_runtime.py`, `asya-runtime.ts` or `python -m asya`. */
 const BUNDLED =
-  /(?:^|[\s/'"])(?:asya_runtime\.py|asya-runtime\.(?:ts|js|cjs))(?=$|[\s'"])|\s-m\s+asya(?=$|\s)/;
+  /(?:^|[\s/'"])(?:asya_(?:runtime|start)\.py|asya-runtime\.(?:ts|js|cjs))(?=$|[\s'"])|\s-m\s+asya(?=$|\s)/;
 
 interface RuntimeSettings {
   readonly address?: RuntimeAddress | undefined;

@@ -35,7 +35,7 @@ export function runtimeCommand(
       if (python === undefined || 'problem' in python)
         return { problem: python?.problem ?? 'it has no Python' };
       return {
-        command: commandOf(python.python, ...options, `${RUNTIMES}python/asya_runtime.py`, runtime.handler),
+        command: commandOf(python.python, ...options, `${RUNTIMES}python/asya_start.py`, runtime.handler),
       };
     case 'url':
       return {};

@@ -141,7 +141,7 @@ def run(
         "traceparent": traceparent,
         "tracestate": tracestate,
     }
-    host = HandlerHost(handler, Settings("handler", "asya:", "asya", "", "", False, fan_out, 0))
+    host = HandlerHost(handler, Settings())
     host.loop = LOOP
     call = RecordedCall(host, cancelled)
     context = Context(head, call)

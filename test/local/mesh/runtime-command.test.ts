@@ -9,7 +9,7 @@ describe('the command of a local runtime', () => {
     expect(
       runtimeCommand({ kind: 'python', handler: 'a.f' }, { python: '/opt/python3', version: '3.12.1' }),
     ).toEqual({
-      command: expect.stringMatching(/^exec '\/opt\/python3' '.*asya_runtime\.py' 'a\.f'$/),
+      command: expect.stringMatching(/^exec '\/opt\/python3' '.*asya_start\.py' 'a\.f'$/),
     });
   });
 

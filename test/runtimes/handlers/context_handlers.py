@@ -46,7 +46,7 @@ def act(step, ctx):
     elif kind == "late":
         kept[-1].progress(**values[0])
     elif kind == "untilcancelled":
-        print("begun")
+        print("begun\n", end="")  # in one piece, also if other threads print
         while not ctx.cancelled():
             time.sleep(0.01)
 

@@ -1,6 +1,9 @@
 """The same handlers as in handlers.ts, under the same names, so that both languages share one table of cases."""
 
 import asyncio
+import gc
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -21,6 +24,11 @@ async def later(payload):
 
 def each(payload):
     yield from payload
+
+
+def endless(payload):
+    while True:
+        yield payload
 
 
 async def eachlater(payload):
@@ -120,6 +128,22 @@ def leave(payload):
 def stray(payload):
     threading.Thread(target=lambda: 1 / 0).start()
     return "started"
+
+
+def collections(payload):
+    return [gc.isenabled(), gc.get_threshold()[0]]
+
+
+def startchild(payload):
+    """A process that lives on, with every descriptor that can be inherited."""
+    return subprocess.Popen(["sleep", "600"], close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid
+
+
+def forkchild(payload):
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+    return child
 
 
 meeting = threading.Barrier(2, timeout=60)

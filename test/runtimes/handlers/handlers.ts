@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../../../lib/handler/index.ts';
 
@@ -20,6 +21,13 @@ export async function later(payload: unknown): Promise<unknown> {
 
 export function* each(payload: unknown[]): Generator {
   yield* payload;
+}
+
+export async function* endless(payload: unknown): AsyncGenerator {
+  for (;;) {
+    await pause(0);
+    yield payload;
+  }
 }
 
 export async function* eachlater(payload: unknown[]): AsyncGenerator {
@@ -113,6 +121,11 @@ export function say(payload: unknown): string {
   console.log(payload);
   console.error('grüße');
   return 'said';
+}
+
+/** A process that lives on, with every descriptor that can be inherited. */
+export function startchild(_payload: unknown): number | undefined {
+  return spawn('sleep', ['600'], { stdio: 'ignore' }).pid;
 }
 
 export function leave(payload: number): never {

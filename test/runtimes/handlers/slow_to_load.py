@@ -1,0 +1,8 @@
+import time
+
+print("loading")
+time.sleep(600)
+
+
+def run(payload):
+    return payload
