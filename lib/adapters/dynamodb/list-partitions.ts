@@ -1,6 +1,6 @@
 import { defined } from '../../core/text/defined.ts';
 import type { Refusal } from '../../ports/reply.ts';
-import { endsFromText, type PartitionEnd, textFromEnds } from './merged-cursor.ts';
+import { pageEndFromText, textFromPageEnd } from './merged-cursor.ts';
 import { type ListQuery, type PartitionReader, partitionReader } from './partition-reader.ts';
 import { type Item, numberOf, type Table } from './table.ts';
 
@@ -38,15 +38,15 @@ export async function listPartitions(
   { limit, maxRead = Number.POSITIVE_INFINITY, cursor }: ListOptions,
 ): Promise<ListPage | undefined> {
   const { partitions, where = {}, startsWith = {} } = query;
-  const starts =
-    cursor === undefined ? partitions.map((): PartitionEnd => null) : endsFromText(cursor, partitions.length);
-  if (starts === undefined) return undefined;
+  const start =
+    cursor === undefined ? { ends: partitions.map(() => null) } : pageEndFromText(cursor, partitions.length);
+  if (start === undefined) return undefined;
   // With conditions, most of what is read may not match.
   const hasConditions = Object.keys({ ...where, ...startsWith }).length > 0;
   const wanted = hasConditions && Number.isFinite(maxRead) ? maxRead : Math.min(SLACK * limit, maxRead);
   const perRead = Math.max(MIN_ITEMS_PER_READ, Math.ceil(wanted / partitions.length));
   const readers = partitions.map((partition, at) =>
-    partitionReader(table, query, partition, starts[at] ?? null, perRead),
+    partitionReader(table, query, partition, { ...start, end: start.ends[at] ?? null, perRead }),
   );
 
   const items: Item[] = [];
@@ -69,9 +69,13 @@ export async function listPartitions(
     bytes += JSON.stringify(item).length;
   }
   const hasMore = readers.some((one) => !one.isExhausted());
+  const last = items.at(-1);
+  const untilMs = last === undefined ? start.untilMs : numberOf(last, 'seen_ms');
   return {
     items,
-    ...(hasMore && { next: textFromEnds(readers.map((one) => one.end())) }),
+    ...(hasMore && {
+      next: textFromPageEnd({ ends: readers.map((one) => one.end()), ...defined({ untilMs }) }),
+    }),
     ...defined({ searchedToMs }),
   };
 }

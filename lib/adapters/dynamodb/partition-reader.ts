@@ -34,22 +34,29 @@ export interface PartitionReader {
   end(): PartitionEnd;
 }
 
-/** @param perRead How many items the first read asks for. Each further one asks for twice as many. */
+export interface PartitionStart {
+  /** Where the previous page ended in this partition. */
+  readonly end: PartitionEnd;
+  /** The time of the previous page's last item. */
+  readonly untilMs?: number;
+  /** How many items the first read asks for. Each further one asks for twice as many. */
+  readonly perRead: number;
+}
+
 export function partitionReader(
   table: Table,
   query: ListQuery,
   { value, isMarked }: Partition,
-  start: PartitionEnd,
-  perRead: number,
+  { end, untilMs = Number.POSITIVE_INFINITY, perRead }: PartitionStart,
 ): PartitionReader {
   const { index, sinceMs, where, startsWith, hashName, keyPrefix } = query;
   let items: readonly Item[] = [];
   /** How many of them were taken. */
   let used = 0;
   let limit = perRead;
-  let isAtEnd = start === 0;
-  /** Everything up to here was taken or did not match. */
-  let taken: ItemPosition | undefined = start === 0 || start === null ? undefined : start;
+  let isAtEnd = end === 0;
+  /** Everything up to here was taken or did not match. DynamoDB rejects a start above `untilMs`, where nothing is left. */
+  let taken: ItemPosition | undefined = end === 0 || end === null || end.seenMs > untilMs ? undefined : end;
   /** Everything up to here was read. */
   let readTo = taken;
 
@@ -80,6 +87,7 @@ export function partitionReader(
         value,
         limit,
         ...defined({ sinceMs, where, startsWith }),
+        ...(Number.isFinite(untilMs) && { untilMs }),
         ...(isMarked !== undefined && { present: { [SHARD_MARK]: isMarked } }),
         ...(readTo !== undefined && { cursor: keyAt(readTo) }),
       });

@@ -84,6 +84,8 @@ export interface IndexQuery {
   readonly index: FailureTableIndex;
   readonly value: string;
   readonly sinceMs?: number;
+  /** Only items at this time or earlier. */
+  readonly untilMs?: number;
   /** Attributes that must have these values. */
   readonly where?: Readonly<Record<string, string>>;
   /** Attributes that must start with these texts. */
@@ -104,7 +106,8 @@ export interface ItemPage {
 
 /** One page of an index, newest first. Rejects if the request fails. */
 export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemPage> {
-  const { index, value, sinceMs, where = {}, startsWith = {}, present = {}, cursor, limit } = query;
+  const { index, value, sinceMs, untilMs, where = {}, startsWith = {}, present = {}, cursor, limit } = query;
+  const range = rangeCondition(query);
   const shape = FAILURE_TABLE.indexes.find(({ name }) => name === index);
   if (shape === undefined) throw new Error(`unknown index "${index}"`);
   const equal = Object.entries(where);
@@ -120,17 +123,18 @@ export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemP
       IndexName: index,
       ScanIndexForward: false,
       ...defined({ Limit: limit }),
-      KeyConditionExpression: `#hash = :hash${sinceMs === undefined ? '' : ' AND #range >= :since'}`,
+      KeyConditionExpression: `#hash = :hash${range === undefined ? '' : ` AND ${range}`}`,
       ...(filters.length > 0 && { FilterExpression: filters.join(' AND ') }),
       ExpressionAttributeNames: {
         '#hash': shape.hash.name,
-        ...(sinceMs !== undefined && { '#range': shape.range.name }),
+        ...(range !== undefined && { '#range': shape.range.name }),
         ...Object.fromEntries(conditions.map(([name], at) => [`#f${at}`, name])),
         ...Object.fromEntries(presences.map(([name], at) => [`#p${at}`, name])),
       },
       ExpressionAttributeValues: {
         ':hash': text(value),
         ...(sinceMs !== undefined && { ':since': number(sinceMs) }),
+        ...(untilMs !== undefined && { ':until': number(untilMs) }),
         ...Object.fromEntries(conditions.map(([, wanted], at) => [`:f${at}`, text(wanted)])),
       },
       ...(cursor !== undefined && { ExclusiveStartKey: cursor as Record<string, AttributeValue> }),
@@ -138,6 +142,13 @@ export async function queryIndex(table: Table, query: IndexQuery): Promise<ItemP
   );
   const { Items = [], ScannedCount = Items.length, LastEvaluatedKey } = output;
   return { items: Items, scanned: ScannedCount, ...defined({ next: LastEvaluatedKey }) };
+}
+
+/** DynamoDB accepts one condition for the range. */
+function rangeCondition({ sinceMs, untilMs }: IndexQuery): string | undefined {
+  if (sinceMs !== undefined && untilMs !== undefined) return '#range BETWEEN :since AND :until';
+  if (sinceMs !== undefined) return '#range >= :since';
+  return untilMs === undefined ? undefined : '#range <= :until';
 }
 
 /** The items of all pages. */
