@@ -4,6 +4,9 @@ export interface Row extends Partial<ContestResult> {
   readonly group: string;
   readonly name: string;
   readonly ratio: number;
+  /** Megabytes, if memory is compared instead of time. */
+  readonly subjectMb?: number;
+  readonly peerMb?: number;
   /** The goal: at most or at least this value. */
   readonly atMost?: number;
   readonly atLeast?: number;
@@ -20,8 +23,8 @@ export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.group,
     row.name,
-    row.subjectUs === undefined ? '' : `${row.subjectUs.toFixed(1)} us`,
-    row.peerUs === undefined ? '' : `${row.peerUs.toFixed(1)} us`,
+    figureOf(row.subjectUs, row.subjectMb),
+    figureOf(row.peerUs, row.peerMb),
     row.unit === undefined ? `${row.ratio.toFixed(2)}x` : `${row.ratio.toFixed(2)} ${row.unit}`,
     goalOf(row),
     { true: 'met', false: 'MISSED', undefined: '' }[String(isMet(row))] ?? '',
@@ -33,6 +36,12 @@ export function tableOf(rows: readonly Row[]): string {
   return [head, ...cells]
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .join('\n');
+}
+
+function figureOf(us: number | undefined, mb: number | undefined): string {
+  if (mb !== undefined) return `${mb.toFixed(1)} MB`;
+  if (us === undefined) return '';
+  return us < 10_000 ? `${us.toFixed(1)} us` : `${(us / 1000).toFixed(1)} ms`;
 }
 
 function goalOf({ atMost, atLeast }: Row): string {

@@ -4,6 +4,7 @@ import { benchBatch } from './batch.ts';
 import { benchHops } from './hops.ts';
 import { benchHungGateway } from './hung-gateway.ts';
 import { benchImport } from './import-time.ts';
+import { benchLambda } from './lambda/lambda.ts';
 import { isMet, type Row, tableOf } from './report.ts';
 import { benchHttp, benchSocket } from './runtime-calls.ts';
 import { benchSlope } from './slope.ts';
@@ -11,6 +12,7 @@ import { benchSlope } from './slope.ts';
 /** `npm run bench [-- --json FILE] [NAME...]`: compares with peers, alternating in one process, and prints medians. */
 
 const BENCHES = {
+  lambda: benchLambda,
   socket: benchSocket,
   http: benchHttp,
   batch: benchBatch,
