@@ -77,11 +77,20 @@ export async function startFunction(deployed: DeployedFunction): Promise<Functio
     memoryMb: () => proportionalMb(processTree(child.pid ?? 0)),
     stop: async () => {
       const tree = processTree(child.pid ?? 0);
-      child.kill('SIGKILL');
+      for (const pid of tree) kill(pid);
       await exited;
-      // What still ends would disturb the next measurement.
+      // What has not ended yet would disturb the next measurement.
       while (tree.some((pid) => existsSync(`/proc/${pid}`))) await sleep(1);
       await api.close();
     },
   };
+}
+
+/** Does nothing if the process has ended. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
