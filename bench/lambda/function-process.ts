@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { eventFor } from './events.ts';
-import { processTree, proportionalMb } from './memory.ts';
+import { isRunning, processTree, proportionalMb } from './memory.ts';
 import { type Invocation, startRuntimeApi } from './runtime-api.ts';
 
 /** A function as Lambda would run it. */
@@ -80,7 +79,7 @@ export async function startFunction(deployed: DeployedFunction): Promise<Functio
       for (const pid of tree) kill(pid);
       await exited;
       // What has not ended yet would disturb the next measurement.
-      while (tree.some((pid) => existsSync(`/proc/${pid}`))) await sleep(1);
+      while (tree.some(isRunning)) await sleep(1);
       await api.close();
     },
   };

@@ -5,9 +5,9 @@ export type Functions = ReadonlyMap<FunctionName, DeployedFunction>;
 /** One figure per function and round. The figures of a round were measured next to each other. */
 export type Rounds = readonly ReadonlyMap<FunctionName, number>[];
 
-const COLD_ROUNDS = 15;
-const MEMORY_ROUNDS = 3;
-const WARM_ROUNDS = 21;
+const COLD_ROUNDS = 21;
+const MEMORY_ROUNDS = 5;
+const WARM_ROUNDS = 31;
 /** After these invocations, Node has optimized what it will optimize. */
 const WARM_UPS = 150;
 const SINGLES_PER_ROUND = 12;
