@@ -32,8 +32,8 @@ export async function benchHops(): Promise<readonly Row[]> {
   const queues = { from, to };
   const rows: Row[] = [];
   for (const [mode, goal] of [
-    ['single', 4],
-    ['batch', 1.7],
+    ['single', 5],
+    ['batch', 2],
   ] as const) {
     const { name, subjectUs, peerUs, ratio } = await runContest({
       name: mode === 'single' ? 'one send per message' : 'its batch mode',

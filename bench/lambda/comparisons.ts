@@ -1,6 +1,5 @@
 import { median } from '../measure.ts';
 import type { Row } from '../report.ts';
-import type { FunctionName } from './deploy.ts';
 import type { Rounds } from './measure-functions.ts';
 
 /** The cases of the benchmark by their names in the table. */
@@ -21,18 +20,18 @@ export const GATEWAY_GOALS: Goals = { first: 1.1, warm1: 1.1, warm10: 1.1, memor
 export function compare(
   group: string,
   measured: Readonly<Record<Case, Rounds>>,
-  subject: FunctionName,
-  peer: FunctionName,
-  goals: Goals,
+  subject: string,
+  peer: string,
+  goals?: Goals,
 ): readonly Row[] {
   return (Object.keys(CASES) as Case[]).map((key) => {
     const rounds = measured[key];
-    const of = (name: FunctionName) => rounds.map((round) => round.get(name) ?? Number.NaN);
+    const of = (name: string) => rounds.map((round) => round.get(name) ?? Number.NaN);
     const ratio = median(of(subject).map((own, index) => own / (of(peer)[index] ?? Number.NaN)));
     const figures =
       key === 'memory'
         ? { subjectMb: median(of(subject)), peerMb: median(of(peer)) }
         : { subjectUs: median(of(subject)) * 1000, peerUs: median(of(peer)) * 1000 };
-    return { group, name: CASES[key], ...figures, ratio, atMost: goals[key] };
+    return { group, name: CASES[key], ...figures, ratio, ...(goals && { atMost: goals[key] }) };
   });
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { ask, startChild, stopChild } from '../child.ts';
 import type { Row } from '../report.ts';
 import { compare, GATEWAY_GOALS, GOALS } from './comparisons.ts';
-import { deployFunctions } from './deploy.ts';
+import { deployActors } from './deploy-actors.ts';
+import { deployPeers, STORE } from './deploy-peers.ts';
 import { envelopesSoFar } from './events.ts';
+import { programsIn } from './execution-environment.ts';
 import { measureCold, measureMemory, measureWarm } from './measure-functions.ts';
-
-const STORE = 'asya-dev-bench-store';
 
 /**
  * What a user pays: the deployed functions of a Node and a Python actor, next to handlers that do the same work without a
@@ -22,7 +22,13 @@ export async function benchLambda(): Promise<readonly Row[]> {
   ]);
   try {
     const stubs = { sqs: String(sqs.firstMessage), gateway: String(gateway.firstMessage) };
-    const functions = deployFunctions(folder, stubs);
+    const programs = programsIn(join(folder, 'bin'));
+    const peers = deployPeers(folder, programs, stubs.sqs);
+    const functions = [
+      ...deployActors(folder, programs, stubs, { hasGateway: false }),
+      ...deployActors(folder, programs, stubs, { hasGateway: true }),
+      ...peers,
+    ];
     const measured = {
       first: await measureCold(functions),
       ...(await measureWarm(functions)),
@@ -39,6 +45,9 @@ export async function benchLambda(): Promise<readonly Row[]> {
       ...compare('Node actor / plain handler', measured, 'node', 'plain', GOALS),
       ...compare('Node actor / Powertools', measured, 'node', 'powertools', GOALS),
       ...compare('Python actor / plain handler', measured, 'python', 'plain', GOALS),
+      ...(peers.some(({ name }) => name === 'plain-python')
+        ? compare('Python actor / plain Python handler', measured, 'python', 'plain-python')
+        : []),
       ...compare('Node actor with gateway / without', measured, 'node-gateway', 'node', GATEWAY_GOALS),
       ...compare('Python actor with gateway / without', measured, 'python-gateway', 'python', GATEWAY_GOALS),
     ];

@@ -1,9 +1,7 @@
-import type { FunctionName } from './deploy.ts';
 import { type DeployedFunction, type FunctionProcess, startFunction } from './function-process.ts';
 
-export type Functions = ReadonlyMap<FunctionName, DeployedFunction>;
-/** One figure per function and round. The figures of a round were measured next to each other. */
-export type Rounds = readonly ReadonlyMap<FunctionName, number>[];
+/** One figure per round and function. The figures of a round were measured next to each other. */
+export type Rounds = readonly ReadonlyMap<string, number>[];
 
 const COLD_ROUNDS = 21;
 const MEMORY_ROUNDS = 5;
@@ -15,20 +13,20 @@ const BATCHES_PER_ROUND = 6;
 const BATCH_SIZE = 10;
 
 /** Milliseconds from the start of a process to its first response. */
-export async function measureCold(functions: Functions): Promise<Rounds> {
+export async function measureCold(functions: readonly DeployedFunction[]): Promise<Rounds> {
   const first = async (deployed: DeployedFunction) => {
     const running = await startFunction(deployed);
     await running.stop();
     return running.firstMs;
   };
   // The first round reads the files from disk.
-  const rounds = await inRounds(functions, COLD_ROUNDS + 1, first);
+  const rounds = await inRounds(named(functions), COLD_ROUNDS + 1, first);
   return rounds.slice(1);
 }
 
 /** Megabytes of all processes of a function, after the same invocations, while no other function runs. */
-export function measureMemory(functions: Functions): Promise<Rounds> {
-  return inRounds(functions, MEMORY_ROUNDS, async (deployed) => {
+export function measureMemory(functions: readonly DeployedFunction[]): Promise<Rounds> {
+  return inRounds(named(functions), MEMORY_ROUNDS, async (deployed) => {
     const running = await startFunction(deployed);
     await invokeTimes(running, WARM_UPS / 3, 1);
     await invokeTimes(running, WARM_UPS / 10, BATCH_SIZE);
@@ -40,10 +38,10 @@ export function measureMemory(functions: Functions): Promise<Rounds> {
 
 /** Milliseconds per invocation of one record, and per record of a batch. */
 export async function measureWarm(
-  functions: Functions,
+  functions: readonly DeployedFunction[],
 ): Promise<{ readonly warm1: Rounds; readonly warm10: Rounds }> {
-  const running = new Map<FunctionName, FunctionProcess>();
-  for (const [name, deployed] of functions) running.set(name, await startFunction(deployed));
+  const running = new Map<string, FunctionProcess>();
+  for (const deployed of functions) running.set(deployed.name, await startFunction(deployed));
   for (const one of running.values()) {
     await invokeTimes(one, WARM_UPS, 1);
     await invokeTimes(one, WARM_UPS, BATCH_SIZE);
@@ -65,16 +63,20 @@ async function invokeTimes(running: FunctionProcess, times: number, records: num
   return sum / times;
 }
 
+function named(functions: readonly DeployedFunction[]): ReadonlyMap<string, DeployedFunction> {
+  return new Map(functions.map((deployed) => [deployed.name, deployed]));
+}
+
 /** Measures all functions in each round, and begins each round with another one. */
 async function inRounds<Measured>(
-  functions: ReadonlyMap<FunctionName, Measured>,
+  functions: ReadonlyMap<string, Measured>,
   count: number,
   measure: (one: Measured) => Promise<number>,
 ): Promise<Rounds> {
   const order = [...functions];
-  const rounds: Map<FunctionName, number>[] = [];
+  const rounds: Map<string, number>[] = [];
   for (let index = 0; index < count; index++) {
-    const round = new Map<FunctionName, number>();
+    const round = new Map<string, number>();
     for (const [name, one] of order) round.set(name, await measure(one));
     rounds.push(round);
     order.push(...order.splice(0, 1));

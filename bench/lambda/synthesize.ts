@@ -29,20 +29,27 @@ interface Assets {
   readonly dockerImages: Readonly<Record<string, { readonly source: { readonly directory: string } }>>;
 }
 
-/**
- * Runs the CDK app as `cdk synth` does, and reads the functions of these actors.
- * @param references values of variables that CloudFormation would fill in
- */
-export function synthesizeMesh(
-  outdir: string,
-  actors: readonly string[],
-  references: Readonly<Record<string, string>>,
-): ReadonlyMap<string, SynthesizedFunction> {
+export interface Synthesis {
+  readonly outdir: string;
+  readonly hasGateway: boolean;
+  /** The functions to read. */
+  readonly actors: readonly string[];
+  /** Values of variables that CloudFormation would fill in. */
+  readonly references: Readonly<Record<string, string>>;
+}
+
+/** Runs the CDK app as `cdk synth` does, and reads the functions of actors by name. */
+export function synthesizeMesh({
+  outdir,
+  hasGateway,
+  actors,
+  references,
+}: Synthesis): ReadonlyMap<string, SynthesizedFunction> {
   const context = {
     mesh: join(import.meta.dirname, 'mesh'),
     name: 'bench',
     env: 'dev',
-    environments: { dev: { region: REGION, removalPolicy: 'destroy', gateway: true } },
+    environments: { dev: { region: REGION, removalPolicy: 'destroy', gateway: hasGateway } },
   };
   execFileSync(process.execPath, [join(ROOT, 'infra/app.ts')], {
     cwd: ROOT,
