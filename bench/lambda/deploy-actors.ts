@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { LAMBDA, type Programs } from './execution-environment.ts';
 import type { DeployedFunction } from './function-process.ts';
-import { synthesizeMesh } from './synthesize.ts';
+import { buildImage, synthesizeMesh } from './synthesize.ts';
 
 export interface Stubs {
   readonly sqs: string;
@@ -30,6 +30,7 @@ export function deployActors(
     const synthesized = actors.get(actor);
     if (synthesized === undefined) throw new Error(`the template has no function of the actor "${actor}"`);
     const { environment, ...code } = synthesized;
+    buildImage(code.folder, programs.path);
     return {
       name: `${name}${suffix}`,
       actor,

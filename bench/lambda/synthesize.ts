@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { templateValue } from './template-value.ts';
 
@@ -81,6 +81,15 @@ function assetPath({ S3Key = '', ImageUri }: FunctionResource['Properties']['Cod
   const path = assets.files[hash]?.source.path ?? assets.dockerImages[hash]?.source.directory;
   if (path === undefined) throw new Error(`the manifest of assets does not list "${hash}"`);
   return path;
+}
+
+/** Runs the steps of the Dockerfile that change the function's own files, such as compiling them. */
+export function buildImage(folder: string, path: string): void {
+  const dockerfile = join(folder, 'Dockerfile');
+  if (!existsSync(dockerfile)) return;
+  const [, afterCopy = ''] = readFileSync(dockerfile, 'utf8').split('COPY . ./\n');
+  for (const [, command = ''] of afterCopy.matchAll(/^RUN (.*)$/gm))
+    execFileSync('/bin/sh', ['-c', command], { cwd: folder, env: { PATH: path }, stdio: 'pipe' });
 }
 
 function handlerOfImage(folder: string): string {
