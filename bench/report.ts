@@ -19,8 +19,27 @@ export function isMet({ ratio, atMost, atLeast }: Row): boolean | undefined {
   return atLeast === undefined ? undefined : ratio >= atLeast;
 }
 
+const HEAD = ['what', 'case', 'ours', 'peer', 'figure', 'goal', ''];
+
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map((row) => [
+  const cells = rows.map(cellsOf);
+  const widths = HEAD.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  return [HEAD, ...cells]
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .join('\n');
+}
+
+/** The table as docs/performance.md shows it. */
+export function markdownOf(rows: readonly Row[]): string {
+  return [HEAD, HEAD.map(() => '---'), ...rows.map(cellsOf)]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');
+}
+
+function cellsOf(row: Row): readonly string[] {
+  return [
     row.group,
     row.name,
     figureOf(row.subjectUs, row.subjectMb),
@@ -28,14 +47,7 @@ export function tableOf(rows: readonly Row[]): string {
     row.unit === undefined ? `${row.ratio.toFixed(2)}x` : `${row.ratio.toFixed(2)} ${row.unit}`,
     goalOf(row),
     { true: 'met', false: 'MISSED', undefined: '' }[String(isMet(row))] ?? '',
-  ]);
-  const head = ['what', 'case', 'ours', 'peer', 'figure', 'goal', ''];
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  return [head, ...cells]
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .join('\n');
+  ];
 }
 
 function figureOf(us: number | undefined, mb: number | undefined): string {
