@@ -14,7 +14,9 @@ function bench(...args: readonly string[]) {
 const LISTED = bench('--list').stdout.trim().split('\n');
 
 test('the commands of the page name benchmarks that exist', () => {
-  const commands = [...PAGE.matchAll(/^npm run bench(?: -- (.*?))?(?: +#.*)?$/gm)].map(([, args = '']) => args);
+  const commands = [...PAGE.matchAll(/^npm run bench(?: -- (.*?))?(?: +#.*)?$/gm)].map(
+    ([, args = '']) => args,
+  );
   expect(commands.length).toBeGreaterThan(3);
   const words = commands.flatMap((args) => args.split(' ').filter((word) => word !== ''));
   expect(words.filter((word) => word.startsWith('--') && !OPTIONS.includes(word))).toEqual([]);
